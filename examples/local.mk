@@ -1,0 +1,1 @@
+# Programs to learn from; built by make check, not installed.

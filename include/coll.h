@@ -1,0 +1,101 @@
+/*
+ * libcoll: MPI collectives for commodity Ethernet, wide-area sites and high rank counts.
+ *
+ * Every function is collective over its communicator unless it says otherwise, takes the arguments
+ * of its MPI namesake, and returns MPI_SUCCESS or an MPI error code. Errors go through the
+ * communicator's error handler, as MPI's own do; MPI_Error_string gives their text.
+ *
+ * Settings come from the environment (COLL_BCAST, COLL_TOPOLOGY, ...: see coll(3)) or from
+ * COLL_Set.
+ */
+#ifndef COLL_H
+#define COLL_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The library's version as text, "0.1.0". Not collective; valid before MPI_Init. */
+const char *COLL_Version(void);
+
+/*
+ * Chooses the algorithm of OPERATION ("bcast", "aggregate") on COMM, over what the environment
+ * says. SPEC is "auto", an algorithm's name, or a name with parameters:
+ * "chain:chunk=32K,window=16". Local, but every rank of COMM must make the same call at the same
+ * place among its collectives. Errors: MPI_ERR_ARG when the operation, the name, a parameter or its
+ * value is unknown or out of bounds; the text names what is allowed.
+ */
+int COLL_Set(MPI_Comm comm, const char *operation, const char *spec);
+
+/*
+ * MPI_Bcast. COUNT may exceed INT_MAX. Ranks may describe the data by different datatypes as long
+ * as their sizes in bytes agree. BUFFER is read at ROOT and written elsewhere.
+ */
+int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
+
+/*
+ * A pool of key-value pairs: 64-bit keys, values of one fixed size, at most one value a key. A
+ * value added under a key that is there is combined with the one that is there. Adding is safe from
+ * any number of threads at once; memory follows the keys that the pool holds.
+ */
+typedef struct COLL_Pool COLL_Pool;
+
+/*
+ * Combines FROM into INTO, both VALUE_BYTES long and aligned to 8 bytes. Must be associative and
+ * commutative, must not keep the pointers, and may be called from several threads at once (never
+ * twice at once for one key). CONTEXT is what COLL_Pool_create was given.
+ */
+typedef void COLL_Combine(void *into, const void *from, size_t value_bytes, void *context);
+
+/*
+ * Makes an empty pool; not collective. The caller frees it with COLL_Pool_free. Errors: MPI_ERR_ARG
+ * for no combine function or VALUE_BYTES of 0, MPI_ERR_NO_MEM. *POOL is set only on success.
+ */
+int COLL_Pool_create(size_t value_bytes, COLL_Combine *combine, void *context, COLL_Pool **pool);
+
+/* Frees *POOL and sets it to NULL. Not collective; NULL inside is fine. */
+void COLL_Pool_free(COLL_Pool **pool);
+
+/* Adds VALUE (copied) under KEY, combining it with what is there. Thread-safe, not collective. */
+int COLL_Pool_add(COLL_Pool *pool, uint64_t key, const void *value);
+
+/* The number of keys in POOL. Not collective. */
+size_t COLL_Pool_size(const COLL_Pool *pool);
+
+/* The value under KEY, or NULL. It stays valid until the pool is next changed. Not collective. */
+const void *COLL_Pool_find(const COLL_Pool *pool, uint64_t key);
+
+/*
+ * Calls VISIT for every pair in ascending order of keys until it returns non-zero, and returns
+ * what VISIT returned last (0 for an empty pool), or -1 where memory ran out. Not collective; the
+ * pool must not be changed meanwhile.
+ */
+int COLL_Pool_visit(const COLL_Pool *pool,
+                    int (*visit)(uint64_t key, const void *value, void *context), void *context);
+
+/* What one COLL_Aggregate did on this rank. Times in seconds, sizes in bytes. */
+typedef struct COLL_Aggregate_stats {
+    double local_seconds;    /* stage 1: combining among the processes of a node */
+    double group_by_seconds; /* stage 2: regrouping by partition across nodes */
+    double gather_seconds;   /* stage 3: gathering the partitions at the root */
+    uint64_t bytes_sent;     /* by this rank, over all stages */
+    uint64_t peak_bytes;     /* the most memory that pools and buffers held at once */
+} COLL_Aggregate_stats;
+
+/*
+ * Combines the pools of all ranks into ROOT's: afterwards the pool at ROOT holds every key that any
+ * rank held, once, and the other ranks' pools are empty. VALUE_BYTES and the combine function must
+ * be the same everywhere. The order of combination is fixed by the layout of the ranks over the
+ * nodes, never by the order of arrival. STATS may be NULL.
+ * Source: papers Zhang, Qiu et al., 3-stage aggregation (eq. 4).
+ */
+int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

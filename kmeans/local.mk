@@ -1,0 +1,1 @@
+# coll-kmeans and coll-words.

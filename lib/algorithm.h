@@ -1,0 +1,49 @@
+/*
+ * What all algorithms of all operations have in common: a name, parameters, where they apply and
+ * what they cost. The tables of lib/<operation>/ hold them; the chooser, the tests and the tools
+ * walk the tables.
+ */
+#ifndef COLL_LIB_ALGORITHM_H
+#define COLL_LIB_ALGORITHM_H
+
+#include "lib/profile.h"
+#include "lib/topo.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { COLL_PARAMS_MAX = 6 };
+
+/* A parameter that the user may set, "chunk=32K". Sizes are in bytes. */
+typedef struct coll_param {
+    const char *name;
+    const char *help;
+    uint64_t fallback; /* the value without the user's word */
+    uint64_t lowest, highest;
+} coll_param;
+
+/* The values of an algorithm's parameters, in the order of its params. */
+typedef struct coll_values {
+    uint64_t at[COLL_PARAMS_MAX];
+} coll_values;
+
+/* A call as all its ranks know it: the only ground on which an algorithm may be chosen. */
+typedef struct coll_shape {
+    const char *operation;
+    size_t bytes; /* per rank */
+    int root;
+    const coll_topo *topo;
+} coll_shape;
+
+typedef struct coll_algorithm {
+    const char *name;
+    const char *summary;                        /* one line */
+    const coll_param *params;                   /* ended by one whose name is NULL */
+    bool (*applicable)(const coll_shape *call); /* NULL: always */
+    /* Seconds from the common start to the last rank's end. */
+    double (*predict)(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values);
+} coll_algorithm;
+
+#endif

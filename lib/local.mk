@@ -1,0 +1,17 @@
+# libcoll_core.la holds everything and is what the tests link with; libcoll.la exports coll.h only.
+noinst_LTLIBRARIES += libcoll_core.la
+libcoll_core_la_SOURCES = \
+	lib/algorithm.h \
+	lib/comm.h \
+	lib/error.c lib/error.h \
+	lib/profile.h \
+	lib/topo.h \
+	lib/typemap.h \
+	lib/wait.h
+libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
+libcoll_core_la_LIBADD = $(HWLOC_LIBS)
+
+lib_LTLIBRARIES += libcoll.la
+libcoll_la_SOURCES =
+libcoll_la_LIBADD = libcoll_core.la
+libcoll_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^(COLL|DCP)_'

@@ -1,0 +1,50 @@
+/*
+ * Where the ranks of a communicator are: NUMA domain, node, rack and site of each, as dense numbers
+ * that every rank knows alike.
+ */
+#ifndef COLL_LIB_TOPO_H
+#define COLL_LIB_TOPO_H
+
+#include <mpi.h>
+
+/* The levels at which two ranks can be apart, nearest first. */
+typedef enum coll_level {
+    COLL_LEVEL_NUMA, /* the same NUMA domain of one node */
+    COLL_LEVEL_NODE, /* different domains of one node */
+    COLL_LEVEL_RACK, /* different nodes of one rack */
+    COLL_LEVEL_SITE, /* different racks of one site */
+    COLL_LEVEL_WIDE, /* different sites */
+    COLL_LEVELS
+} coll_level;
+
+/* One rank's place; numbers count from 0 in order of first appearance by rank. */
+typedef struct coll_place {
+    int site;
+    int rack; /* unique over all sites */
+    int node; /* unique over all racks */
+    int numa; /* within the node */
+} coll_place;
+
+typedef struct coll_topo {
+    int ranks;
+    int sites, racks, nodes;
+    int most_ranks_per_node;
+    int cores_per_node; /* the fewest that the processes of any one node may use, at least 1 */
+    coll_place *places; /* one a rank */
+    char **hosts;       /* one a node: its host name */
+} coll_topo;
+
+/*
+ * Finds out the places of COMM's ranks; collective, all ranks get the same answer or all get an
+ * error (MPI_ERR_FILE or MPI_ERR_OTHER, text on every rank). Nodes come from MPI's shared-memory
+ * split, NUMA domains from hwloc, racks and sites from FILE (Slurm topology.conf syntax, read by
+ * rank 0 only; NULL or "" for none) or, without a file, from SLURM_TOPOLOGY_ADDR where Slurm sets
+ * it, else all nodes are in one rack. Call coll_topo_free on the result.
+ */
+int coll_topo_create(MPI_Comm comm, const char *file, coll_topo *topo);
+void coll_topo_free(coll_topo *topo);
+
+/* The level at which ranks A and B are apart; COLL_LEVEL_NUMA for a == b. */
+coll_level coll_topo_level(const coll_topo *topo, int a, int b);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Polite waiting for MPI requests: spin while every process has a core of its own, else yield, then
+ * sleep with back-off, so that ranks with nothing to do leave the processor to those with data.
+ */
+#ifndef COLL_LIB_WAIT_H
+#define COLL_LIB_WAIT_H
+
+#include "lib/topo.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+typedef struct coll_wait {
+    bool crowded;   /* more processes on some node than cores that they may use */
+    double timeout; /* s without any progress after which waiting is an error; 0: for ever */
+} coll_wait;
+
+/* How processes placed like TOPO should wait. TIMEOUT in seconds, 0 for none. */
+void coll_wait_init(coll_wait *wait, const coll_topo *topo, double timeout);
+
+/*
+ * Waits until one request of COUNT is complete; *INDEX is which one (MPI_UNDEFINED when none is
+ * active). PEERS[i] is the rank that request i waits for; it is named when the time runs out:
+ * MPI_ERR_OTHER with a text that says who is silent and since when. PEERS may be NULL.
+ */
+int coll_wait_any(const coll_wait *wait, int count, MPI_Request requests[], const int peers[],
+                  int *index);
+
+/* Waits for all of them, in the same manner. */
+int coll_wait_all(const coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
+
+#endif

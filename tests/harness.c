@@ -1,0 +1,30 @@
+#include "tests/harness.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool harness_agree(bool good) {
+    int mine = good, all = 0;
+    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    return all;
+}
+
+int harness_main(int argc, char **argv, const char *ranks, Suite *(*suite)(void)) {
+    if (argc > 1 && strcmp(argv[1], "--ranks") == 0) {
+        puts(ranks);
+        return EXIT_SUCCESS;
+    }
+    MPI_Init(&argc, &argv);
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+    SRunner *runner = srunner_create(suite());
+    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_run_all(runner, rank == 0 ? CK_NORMAL : CK_SILENT);
+    bool good = harness_agree(srunner_ntests_failed(runner) == 0);
+    srunner_free(runner);
+    MPI_Finalize();
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}

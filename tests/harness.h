@@ -1,0 +1,25 @@
+/* What the MPI tests share: Check run alike on all ranks, verdicts agreed before they are asserted.
+ */
+#ifndef COLL_TESTS_HARNESS_H
+#define COLL_TESTS_HARNESS_H
+
+#include <check.h>
+#include <stdbool.h>
+
+/*
+ * The main of an MPI test: runs SUITE on MPI_COMM_WORLD and returns the exit status. With the
+ * argument --ranks it prints RANKS instead, the rank counts at which tests/launch runs the program
+ * ("1 2 3 8").
+ */
+int harness_main(int argc, char **argv, const char *ranks, Suite *(*suite)(void));
+
+/* True on all ranks when GOOD is true on all of them; collective over MPI_COMM_WORLD. */
+bool harness_agree(bool good);
+
+/*
+ * Asserts, on all ranks alike, that CONDITION holds on all of them: a rank that fails alone would
+ * leave the others waiting. Collective. The message arguments are printf's.
+ */
+#define harness_assert(condition, ...) ck_assert_msg(harness_agree(condition), __VA_ARGS__)
+
+#endif

@@ -1,0 +1,13 @@
+# Unit tests run as they are; programs named *.mpi run under tests/launch at the rank counts that
+# they name. Every test links the whole library, internals included.
+EXTRA_DIST += tests/launch
+TEST_EXTENSIONS = .mpi
+MPI_LOG_COMPILER = $(srcdir)/tests/launch
+TESTS += $(check_PROGRAMS)
+
+check_LTLIBRARIES = libharness.la
+libharness_la_SOURCES = tests/harness.c tests/harness.h
+libharness_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+
+TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+TEST_LIBS = libharness.la libcoll_core.la $(CHECK_LIBS)

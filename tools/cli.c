@@ -1,0 +1,132 @@
+#include "tools/cli.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool cli_parse_size(const char *text, uint64_t *value) {
+    static const char units[] = "KMGT";
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    char *end;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (errno)
+        return false;
+    int shift = 0;
+    if (*end) {
+        const char *unit = strchr(units, *end >= 'a' && *end <= 'z' ? *end - 'a' + 'A' : *end);
+        if (!unit || end[1])
+            return false;
+        shift = 10 * (int)(unit - units + 1);
+    }
+    if (number > UINT64_MAX >> shift)
+        return false;
+    *value = (uint64_t)number << shift;
+    return true;
+}
+
+bool cli_parse_integer(const char *text, int64_t lowest, int64_t highest, int64_t *value) {
+    errno = 0;
+    char *end;
+    long long number = strtoll(text, &end, 10);
+    if (errno || end == text || *end || number < lowest || number > highest)
+        return false;
+    *value = number;
+    return true;
+}
+
+bool cli_parse_number(const char *text, double *value) {
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || *end || !isfinite(number))
+        return false;
+    *value = number;
+    return true;
+}
+
+void cli_agree(MPI_Comm comm, const char *program, const char *problem) {
+    int rank, first, mine;
+    MPI_Comm_rank(comm, &rank);
+    mine = problem ? rank : INT_MAX;
+    if (MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
+        MPI_Abort(comm, 1);
+    if (first == INT_MAX)
+        return;
+    if (first == rank)
+        fprintf(stderr, "%s: %s\n", program, problem);
+    MPI_Finalize();
+    exit(EXIT_FAILURE);
+}
+
+void cli_abort(MPI_Comm comm, const char *program, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "%s: %s\n", program, text);
+    MPI_Abort(comm, EXIT_FAILURE);
+    abort();
+}
+
+void cli_json_begin(cli_json *json, FILE *file) {
+    json->file = file;
+    json->first = true;
+    if (file)
+        fputc('{', file);
+}
+
+static void json_string(FILE *file, const char *text) {
+    fputc('"', file);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(file, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(file, "\\u%04x", c);
+        else
+            fputc(c, file);
+    }
+    fputc('"', file);
+}
+
+static void json_key(cli_json *json, const char *key) {
+    if (!json->first)
+        fputs(", ", json->file);
+    json->first = false;
+    json_string(json->file, key);
+    fputs(": ", json->file);
+}
+
+void cli_json_text(cli_json *json, const char *key, const char *value) {
+    if (!json->file)
+        return;
+    json_key(json, key);
+    json_string(json->file, value);
+}
+
+void cli_json_integer(cli_json *json, const char *key, int64_t value) {
+    if (!json->file)
+        return;
+    json_key(json, key);
+    fprintf(json->file, "%lld", (long long)value);
+}
+
+void cli_json_number(cli_json *json, const char *key, double value) {
+    if (!json->file)
+        return;
+    json_key(json, key);
+    if (isfinite(value))
+        fprintf(json->file, "%.9g", value);
+    else
+        fputs("null", json->file);
+}
+
+void cli_json_end(cli_json *json) {
+    if (json->file)
+        fputs("}\n", json->file);
+}

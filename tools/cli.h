@@ -1,0 +1,48 @@
+/* What the programs share: sizes on the command line, one clear error line, tables and JSON. */
+#ifndef COLL_TOOLS_CLI_H
+#define COLL_TOOLS_CLI_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Reads "4096", "64K", "16M", "1G", "2T" (powers of 1024); false unless all of TEXT is a size. */
+bool cli_parse_size(const char *text, uint64_t *value);
+
+/* Reads a decimal integer within [lowest, highest]; false unless all of TEXT is one. */
+bool cli_parse_integer(const char *text, int64_t lowest, int64_t highest, int64_t *value);
+
+/* Reads a finite decimal number; false unless all of TEXT is one. */
+bool cli_parse_number(const char *text, double *value);
+
+/*
+ * Ends the program when any rank of COMM has an error, alike on all ranks: collective. PROBLEM is
+ * this rank's error text, or NULL for none. The lowest rank with a problem prints one line
+ * "PROGRAM: PROBLEM" to stderr, then all ranks finalize MPI and exit with status 1. Returns when no
+ * rank has a problem. Call it wherever one rank alone may fail, so that none waits for ever.
+ */
+void cli_agree(MPI_Comm comm, const char *program, const char *problem);
+
+/*
+ * Ends the program at once from one rank, where the other ranks can't be told in good order: prints
+ * "PROGRAM: text" to stderr and calls MPI_Abort(comm, 1).
+ */
+_Noreturn void cli_abort(MPI_Comm comm, const char *program, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * JSON lines: one object a line. Begin one, add members in order, end it. Strings are escaped;
+ * numbers that JSON can't write (NaN, infinities) become null. FILE may be NULL: nothing happens.
+ */
+typedef struct cli_json {
+    FILE *file;
+    bool first;
+} cli_json;
+void cli_json_begin(cli_json *json, FILE *file);
+void cli_json_text(cli_json *json, const char *key, const char *value);
+void cli_json_integer(cli_json *json, const char *key, int64_t value);
+void cli_json_number(cli_json *json, const char *key, double value);
+void cli_json_end(cli_json *json);
+
+#endif
