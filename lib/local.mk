@@ -6,7 +6,7 @@ libcoll_core_la_SOURCES = \
 	lib/error.c lib/error.h \
 	lib/profile.h \
 	lib/topo.h \
-	lib/typemap.h \
+	lib/typemap.c lib/typemap.h \
 	lib/wait.h
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)

@@ -11,3 +11,8 @@ libharness_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 
 TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 TEST_LIBS = libharness.la libcoll_core.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/typemap.mpi
+tests_typemap_mpi_SOURCES = tests/typemap.c
+tests_typemap_mpi_CFLAGS = $(TEST_CFLAGS)
+tests_typemap_mpi_LDADD = $(TEST_LIBS)
