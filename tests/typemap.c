@@ -502,13 +502,245 @@ START_TEST(random_nests) {
 }
 END_TEST
 
+/* --- What MPI_Pack cannot tell -----------------------------------------------------------------
+ */
+
+/* A map of TYPE, which is freed. */
+static coll_typemap *map_of(MPI_Datatype *type) {
+    coll_typemap *map = NULL;
+    MPI_Type_commit(type);
+    ck_assert_int_eq(coll_typemap_create(*type, &map), MPI_SUCCESS);
+    MPI_Type_free(type);
+    return map;
+}
+
+START_TEST(bad_types) {
+    coll_typemap *map = NULL;
+    ck_assert_int_eq(coll_typemap_create(MPI_DATATYPE_NULL, &map), MPI_ERR_TYPE);
+    ck_assert_ptr_null(map);
+
+    MPI_Datatype type, inner; /* 2^30 times 2^30 times 8 bytes, of stride 0 */
+    MPI_Type_create_hvector(1 << 30, 1, 0, MPI_DOUBLE, &inner);
+    MPI_Type_create_hvector(1 << 30, 1, 0, inner, &type);
+    ck_assert_int_eq(coll_typemap_create(type, &map), MPI_ERR_TYPE);
+    ck_assert_ptr_null(map);
+    MPI_Type_free(&inner);
+    MPI_Type_free(&type);
+    coll_typemap_free(&map);
+}
+END_TEST
+
+static void check_run(MPI_Datatype type, MPI_Count count, bool expected, MPI_Aint where) {
+    coll_typemap *map = map_of(&type);
+    MPI_Aint offset = -7;
+    ck_assert_int_eq(coll_typemap_contiguous(map, count, &offset), expected);
+    ck_assert_int_eq(offset, expected ? where : -7);
+    coll_typemap_free(&map);
+}
+
+START_TEST(contiguous_or_not) {
+    MPI_Datatype type;
+    MPI_Type_vector(1000, 7, 7, MPI_DOUBLE, &type);
+    check_run(type, (MPI_Count)1 << 40, true, 0);
+
+    MPI_Type_vector(1000, 7, 8, MPI_DOUBLE, &type);
+    check_run(type, 1, false, 0);
+
+    MPI_Type_vector(2, 1, -1, MPI_INT, &type); /* adjacent, but backwards */
+    check_run(type, 1, false, 0);
+
+    MPI_Aint at[] = {-16, -12, -8};
+    MPI_Type_create_hindexed_block(3, 1, at, MPI_INT, &type);
+    check_run(type, 1, true, -16);
+    MPI_Type_create_hindexed_block(3, 1, at, MPI_INT, &type);
+    check_run(type, 2, true, -16);
+
+    MPI_Type_create_resized(MPI_INT, 0, 8, &type); /* a gap between elements, none within */
+    check_run(type, 0, true, 0);
+    MPI_Type_create_resized(MPI_INT, 0, 8, &type);
+    check_run(type, 1, true, 0);
+    MPI_Type_create_resized(MPI_INT, 0, 8, &type);
+    check_run(type, 2, false, 0);
+
+    MPI_Type_create_hvector(2, 1, 0, MPI_INT, &type); /* the same bytes twice */
+    check_run(type, 1, false, 0);
+}
+END_TEST
+
+/* Columns 1 and 2 of a matrix of 3 rows and 4 columns of bytes, by rows and by columns. */
+START_TEST(order_within_arrays) {
+    const char *matrix = "abcd"
+                         "efgh"
+                         "ijkl";
+    int sizes[] = {3, 4}, subsizes[] = {3, 2}, starts[] = {0, 1};
+    MPI_Datatype type;
+    char packed[7] = "";
+    MPI_Type_create_subarray(2, sizes, subsizes, starts, MPI_ORDER_C, MPI_CHAR, &type);
+    coll_typemap *map = map_of(&type);
+    coll_typemap_pack(map, matrix, 1, 0, 6, packed);
+    ck_assert_str_eq(packed, "bcfgjk");
+    coll_typemap_free(&map);
+
+    int turned[] = {4, 3}, part[] = {2, 3}, from[] = {1, 0};
+    MPI_Type_create_subarray(2, turned, part, from, MPI_ORDER_FORTRAN, MPI_CHAR, &type);
+    map = map_of(&type);
+    coll_typemap_pack(map, matrix, 1, 0, 6, packed);
+    ck_assert_str_eq(packed, "bcfgjk");
+    coll_typemap_free(&map);
+
+    MPI_Type_create_hvector(6, 1, -1, MPI_CHAR, &type); /* one byte backwards, each step */
+    map = map_of(&type);
+    coll_typemap_pack(map, matrix + 6, 1, 0, 6, packed);
+    ck_assert_str_eq(packed, "gfedcb");
+    coll_typemap_free(&map);
+}
+END_TEST
+
+/* Two shares of 11 indices dealt to 2 processes by threes: 0 1 2 . . . 6 7 8 . . and the others. */
+START_TEST(dealt_arrays) {
+    const char *indices = "0123456789X";
+    const char *shares[] = {"012678", "3459X"};
+    for (int rank = 0; rank < 2; rank++) {
+        int size = 11, distribution = MPI_DISTRIBUTE_CYCLIC, block = 3, processes = 2;
+        MPI_Datatype type;
+        MPI_Type_create_darray(2, rank, 1, &size, &distribution, &block, &processes, MPI_ORDER_C,
+                               MPI_CHAR, &type);
+        coll_typemap *map = map_of(&type);
+        char packed[12] = "";
+        ck_assert_int_eq(coll_typemap_size(map), strlen(shares[rank]));
+        coll_typemap_pack(map, indices, 1, 0, strlen(shares[rank]), packed);
+        ck_assert_str_eq(packed, shares[rank]);
+        coll_typemap_free(&map);
+    }
+}
+END_TEST
+
+START_TEST(absolute_addresses) {
+    int first = 1, second = 2, copies[2] = {0};
+    MPI_Aint at[2];
+    MPI_Get_address(&first, &at[0]);
+    MPI_Get_address(&second, &at[1]);
+    MPI_Datatype type;
+    MPI_Type_create_hindexed_block(2, 1, at, MPI_INT, &type);
+    coll_typemap *map = map_of(&type);
+
+    coll_typemap_pack(map, MPI_BOTTOM, 1, 0, sizeof copies, copies);
+    ck_assert_int_eq(copies[0], 1);
+    ck_assert_int_eq(copies[1], 2);
+    copies[0] = 30;
+    copies[1] = 40;
+    coll_typemap_unpack(map, MPI_BOTTOM, 1, 2, sizeof copies - 2, (char *)copies + 2);
+    ck_assert_int_eq(first, 1);
+    ck_assert_int_eq(second, 40);
+    coll_typemap_free(&map);
+}
+END_TEST
+
+/* Elements of more than 8 GB that read "abcdefgh" again and again, then "Z" once. */
+START_TEST(huge_elements) {
+    const char bytes[] = "abcdefghZ";
+    const MPI_Count repeated = (MPI_Count)8 << 30, element = repeated + 1;
+    MPI_Datatype many, type;
+    MPI_Type_create_hvector(1 << 30, 1, 0, MPI_DOUBLE, &many);
+    MPI_Aint at[] = {0, 8};
+    int lengths[] = {1, 1};
+    MPI_Datatype types[] = {many, MPI_CHAR};
+    MPI_Type_create_struct(2, lengths, at, types, &type);
+    MPI_Type_free(&many);
+    MPI_Type_create_resized(type, 0, 0, &many);
+    MPI_Type_free(&type);
+    coll_typemap *map = map_of(&many);
+    ck_assert_int_eq(coll_typemap_size(map), element);
+
+    char packed[13] = "";
+    size_t third = (size_t)element * 2;
+    coll_typemap_pack(map, bytes, 1000, third - 6, 12, packed);
+    ck_assert_str_eq(packed, "defghZabcdef");
+    coll_typemap_pack(map, bytes, 1000, third + ((size_t)5 << 30) + 3, 12, packed);
+    ck_assert_str_eq(packed, "defghabcdefg");
+    coll_typemap_pack(map, bytes, 1000, (size_t)element * 1000 - 12, 12, packed);
+    ck_assert_str_eq(packed, "fghabcdefghZ");
+    coll_typemap_free(&map);
+}
+END_TEST
+
+/* Each level adds a byte after a gap, so that no two levels merge. */
+START_TEST(deep_nest) {
+    enum { DEPTH = 300 };
+    MPI_Datatype type, next;
+    MPI_Type_dup(MPI_CHAR, &type);
+    for (int level = 1; level <= DEPTH; level++) {
+        int lengths[] = {1, 1};
+        MPI_Aint at[] = {0, level * level};
+        MPI_Datatype types[] = {type, MPI_CHAR};
+        MPI_Type_create_struct(2, lengths, at, types, &next);
+        MPI_Type_free(&type);
+        type = next;
+    }
+    dice d = {2};
+    check_type(&d, &type, false, 2, "a deep nest");
+}
+END_TEST
+
+START_TEST(long_index_list) {
+    enum { BLOCKS = 50000 };
+    int *lengths = (int *)memory(BLOCKS * sizeof(int)), *at = (int *)memory(BLOCKS * sizeof(int));
+    dice d = {3};
+    for (int i = 0; i < BLOCKS; i++) {
+        lengths[i] = between(&d, 0, 4);
+        at[i] = i * 5;
+    }
+    MPI_Datatype type;
+    MPI_Type_indexed(BLOCKS, lengths, at, MPI_SHORT, &type);
+    check_type(&d, &type, false, 1, "a long index list");
+    free(at);
+    free(lengths);
+}
+END_TEST
+
+static int count_release(MPI_Datatype type, int key, void *value, void *extra) {
+    (void)type;
+    (void)key;
+    (void)extra;
+    ++*(int *)value;
+    return MPI_SUCCESS;
+}
+
+/* A type that the map kept a reference to would outlive its last user. */
+START_TEST(no_type_is_held) {
+    int key, released = 0;
+    MPI_Datatype inner, type;
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, count_release, &key, NULL);
+    MPI_Type_vector(3, 1, 2, MPI_INT, &inner);
+    MPI_Type_set_attr(inner, key, &released);
+    MPI_Type_vector(3, 1, 2, inner, &type);
+    coll_typemap *map = map_of(&type);
+    MPI_Type_free(&inner);
+    ck_assert_int_eq(released, 1);
+    coll_typemap_free(&map);
+    MPI_Type_free_keyval(&key);
+}
+END_TEST
+
 static Suite *typemap_suite(void) {
     Suite *suite = suite_create("typemap");
     TCase *against_mpi = tcase_create("against MPI_Pack");
     tcase_add_test(against_mpi, predefined_types);
     tcase_add_test(against_mpi, each_constructor);
     tcase_add_test(against_mpi, random_nests);
+    tcase_add_test(against_mpi, deep_nest);
+    tcase_add_test(against_mpi, long_index_list);
     suite_add_tcase(suite, against_mpi);
+
+    TCase *by_hand = tcase_create("by hand");
+    tcase_add_test(by_hand, bad_types);
+    tcase_add_test(by_hand, contiguous_or_not);
+    tcase_add_test(by_hand, order_within_arrays);
+    tcase_add_test(by_hand, dealt_arrays);
+    tcase_add_test(by_hand, absolute_addresses);
+    tcase_add_test(by_hand, huge_elements);
+    tcase_add_test(by_hand, no_type_is_held);
+    suite_add_tcase(suite, by_hand);
     return suite;
 }
 
