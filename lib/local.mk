@@ -5,6 +5,7 @@ libcoll_core_la_SOURCES = \
 	lib/comm.h \
 	lib/error.c lib/error.h \
 	lib/profile.h \
+	lib/run.c lib/run.h \
 	lib/topo.h \
 	lib/typemap.c lib/typemap.h \
 	lib/wait.h

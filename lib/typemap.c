@@ -1,178 +1,38 @@
 /*
- * A datatype becomes a tree of runs. A run is COUNT equal items, STRIDE bytes apart; an item is a
- * block of bytes or a list of runs in type-map order. Every MPI constructor is a repetition, a list
- * or both, so these two suffice; what turns out to be regular or contiguous is merged as the tree
- * is built, so that an array of doubles, however it was described, ends as one block.
- *
- * Distances are unsigned and wrap around: negative ones, and absolute addresses counted from
- * MPI_BOTTOM, then need no care. They become addresses only where bytes are copied.
+ * A datatype becomes runs (lib/run.h): every MPI constructor is a repetition, a list or both.
  */
 #include "config.h"
 
 #include "lib/typemap.h"
 
+#include "lib/run.h"
+
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-typedef uintptr_t distance;
-
-typedef struct run {
-    distance at;             /* of the first item, from where the enclosing item starts */
-    distance stride;         /* from one item to the next */
-    size_t count;            /* items; 0 only for a type without data */
-    size_t bytes;            /* data bytes of one item */
-    size_t before;           /* data bytes of the runs before this one in its list */
-    const struct run *parts; /* the item's list of runs, or NULL where it is a block */
-    size_t part_count;
-} run;
-
-/* Lists live as long as the map, which owns them through this chain; runs only point into it. */
-typedef struct list {
-    struct list *next;
-    size_t length;
-    run runs[];
-} list;
+typedef coll_distance distance;
+typedef coll_run run;
+typedef coll_run_list list;
 
 struct coll_typemap {
     run element;
     MPI_Aint extent;
-    list *lists;
+    list *lists; /* what element points into */
 };
-
-static size_t run_size(const run *r) {
-    return r->count * r->bytes;
-}
-
-/* --- Building runs -----------------------------------------------------------------------------
- */
-
-/* COUNT copies of INNER, STRIDE apart. The result may refer to INNER, which must then outlive it.
- */
-static run repeated(const run *inner, size_t count, distance stride) {
-    if (count == 0 || inner->count == 0)
-        return (run){0};
-    if (count == 1)
-        return *inner;
-
-    run outer = *inner;
-    if (inner->count == 1) {
-        outer.count = count;
-        outer.stride = stride;
-    } else if (stride == inner->count * inner->stride) {
-        outer.count = inner->count * count;
-    } else {
-        outer = (run){.stride = stride,
-                      .count = count,
-                      .bytes = run_size(inner),
-                      .parts = inner,
-                      .part_count = 1};
-    }
-    if (!outer.parts && outer.stride == outer.bytes) {
-        outer.bytes *= outer.count;
-        outer.count = 1;
-    }
-    return outer;
-}
-
-/* No object is larger than PTRDIFF_MAX, but a type can claim to be. */
-static bool too_large(const run *item, size_t count) {
-    return run_size(item) > 0 && count > (size_t)PTRDIFF_MAX / run_size(item);
-}
-
-static list *list_new(size_t capacity) {
-    if (capacity > (SIZE_MAX - sizeof(list)) / sizeof(run))
-        return NULL;
-    list *l = malloc(sizeof *l + capacity * sizeof(run));
-    if (l)
-        l->length = 0;
-    return l;
-}
-
-/* Extends LAST by NEXT where both together are one run. */
-static bool merge(run *last, const run *next) {
-    bool both_single = last->count == 1 && next->count == 1;
-    if (both_single && !last->parts && !next->parts && last->at + last->bytes == next->at) {
-        last->bytes += next->bytes;
-        return true;
-    }
-    if (last->parts != next->parts || last->bytes != next->bytes)
-        return false;
-    distance step = next->at - (last->at + (last->count - 1) * last->stride);
-    if ((last->count > 1 && last->stride != step) || (next->count > 1 && next->stride != step))
-        return false;
-    last->count += next->count;
-    last->stride = step;
-    return true;
-}
-
-static void list_append(list *l, run next) {
-    if (next.count == 0)
-        return;
-    if (l->length > 0) {
-        run *last = &l->runs[l->length - 1];
-        if (merge(last, &next))
-            return;
-        next.before = last->before + run_size(last);
-    } else {
-        next.before = 0;
-    }
-    l->runs[l->length++] = next;
-}
-
-/* Gives L to MAP, cut to what it holds. */
-static const run *list_keep(coll_typemap *map, list *l) {
-    list *cut = realloc(l, sizeof *l + l->length * sizeof(run));
-    if (cut)
-        l = cut;
-    l->next = map->lists;
-    map->lists = l;
-    return l->runs;
-}
-
-/* The run that stands for all of L, which is consumed. */
-static run list_finish(coll_typemap *map, list *l) {
-    if (l->length < 2) {
-        run only = l->length ? l->runs[0] : (run){0};
-        free(l);
-        return only;
-    }
-    const run *last = &l->runs[l->length - 1];
-    run all = {.count = 1, .bytes = last->before + run_size(last), .part_count = l->length};
-    all.parts = list_keep(map, l);
-    return all;
-}
-
-/* Copies ITEM into MAP if repeated() could refer to it, else into SPARE; NULL without memory. */
-static const run *keep(coll_typemap *map, const run *item, run *spare) {
-    if (item->count <= 1) {
-        *spare = *item;
-        return spare;
-    }
-    list *l = list_new(1);
-    if (!l)
-        return NULL;
-    list_append(l, *item);
-    return list_keep(map, l);
-}
 
 /* Makes SHAPE COUNT copies of itself, STRIDE apart. */
 static int repeat(coll_typemap *map, run *shape, size_t count, distance stride) {
-    if (too_large(shape, count))
+    if (coll_run_too_large(shape, count))
         return MPI_ERR_TYPE;
     run spare;
-    const run *item = keep(map, shape, &spare);
+    const run *item = coll_run_keep(&map->lists, shape, &spare);
     if (!item)
         return MPI_ERR_NO_MEM;
-    *shape = repeated(item, count, stride);
+    *shape = coll_run_repeated(item, count, stride);
     return MPI_SUCCESS;
 }
 
-/* --- Decoding MPI's constructors ---------------------------------------------------------------
- */
-
-/* What a type was made from: the arguments of its constructor, as MPI_Type_get_contents has them.
- */
+/* What a type was made from: its constructor and the arguments of that. */
 typedef struct contents {
     int combiner;
     int integer_count, address_count, type_count;
@@ -255,17 +115,18 @@ static int decode_predefined(coll_typemap *map, MPI_Datatype type, run *shape) {
     if (size < 0 || size > extent || (size < extent && (size_t)size <= sizeof(int)))
         return MPI_ERR_TYPE;
 
-    list *l = list_new(2);
+    *shape = (run){.at = (distance)lower, .count = size > 0, .bytes = (size_t)size};
+    if (size == extent)
+        return MPI_SUCCESS;
+
+    list *l = coll_run_list_new(2);
     if (!l)
         return MPI_ERR_NO_MEM;
-    if (size > 0) {
-        size_t last = size == extent ? 0 : sizeof(int);
-        distance at = (distance)lower, end = at + (distance)extent;
-        list_append(l, (run){.at = at, .count = 1, .bytes = (size_t)size - last});
-        if (last > 0)
-            list_append(l, (run){.at = end - last, .count = 1, .bytes = last});
-    }
-    *shape = list_finish(map, l);
+    run index = {.at = (distance)(lower + extent) - sizeof(int), .count = 1, .bytes = sizeof(int)};
+    shape->bytes -= sizeof(int);
+    coll_run_list_append(l, *shape);
+    coll_run_list_append(l, index);
+    *shape = coll_run_list_finish(&map->lists, l);
     return MPI_SUCCESS;
 }
 
@@ -296,49 +157,47 @@ static block nth_block(const contents *c, distance extent, int i) {
     }
 }
 
-/* The indexed types and structs. Equal neighbours among a struct's types are decoded once. */
-static int decode_list(coll_typemap *map, const contents *c, run *shape) {
-    int n = c->integers[0];
-    list *l = list_new((size_t)n);
-    if (!l)
-        return MPI_ERR_NO_MEM;
-
+/* Appends the blocks of C. Equal neighbours among a struct's types are decoded once. */
+static int append_blocks(coll_typemap *map, const contents *c, list *l) {
     base b = {.extent = 0};
     run spare;
     const run *item = NULL;
-    MPI_Datatype decoded = MPI_DATATYPE_NULL;
     size_t total = 0;
-    int error = MPI_SUCCESS;
-    for (int i = 0; i < n; i++) {
-        MPI_Datatype type = c->types[c->combiner == MPI_COMBINER_STRUCT ? i : 0];
-        if (type != decoded) {
-            error = decode_base(map, type, &b);
+    for (int i = 0; i < c->integers[0]; i++) {
+        bool is_struct = c->combiner == MPI_COMBINER_STRUCT;
+        if (i == 0 || (is_struct && c->types[i] != c->types[i - 1])) {
+            int error = decode_base(map, c->types[i], &b);
             if (error != MPI_SUCCESS)
-                goto free_list;
-            item = keep(map, &b.shape, &spare);
-            error = item ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-            if (error != MPI_SUCCESS)
-                goto free_list;
-            decoded = type;
+                return error;
+            item = coll_run_keep(&map->lists, &b.shape, &spare);
+            if (!item)
+                return MPI_ERR_NO_MEM;
         }
         block here = nth_block(c, b.extent, i);
-        error = too_large(item, here.length) ? MPI_ERR_TYPE : MPI_SUCCESS;
-        if (error != MPI_SUCCESS)
-            goto free_list;
-        run next = repeated(item, here.length, b.extent);
+        if (coll_run_too_large(item, here.length))
+            return MPI_ERR_TYPE;
+        run next = coll_run_repeated(item, here.length, b.extent);
+        if (coll_run_size(&next) > (size_t)PTRDIFF_MAX - total)
+            return MPI_ERR_TYPE;
         next.at += here.at;
-        error = run_size(&next) > (size_t)PTRDIFF_MAX - total ? MPI_ERR_TYPE : MPI_SUCCESS;
-        if (error != MPI_SUCCESS)
-            goto free_list;
-        total += run_size(&next);
-        list_append(l, next);
+        total += coll_run_size(&next);
+        coll_run_list_append(l, next);
     }
-    *shape = list_finish(map, l);
     return MPI_SUCCESS;
+}
 
-free_list:
-    free(l);
-    return error;
+/* The indexed types and structs. */
+static int decode_list(coll_typemap *map, const contents *c, run *shape) {
+    list *l = coll_run_list_new((size_t)c->integers[0]);
+    if (!l)
+        return MPI_ERR_NO_MEM;
+    int error = append_blocks(map, c, l);
+    if (error != MPI_SUCCESS) {
+        free(l);
+        return error;
+    }
+    *shape = coll_run_list_finish(&map->lists, l);
+    return MPI_SUCCESS;
 }
 
 /* The dimension of an array that varies as the Ith fastest. */
@@ -364,8 +223,7 @@ static int decode_subarray(coll_typemap *map, const contents *c, base *b) {
     return MPI_SUCCESS;
 }
 
-/* How one dimension of a distributed array is dealt out: blocks in turn to each of the processes.
- */
+/* How one dimension of a distributed array is dealt: blocks in turn to each of the processes. */
 typedef struct deal {
     size_t size;    /* indices in all */
     size_t block;   /* consecutive indices dealt at once */
@@ -381,8 +239,7 @@ static size_t dealt_block(int distribution, int argument, size_t size, size_t sh
     return distribution == MPI_DISTRIBUTE_BLOCK ? (size + sharers - 1) / sharers : 1;
 }
 
-/* Makes SHAPE our share of one dimension: whole blocks at regular distances, then the rest of one.
- */
+/* Makes SHAPE our share of a dimension: whole blocks at regular distances, then part of one. */
 static int decode_deal(coll_typemap *map, const deal *d, distance stride, run *shape) {
     size_t first = d->place * d->block, cycle = d->sharers * d->block;
     size_t whole = first + d->block <= d->size ? (d->size - first - d->block) / cycle + 1 : 0;
@@ -394,15 +251,15 @@ static int decode_deal(coll_typemap *map, const deal *d, distance stride, run *s
         error = repeat(map, shape, whole, cycle * stride);
     if (error == MPI_SUCCESS)
         error = repeat(map, &rest, next < d->size ? d->size - next : 0, stride);
-    list *l = error == MPI_SUCCESS ? list_new(2) : NULL;
+    list *l = error == MPI_SUCCESS ? coll_run_list_new(2) : NULL;
     if (!l)
         return error == MPI_SUCCESS ? MPI_ERR_NO_MEM : error;
 
     shape->at += first * stride;
     rest.at += next * stride;
-    list_append(l, *shape);
-    list_append(l, rest);
-    *shape = list_finish(map, l);
+    coll_run_list_append(l, *shape);
+    coll_run_list_append(l, rest);
+    *shape = coll_run_list_finish(&map->lists, l);
     return MPI_SUCCESS;
 }
 
@@ -524,20 +381,13 @@ int coll_typemap_create(MPI_Datatype type, coll_typemap **map) {
 void coll_typemap_free(coll_typemap **map) {
     if (!*map)
         return;
-    for (list *l = (*map)->lists; l;) {
-        list *next = l->next;
-        free(l);
-        l = next;
-    }
+    coll_run_lists_free(&(*map)->lists);
     free(*map);
     *map = NULL;
 }
 
-/* --- What the map tells ------------------------------------------------------------------------
- */
-
 MPI_Count coll_typemap_size(const coll_typemap *map) {
-    return (MPI_Count)run_size(&map->element);
+    return (MPI_Count)coll_run_size(&map->element);
 }
 
 MPI_Aint coll_typemap_extent(const coll_typemap *map) {
@@ -545,7 +395,7 @@ MPI_Aint coll_typemap_extent(const coll_typemap *map) {
 }
 
 static run elements(const coll_typemap *map, MPI_Count count) {
-    return repeated(&map->element, (size_t)count, (distance)map->extent);
+    return coll_run_repeated(&map->element, (size_t)count, (distance)map->extent);
 }
 
 bool coll_typemap_contiguous(const coll_typemap *map, MPI_Count count, MPI_Aint *offset) {
@@ -556,140 +406,14 @@ bool coll_typemap_contiguous(const coll_typemap *map, MPI_Count count, MPI_Aint 
     return true;
 }
 
-/* --- Moving bytes ------------------------------------------------------------------------------
- */
-
-/* The contiguous side of a copy: where its next byte goes or comes from. */
-typedef struct stream {
-    distance packed;
-    bool packing;
-} stream;
-
-/* Copies COUNT blocks of BYTES, which are TO_STRIDE and FROM_STRIDE apart. */
-static inline void copy_blocks(distance to, distance to_stride, distance from, distance from_stride,
-                               size_t bytes, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        memcpy((char *)(to + i * to_stride), (const char *)(from + i * from_stride), bytes);
-}
-
-/* copy_blocks, compiled once more for every common small size, where calling memcpy would cost. */
-static void copy(distance to, distance to_stride, distance from, distance from_stride, size_t bytes,
-                 size_t count) {
-    switch (bytes) {
-    case 1:
-        copy_blocks(to, to_stride, from, from_stride, 1, count);
-        break;
-    case 2:
-        copy_blocks(to, to_stride, from, from_stride, 2, count);
-        break;
-    case 4:
-        copy_blocks(to, to_stride, from, from_stride, 4, count);
-        break;
-    case 8:
-        copy_blocks(to, to_stride, from, from_stride, 8, count);
-        break;
-    case 12:
-        copy_blocks(to, to_stride, from, from_stride, 12, count);
-        break;
-    case 16:
-        copy_blocks(to, to_stride, from, from_stride, 16, count);
-        break;
-    case 24:
-        copy_blocks(to, to_stride, from, from_stride, 24, count);
-        break;
-    default:
-        copy_blocks(to, to_stride, from, from_stride, bytes, count);
-    }
-}
-
-static void move_blocks(stream *s, distance at, distance stride, size_t bytes, size_t count) {
-    if (s->packing)
-        copy(s->packed, bytes, at, stride, bytes, count);
-    else
-        copy(at, stride, s->packed, bytes, bytes, count);
-    s->packed += bytes * count;
-}
-
-/* Moves COUNT whole items of R, the first of which is at AT. */
-static void move_items(stream *s, const run *r, distance at, size_t count) {
-    if (!r->parts) {
-        move_blocks(s, at, r->stride, r->bytes, count);
-        return;
-    }
-    for (size_t i = 0; i < count; i++, at += r->stride)
-        for (size_t p = 0; p < r->part_count; p++)
-            move_items(s, &r->parts[p], at + r->parts[p].at, r->parts[p].count);
-}
-
-/* The part of R's item that holds data byte FROM. */
-static const run *find_part(const run *r, size_t from) {
-    size_t low = 0, high = r->part_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (r->parts[middle].before <= from)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &r->parts[low];
-}
-
-static void move_range(stream *s, const run *r, distance start, size_t from, size_t length);
-
-/* Moves data bytes [FROM, FROM + LENGTH) of the one item of R that is at AT. */
-static void move_within(stream *s, const run *r, distance at, size_t from, size_t length) {
-    if (length == 0)
-        return;
-    if (!r->parts) {
-        move_blocks(s, at + from, 0, length, 1);
-        return;
-    }
-    const run *part = find_part(r, from);
-    from -= part->before;
-    for (; length > 0; part++) {
-        size_t left = run_size(part) - from;
-        size_t now = left < length ? left : length;
-        move_range(s, part, at, from, now);
-        length -= now;
-        from = 0;
-    }
-}
-
-/* Moves data bytes [FROM, FROM + LENGTH) of R, whose enclosing item is at START. */
-static void move_range(stream *s, const run *r, distance start, size_t from, size_t length) {
-    distance at = start + r->at;
-    if (from == 0 && length == run_size(r)) {
-        move_items(s, r, at, r->count);
-        return;
-    }
-    at += from / r->bytes * r->stride;
-    size_t skip = from % r->bytes;
-    if (skip > 0) {
-        size_t left = r->bytes - skip;
-        size_t now = left < length ? left : length;
-        move_within(s, r, at, skip, now);
-        length -= now;
-        at += r->stride;
-    }
-    size_t whole = length / r->bytes;
-    move_items(s, r, at, whole);
-    move_within(s, r, at + whole * r->stride, 0, length % r->bytes);
-}
-
 void coll_typemap_pack(const coll_typemap *map, const void *buffer, MPI_Count count, size_t from,
                        size_t length, void *packed) {
-    if (length == 0)
-        return;
     run all = elements(map, count);
-    stream s = {.packed = (distance)packed, .packing = true};
-    move_range(&s, &all, (distance)buffer, from, length);
+    coll_run_pack(&all, buffer, from, length, packed);
 }
 
 void coll_typemap_unpack(const coll_typemap *map, void *buffer, MPI_Count count, size_t from,
                          size_t length, const void *packed) {
-    if (length == 0)
-        return;
     run all = elements(map, count);
-    stream s = {.packed = (distance)packed, .packing = false};
-    move_range(&s, &all, (distance)buffer, from, length);
+    coll_run_unpack(&all, buffer, from, length, packed);
 }
