@@ -524,6 +524,20 @@ START_TEST(bad_types) {
     ck_assert_ptr_null(map);
     MPI_Type_free(&inner);
     MPI_Type_free(&type);
+
+    MPI_Type_create_hvector(1 << 29, 1, 0, MPI_DOUBLE, &inner); /* 2^62 bytes, twice */
+    MPI_Type_create_hvector(1 << 30, 1, 0, inner, &type);
+    MPI_Type_free(&inner);
+    MPI_Aint at[] = {0, 3};
+    MPI_Datatype twice;
+    MPI_Type_create_hindexed_block(2, 1, at, type, &twice);
+    ck_assert_int_eq(coll_typemap_create(twice, &map), MPI_ERR_TYPE);
+    ck_assert_ptr_null(map);
+    ck_assert_int_eq(coll_typemap_create(type, &map), MPI_SUCCESS);
+    ck_assert_int_eq(coll_typemap_size(map), (MPI_Count)1 << 62);
+    MPI_Type_free(&twice);
+    MPI_Type_free(&type);
+    coll_typemap_free(&map);
     coll_typemap_free(&map);
 }
 END_TEST
