@@ -2,13 +2,21 @@
 noinst_LTLIBRARIES += libcoll_core.la
 libcoll_core_la_SOURCES = \
 	lib/algorithm.h \
+	lib/cgroup.c lib/cgroup.h \
 	lib/comm.h \
+	lib/cores.c lib/cores.h \
 	lib/error.c lib/error.h \
+	lib/hostlist.c lib/hostlist.h \
+	lib/pattern/order.c lib/pattern/order.h \
 	lib/profile.h \
 	lib/run.c lib/run.h \
 	lib/topo.h \
 	lib/typemap.c lib/typemap.h \
 	lib/wait.h
+	lib/topo.c lib/topo.h \
+	lib/topofile.c lib/topofile.h \
+	lib/typemap.h \
+	lib/wait.c lib/wait.h
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 

@@ -6,6 +6,7 @@
 #define COLL_LIB_TOPO_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 /* The levels at which two ranks can be apart, nearest first. */
 typedef enum coll_level {
@@ -30,16 +31,27 @@ typedef struct coll_topo {
     int sites, racks, nodes;
     int most_ranks_per_node;
     int cores_per_node; /* the fewest that the processes of any one node may use, at least 1 */
+    bool crowded;       /* some node has more processes than cores for them */
     coll_place *places; /* one a rank */
     char **hosts;       /* one a node: its host name */
 } coll_topo;
 
 /*
  * Finds out the places of COMM's ranks; collective, all ranks get the same answer or all get an
- * error (MPI_ERR_FILE or MPI_ERR_OTHER, text on every rank). Nodes come from MPI's shared-memory
- * split, NUMA domains from hwloc, racks and sites from FILE (Slurm topology.conf syntax, read by
- * rank 0 only; NULL or "" for none) or, without a file, from SLURM_TOPOLOGY_ADDR where Slurm sets
- * it, else all nodes are in one rack. Call coll_topo_free on the result.
+ * error (MPI_ERR_FILE or MPI_ERR_NO_MEM, text on every rank, or MPI's own). COMM must return its
+ * errors.
+ *
+ * Nodes come from MPI's shared-memory split, NUMA domains from hwloc, racks and sites from FILE
+ * (see lib/topofile.h; rank 0's word counts, and it alone reads; NULL or "" for none), or without a
+ * file from SLURM_TOPOLOGY_ADDR and its _PATTERN where Slurm sets them, else all nodes are in one
+ * rack. In Slurm's address the rack is all switches down to the node's own; where some address has
+ * more than one switch the site is the topmost one, else there is one site, as in files.
+ *
+ * Cores are those that binding and control groups let the ranks of COMM on a node use together. A
+ * node is crowded when these ranks outnumber them, or when the processes of the whole job on it
+ * (from the launcher's environment: a communicator may hold only some) outnumber its cores.
+ *
+ * Call coll_topo_free on the result, which is set only on success.
  */
 int coll_topo_create(MPI_Comm comm, const char *file, coll_topo *topo);
 void coll_topo_free(coll_topo *topo);

@@ -13,6 +13,7 @@
 typedef struct coll_wait {
     bool crowded;   /* more processes on some node than cores that they may use */
     double timeout; /* s without any progress after which waiting is an error; 0: for ever */
+    int turn;       /* which request coll_wait_any looks at first, so that all get their turn */
 } coll_wait;
 
 /* How processes placed like TOPO should wait. TIMEOUT in seconds, 0 for none. */
@@ -20,13 +21,15 @@ void coll_wait_init(coll_wait *wait, const coll_topo *topo, double timeout);
 
 /*
  * Waits until one request of COUNT is complete; *INDEX is which one (MPI_UNDEFINED when none is
- * active). PEERS[i] is the rank that request i waits for; it is named when the time runs out:
- * MPI_ERR_OTHER with a text that says who is silent and since when. PEERS may be NULL.
+ * active). Of several complete ones it takes the next after the one that it took last. PEERS[i] is
+ * the rank that request i waits for; it is named when the time runs out: MPI_ERR_OTHER with a text
+ * that says who is silent and for how long. PEERS may be NULL. The error of a request comes back as
+ * it is. After an error the other requests are as they were, and still the caller's.
  */
-int coll_wait_any(const coll_wait *wait, int count, MPI_Request requests[], const int peers[],
+int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
                   int *index);
 
-/* Waits for all of them, in the same manner. */
+/* Waits for all of them, in the same manner; each one that completes is progress. */
 int coll_wait_all(const coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
 
 #endif

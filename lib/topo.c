@@ -1,0 +1,354 @@
+#include "config.h"
+
+#include "lib/topo.h"
+
+#include "lib/cores.h"
+#include "lib/error.h"
+#include "lib/topofile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What every rank tells all others. */
+typedef struct report {
+    int leader;  /* the lowest rank of its node */
+    int numa;    /* as the system numbers it */
+    int ranks;   /* of COMM on its node */
+    int cores;   /* for these */
+    int crowded; /* its node is */
+    int bytes;   /* of the names that it sends: leaders only */
+} report;
+
+enum { REPORT_INTS = sizeof(report) / sizeof(int) };
+
+/* A node's names: host name and Slurm's path of switches down to it ("" for none), NUL after each.
+ */
+enum { ADDRESS_MOST = 1024, NAMES_MOST = MPI_MAX_PROCESSOR_NAME + ADDRESS_MOST + 2 };
+
+/* What the ranks tell each other, on the way to a topology. */
+typedef struct findings {
+    MPI_Comm comm;
+    int rank;
+    report *reports;    /* one a rank */
+    int *bytes;         /* of each rank's names */
+    int *offsets;       /* where they begin */
+    int *racks, *sites; /* one a node; what is equal is the same, but not yet numbered from 0 */
+} findings;
+
+/* An error on all ranks where GOOD is not true on all of them. */
+static int agree_on_memory(MPI_Comm comm, bool good) {
+    int mine = good, all = 0;
+    int code = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    return all ? MPI_SUCCESS : coll_error(MPI_ERR_NO_MEM, "no memory for the ranks' topology");
+}
+
+static int least(int a, int b) {
+    return a < b ? a : b;
+}
+
+/* The processes of the whole job on this node as far as the launcher tells, else 0. */
+static int job_processes(void) {
+    static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                                            "SLURM_NTASKS_PER_NODE"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        int processes = value ? atoi(value) : 0;
+        if (processes > 0)
+            return processes;
+    }
+    return 0;
+}
+
+/* Fills in what the ranks of this node, NODE, find out together. */
+static int weigh_node(MPI_Comm node, report *mine) {
+    const coll_cores *cores = coll_cores_get();
+    uint64_t together[COLL_CORES_WORDS];
+    int own[] = {cores->node, cores->quota, job_processes()}, most[3];
+    int code = PMPI_Comm_size(node, &mine->ranks);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Bcast(&mine->leader, 1, MPI_INT, 0, node);
+    if (code == MPI_SUCCESS)
+        code =
+            PMPI_Allreduce(cores->bound, together, COLL_CORES_WORDS, MPI_UINT64_T, MPI_BOR, node);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Allreduce(own, most, 3, MPI_INT, MPI_MAX, node);
+    if (code != MPI_SUCCESS)
+        return code;
+
+    int quota = most[1];
+    mine->cores = least(coll_cores_count(together), quota);
+    if (mine->cores < 1)
+        mine->cores = 1;
+    mine->crowded = mine->ranks > mine->cores || most[2] > least(most[0], quota);
+    return MPI_SUCCESS;
+}
+
+/* This rank's report but for its names. */
+static int look_around(MPI_Comm comm, int rank, report *mine) {
+    MPI_Comm node;
+    int code = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    if (code != MPI_SUCCESS)
+        return code;
+    *mine = (report){.leader = rank, .numa = coll_cores_get()->numa};
+    code = weigh_node(node, mine);
+    int freed = PMPI_Comm_free(&node);
+    return code != MPI_SUCCESS ? code : freed;
+}
+
+/*
+ * Writes the switches above this node, "s4.s0" of SLURM_TOPOLOGY_ADDR=s4.s0.node7, as many as
+ * SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node says; "" without them.
+ */
+static void slurm_switches(char switches[ADDRESS_MOST]) {
+    static const char word[] = "switch.";
+    const char *address = getenv("SLURM_TOPOLOGY_ADDR");
+    const char *pattern = getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
+    memset(switches, 0, ADDRESS_MOST);
+    if (!address || !pattern || strlen(address) >= ADDRESS_MOST)
+        return;
+    size_t length = 0;
+    for (; strncmp(pattern, word, strlen(word)) == 0; pattern += strlen(word)) {
+        size_t name = strcspn(address + length, ".");
+        if (!address[length + name])
+            return;
+        length += name + 1;
+    }
+    if (length)
+        memcpy(switches, address, length - 1); /* without the last dot */
+}
+
+/* Writes this node's names and returns their bytes. */
+static int name_node(char names[NAMES_MOST], int *bytes) {
+    char host[MPI_MAX_PROCESSOR_NAME];
+    int length;
+    int code = PMPI_Get_processor_name(host, &length);
+    if (code != MPI_SUCCESS)
+        return code;
+    memcpy(names, host, (size_t)length);
+    names[length] = '\0';
+    slurm_switches(names + length + 1);
+    *bytes = length + 1 + (int)strlen(names + length + 1) + 1;
+    return MPI_SUCCESS;
+}
+
+/* Tells all ranks what each has seen. */
+static int exchange_reports(findings *all, int ranks, const report *mine) {
+    size_t count = (size_t)ranks;
+    all->reports = malloc(count * sizeof *all->reports);
+    all->bytes = malloc(count * sizeof *all->bytes);
+    all->offsets = malloc(count * sizeof *all->offsets);
+    int code = agree_on_memory(all->comm, all->reports && all->bytes && all->offsets);
+    if (code != MPI_SUCCESS)
+        return code;
+    return PMPI_Allgather(mine, REPORT_INTS, MPI_INT, all->reports, REPORT_INTS, MPI_INT,
+                          all->comm);
+}
+
+/* The first rank on RANK's node with its NUMA domain numbers the domain. */
+static int numa_number(const report *reports, const coll_place *places, int rank) {
+    int next = 0;
+    for (int other = reports[rank].leader; other < rank; other++) {
+        if (reports[other].leader != reports[rank].leader)
+            continue;
+        if (reports[other].numa == reports[rank].numa)
+            return places[other].numa;
+        if (places[other].numa >= next)
+            next = places[other].numa + 1;
+    }
+    return next;
+}
+
+/* Sets the nodes and NUMA domains of TOPO, which has memory for its places. */
+static void number_nodes(const report *reports, coll_topo *topo) {
+    int next = 0;
+    for (int rank = 0; rank < topo->ranks; rank++) {
+        int leader = reports[rank].leader;
+        int node = leader == rank ? next++ : topo->places[leader].node;
+        topo->places[rank] = (coll_place){.node = node};
+        topo->places[rank].numa = numa_number(reports, topo->places, rank);
+    }
+}
+
+/* Sets what TOPO says about the fullness of nodes. */
+static void weigh_nodes(const report *reports, coll_topo *topo) {
+    topo->cores_per_node = reports[0].cores;
+    for (int rank = 0; rank < topo->ranks; rank++) {
+        if (reports[rank].ranks > topo->most_ranks_per_node)
+            topo->most_ranks_per_node = reports[rank].ranks;
+        topo->cores_per_node = least(topo->cores_per_node, reports[rank].cores);
+        topo->crowded = topo->crowded || reports[rank].crowded;
+    }
+}
+
+/* Makes memory for what TOPO and ALL hold of each node, with TOTAL bytes of names. */
+static int make_room(findings *all, coll_topo *topo, size_t total) {
+    for (int rank = 0; rank < topo->ranks; rank++)
+        topo->nodes += all->reports[rank].leader == rank;
+    size_t nodes = (size_t)topo->nodes;
+    topo->places = malloc((size_t)topo->ranks * sizeof *topo->places);
+    topo->hosts = malloc(nodes * sizeof *topo->hosts + total);
+    all->racks = calloc(nodes, sizeof *all->racks);
+    all->sites = calloc(nodes, sizeof *all->sites);
+    return agree_on_memory(all->comm, topo->places && topo->hosts && all->racks && all->sites);
+}
+
+/* Makes TOPO's hosts, whose names lie behind the pointers to them. */
+static int exchange_names(findings *all, const char *mine, coll_topo *topo) {
+    size_t total = 0;
+    for (int rank = 0; rank < topo->ranks; rank++) {
+        all->offsets[rank] = (int)total;
+        all->bytes[rank] = all->reports[rank].bytes;
+        total += (size_t)all->bytes[rank];
+    }
+    int code = make_room(all, topo, total);
+    if (code != MPI_SUCCESS)
+        return code;
+    char *names = (char *)(topo->hosts + topo->nodes);
+    code = PMPI_Allgatherv(mine, all->bytes[all->rank], MPI_CHAR, names, all->bytes, all->offsets,
+                           MPI_CHAR, all->comm);
+    for (int rank = 0, node = 0; rank < topo->ranks; rank++)
+        if (all->reports[rank].leader == rank)
+            topo->hosts[node++] = names + all->offsets[rank];
+    return code;
+}
+
+/* Slurm's switches above a node stand behind its host name. */
+static const char *switches_of(const char *host) {
+    return host + strlen(host) + 1;
+}
+
+/* Nodes below the same switches are in one rack, those below the same topmost one in one site. */
+static void locate_by_slurm(const coll_topo *topo, int racks[], int sites[]) {
+    bool layered = false;
+    for (int node = 0; node < topo->nodes; node++)
+        layered = layered || strchr(switches_of(topo->hosts[node]), '.');
+    for (int node = 0; node < topo->nodes; node++) {
+        const char *mine = switches_of(topo->hosts[node]);
+        size_t top = strcspn(mine, ".");
+        racks[node] = node;
+        sites[node] = layered ? node : 0;
+        for (int other = node - 1; other >= 0 && racks[node] == node; other--) {
+            const char *others = switches_of(topo->hosts[other]);
+            if (strcmp(mine, others) == 0)
+                racks[node] = racks[other];
+            if (strncmp(mine, others, top) == 0 && strcspn(others, ".") == top)
+                sites[node] = sites[other];
+        }
+    }
+}
+
+static void locate_by_file(const char *path, const coll_topo *topo, int racks[], int sites[],
+                           char *problem) {
+    coll_topofile *file = coll_topofile_read(path, problem);
+    for (int node = 0; file && !*problem && node < topo->nodes; node++)
+        coll_topofile_find(file, topo->hosts[node], &racks[node], &sites[node], problem);
+    coll_topofile_free(file);
+}
+
+/* Rank 0 finds out the racks and sites of all nodes, or what is wrong, and tells the others. */
+static int locate_nodes(const findings *all, const char *path, const coll_topo *topo) {
+    char problem[COLL_TOPOFILE_PROBLEM] = "";
+    if (all->rank == 0 && path && *path)
+        locate_by_file(path, topo, all->racks, all->sites, problem);
+    else if (all->rank == 0)
+        locate_by_slurm(topo, all->racks, all->sites);
+    int code = PMPI_Bcast(problem, sizeof problem, MPI_CHAR, 0, all->comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (*problem)
+        return coll_error(MPI_ERR_FILE, "%s", problem);
+    code = PMPI_Bcast(all->racks, topo->nodes, MPI_INT, 0, all->comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    return PMPI_Bcast(all->sites, topo->nodes, MPI_INT, 0, all->comm);
+}
+
+/* Numbers LABELS from 0 by first appearance, equal ones alike; returns how many there are. */
+static int renumber(int labels[], int count) {
+    int next = 0;
+    for (int i = 0; i < count; i++) {
+        int label = labels[i];
+        if (label < 0) /* has its number N already, as -1 - N */
+            continue;
+        for (int j = i; j < count; j++)
+            if (labels[j] == label)
+                labels[j] = -1 - next;
+        next++;
+    }
+    for (int i = 0; i < count; i++)
+        labels[i] = -1 - labels[i];
+    return next;
+}
+
+/* Sets the racks and sites of TOPO. Nodes are in the order of their first ranks. */
+static void number_locations(findings *all, coll_topo *topo) {
+    topo->racks = renumber(all->racks, topo->nodes);
+    topo->sites = renumber(all->sites, topo->nodes);
+    for (int rank = 0; rank < topo->ranks; rank++) {
+        coll_place *place = &topo->places[rank];
+        place->rack = all->racks[place->node];
+        place->site = all->sites[place->node];
+    }
+}
+
+/* Finds out all; *FOUND and ALL may be left half made on errors. */
+static int discover(const char *file, findings *all, coll_topo *found) {
+    report mine;
+    char names[NAMES_MOST];
+    int code = PMPI_Comm_size(all->comm, &found->ranks);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_rank(all->comm, &all->rank);
+    if (code == MPI_SUCCESS)
+        code = look_around(all->comm, all->rank, &mine);
+    if (code == MPI_SUCCESS && mine.leader == all->rank)
+        code = name_node(names, &mine.bytes);
+    if (code == MPI_SUCCESS)
+        code = exchange_reports(all, found->ranks, &mine);
+    if (code == MPI_SUCCESS)
+        code = exchange_names(all, names, found);
+    if (code != MPI_SUCCESS)
+        return code;
+
+    number_nodes(all->reports, found);
+    weigh_nodes(all->reports, found);
+    code = locate_nodes(all, file, found);
+    if (code == MPI_SUCCESS)
+        number_locations(all, found);
+    return code;
+}
+
+int coll_topo_create(MPI_Comm comm, const char *file, coll_topo *topo) {
+    findings all = {.comm = comm};
+    coll_topo found = {0};
+    int code = discover(file, &all, &found);
+    free(all.reports);
+    free(all.bytes);
+    free(all.offsets);
+    free(all.racks);
+    free(all.sites);
+    if (code == MPI_SUCCESS)
+        *topo = found;
+    else
+        coll_topo_free(&found);
+    return code;
+}
+
+void coll_topo_free(coll_topo *topo) {
+    free(topo->places);
+    free(topo->hosts);
+    *topo = (coll_topo){0};
+}
+
+coll_level coll_topo_level(const coll_topo *topo, int a, int b) {
+    const coll_place *one = &topo->places[a], *other = &topo->places[b];
+    if (one->site != other->site)
+        return COLL_LEVEL_WIDE;
+    if (one->rack != other->rack)
+        return COLL_LEVEL_SITE;
+    if (one->node != other->node)
+        return COLL_LEVEL_RACK;
+    return one->numa == other->numa ? COLL_LEVEL_NUMA : COLL_LEVEL_NODE;
+}
