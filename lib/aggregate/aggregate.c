@@ -1,0 +1,87 @@
+#include "config.h"
+
+#include "lib/aggregate/aggregate.h"
+#include "lib/aggregate/exchange.h"
+#include "lib/aggregate/pool.h"
+#include "lib/error.h"
+
+#include <limits.h>
+
+const coll_aggregate_algorithm *const coll_aggregate_algorithms[] = {
+    &coll_aggregate_three_stage,
+    &coll_aggregate_group_by,
+    &coll_aggregate_direct,
+    NULL,
+};
+
+const coll_param coll_aggregate_params[] = {
+    [COLL_AGGREGATE_SEGMENT] = {"segment", "bytes of a message, one pair at least", 256 << 10, 64,
+                                1 << 30},
+    [COLL_AGGREGATE_WINDOW] = {"window", "segments in flight in each direction", 4, 1, 64},
+    {0},
+};
+
+const coll_cost *coll_aggregate_widest(const coll_shape *call, const coll_profile *profile) {
+    const coll_topo *topo = call->topo;
+    coll_level level = topo->sites > 1   ? COLL_LEVEL_WIDE
+                       : topo->racks > 1 ? COLL_LEVEL_SITE
+                       : topo->nodes > 1 ? COLL_LEVEL_RACK
+                                         : COLL_LEVEL_NODE;
+    return &profile->level[level];
+}
+
+/* Finds out whether all ranks gave good and equal arguments; the same outcome everywhere. */
+static int check_arguments(const COLL_Pool *pool, int root, const coll_comm *comm) {
+    int64_t value_bytes = pool ? (int64_t)coll_pool_value_bytes(pool) : 0;
+    const int64_t mine[] = {!pool, root, -(int64_t)root, value_bytes, -value_bytes};
+    int64_t highest[sizeof mine / sizeof *mine];
+    int code = coll_exchange_highest(comm, sizeof mine / sizeof *mine, mine, highest);
+    if (code != MPI_SUCCESS)
+        return code;
+
+    int64_t any_null = highest[0], high_root = highest[1], low_root = -highest[2];
+    int64_t most_bytes = highest[3], least_bytes = -highest[4];
+    if (any_null)
+        return coll_error(MPI_ERR_ARG, "COLL_Aggregate: the pool is NULL on some rank");
+    if (low_root < 0 || high_root >= comm->ranks)
+        return coll_error(MPI_ERR_ROOT, "COLL_Aggregate: root %lld is not in 0 to %d",
+                          (long long)(low_root < 0 ? low_root : high_root), comm->ranks - 1);
+    if (low_root != high_root)
+        return coll_error(MPI_ERR_ROOT, "COLL_Aggregate: ranks name different roots, %lld and %lld",
+                          (long long)low_root, (long long)high_root);
+    if (least_bytes != most_bytes)
+        return coll_error(MPI_ERR_ARG,
+                          "COLL_Aggregate: values are of %lld bytes on some rank, %lld on another",
+                          (long long)least_bytes, (long long)most_bytes);
+    if (coll_pool_pair_bytes(pool) / sizeof(uint64_t) > INT_MAX)
+        return coll_error(MPI_ERR_COUNT, "COLL_Aggregate: a value of %lld bytes is over 16 GB",
+                          (long long)most_bytes);
+    return MPI_SUCCESS;
+}
+
+static coll_values fallbacks(const coll_param *params) {
+    coll_values values = {{0}};
+    for (int i = 0; params[i].name; i++)
+        values.at[i] = params[i].fallback;
+    return values;
+}
+
+int coll_aggregate_run(COLL_Pool *pool, int root, const coll_comm *comm,
+                       const coll_aggregate_algorithm *choice, const coll_values *values,
+                       COLL_Aggregate_stats *stats) {
+    int code = check_arguments(pool, root, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+
+    COLL_Aggregate_stats measured = {0};
+    coll_aggregate_args args = {.pool = pool, .root = root, .comm = comm, .stats = &measured};
+    coll_values chosen = values ? *values : fallbacks(choice->base.params);
+    coll_pool_restart_peak(pool);
+    code = choice->run(&args, &chosen);
+    if (code != MPI_SUCCESS)
+        return code;
+    measured.peak_bytes = coll_pool_peak(pool);
+    if (stats)
+        *stats = measured;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,49 @@
+/* The contract of an aggregation algorithm, and the table of them. */
+#ifndef COLL_LIB_AGGREGATE_AGGREGATE_H
+#define COLL_LIB_AGGREGATE_AGGREGATE_H
+
+#include "coll.h"
+#include "lib/algorithm.h"
+#include "lib/comm.h"
+
+typedef struct coll_aggregate_args {
+    COLL_Pool *pool;
+    int root;
+    const coll_comm *comm;
+    COLL_Aggregate_stats *stats; /* never NULL; run fills in its seconds and bytes_sent */
+} coll_aggregate_args;
+
+typedef struct coll_aggregate_algorithm {
+    coll_algorithm base;
+    /*
+     * Collective. On success the root's pool has every key and the others are empty. An error is
+     * the same on all ranks, save one of the communication itself; the pools are then valid and
+     * hold every pair but those that were under way.
+     */
+    int (*run)(const coll_aggregate_args *args, const coll_values *values);
+} coll_aggregate_algorithm;
+
+extern const coll_aggregate_algorithm coll_aggregate_three_stage;
+extern const coll_aggregate_algorithm coll_aggregate_group_by;
+extern const coll_aggregate_algorithm coll_aggregate_direct;
+
+/* All of them, the default first, then NULL. */
+extern const coll_aggregate_algorithm *const coll_aggregate_algorithms[];
+
+/* The parameters that all of them have, and their places among the values. */
+enum { COLL_AGGREGATE_SEGMENT, COLL_AGGREGATE_WINDOW };
+extern const coll_param coll_aggregate_params[];
+
+/* The cost of the widest level that the ranks of CALL are apart. */
+const coll_cost *coll_aggregate_widest(const coll_shape *call, const coll_profile *profile);
+
+/*
+ * Aggregates by CHOICE with VALUES, or with its defaults where VALUES is NULL. POOL, ROOT and the
+ * size of values are checked on all ranks together, so that a bad argument on one is an error on
+ * all: MPI_ERR_ARG, MPI_ERR_ROOT, MPI_ERR_NO_MEM. STATS may be NULL, and is set only on success.
+ */
+int coll_aggregate_run(COLL_Pool *pool, int root, const coll_comm *comm,
+                       const coll_aggregate_algorithm *choice, const coll_values *values,
+                       COLL_Aggregate_stats *stats);
+
+#endif

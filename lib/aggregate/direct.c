@@ -1,0 +1,38 @@
+/*
+ * direct: every rank sends its pairs straight to the root, which combines them all.
+ *
+ * Order of combination of a key's values: the root's, then those of the ranks after it, cyclically.
+ *
+ * Cost, where all ranks hold B bytes of pairs: L + (p-1) (o + B G), all of it at the root.
+ *
+ * Zhang, Qiu et al., section V: "direct aggregation is impossible for large intermediate data";
+ * for a few keys it takes the fewest messages.
+ */
+#include "config.h"
+
+#include "lib/aggregate/aggregate.h"
+#include "lib/aggregate/exchange.h"
+
+static double predict(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values) {
+    (void)values;
+    const coll_cost *far = coll_aggregate_widest(call, profile);
+    double p = call->topo->ranks;
+    return far->latency + (p - 1) * (far->overhead + (double)call->bytes * far->per_byte);
+}
+
+static int run(const coll_aggregate_args *args, const coll_values *values) {
+    coll_exchange *exchange = coll_exchange_open(args, values);
+    if (!exchange)
+        return MPI_ERR_NO_MEM;
+    int code = coll_exchange_stage(exchange, coll_route_to_root, &args->stats->gather_seconds);
+    return coll_exchange_close(exchange, code);
+}
+
+const coll_aggregate_algorithm coll_aggregate_direct = {
+    .base = {.name = "direct",
+             .summary = "send every process's pairs straight to the root",
+             .params = coll_aggregate_params,
+             .predict = predict},
+    .run = run,
+};

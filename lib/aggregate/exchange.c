@@ -1,0 +1,312 @@
+#include "config.h"
+
+#include "lib/aggregate/exchange.h"
+#include "lib/aggregate/pool.h"
+#include "lib/error.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG_COUNT = 1, TAG_SEGMENT = 2 };
+
+/* The pairs that one rank exchanges with the partners of a route. */
+typedef struct stage_traffic {
+    coll_route route;
+    coll_pool_groups leaving;
+    uint64_t *send_counts, *receive_counts; /* pairs, for each partner */
+    MPI_Request *requests;                  /* of the counts, receives first */
+    int *peers;
+    size_t bytes; /* charged for the arrays */
+} stage_traffic;
+
+/* Where a stream of segments has got to. */
+typedef struct cursor {
+    int partner; /* in the route's sends or receives */
+    size_t done; /* pairs of that partner */
+} cursor;
+
+struct coll_exchange {
+    coll_aggregate_args args;
+    coll_layout layout;
+    size_t pair_bytes;
+    size_t segment_pairs;
+    int window;
+    char *buffers; /* a window of segments to send, then one to receive */
+    MPI_Request *requests;
+    int *peers;
+    size_t *arriving; /* pairs in each segment to receive */
+    bool *arrived;
+    size_t bytes; /* charged for all of these */
+    int error;    /* this rank's, not yet told to the others */
+    bool broken;  /* communication failed: MPI may still use the memory, so none is freed */
+};
+
+int coll_exchange_highest(const coll_comm *comm, int count, const int64_t numbers[],
+                          int64_t highest[]) {
+    size_t bytes = (size_t)count * sizeof *numbers;
+    int64_t *given = malloc(2 * bytes), *got = given + count;
+    if (!given)
+        return coll_error(MPI_ERR_NO_MEM, "COLL_Aggregate: not even %zu bytes left", 2 * bytes);
+    memcpy(given, numbers, bytes);
+
+    MPI_Request request;
+    int code = PMPI_Iallreduce(given, got, count, MPI_INT64_T, MPI_MAX, comm->private, &request);
+    if (code == MPI_SUCCESS)
+        code = coll_wait_all(&comm->wait, 1, &request, NULL);
+    if (code != MPI_SUCCESS)
+        return code; /* MPI may still write to the memory */
+    memcpy(highest, got, bytes);
+    free(given);
+    return MPI_SUCCESS;
+}
+
+/* Tells all ranks of any rank's ERROR; the same outcome everywhere. */
+static int agree(const coll_exchange *x) {
+    const coll_comm *comm = x->args.comm;
+    /* The lowest failing rank, as the highest of the negatives. */
+    int64_t mine = x->error == MPI_SUCCESS ? INT64_MIN : -(int64_t)comm->rank, failing;
+    int code = coll_exchange_highest(comm, 1, &mine, &failing);
+    if (code != MPI_SUCCESS || failing == INT64_MIN)
+        return code;
+    return coll_error(MPI_ERR_NO_MEM, "COLL_Aggregate: rank %d has too little memory for its keys",
+                      (int)-failing);
+}
+
+static bool create_layout(const coll_topo *topo, coll_layout *layout) {
+    int *node_of = malloc((size_t)topo->ranks * sizeof *node_of);
+    if (!node_of)
+        return false;
+    for (int rank = 0; rank < topo->ranks; rank++)
+        node_of[rank] = topo->places[rank].node;
+    bool made = coll_layout_create(topo->ranks, topo->nodes, node_of, layout);
+    free(node_of);
+    return made;
+}
+
+static bool create_buffers(coll_exchange *x) {
+    size_t window = (size_t)x->window;
+    size_t segments = 2 * window, segment_bytes = x->segment_pairs * x->pair_bytes;
+    if (segment_bytes > (SIZE_MAX - x->bytes) / segments / 2)
+        return false;
+    size_t bytes = segments * (segment_bytes + sizeof *x->requests + sizeof *x->peers) +
+                   window * (sizeof *x->arriving + sizeof *x->arrived);
+    if (!coll_pool_charge(x->args.pool, bytes))
+        return false;
+    x->bytes += bytes;
+    x->buffers = malloc(segments * segment_bytes);
+    x->requests = malloc(segments * sizeof *x->requests);
+    x->peers = malloc(segments * sizeof *x->peers);
+    x->arriving = calloc(window, sizeof *x->arriving);
+    x->arrived = calloc(window, sizeof *x->arrived);
+    return x->buffers && x->requests && x->peers && x->arriving && x->arrived;
+}
+
+coll_exchange *coll_exchange_open(const coll_aggregate_args *args, const coll_values *values) {
+    coll_exchange *x = calloc(1, sizeof *x);
+    if (!x)
+        return NULL;
+    x->args = *args;
+    x->pair_bytes = coll_pool_pair_bytes(args->pool);
+    x->window = (int)values->at[COLL_AGGREGATE_WINDOW];
+    x->segment_pairs = values->at[COLL_AGGREGATE_SEGMENT] / x->pair_bytes;
+    if (x->segment_pairs == 0)
+        x->segment_pairs = 1;
+    if (!create_layout(&args->comm->topo, &x->layout) || !create_buffers(x))
+        x->error = MPI_ERR_NO_MEM;
+    return x;
+}
+
+static void exchange_free(coll_exchange *x) {
+    coll_pool_credit(x->args.pool, x->bytes);
+    coll_layout_free(&x->layout);
+    free(x->buffers);
+    free(x->requests);
+    free(x->peers);
+    free(x->arriving);
+    free(x->arrived);
+    free(x);
+}
+
+int coll_exchange_close(coll_exchange *exchange, int code) {
+    if (code == MPI_SUCCESS)
+        code = agree(exchange);
+    if (!exchange->broken)
+        exchange_free(exchange);
+    return code;
+}
+
+/* What tells the group of a key. */
+typedef struct key_grouping {
+    const int *group_of;
+    int ranks;
+} key_grouping;
+
+static int group_of_key(uint64_t key, const void *context) {
+    const key_grouping *grouping = context;
+    return grouping->group_of[coll_partition_owner(coll_partition_hash(key), grouping->ranks)];
+}
+
+static int traffic_create(coll_exchange *x, coll_route_maker *make, stage_traffic *traffic) {
+    const coll_comm *comm = x->args.comm;
+    if (!make(&x->layout, comm->rank, x->args.root, &traffic->route))
+        return MPI_ERR_NO_MEM;
+    size_t sends = (size_t)traffic->route.send_count;
+    size_t receives = (size_t)traffic->route.receive_count, partners = sends + receives + 1;
+    size_t bytes = partners * (sizeof *traffic->send_counts + sizeof *traffic->requests +
+                               sizeof *traffic->peers);
+    if (!coll_pool_charge(x->args.pool, bytes))
+        return MPI_ERR_NO_MEM;
+    traffic->bytes = bytes;
+    traffic->receive_counts = calloc(partners, sizeof *traffic->receive_counts);
+    traffic->requests = malloc(partners * sizeof *traffic->requests);
+    traffic->peers = malloc(partners * sizeof *traffic->peers);
+    if (!traffic->receive_counts || !traffic->requests || !traffic->peers)
+        return MPI_ERR_NO_MEM;
+    traffic->send_counts = traffic->receive_counts + receives;
+
+    key_grouping grouping = {.group_of = traffic->route.group_of, .ranks = comm->ranks};
+    return coll_pool_group(x->args.pool, (int)sends, group_of_key, &grouping, &traffic->leaving);
+}
+
+static void traffic_free(coll_exchange *x, stage_traffic *traffic) {
+    coll_pool_ungroup(x->args.pool, &traffic->leaving);
+    coll_pool_credit(x->args.pool, traffic->bytes);
+    free(traffic->receive_counts);
+    free(traffic->requests);
+    free(traffic->peers);
+    coll_route_free(&traffic->route);
+}
+
+/* Tells every partner how many pairs will come, and learns it from them. */
+static int exchange_counts(coll_exchange *x, stage_traffic *traffic) {
+    const coll_comm *comm = x->args.comm;
+    const coll_route *route = &traffic->route;
+    int started = 0;
+    for (int i = 0; i < route->receive_count; i++, started++) {
+        traffic->peers[started] = route->receives[i];
+        int code = PMPI_Irecv(&traffic->receive_counts[i], 1, MPI_UINT64_T, route->receives[i],
+                              TAG_COUNT, comm->private, &traffic->requests[started]);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    for (int i = 0; i < route->send_count; i++, started++) {
+        traffic->send_counts[i] = traffic->leaving.first[i + 1] - traffic->leaving.first[i];
+        traffic->peers[started] = route->sends[i];
+        int code = PMPI_Isend(&traffic->send_counts[i], 1, MPI_UINT64_T, route->sends[i], TAG_COUNT,
+                              comm->private, &traffic->requests[started]);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    return coll_wait_all(&comm->wait, started, traffic->requests, traffic->peers);
+}
+
+/* The pairs of the next segment of a stream to or from PARTNERS; 0 at its end. */
+static size_t next_segment(const coll_exchange *x, const uint64_t counts[], int partners,
+                           cursor *at) {
+    while (at->partner < partners && at->done == counts[at->partner])
+        *at = (cursor){.partner = at->partner + 1};
+    if (at->partner == partners)
+        return 0;
+    size_t left = counts[at->partner] - at->done;
+    return left < x->segment_pairs ? left : x->segment_pairs;
+}
+
+static char *buffer(const coll_exchange *x, int slot) {
+    return x->buffers + (size_t)slot * x->segment_pairs * x->pair_bytes;
+}
+
+/* Messages are counted in words of 8 bytes, so that a pair may have up to 16 GB. */
+static int words(const coll_exchange *x, size_t pairs) {
+    return (int)(pairs * x->pair_bytes / sizeof(uint64_t));
+}
+
+/* Moves the next segment out of the pool and starts to send it from SLOT; nothing at the end. */
+static int send_next(coll_exchange *x, stage_traffic *traffic, cursor *at, int slot) {
+    size_t pairs = next_segment(x, traffic->send_counts, traffic->route.send_count, at);
+    if (pairs == 0)
+        return MPI_SUCCESS;
+    const uint64_t *keys = traffic->leaving.keys + traffic->leaving.first[at->partner] + at->done;
+    coll_pool_take(x->args.pool, keys, pairs, buffer(x, slot));
+    at->done += pairs;
+    x->args.stats->bytes_sent += pairs * x->pair_bytes;
+    x->peers[slot] = traffic->route.sends[at->partner];
+    return PMPI_Isend(buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot], TAG_SEGMENT,
+                      x->args.comm->private, &x->requests[slot]);
+}
+
+/* Starts to receive the next segment into place RING of the window; nothing at the end. */
+static int receive_next(coll_exchange *x, stage_traffic *traffic, cursor *at, int ring) {
+    int slot = x->window + ring;
+    size_t pairs = next_segment(x, traffic->receive_counts, traffic->route.receive_count, at);
+    if (pairs == 0)
+        return MPI_SUCCESS;
+    at->done += pairs;
+    x->arriving[ring] = pairs;
+    x->peers[slot] = traffic->route.receives[at->partner];
+    return PMPI_Irecv(buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot], TAG_SEGMENT,
+                      x->args.comm->private, &x->requests[slot]);
+}
+
+/* Merges what has arrived from place *OLDEST on, and receives the next into the places. */
+static int merge_arrived(coll_exchange *x, stage_traffic *traffic, cursor *at, int *oldest) {
+    while (x->arrived[*oldest]) {
+        int ring = *oldest;
+        x->arrived[ring] = false;
+        if (x->error == MPI_SUCCESS)
+            x->error =
+                coll_pool_merge(x->args.pool, buffer(x, x->window + ring), x->arriving[ring]);
+        int code = receive_next(x, traffic, at, ring);
+        if (code != MPI_SUCCESS)
+            return code;
+        *oldest = (ring + 1) % x->window;
+    }
+    return MPI_SUCCESS;
+}
+
+/* Sends and receives all segments of a stage. */
+static int stream(coll_exchange *x, stage_traffic *traffic) {
+    cursor sent = {0}, received = {0};
+    int oldest = 0;
+    for (int slot = 0; slot < 2 * x->window; slot++)
+        x->requests[slot] = MPI_REQUEST_NULL;
+    for (int i = 0; i < x->window; i++) {
+        int code = receive_next(x, traffic, &received, i);
+        if (code == MPI_SUCCESS)
+            code = send_next(x, traffic, &sent, i);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    for (;;) {
+        int slot;
+        int code = coll_wait_any(&x->args.comm->wait, 2 * x->window, x->requests, x->peers, &slot);
+        if (code != MPI_SUCCESS || slot == MPI_UNDEFINED)
+            return code;
+        if (slot < x->window) {
+            code = send_next(x, traffic, &sent, slot);
+        } else {
+            x->arrived[slot - x->window] = true;
+            code = merge_arrived(x, traffic, &received, &oldest);
+        }
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+}
+
+int coll_exchange_stage(coll_exchange *exchange, coll_route_maker *make, double *seconds) {
+    double start = PMPI_Wtime();
+    stage_traffic traffic = {0};
+    if (exchange->error == MPI_SUCCESS)
+        exchange->error = traffic_create(exchange, make, &traffic);
+    int code = agree(exchange);
+    if (code == MPI_SUCCESS) {
+        code = exchange_counts(exchange, &traffic);
+        if (code == MPI_SUCCESS)
+            code = stream(exchange, &traffic);
+        exchange->broken = code != MPI_SUCCESS;
+    }
+    if (!exchange->broken)
+        traffic_free(exchange, &traffic);
+    *seconds += PMPI_Wtime() - start;
+    return code;
+}

@@ -1,0 +1,52 @@
+/*
+ * group_by: regroup by owner over all processes at once, then gather at the root; three_stage
+ * without local aggregation, to see what that is worth.
+ *
+ * 1. Every rank sends the pairs of each owner to it: in round i to the i-th rank after it.
+ * 2. The owners, each with 1/p of the keys, send them to the root.
+ *
+ * Order of combination of a key's values: the owner's, then those of the ranks before it, nearest
+ * first and cyclically. It does not depend on the root.
+ *
+ * Cost, where all ranks hold the same keys, B bytes of them, and the s processes of a node share
+ * its link:
+ *   (p-1) (L + 2 o) + s B (p-1)/p G + L + (p-1) o + B (p-1)/p G
+ *
+ * Zhang, Qiu et al.: shuffling without local aggregation, figure 9.
+ */
+#include "config.h"
+
+#include "lib/aggregate/aggregate.h"
+#include "lib/aggregate/exchange.h"
+
+static double predict(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values) {
+    (void)values;
+    const coll_cost *far = coll_aggregate_widest(call, profile);
+    double bytes = (double)call->bytes;
+    double p = call->topo->ranks, s = call->topo->most_ranks_per_node;
+    double share = bytes * (p - 1) / p * far->per_byte;
+
+    double group_by = (p - 1) * (far->latency + 2 * far->overhead) + s * share;
+    double gather = far->latency + (p - 1) * far->overhead + share;
+    return group_by + gather;
+}
+
+static int run(const coll_aggregate_args *args, const coll_values *values) {
+    coll_exchange *exchange = coll_exchange_open(args, values);
+    if (!exchange)
+        return MPI_ERR_NO_MEM;
+    COLL_Aggregate_stats *stats = args->stats;
+    int code = coll_exchange_stage(exchange, coll_route_all_to_owners, &stats->group_by_seconds);
+    if (code == MPI_SUCCESS)
+        code = coll_exchange_stage(exchange, coll_route_to_root, &stats->gather_seconds);
+    return coll_exchange_close(exchange, code);
+}
+
+const coll_aggregate_algorithm coll_aggregate_group_by = {
+    .base = {.name = "group_by",
+             .summary = "regroup by key across all processes, gather at the root",
+             .params = coll_aggregate_params,
+             .predict = predict},
+    .run = run,
+};

@@ -1,0 +1,58 @@
+/*
+ * three_stage: combine on each node, then regroup by owner across nodes, then gather at the root.
+ *
+ * 1. On a node of s processes, the pairs of each owner go to one process, its collector there.
+ * 2. The collectors of an owner, one on each of the n nodes, send it what they combined.
+ * 3. The owners, each with 1/p of the keys, send them to the root.
+ *
+ * Order of combination of a key's values: on each node the collector's own, then those of the
+ * processes before it, nearest first and cyclically; over nodes the owner's, then those of the
+ * nodes before it in the same manner. It does not depend on the root.
+ *
+ * Cost, where all ranks hold the same keys, B bytes of them, with the latency L, overhead o and
+ * gap per byte G of the node and of the network (the network's link is shared by a node):
+ *   (s-1) (L + 2 o) + B (s-1)/s G_node + (n-1) (L + 2 o) + B (n-1)/n G + L + (p-1) o + B (p-1)/p G
+ *
+ * Papers Zhang, Qiu et al.: 3-stage aggregation, equation 4 and section V.
+ */
+#include "config.h"
+
+#include "lib/aggregate/aggregate.h"
+#include "lib/aggregate/exchange.h"
+
+static double predict(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values) {
+    (void)values;
+    const coll_cost *near = &profile->level[COLL_LEVEL_NODE];
+    const coll_cost *far = coll_aggregate_widest(call, profile);
+    double bytes = (double)call->bytes;
+    double p = call->topo->ranks, n = call->topo->nodes, s = call->topo->most_ranks_per_node;
+
+    double local =
+        (s - 1) * (near->latency + 2 * near->overhead) + bytes * (s - 1) / s * near->per_byte;
+    double group_by =
+        (n - 1) * (far->latency + 2 * far->overhead) + bytes * (n - 1) / n * far->per_byte;
+    double gather = far->latency + (p - 1) * far->overhead + bytes * (p - 1) / p * far->per_byte;
+    return local + group_by + gather;
+}
+
+static int run(const coll_aggregate_args *args, const coll_values *values) {
+    coll_exchange *exchange = coll_exchange_open(args, values);
+    if (!exchange)
+        return MPI_ERR_NO_MEM;
+    COLL_Aggregate_stats *stats = args->stats;
+    int code = coll_exchange_stage(exchange, coll_route_to_collectors, &stats->local_seconds);
+    if (code == MPI_SUCCESS)
+        code = coll_exchange_stage(exchange, coll_route_to_owners, &stats->group_by_seconds);
+    if (code == MPI_SUCCESS)
+        code = coll_exchange_stage(exchange, coll_route_to_root, &stats->gather_seconds);
+    return coll_exchange_close(exchange, code);
+}
+
+const coll_aggregate_algorithm coll_aggregate_three_stage = {
+    .base = {.name = "three_stage",
+             .summary = "combine on each node, regroup by key across nodes, gather at the root",
+             .params = coll_aggregate_params,
+             .predict = predict},
+    .run = run,
+};
