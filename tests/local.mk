@@ -23,3 +23,8 @@ tests_pool_LDADD = $(TEST_LIBS)
 tests_partition_SOURCES = tests/partition.c
 tests_partition_CFLAGS = $(TEST_CFLAGS)
 tests_partition_LDADD = $(TEST_LIBS)
+
+check_PROGRAMS += tests/aggregate.mpi
+tests_aggregate_mpi_SOURCES = tests/aggregate.c
+tests_aggregate_mpi_CFLAGS = $(TEST_CFLAGS)
+tests_aggregate_mpi_LDADD = $(TEST_LIBS)
