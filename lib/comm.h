@@ -1,16 +1,18 @@
 /*
  * What libcoll keeps for a user's communicator: a private duplicate, the places of its ranks,
  * settings and the way to wait. Made on first use, cached as an attribute, freed with the
- * communicator.
+ * communicator or at MPI_Finalize.
  */
 #ifndef COLL_LIB_COMM_H
 #define COLL_LIB_COMM_H
 
 #include "lib/profile.h"
+#include "lib/spec.h"
 #include "lib/topo.h"
 #include "lib/wait.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 
 typedef enum coll_operation {
     COLL_OPERATION_BCAST,
@@ -18,19 +20,46 @@ typedef enum coll_operation {
     COLL_OPERATIONS
 } coll_operation;
 
+/* What the decision layer knows of each operation: its name, its setting, its algorithms. */
+typedef struct coll_operation_info {
+    const char *name;     /* "bcast" */
+    const char *variable; /* "COLL_BCAST" */
+    const char *info_key; /* "coll_bcast" */
+    const coll_algorithm *const *table;
+} coll_operation_info;
+extern const coll_operation_info coll_operations[COLL_OPERATIONS];
+
 typedef struct coll_comm {
-    MPI_Comm private; /* the duplicate; its errors return */
+    MPI_Comm user;    /* the communicator that this belongs to */
+    MPI_Comm private; /* of the same ranks; its errors return */
     int rank, ranks;
     coll_topo topo;
     const coll_profile *profile;
     coll_wait wait;
-    char *specs[COLL_OPERATIONS]; /* the user's word for each operation, or NULL */
+    coll_spec specs[COLL_OPERATIONS]; /* the user's word */
+    bool trace;                       /* this rank prints a line a call */
+    int broken;     /* the error after which messages may be astray, or MPI_SUCCESS */
+    int order_root; /* the root that the next two are for, or -1 */
+    int *order;     /* ranks in chain order */
+    int position;   /* this rank's place in it */
+    struct coll_comm *next_live, **link_live; /* the list of all states */
 } coll_comm;
 
 /*
- * The state of COMM, an intracommunicator. Collective on first use, when it is made. The state
- * belongs to COMM. Errors: those of topology, settings and memory, the same on every rank.
+ * The state of COMM, an intracommunicator. Collective on first use, when it is made: rank 0's
+ * settings hold for all. The state belongs to COMM. Errors: those of settings, topology and memory,
+ * the same on every rank; and after an error that left messages astray, that error again.
  */
 int coll_comm_get(MPI_Comm comm, coll_comm **state);
+
+/* Takes the user's SPEC for OPERATION from now on; SETTING names its source in the error text. */
+int coll_comm_set(coll_comm *comm, coll_operation operation, const char *setting, const char *spec);
+
+/*
+ * The ranks in chain order from ROOT (lib/pattern/order.h), kept until another root is asked for;
+ * afterwards coll_comm_position is this rank's place in it. MPI_ERR_NO_MEM.
+ */
+int coll_comm_order(coll_comm *comm, int root, const int **order);
+int coll_comm_position(const coll_comm *comm);
 
 #endif

@@ -1,30 +1,41 @@
 # libcoll_core.la holds everything and is what the tests link with; libcoll.la exports coll.h only.
 noinst_LTLIBRARIES += libcoll_core.la
 libcoll_core_la_SOURCES = \
+	lib/algorithm.h \
+	lib/cgroup.c lib/cgroup.h \
+	lib/coll.c \
+	lib/comm.c lib/comm.h \
+	lib/cores.c lib/cores.h \
+	lib/data.c lib/data.h \
+	lib/env.c lib/env.h \
+	lib/error.c lib/error.h \
+	lib/flow.c lib/flow.h \
+	lib/hostlist.c lib/hostlist.h \
+	lib/profile.c lib/profile.h \
+	lib/run.c lib/run.h \
+	lib/select.c lib/select.h \
+	lib/spec.c lib/spec.h \
+	lib/topo.c lib/topo.h \
+	lib/topofile.c lib/topofile.h \
+	lib/trace.c lib/trace.h \
+	lib/typemap.c lib/typemap.h \
+	lib/wait.c lib/wait.h \
 	lib/aggregate/aggregate.c lib/aggregate/aggregate.h \
 	lib/aggregate/direct.c \
 	lib/aggregate/exchange.c lib/aggregate/exchange.h \
 	lib/aggregate/group_by.c \
 	lib/aggregate/pool.c lib/aggregate/pool.h \
 	lib/aggregate/three_stage.c \
-	lib/algorithm.h \
-	lib/cgroup.c lib/cgroup.h \
-	lib/coll_aggregate.c \
-	lib/comm.h \
-	lib/cores.c lib/cores.h \
-	lib/error.c lib/error.h \
-	lib/hostlist.c lib/hostlist.h \
+	lib/bcast/bcast.c lib/bcast/bcast.h \
+	lib/bcast/binomial.c \
+	lib/bcast/chain.c \
+	lib/bcast/linear.c \
+	lib/bcast/native.c \
+	lib/bcast/scatter_allgather.c \
+	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
-	lib/profile.h \
-	lib/run.c lib/run.h \
-	lib/topo.h \
-	lib/typemap.c lib/typemap.h \
-	lib/wait.h
-	lib/topo.c lib/topo.h \
-	lib/topofile.c lib/topofile.h \
-	lib/typemap.h \
-	lib/wait.c lib/wait.h
+	lib/pattern/tree.c lib/pattern/tree.h
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 

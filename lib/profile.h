@@ -18,4 +18,7 @@ typedef struct coll_profile {
 /* Values typical of shared memory within nodes and of gigabit Ethernet between them. */
 const coll_profile *coll_profile_builtin(void);
 
+/* The cost of the farthest level at which ranks of TOPO are apart: what bounds most algorithms. */
+const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo);
+
 #endif

@@ -186,3 +186,11 @@ int coll_wait_all(const coll_wait *wait, int count, MPI_Request requests[], cons
             relax(&patience);
     }
 }
+
+void coll_wait_abandon(int count, MPI_Request requests[]) {
+    for (int i = 0; i < count; i++)
+        if (requests[i] != MPI_REQUEST_NULL) {
+            PMPI_Cancel(&requests[i]);
+            PMPI_Request_free(&requests[i]);
+        }
+}

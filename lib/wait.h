@@ -32,4 +32,10 @@ int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int 
 /* Waits for all of them, in the same manner; each one that completes is progress. */
 int coll_wait_all(const coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
 
+/*
+ * Gives up requests after an error: cancels what can be cancelled and frees the rest, so that none
+ * leaks. The communicator must not be used afterwards, since messages may still be under way.
+ */
+void coll_wait_abandon(int count, MPI_Request requests[]);
+
 #endif

@@ -166,7 +166,7 @@ static const coll_values small_segments = {{64, 1}}, odd_segments = {{1000, 3}};
 static const coll_values *const settings[] = {NULL, &small_segments, &odd_segments};
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-static void try(const coll_aggregate_algorithm *algorithm, const coll_comm *comm,
+static void try(const coll_aggregate_algorithm *algorithm, coll_comm *comm,
                 enum scenario scenario, int root, size_t value_bytes, const coll_values *values) {
     COLL_Pool *pool = pool_create(value_bytes, add_words);
     size_t empty_bytes = coll_pool_bytes(pool);
@@ -187,12 +187,12 @@ static void try(const coll_aggregate_algorithm *algorithm, const coll_comm *comm
 }
 
 START_TEST(every_root_and_scenario) {
-    for (const coll_aggregate_algorithm *const *a = coll_aggregate_algorithms; *a; a++) {
+    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
         coll_comm comm = comm_create((enum placement)_i);
         for (int scenario = 0; scenario < SCENARIOS; scenario++)
             for (int root = 0; root < comm.ranks; root++)
-                try(*a, &comm, scenario, root, value_sizes[(root + scenario) % SIZES],
-                    settings[(root + _i) % SETTINGS]);
+                try(coll_aggregate_of(*a), &comm, scenario, root,
+                    value_sizes[(root + scenario) % SIZES], settings[(root + _i) % SETTINGS]);
         comm_free(&comm);
     }
 }
@@ -200,9 +200,10 @@ END_TEST
 
 START_TEST(every_size_and_setting) {
     coll_comm comm = comm_create(THREE_ONE_FOUR);
-    for (const coll_aggregate_algorithm *const *a = coll_aggregate_algorithms; *a; a++)
+    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++)
         for (int s = 0; s < SETTINGS; s++)
-            try(*a, &comm, OVERLAPPING, comm.ranks - 1, value_sizes[_i], settings[s]);
+            try(coll_aggregate_of(*a), &comm, OVERLAPPING, comm.ranks - 1, value_sizes[_i],
+                settings[s]);
     comm_free(&comm);
 }
 END_TEST
@@ -210,20 +211,21 @@ END_TEST
 /* Pools that were aggregated once take further keys and can be aggregated again. */
 START_TEST(again) {
     coll_comm comm = comm_create(SCATTERED);
-    for (const coll_aggregate_algorithm *const *a = coll_aggregate_algorithms; *a; a++) {
+    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
         COLL_Pool *pool = pool_create(8, add_words);
         bool good = true;
         for (int root = 0; root < comm.ranks; root++) {
             if (comm.rank == 0)
                 fill(pool, DISJOINT, root, comm.ranks);
-            good = good && coll_aggregate_run(pool, root, &comm, *a, NULL, NULL) == MPI_SUCCESS;
+            good = good && coll_aggregate_run(pool, root, &comm, coll_aggregate_of(*a), NULL,
+                                              NULL) == MPI_SUCCESS;
         }
         if (comm.rank == comm.ranks - 1)
             good = good && is_sum(pool, DISJOINT, comm.ranks);
         else
             good = good && COLL_Pool_size(pool) == 0;
         COLL_Pool_free(&pool);
-        harness_assert(good, "%s", (*a)->base.name);
+        harness_assert(good, "%s", (*a)->name);
     }
     comm_free(&comm);
 }
@@ -301,7 +303,7 @@ START_TEST(order_is_fixed) {
     ck_assert(coll_layout_create(comm.ranks, comm.topo.nodes, nodes, &layout));
     srand((unsigned)comm.rank * 77 + 5);
 
-    for (const coll_aggregate_algorithm *const *a = coll_aggregate_algorithms; *a; a++) {
+    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
         for (int run = 0; run < 2; run++) {
             int root = run * (comm.ranks - 1);
             COLL_Pool *pool = NULL;
@@ -311,14 +313,15 @@ START_TEST(order_is_fixed) {
                 ck_assert_int_eq(COLL_Pool_add(pool, key, &value), MPI_SUCCESS);
             }
             usleep((useconds_t)(rand() % 3000));
-            bool good =
-                coll_aggregate_run(pool, root, &comm, *a, settings[1 + run], NULL) == MPI_SUCCESS;
+            bool good = coll_aggregate_run(pool, root, &comm, coll_aggregate_of(*a),
+                                           settings[1 + run], NULL) == MPI_SUCCESS;
             for (uint64_t key = 0; good && comm.rank == root && key < KEYS; key++) {
                 const uint64_t *value = COLL_Pool_find(pool, key);
-                good = value && *value == folded_as_documented(*a, &layout, root, key);
+                good = value &&
+                       *value == folded_as_documented(coll_aggregate_of(*a), &layout, root, key);
             }
             COLL_Pool_free(&pool);
-            harness_assert(good, "%s on %d nodes, root %d", (*a)->base.name, comm.topo.nodes, root);
+            harness_assert(good, "%s on %d nodes, root %d", (*a)->name, comm.topo.nodes, root);
         }
     }
     coll_layout_free(&layout);
@@ -355,7 +358,7 @@ START_TEST(floating_sums_repeat) {
     enum { KEYS = 500 };
     coll_comm comm = comm_create(THREE_ONE_FOUR);
     srand((unsigned)comm.rank + 1);
-    for (const coll_aggregate_algorithm *const *a = coll_aggregate_algorithms; *a; a++) {
+    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
         bit_digest runs[2] = {{0}};
         bool good = true;
         for (int run = 0; run < 2; run++) {
@@ -365,11 +368,12 @@ START_TEST(floating_sums_repeat) {
                 ck_assert_int_eq(COLL_Pool_add(pool, key, &value), MPI_SUCCESS);
             }
             usleep((useconds_t)(rand() % 3000));
-            good = good && coll_aggregate_run(pool, 0, &comm, *a, &odd_segments, NULL) == 0;
+            good = good && coll_aggregate_run(pool, 0, &comm, coll_aggregate_of(*a), &odd_segments,
+                                              NULL) == 0;
             COLL_Pool_visit(pool, digest_pair, &runs[run]);
             COLL_Pool_free(&pool);
         }
-        harness_assert(good && runs[0].bits == runs[1].bits, "%s", (*a)->base.name);
+        harness_assert(good && runs[0].bits == runs[1].bits, "%s", (*a)->name);
     }
     comm_free(&comm);
 }
@@ -384,7 +388,7 @@ START_TEST(memory_is_bounded) {
     enum { VALUE = 520, PAIR = VALUE + 8, POSSIBLE = 1000000 };
     coll_comm comm = comm_create(SCATTERED);
     size_t touched = comm.ranks <= 4 ? 100000 : 400000 / (size_t)comm.ranks;
-    for (const coll_aggregate_algorithm *const *a = coll_aggregate_algorithms; *a; a++) {
+    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
         COLL_Pool *pool = pool_create(VALUE, add_words);
         uint32_t *value = calloc(1, VALUE);
         ck_assert_ptr_nonnull(value);
@@ -396,26 +400,26 @@ START_TEST(memory_is_bounded) {
         free(value);
         size_t before = coll_pool_bytes(pool);
         COLL_Aggregate_stats stats = {0};
-        int code = coll_aggregate_run(pool, 0, &comm, *a, NULL, &stats);
+        int code = coll_aggregate_run(pool, 0, &comm, coll_aggregate_of(*a), NULL, &stats);
 
         size_t keys = COLL_Pool_size(pool), all_keys = keys;
         MPI_Bcast(&all_keys, sizeof all_keys, MPI_BYTE, 0, comm.private);
         size_t share = comm.rank == 0 ? all_keys : all_keys / (size_t)comm.ranks;
-        if (*a == &coll_aggregate_direct && comm.rank != 0)
+        if (*a == &coll_aggregate_direct.base && comm.rank != 0)
             share = 0;
         /* Two windows of four segments, the pool itself, and the first of each shard's memory. */
         size_t fixed = 2 * 4 * (256 << 10) + (256 << 10);
         size_t bound = fixed + (touched + (comm.ranks > 1 ? share : 0)) * PAIR * 5 / 4;
-        harness_assert(code == MPI_SUCCESS, "%s failed", (*a)->base.name);
+        harness_assert(code == MPI_SUCCESS, "%s failed", (*a)->name);
         harness_assert(all_keys >= touched && all_keys <= touched * (size_t)comm.ranks,
-                       "%s: %zu keys", (*a)->base.name, all_keys);
+                       "%s: %zu keys", (*a)->name, all_keys);
         harness_assert(before <= (256 << 10) + touched * PAIR * 5 / 4, "%s: %zu bytes at first",
-                       (*a)->base.name, before);
+                       (*a)->name, before);
         harness_assert(stats.peak_bytes >= before && stats.peak_bytes <= bound,
-                       "%s: peak of %zu bytes, bound %zu", (*a)->base.name,
-                       (size_t)stats.peak_bytes, bound);
+                       "%s: peak of %zu bytes, bound %zu", (*a)->name, (size_t)stats.peak_bytes,
+                       bound);
         harness_assert(coll_pool_bytes(pool) <= (256 << 10) + keys * PAIR * 5 / 4,
-                       "%s: %zu bytes at last", (*a)->base.name, coll_pool_bytes(pool));
+                       "%s: %zu bytes at last", (*a)->name, coll_pool_bytes(pool));
         COLL_Pool_free(&pool);
     }
     comm_free(&comm);
@@ -425,7 +429,7 @@ END_TEST
 /* A rank short of memory, at any point, is an error on all ranks, and the pools stay usable. */
 START_TEST(out_of_memory_is_shared) {
     coll_comm comm = comm_create(THREE_ONE_FOUR);
-    for (const coll_aggregate_algorithm *const *a = coll_aggregate_algorithms; *a; a++) {
+    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
         int failures = 0;
         for (int poor = 0; poor < comm.ranks; poor++) {
             for (size_t spare = 0; spare < 60000; spare += 7000) {
@@ -433,33 +437,34 @@ START_TEST(out_of_memory_is_shared) {
                 fill(pool, DISJOINT, comm.rank, comm.ranks);
                 if (comm.rank == poor)
                     coll_pool_limit(pool, coll_pool_bytes(pool) + spare);
-                int code = coll_aggregate_run(pool, 0, &comm, *a, &odd_segments, NULL);
+                int code =
+                    coll_aggregate_run(pool, 0, &comm, coll_aggregate_of(*a), &odd_segments, NULL);
                 int class, highest, lowest;
                 MPI_Error_class(code, &class);
                 MPI_Allreduce(&class, &highest, 1, MPI_INT, MPI_MAX, comm.private);
                 MPI_Allreduce(&class, &lowest, 1, MPI_INT, MPI_MIN, comm.private);
                 coll_pool_limit(pool, SIZE_MAX);
                 fill(pool, DISJOINT, comm.rank, comm.ranks);
-                int second = coll_aggregate_run(pool, 0, &comm, *a, NULL, NULL);
+                int second = coll_aggregate_run(pool, 0, &comm, coll_aggregate_of(*a), NULL, NULL);
                 bool whole = comm.rank != 0 || COLL_Pool_size(pool) == UNIVERSE;
                 COLL_Pool_free(&pool);
                 harness_assert(highest == lowest &&
                                    (class == MPI_SUCCESS || class == MPI_ERR_NO_MEM),
-                               "%s: classes from %d to %d", (*a)->base.name, lowest, highest);
+                               "%s: classes from %d to %d", (*a)->name, lowest, highest);
                 harness_assert(second == MPI_SUCCESS && whole, "%s: not usable after an error",
-                               (*a)->base.name);
+                               (*a)->name);
                 failures += class == MPI_ERR_NO_MEM;
             }
         }
-        harness_assert(failures >= comm.ranks, "%s: only %d failures", (*a)->base.name, failures);
+        harness_assert(failures >= comm.ranks, "%s: only %d failures", (*a)->name, failures);
     }
     comm_free(&comm);
 }
 END_TEST
 
-static int class_of(COLL_Pool *pool, int root, const coll_comm *comm) {
+static int class_of(COLL_Pool *pool, int root, coll_comm *comm) {
     int class;
-    MPI_Error_class(coll_aggregate_run(pool, root, comm, coll_aggregate_algorithms[0], NULL, NULL),
+    MPI_Error_class(coll_aggregate_run(pool, root, comm, &coll_aggregate_three_stage, NULL, NULL),
                     &class);
     return class;
 }
@@ -493,8 +498,8 @@ START_TEST(predictions) {
     const coll_topo topo = {
         .ranks = 1000, .sites = 1, .racks = 1, .nodes = 125, .most_ranks_per_node = 8};
     double big[3], small[3];
-    for (int i = 0; coll_aggregate_algorithms[i]; i++) {
-        const coll_algorithm *base = &coll_aggregate_algorithms[i]->base;
+    for (int i = 0; coll_aggregate_table[i]; i++) {
+        const coll_algorithm *base = coll_aggregate_table[i];
         coll_values values = {{0}};
         coll_shape call = {.operation = "aggregate", .bytes = 0, .topo = &topo};
         small[i] = base->predict(&call, &profile, &values);

@@ -1,6 +1,6 @@
 # Unit tests run as they are; programs named *.mpi run under tests/launch at the rank counts that
 # they name. Every test links the whole library, internals included.
-EXTRA_DIST += tests/launch
+EXTRA_DIST += tests/launch tests/leaks.supp
 TEST_EXTENSIONS = .mpi
 MPI_LOG_COMPILER = $(srcdir)/tests/launch
 TESTS += $(check_PROGRAMS)
@@ -28,3 +28,16 @@ check_PROGRAMS += tests/aggregate.mpi
 tests_aggregate_mpi_SOURCES = tests/aggregate.c
 tests_aggregate_mpi_CFLAGS = $(TEST_CFLAGS)
 tests_aggregate_mpi_LDADD = $(TEST_LIBS)
+
+check_PROGRAMS += tests/patterns.mpi
+tests_patterns_mpi_SOURCES = tests/patterns.c
+tests_patterns_mpi_CFLAGS = $(TEST_CFLAGS)
+tests_patterns_mpi_LDADD = $(TEST_LIBS)
+
+check_PROGRAMS += tests/bcast.mpi tests/bcast_large.mpi
+tests_bcast_mpi_SOURCES = tests/bcast.c
+tests_bcast_mpi_CFLAGS = $(TEST_CFLAGS)
+tests_bcast_mpi_LDADD = $(TEST_LIBS)
+tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
+tests_bcast_large_mpi_CFLAGS = $(TEST_CFLAGS)
+tests_bcast_large_mpi_LDADD = $(TEST_LIBS)

@@ -4,13 +4,14 @@
 #include "lib/aggregate/exchange.h"
 #include "lib/aggregate/pool.h"
 #include "lib/error.h"
+#include "lib/spec.h"
 
 #include <limits.h>
 
-const coll_aggregate_algorithm *const coll_aggregate_algorithms[] = {
-    &coll_aggregate_three_stage,
-    &coll_aggregate_group_by,
-    &coll_aggregate_direct,
+const coll_algorithm *const coll_aggregate_table[] = {
+    &coll_aggregate_three_stage.base,
+    &coll_aggregate_group_by.base,
+    &coll_aggregate_direct.base,
     NULL,
 };
 
@@ -20,15 +21,6 @@ const coll_param coll_aggregate_params[] = {
     [COLL_AGGREGATE_WINDOW] = {"window", "segments in flight in each direction", 4, 1, 64},
     {0},
 };
-
-const coll_cost *coll_aggregate_widest(const coll_shape *call, const coll_profile *profile) {
-    const coll_topo *topo = call->topo;
-    coll_level level = topo->sites > 1   ? COLL_LEVEL_WIDE
-                       : topo->racks > 1 ? COLL_LEVEL_SITE
-                       : topo->nodes > 1 ? COLL_LEVEL_RACK
-                                         : COLL_LEVEL_NODE;
-    return &profile->level[level];
-}
 
 /* Finds out whether all ranks gave good and equal arguments; the same outcome everywhere. */
 static int check_arguments(const COLL_Pool *pool, int root, const coll_comm *comm) {
@@ -59,14 +51,7 @@ static int check_arguments(const COLL_Pool *pool, int root, const coll_comm *com
     return MPI_SUCCESS;
 }
 
-static coll_values fallbacks(const coll_param *params) {
-    coll_values values = {{0}};
-    for (int i = 0; params[i].name; i++)
-        values.at[i] = params[i].fallback;
-    return values;
-}
-
-int coll_aggregate_run(COLL_Pool *pool, int root, const coll_comm *comm,
+int coll_aggregate_run(COLL_Pool *pool, int root, coll_comm *comm,
                        const coll_aggregate_algorithm *choice, const coll_values *values,
                        COLL_Aggregate_stats *stats) {
     int code = check_arguments(pool, root, comm);
@@ -75,8 +60,8 @@ int coll_aggregate_run(COLL_Pool *pool, int root, const coll_comm *comm,
 
     COLL_Aggregate_stats measured = {0};
     coll_aggregate_args args = {.pool = pool, .root = root, .comm = comm, .stats = &measured};
-    coll_values chosen = values ? *values : fallbacks(choice->base.params);
     coll_pool_restart_peak(pool);
+    coll_values chosen = values ? *values : coll_values_default(&choice->base);
     code = choice->run(&args, &chosen);
     if (code != MPI_SUCCESS)
         return code;

@@ -9,7 +9,7 @@
 typedef struct coll_aggregate_args {
     COLL_Pool *pool;
     int root;
-    const coll_comm *comm;
+    coll_comm *comm;
     COLL_Aggregate_stats *stats; /* never NULL; run fills in its seconds and bytes_sent */
 } coll_aggregate_args;
 
@@ -27,22 +27,23 @@ extern const coll_aggregate_algorithm coll_aggregate_three_stage;
 extern const coll_aggregate_algorithm coll_aggregate_group_by;
 extern const coll_aggregate_algorithm coll_aggregate_direct;
 
-/* All of them, the default first, then NULL. */
-extern const coll_aggregate_algorithm *const coll_aggregate_algorithms[];
+/* All of them, the default first, ended by NULL. Each is a coll_aggregate_algorithm's base. */
+extern const coll_algorithm *const coll_aggregate_table[];
+
+static inline const coll_aggregate_algorithm *coll_aggregate_of(const coll_algorithm *base) {
+    return (const coll_aggregate_algorithm *)base;
+}
 
 /* The parameters that all of them have, and their places among the values. */
 enum { COLL_AGGREGATE_SEGMENT, COLL_AGGREGATE_WINDOW };
 extern const coll_param coll_aggregate_params[];
-
-/* The cost of the widest level that the ranks of CALL are apart. */
-const coll_cost *coll_aggregate_widest(const coll_shape *call, const coll_profile *profile);
 
 /*
  * Aggregates by CHOICE with VALUES, or with its defaults where VALUES is NULL. POOL, ROOT and the
  * size of values are checked on all ranks together, so that a bad argument on one is an error on
  * all: MPI_ERR_ARG, MPI_ERR_ROOT, MPI_ERR_NO_MEM. STATS may be NULL, and is set only on success.
  */
-int coll_aggregate_run(COLL_Pool *pool, int root, const coll_comm *comm,
+int coll_aggregate_run(COLL_Pool *pool, int root, coll_comm *comm,
                        const coll_aggregate_algorithm *choice, const coll_values *values,
                        COLL_Aggregate_stats *stats);
 

@@ -16,7 +16,7 @@
 static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
     (void)values;
-    const coll_cost *far = coll_aggregate_widest(call, profile);
+    const coll_cost *far = coll_profile_outermost(profile, call->topo);
     double p = call->topo->ranks;
     return far->latency + (p - 1) * (far->overhead + (double)call->bytes * far->per_byte);
 }

@@ -63,7 +63,7 @@ int coll_exchange_highest(const coll_comm *comm, int count, const int64_t number
 
 /* Tells all ranks of any rank's ERROR; the same outcome everywhere. */
 static int agree(const coll_exchange *x) {
-    const coll_comm *comm = x->args.comm;
+    coll_comm *comm = x->args.comm;
     /* The lowest failing rank, as the highest of the negatives. */
     int64_t mine = x->error == MPI_SUCCESS ? INT64_MIN : -(int64_t)comm->rank, failing;
     int code = coll_exchange_highest(comm, 1, &mine, &failing);
@@ -148,7 +148,7 @@ static int group_of_key(uint64_t key, const void *context) {
 }
 
 static int traffic_create(coll_exchange *x, coll_route_maker *make, stage_traffic *traffic) {
-    const coll_comm *comm = x->args.comm;
+    coll_comm *comm = x->args.comm;
     if (!make(&x->layout, comm->rank, x->args.root, &traffic->route))
         return MPI_ERR_NO_MEM;
     size_t sends = (size_t)traffic->route.send_count;
@@ -180,7 +180,7 @@ static void traffic_free(coll_exchange *x, stage_traffic *traffic) {
 
 /* Tells every partner how many pairs will come, and learns it from them. */
 static int exchange_counts(coll_exchange *x, stage_traffic *traffic) {
-    const coll_comm *comm = x->args.comm;
+    coll_comm *comm = x->args.comm;
     const coll_route *route = &traffic->route;
     int started = 0;
     for (int i = 0; i < route->receive_count; i++, started++) {

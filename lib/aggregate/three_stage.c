@@ -24,7 +24,7 @@ static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
     (void)values;
     const coll_cost *near = &profile->level[COLL_LEVEL_NODE];
-    const coll_cost *far = coll_aggregate_widest(call, profile);
+    const coll_cost *far = coll_profile_outermost(profile, call->topo);
     double bytes = (double)call->bytes;
     double p = call->topo->ranks, n = call->topo->nodes, s = call->topo->most_ranks_per_node;
 

@@ -1,0 +1,37 @@
+/* The contract of a broadcast algorithm, and the table of them all. */
+#ifndef COLL_LIB_BCAST_BCAST_H
+#define COLL_LIB_BCAST_BCAST_H
+
+#include "lib/algorithm.h"
+#include "lib/comm.h"
+#include "lib/data.h"
+
+/* A broadcast on this rank. There are at least 2 ranks and 1 byte, the same everywhere. */
+typedef struct coll_bcast_call {
+    coll_comm *comm;
+    int root;
+    const coll_data *data; /* read at the root, written elsewhere */
+} coll_bcast_call;
+
+typedef struct coll_bcast_algorithm {
+    coll_algorithm base;
+    int (*run)(const coll_bcast_call *call, const coll_values *values);
+} coll_bcast_algorithm;
+
+extern const coll_bcast_algorithm coll_bcast_native;
+extern const coll_bcast_algorithm coll_bcast_linear;
+extern const coll_bcast_algorithm coll_bcast_binomial;
+extern const coll_bcast_algorithm coll_bcast_scatter_allgather;
+extern const coll_bcast_algorithm coll_bcast_chain;
+
+/* All broadcast algorithms, native first, ended by NULL. Each is a coll_bcast_algorithm's base. */
+extern const coll_algorithm *const coll_bcast_table[];
+
+static inline const coll_bcast_algorithm *coll_bcast_of(const coll_algorithm *base) {
+    return (const coll_bcast_algorithm *)base;
+}
+
+/* The tag of broadcasts on the private communicator. */
+enum { COLL_BCAST_TAG = 1 };
+
+#endif

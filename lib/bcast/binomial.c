@@ -1,0 +1,52 @@
+/*
+ * binomial: the minimum spanning tree of the papers; every rank that has the whole sends it on.
+ *
+ * 1. Ranks are positions in the chain order (node by node, rack by rack from the root), so that a
+ *    subtree is a run of neighbours.
+ * 2. A rank receives from its parent, then sends to its children, the largest subtree first.
+ *
+ * Cost: ceil(log2 p) (a + m B).
+ * Source: Zhang, Qiu: High Performance Clustering of Social Images, eq. 1.
+ */
+#include "config.h"
+
+#include "lib/bcast/bcast.h"
+#include "lib/flow.h"
+#include "lib/pattern/tree.h"
+
+static const coll_param params[] = {{.name = NULL}};
+
+static double predict(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values) {
+    (void)values;
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    return coll_tree_depth(call->topo->ranks) *
+           (link->latency + link->overhead + (double)call->bytes * link->per_byte);
+}
+
+static int run(const coll_bcast_call *call, const coll_values *values) {
+    (void)values;
+    coll_comm *comm = call->comm;
+    const int *order;
+    int code = coll_comm_order(comm, call->root, &order);
+    if (code != MPI_SUCCESS)
+        return code;
+
+    int parent, children[31];
+    int count = coll_tree_binomial(comm->ranks, coll_comm_position(comm), &parent, children);
+    if (parent >= 0)
+        code = coll_flow_receive(comm, COLL_BCAST_TAG, call->data, 0, call->data->bytes,
+                                 order[parent]);
+    for (int i = 0; i < count && code == MPI_SUCCESS; i++)
+        code = coll_flow_send(comm, COLL_BCAST_TAG, call->data, 0, call->data->bytes,
+                              order[children[i]]);
+    return code;
+}
+
+const coll_bcast_algorithm coll_bcast_binomial = {
+    .base = {.name = "binomial",
+             .summary = "store and forward down a binomial tree in rack order",
+             .params = params,
+             .predict = predict},
+    .run = run,
+};

@@ -1,0 +1,44 @@
+/*
+ * linear: the root sends the whole to every other rank, one after the other, in chain order.
+ *
+ * What the papers call simple broadcasting and data-centric frameworks do by default; here as the
+ * rival to measure against.
+ *
+ * Cost: (p - 1) (latency + m B).
+ * Source: Zhang, Qiu: High Performance Clustering of Social Images, section 3.2 and table 7.
+ */
+#include "config.h"
+
+#include "lib/bcast/bcast.h"
+#include "lib/flow.h"
+
+static const coll_param params[] = {{.name = NULL}};
+
+static double predict(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values) {
+    (void)values;
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    return (call->topo->ranks - 1) *
+           (link->latency + link->overhead + (double)call->bytes * link->per_byte);
+}
+
+static int run(const coll_bcast_call *call, const coll_values *values) {
+    (void)values;
+    coll_comm *comm = call->comm;
+    if (comm->rank != call->root)
+        return coll_flow_receive(comm, COLL_BCAST_TAG, call->data, 0, call->data->bytes,
+                                 call->root);
+    const int *order;
+    int code = coll_comm_order(comm, call->root, &order);
+    for (int i = 1; i < comm->ranks && code == MPI_SUCCESS; i++)
+        code = coll_flow_send(comm, COLL_BCAST_TAG, call->data, 0, call->data->bytes, order[i]);
+    return code;
+}
+
+const coll_bcast_algorithm coll_bcast_linear = {
+    .base = {.name = "linear",
+             .summary = "the root sends to every other rank in turn",
+             .params = params,
+             .predict = predict},
+    .run = run,
+};

@@ -1,0 +1,137 @@
+/* The public entries: check the arguments, choose, run, trace, raise errors. */
+#include "config.h"
+
+#include "coll.h"
+#include "lib/aggregate/aggregate.h"
+#include "lib/aggregate/pool.h"
+#include "lib/bcast/bcast.h"
+#include "lib/comm.h"
+#include "lib/data.h"
+#include "lib/error.h"
+#include "lib/select.h"
+#include "lib/trace.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+
+const char *COLL_Version(void) {
+    return PACKAGE_VERSION;
+}
+
+/* Without a communicator, MPI's own calls raise errors on MPI_COMM_WORLD. */
+static int check_comm(MPI_Comm comm, bool *inter) {
+    *inter = false;
+    if (comm == MPI_COMM_NULL)
+        return coll_raise(MPI_COMM_WORLD, coll_error(MPI_ERR_COMM, "null communicator"));
+    int is_inter = 0;
+    int code = PMPI_Comm_test_inter(comm, &is_inter);
+    *inter = is_inter;
+    return code;
+}
+
+int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
+    bool inter;
+    int code = check_comm(comm, &inter);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (inter)
+        return coll_raise(comm, coll_error(MPI_ERR_COMM, "COLL_Set: an intercommunicator"));
+
+    int i = 0;
+    while (i < COLL_OPERATIONS && strcmp(coll_operations[i].name, operation) != 0)
+        i++;
+    if (i == COLL_OPERATIONS)
+        return coll_raise(
+            comm, coll_error(MPI_ERR_ARG, "COLL_Set: unknown operation %s; known: bcast, aggregate",
+                             operation));
+    coll_comm *state;
+    code = coll_comm_get(comm, &state);
+    if (code == MPI_SUCCESS)
+        code = coll_comm_set(state, (coll_operation)i, operation, spec);
+    return coll_raise(comm, code);
+}
+
+static int check_bcast(MPI_Count count, MPI_Datatype type, int root, int ranks) {
+    if (count < 0)
+        return coll_error(MPI_ERR_COUNT, "broadcast of %lld elements", (long long)count);
+    if (type == MPI_DATATYPE_NULL)
+        return coll_error(MPI_ERR_TYPE, "broadcast of a null datatype");
+    if (root < 0 || root >= ranks)
+        return coll_error(MPI_ERR_ROOT, "broadcast from root %d of %d ranks", root, ranks);
+    return MPI_SUCCESS;
+}
+
+static int run_bcast(coll_comm *comm, int root, const coll_data *data) {
+    coll_shape shape = {
+        .operation = "bcast", .bytes = data->bytes, .root = root, .topo = &comm->topo};
+    coll_choice choice =
+        coll_select(coll_bcast_table, &shape, comm->profile, &comm->specs[COLL_OPERATION_BCAST]);
+    coll_bcast_call call = {.comm = comm, .root = root, .data = data};
+    double start = PMPI_Wtime();
+    int code = coll_bcast_of(choice.algorithm)->run(&call, &choice.values);
+    if (code != MPI_SUCCESS)
+        comm->broken = code;
+    coll_trace(comm, "bcast", data->bytes, &choice, PMPI_Wtime() - start);
+    return code;
+}
+
+int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
+    bool inter;
+    int code = check_comm(comm, &inter);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (inter && count > INT_MAX)
+        return coll_raise(comm, coll_error(MPI_ERR_COUNT,
+                                           "more than %d elements over an "
+                                           "intercommunicator",
+                                           INT_MAX));
+    if (inter)
+        return PMPI_Bcast(buffer, (int)count, type, root, comm);
+
+    coll_comm *state;
+    code = coll_comm_get(comm, &state);
+    if (code == MPI_SUCCESS)
+        code = check_bcast(count, type, root, state->ranks);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+
+    coll_data data;
+    code = coll_data_open(&data, buffer, count, type);
+    if (code == MPI_SUCCESS && data.bytes > 0 && state->ranks > 1)
+        code = run_bcast(state, root, &data);
+    coll_data_close(&data);
+    return coll_raise(comm, code);
+}
+
+static int run_aggregate(COLL_Pool *pool, int root, coll_comm *comm, COLL_Aggregate_stats *stats) {
+    /* Ranks hold pools of different sizes: no one size is known to all, and none decides. */
+    coll_shape shape = {.operation = "aggregate", .root = root, .topo = &comm->topo};
+    coll_spec spec = comm->specs[COLL_OPERATION_AGGREGATE];
+    if (!spec.algorithm)
+        spec = (coll_spec){.algorithm = coll_aggregate_table[0],
+                           .values = coll_values_default(coll_aggregate_table[0])};
+    coll_choice choice = coll_select(coll_aggregate_table, &shape, comm->profile, &spec);
+    size_t bytes = pool ? coll_pool_bytes(pool) : 0;
+    double start = PMPI_Wtime();
+    int code = coll_aggregate_run(pool, root, comm, coll_aggregate_of(choice.algorithm),
+                                  &choice.values, stats);
+    coll_trace(comm, "aggregate", bytes, &choice, PMPI_Wtime() - start);
+    return code;
+}
+
+int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats) {
+    bool inter;
+    int code = check_comm(comm, &inter);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (inter)
+        return coll_raise(comm, coll_error(MPI_ERR_COMM,
+                                           "COLL_Aggregate: intercommunicators are not supported; "
+                                           "merge them with MPI_Intercomm_merge"));
+    coll_comm *state;
+    code = coll_comm_get(comm, &state);
+    if (code == MPI_SUCCESS)
+        code = run_aggregate(pool, root, state, stats);
+    return coll_raise(comm, code);
+}

@@ -1,0 +1,261 @@
+#include "config.h"
+
+#include "lib/comm.h"
+
+#include "lib/aggregate/aggregate.h"
+#include "lib/bcast/bcast.h"
+#include "lib/env.h"
+#include "lib/error.h"
+#include "lib/pattern/order.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+const coll_operation_info coll_operations[COLL_OPERATIONS] = {
+    [COLL_OPERATION_BCAST] = {"bcast", "COLL_BCAST", "coll_bcast", coll_bcast_table},
+    [COLL_OPERATION_AGGREGATE] = {"aggregate", "COLL_AGGREGATE", "coll_aggregate",
+                                  coll_aggregate_table},
+};
+
+/* Guards the two keys and the list of live states; states themselves belong to their users. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int state_key = MPI_KEYVAL_INVALID, finalize_key = MPI_KEYVAL_INVALID;
+static coll_comm *live_states;
+
+static void free_state(coll_comm *state) {
+    if (state->private != MPI_COMM_NULL)
+        PMPI_Comm_free(&state->private);
+    coll_topo_free(&state->topo);
+    free(state->order);
+    free(state);
+}
+
+static void unlink_state(coll_comm *state) {
+    pthread_mutex_lock(&lock);
+    if (state->link_live) {
+        *state->link_live = state->next_live;
+        if (state->next_live)
+            state->next_live->link_live = state->link_live;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static int delete_state(MPI_Comm comm, int key, void *value, void *extra) {
+    (void)comm, (void)key, (void)extra;
+    unlink_state(value);
+    free_state(value);
+    return MPI_SUCCESS;
+}
+
+/*
+ * MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while MPI still works: the states of
+ * communicators that nobody freed, MPI_COMM_WORLD's among them, are freed here.
+ */
+static int delete_all(MPI_Comm self, int key, void *value, void *extra) {
+    (void)self, (void)key, (void)value, (void)extra;
+    int code = MPI_SUCCESS;
+    while (live_states && code == MPI_SUCCESS)
+        code = PMPI_Comm_delete_attr(live_states->user, state_key);
+    return code;
+}
+
+static int make_keys(void) {
+    int code = MPI_SUCCESS;
+    pthread_mutex_lock(&lock);
+    if (state_key == MPI_KEYVAL_INVALID)
+        code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &state_key, NULL);
+    if (code == MPI_SUCCESS && finalize_key == MPI_KEYVAL_INVALID) {
+        code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_all, &finalize_key, NULL);
+        if (code == MPI_SUCCESS)
+            code = PMPI_Comm_set_attr(MPI_COMM_SELF, finalize_key, NULL);
+    }
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+/* What rank 0 found in its environment, for all ranks: theirs may differ or be empty. */
+typedef struct settings {
+    int code; /* MPI_SUCCESS, or the class of an error that TEXT describes */
+    char text[MPI_MAX_ERROR_STRING];
+    char specs[COLL_OPERATIONS][COLL_SPEC_MAX];
+    char topology[4096];
+    double timeout;
+} settings;
+
+/* The value of an info key of COMM, or "" */
+static void read_info(MPI_Comm comm, const char *key, char *value, int size) {
+    MPI_Info info;
+    int found = 0;
+    *value = '\0';
+    if (PMPI_Comm_get_info(comm, &info) != MPI_SUCCESS)
+        return;
+    PMPI_Info_get(info, key, size - 1, value, &found);
+    if (!found)
+        *value = '\0';
+    PMPI_Info_free(&info);
+}
+
+static int copy_setting(const char *name, char *into, size_t size) {
+    const char *value = coll_env(name);
+    if (value && strlen(value) >= size)
+        return coll_error(MPI_ERR_ARG, "%s is longer than %zu characters", name, size - 1);
+    strcpy(into, value ? value : "");
+    return MPI_SUCCESS;
+}
+
+static int read_specs(MPI_Comm comm, settings *found) {
+    for (int i = 0; i < COLL_OPERATIONS; i++) {
+        const coll_operation_info *operation = &coll_operations[i];
+        const char *source = operation->info_key;
+        read_info(comm, source, found->specs[i], sizeof found->specs[i]);
+        if (!*found->specs[i]) {
+            source = operation->variable;
+            int code = copy_setting(source, found->specs[i], sizeof found->specs[i]);
+            if (code != MPI_SUCCESS)
+                return code;
+        }
+        coll_spec ignored;
+        int code = coll_spec_parse(source, *found->specs[i] ? found->specs[i] : NULL,
+                                   operation->table, &ignored);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    return MPI_SUCCESS;
+}
+
+static int read_settings(MPI_Comm comm, settings *found) {
+    int code = coll_env_check();
+    if (code == MPI_SUCCESS)
+        code = read_specs(comm, found);
+    if (code == MPI_SUCCESS)
+        code = copy_setting("COLL_TOPOLOGY", found->topology, sizeof found->topology);
+    if (code == MPI_SUCCESS)
+        code = coll_env_seconds("COLL_TIMEOUT", &found->timeout);
+    return code;
+}
+
+/* Rank 0 reads the settings and all take them, its errors included. */
+static int agree_on_settings(MPI_Comm comm, coll_comm *state, settings *agreed) {
+    memset(agreed, 0, sizeof *agreed);
+    if (state->rank == 0) {
+        int code = read_settings(comm, agreed);
+        if (code != MPI_SUCCESS) {
+            int length;
+            PMPI_Error_class(code, &agreed->code);
+            PMPI_Error_string(code, agreed->text, &length);
+        }
+    }
+    int code = PMPI_Bcast(agreed, (int)sizeof *agreed, MPI_BYTE, 0, state->private);
+    if (code == MPI_SUCCESS && agreed->code != MPI_SUCCESS)
+        code = coll_error(agreed->code, "%s", agreed->text);
+    for (int i = 0; i < COLL_OPERATIONS && code == MPI_SUCCESS; i++)
+        code = coll_spec_parse(coll_operations[i].variable,
+                               *agreed->specs[i] ? agreed->specs[i] : NULL,
+                               coll_operations[i].table, &state->specs[i]);
+    return code;
+}
+
+/*
+ * Same ranks, own messages. Not MPI_Comm_dup, which would call the copy functions of the user's
+ * attributes behind the user's back.
+ */
+static int make_private(MPI_Comm comm, MPI_Comm *private) {
+    MPI_Group group;
+    int code = PMPI_Comm_group(comm, &group);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Comm_create(comm, group, private);
+    PMPI_Group_free(&group);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_set_errhandler(*private, MPI_ERRORS_RETURN);
+    return code;
+}
+
+static int fill_state(MPI_Comm comm, coll_comm *state) {
+    settings agreed;
+    int code = make_private(comm, &state->private);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_rank(state->private, &state->rank);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_size(state->private, &state->ranks);
+    if (code == MPI_SUCCESS)
+        code = agree_on_settings(comm, state, &agreed);
+    if (code == MPI_SUCCESS)
+        code = coll_topo_create(state->private, agreed.topology, &state->topo);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_wait_init(&state->wait, &state->topo, agreed.timeout);
+    state->profile = coll_profile_builtin();
+    const char *trace = coll_env("COLL_TRACE");
+    state->trace = trace && strcmp(trace, "0") != 0 && state->rank == 0;
+    state->order_root = -1;
+    return MPI_SUCCESS;
+}
+
+static int make_state(MPI_Comm comm, coll_comm **made) {
+    coll_comm *state = calloc(1, sizeof *state);
+    if (!state)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for a communicator's state");
+    state->user = comm;
+    state->private = MPI_COMM_NULL;
+    int code = fill_state(comm, state);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_set_attr(comm, state_key, state);
+    if (code != MPI_SUCCESS) {
+        free_state(state);
+        return code;
+    }
+    pthread_mutex_lock(&lock);
+    state->next_live = live_states;
+    state->link_live = &live_states;
+    if (live_states)
+        live_states->link_live = &state->next_live;
+    live_states = state;
+    pthread_mutex_unlock(&lock);
+    *made = state;
+    return MPI_SUCCESS;
+}
+
+int coll_comm_get(MPI_Comm comm, coll_comm **state) {
+    int found, code = make_keys();
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Comm_get_attr(comm, state_key, state, &found);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!found)
+        return make_state(comm, state);
+    return (*state)->broken;
+}
+
+int coll_comm_set(coll_comm *comm, coll_operation operation, const char *setting,
+                  const char *spec) {
+    coll_spec parsed;
+    int code = coll_spec_parse(setting, spec, coll_operations[operation].table, &parsed);
+    if (code == MPI_SUCCESS)
+        comm->specs[operation] = parsed;
+    return code;
+}
+
+int coll_comm_order(coll_comm *comm, int root, const int **order) {
+    if (!comm->order) {
+        comm->order = malloc((size_t)comm->ranks * sizeof *comm->order);
+        if (!comm->order)
+            return coll_error(MPI_ERR_NO_MEM, "no memory for the order of %d ranks", comm->ranks);
+    }
+    if (comm->order_root != root) {
+        if (!coll_order_chain(&comm->topo, root, comm->order))
+            return coll_error(MPI_ERR_NO_MEM, "no memory to order %d ranks", comm->ranks);
+        comm->order_root = root;
+        for (int i = 0; i < comm->ranks; i++)
+            if (comm->order[i] == comm->rank)
+                comm->position = i;
+    }
+    *order = comm->order;
+    return MPI_SUCCESS;
+}
+
+int coll_comm_position(const coll_comm *comm) {
+    return comm->position;
+}

@@ -1,0 +1,76 @@
+#include "config.h"
+
+#include "lib/data.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* The common case without building a map: a predefined type without gaps. */
+static int plain(MPI_Datatype type, MPI_Count *size, bool *is_plain) {
+    int integers, addresses, types, combiner;
+    int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    if (code != MPI_SUCCESS)
+        return code;
+    *is_plain = false;
+    if (combiner != MPI_COMBINER_NAMED)
+        return MPI_SUCCESS;
+    MPI_Count lower, extent;
+    code = PMPI_Type_size_x(type, size);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Type_get_extent_x(type, &lower, &extent);
+    if (code == MPI_SUCCESS)
+        *is_plain = lower == 0 && extent == *size;
+    return code;
+}
+
+int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype type) {
+    memset(data, 0, sizeof *data);
+    MPI_Count size;
+    bool is_plain;
+    int code = plain(type, &size, &is_plain);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (is_plain) {
+        data->bytes = (size_t)(count * size);
+        data->base = buffer;
+        return MPI_SUCCESS;
+    }
+
+    code = coll_typemap_create(type, &data->map);
+    if (code != MPI_SUCCESS)
+        return code;
+    data->bytes = (size_t)(count * coll_typemap_size(data->map));
+    MPI_Aint offset;
+    if (coll_typemap_contiguous(data->map, count, &offset)) {
+        data->base = (char *)((intptr_t)buffer + offset);
+        coll_typemap_free(&data->map);
+        return MPI_SUCCESS;
+    }
+    data->buffer = buffer;
+    data->count = count;
+    return MPI_SUCCESS;
+}
+
+void coll_data_close(coll_data *data) {
+    coll_typemap_free(&data->map);
+}
+
+bool coll_data_in_place(const coll_data *data) {
+    return !data->map;
+}
+
+void *coll_data_read(const coll_data *data, size_t from, size_t length, void *segment) {
+    if (!data->map)
+        return data->base + from;
+    coll_typemap_pack(data->map, data->buffer, data->count, from, length, segment);
+    return segment;
+}
+
+void *coll_data_target(const coll_data *data, size_t from, void *segment) {
+    return data->map ? segment : data->base + from;
+}
+
+void coll_data_store(const coll_data *data, size_t from, size_t length, const void *segment) {
+    if (data->map)
+        coll_typemap_unpack(data->map, data->buffer, data->count, from, length, segment);
+}

@@ -1,0 +1,68 @@
+#include "config.h"
+
+#include "lib/env.h"
+
+#include "lib/error.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+const coll_setting coll_settings[] = {
+    {"COLL_BCAST", "algorithm of broadcast: auto, or NAME[:PARAMETER=VALUE,...]"},
+    {"COLL_AGGREGATE", "algorithm of aggregation: auto, or NAME[:PARAMETER=VALUE,...]"},
+    {"COLL_TOPOLOGY", "file that says which rack each host is in (Slurm topology.conf syntax)"},
+    {"COLL_TIMEOUT", "seconds without progress after which a call is an error; 0: wait for ever"},
+    {"COLL_TRACE", "1: print one line a call to stderr: operation, bytes, choice, why, seconds"},
+    {"COLL_KMEANS_KERNEL", "kernel of coll-kmeans: avx512-vnni, avx2 or scalar; default: the best"},
+    {NULL, NULL},
+};
+
+const char *coll_env(const char *name) {
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static bool known(const char *variable) {
+    size_t length = strcspn(variable, "=");
+    for (const coll_setting *s = coll_settings; s->name; s++)
+        if (strlen(s->name) == length && strncmp(s->name, variable, length) == 0)
+            return true;
+    return false;
+}
+
+int coll_env_check(void) {
+    static const char prefix[] = "COLL_", tests[] = "COLL_TEST_";
+    for (char **variable = environ; variable && *variable; variable++) {
+        bool ours = strncmp(*variable, prefix, sizeof prefix - 1) == 0 &&
+                    strncmp(*variable, tests, sizeof tests - 1) != 0;
+        if (!ours || known(*variable))
+            continue;
+        char names[200] = "";
+        for (const coll_setting *s = coll_settings; s->name; s++) {
+            if (s != coll_settings)
+                strncat(names, ", ", sizeof names - strlen(names) - 1);
+            strncat(names, s->name, sizeof names - strlen(names) - 1);
+        }
+        return coll_error(MPI_ERR_ARG, "unknown setting %.*s; known: %s",
+                          (int)strcspn(*variable, "="), *variable, names);
+    }
+    return MPI_SUCCESS;
+}
+
+int coll_env_seconds(const char *name, double *seconds) {
+    const char *text = coll_env(name);
+    if (!text) {
+        *seconds = 0;
+        return MPI_SUCCESS;
+    }
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !isfinite(value) || value < 0)
+        return coll_error(MPI_ERR_ARG, "%s=%s: must be seconds, 0 or more", name, text);
+    *seconds = value;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,28 @@
+/* The settings that the environment holds. This is the one list of them. */
+#ifndef COLL_LIB_ENV_H
+#define COLL_LIB_ENV_H
+
+#include <stdbool.h>
+
+typedef struct coll_setting {
+    const char *name;
+    const char *help; /* one line: values and meaning */
+} coll_setting;
+
+/* Every environment variable that libcoll and its programs read, ended by a NULL name. */
+extern const coll_setting coll_settings[];
+
+/* The value of the setting NAME, or NULL when it is unset or empty. */
+const char *coll_env(const char *name);
+
+/*
+ * Checks that every COLL_... variable of the environment is in the list: a misspelt setting that is
+ * silently ignored costs its user hours. Returns MPI_SUCCESS or MPI_ERR_ARG with a text that names
+ * the variable. Names that begin with COLL_TEST_ belong to the test suite and are passed over.
+ */
+int coll_env_check(void);
+
+/* Reads NAME as seconds, 0 when unset. MPI_ERR_ARG unless it is a number of at least 0. */
+int coll_env_seconds(const char *name, double *seconds);
+
+#endif

@@ -1,0 +1,11 @@
+/* M bytes divided into P blocks as evenly as possible, the longer ones first. Pure arithmetic. */
+#ifndef COLL_LIB_PATTERN_BLOCK_H
+#define COLL_LIB_PATTERN_BLOCK_H
+
+#include <stddef.h>
+
+/* Where block I begins (I == P: the end). */
+size_t coll_block_start(size_t m, int p, int i);
+size_t coll_block_length(size_t m, int p, int i);
+
+#endif

@@ -1,0 +1,25 @@
+#include "lib/pattern/tree.h"
+
+int coll_tree_depth(int p) {
+    int depth = 0;
+    while (depth < 31 && (1L << depth) < p)
+        depth++;
+    return depth;
+}
+
+int coll_tree_binomial(int p, int position, int *parent, int children[]) {
+    /* A position's lowest set bit says how far it is from its parent; its subtree lies below it. */
+    int depth = coll_tree_depth(p);
+    int bit = 0;
+    while (bit < depth && !(position >> bit & 1))
+        bit++;
+    *parent = position ? position - (1 << bit) : -1;
+
+    int count = 0;
+    for (int below = bit - 1; below >= 0; below--) {
+        int distance = 1 << below;
+        if (distance < p - position)
+            children[count++] = position + distance;
+    }
+    return count;
+}

@@ -1,0 +1,37 @@
+#include "config.h"
+
+#include "lib/select.h"
+
+static bool applicable(const coll_algorithm *algorithm, const coll_shape *call) {
+    return !algorithm->applicable || algorithm->applicable(call);
+}
+
+static coll_choice choice(const coll_algorithm *algorithm, const coll_shape *call,
+                          const coll_profile *profile, const coll_values *values, const char *why) {
+    coll_choice made = {.algorithm = algorithm,
+                        .values = values ? *values : coll_values_default(algorithm),
+                        .why = why};
+    made.predicted = algorithm->predict(call, profile, &made.values);
+    return made;
+}
+
+coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
+                        const coll_profile *profile, const coll_spec *user) {
+    const coll_algorithm *standby = table[0];
+    if (user->algorithm && applicable(user->algorithm, call))
+        return choice(user->algorithm, call, profile, &user->values, "the user's word");
+    if (user->algorithm)
+        return choice(standby, call, profile, NULL, "the user's word is not applicable here");
+    if (call->topo->nodes == 1)
+        return choice(standby, call, profile, NULL, "all ranks on one node");
+
+    coll_choice best = choice(standby, call, profile, NULL, "least predicted time");
+    for (const coll_algorithm *const *a = table + 1; *a; a++) {
+        if (!applicable(*a, call))
+            continue;
+        coll_choice next = choice(*a, call, profile, NULL, best.why);
+        if (next.predicted < best.predicted)
+            best = next;
+    }
+    return best;
+}

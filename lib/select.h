@@ -1,0 +1,27 @@
+/*
+ * The decision layer: which algorithm runs a call. Pure: the same call, profile and word of the
+ * user give the same choice on every rank.
+ */
+#ifndef COLL_LIB_SELECT_H
+#define COLL_LIB_SELECT_H
+
+#include "lib/algorithm.h"
+#include "lib/spec.h"
+
+typedef struct coll_choice {
+    const coll_algorithm *algorithm;
+    coll_values values;
+    double predicted; /* s; 0 where nothing was predicted */
+    const char *why;  /* a few words, static */
+} coll_choice;
+
+/*
+ * Chooses from TABLE (ended by NULL; its first entry applies everywhere and is what the library
+ * stands back to). The user's word comes first; without it, on one node, that first entry, since
+ * there MPI's own shared memory is hard to beat; else the applicable algorithm with the least
+ * predicted time.
+ */
+coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
+                        const coll_profile *profile, const coll_spec *user);
+
+#endif

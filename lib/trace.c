@@ -1,0 +1,18 @@
+#include "config.h"
+
+#include "lib/trace.h"
+
+#include <stdio.h>
+
+void coll_trace(const coll_comm *comm, const char *operation, size_t bytes,
+                const coll_choice *choice, double seconds) {
+    if (!comm->trace)
+        return;
+    char algorithm[COLL_SPEC_MAX];
+    coll_spec_print(choice->algorithm, &choice->values, algorithm, sizeof algorithm);
+    fprintf(
+        stderr,
+        "coll: %s bytes=%zu ranks=%d nodes=%d choice=%s why=\"%s\" predicted=%.3g seconds=%.6f\n",
+        operation, bytes, comm->ranks, comm->topo.nodes, algorithm, choice->why, choice->predicted,
+        seconds);
+}

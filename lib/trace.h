@@ -1,0 +1,14 @@
+/* What COLL_TRACE prints: one line a call, by rank 0 of the communicator. */
+#ifndef COLL_LIB_TRACE_H
+#define COLL_LIB_TRACE_H
+
+#include "lib/comm.h"
+#include "lib/select.h"
+
+#include <stddef.h>
+
+/* Prints to stderr, where COMM traces: operation, bytes, ranks, choice, why, seconds. */
+void coll_trace(const coll_comm *comm, const char *operation, size_t bytes,
+                const coll_choice *choice, double seconds);
+
+#endif

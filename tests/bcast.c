@@ -1,0 +1,343 @@
+/*
+ * Every broadcast algorithm of the table at every root, over contiguous, vector, struct and resized
+ * data, the same everywhere or different at the root, on real and on pretended layouts of the ranks
+ * over nodes and racks. What arrives, and what must not be touched, is compared with MPI_Bcast.
+ */
+#include "config.h"
+
+#include "coll.h"
+#include "lib/bcast/bcast.h"
+#include "tests/harness.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int world_rank, world_ranks;
+
+/* A way to describe N bytes of payload: COUNT elements of TYPE in a buffer of SPAN bytes. */
+typedef struct layout {
+    const char *name;
+    MPI_Datatype type;
+    int count;
+    size_t span;
+} layout;
+
+enum { UNIT = 12, LAYOUTS = 5 }; /* all layouts but bytes hold multiples of 12 bytes */
+
+static layout describe(int kind, int units) {
+    layout l = {.count = units};
+    MPI_Datatype inner;
+    switch (kind) {
+    case 0:
+        l = (layout){.name = "bytes", .type = MPI_BYTE, .count = units * UNIT};
+        l.span = (size_t)l.count;
+        return l;
+    case 1: /* three ints, a gap of two, as one element for the whole */
+        MPI_Type_vector(units, 3, 5, MPI_INT, &l.type);
+        l.name = "vector";
+        l.count = units ? 1 : 0;
+        l.span = (size_t)units * 20;
+        break;
+    case 2: { /* char, double, three chars, in another order than in memory */
+        int lengths[] = {1, 1, 3};
+        MPI_Aint places[] = {16, 0, 9};
+        MPI_Datatype types[] = {MPI_CHAR, MPI_DOUBLE, MPI_CHAR};
+        MPI_Type_create_struct(3, lengths, places, types, &inner);
+        MPI_Type_create_resized(inner, 0, 24, &l.type);
+        MPI_Type_free(&inner);
+        l.name = "struct";
+        l.span = (size_t)units * 24;
+        break;
+    }
+    case 3: /* three ints at the start of 32 bytes */
+        MPI_Type_contiguous(3, MPI_INT, &inner);
+        MPI_Type_create_resized(inner, 0, 32, &l.type);
+        MPI_Type_free(&inner);
+        l.name = "resized";
+        l.span = (size_t)units * 32;
+        break;
+    default:
+        MPI_Type_contiguous(UNIT, MPI_CHAR, &l.type);
+        l.name = "contiguous";
+        l.span = (size_t)units * UNIT;
+    }
+    MPI_Type_commit(&l.type);
+    return l;
+}
+
+static void forget(layout *l) {
+    if (l->type != MPI_BYTE)
+        MPI_Type_free(&l->type);
+}
+
+static void fill(unsigned char *bytes, size_t count, unsigned seed) {
+    for (size_t i = 0; i < count; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        bytes[i] = (unsigned char)(seed >> 24);
+    }
+}
+
+/* One broadcast: MINE describes this rank's buffer, the payload is that of SEED at ROOT. */
+static bool arrives(MPI_Comm comm, int root, const layout *mine, int units, unsigned seed) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    size_t payload_bytes = (size_t)units * UNIT;
+    unsigned char *buffer = malloc(mine->span + 1), *expected = malloc(mine->span + 1);
+    unsigned char *payload = malloc(payload_bytes + 1);
+    fill(buffer, mine->span, seed + 1 + (unsigned)rank);
+    fill(payload, payload_bytes, seed);
+    int position = 0;
+    if (rank == root)
+        MPI_Unpack(payload, (int)payload_bytes, &position, buffer, mine->count, mine->type, comm);
+    memcpy(expected, buffer, mine->span);
+
+    /* MPI's own broadcast carries the payload as bytes, since it is wrong for mixed signatures. */
+    memset(payload, 0, payload_bytes);
+    if (rank == root)
+        fill(payload, payload_bytes, seed);
+    MPI_Bcast(payload, (int)payload_bytes, MPI_BYTE, root, comm);
+    position = 0;
+    MPI_Unpack(payload, (int)payload_bytes, &position, expected, mine->count, mine->type, comm);
+
+    int code = COLL_Bcast(buffer, mine->count, mine->type, root, comm);
+    bool good = code == MPI_SUCCESS && memcmp(buffer, expected, mine->span) == 0;
+    free(buffer);
+    free(expected);
+    free(payload);
+    return good;
+}
+
+/* All roots and mixtures of layouts for one size. Root has KIND, the others KIND + shift. */
+static void check_all(MPI_Comm comm, const char *spec, int units) {
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    ck_assert_int_eq(COLL_Set(comm, "bcast", spec), MPI_SUCCESS);
+    for (int root = 0; root < ranks; root++)
+        for (int kind = 0; kind < LAYOUTS; kind++)
+            for (int mixture = 0; mixture < 3; mixture++) {
+                int other = (kind + mixture + (mixture == 2 ? rank : 0)) % LAYOUTS;
+                layout mine = describe(rank == root ? kind : other, units);
+                bool good = arrives(comm, root, &mine, units, (unsigned)(units * 31 + root));
+                harness_assert(good, "%s: root %d of %d, %d bytes, %s here, mixture %d", spec, root,
+                               ranks, units * UNIT, mine.name, mixture);
+                forget(&mine);
+            }
+}
+
+/* Pretends that the ranks of COMM are scattered over nodes, racks and sites. */
+static void pretend_layout(MPI_Comm comm, int nodes, int racks) {
+    coll_comm *state;
+    ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
+    for (int i = 0; i < state->ranks; i++) {
+        int node = (i * 7 + 3) % nodes;
+        state->topo.places[i] = (coll_place){.site = 0, .rack = node % racks, .node = node};
+    }
+    state->topo.nodes = nodes;
+    state->topo.racks = racks;
+    state->order_root = -1;
+}
+
+/* Small chunks, so that every edge of the pipeline is met with few bytes. */
+static const char *small_spec(const coll_algorithm *algorithm) {
+    return strcmp(algorithm->name, "chain") == 0 ? "chain:chunk=48,window=3" : algorithm->name;
+}
+
+START_TEST(all_roots_layouts_and_sizes) {
+    static const int units[] = {0, 1, 3, 4, 5, 57};
+    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++)
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+            check_all(MPI_COMM_WORLD, small_spec(*a), units[i]);
+}
+END_TEST
+
+START_TEST(scattered_over_nodes_and_racks) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    pretend_layout(comm, 5, 2);
+    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++)
+        check_all(comm, small_spec(*a), 21);
+    check_all(comm, "auto", 21);
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
+/* Byte counts around the chunk, which need not be a multiple of any element. */
+START_TEST(bytes_around_the_chunk) {
+    static const char *const specs[] = {"chain:chunk=64,window=1", "chain:chunk=64,window=2",
+                                        "chain:chunk=1,window=5", "chain:chunk=1M,window=1024"};
+    static const int sizes[] = {0, 1, 63, 64, 65, 127, 128, 129, 1000};
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
+        ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "bcast", specs[s]), MPI_SUCCESS);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            for (int root = 0; root < world_ranks; root++) {
+                unsigned char bytes[1000], expected[1000];
+                fill(expected, sizeof expected, (unsigned)root);
+                fill(bytes, sizeof bytes, world_rank == root ? (unsigned)root : 99);
+                fill(expected + sizes[i], sizeof expected - (size_t)sizes[i], 7);
+                fill(bytes + sizes[i], sizeof bytes - (size_t)sizes[i], 7);
+                int code = COLL_Bcast(bytes, sizes[i], MPI_CHAR, root, MPI_COMM_WORLD);
+                harness_assert(code == MPI_SUCCESS && memcmp(bytes, expected, sizeof bytes) == 0,
+                               "%s, %d bytes from %d", specs[s], sizes[i], root);
+            }
+    }
+}
+END_TEST
+
+/* Default parameters, more than one piece of the flows, data that isn't contiguous. */
+START_TEST(megabytes) {
+    int units = (3 << 20) / UNIT + 5;
+    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++)
+        for (int kind = 0; kind < 2; kind++) {
+            ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "bcast", (*a)->name), MPI_SUCCESS);
+            int root = world_ranks / 2;
+            layout mine = describe(world_rank == root ? 0 : kind, units);
+            harness_assert(arrives(MPI_COMM_WORLD, root, &mine, units, 5), "%s: %s", (*a)->name,
+                           mine.name);
+            forget(&mine);
+        }
+}
+END_TEST
+
+/* Two halves at once, in reverse order of ranks; the communicators' states don't mix. */
+START_TEST(sub_communicators) {
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &half);
+    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++) {
+        int rank, ranks;
+        MPI_Comm_rank(half, &rank);
+        MPI_Comm_size(half, &ranks);
+        ck_assert_int_eq(COLL_Set(half, "bcast", (*a)->name), MPI_SUCCESS);
+        bool good = true;
+        for (int root = 0; root < ranks; root++) {
+            int value = rank == root ? 1000 * (world_rank % 2) + root : -1;
+            good = COLL_Bcast(&value, 1, MPI_INT, root, half) == MPI_SUCCESS && good;
+            good = value == 1000 * (world_rank % 2) + root && good;
+        }
+        harness_assert(good, "%s over halves", (*a)->name);
+    }
+    MPI_Comm_free(&half);
+}
+END_TEST
+
+static int class_of(int code) {
+    int error_class;
+    MPI_Error_class(code, &error_class);
+    return error_class;
+}
+
+START_TEST(bad_arguments_are_errors_of_the_communicator) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int value = 0;
+    harness_assert(class_of(COLL_Bcast(&value, 1, MPI_INT, world_ranks, comm)) == MPI_ERR_ROOT,
+                   "root beyond the end");
+    harness_assert(class_of(COLL_Bcast(&value, 1, MPI_INT, -1, comm)) == MPI_ERR_ROOT, "root -1");
+    harness_assert(class_of(COLL_Bcast(&value, -1, MPI_INT, 0, comm)) == MPI_ERR_COUNT, "count -1");
+    harness_assert(class_of(COLL_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, comm)) == MPI_ERR_TYPE,
+                   "null type");
+    harness_assert(class_of(COLL_Set(comm, "bcast", "nonsense")) == MPI_ERR_ARG, "unknown name");
+    harness_assert(class_of(COLL_Set(comm, "scatter", "auto")) == MPI_ERR_ARG, "unknown operation");
+    harness_assert(COLL_Bcast(&value, 1, MPI_INT, 0, comm) == MPI_SUCCESS, "usable afterwards");
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
+START_TEST(bad_settings_are_the_same_error_everywhere) {
+    static const struct {
+        const char *name, *value, *part;
+    } cases[] = {
+        {"COLL_BCAST", "nonsense", "COLL_BCAST=nonsense: unknown algorithm; allowed: auto, native"},
+        {"COLL_TIMEOUT", "-1", "COLL_TIMEOUT=-1: must be seconds"},
+        {"COLL_TOPOLOGY", "/nonexistent/topology.conf", "/nonexistent/topology.conf"},
+        {"COLL_BCSAT", "chain", "unknown setting COLL_BCSAT; known: COLL_BCAST"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        if (world_rank == 0)
+            setenv(cases[i].name, cases[i].value, 1);
+        char text[MPI_MAX_ERROR_STRING] = "";
+        int value = 0, length, code = COLL_Bcast(&value, 1, MPI_INT, 0, comm);
+        unsetenv(cases[i].name);
+        if (code != MPI_SUCCESS)
+            MPI_Error_string(code, text, &length);
+        harness_assert(strstr(text, cases[i].part), "%s: \"%s\"", cases[i].name, text);
+        MPI_Comm_free(&comm);
+    }
+}
+END_TEST
+
+/* Rank 0's environment holds for all: mpirun need not export it to other hosts. */
+START_TEST(rank_0_decides_the_settings) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    setenv("COLL_BCAST", world_rank ? "linear" : "chain:chunk=2K", 1);
+    coll_comm *state;
+    int code = coll_comm_get(comm, &state);
+    unsetenv("COLL_BCAST");
+    harness_assert(code == MPI_SUCCESS, "state");
+    harness_assert(state->specs[COLL_OPERATION_BCAST].algorithm == &coll_bcast_chain.base &&
+                       state->specs[COLL_OPERATION_BCAST].values.at[0] == 2048,
+                   "rank 0's word on every rank");
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
+START_TEST(intercommunicators_stand_back_to_mpi) {
+    if (world_ranks < 2)
+        return;
+    MPI_Comm half, inter;
+    bool left = world_rank < world_ranks / 2;
+    MPI_Comm_split(MPI_COMM_WORLD, left, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, left ? world_ranks / 2 : 0, 3, &inter);
+    int value = world_rank == 0 ? 42 : 0;
+    int root = !left ? 0 : world_rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+    int code = COLL_Bcast(&value, 1, MPI_INT, root, inter);
+    bool expected = left && world_rank ? value == 0 : value == 42;
+    harness_assert(code == MPI_SUCCESS && expected, "value %d", value);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+END_TEST
+
+/* A communicator made and freed many times: nothing of it may stay behind. */
+START_TEST(states_come_and_go) {
+    for (int i = 0; i < 200; i++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        int value = world_rank == 0 ? i : -1;
+        int code = COLL_Bcast(&value, 1, MPI_INT, 0, comm);
+        MPI_Comm_free(&comm);
+        harness_assert(code == MPI_SUCCESS && value == i, "round %d", i);
+    }
+}
+END_TEST
+
+static Suite *bcast(void) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    Suite *suite = suite_create("bcast");
+    TCase *tests = tcase_create("all algorithms");
+    tcase_add_test(tests, all_roots_layouts_and_sizes);
+    tcase_add_test(tests, scattered_over_nodes_and_racks);
+    tcase_add_test(tests, bytes_around_the_chunk);
+    tcase_add_test(tests, megabytes);
+    tcase_add_test(tests, sub_communicators);
+    tcase_add_test(tests, bad_arguments_are_errors_of_the_communicator);
+    tcase_add_test(tests, bad_settings_are_the_same_error_everywhere);
+    tcase_add_test(tests, rank_0_decides_the_settings);
+    tcase_add_test(tests, intercommunicators_stand_back_to_mpi);
+    tcase_add_test(tests, states_come_and_go);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(int argc, char **argv) {
+    return harness_main(argc, argv, "1 2 3 4 5 6 7 8 9 10 11 12 13", bcast);
+}

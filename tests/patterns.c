@@ -1,0 +1,226 @@
+/* The pure parts: trees, blocks, the syntax of settings, the decision layer. */
+#include "lib/bcast/bcast.h"
+#include "lib/pattern/block.h"
+#include "lib/pattern/tree.h"
+#include "lib/select.h"
+#include "lib/spec.h"
+#include "tests/harness.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+START_TEST(tree_depth) {
+    static const int expected[][2] = {{1, 0}, {2, 1}, {3, 2}, {4, 2}, {5, 3}, {128, 7}, {129, 8}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        ck_assert_int_eq(coll_tree_depth(expected[i][0]), expected[i][1]);
+}
+END_TEST
+
+/* Every position but 0 is the child of its parent, once, and is reached within the depth. */
+START_TEST(tree_reaches_everyone_in_time) {
+    for (int p = 1; p <= 200; p++) {
+        int round[200];
+        memset(round, -1, sizeof round);
+        round[0] = 0;
+        for (int position = 0; position < p; position++) {
+            int parent, children[31];
+            int count = coll_tree_binomial(p, position, &parent, children);
+            ck_assert_int_ge(round[position], 0);
+            ck_assert_int_eq(parent < 0, position == 0);
+            for (int i = 0; i < count; i++) {
+                int child = children[i], of_child, unused[31];
+                ck_assert(child > position && child < p && round[child] == -1);
+                coll_tree_binomial(p, child, &of_child, unused);
+                ck_assert_int_eq(of_child, position);
+                round[child] = round[position] + 1 + i;
+                ck_assert_int_le(round[child], coll_tree_depth(p));
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(blocks_cover_everything_evenly) {
+    static const size_t sizes[] = {0, 1, 6, 7, 8, 1000, (size_t)5 << 30};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int p = 1; p <= 13; p++) {
+            size_t shortest = sizes[s] / (size_t)p, end = 0;
+            for (int i = 0; i < p; i++) {
+                ck_assert_uint_eq(coll_block_start(sizes[s], p, i), end);
+                size_t length = coll_block_length(sizes[s], p, i);
+                ck_assert(length == shortest || length == shortest + 1);
+                end += length;
+            }
+            ck_assert_uint_eq(end, sizes[s]);
+        }
+}
+END_TEST
+
+START_TEST(sizes_are_read_and_printed) {
+    static const struct {
+        const char *text;
+        bool good;
+        uint64_t value;
+    } cases[] = {
+        {"0", true, 0},
+        {"4096", true, 4096},
+        {"64K", true, 65536},
+        {"64k", true, 65536},
+        {"3G", true, (uint64_t)3 << 30},
+        {"16777215T", true, (uint64_t)16777215 << 40},
+        {"16777216T", false, 0},
+        {"18446744073709551615", true, UINT64_MAX},
+        {"18446744073709551616", false, 0},
+        {"", false, 0},
+        {"K", false, 0},
+        {"-1", false, 0},
+        {"1KB", false, 0},
+        {"1.5K", false, 0},
+        {" 1", false, 0},
+        {"1X", false, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t value = 0;
+        bool good = coll_spec_size(cases[i].text, strlen(cases[i].text), &value);
+        ck_assert_msg(good == cases[i].good, "%s", cases[i].text);
+        if (good)
+            ck_assert_msg(value == cases[i].value, "%s", cases[i].text);
+    }
+    char text[32];
+    coll_spec_print_size(32768, text, sizeof text);
+    ck_assert_str_eq(text, "32K");
+    coll_spec_print_size(1000, text, sizeof text);
+    ck_assert_str_eq(text, "1000");
+    coll_spec_print_size(0, text, sizeof text);
+    ck_assert_str_eq(text, "0");
+    coll_spec_print_size((uint64_t)2048 << 40, text, sizeof text);
+    ck_assert_str_eq(text, "2048T");
+}
+END_TEST
+
+static const char *refusal(const char *spec_text) {
+    static char text[MPI_MAX_ERROR_STRING];
+    coll_spec spec;
+    int length, code = coll_spec_parse("COLL_BCAST", spec_text, coll_bcast_table, &spec);
+    ck_assert_msg(code != MPI_SUCCESS, "%s was accepted", spec_text);
+    MPI_Error_string(code, text, &length);
+    return text;
+}
+
+START_TEST(specs_are_read) {
+    coll_spec spec;
+    ck_assert_int_eq(coll_spec_parse("X", NULL, coll_bcast_table, &spec), MPI_SUCCESS);
+    ck_assert_ptr_null(spec.algorithm);
+    ck_assert_int_eq(coll_spec_parse("X", "auto", coll_bcast_table, &spec), MPI_SUCCESS);
+    ck_assert_ptr_null(spec.algorithm);
+    ck_assert_int_eq(coll_spec_parse("X", "chain", coll_bcast_table, &spec), MPI_SUCCESS);
+    ck_assert_ptr_eq(spec.algorithm, &coll_bcast_chain.base);
+    ck_assert_uint_eq(spec.values.at[0], 32768);
+    ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,chunk=8K", coll_bcast_table, &spec),
+                     MPI_SUCCESS);
+    ck_assert_uint_eq(spec.values.at[0], 8192);
+    ck_assert_uint_eq(spec.values.at[1], 3);
+
+    char text[COLL_SPEC_MAX];
+    coll_spec_print(spec.algorithm, &spec.values, text, sizeof text);
+    ck_assert_str_eq(text, "chain:chunk=8K,window=3");
+}
+END_TEST
+
+START_TEST(bad_specs_name_setting_value_and_remedy) {
+    ck_assert_str_eq(refusal("nonsense"),
+                     "COLL_BCAST=nonsense: unknown algorithm; allowed: auto, native, linear, "
+                     "binomial, scatter_allgather, chain");
+    ck_assert_str_eq(refusal("chain:chunk=0"), "COLL_BCAST=chain:chunk=0: chunk must be 1 to 1G");
+    ck_assert_str_eq(refusal("chain:chunk=2G"), "COLL_BCAST=chain:chunk=2G: chunk must be 1 to 1G");
+    ck_assert_str_eq(refusal("chain:window=x"),
+                     "COLL_BCAST=chain:window=x: window must be 1 to 1K");
+    ck_assert_str_eq(refusal("chain:chunks=1"),
+                     "COLL_BCAST=chain:chunks=1: unknown parameter; chain takes: chunk, window");
+    ck_assert_str_eq(refusal("linear:chunk=1"),
+                     "COLL_BCAST=linear:chunk=1: unknown parameter; linear takes: none");
+    static const char *const others[] = {"",        "chai",    "chain:",      "chain:chunk",
+                                         "chain:,", "chain:=", "chain chunk", "auto:chunk=1"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_ptr_nonnull(refusal(others[i]));
+    char longest[4 * COLL_SPEC_MAX];
+    memset(longest, 'a', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    ck_assert_ptr_nonnull(strstr(refusal(longest), "longer than"));
+}
+END_TEST
+
+/* RANKS ranks spread over nodes of one rack in blocks of PER_NODE. */
+static coll_topo flat_topo(int ranks, int per_node) {
+    coll_topo topo = {.ranks = ranks,
+                      .sites = 1,
+                      .racks = 1,
+                      .nodes = (ranks + per_node - 1) / per_node,
+                      .most_ranks_per_node = per_node,
+                      .cores_per_node = per_node};
+    topo.places = calloc((size_t)ranks, sizeof *topo.places);
+    for (int i = 0; i < ranks; i++)
+        topo.places[i].node = i / per_node;
+    return topo;
+}
+
+static const char *chosen(const coll_topo *topo, size_t bytes, const char *user) {
+    coll_spec spec;
+    ck_assert_int_eq(coll_spec_parse("X", user, coll_bcast_table, &spec), MPI_SUCCESS);
+    coll_shape shape = {.operation = "bcast", .bytes = bytes, .root = 0, .topo = topo};
+    return coll_select(coll_bcast_table, &shape, coll_profile_builtin(), &spec).algorithm->name;
+}
+
+START_TEST(choice_follows_word_node_and_model) {
+    coll_topo node = flat_topo(8, 8), cluster = flat_topo(25, 1);
+    ck_assert_str_eq(chosen(&node, 64 << 20, "auto"), "native");
+    ck_assert_str_eq(chosen(&node, 64 << 20, "chain"), "chain");
+    ck_assert_str_eq(chosen(&cluster, 64 << 20, "auto"), "chain");
+    ck_assert_str_eq(chosen(&cluster, 8, "auto"), "native");
+    ck_assert_str_eq(chosen(&cluster, 8, "linear"), "linear");
+    free(node.places);
+    free(cluster.places);
+}
+END_TEST
+
+/* Eq. 3 of the chain by hand: 25 ranks, 1 MB in 32 chunks, Ethernet of the built-in profile. */
+START_TEST(predictions_match_the_formulas) {
+    coll_topo cluster = flat_topo(25, 1);
+    coll_shape shape = {.operation = "bcast", .bytes = 1 << 20, .root = 0, .topo = &cluster};
+    const coll_profile *profile = coll_profile_builtin();
+    const coll_cost *link = &profile->level[COLL_LEVEL_RACK];
+    coll_values values = coll_values_default(&coll_bcast_chain.base);
+    double pace = link->overhead + 32768 * link->per_byte;
+    double whole = link->latency + link->overhead + (1 << 20) * link->per_byte;
+    double block = link->latency + link->overhead + (1 << 20) / 25.0 * link->per_byte;
+    ck_assert_double_eq_tol(coll_bcast_chain.base.predict(&shape, profile, &values),
+                            24 * (link->latency + pace) + 31 * pace, 1e-12);
+    ck_assert_double_eq_tol(coll_bcast_linear.base.predict(&shape, profile, NULL), 24 * whole,
+                            1e-12);
+    ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, profile, NULL), 5 * whole,
+                            1e-12);
+    ck_assert_double_eq_tol(coll_bcast_scatter_allgather.base.predict(&shape, profile, NULL),
+                            49 * block, 1e-12);
+    free(cluster.places);
+}
+END_TEST
+
+static Suite *patterns(void) {
+    Suite *suite = suite_create("patterns");
+    TCase *tests = tcase_create("pure");
+    tcase_add_test(tests, tree_depth);
+    tcase_add_test(tests, tree_reaches_everyone_in_time);
+    tcase_add_test(tests, blocks_cover_everything_evenly);
+    tcase_add_test(tests, sizes_are_read_and_printed);
+    tcase_add_test(tests, specs_are_read);
+    tcase_add_test(tests, bad_specs_name_setting_value_and_remedy);
+    tcase_add_test(tests, choice_follows_word_node_and_model);
+    tcase_add_test(tests, predictions_match_the_formulas);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(int argc, char **argv) {
+    return harness_main(argc, argv, "1", patterns);
+}
