@@ -186,7 +186,7 @@ static bool parse_lines(coll_topofile *file, char *problem) {
             return false;
     }
     if (!file->count)
-        return refuse(file, reader.line, problem,
+        return refuse(file, reader.line ? reader.line : 1, problem,
                       "the file ends without a switch; add SwitchName=NAME Nodes=LIST");
     return true;
 }

@@ -1,0 +1,265 @@
+/*
+ * Discovery on made-up machines: the shared-memory split and the host names are replaced, so that
+ * the ranks of one real node are spread over several. hwloc is shown a synthetic machine.
+ */
+#include "config.h"
+
+#include "lib/cores.h"
+#include "lib/topo.h"
+#include "tests/harness.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RANKS_MOST = 64 };
+
+/* The machine that the replaced functions show: the host of each rank of MPI_COMM_WORLD. */
+static const char *hosts[RANKS_MOST];
+
+static int world(void) {
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+static int world_size(void) {
+    int ranks;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return ranks;
+}
+
+int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *part) {
+    (void)info;
+    int node = 0;
+    while (strcmp(hosts[node], hosts[world()]) != 0)
+        node++;
+    return PMPI_Comm_split(comm, type == MPI_COMM_TYPE_SHARED ? node : MPI_UNDEFINED, key, part);
+}
+
+int PMPI_Get_processor_name(char *name, int *length) {
+    strcpy(name, hosts[world()]);
+    *length = (int)strlen(name);
+    return MPI_SUCCESS;
+}
+
+/* Ranks go around the hosts n0, n1, n2, n3: like mpirun --map-by node. */
+static void spread_over_four(void) {
+    static const char *const names[] = {"n0", "n1", "n2", "n3.cluster.org"};
+    for (int rank = 0; rank < RANKS_MOST; rank++)
+        hosts[rank] = names[rank % 4];
+}
+
+static void clear_environment(void) {
+    unsetenv("SLURM_TOPOLOGY_ADDR");
+    unsetenv("SLURM_TOPOLOGY_ADDR_PATTERN");
+    unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    unsetenv("MPI_LOCALNRANKS");
+    unsetenv("SLURM_NTASKS_PER_NODE");
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    spread_over_four();
+}
+
+static const char *text_of(int code) {
+    static char text[MPI_MAX_ERROR_STRING];
+    int length;
+    PMPI_Error_string(code, text, &length);
+    return text;
+}
+
+static coll_topo create(MPI_Comm comm, const char *file) {
+    coll_topo topo = {0};
+    int code = coll_topo_create(comm, file, &topo);
+    harness_assert(code == MPI_SUCCESS, "%s", text_of(code));
+    return topo;
+}
+
+/* A file that holds TEXT, the same name on all ranks; rank 0 makes and removes it. */
+static char path[] = "/tmp/coll-topo-XXXXXX";
+
+static void write_file(const char *text) {
+    if (world() == 0) {
+        strcpy(path + strlen(path) - 6, "XXXXXX");
+        int file = mkstemp(path);
+        ck_assert_int_ge(file, 0);
+        ck_assert_int_eq(write(file, text, strlen(text)), (ssize_t)strlen(text));
+        close(file);
+    }
+}
+
+static void remove_file(void) {
+    if (world() == 0)
+        unlink(path);
+}
+
+static bool places_are(const coll_topo *topo, const coll_place expected[4]) {
+    bool good = topo->ranks == world_size();
+    for (int rank = 0; good && rank < topo->ranks; rank++)
+        good = memcmp(&topo->places[rank], &expected[rank % 4], sizeof *expected) == 0;
+    return good;
+}
+
+static int least(int a, int b) {
+    return a < b ? a : b;
+}
+
+START_TEST(nodes_are_numbered_and_named_without_a_file) {
+    coll_topo topo = create(MPI_COMM_WORLD, NULL);
+    static const coll_place expected[] = {{0, 0, 0, 0}, {0, 0, 1, 0}, {0, 0, 2, 0}, {0, 0, 3, 0}};
+    int ranks = world_size(), nodes = least(ranks, 4);
+    harness_assert(places_are(&topo, expected), "places");
+    harness_assert(topo.nodes == nodes && topo.racks == 1 && topo.sites == 1, "counts");
+    harness_assert(topo.most_ranks_per_node == (ranks + 3) / 4, "ranks per node");
+    for (int node = 0; node < nodes; node++)
+        harness_assert(strcmp(topo.hosts[node], hosts[node]) == 0, "%s", topo.hosts[node]);
+    coll_topo_free(&topo);
+    ck_assert_ptr_null(topo.places);
+}
+END_TEST
+
+/* Node numbers follow the ranks of the communicator, not of MPI_COMM_WORLD. */
+START_TEST(a_reversed_half_is_numbered_by_its_own_ranks) {
+    MPI_Comm half;
+    int ranks = world_size();
+    bool mine = world() % 2 == 0;
+    PMPI_Comm_split(MPI_COMM_WORLD, mine, ranks - world(), &half);
+    coll_topo topo = {0};
+    int code = coll_topo_create(half, "", &topo);
+    harness_assert(code == MPI_SUCCESS, "%s", text_of(code));
+    int size, last = mine ? (ranks - 1) / 2 * 2 : (ranks - 2) / 2 * 2 + 1;
+    PMPI_Comm_size(half, &size);
+    harness_assert(topo.ranks == size && topo.nodes == least(size, 2), "size");
+    harness_assert(strcmp(topo.hosts[0], hosts[last]) == 0, "%s", topo.hosts[0]);
+    for (int rank = 0; rank < size; rank++)
+        ck_assert_int_eq(topo.places[rank].node, rank % 2);
+    coll_topo_free(&topo);
+    PMPI_Comm_free(&half);
+}
+END_TEST
+
+START_TEST(racks_and_sites_come_from_the_file) {
+    write_file("SwitchName=z Nodes=n0,n[2]\nSwitchName=core Switches=z\n"
+               "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n3\nSwitchName=top Switches=core,b\n");
+    coll_topo topo = create(MPI_COMM_WORLD, world() == 0 ? path : "only rank 0 knows it");
+    remove_file();
+    static const coll_place expected[] = {{0, 0, 0, 0}, {1, 1, 1, 0}, {0, 0, 2, 0}, {0, 2, 3, 0}};
+    int ranks = world_size();
+    harness_assert(places_are(&topo, expected), "places");
+    harness_assert(topo.racks == (ranks > 3 ? 3 : least(ranks, 2)), "racks");
+    harness_assert(topo.sites == least(ranks, 2), "sites");
+    if (ranks >= 5) {
+        ck_assert_int_eq(coll_topo_level(&topo, 1, 1), COLL_LEVEL_NUMA);
+        ck_assert_int_eq(coll_topo_level(&topo, 0, 4), COLL_LEVEL_NUMA);
+        ck_assert_int_eq(coll_topo_level(&topo, 0, 2), COLL_LEVEL_RACK);
+        ck_assert_int_eq(coll_topo_level(&topo, 2, 3), COLL_LEVEL_SITE);
+        ck_assert_int_eq(coll_topo_level(&topo, 3, 1), COLL_LEVEL_WIDE);
+        topo.places[4].numa = 1;
+        ck_assert_int_eq(coll_topo_level(&topo, 4, 0), COLL_LEVEL_NODE);
+    }
+    coll_topo_free(&topo);
+}
+END_TEST
+
+static bool fails_with(const char *file, const char *expected) {
+    coll_topo topo = {.ranks = -7};
+    int class, code = coll_topo_create(MPI_COMM_WORLD, file, &topo);
+    PMPI_Error_class(code, &class);
+    return class == MPI_ERR_FILE && strstr(text_of(code), expected) && topo.ranks == -7;
+}
+
+START_TEST(all_ranks_get_the_same_error) {
+    write_file("SwitchName=a Nodes=m[0-99]\n");
+    harness_assert(fails_with(path, "host n0 is in no rack of topology file /tmp/coll-topo-"),
+                   "stranger");
+    remove_file();
+    write_file("SwitchName=a Nodes=n[0\n");
+    harness_assert(fails_with(path, "line 1: a bad bracket in the list 'n[0'"), "bracket");
+    remove_file();
+    harness_assert(
+        fails_with("/nonexistent/t", "cannot read topology file /nonexistent/t: No such"),
+        "missing");
+}
+END_TEST
+
+static void set_switches(const char *const addresses[4], const char *pattern) {
+    setenv("SLURM_TOPOLOGY_ADDR", addresses[world() % 4], 1);
+    setenv("SLURM_TOPOLOGY_ADDR_PATTERN", pattern, 1);
+}
+
+START_TEST(racks_and_sites_come_from_slurm) {
+    static const char *const tree[] = {"top.s1.n0", "top.s2.n1", "west.s1.n2", "top.s1.n3"};
+    set_switches(tree, "switch.switch.node");
+    coll_topo topo = create(MPI_COMM_WORLD, NULL);
+    static const coll_place sites[] = {{0, 0, 0, 0}, {0, 1, 1, 0}, {1, 2, 2, 0}, {0, 0, 3, 0}};
+    harness_assert(places_are(&topo, sites), "sites");
+    harness_assert(topo.sites == (world_size() > 2 ? 2 : 1), "number of sites");
+    coll_topo_free(&topo);
+
+    static const char *const leaves[] = {"s1.n0", "s2.n1", "s1.n2", "s3.n3"};
+    set_switches(leaves, "switch.node");
+    topo = create(MPI_COMM_WORLD, NULL);
+    static const coll_place racks[] = {{0, 0, 0, 0}, {0, 1, 1, 0}, {0, 0, 2, 0}, {0, 2, 3, 0}};
+    harness_assert(places_are(&topo, racks), "racks");
+    coll_topo_free(&topo);
+}
+END_TEST
+
+START_TEST(odd_slurm_settings_mean_one_rack) {
+    static const char *const broken[] = {"top", "", "top", "."};
+    static const coll_place expected[] = {{0, 0, 0, 0}, {0, 0, 1, 0}, {0, 0, 2, 0}, {0, 0, 3, 0}};
+    static const char *const patterns[] = {"switch.switch.node", "node", "", "swi"};
+    for (int i = 0; i < 4; i++) {
+        set_switches(broken, patterns[i]);
+        coll_topo topo = create(MPI_COMM_WORLD, NULL);
+        harness_assert(places_are(&topo, expected) && topo.racks == 1, "%s", patterns[i]);
+        coll_topo_free(&topo);
+    }
+}
+END_TEST
+
+/* The synthetic machine has four cores, and nothing is bound. */
+START_TEST(crowding_counts_the_ranks_and_the_job) {
+    int cores = least(4, coll_cores_get()->quota);
+    ck_assert_int_eq(coll_cores_get()->node, 4);
+    ck_assert_int_eq(coll_cores_count(coll_cores_get()->bound), 4);
+    ck_assert_int_eq(coll_cores_get()->numa, 0);
+    for (int rank = 0; rank < RANKS_MOST; rank++)
+        hosts[rank] = "n0";
+    coll_topo topo = create(MPI_COMM_WORLD, NULL);
+    harness_assert(topo.cores_per_node == cores, "%d cores", topo.cores_per_node);
+    harness_assert(topo.most_ranks_per_node == world_size(), "ranks");
+    harness_assert(topo.crowded == (world_size() > cores), "crowded");
+    coll_topo_free(&topo);
+
+    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "5", 1);
+    topo = create(MPI_COMM_SELF, NULL);
+    harness_assert(topo.most_ranks_per_node == 1 && topo.crowded, "a fuller job");
+    coll_topo_free(&topo);
+    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1", 1);
+    topo = create(MPI_COMM_SELF, NULL);
+    harness_assert(!topo.crowded, "one rank");
+    coll_topo_free(&topo);
+}
+END_TEST
+
+static Suite *suite(void) {
+    setenv("HWLOC_SYNTHETIC", "numa:2 core:2 pu:2", 1);
+    Suite *all = suite_create("topo");
+    TCase *tests = tcase_create("topo");
+    tcase_add_checked_fixture(tests, clear_environment, NULL);
+    tcase_add_test(tests, nodes_are_numbered_and_named_without_a_file);
+    tcase_add_test(tests, a_reversed_half_is_numbered_by_its_own_ranks);
+    tcase_add_test(tests, racks_and_sites_come_from_the_file);
+    tcase_add_test(tests, all_ranks_get_the_same_error);
+    tcase_add_test(tests, racks_and_sites_come_from_slurm);
+    tcase_add_test(tests, odd_slurm_settings_mean_one_rack);
+    tcase_add_test(tests, crowding_counts_the_ranks_and_the_job);
+    suite_add_tcase(all, tests);
+    return all;
+}
+
+int main(int argc, char **argv) {
+    return harness_main(argc, argv, "1 2 3 4 7 8", suite);
+}

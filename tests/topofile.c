@@ -1,0 +1,387 @@
+/* The parser of topology.conf and its host lists: what it finds, what it refuses, mutated input. */
+#include "config.h"
+
+#include "lib/hostlist.h"
+#include "lib/topofile.h"
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char TWO_SITES[] = "# two sites\n"
+                                "SwitchName=rack0 Nodes=n[0-3,7,010-012],login1 LinkSpeed=1000\r\n"
+                                "switchname = rack1  NODES = \"n[4-6]\" Colour=blue # comment\n"
+                                "\n"
+                                "  SwitchName=core Switches=rack[0-1]\n"
+                                "SwitchName=away Nodes=far[0-9],\\ # goes on\n"
+                                "x[1-2]y[08-11].cluster.org\n"
+                                "Switches=core SwitchName=top";
+
+static coll_topofile *parse(const char *text) {
+    char problem[COLL_TOPOFILE_PROBLEM] = "";
+    coll_topofile *file = coll_topofile_parse("t.conf", text, strlen(text), problem);
+    ck_assert_msg(file != NULL, "%s", problem);
+    ck_assert_str_eq(problem, "");
+    return file;
+}
+
+static bool found(const coll_topofile *file, const char *host, int *rack, int *site) {
+    char problem[COLL_TOPOFILE_PROBLEM];
+    return coll_topofile_find(file, host, rack, site, problem);
+}
+
+/* True when the two are in one rack; *SITES says whether in one site. */
+static bool together(const coll_topofile *file, const char *a, const char *b, bool *sites) {
+    int rack[2], site[2];
+    ck_assert_msg(found(file, a, &rack[0], &site[0]), "%s", a);
+    ck_assert_msg(found(file, b, &rack[1], &site[1]), "%s", b);
+    *sites = site[0] == site[1];
+    return rack[0] == rack[1];
+}
+
+START_TEST(racks_and_sites_are_found) {
+    coll_topofile *file = parse(TWO_SITES);
+    bool site;
+    ck_assert(together(file, "n0", "n3", &site) && site);
+    ck_assert(together(file, "n0", "n7", &site) && site);
+    ck_assert(together(file, "n0", "n012", &site) && site);
+    ck_assert(together(file, "n0", "login1", &site) && site);
+    ck_assert(together(file, "n4", "n6", &site) && site);
+    ck_assert(!together(file, "n0", "n4", &site) && site);
+    ck_assert(!together(file, "n0", "far5", &site) && !site);
+    ck_assert(together(file, "far0", "x2y08.cluster.org", &site) && site);
+    coll_topofile_free(file);
+}
+END_TEST
+
+START_TEST(hosts_that_no_rack_lists_are_not_found) {
+    static const char *const strangers[] = {"n8",    "n10", "n0010",   "n",     "N0",
+                                            "n00",   "",    "login",   "far10", "x1y8",
+                                            "x3y08", "x1y", "login12", "n-1"};
+    coll_topofile *file = parse(TWO_SITES);
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        int rack, site;
+        ck_assert_msg(!found(file, strangers[i], &rack, &site), "%s", strangers[i]);
+    }
+    char problem[COLL_TOPOFILE_PROBLEM];
+    int rack, site;
+    ck_assert(!coll_topofile_find(file, "n8", &rack, &site, problem));
+    ck_assert_str_eq(problem, "host n8 is in no rack of topology file t.conf; add it to the Nodes= "
+                              "of its switch");
+    char longest[400];
+    memset(longest, 'n', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    ck_assert(!found(file, longest, &rack, &site));
+    coll_topofile_free(file);
+}
+END_TEST
+
+START_TEST(domains_are_stripped_where_one_side_has_none) {
+    coll_topofile *file = parse("SwitchName=a Nodes=n[1-2],m1.a.org\n"
+                                "SwitchName=b Nodes=m1.b.org,n2.cluster.org");
+    int rack, site, other;
+    ck_assert(found(file, "n1", &rack, &site));
+    ck_assert(found(file, "n1.cluster.org", &other, &site));
+    ck_assert_int_eq(rack, other);
+    ck_assert(found(file, "n2", &other, &site));
+    ck_assert_int_eq(rack, other);
+    ck_assert(found(file, "m1.a.org", &other, &site));
+    ck_assert_int_eq(rack, other);
+    ck_assert(found(file, "n2.cluster.org", &other, &site));
+    ck_assert_int_ne(rack, other);
+    ck_assert(!found(file, "m1.c.org", &other, &site));
+    ck_assert(!found(file, "n3.cluster.org", &other, &site));
+    char problem[COLL_TOPOFILE_PROBLEM];
+    ck_assert(!coll_topofile_find(file, "m1", &rack, &site, problem));
+    ck_assert_str_eq(problem, "host m1 is in two racks of topology file t.conf, a (line 1) and b "
+                              "(line 2); remove it from one");
+    coll_topofile_free(file);
+}
+END_TEST
+
+START_TEST(racks_without_switches_above_are_one_site) {
+    coll_topofile *file = parse("SwitchName=a Nodes=a[0-1]\nSwitchName=b Nodes=b[0-1]\n");
+    bool site;
+    ck_assert(!together(file, "a0", "b1", &site));
+    ck_assert(site);
+    coll_topofile_free(file);
+}
+END_TEST
+
+START_TEST(huge_ranges_cost_nothing) {
+    coll_topofile *file = parse("SwitchName=a Nodes=n[0-999999999],m[000-999999999][0-999999999]");
+    int rack, site;
+    ck_assert(found(file, "n999999999", &rack, &site));
+    ck_assert(!found(file, "n1000000000", &rack, &site));
+    ck_assert(found(file, "m0001", &rack, &site));
+    ck_assert(!found(file, "m001", &rack, &site));
+    coll_topofile_free(file);
+}
+END_TEST
+
+START_TEST(a_host_in_one_rack_twice_is_fine) {
+    coll_topofile *file = parse("SwitchName=a Nodes=n[0-3,2],n1");
+    int rack, site;
+    ck_assert(found(file, "n1", &rack, &site));
+    coll_topofile_free(file);
+}
+END_TEST
+
+static const struct {
+    const char *text, *problem;
+} refused[] = {
+    {"", "line 1: the file ends without a switch; add SwitchName=NAME Nodes=LIST"},
+    {"# nothing\n\n", "line 2: the file ends without a switch; add SwitchName=NAME Nodes=LIST"},
+    {"Nodes=n1", "line 1: no SwitchName=; write SwitchName=NAME Nodes=LIST or Switches=LIST"},
+    {"SwitchName=a Nodes=n1\nrubbish",
+     "line 2: KEY=VALUE expected at 'rubbish'; write SwitchName=NAME Nodes=LIST or SwitchName=NAME "
+     "Switches=LIST"},
+    {"SwitchName=a Nodes=",
+     "line 1: KEY=VALUE expected at 'Nodes='; write SwitchName=NAME Nodes=LIST or SwitchName=NAME "
+     "Switches=LIST"},
+    {"SwitchName=a Nodes=\"n1",
+     "line 1: KEY=VALUE expected at 'Nodes=\"n1'; write SwitchName=NAME Nodes=LIST or "
+     "SwitchName=NAME Switches=LIST"},
+    {"SwitchName=a Nodes=n1 nodes=n2", "line 1: nodes= is there twice; keep one"},
+    {"SwitchName=a[0-1] Nodes=n1",
+     "line 1: bad switch name 'a[0-1]'; use a short name without [ ] , = \""},
+    {"\nSwitchName=a", "line 2: switch a has neither Nodes= nor Switches=; add what is below it"},
+    {"SwitchName=a Nodes=n1 Switches=b",
+     "line 1: switch a has both Nodes= and Switches=; put its hosts into a switch of their own"},
+    {"SwitchName=a Nodes=n[0-3",
+     "line 1: a bad bracket in the list 'n[0-3' of switch a; write it like n[0-3,7],login1"},
+    {"SwitchName=a Nodes=n[3-0]",
+     "line 1: a bad bracket in the list 'n[3-0]' of switch a; write it like n[0-3,7],login1"},
+    {"SwitchName=a Nodes=n[]",
+     "line 1: a bad bracket in the list 'n[]' of switch a; write it like n[0-3,7],login1"},
+    {"SwitchName=a Nodes=n[1,]",
+     "line 1: a bad bracket in the list 'n[1,]' of switch a; write it like n[0-3,7],login1"},
+    {"SwitchName=a Nodes=n[1-]",
+     "line 1: a bad bracket in the list 'n[1-]' of switch a; write it like n[0-3,7],login1"},
+    {"SwitchName=a Nodes=n[[1]]",
+     "line 1: a bad bracket in the list 'n[[1]]' of switch a; write it like n[0-3,7],login1"},
+    {"SwitchName=a Nodes=n[a-c]",
+     "line 1: a bad bracket in the list 'n[a-c]' of switch a; write it like n[0-3,7],login1"},
+    {"SwitchName=a Nodes=n[0-9999999999999999999]",
+     "line 1: a bad bracket in the list 'n[0-9999999999999999999]' of switch a; write it like "
+     "n[0-3,7],login1"},
+    {"SwitchName=a Nodes=n1]",
+     "line 1: a stray ']', '=', '\"' or space in the list 'n1]' of switch a; write it like "
+     "n[0-3,7],login1"},
+    {"SwitchName=a Nodes=\"n1, n2\"",
+     "line 1: a stray ']', '=', '\"' or space in the list 'n1, n2' of switch a; write it like "
+     "n[0-3,7],login1"},
+    {"SwitchName=a Nodes=n1,,n2",
+     "line 1: an empty name in the list 'n1,,n2' of switch a; write it like n[0-3,7],login1"},
+    {"SwitchName=a Nodes=n1,",
+     "line 1: an empty name in the list 'n1,' of switch a; write it like n[0-3,7],login1"},
+    {"SwitchName=b Nodes=n2\nSwitchName=a Nodes=n1\nSwitchName=b Nodes=n3",
+     "line 3: switch b is there already, in line 1; rename or remove one"},
+    {"SwitchName=a Nodes=n1\nSwitchName=top Switches=a,b",
+     "line 2: switch top lists switch b, which the file does not have; add a SwitchName=b line or "
+     "remove it here"},
+    {"SwitchName=a0 Nodes=n1\nSwitchName=top Switches=a[0-999999999]",
+     "line 2: switch top lists switch a1, which the file does not have; add a SwitchName=a1 line "
+     "or "
+     "remove it here"},
+    {"SwitchName=a Nodes=n1\nSwitchName=b Switches=a\nSwitchName=c Switches=a",
+     "line 3: switch a is listed here and in line 2 already; list it once"},
+    {"SwitchName=a Nodes=n1\nSwitchName=b Switches=a,a",
+     "line 2: switch a is listed here and in line 2 already; list it once"},
+    {"SwitchName=a Switches=a",
+     "line 1: switch a is below itself; take it out of the Switches= of a"},
+    {"SwitchName=a Switches=b\nSwitchName=b Switches=c\nSwitchName=c Switches=a",
+     "line 1: switch a is below itself; take it out of the Switches= of c"},
+    {"SwitchName=a Nodes=n1,\\\n",
+     "line 1: the file ends where a backslash continues the line; is it complete?"},
+    {"SwitchName=a Nodes=n1\n\x7f"
+     "ELF\x02",
+     "line 2: byte 0x7f is not text; give a text file"},
+};
+
+START_TEST(bad_files_are_refused_with_line_and_remedy) {
+    char problem[COLL_TOPOFILE_PROBLEM];
+    ck_assert_ptr_null(
+        coll_topofile_parse("t.conf", refused[_i].text, strlen(refused[_i].text), problem));
+    char expected[2 * COLL_TOPOFILE_PROBLEM];
+    snprintf(expected, sizeof expected, "topology file t.conf, %s", refused[_i].problem);
+    ck_assert_str_eq(problem, expected);
+}
+END_TEST
+
+START_TEST(nul_bytes_and_missing_files_are_refused) {
+    char problem[COLL_TOPOFILE_PROBLEM];
+    ck_assert_ptr_null(coll_topofile_parse("t.conf", "SwitchName=a\0Nodes=b", 20, problem));
+    ck_assert_str_eq(problem,
+                     "topology file t.conf, line 1: byte 0x00 is not text; give a text file");
+    ck_assert_ptr_null(coll_topofile_read("/nonexistent/t.conf", problem));
+    ck_assert_str_eq(problem, "cannot read topology file /nonexistent/t.conf: No such file or "
+                              "directory; set COLL_TOPOLOGY to a readable file");
+    ck_assert_ptr_null(coll_topofile_read("/", problem));
+    ck_assert_str_eq(problem, "cannot read topology file /: Is a directory; set COLL_TOPOLOGY to a "
+                              "readable file");
+}
+END_TEST
+
+START_TEST(a_deep_chain_of_switches_is_one_site) {
+    enum { DEPTH = 100000, LINE = 64 };
+    char *text = malloc((size_t)DEPTH * LINE);
+    ck_assert_ptr_nonnull(text);
+    size_t used = (size_t)sprintf(text, "SwitchName=s0 Nodes=n0\n");
+    for (int i = 1; i < DEPTH; i++)
+        used += (size_t)sprintf(text + used, "SwitchName=s%d Switches=s%d\n", i, i - 1);
+    sprintf(text + used, "SwitchName=other Nodes=n1");
+    coll_topofile *file = parse(text);
+    bool site;
+    ck_assert(!together(file, "n0", "n1", &site));
+    ck_assert(!site);
+    coll_topofile_free(file);
+    free(text);
+}
+END_TEST
+
+typedef struct collection {
+    char names[4096][32];
+    int count;
+} collection;
+
+static bool collect(const char *name, void *context) {
+    collection *all = context;
+    ck_assert_int_lt(all->count, 4096);
+    snprintf(all->names[all->count++], sizeof all->names[0], "%s", name);
+    return true;
+}
+
+static bool holds(const collection *all, const char *name) {
+    for (int i = 0; i < all->count; i++)
+        if (strcmp(all->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The list matches exactly the names that it expands to. */
+START_TEST(matching_agrees_with_expansion) {
+    static const char *const lists[] = {"n[0-12]",      "n[00-12]",        "n[8-12,1,007]",
+                                        "n[0-1][0-12]", "n[0-11][00-03]x", "n1,n[5-6],x",
+                                        "[0-99]",       "[9-10][9-10][1]", "n[0,0,00,1-2]"};
+    static collection all;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        all.count = 0;
+        ck_assert_ptr_null(coll_hostlist_fault(lists[i]));
+        ck_assert(coll_hostlist_visit(lists[i], collect, &all));
+        for (int j = 0; j < all.count; j++)
+            ck_assert_msg(coll_hostlist_has(lists[i], all.names[j]), "%s in %s", all.names[j],
+                          lists[i]);
+        static const char *const formats[] = {"n%d", "n%02d", "n%03d", "%d", "n%dx", "n%03dx"};
+        for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+            for (int number = 0; number < 1200; number++) {
+                char name[32];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+                snprintf(name, sizeof name, formats[f], number);
+#pragma GCC diagnostic pop
+                ck_assert_msg(coll_hostlist_has(lists[i], name) == holds(&all, name), "%s in %s",
+                              name, lists[i]);
+            }
+    }
+    all.count = 0;
+    coll_hostlist_visit("n[8-11,003],m", collect, &all);
+    static const char *const expected[] = {"n8", "n9", "n10", "n11", "n003", "m"};
+    ck_assert_int_eq(all.count, 6);
+    for (int i = 0; i < 6; i++)
+        ck_assert_str_eq(all.names[i], expected[i]);
+}
+END_TEST
+
+static uint32_t draw(uint32_t *state) {
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+/* Changes a few bytes of TEXT: replaced, removed, doubled or cut off. Returns the new length. */
+static size_t mutate(char *text, size_t length, uint32_t *state) {
+    static const char bytes[] = "[],-=#\\\"\n 0123456789asnSwitchName\0\x80\xff";
+    for (uint32_t changes = 1 + draw(state) % 4; changes && length; changes--) {
+        size_t at = draw(state) % length, run = 1 + draw(state) % 12;
+        if (run > length - at)
+            run = length - at;
+        switch (draw(state) % 8) {
+        case 0:
+            length = at;
+            break;
+        case 1:
+            memmove(text + at, text + at + run, length - at - run);
+            length -= run;
+            break;
+        case 2:
+            memmove(text + at + run, text + at, length - at);
+            length += run;
+            break;
+        default:
+            text[at] = bytes[draw(state) % (sizeof bytes - 1)];
+        }
+    }
+    return length;
+}
+
+START_TEST(mutated_files_are_parsed_or_refused_cleanly) {
+    uint32_t state = 1;
+    int good = 0, bad = 0;
+    for (int round = 0; round < 20000; round++) {
+        size_t length = strlen(TWO_SITES);
+        char *text = malloc(length + 100);
+        ck_assert_ptr_nonnull(text);
+        memcpy(text, TWO_SITES, length);
+        length = mutate(text, length, &state);
+        char *exact = malloc(length + !length); /* so that a sanitizer sees reads past the end */
+        ck_assert_ptr_nonnull(exact);
+        memcpy(exact, text, length);
+        free(text);
+
+        char problem[COLL_TOPOFILE_PROBLEM];
+        memset(problem, 1, sizeof problem);
+        coll_topofile *file = coll_topofile_parse("t.conf", exact, length, problem);
+        free(exact);
+        if (file) {
+            int rack = -1, site = -1;
+            good++;
+            if (coll_topofile_find(file, "n4.cluster.org", &rack, &site, problem))
+                ck_assert(rack >= 0 && site >= 0);
+            coll_topofile_free(file);
+        } else {
+            bad++;
+            ck_assert_ptr_nonnull(memchr(problem, '\0', sizeof problem));
+            ck_assert_int_eq(strncmp(problem, "topology file t.conf, line ", 27), 0);
+        }
+    }
+    ck_assert_int_gt(good, 1000);
+    ck_assert_int_gt(bad, 1000);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("topofile");
+    TCase *tests = tcase_create("topofile");
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, racks_and_sites_are_found);
+    tcase_add_test(tests, hosts_that_no_rack_lists_are_not_found);
+    tcase_add_test(tests, domains_are_stripped_where_one_side_has_none);
+    tcase_add_test(tests, racks_without_switches_above_are_one_site);
+    tcase_add_test(tests, huge_ranges_cost_nothing);
+    tcase_add_test(tests, a_host_in_one_rack_twice_is_fine);
+    tcase_add_loop_test(tests, bad_files_are_refused_with_line_and_remedy, 0,
+                        (int)(sizeof refused / sizeof *refused));
+    tcase_add_test(tests, nul_bytes_and_missing_files_are_refused);
+    tcase_add_test(tests, a_deep_chain_of_switches_is_one_site);
+    tcase_add_test(tests, matching_agrees_with_expansion);
+    tcase_add_test(tests, mutated_files_are_parsed_or_refused_cleanly);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
