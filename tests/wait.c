@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { MANY = 150, TAG = 3 };
+enum { MANY = 150, TAG = 1000, SILENT_TAG = 1001 };
 
 static int rank, ranks;
 static coll_wait wait_way;
@@ -139,17 +139,21 @@ START_TEST(all_handles_many) {
 }
 END_TEST
 
+/* Between neighbours: Open MPI 4.1 reports no truncation of small messages to oneself. */
 START_TEST(the_error_of_a_request_comes_back) {
     char little[4], much[64] = {0};
+    int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+    if (ranks < 2)
+        return;
     for (int all = 0; all < 2; all++) {
         MPI_Request requests[2];
         int index;
-        PMPI_Irecv(little, sizeof little, MPI_CHAR, rank, TAG, MPI_COMM_WORLD, &requests[0]);
-        PMPI_Isend(much, sizeof much, MPI_CHAR, rank, TAG, MPI_COMM_WORLD, &requests[1]);
+        PMPI_Irecv(little, sizeof little, MPI_CHAR, left, TAG, MPI_COMM_WORLD, &requests[0]);
+        PMPI_Isend(much, sizeof much, MPI_CHAR, right, TAG, MPI_COMM_WORLD, &requests[1]);
         int code = all ? coll_wait_all(&wait_way, 1, requests, NULL)
                        : coll_wait_any(&wait_way, 1, requests, NULL, &index);
-        ck_assert_int_eq(class_of(code), MPI_ERR_TRUNCATE);
-        ck_assert_int_eq(PMPI_Wait(&requests[1], MPI_STATUS_IGNORE), MPI_SUCCESS);
+        int sent = PMPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        harness_assert(class_of(code) == MPI_ERR_TRUNCATE && sent == MPI_SUCCESS, "error %d", code);
     }
 }
 END_TEST
@@ -193,7 +197,7 @@ START_TEST(without_peers_no_name_is_made_up) {
     MPI_Request request;
     int value, index, length, from_any = MPI_ANY_SOURCE;
     char text[MPI_MAX_ERROR_STRING];
-    PMPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &request);
+    PMPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, SILENT_TAG, MPI_COMM_WORLD, &request);
     wait_way.timeout = 0.05;
     for (int i = 0; i < 2; i++) {
         int code = coll_wait_any(&wait_way, 1, &request, i ? &from_any : NULL, &index);
