@@ -54,3 +54,6 @@ tests_topo_mpi_LDADD = $(TEST_LIBS)
 tests_wait_mpi_SOURCES = tests/wait.c
 tests_wait_mpi_CFLAGS = $(TEST_CFLAGS)
 tests_wait_mpi_LDADD = $(TEST_LIBS)
+# An example, run as a user would.
+TESTS += tests/wordcount.sh
+EXTRA_DIST += tests/wordcount.sh
