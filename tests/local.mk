@@ -57,3 +57,8 @@ tests_wait_mpi_LDADD = $(TEST_LIBS)
 # An example, run as a user would.
 TESTS += tests/wordcount.sh
 EXTRA_DIST += tests/wordcount.sh
+
+check_PROGRAMS += tests/aggregate_call.mpi
+tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
+tests_aggregate_call_mpi_CFLAGS = $(TEST_CFLAGS)
+tests_aggregate_call_mpi_LDADD = $(TEST_LIBS)
