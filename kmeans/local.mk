@@ -1,6 +1,27 @@
 # coll-kmeans and coll-words.
 
-# libwords.la: images, their features and .npy files, without MPI.
+# libwords.la: images, patches, features and .npy files, without MPI.
 noinst_LTLIBRARIES += libwords.la
 libwords_la_SOURCES = \
-	kmeans/npy.c kmeans/npy.h
+	kmeans/canvas.c kmeans/canvas.h \
+	kmeans/hog.c kmeans/hog.h \
+	kmeans/image_format.h \
+	kmeans/image_idx.c \
+	kmeans/image_png.c \
+	kmeans/images.c kmeans/images.h \
+	kmeans/npy.c kmeans/npy.h \
+	kmeans/output.c kmeans/output.h \
+	kmeans/patches.c kmeans/patches.h \
+	kmeans/problem.c kmeans/problem.h
+libwords_la_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
+libwords_la_LIBADD = $(PNG_LIBS) $(ZLIB_LIBS)
+
+bin_PROGRAMS += coll-words
+coll_words_SOURCES = \
+	kmeans/coll-words.c \
+	kmeans/options.c kmeans/options.h \
+	kmeans/verb_features.c \
+	kmeans/verb_sheet.c \
+	kmeans/words.h
+coll_words_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+coll_words_LDADD = libcli.la libwords.la

@@ -63,7 +63,7 @@ tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_aggregate_call_mpi_CFLAGS = $(TEST_CFLAGS)
 tests_aggregate_call_mpi_LDADD = $(TEST_LIBS)
 # Image features and .npy files.
-WORDS_LIBS = libwords.la $(PNG_LIBS) $(ZLIB_LIBS) $(CHECK_LIBS)
+WORDS_LIBS = libwords.la $(CHECK_LIBS)
 check_PROGRAMS += tests/npy
 tests_npy_SOURCES = tests/npy.c
 tests_npy_CFLAGS = $(TEST_CFLAGS)

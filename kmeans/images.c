@@ -1,0 +1,153 @@
+#include "config.h"
+
+#include "kmeans/images.h"
+
+#include "kmeans/image_format.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static const image_format *const formats[] = {&image_format_idx, &image_format_png};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+struct image_set {
+    char **files;
+    size_t count, room;
+    size_t opened;              /* files[opened - 1] is the one being read, or the last read */
+    const image_format *format; /* of the file being read; NULL between files */
+    void *reader;
+};
+
+/* Adds DIRECTORY/NAME, or NAME alone. */
+static bool add_file(image_set *set, const char *directory, const char *name,
+                     struct problem *problem) {
+    if (set->count == set->room) {
+        size_t room = set->room ? 2 * set->room : 16;
+        char **files = realloc(set->files, room * sizeof *files);
+        if (!files)
+            return problem_set(problem, "out of memory");
+        set->files = files;
+        set->room = room;
+    }
+    size_t size = strlen(name) + 1 + (directory ? strlen(directory) + 1 : 0);
+    char *file = malloc(size);
+    if (!file)
+        return problem_set(problem, "out of memory");
+    snprintf(file, size, "%s%s%s", directory ? directory : "", directory ? "/" : "", name);
+    set->files[set->count++] = file;
+    return true;
+}
+
+static bool is_png_name(const char *name) {
+    size_t length = strlen(name);
+    return length > 4 && name[0] != '.' && !strcasecmp(name + length - 4, ".png");
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool add_directory(image_set *set, const char *path, struct problem *problem) {
+    size_t first = set->count;
+    struct dirent *entry;
+    DIR *directory = opendir(path);
+    if (!directory)
+        return problem_set(problem, "%s: %s", path, strerror(errno));
+    bool good = true;
+    for (errno = 0; good && (entry = readdir(directory)); errno = 0)
+        if (is_png_name(entry->d_name))
+            good = add_file(set, path, entry->d_name, problem);
+    if (good && errno)
+        good = problem_set(problem, "%s: %s", path, strerror(errno));
+    closedir(directory);
+    if (!good)
+        return false;
+    if (set->count == first)
+        return problem_set(problem, "%s: holds no PNG files", path);
+    qsort(set->files + first, set->count - first, sizeof *set->files, compare_names);
+    return true;
+}
+
+static bool add_path(image_set *set, const char *path, struct problem *problem) {
+    struct stat about;
+    if (stat(path, &about))
+        return problem_set(problem, "%s: %s", path, strerror(errno));
+    return S_ISDIR(about.st_mode) ? add_directory(set, path, problem)
+                                  : add_file(set, NULL, path, problem);
+}
+
+image_set *images_open(const char *const *paths, size_t count, struct problem *problem) {
+    image_set *set = calloc(1, sizeof *set);
+    if (!set) {
+        problem_set(problem, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!add_path(set, paths[i], problem)) {
+            images_close(set);
+            return NULL;
+        }
+    return set;
+}
+
+static void close_file(image_set *set) {
+    if (set->format)
+        set->format->close(set->reader);
+    set->format = NULL;
+}
+
+static bool open_file(image_set *set, const char *path, struct problem *problem) {
+    unsigned char first[8] = {0};
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return problem_set(problem, "%s: %s", path, strerror(errno));
+    size_t got = fread(first, 1, sizeof first, file);
+    bool failed = ferror(file);
+    int error = errno;
+    fclose(file);
+    if (failed)
+        return problem_set(problem, "%s: %s", path, strerror(error));
+    if (!got)
+        return problem_set(problem, "%s: is empty", path);
+    for (int i = 0; i < FORMATS; i++)
+        if (formats[i]->recognise(first)) {
+            set->reader = formats[i]->open(path, problem);
+            set->format = set->reader ? formats[i] : NULL;
+            return set->reader != NULL;
+        }
+    return problem_set(problem, "%s: is neither an IDX (plain or gzipped) nor a PNG file", path);
+}
+
+next_state images_next(image_set *set, struct image *image, struct problem *problem) {
+    for (;;) {
+        if (!set->format) {
+            if (set->opened == set->count)
+                return NEXT_NONE;
+            if (!open_file(set, set->files[set->opened++], problem))
+                return NEXT_FAILED;
+        }
+        next_state state = set->format->next(set->reader, image, problem);
+        if (state != NEXT_NONE)
+            return state;
+        close_file(set);
+    }
+}
+
+const char *images_file(const image_set *set) {
+    return set->opened ? set->files[set->opened - 1] : "";
+}
+
+void images_close(image_set *set) {
+    if (!set)
+        return;
+    close_file(set);
+    for (size_t i = 0; i < set->count; i++)
+        free(set->files[i]);
+    free(set->files);
+    free(set);
+}

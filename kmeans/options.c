@@ -1,0 +1,143 @@
+#include "config.h"
+
+#include "kmeans/options.h"
+
+#include "kmeans/hog.h"
+#include "tools/cli.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD = 1, HELP = 2, FIRST_ROW = 256 }; /* codes from getopt_long */
+
+static bool append_word(word_list *list, const char *word, struct problem *problem) {
+    const char **words = realloc(list->words, (list->count + 1) * sizeof *words);
+    if (!words)
+        return problem_set(problem, "out of memory");
+    list->words = words;
+    list->words[list->count++] = word;
+    return true;
+}
+
+static bool set_integer(const option_row *row, const char *text, struct problem *problem) {
+    int64_t number;
+    if (!cli_parse_integer(text, (int64_t)row->least, (int64_t)row->most, &number)) {
+        if (row->most == INT64_MAX)
+            return problem_set(problem, "--%s %s: give an integer from %" PRIu64, row->name, text,
+                               row->least);
+        return problem_set(problem, "--%s %s: give an integer from %" PRIu64 " to %" PRIu64,
+                           row->name, text, row->least, row->most);
+    }
+    *(uint64_t *)row->value = (uint64_t)number;
+    return true;
+}
+
+static bool set_option(const option_row *row, const char *text, struct problem *problem) {
+    switch (row->kind) {
+    case OPTION_TEXT:
+        *(const char **)row->value = text;
+        return true;
+    case OPTION_INTEGER:
+        return set_integer(row, text, problem);
+    case OPTION_PATHS:
+        return append_word(row->value, text, problem);
+    }
+    return false;
+}
+
+static void print_help(const char *usage, const option_row *table, size_t count) {
+    enum { COLUMN = 22 };
+    printf("%s\n", usage);
+    for (const option_row *row = table; row < table + count; row++) {
+        int width = printf("  --%s %s", row->name, row->argument);
+        printf("%*s", COLUMN > width ? COLUMN - width : 1, "");
+        for (const char *letter = row->help; *letter; letter++) {
+            putchar(*letter);
+            if (*letter == '\n')
+                printf("%*s", COLUMN, "");
+        }
+        if (row->kind == OPTION_INTEGER && *(uint64_t *)row->value <= row->most)
+            printf(" (%" PRIu64 ")", *(uint64_t *)row->value);
+        putchar('\n');
+    }
+    printf("  --help%*sprint this\n", COLUMN - 8, "");
+}
+
+static options_state parse(int argc, char **argv, const struct option *longs, const char *usage,
+                           const option_row *table, size_t count, struct problem *problem) {
+    const option_row *last = NULL;
+    optind = 1;
+    for (int code; (code = getopt_long(argc, argv, "-", longs, NULL)) != -1;) {
+        if (code == HELP) {
+            print_help(usage, table, count);
+            return OPTIONS_HELP;
+        }
+        if (code == '?') {
+            problem->text[0] = '\0';
+            return OPTIONS_FAILED;
+        }
+        if (code != WORD) {
+            last = &table[code - FIRST_ROW];
+        } else if (!last || last->kind != OPTION_PATHS) {
+            problem_set(problem, "unexpected argument '%s'; see --help", optarg);
+            return OPTIONS_FAILED;
+        }
+        if (!set_option(last, optarg, problem))
+            return OPTIONS_FAILED;
+    }
+    if (optind < argc) {
+        problem_set(problem, "unexpected argument '%s'; see --help", argv[optind]);
+        return OPTIONS_FAILED;
+    }
+    for (const option_row *row = table; row < table + count; row++)
+        if (row->required && !*(const char **)row->value) {
+            problem_set(problem, "--%s is missing; see --help", row->name);
+            return OPTIONS_FAILED;
+        }
+    return OPTIONS_GOOD;
+}
+
+options_state options_parse(int argc, char **argv, const char *usage, const option_row *table,
+                            size_t count, struct problem *problem) {
+    struct option *longs = calloc(count + 2, sizeof *longs);
+    if (!longs) {
+        problem_set(problem, "out of memory");
+        return OPTIONS_FAILED;
+    }
+    for (size_t i = 0; i < count; i++)
+        longs[i] = (struct option){table[i].name, required_argument, NULL, FIRST_ROW + (int)i};
+    longs[count] = (struct option){"help", no_argument, NULL, HELP};
+    options_state state = parse(argc, argv, longs, usage, table, count, problem);
+    free(longs);
+    return state;
+}
+
+void options_of_patches(patch_choice *choice, option_row rows[PATCH_OPTIONS]) {
+    *choice = (patch_choice){.limit = UINT64_MAX, .patch = 12, .stride = 8};
+    rows[0] = (option_row){"images",
+                           "PATH...",
+                           "IDX files (plain or .gz), PNG files, directories of PNG files;\n"
+                           "without it the training images of Fashion-MNIST from the\n"
+                           "Debian package dataset-fashion-mnist",
+                           OPTION_PATHS,
+                           false,
+                           &choice->paths,
+                           0,
+                           0};
+    rows[1] = (option_row){
+        "limit", "N",      "use the first N images (all)", OPTION_INTEGER, false, &choice->limit,
+        1,       INT64_MAX};
+    rows[2] = (option_row){"patch",         "P",           "pixels along each side of a patch",
+                           OPTION_INTEGER,  false,         &choice->patch,
+                           HOG_PATCH_LEAST, HOG_PATCH_MOST};
+    rows[3] = (option_row){"stride",
+                           "S",
+                           "pixels from one patch to the next",
+                           OPTION_INTEGER,
+                           false,
+                           &choice->stride,
+                           1,
+                           UINT32_MAX};
+}

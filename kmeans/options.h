@@ -1,0 +1,37 @@
+/* The long options of a verb as a table, from which they are parsed and explained. */
+#ifndef COLL_KMEANS_OPTIONS_H
+#define COLL_KMEANS_OPTIONS_H
+
+#include "kmeans/patches.h"
+
+typedef enum option_kind {
+    OPTION_TEXT,    /* VALUE is a const char ** */
+    OPTION_INTEGER, /* VALUE is a uint64_t *, within LEAST and MOST */
+    OPTION_PATHS    /* one word or more; VALUE is an word_list * */
+} option_kind;
+
+typedef struct option_row {
+    const char *name;
+    const char *argument; /* its name in the help */
+    const char *help;     /* lines; an integer's default is added to the last */
+    option_kind kind;
+    bool required; /* of a text: it must be given */
+    void *value;   /* holds the default before parsing */
+    uint64_t least, most;
+} option_row;
+
+typedef enum options_state { OPTIONS_FAILED, OPTIONS_GOOD, OPTIONS_HELP } options_state;
+
+/*
+ * Parses what follows argv[0] by the COUNT rows of TABLE. "--help" prints USAGE and the table and
+ * gives OPTIONS_HELP. On failure the problem is set, or its text is empty where getopt_long has
+ * printed it already.
+ */
+options_state options_parse(int argc, char **argv, const char *usage, const option_row *table,
+                            size_t count, struct problem *problem);
+
+/* Sets CHOICE to the defaults, and the first rows of a verb's table to its options. */
+enum { PATCH_OPTIONS = 4 };
+void options_of_patches(patch_choice *choice, option_row rows[PATCH_OPTIONS]);
+
+#endif
