@@ -72,14 +72,16 @@ static float length_of(const float sums[HOG_SIZE]) {
 void hog_describe(const uint8_t *pixels, size_t patch, uint8_t features[HOG_SIZE]) {
     float sums[HOG_SIZE] = {0};
     add_gradients(pixels, patch, sums);
+    float length = length_of(sums);
+    /* Of gradients of one grey level everywhere, all in one direction. */
+    float faint = (float)(patch * patch) / HOG_CELLS;
+    float presence = length / (length + faint);
 
-    float faint = (float)(patch * patch) / (HOG_CELLS * HOG_CELLS);
-    float length = length_of(sums) + faint;
     for (int i = 0; i < HOG_SIZE; i++)
-        sums[i] = fminf(sums[i] / length, clip);
+        sums[i] = length > 0 ? fminf(sums[i] / length, clip) : 0;
 
-    length = length_of(sums);
-    float factor = length > 0 ? scale / length : 0;
+    float clipped = length_of(sums);
+    float factor = clipped > 0 ? scale * presence / clipped : 0;
     for (int i = 0; i < HOG_SIZE; i++)
         features[i] = (uint8_t)fminf(sums[i] * factor + 0.5f, 255);
 }

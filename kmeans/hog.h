@@ -7,9 +7,9 @@
  * those downward, 16 to the left, 24 upward. Each pixel's gradient is the central difference
  * within the patch (its edge pixels repeat outward); its length is shared linearly between the two
  * nearest orientations and the four nearest cells. The 512 sums are normalised by L2-Hys: to length
- * 1, clipped at 0.2, to length 1 again; then scaled by 512, rounded and cut at 255. The first
- * length counts one grey level a pixel on top, so that faint noise stays faint and an even patch
- * gives zeros.
+ * 1, clipped at 0.2, to length 1 again. They are then scaled by L / (L + F), where L is their first
+ * length and F that of gradients of one grey level everywhere, so that noise stays faint and an
+ * even patch gives zeros; and by 512, rounded, and cut at 255.
  */
 #ifndef COLL_KMEANS_HOG_H
 #define COLL_KMEANS_HOG_H

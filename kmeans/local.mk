@@ -25,3 +25,4 @@ coll_words_SOURCES = \
 	kmeans/words.h
 coll_words_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 coll_words_LDADD = libcli.la libwords.la
+dist_man_MANS += man/coll-words.1

@@ -115,7 +115,7 @@ options_state options_parse(int argc, char **argv, const char *usage, const opti
 }
 
 void options_of_patches(patch_choice *choice, option_row rows[PATCH_OPTIONS]) {
-    *choice = (patch_choice){.limit = UINT64_MAX, .patch = 12, .stride = 8};
+    *choice = (patch_choice){.limit = UINT64_MAX, .patch = 16, .stride = 6};
     rows[0] = (option_row){"images",
                            "PATH...",
                            "IDX files (plain or .gz), PNG files, directories of PNG files;\n"

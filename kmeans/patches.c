@@ -52,10 +52,12 @@ static next_state next_image(patch_stream *stream, struct problem *problem) {
         return state;
     stream->images++;
     stream->x = stream->y = 0;
-    if (stream->patch <= stream->image.width && stream->patch <= stream->image.height)
+    size_t smaller =
+        stream->image.width < stream->image.height ? stream->image.width : stream->image.height;
+    if (stream->patch <= smaller)
         return NEXT_READ;
-    problem_set(problem, "%s: has an image of %zu x %zu pixels; give a --patch below %zu",
-                images_file(stream->set), stream->image.width, stream->image.height, stream->patch);
+    problem_set(problem, "%s: has an image of %zu x %zu pixels; give a --patch of %zu at most",
+                images_file(stream->set), stream->image.width, stream->image.height, smaller);
     return NEXT_FAILED;
 }
 

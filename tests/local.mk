@@ -64,7 +64,15 @@ tests_aggregate_call_mpi_CFLAGS = $(TEST_CFLAGS)
 tests_aggregate_call_mpi_LDADD = $(TEST_LIBS)
 # Image features and .npy files.
 WORDS_LIBS = libwords.la $(CHECK_LIBS)
-check_PROGRAMS += tests/npy
+check_PROGRAMS += tests/hog tests/images tests/npy
+tests_hog_SOURCES = tests/hog.c
+tests_hog_CFLAGS = $(TEST_CFLAGS)
+tests_hog_LDADD = $(WORDS_LIBS)
+tests_images_SOURCES = tests/images.c
+tests_images_CFLAGS = $(TEST_CFLAGS) $(PNG_CFLAGS)
+tests_images_LDADD = $(WORDS_LIBS) $(PNG_LIBS) $(ZLIB_LIBS)
 tests_npy_SOURCES = tests/npy.c
 tests_npy_CFLAGS = $(TEST_CFLAGS)
 tests_npy_LDADD = $(WORDS_LIBS)
+TESTS += tests/words.sh
+EXTRA_DIST += tests/words.sh
