@@ -50,14 +50,14 @@ static void add_gradients(const uint8_t *pixels, size_t patch, float sums[HOG_SI
             float length = sqrtf((float)(dx * dx + dy * dy));
             split bins = bins_of((float)dx, (float)dy);
             split columns = cells_of(x, patch);
-            float upper = length * (1 - rows.upper_share);
-            float lower = length * rows.upper_share;
+            float top = length * (1 - rows.upper_share);
+            float bottom = length * rows.upper_share;
             float left = 1 - columns.upper_share;
             float right = columns.upper_share;
-            add_to_cell(sums, rows.lower, columns.lower, bins, upper * left);
-            add_to_cell(sums, rows.lower, columns.lower + 1, bins, upper * right);
-            add_to_cell(sums, rows.lower + 1, columns.lower, bins, lower * left);
-            add_to_cell(sums, rows.lower + 1, columns.lower + 1, bins, lower * right);
+            add_to_cell(sums, rows.lower, columns.lower, bins, top * left);
+            add_to_cell(sums, rows.lower, columns.lower + 1, bins, top * right);
+            add_to_cell(sums, rows.lower + 1, columns.lower, bins, bottom * left);
+            add_to_cell(sums, rows.lower + 1, columns.lower + 1, bins, bottom * right);
         }
     }
 }

@@ -4,6 +4,7 @@
 noinst_LTLIBRARIES += libwords.la
 libwords_la_SOURCES = \
 	kmeans/canvas.c kmeans/canvas.h \
+	kmeans/exemplars.c kmeans/exemplars.h \
 	kmeans/hog.c kmeans/hog.h \
 	kmeans/image_format.h \
 	kmeans/image_idx.c \
@@ -12,7 +13,8 @@ libwords_la_SOURCES = \
 	kmeans/npy.c kmeans/npy.h \
 	kmeans/output.c kmeans/output.h \
 	kmeans/patches.c kmeans/patches.h \
-	kmeans/problem.c kmeans/problem.h
+	kmeans/problem.c kmeans/problem.h \
+	kmeans/table.c kmeans/table.h
 libwords_la_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
 libwords_la_LIBADD = $(PNG_LIBS) $(ZLIB_LIBS)
 
