@@ -37,11 +37,14 @@ static void add_to_cell(float *sums, int row, int column, split bins, float weig
 }
 
 static void add_gradients(const uint8_t *pixels, size_t patch, float sums[HOG_SIZE]) {
+    split cells[HOG_PATCH_MOST];
+    for (size_t i = 0; i < patch; i++)
+        cells[i] = cells_of(i, patch);
     for (size_t y = 0; y < patch; y++) {
         const uint8_t *row = pixels + y * patch;
         const uint8_t *above = y > 0 ? row - patch : row;
         const uint8_t *below = y + 1 < patch ? row + patch : row;
-        split rows = cells_of(y, patch);
+        split rows = cells[y];
         for (size_t x = 0; x < patch; x++) {
             int dx = row[x + 1 < patch ? x + 1 : x] - row[x > 0 ? x - 1 : x];
             int dy = below[x] - above[x];
@@ -49,7 +52,7 @@ static void add_gradients(const uint8_t *pixels, size_t patch, float sums[HOG_SI
                 continue;
             float length = sqrtf((float)(dx * dx + dy * dy));
             split bins = bins_of((float)dx, (float)dy);
-            split columns = cells_of(x, patch);
+            split columns = cells[x];
             float top = length * (1 - rows.upper_share);
             float bottom = length * rows.upper_share;
             float left = 1 - columns.upper_share;
