@@ -28,3 +28,13 @@ coll_words_SOURCES = \
 coll_words_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 coll_words_LDADD = libcli.la libwords.la
 dist_man_MANS += man/coll-words.1
+# libkmeans.la: the mathematics that the programs share.
+noinst_LTLIBRARIES += libkmeans.la
+libkmeans_la_SOURCES = \
+	kmeans/assign.c kmeans/assign.h \
+	kmeans/assign_avx2.c \
+	kmeans/assign_scalar.c \
+	kmeans/assign_vnni.c \
+	kmeans/kernel.c kmeans/kernel.h kmeans/kernels.h
+libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

@@ -1,0 +1,110 @@
+/*
+ * The kernel for AVX2. A tile is 16 points, 8 to a register, times 4 centroids: 8 sums in
+ * registers. Bytes are widened to 16 bits, for vpmaddwd is exact: it multiplies two of a point by
+ * two of a centroid and adds the products, at most 2 * 255 * 128. The byte instruction vpmaddubsw
+ * saturates.
+ */
+#include "kmeans/kernels.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+#include <string.h>
+
+#define TARGET __attribute__((target("avx2")))
+
+enum { LANES = 8, HALVES = 2, POINTS = LANES * HALVES, CENTROIDS = 4, GROUP = 2, BURNT = 8 };
+
+static bool supported(void) {
+    return __builtin_cpu_supports("avx2");
+}
+
+/* sums + x * c */
+TARGET static inline __m256i multiply_add(__m256i sums, __m256i x, __m256i c) {
+    return _mm256_add_epi32(sums, _mm256_madd_epi16(x, c));
+}
+
+static void pack(const uint8_t *points, size_t n, size_t dim, void *panel, uint32_t *corrections) {
+    int16_t *packed = panel;
+    size_t groups = (dim + GROUP - 1) / GROUP;
+    memset(packed, 0, groups * POINTS * GROUP * sizeof *packed);
+    memset(corrections, 0, POINTS * sizeof *corrections);
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < dim; d++) {
+            uint32_t x = points[i * dim + d];
+            packed[(d / GROUP * POINTS + i) * GROUP + d % GROUP] = (int16_t)x;
+            corrections[i] += x * (x - 256);
+        }
+}
+
+TARGET static void tile(const void *points, const void *centroids, const uint32_t *norms,
+                        size_t groups, uint32_t first, uint32_t *best, uint32_t *nearest) {
+    __m256i sums[CENTROIDS][HALVES];
+#pragma GCC unroll 4
+    for (int j = 0; j < CENTROIDS; j++)
+        sums[j][0] = sums[j][1] = _mm256_setzero_si256();
+
+    const __m256i *x = points;
+    const int32_t *c = centroids;
+    for (size_t group = 0; group < groups; group++, x += HALVES, c += CENTROIDS) {
+        __m256i x0 = _mm256_load_si256(x), x1 = _mm256_load_si256(x + 1);
+#pragma GCC unroll 4
+        for (int j = 0; j < CENTROIDS; j++) {
+            __m256i same = _mm256_set1_epi32(c[j]);
+            sums[j][0] = multiply_add(sums[j][0], x0, same);
+            sums[j][1] = multiply_add(sums[j][1], x1, same);
+        }
+    }
+
+#pragma GCC unroll 2
+    for (int half = 0; half < HALVES; half++) {
+        __m256i least = _mm256_loadu_si256((__m256i *)best + half);
+        __m256i index = _mm256_loadu_si256((__m256i *)nearest + half);
+#pragma GCC unroll 4
+        for (int j = 0; j < CENTROIDS; j++) {
+            __m256i norm = _mm256_set1_epi32((int32_t)norms[j]);
+            __m256i score = _mm256_sub_epi32(norm, _mm256_slli_epi32(sums[j][half], 1));
+            __m256i lower = _mm256_min_epu32(score, least);
+            __m256i kept = _mm256_cmpeq_epi32(lower, least);
+            __m256i number = _mm256_set1_epi32((int32_t)(first + (uint32_t)j));
+            index = _mm256_blendv_epi8(number, index, kept);
+            least = lower;
+        }
+        _mm256_storeu_si256((__m256i *)best + half, least);
+        _mm256_storeu_si256((__m256i *)nearest + half, index);
+    }
+}
+
+TARGET static double burn(size_t rounds) {
+    __m256i sums[BURNT], x = _mm256_set1_epi16(3);
+#pragma GCC unroll 8
+    for (int i = 0; i < BURNT; i++)
+        sums[i] = _mm256_setzero_si256();
+    for (size_t round = 0; round < rounds; round++) {
+#pragma GCC unroll 8
+        for (int i = 0; i < BURNT; i++) {
+            __m256i products;
+            __asm__ volatile("vpmaddwd %2, %2, %1\n\tvpaddd %1, %0, %0"
+                             : "+x"(sums[i]), "=&x"(products)
+                             : "x"(x));
+        }
+    }
+    return 2.0 * LANES * GROUP * BURNT * (double)rounds;
+}
+
+const km_kernel km_kernel_avx2 = {
+    .name = "avx2",
+    .instruction = "vpmaddwd + vpaddd ymm",
+    .points = POINTS,
+    .centroids = CENTROIDS,
+    .group = GROUP,
+    .element = 2,
+    .supported = supported,
+    .pack = pack,
+    .tile = tile,
+    .burn = burn,
+};
+
+#else
+typedef int not_for_this_processor;
+#endif

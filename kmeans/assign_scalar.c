@@ -1,0 +1,67 @@
+/*
+ * The kernel in plain C, for any processor. The inner loop over 16 centroids has a fixed length, so
+ * that a compiler can keep the sums in registers and use what vectors the processor has.
+ */
+#include "kmeans/kernels.h"
+
+#include <string.h>
+
+enum { CENTROIDS = 16 };
+
+static bool supported(void) {
+    return true;
+}
+
+static void pack(const uint8_t *points, size_t n, size_t dim, void *panel, uint32_t *corrections) {
+    uint8_t *packed = panel;
+    uint32_t sum = 0;
+    for (size_t d = 0; d < dim; d++) {
+        packed[d] = n ? points[d] : 0;
+        sum += packed[d] * (packed[d] - UINT32_C(256));
+    }
+    corrections[0] = sum;
+}
+
+static void tile(const void *points, const void *centroids, const uint32_t *norms, size_t groups,
+                 uint32_t first, uint32_t *best, uint32_t *nearest) {
+    const uint8_t *x = points;
+    const int8_t *c = centroids;
+    uint32_t sums[CENTROIDS] = {0};
+    for (size_t d = 0; d < groups; d++, c += CENTROIDS)
+        for (int j = 0; j < CENTROIDS; j++)
+            sums[j] += (uint32_t)(x[d] * c[j]);
+
+    for (int j = 0; j < CENTROIDS; j++) {
+        uint32_t score = norms[j] - 2 * sums[j];
+        if (score < *best) {
+            *best = score;
+            *nearest = first + (uint32_t)j;
+        }
+    }
+}
+
+static double burn(size_t rounds) {
+    static const int8_t factors[CENTROIDS] = {1, 2,  3,  4,  5,  6,  7,  8,
+                                              9, 10, 11, 12, 13, 14, 15, 16};
+    uint32_t sums[CENTROIDS] = {0};
+    for (size_t round = 0; round < rounds; round++) {
+        uint8_t x = (uint8_t)round;
+        for (int j = 0; j < CENTROIDS; j++)
+            sums[j] += (uint32_t)(x * factors[j]);
+    }
+    __asm__ volatile("" : : "m"(sums));
+    return 2.0 * CENTROIDS * (double)rounds;
+}
+
+const km_kernel km_kernel_scalar = {
+    .name = "scalar",
+    .instruction = "plain C",
+    .points = 1,
+    .centroids = CENTROIDS,
+    .group = 1,
+    .element = 1,
+    .supported = supported,
+    .pack = pack,
+    .tile = tile,
+    .burn = burn,
+};

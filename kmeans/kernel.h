@@ -1,0 +1,70 @@
+/*
+ * The inner loops of the assignment, one per instruction set: what they compute, and how points and
+ * centroids lie in memory for them.
+ *
+ * A kernel compares the score of centroids c for a point x,
+ *
+ *     score = |c|^2 - 2 x.(c - 128) = |x - c|^2 + sum x (256 - x),
+ *
+ * which orders them as the distance does, for the last sum belongs to the point alone. c - 128 is a
+ * signed byte, as instructions that multiply unsigned by signed bytes want it. Each dimension adds
+ * between 0 and 256 * 255 to the score, so that up to 65,793 dimensions it is below 2^32 - 1, and
+ * sums that wrap around modulo 2^32 give it exactly.
+ */
+#ifndef COLL_KMEANS_KERNEL_H
+#define COLL_KMEANS_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Greater than any score: where the search for the least one starts. */
+#define KM_NO_SCORE UINT32_MAX
+
+/*
+ * A panel of points (or centroids) holds a fixed number of them side by side: first the leading
+ * GROUP dimensions of each, then the next GROUP of each, and so on; missing dimensions are zero.
+ */
+typedef struct km_kernel {
+    const char *name;
+    const char *instruction; /* the one that does the work, for people */
+    size_t points;           /* in a panel of points */
+    size_t centroids;        /* in a panel of centroids */
+    size_t group;            /* dimensions that lie together */
+    size_t element;          /* bytes of a packed dimension: 1 or 2, a centroid's are signed */
+
+    /* True when this processor and its operating system can run the kernel. */
+    bool (*supported)(void);
+
+    /*
+     * Fills PANEL, 64-byte aligned, with N <= points rows of DIM bytes, and zeros for missing
+     * points. corrections[i] becomes sum x (x - 256), which turns a score of point i into the
+     * distance.
+     */
+    void (*pack)(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections);
+
+    /*
+     * Lowers best[i], the least score of point i so far, and sets nearest[i] to the number of the
+     * centroid that did it, FIRST being the first one's in the panel; norms are |c|^2. GROUPS is
+     * the length of both panels.
+     */
+    void (*tile)(const void *points, const void *centroids, const uint32_t *norms, size_t groups,
+                 uint32_t first, uint32_t *best, uint32_t *nearest);
+
+    /*
+     * Runs the instruction, ROUNDS times a few, on registers alone: the most that a core can do.
+     * Returns the number of multiplications and additions made.
+     */
+    double (*burn)(size_t rounds);
+} km_kernel;
+
+/* The kernels of this processor family, fastest first, ended by NULL. */
+const km_kernel *const *km_kernel_list(void);
+
+/*
+ * The fastest supported kernel, or the one that the environment variable COLL_KMEANS_KERNEL names.
+ * NULL when it names none that runs here; PROBLEM then holds one line saying so.
+ */
+const km_kernel *km_kernel_best(char *problem, size_t size);
+
+#endif

@@ -1,0 +1,11 @@
+/* Where kernel.c finds the kernels; everybody else asks km_kernel_list. */
+#ifndef COLL_KMEANS_KERNELS_H
+#define COLL_KMEANS_KERNELS_H
+
+#include "kmeans/kernel.h"
+
+extern const km_kernel km_kernel_vnni;
+extern const km_kernel km_kernel_avx2;
+extern const km_kernel km_kernel_scalar;
+
+#endif
