@@ -12,6 +12,7 @@
 
 enum {
     ALIGNMENT = 64,
+    CACHE_LINE = 64,
     POINT_BYTES = 1 << 20,    /* of a block of packed points */
     CENTROID_BYTES = 1 << 18, /* of centroids that a second-level cache holds with room to spare */
     BLOCKS_PER_THREAD = 4,    /* at least, so that threads end at about the same time */
@@ -143,27 +144,46 @@ static size_t block_points(size_t n, int threads, const km_centroids *centroids)
     return larger(panels, 1) * kernel->points;
 }
 
+/*
+ * Lowers the best of the panel of points that begins with number I by the centroids of the panels
+ * START to END - 1, and meanwhile prefetches NEXT, the rows of points that are wanted after these:
+ * a share for each panel, in this very loop, for gcc drops a call that only prefetches.
+ */
+static void sweep(const km_centroids *centroids, size_t start, size_t end, const workspace *space,
+                  size_t i, const uint8_t *next, size_t next_bytes) {
+    const km_kernel *kernel = centroids->kernel;
+    const unsigned char *points = space->data + i / kernel->points * space->panel_bytes;
+    size_t share = quotient_up(next_bytes, end - start), fetched = 0;
+    for (size_t panel = start; panel < end; panel++) {
+        size_t first = panel * kernel->centroids;
+        kernel->tile(points, centroids->data + panel * centroids->panel_bytes,
+                     centroids->norms + first, centroids->groups, (uint32_t)first, space->best + i,
+                     space->nearest + i);
+        size_t wanted = smaller(fetched + share, next_bytes);
+        for (; fetched < wanted; fetched += CACHE_LINE)
+            __builtin_prefetch(next + fetched);
+    }
+}
+
 /* Finds the best centroids of N points, which fit in SPACE. */
 static void search(const uint8_t *points, size_t n, const km_centroids *centroids,
                    const workspace *space) {
     const km_kernel *kernel = centroids->kernel;
-    size_t step = kernel->points;
-    for (size_t i = 0; i < n; i += step)
-        kernel->pack(points + i * centroids->dim, smaller(n - i, step), centroids->dim,
-                     space->data + i / step * space->panel_bytes, space->corrections + i);
+    size_t step = kernel->points, dim = centroids->dim;
+    size_t cached = larger(CENTROID_BYTES / centroids->panel_bytes, 1);
+    size_t end = smaller(cached, centroids->panels);
     for (size_t i = 0; i < space->points; i++)
         space->best[i] = KM_NO_SCORE;
-
-    size_t cached = larger(CENTROID_BYTES / centroids->panel_bytes, 1);
-    for (size_t start = 0; start < centroids->panels; start += cached) {
-        size_t end = smaller(start + cached, centroids->panels);
+    for (size_t i = 0; i < n; i += step) {
+        size_t here = smaller(n - i, step), next = smaller(n - i - here, step);
+        kernel->pack(points + i * dim, here, dim, space->data + i / step * space->panel_bytes,
+                     space->corrections + i);
+        sweep(centroids, 0, end, space, i, points + (i + here) * dim, next * dim);
+    }
+    for (size_t start = end; start < centroids->panels; start = end) {
+        end = smaller(start + cached, centroids->panels);
         for (size_t i = 0; i < n; i += step)
-            for (size_t panel = start; panel < end; panel++)
-                kernel->tile(space->data + i / step * space->panel_bytes,
-                             centroids->data + panel * centroids->panel_bytes,
-                             centroids->norms + panel * kernel->centroids, centroids->groups,
-                             (uint32_t)(panel * kernel->centroids), space->best + i,
-                             space->nearest + i);
+            sweep(centroids, start, end, space, i, NULL, 0);
     }
 }
 
@@ -183,8 +203,9 @@ int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *c
         return EINVAL;
     size_t size = block_points(n, threads, centroids);
     size_t blocks = quotient_up(n, size);
+    int team = (int)larger(smaller((size_t)threads, blocks), 1);
     int error = 0;
-#pragma omp parallel num_threads(threads) reduction(| : error)
+#pragma omp parallel num_threads(team) reduction(| : error)
     {
         workspace space;
         if (!workspace_create(&space, size, centroids))

@@ -13,46 +13,65 @@
 
 #define TARGET __attribute__((target("avx2")))
 
-enum { LANES = 8, HALVES = 2, POINTS = LANES * HALVES, CENTROIDS = 4, GROUP = 2, BURNT = 8 };
+enum { LANES = 8, HALVES = 2, POINTS = LANES * HALVES, CENTROIDS = 6, GROUP = 2, BURNT = 8 };
 
 static bool supported(void) {
     return __builtin_cpu_supports("avx2");
 }
 
-/* sums + x * c */
-TARGET static inline __m256i multiply_add(__m256i sums, __m256i x, __m256i c) {
-    return _mm256_add_epi32(sums, _mm256_madd_epi16(x, c));
+/* sums += x * c; as assembly, for gcc 12 spills the sums to memory when it orders these itself. */
+TARGET static inline void multiply_add(__m256i *sums, __m256i x, __m256i c) {
+    __m256i products;
+    __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0"
+            : "+x"(*sums), "=&x"(products)
+            : "x"(x), "x"(c));
 }
 
-static void pack(const uint8_t *points, size_t n, size_t dim, void *panel, uint32_t *corrections) {
-    int16_t *packed = panel;
+/* corrections[i] = sum x (x - 256), two dimensions at a time. */
+TARGET static void correct(const __m256i *x, size_t groups, uint32_t *corrections) {
+    __m256i sums[HALVES] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+    for (size_t at = 0; at < groups * HALVES; at++)
+        multiply_add(&sums[at % HALVES], x[at], _mm256_sub_epi16(x[at], _mm256_set1_epi16(256)));
+    memcpy(corrections, sums, sizeof sums);
+}
+
+/* Four bytes of memory in every lane. */
+TARGET static inline __m256i broadcast(const uint8_t *memory) {
+    int32_t word;
+    memcpy(&word, memory, sizeof word);
+    return _mm256_set1_epi32(word);
+}
+
+TARGET static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel,
+                        uint32_t *corrections) {
+    uint32_t *pairs = panel;
     size_t groups = (dim + GROUP - 1) / GROUP;
-    memset(packed, 0, groups * POINTS * GROUP * sizeof *packed);
-    memset(corrections, 0, POINTS * sizeof *corrections);
-    for (size_t i = 0; i < n; i++)
-        for (size_t d = 0; d < dim; d++) {
-            uint32_t x = points[i * dim + d];
-            packed[(d / GROUP * POINTS + i) * GROUP + d % GROUP] = (int16_t)x;
-            corrections[i] += x * (x - 256);
+    if (n < POINTS)
+        memset(pairs, 0, groups * POINTS * sizeof *pairs);
+    for (size_t i = 0; i < n; i++, rows += dim)
+        for (size_t d = 0; d < dim; d += GROUP) {
+            uint32_t second = d + 1 < dim ? rows[d + 1] : 0;
+            pairs[d / GROUP * POINTS + i] = rows[d] | second << 16;
         }
+    correct(panel, groups, corrections);
 }
 
 TARGET static void tile(const void *points, const void *centroids, const uint32_t *norms,
                         size_t groups, uint32_t first, uint32_t *best, uint32_t *nearest) {
     __m256i sums[CENTROIDS][HALVES];
-#pragma GCC unroll 4
+#pragma GCC unroll 6
     for (int j = 0; j < CENTROIDS; j++)
         sums[j][0] = sums[j][1] = _mm256_setzero_si256();
 
     const __m256i *x = points;
-    const int32_t *c = centroids;
-    for (size_t group = 0; group < groups; group++, x += HALVES, c += CENTROIDS) {
+    const uint8_t *c = centroids;
+    for (size_t group = 0; group < groups; group++, x += HALVES, c += CENTROIDS * 4) {
         __m256i x0 = _mm256_load_si256(x), x1 = _mm256_load_si256(x + 1);
-#pragma GCC unroll 4
+#pragma GCC unroll 6
         for (int j = 0; j < CENTROIDS; j++) {
-            __m256i same = _mm256_set1_epi32(c[j]);
-            sums[j][0] = multiply_add(sums[j][0], x0, same);
-            sums[j][1] = multiply_add(sums[j][1], x1, same);
+            __m256i same = broadcast(c + j * 4);
+            multiply_add(&sums[j][0], x0, same);
+            multiply_add(&sums[j][1], x1, same);
         }
     }
 
@@ -60,7 +79,7 @@ TARGET static void tile(const void *points, const void *centroids, const uint32_
     for (int half = 0; half < HALVES; half++) {
         __m256i least = _mm256_loadu_si256((__m256i *)best + half);
         __m256i index = _mm256_loadu_si256((__m256i *)nearest + half);
-#pragma GCC unroll 4
+#pragma GCC unroll 6
         for (int j = 0; j < CENTROIDS; j++) {
             __m256i norm = _mm256_set1_epi32((int32_t)norms[j]);
             __m256i score = _mm256_sub_epi32(norm, _mm256_slli_epi32(sums[j][half], 1));

@@ -12,11 +12,11 @@ static bool supported(void) {
     return true;
 }
 
-static void pack(const uint8_t *points, size_t n, size_t dim, void *panel, uint32_t *corrections) {
+static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections) {
     uint8_t *packed = panel;
     uint32_t sum = 0;
     for (size_t d = 0; d < dim; d++) {
-        packed[d] = n ? points[d] : 0;
+        packed[d] = n ? rows[d] : 0;
         sum += packed[d] * (packed[d] - UINT32_C(256));
     }
     corrections[0] = sum;

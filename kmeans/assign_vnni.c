@@ -52,7 +52,7 @@ TARGET static __m512i add_correction(__m512i sums, __m512i x) {
     return sums;
 }
 
-TARGET static void pack(const uint8_t *points, size_t n, size_t dim, void *panel,
+TARGET static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel,
                         uint32_t *corrections) {
     size_t groups = (dim + GROUP - 1) / GROUP;
     for (size_t half = 0; half < HALVES; half++) {
@@ -60,21 +60,28 @@ TARGET static void pack(const uint8_t *points, size_t n, size_t dim, void *panel
         for (size_t group = 0; group < groups; group += LANES) {
             size_t left = dim - group * GROUP;
             __mmask64 mask = left < 64 ? ((__mmask64)1 << left) - 1 : ~(__mmask64)0;
-            __m512i rows[LANES];
+            __m512i words[LANES];
             for (size_t i = 0; i < LANES; i++) {
                 size_t point = half * LANES + i;
-                rows[i] = point < n
-                              ? _mm512_maskz_loadu_epi8(mask, points + point * dim + group * GROUP)
-                              : _mm512_setzero_si512();
+                words[i] = point < n
+                               ? _mm512_maskz_loadu_epi8(mask, rows + point * dim + group * GROUP)
+                               : _mm512_setzero_si512();
             }
-            transpose(rows);
+            transpose(words);
             for (size_t i = 0; i < LANES && group + i < groups; i++) {
-                _mm512_store_si512((__m512i *)panel + (group + i) * HALVES + half, rows[i]);
-                sums = add_correction(sums, rows[i]);
+                _mm512_store_si512((__m512i *)panel + (group + i) * HALVES + half, words[i]);
+                sums = add_correction(sums, words[i]);
             }
         }
         _mm512_storeu_si512(corrections + half * LANES, sums);
     }
+}
+
+/* Four bytes of memory in every lane. */
+TARGET static inline __m512i broadcast(const uint8_t *memory) {
+    int32_t word;
+    memcpy(&word, memory, sizeof word);
+    return _mm512_set1_epi32(word);
 }
 
 TARGET static void tile(const void *points, const void *centroids, const uint32_t *norms,
@@ -85,12 +92,12 @@ TARGET static void tile(const void *points, const void *centroids, const uint32_
         sums[j][0] = sums[j][1] = _mm512_setzero_si512();
 
     const __m512i *x = points;
-    const int32_t *c = centroids;
-    for (size_t group = 0; group < groups; group++, x += HALVES, c += CENTROIDS) {
+    const uint8_t *c = centroids;
+    for (size_t group = 0; group < groups; group++, x += HALVES, c += CENTROIDS * 4) {
         __m512i x0 = _mm512_load_si512(x), x1 = _mm512_load_si512(x + 1);
 #pragma GCC unroll 12
         for (int j = 0; j < CENTROIDS; j++) {
-            __m512i same = _mm512_set1_epi32(c[j]);
+            __m512i same = broadcast(c + j * 4);
             multiply_add(&sums[j][0], x0, same);
             multiply_add(&sums[j][1], x1, same);
         }

@@ -35,6 +35,8 @@ libkmeans_la_SOURCES = \
 	kmeans/assign_avx2.c \
 	kmeans/assign_scalar.c \
 	kmeans/assign_vnni.c \
-	kmeans/kernel.c kmeans/kernel.h kmeans/kernels.h
+	kmeans/benchmark.c kmeans/benchmark.h \
+	kmeans/kernel.c kmeans/kernel.h kmeans/kernels.h \
+	kmeans/peak.c kmeans/peak.h
 libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

@@ -1,0 +1,118 @@
+#include "kmeans/benchmark.h"
+
+#include "kmeans/assign.h"
+#include "kmeans/peak.h"
+#include "tools/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const size_t points = 100000, dimensions = 512;
+static const size_t centroid_counts[] = {256, 1024, 4096};
+static const int repetitions = 5;
+
+/* Longest assignment, in seconds at peak speed: slow kernels get fewer points. */
+static const double longest = 0.5;
+
+/* A block of random bytes (xorshift64), or NULL. */
+static uint8_t *random_bytes(size_t size) {
+    uint8_t *bytes = malloc(size);
+    uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
+    for (size_t i = 0; bytes && i < size; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes[i] = (uint8_t)(state >> 56);
+    }
+    return bytes;
+}
+
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+/* One assignment's operations a second. */
+static int time_assignment(const uint8_t *rows, size_t n, size_t k, size_t dim,
+                           const km_centroids *centroids, int threads, uint32_t *results,
+                           double *speed) {
+    double start = km_cpu_seconds();
+    int error = km_assign(rows, n, dim, centroids, threads, results, results + n);
+    double seconds = (km_cpu_seconds() - start) / threads;
+    *speed = 2.0 * (double)n * (double)k * (double)dim / seconds;
+    return error;
+}
+
+int km_measure(const km_kernel *kernel, int threads, size_t n, size_t k, size_t dim, int times,
+               km_rate *rate) {
+    if (threads < 1 || n < 1 || times < 1)
+        return EINVAL;
+    km_rate found = {.peak = km_peak(kernel, threads)};
+    double affordable = longest * found.peak / (2.0 * (double)k * (double)dim);
+    found.points = affordable < (double)n ? (size_t)larger(affordable, 1) : n;
+
+    km_centroids *centroids = NULL;
+    uint8_t *rows = random_bytes((found.points + k) * dim);
+    uint32_t *results = calloc(found.points, 2 * sizeof *results);
+    int error = rows && results ? 0 : ENOMEM;
+    if (!error)
+        error = km_centroids_create(rows + found.points * dim, k, dim, kernel, &centroids);
+    for (int i = 0; !error && i < times; i++) {
+        double speed;
+        error = time_assignment(rows, found.points, k, dim, centroids, threads, results, &speed);
+        found.achieved = larger(found.achieved, speed);
+        found.peak = larger(found.peak, km_peak(kernel, threads));
+    }
+    km_centroids_free(centroids);
+    free(results);
+    free(rows);
+    if (!error)
+        *rate = found;
+    return error;
+}
+
+static void print_row(FILE *out, const km_kernel *kernel, size_t k, const km_rate *rate) {
+    fprintf(out, "%-12s %-22s %8zu %10zu %10zu %9.1f %9.1f %6.1f%%\n", kernel->name,
+            kernel->instruction, rate->points, k, dimensions, rate->achieved / 1e9,
+            rate->peak / 1e9, 100 * rate->achieved / rate->peak);
+    fflush(out);
+}
+
+static void print_json(FILE *file, const km_kernel *kernel, int threads, size_t k,
+                       const km_rate *rate) {
+    cli_json json;
+    cli_json_begin(&json, file);
+    cli_json_text(&json, "kernel", kernel->name);
+    cli_json_text(&json, "instruction", kernel->instruction);
+    cli_json_integer(&json, "threads", threads);
+    cli_json_integer(&json, "points", (int64_t)rate->points);
+    cli_json_integer(&json, "centroids", (int64_t)k);
+    cli_json_integer(&json, "dimensions", (int64_t)dimensions);
+    cli_json_number(&json, "gops", rate->achieved / 1e9);
+    cli_json_number(&json, "peak_gops", rate->peak / 1e9);
+    cli_json_number(&json, "percent", 100 * rate->achieved / rate->peak);
+    cli_json_end(&json);
+}
+
+int km_benchmark(FILE *out, int threads, FILE *json) {
+    if (threads < 1)
+        return EINVAL;
+    fprintf(out,
+            "Assignment of points to their nearest centroids, %d thread%s: billions of\n"
+            "multiplications and additions a second of processor time, best of %d.\n\n",
+            threads, threads == 1 ? "" : "s", repetitions);
+    fprintf(out, "%-12s %-22s %8s %10s %10s %9s %9s %7s\n", "kernel", "instruction", "points",
+            "centroids", "dimensions", "GOP/s", "peak", "of peak");
+    for (const km_kernel *const *kernel = km_kernel_list(); *kernel; kernel++) {
+        size_t counts = sizeof centroid_counts / sizeof *centroid_counts;
+        for (size_t i = 0; (*kernel)->supported() && i < counts; i++) {
+            km_rate rate;
+            int error = km_measure(*kernel, threads, points, centroid_counts[i], dimensions,
+                                   repetitions, &rate);
+            if (error)
+                return error;
+            print_row(out, *kernel, centroid_counts[i], &rate);
+            print_json(json, *kernel, threads, centroid_counts[i], &rate);
+        }
+    }
+    return 0;
+}

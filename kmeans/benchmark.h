@@ -1,0 +1,34 @@
+/* How fast the assignment runs, beside the processor's peak. */
+#ifndef COLL_KMEANS_BENCHMARK_H
+#define COLL_KMEANS_BENCHMARK_H
+
+#include "kmeans/kernel.h"
+
+#include <stdio.h>
+
+/*
+ * What was measured, in multiplications and additions a second of all threads together: two for
+ * each dimension of each pair of a point and a centroid. Time is processor time, shared out evenly
+ * over the threads.
+ */
+typedef struct km_rate {
+    size_t points; /* fewer than asked for where the kernel is slow */
+    double achieved;
+    double peak;
+} km_rate;
+
+/*
+ * The best of REPETITIONS assignments of N random points to K random centroids, packing of the
+ * points included, and the peak, measured in turns with them. Returns 0, ENOMEM or EINVAL.
+ */
+int km_measure(const km_kernel *kernel, int threads, size_t n, size_t k, size_t dim,
+               int repetitions, km_rate *rate);
+
+/*
+ * Measures every kernel that runs here at the sizes of image features, and prints a table to OUT;
+ * the same as JSON lines to JSON unless that is NULL. Takes some 20 seconds. Returns 0, ENOMEM or
+ * EINVAL.
+ */
+int km_benchmark(FILE *out, int threads, FILE *json);
+
+#endif
