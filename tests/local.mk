@@ -76,3 +76,7 @@ tests_npy_CFLAGS = $(TEST_CFLAGS)
 tests_npy_LDADD = $(WORDS_LIBS)
 TESTS += tests/words.sh
 EXTRA_DIST += tests/words.sh
+check_PROGRAMS += tests/assign
+tests_assign_SOURCES = tests/assign.c
+tests_assign_CFLAGS = $(TEST_CFLAGS)
+tests_assign_LDADD = libkmeans.la libcli.la $(CHECK_LIBS)
