@@ -203,9 +203,9 @@ int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *c
         return EINVAL;
     size_t size = block_points(n, threads, centroids);
     size_t blocks = quotient_up(n, size);
-    int team = (int)larger(smaller((size_t)threads, blocks), 1);
+    threads = (int)larger(smaller((size_t)threads, blocks), 1);
     int error = 0;
-#pragma omp parallel num_threads(team) reduction(| : error)
+#pragma omp parallel num_threads(threads) reduction(| : error)
     {
         workspace space;
         if (!workspace_create(&space, size, centroids))

@@ -13,13 +13,11 @@ static bool supported(void) {
 }
 
 static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections) {
-    uint8_t *packed = panel;
-    uint32_t sum = 0;
-    for (size_t d = 0; d < dim; d++) {
-        packed[d] = n ? rows[d] : 0;
-        sum += packed[d] * (packed[d] - UINT32_C(256));
-    }
-    corrections[0] = sum;
+    (void)n; /* a panel is one point */
+    memcpy(panel, rows, dim);
+    *corrections = 0;
+    for (size_t d = 0; d < dim; d++)
+        *corrections += rows[d] * (rows[d] - UINT32_C(256));
 }
 
 static void tile(const void *points, const void *centroids, const uint32_t *norms, size_t groups,

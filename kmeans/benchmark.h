@@ -18,15 +18,16 @@ typedef struct km_rate {
 } km_rate;
 
 /*
- * The best of REPETITIONS assignments of N random points to K random centroids, packing of the
+ * The best of TIMES assignments of N random points to K random centroids, packing of the
  * points included, and the peak, measured in turns with them. Returns 0, ENOMEM or EINVAL.
  */
-int km_measure(const km_kernel *kernel, int threads, size_t n, size_t k, size_t dim,
-               int repetitions, km_rate *rate);
+int km_measure(const km_kernel *kernel, int threads, size_t n, size_t k, size_t dim, int times,
+               km_rate *rate);
 
 /*
  * Measures every kernel that runs here at the sizes of image features, and prints a table to OUT;
- * the same as JSON lines to JSON unless that is NULL. Takes some 20 seconds. Returns 0, ENOMEM or
+ * the same as JSON lines to JSON unless that is NULL. Takes some 20 seconds of
+ * processor time. Returns 0, ENOMEM or
  * EINVAL.
  */
 int km_benchmark(FILE *out, int threads, FILE *json);
