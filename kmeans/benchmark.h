@@ -26,9 +26,8 @@ int km_measure(const km_kernel *kernel, int threads, size_t n, size_t k, size_t 
 
 /*
  * Measures every kernel that runs here at the sizes of image features, and prints a table to OUT;
- * the same as JSON lines to JSON unless that is NULL. Takes some 20 seconds of
- * processor time. Returns 0, ENOMEM or
- * EINVAL.
+ * the same as JSON lines to JSON unless that is NULL. Takes some 20 seconds of processor time.
+ * Returns 0, ENOMEM or EINVAL.
  */
 int km_benchmark(FILE *out, int threads, FILE *json);
 

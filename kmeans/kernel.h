@@ -37,9 +37,9 @@ typedef struct km_kernel {
     bool (*supported)(void);
 
     /*
-     * Fills PANEL, 64-byte aligned, with N <= points rows of DIM bytes, and zeros for missing
-     * points. corrections[i] becomes sum x (x - 256), which turns a score of point i into the
-     * distance.
+     * Fills PANEL, 64-byte aligned, with N rows of DIM bytes, 1 <= N <= points, and zeros for
+     * missing points. corrections[i] becomes sum x (x - 256), which turns a score of point i into
+     * the distance.
      */
     void (*pack)(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections);
 
