@@ -29,6 +29,9 @@ typedef struct coll_operation_info {
 } coll_operation_info;
 extern const coll_operation_info coll_operations[COLL_OPERATIONS];
 
+/* The tags of messages on the private communicator. */
+enum { COLL_TAG_BCAST = 1, COLL_TAG_COUNTS, COLL_TAG_PAIRS };
+
 typedef struct coll_comm {
     MPI_Comm user;    /* the communicator that this belongs to */
     MPI_Comm private; /* of the same ranks; its errors return */

@@ -92,10 +92,12 @@ int coll_flow_run(coll_comm *comm, int tag, const coll_data *data, const coll_fl
         s.slots[i].segment = s.memory ? s.memory + (size_t)i * piece : NULL;
     }
     int code = advance(&s);
-    if (code != MPI_SUCCESS)
+    if (code != MPI_SUCCESS) {
         coll_wait_abandon(slots, s.requests);
+        return code;
+    }
     free(s.memory);
-    return code;
+    return MPI_SUCCESS;
 }
 
 int coll_flow_send(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,

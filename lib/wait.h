@@ -34,7 +34,8 @@ int coll_wait_all(const coll_wait *wait, int count, MPI_Request requests[], cons
 
 /*
  * Gives up requests after an error: cancels what can be cancelled and frees the rest, so that none
- * leaks. The communicator must not be used afterwards, since messages may still be under way.
+ * leaks. Messages may still be under way: the communicator must not be used afterwards, nor memory
+ * be freed that was being sent.
  */
 void coll_wait_abandon(int count, MPI_Request requests[]);
 

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG_COUNT = 1, TAG_SEGMENT = 2 };
-
 /* The pairs that one rank exchanges with the partners of a route. */
 typedef struct stage_traffic {
     coll_route route;
@@ -186,15 +184,15 @@ static int exchange_counts(coll_exchange *x, stage_traffic *traffic) {
     for (int i = 0; i < route->receive_count; i++, started++) {
         traffic->peers[started] = route->receives[i];
         int code = PMPI_Irecv(&traffic->receive_counts[i], 1, MPI_UINT64_T, route->receives[i],
-                              TAG_COUNT, comm->private, &traffic->requests[started]);
+                              COLL_TAG_COUNTS, comm->private, &traffic->requests[started]);
         if (code != MPI_SUCCESS)
             return code;
     }
     for (int i = 0; i < route->send_count; i++, started++) {
         traffic->send_counts[i] = traffic->leaving.first[i + 1] - traffic->leaving.first[i];
         traffic->peers[started] = route->sends[i];
-        int code = PMPI_Isend(&traffic->send_counts[i], 1, MPI_UINT64_T, route->sends[i], TAG_COUNT,
-                              comm->private, &traffic->requests[started]);
+        int code = PMPI_Isend(&traffic->send_counts[i], 1, MPI_UINT64_T, route->sends[i],
+                              COLL_TAG_COUNTS, comm->private, &traffic->requests[started]);
         if (code != MPI_SUCCESS)
             return code;
     }
@@ -231,8 +229,8 @@ static int send_next(coll_exchange *x, stage_traffic *traffic, cursor *at, int s
     at->done += pairs;
     x->args.stats->bytes_sent += pairs * x->pair_bytes;
     x->peers[slot] = traffic->route.sends[at->partner];
-    return PMPI_Isend(buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot], TAG_SEGMENT,
-                      x->args.comm->private, &x->requests[slot]);
+    return PMPI_Isend(buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot],
+                      COLL_TAG_PAIRS, x->args.comm->private, &x->requests[slot]);
 }
 
 /* Starts to receive the next segment into place RING of the window; nothing at the end. */
@@ -244,8 +242,8 @@ static int receive_next(coll_exchange *x, stage_traffic *traffic, cursor *at, in
     at->done += pairs;
     x->arriving[ring] = pairs;
     x->peers[slot] = traffic->route.receives[at->partner];
-    return PMPI_Irecv(buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot], TAG_SEGMENT,
-                      x->args.comm->private, &x->requests[slot]);
+    return PMPI_Irecv(buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot],
+                      COLL_TAG_PAIRS, x->args.comm->private, &x->requests[slot]);
 }
 
 /* Merges what has arrived from place *OLDEST on, and receives the next into the places. */
@@ -304,6 +302,8 @@ int coll_exchange_stage(coll_exchange *exchange, coll_route_maker *make, double 
         if (code == MPI_SUCCESS)
             code = stream(exchange, &traffic);
         exchange->broken = code != MPI_SUCCESS;
+        if (exchange->broken)
+            exchange->args.comm->broken = code;
     }
     if (!exchange->broken)
         traffic_free(exchange, &traffic);

@@ -31,7 +31,4 @@ static inline const coll_bcast_algorithm *coll_bcast_of(const coll_algorithm *ba
     return (const coll_bcast_algorithm *)base;
 }
 
-/* The tag of broadcasts on the private communicator. */
-enum { COLL_BCAST_TAG = 1 };
-
 #endif

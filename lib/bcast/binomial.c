@@ -35,10 +35,10 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     int parent, children[31];
     int count = coll_tree_binomial(comm->ranks, coll_comm_position(comm), &parent, children);
     if (parent >= 0)
-        code = coll_flow_receive(comm, COLL_BCAST_TAG, call->data, 0, call->data->bytes,
+        code = coll_flow_receive(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes,
                                  order[parent]);
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        code = coll_flow_send(comm, COLL_BCAST_TAG, call->data, 0, call->data->bytes,
+        code = coll_flow_send(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes,
                               order[children[i]]);
     return code;
 }

@@ -70,7 +70,7 @@ static char *segment_of(const link *l, size_t i) {
 
 static int post_receive(const link *l, size_t i) {
     void *bytes = coll_data_target(l->call->data, i * l->chunk, segment_of(l, i));
-    return PMPI_Irecv(bytes, (int)length_of(l, i), MPI_BYTE, l->previous, COLL_BCAST_TAG,
+    return PMPI_Irecv(bytes, (int)length_of(l, i), MPI_BYTE, l->previous, COLL_TAG_BCAST,
                       l->call->comm->private, &l->receives[i % (size_t)l->window]);
 }
 
@@ -83,7 +83,7 @@ static int forward(const link *l, size_t i) {
     const void *bytes = l->previous < 0
                             ? coll_data_read(l->call->data, i * l->chunk, length_of(l, i), segment)
                             : coll_data_target(l->call->data, i * l->chunk, segment);
-    return PMPI_Isend(bytes, (int)length_of(l, i), MPI_BYTE, l->next, COLL_BCAST_TAG,
+    return PMPI_Isend(bytes, (int)length_of(l, i), MPI_BYTE, l->next, COLL_TAG_BCAST,
                       l->call->comm->private, &l->sends[i % (size_t)l->window]);
 }
 
@@ -146,8 +146,10 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     l.sends = requests + window;
 
     code = pass_along(&l);
-    if (code != MPI_SUCCESS)
+    if (code != MPI_SUCCESS) {
         coll_wait_abandon(2 * l.window, requests);
+        l.segments = NULL; /* left to messages that are still under way */
+    }
 free_memory:
     free(l.segments);
     free(requests);

@@ -26,12 +26,12 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     (void)values;
     coll_comm *comm = call->comm;
     if (comm->rank != call->root)
-        return coll_flow_receive(comm, COLL_BCAST_TAG, call->data, 0, call->data->bytes,
+        return coll_flow_receive(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes,
                                  call->root);
     const int *order;
     int code = coll_comm_order(comm, call->root, &order);
     for (int i = 1; i < comm->ranks && code == MPI_SUCCESS; i++)
-        code = coll_flow_send(comm, COLL_BCAST_TAG, call->data, 0, call->data->bytes, order[i]);
+        code = coll_flow_send(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes, order[i]);
     return code;
 }
 

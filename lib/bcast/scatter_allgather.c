@@ -29,11 +29,11 @@ static int scatter(const coll_bcast_call *call, const int *order, int position) 
     size_t bytes = call->data->bytes;
     int p = comm->ranks;
     if (position > 0)
-        return coll_flow_receive(comm, COLL_BCAST_TAG, call->data,
+        return coll_flow_receive(comm, COLL_TAG_BCAST, call->data,
                                  coll_block_start(bytes, p, position),
                                  coll_block_length(bytes, p, position), call->root);
     for (int i = 1; i < p; i++) {
-        int code = coll_flow_send(comm, COLL_BCAST_TAG, call->data, coll_block_start(bytes, p, i),
+        int code = coll_flow_send(comm, COLL_TAG_BCAST, call->data, coll_block_start(bytes, p, i),
                                   coll_block_length(bytes, p, i), order[i]);
         if (code != MPI_SUCCESS)
             return code;
@@ -57,7 +57,7 @@ static int allgather(const coll_bcast_call *call, const int *order, int position
                               .peer = order[left],
                               .from = coll_block_start(bytes, p, received),
                               .length = position ? coll_block_length(bytes, p, received) : 0};
-        int code = coll_flow_exchange(comm, COLL_BCAST_TAG, call->data, &outgoing, &incoming);
+        int code = coll_flow_exchange(comm, COLL_TAG_BCAST, call->data, &outgoing, &incoming);
         if (code != MPI_SUCCESS)
             return code;
     }
