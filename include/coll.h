@@ -31,6 +31,26 @@ const char *COLL_Version(void);
  */
 int COLL_Set(MPI_Comm comm, const char *operation, const char *spec);
 
+/* One algorithm of an operation, as COLL_Explain sees it for a call. */
+typedef struct COLL_Candidate {
+    const char *name;
+    const char *summary;
+    char spec[200];   /* with all its parameters: "chain:chunk=32K,window=16" */
+    int applicable;   /* to this call */
+    int chosen;       /* for this call */
+    double predicted; /* seconds, from the cost model; 0 where not applicable */
+    const char *why;  /* it was chosen; NULL for the others */
+} COLL_Candidate;
+
+/*
+ * What would run OPERATION on COMM with BYTES from or to ROOT: writes at most CAPACITY candidates,
+ * all that are registered and in the order of their table, and sets *COUNT to how many there are.
+ * With a CAPACITY of 0 it only counts. Collective like the operation itself on a communicator's
+ * first use, local afterwards. The texts live as long as the program.
+ */
+int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
+                 COLL_Candidate candidates[], int capacity, int *count);
+
 /*
  * MPI_Bcast. COUNT may exceed INT_MAX. Ranks may describe the data by different datatypes as long
  * as their sizes in bytes agree. BUFFER is read at ROOT and written elsewhere.

@@ -28,10 +28,13 @@ typedef struct coll_values {
     uint64_t at[COLL_PARAMS_MAX];
 } coll_values;
 
+/* The size of a call whose ranks bring different amounts: none of them knows it all. */
+#define COLL_BYTES_UNKNOWN SIZE_MAX
+
 /* A call as all its ranks know it: the only ground on which an algorithm may be chosen. */
 typedef struct coll_shape {
     const char *operation;
-    size_t bytes; /* per rank */
+    size_t bytes; /* per rank, or COLL_BYTES_UNKNOWN */
     int root;
     const coll_topo *topo;
 } coll_shape;

@@ -30,6 +30,15 @@ static int check_comm(MPI_Comm comm, bool *inter) {
     return code;
 }
 
+static int find_operation(const char *name, coll_operation *operation) {
+    for (int i = 0; i < COLL_OPERATIONS; i++)
+        if (strcmp(coll_operations[i].name, name) == 0) {
+            *operation = (coll_operation)i;
+            return MPI_SUCCESS;
+        }
+    return coll_error(MPI_ERR_ARG, "unknown operation %s; known: bcast, aggregate", name);
+}
+
 int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
     bool inter;
     int code = check_comm(comm, &inter);
@@ -38,18 +47,57 @@ int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
     if (inter)
         return coll_raise(comm, coll_error(MPI_ERR_COMM, "COLL_Set: an intercommunicator"));
 
-    int i = 0;
-    while (i < COLL_OPERATIONS && strcmp(coll_operations[i].name, operation) != 0)
-        i++;
-    if (i == COLL_OPERATIONS)
-        return coll_raise(
-            comm, coll_error(MPI_ERR_ARG, "COLL_Set: unknown operation %s; known: bcast, aggregate",
-                             operation));
-    coll_comm *state;
-    code = coll_comm_get(comm, &state);
+    coll_operation which = COLL_OPERATIONS;
+    code = find_operation(operation, &which);
+    coll_comm *state = NULL;
     if (code == MPI_SUCCESS)
-        code = coll_comm_set(state, (coll_operation)i, operation, spec);
+        code = coll_comm_get(comm, &state);
+    if (code == MPI_SUCCESS)
+        code = coll_comm_set(state, which, operation, spec);
     return coll_raise(comm, code);
+}
+
+static void describe(const coll_comm *comm, const coll_shape *call, const coll_choice *choice,
+                     const coll_algorithm *algorithm, COLL_Candidate *candidate) {
+    bool chosen = choice->algorithm == algorithm;
+    coll_values values = chosen ? choice->values : coll_values_default(algorithm);
+    *candidate = (COLL_Candidate){
+        .name = algorithm->name,
+        .summary = algorithm->summary,
+        .applicable = !algorithm->applicable || algorithm->applicable(call),
+        .chosen = chosen,
+        .why = chosen ? choice->why : NULL,
+    };
+    if (candidate->applicable)
+        candidate->predicted = algorithm->predict(call, comm->profile, &values);
+    coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
+}
+
+int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
+                 COLL_Candidate candidates[], int capacity, int *count) {
+    bool inter;
+    int code = check_comm(comm, &inter);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_operation which = COLL_OPERATIONS;
+    coll_comm *state = NULL;
+    code = inter ? coll_error(MPI_ERR_COMM, "COLL_Explain: an intercommunicator")
+                 : find_operation(operation, &which);
+    if (code == MPI_SUCCESS)
+        code = coll_comm_get(comm, &state);
+    if (code == MPI_SUCCESS && bytes < 0)
+        code = coll_error(MPI_ERR_COUNT, "COLL_Explain: %lld bytes", (long long)bytes);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+
+    const coll_algorithm *const *table = coll_operations[which].table;
+    coll_shape call = {
+        .operation = operation, .bytes = (size_t)bytes, .root = root, .topo = &state->topo};
+    coll_choice choice = coll_select(table, &call, state->profile, &state->specs[which]);
+    for (*count = 0; table[*count]; ++*count)
+        if (*count < capacity)
+            describe(state, &call, &choice, table[*count], &candidates[*count]);
+    return MPI_SUCCESS;
 }
 
 static int check_bcast(MPI_Count count, MPI_Datatype type, int root, int ranks) {
@@ -105,13 +153,10 @@ int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
 }
 
 static int run_aggregate(COLL_Pool *pool, int root, coll_comm *comm, COLL_Aggregate_stats *stats) {
-    /* Ranks hold pools of different sizes: no one size is known to all, and none decides. */
-    coll_shape shape = {.operation = "aggregate", .root = root, .topo = &comm->topo};
-    coll_spec spec = comm->specs[COLL_OPERATION_AGGREGATE];
-    if (!spec.algorithm)
-        spec = (coll_spec){.algorithm = coll_aggregate_table[0],
-                           .values = coll_values_default(coll_aggregate_table[0])};
-    coll_choice choice = coll_select(coll_aggregate_table, &shape, comm->profile, &spec);
+    coll_shape shape = {
+        .operation = "aggregate", .bytes = COLL_BYTES_UNKNOWN, .root = root, .topo = &comm->topo};
+    coll_choice choice = coll_select(coll_aggregate_table, &shape, comm->profile,
+                                     &comm->specs[COLL_OPERATION_AGGREGATE]);
     size_t bytes = pool ? coll_pool_bytes(pool) : 0;
     double start = PMPI_Wtime();
     int code = coll_aggregate_run(pool, root, comm, coll_aggregate_of(choice.algorithm),

@@ -11,7 +11,8 @@ static coll_choice choice(const coll_algorithm *algorithm, const coll_shape *cal
     coll_choice made = {.algorithm = algorithm,
                         .values = values ? *values : coll_values_default(algorithm),
                         .why = why};
-    made.predicted = algorithm->predict(call, profile, &made.values);
+    if (call->bytes != COLL_BYTES_UNKNOWN)
+        made.predicted = algorithm->predict(call, profile, &made.values);
     return made;
 }
 
@@ -22,6 +23,8 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
         return choice(user->algorithm, call, profile, &user->values, "the user's word");
     if (user->algorithm)
         return choice(standby, call, profile, NULL, "the user's word is not applicable here");
+    if (call->bytes == COLL_BYTES_UNKNOWN)
+        return choice(standby, call, profile, NULL, "nobody knows the size");
     if (call->topo->nodes == 1)
         return choice(standby, call, profile, NULL, "all ranks on one node");
 
