@@ -66,8 +66,8 @@ typedef struct COLL_Pool COLL_Pool;
 
 /*
  * Combines FROM into INTO, both VALUE_BYTES long and aligned to 8 bytes. Must be associative and
- * commutative, must not keep the pointers, and may be called from several threads at once (never
- * twice at once for one key). CONTEXT is what COLL_Pool_create was given.
+ * commutative, must not keep the pointers or touch the pool, and may be called from several threads
+ * at once (never twice at once for one key). CONTEXT is what COLL_Pool_create was given.
  */
 typedef void COLL_Combine(void *into, const void *from, size_t value_bytes, void *context);
 
@@ -80,7 +80,10 @@ int COLL_Pool_create(size_t value_bytes, COLL_Combine *combine, void *context, C
 /* Frees *POOL and sets it to NULL. Not collective; NULL inside is fine. */
 void COLL_Pool_free(COLL_Pool **pool);
 
-/* Adds VALUE (copied) under KEY, combining it with what is there. Thread-safe, not collective. */
+/*
+ * Adds VALUE (copied, of any alignment) under KEY, combining it with what is there. Thread-safe,
+ * not collective. Errors: MPI_ERR_NO_MEM, which leaves the pool as it was.
+ */
 int COLL_Pool_add(COLL_Pool *pool, uint64_t key, const void *value);
 
 /* The number of keys in POOL. Not collective. */
@@ -102,16 +105,17 @@ typedef struct COLL_Aggregate_stats {
     double local_seconds;    /* stage 1: combining among the processes of a node */
     double group_by_seconds; /* stage 2: regrouping by partition across nodes */
     double gather_seconds;   /* stage 3: gathering the partitions at the root */
-    uint64_t bytes_sent;     /* by this rank, over all stages */
-    uint64_t peak_bytes;     /* the most memory that pools and buffers held at once */
+    uint64_t bytes_sent;     /* keys and values that left this rank, over all stages */
+    uint64_t peak_bytes;     /* the most memory that the pool and buffers held at once */
 } COLL_Aggregate_stats;
 
 /*
  * Combines the pools of all ranks into ROOT's: afterwards the pool at ROOT holds every key that any
  * rank held, once, and the other ranks' pools are empty. VALUE_BYTES and the combine function must
  * be the same everywhere. The order of combination is fixed by the layout of the ranks over the
- * nodes, never by the order of arrival. STATS may be NULL.
- * Source: papers Zhang, Qiu et al., 3-stage aggregation (eq. 4).
+ * nodes, never by the order of arrival. STATS may be NULL. Where a rank runs out of memory all
+ * ranks get MPI_ERR_NO_MEM; the pools then stay valid, but pairs may be missing. Source: papers
+ * Zhang, Qiu et al., 3-stage aggregation (eq. 4).
  */
 int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats);
 
