@@ -23,7 +23,7 @@ const coll_param coll_aggregate_params[] = {
 };
 
 /* Finds out whether all ranks gave good and equal arguments; the same outcome everywhere. */
-static int check_arguments(const COLL_Pool *pool, int root, const coll_comm *comm) {
+static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm) {
     int64_t value_bytes = pool ? (int64_t)coll_pool_value_bytes(pool) : 0;
     const int64_t mine[] = {!pool, root, -(int64_t)root, value_bytes, -value_bytes};
     int64_t highest[sizeof mine / sizeof *mine];

@@ -40,8 +40,7 @@ struct coll_exchange {
     bool broken;  /* communication failed: MPI may still use the memory, so none is freed */
 };
 
-int coll_exchange_highest(const coll_comm *comm, int count, const int64_t numbers[],
-                          int64_t highest[]) {
+int coll_exchange_highest(coll_comm *comm, int count, const int64_t numbers[], int64_t highest[]) {
     size_t bytes = (size_t)count * sizeof *numbers;
     int64_t *given = malloc(2 * bytes), *got = given + count;
     if (!given)

@@ -38,7 +38,6 @@ int coll_exchange_close(coll_exchange *exchange, int code);
  * The largest of every rank's NUMBERS, in place. Collective; waits politely. Errors are those of
  * the communication.
  */
-int coll_exchange_highest(const coll_comm *comm, int count, const int64_t numbers[],
-                          int64_t highest[]);
+int coll_exchange_highest(coll_comm *comm, int count, const int64_t numbers[], int64_t highest[]);
 
 #endif
