@@ -1,10 +1,10 @@
-/* A first program: rank 0 broadcasts, everybody prints. Build: mpicc first.c $(pkg-config --cflags --libs coll) */
+/* A first program: rank 0 broadcasts, everybody prints. Build: mpicc first.c $(pkg-config --cflags
+ * --libs coll) */
 #include <coll.h>
 #include <stdio.h>
 #include <string.h>
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     int rank;
     char greeting[32] = "";

@@ -18,6 +18,36 @@ libwords_la_SOURCES = \
 libwords_la_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
 libwords_la_LIBADD = $(PNG_LIBS) $(ZLIB_LIBS)
 
+# libkmeans.la: assignment, iteration, reading of points and writing of results.
+noinst_LTLIBRARIES += libkmeans.la
+libkmeans_la_SOURCES = \
+	kmeans/agree.c kmeans/agree.h \
+	kmeans/assign.c kmeans/assign.h \
+	kmeans/assign_avx2.c \
+	kmeans/assign_scalar.c \
+	kmeans/assign_vnni.c \
+	kmeans/benchmark.c kmeans/benchmark.h \
+	kmeans/format.h \
+	kmeans/format_npy.c \
+	kmeans/format_records.c \
+	kmeans/format_text.c \
+	kmeans/format_vecs.c \
+	kmeans/kernel.c kmeans/kernel.h kmeans/kernels.h \
+	kmeans/kmeans.c kmeans/kmeans.h \
+	kmeans/partial.c kmeans/partial.h \
+	kmeans/peak.c kmeans/peak.h \
+	kmeans/place.c kmeans/place.h \
+	kmeans/points.c kmeans/points.h \
+	kmeans/refill.c kmeans/refill.h \
+	kmeans/result.c kmeans/result.h \
+	kmeans/result_file.c kmeans/result_file.h \
+	kmeans/sample.c kmeans/sample.h \
+	kmeans/threads.c kmeans/threads.h \
+	kmeans/update.c kmeans/update.h
+# A compiler without OpenMP ignores its pragmas, and one thread does the work.
+libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas
+libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+
 bin_PROGRAMS += coll-words
 coll_words_SOURCES = \
 	kmeans/coll-words.c \
@@ -27,17 +57,10 @@ coll_words_SOURCES = \
 	kmeans/words.h
 coll_words_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 coll_words_LDADD = libcli.la libwords.la
-dist_man_MANS += man/coll-words.1
-# libkmeans.la: the mathematics that the programs share.
-noinst_LTLIBRARIES += libkmeans.la
-libkmeans_la_SOURCES = \
-	kmeans/assign.c kmeans/assign.h \
-	kmeans/assign_avx2.c \
-	kmeans/assign_scalar.c \
-	kmeans/assign_vnni.c \
-	kmeans/benchmark.c kmeans/benchmark.h \
-	kmeans/kernel.c kmeans/kernel.h kmeans/kernels.h \
-	kmeans/peak.c kmeans/peak.h
-# A compiler without OpenMP ignores its pragmas, and one thread does the work.
-libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas
-libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+
+bin_PROGRAMS += coll-kmeans
+coll_kmeans_SOURCES = \
+	kmeans/coll-kmeans.c \
+	kmeans/report.c kmeans/report.h
+coll_kmeans_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+coll_kmeans_LDADD = libkmeans.la libwords.la libcli.la libcoll.la

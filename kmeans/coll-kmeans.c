@@ -1,0 +1,355 @@
+/* coll-kmeans: options and the order of things; kmeans.h is the work. */
+#include "config.h"
+
+#include "kmeans/benchmark.h"
+#include "kmeans/kmeans.h"
+#include "kmeans/partial.h"
+#include "kmeans/report.h"
+#include "kmeans/result.h"
+#include "kmeans/result_file.h"
+#include "kmeans/threads.h"
+#include "tools/cli.h"
+
+#include <coll.h>
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char program[] = "coll-kmeans";
+
+static const char help[] =
+    "usage: mpirun -n RANKS coll-kmeans --k K [options] POINTS... --centroids FILE.npy --assign "
+    "FILE.npy\n"
+    "       coll-kmeans --benchmark | --help | --version\n"
+    "\n"
+    "Clusters points of unsigned bytes by K-means, exactly, over any number of MPI ranks. The "
+    "result\n"
+    "is the same, bit for bit, for any number of ranks and threads.\n"
+    "\n"
+    "POINTS are one or more files, read one after the other:\n"
+    "  .npy     rows x features, uint8 (or float32 that are whole numbers from 0 to 255)\n"
+    "  .bvecs   the number of features as a 32-bit integer before each row (.fvecs: float32)\n"
+    "  others   text, a point on each line: picture id, row id, column id, features\n"
+    "\n"
+    "  --k K               number of clusters; K, M and G are powers of 1024: 64K\n"
+    "  --centroids FILE    write the centroids here: .npy, k x features, uint8\n"
+    "  --assign FILE       write each point's cluster here: .npy, int32, in the points' order\n"
+    "  --iterations N      stop after N iterations (default 10)\n"
+    "  --tolerance T       stop when no centroid moves farther than T (Euclidean)\n"
+    "  --threads T         threads of each rank (default: its processors, shared fairly)\n"
+    "  --seed S            chooses the initial centroids (default 1)\n"
+    "  --bcast SPEC        algorithm of the broadcast, e.g. chain:chunk=32K (or COLL_BCAST)\n"
+    "  --aggregate SPEC    algorithm of the aggregation (or COLL_AGGREGATE)\n"
+    "  --json FILE         write the table as JSON too, an object on each line\n"
+    "  --progress          show progress on stderr even where that is no terminal\n"
+    "  --benchmark         print what the assignment kernel and the processor can do\n"
+    "  --help, --version\n"
+    "\n"
+    "Start: k distinct rows, chosen by the seed. Ties: a point takes the nearest centroid of the\n"
+    "lowest number. Update: the mean, rounded to the nearest integer, half up. Empty clusters, in\n"
+    "ascending order, take the points farthest from their centroids, the farthest first, of "
+    "equally\n"
+    "far ones the lowest row; no points of clusters with one member, none that lie on their "
+    "centroid.\n"
+    "Stop: nothing moves any more, --tolerance, or --iterations. The points are then assigned to "
+    "the\n"
+    "final centroids, so that the two files belong together.\n"
+    "\n"
+    "The objective is the exact sum of squared distances. Rounding adds at most points x features "
+    "/ 4\n"
+    "to it in comparison with the exact means, but it never rises from one iteration to the "
+    "next:\n"
+    "the integer nearest to a mean is the best integer there is, the old centroid among them.\n";
+
+typedef struct command {
+    km_settings settings;
+    const char *bcast, *aggregate, *json, *centroids, *assign;
+    const char *const *points;
+    size_t files;
+    bool progress, benchmark, help, version;
+} command;
+
+enum {
+    OPTION_AGGREGATE = 256,
+    OPTION_ASSIGN,
+    OPTION_BCAST,
+    OPTION_BENCHMARK,
+    OPTION_CENTROIDS,
+    OPTION_HELP,
+    OPTION_ITERATIONS,
+    OPTION_JSON,
+    OPTION_K,
+    OPTION_PROGRESS,
+    OPTION_SEED,
+    OPTION_THREADS,
+    OPTION_TOLERANCE,
+    OPTION_VERSION
+};
+
+static const struct option long_options[] = {
+    {"aggregate", required_argument, NULL, OPTION_AGGREGATE},
+    {"assign", required_argument, NULL, OPTION_ASSIGN},
+    {"bcast", required_argument, NULL, OPTION_BCAST},
+    {"benchmark", no_argument, NULL, OPTION_BENCHMARK},
+    {"centroids", required_argument, NULL, OPTION_CENTROIDS},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"iterations", required_argument, NULL, OPTION_ITERATIONS},
+    {"json", required_argument, NULL, OPTION_JSON},
+    {"k", required_argument, NULL, OPTION_K},
+    {"progress", no_argument, NULL, OPTION_PROGRESS},
+    {"seed", required_argument, NULL, OPTION_SEED},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+static bool take_k(const char *text, size_t *k, struct problem *problem) {
+    uint64_t value;
+    if (!cli_parse_size(text, &value) || value < 1 || value > INT32_MAX)
+        return problem_set(problem, "--k %s: a number from 1 to %" PRId32 " is needed", text,
+                           INT32_MAX);
+    *k = (size_t)value;
+    return true;
+}
+
+static bool take_integer(const char *name, const char *text, int64_t lowest, int64_t highest,
+                         int64_t *value, struct problem *problem) {
+    return cli_parse_integer(text, lowest, highest, value) ||
+           problem_set(problem, "--%s %s: a number from %" PRId64 " to %" PRId64 " is needed", name,
+                       text, lowest, highest);
+}
+
+static bool take_option(int option, const char *text, command *options, struct problem *problem) {
+    km_settings *settings = &options->settings;
+    int64_t integer = 0;
+    bool good = true;
+    switch (option) {
+    case OPTION_AGGREGATE:
+        options->aggregate = text;
+        break;
+    case OPTION_ASSIGN:
+        options->assign = text;
+        break;
+    case OPTION_BCAST:
+        options->bcast = text;
+        break;
+    case OPTION_BENCHMARK:
+        options->benchmark = true;
+        break;
+    case OPTION_CENTROIDS:
+        options->centroids = text;
+        break;
+    case OPTION_HELP:
+        options->help = true;
+        break;
+    case OPTION_ITERATIONS:
+        good = take_integer("iterations", text, 0, INT32_MAX, &settings->iterations, problem);
+        break;
+    case OPTION_JSON:
+        options->json = text;
+        break;
+    case OPTION_K:
+        good = take_k(text, &settings->k, problem);
+        break;
+    case OPTION_PROGRESS:
+        options->progress = true;
+        break;
+    case OPTION_SEED:
+        good = take_integer("seed", text, 0, INT64_MAX, &integer, problem);
+        settings->seed = (uint64_t)integer;
+        break;
+    case OPTION_THREADS:
+        good = take_integer("threads", text, 1, 1024, &integer, problem);
+        settings->threads = (int)integer;
+        break;
+    case OPTION_TOLERANCE:
+        if (!cli_parse_number(text, &settings->tolerance) || settings->tolerance < 0)
+            good = problem_set(problem, "--tolerance %s: a number, 0 or more, is needed", text);
+        break;
+    case OPTION_VERSION:
+        options->version = true;
+        break;
+    default:
+        good = problem_set(problem, "option %d is not handled", option);
+    }
+    return good;
+}
+
+static bool require(const command *options, struct problem *problem) {
+    const char *missing = !options->settings.k  ? "--k K"
+                          : !options->files     ? "a file of points"
+                          : !options->centroids ? "--centroids FILE"
+                          : !options->assign    ? "--assign FILE"
+                                                : NULL;
+    if (missing)
+        return problem_set(problem, "%s is missing; coll-kmeans --help explains", missing);
+    if (strcmp(options->centroids, options->assign) == 0)
+        return problem_set(problem, "--centroids and --assign name the same file");
+    return true;
+}
+
+static bool parse(int argc, char **argv, command *options, struct problem *problem) {
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+        const char *word = argv[optind - 1];
+        if (option == ':')
+            return problem_set(problem, "option %s needs a value", word);
+        if (option == '?')
+            return problem_set(problem, "unknown option %s; coll-kmeans --help lists them", word);
+        if (!take_option(option, optarg, options, problem))
+            return false;
+    }
+    options->points = (const char *const *)argv + optind;
+    options->files = (size_t)(argc - optind);
+    return options->help || options->version || options->benchmark || require(options, problem);
+}
+
+/* Asks for the algorithms, and finds out at once whether all settings are known and allowed. */
+static bool choose_algorithms(const command *options, MPI_Comm comm, struct problem *problem) {
+    COLL_Pool *pool = NULL;
+    uint8_t nothing = 0;
+    if (options->bcast)
+        km_mpi(problem, COLL_Set(comm, "bcast", options->bcast));
+    if (options->aggregate)
+        km_mpi(problem, COLL_Set(comm, "aggregate", options->aggregate));
+    km_partial_pool(1, 1, &pool, problem);
+    bool good = km_agree(problem, comm);
+    if (good) {
+        if (km_mpi(problem, COLL_Bcast(&nothing, 1, MPI_UINT8_T, 0, comm)))
+            km_mpi(problem, COLL_Aggregate(pool, 0, comm, NULL));
+        good = km_agree(problem, comm);
+    }
+    COLL_Pool_free(&pool);
+    return good;
+}
+
+static bool check_outputs(const command *options, MPI_Comm comm, struct problem *problem) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0 &&
+        result_file_check(options->centroids, options->points, options->files, problem))
+        result_file_check(options->assign, options->points, options->files, problem);
+    return km_agree(problem, comm);
+}
+
+static bool choose_kernel(km_settings *settings, MPI_Comm comm, struct problem *problem) {
+    char text[256];
+    settings->kernel = km_kernel_best(text, sizeof text);
+    if (!settings->kernel)
+        problem_set(problem, "%s", text);
+    return km_agree(problem, comm) &&
+           (settings->threads || km_default_threads(comm, &settings->threads, problem));
+}
+
+/* Measures this machine; without MPI, so that it also works without mpirun. */
+static bool benchmark(const command *options, struct problem *problem) {
+    FILE *json = NULL;
+    int threads = options->settings.threads;
+    if (options->json && !(json = fopen(options->json, "w")))
+        return problem_set(problem, "%s: can't be written: %s", options->json, strerror(errno));
+    int code = km_benchmark(stdout, threads ? threads : 1, json);
+    if (code)
+        problem_set(problem, "the benchmark failed: %s", strerror(code));
+    if (json && fclose(json))
+        problem_set(problem, "%s: can't be written: %s", options->json, strerror(errno));
+    return !problem->text[0];
+}
+
+static bool open_json(const char *path, FILE **json, MPI_Comm comm, struct problem *problem) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0 && path) {
+        *json = fopen(path, "w");
+        if (!*json)
+            problem_set(problem, "%s: can't be written: %s", path, strerror(errno));
+    }
+    return km_agree(problem, comm);
+}
+
+static bool close_json(const char *path, FILE *json, MPI_Comm comm, struct problem *problem) {
+    if (json) {
+        bool bad = ferror(json) != 0;
+        if (fclose(json) || bad)
+            problem_set(problem, "%s: can't be written: %s", path, strerror(errno));
+    }
+    return km_agree(problem, comm);
+}
+
+/* Clusters POINTS and writes the result. */
+static bool cluster(const command *options, const km_points *points, km_report *report,
+                    MPI_Comm comm, struct problem *problem) {
+    km_result result;
+    int rank;
+    km_observer observer = {report_step, report_progress, report};
+    MPI_Comm_rank(comm, &rank);
+    if (!km_cluster(points, &options->settings, &observer, comm, &result, problem))
+        return false;
+    if (rank == 0)
+        report_end(report, points, &result);
+    bool good = km_write_result(&result, points, options->settings.k, options->centroids,
+                                options->assign, comm, problem);
+    km_result_free(&result);
+    return good;
+}
+
+static bool run(command *options, MPI_Comm comm, struct problem *problem) {
+    int rank, ranks;
+    km_points points;
+    km_report report = {.json = NULL, .progress = options->progress || isatty(STDERR_FILENO)};
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    if (!check_outputs(options, comm, problem) || !choose_algorithms(options, comm, problem) ||
+        !choose_kernel(&options->settings, comm, problem))
+        return false;
+    double start = MPI_Wtime();
+    if (!km_points_read(options->points, options->files, comm, &points, problem))
+        return false;
+    if (options->settings.k > points.total)
+        problem_set(problem, "--k %zu: there are only %" PRIu64 " points", options->settings.k,
+                    points.total);
+    bool good = km_agree(problem, comm) && open_json(options->json, &report.json, comm, problem);
+    if (good) {
+        if (rank == 0)
+            report_begin(&report, &points, &options->settings, ranks, MPI_Wtime() - start);
+        good = cluster(options, &points, &report, comm, problem);
+        good = close_json(options->json, report.json, comm, problem) && good;
+    }
+    km_points_free(&points);
+    return good;
+}
+
+int main(int argc, char **argv) {
+    command options = {.settings = {.iterations = 10, .tolerance = -1, .seed = 1}};
+    struct problem problem = {""};
+    MPI_Comm comm;
+    int provided;
+    parse(argc, argv, &options, &problem);
+    if (!problem.text[0] && options.help)
+        return fputs(help, stdout) < 0;
+    if (!problem.text[0] && options.version)
+        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
+    if (!problem.text[0] && options.benchmark) {
+        if (benchmark(&options, &problem))
+            return EXIT_SUCCESS;
+        fprintf(stderr, "%s: %s\n", program, problem.text);
+        return EXIT_FAILURE;
+    }
+
+    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+        return EXIT_FAILURE;
+    cli_agree(MPI_COMM_WORLD, program, problem.text[0] ? problem.text : NULL);
+    /* Our own communicator, so that errors return to us and become one clear line. */
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    bool good = run(&options, comm, &problem);
+    cli_agree(comm, program, good ? NULL : problem.text);
+    MPI_Comm_free(&comm);
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,82 @@
+/*
+ * K-means over MPI (Lloyd's algorithm) on features and centroids of uint8, exact: every iteration
+ * broadcasts the centroids, assigns every point to the nearest (map), aggregates the sums of the
+ * clusters in three stages and divides them at rank 0. Integers throughout, so that the result is
+ * the same bits for any number of ranks and threads.
+ * Source: Zhang, Qiu et al., "High Performance Clustering of Social Images in a Map-Collective
+ * Programming Model", section II, table I.
+ */
+#ifndef COLL_KMEANS_KMEANS_H
+#define COLL_KMEANS_KMEANS_H
+
+#include "kmeans/kernel.h"
+#include "kmeans/points.h"
+
+#include <stdint.h>
+
+typedef struct km_settings {
+    size_t k;
+    int64_t iterations; /* at most, 0 for none */
+    double tolerance;   /* stop when no centroid moves farther than this; below 0: not asked for */
+    uint64_t seed;      /* of the initial centroids */
+    int threads;        /* of this rank */
+    const km_kernel *kernel;
+} km_settings;
+
+typedef enum km_phase {
+    KM_BROADCAST,
+    KM_MAP,
+    KM_LOCAL,
+    KM_GROUP_BY,
+    KM_GATHER,
+    KM_TOTAL,
+    KM_PHASES
+} km_phase;
+
+/* What one iteration found; complete at rank 0. */
+typedef struct km_step {
+    int64_t iteration;         /* from 1 */
+    uint64_t objective;        /* sum of squared distances to the centroids that were broadcast */
+    uint64_t moved;            /* points whose cluster changed; all in the first iteration */
+    double imbalance;          /* k * sum of squared counts / n^2: 1 for clusters of equal size */
+    uint64_t empty;            /* clusters without a point */
+    uint64_t refilled;         /* of these, how many got a new centroid */
+    double shift;              /* the farthest way of a centroid in this update */
+    double seconds[KM_PHASES]; /* of the slowest rank in each phase; the total is all of it */
+} km_step;
+
+typedef enum km_stop {
+    KM_STOP_UNMOVED,   /* neither a point nor a centroid moved */
+    KM_STOP_TOLERANCE, /* no centroid moved farther than the tolerance */
+    KM_STOP_ITERATIONS
+} km_stop;
+
+/* Who watches, at rank 0. */
+typedef struct km_observer {
+    /* After each iteration. */
+    void (*step)(const km_step *step, void *context);
+    /* Now and then within iteration ITERATION, of whose map phase DONE (0 to 1) is done. */
+    void (*progress)(int64_t iteration, double done, void *context);
+    void *context;
+} km_observer;
+
+typedef struct km_result {
+    uint8_t *centroids; /* k rows, on all ranks */
+    uint32_t *nearest;  /* of each of this rank's points, among these very centroids */
+    uint64_t objective; /* of the two; on all ranks */
+    int64_t iterations; /* done */
+    km_stop stop;
+} km_result;
+
+/*
+ * Clusters POINTS, from k distinct rows that the seed chooses. Collective; on false all ranks have
+ * the same problem. The caller frees RESULT with km_result_free.
+ *
+ * The objective never rises from one iteration to the next (update.h says why).
+ */
+bool km_cluster(const km_points *points, const km_settings *settings, const km_observer *observer,
+                MPI_Comm comm, km_result *result, struct problem *problem);
+
+void km_result_free(km_result *result);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * Stage 1 of the aggregation across the threads of a rank (Zhang, Qiu et al., "High Performance
+ * Clustering of Social Images in a Map-Collective Programming Model", section V): the points are
+ * sorted by cluster, and threads sum slices of that order, so that they meet in the pool only where
+ * a cluster crosses from one slice into the next.
+ */
+#include "config.h"
+
+#include "kmeans/partial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The points that a thread takes at once. Their sum of one feature fits 32 bits by far. */
+enum { SLICE = 4096 };
+
+/* A value is a count and DIM sums, of 32 bits where no sum over all points needs more. */
+static bool is_wide(uint64_t total) {
+    return total > UINT32_MAX / 255;
+}
+
+static void add_narrow(void *into, const void *from, size_t bytes, void *context) {
+    (void)context;
+    uint32_t *sums = into;
+    const uint32_t *more = from;
+    for (size_t i = 0; i < bytes / sizeof *sums; i++)
+        sums[i] += more[i];
+}
+
+static void add_wide(void *into, const void *from, size_t bytes, void *context) {
+    (void)context;
+    uint64_t *sums = into;
+    const uint64_t *more = from;
+    for (size_t i = 0; i < bytes / sizeof *sums; i++)
+        sums[i] += more[i];
+}
+
+bool km_partial_pool(uint64_t total, size_t dim, COLL_Pool **pool, struct problem *problem) {
+    if (is_wide(total))
+        return km_mpi(problem,
+                      COLL_Pool_create((dim + 1) * sizeof(uint64_t), add_wide, NULL, pool));
+    return km_mpi(problem, COLL_Pool_create((dim + 1) * sizeof(uint32_t), add_narrow, NULL, pool));
+}
+
+/* A counting sort: ORDER lists the points by cluster; those of cluster j end before STARTS[j]. */
+static void sort_by_cluster(const uint32_t *nearest, size_t rows, size_t k, size_t *order,
+                            size_t *starts) {
+    memset(starts, 0, (k + 1) * sizeof *starts);
+    for (size_t i = 0; i < rows; i++)
+        starts[nearest[i] + 1]++;
+    for (size_t j = 0; j < k; j++)
+        starts[j + 1] += starts[j];
+    for (size_t i = 0; i < rows; i++)
+        order[starts[nearest[i]]++] = i;
+}
+
+/* Adds the points FROM to TO of ORDER, all of one cluster, to POOL. SUMS is scratch. */
+static int add_run(const km_points *points, const size_t *order, size_t from, size_t to,
+                   uint64_t cluster, uint32_t *sums, uint64_t *wide_sums, COLL_Pool *pool) {
+    size_t dim = points->dim;
+    memset(sums, 0, (dim + 1) * sizeof *sums);
+    sums[0] = (uint32_t)(to - from);
+    uint32_t *totals = sums + 1;
+    for (size_t i = from; i < to; i++) {
+        const uint8_t *row = points->data + order[i] * dim;
+#pragma omp simd
+        for (size_t column = 0; column < dim; column++)
+            totals[column] += row[column];
+    }
+    if (!is_wide(points->total))
+        return COLL_Pool_add(pool, cluster, sums);
+    for (size_t i = 0; i <= dim; i++)
+        wide_sums[i] = sums[i];
+    return COLL_Pool_add(pool, cluster, wide_sums);
+}
+
+static int add_slice(const km_points *points, const uint32_t *nearest, const size_t *order,
+                     size_t from, size_t to, uint32_t *sums, uint64_t *wide_sums, COLL_Pool *pool) {
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && from < to) {
+        uint32_t cluster = nearest[order[from]];
+        size_t end = from + 1;
+        while (end < to && nearest[order[end]] == cluster)
+            end++;
+        code = add_run(points, order, from, end, cluster, sums, wide_sums, pool);
+        from = end;
+    }
+    return code;
+}
+
+bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
+                    size_t *order, size_t *starts, COLL_Pool *pool, struct problem *problem) {
+    sort_by_cluster(nearest, points->rows, k, order, starts);
+    int first_error = MPI_SUCCESS;
+#pragma omp parallel num_threads(threads)
+    {
+        int code = MPI_SUCCESS;
+        uint64_t *wide_sums = malloc((points->dim + 1) * sizeof *wide_sums);
+        uint32_t *sums = malloc((points->dim + 1) * sizeof *sums);
+        if (!wide_sums || !sums)
+            code = MPI_ERR_NO_MEM;
+#pragma omp for schedule(dynamic)
+        for (size_t from = 0; from < points->rows; from += SLICE) {
+            size_t to = points->rows - from < SLICE ? points->rows : from + SLICE;
+            if (code == MPI_SUCCESS)
+                code = add_slice(points, nearest, order, from, to, sums, wide_sums, pool);
+        }
+        free(sums);
+        free(wide_sums);
+        if (code != MPI_SUCCESS) {
+#pragma omp critical
+            first_error = code;
+        }
+    }
+    return km_mpi(problem, first_error);
+}
+
+typedef struct visitor {
+    bool wide;
+    size_t dim;
+    uint64_t *sums; /* scratch: a narrow value, widened */
+    void (*visit)(uint64_t cluster, uint64_t count, const uint64_t *sums, void *context);
+    void *context;
+} visitor;
+
+static int visit_value(uint64_t cluster, const void *value, void *context) {
+    const visitor *each = context;
+    if (each->wide)
+        memcpy(each->sums, value, (each->dim + 1) * sizeof(uint64_t));
+    else
+        for (size_t i = 0; i <= each->dim; i++)
+            each->sums[i] = ((const uint32_t *)value)[i];
+    each->visit(cluster, each->sums[0], each->sums + 1, each->context);
+    return 0;
+}
+
+bool km_partial_visit(const COLL_Pool *pool, uint64_t total, size_t dim,
+                      void (*visit)(uint64_t cluster, uint64_t count, const uint64_t *sums,
+                                    void *context),
+                      void *context, struct problem *problem) {
+    visitor each = {is_wide(total), dim, malloc((dim + 1) * sizeof(uint64_t)), visit, context};
+    bool good = each.sums && COLL_Pool_visit(pool, visit_value, &each) == 0;
+    free(each.sums);
+    return good || problem_set(problem, "out of memory");
+}

@@ -1,0 +1,184 @@
+#include "config.h"
+
+#include "kmeans/points.h"
+
+#include "kmeans/assign.h"
+#include "kmeans/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const km_format *const formats[] = {
+    &km_format_npy,
+    &km_format_bvecs,
+    &km_format_fvecs,
+    &km_format_text,
+};
+
+void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *count) {
+    uint64_t place = (uint64_t)rank, each = total / (uint64_t)ranks, more = total % (uint64_t)ranks;
+    *first = place * each + (place < more ? place : more);
+    *count = each + (place < more);
+}
+
+int km_open(const char *path, struct problem *problem) {
+    struct stat about;
+    /* Not to wait for a writer where the path is a pipe. */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) {
+        problem_set(problem, "%s: can't be opened: %s", path, strerror(errno));
+        return -1;
+    }
+    if (fstat(file, &about) || !S_ISREG(about.st_mode)) {
+        problem_set(problem, "%s: is not a regular file", path);
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+/* Learns the format and layout of a file; which of the formats it is goes to *WHICH. */
+static bool describe(km_source *source, size_t *which, struct problem *problem) {
+    unsigned char head[8];
+    struct stat about;
+    bool good = false;
+    int file = km_open(source->path, problem);
+    if (file < 0)
+        return false;
+    if (fstat(file, &about)) {
+        problem_set(problem, "%s: %s", source->path, strerror(errno));
+        goto close_file;
+    }
+    source->layout.bytes = (uint64_t)about.st_size;
+    size_t count = about.st_size < (off_t)sizeof head ? (size_t)about.st_size : sizeof head;
+    if (!km_read_at(file, source->path, 0, head, count, problem))
+        goto close_file;
+    size_t format = 0;
+    while (!formats[format]->recognise(source->path, head, count))
+        format++;
+    *which = format;
+    good = formats[format]->describe(file, source, problem);
+close_file:
+    close(file);
+    return good;
+}
+
+static bool check_dim(const km_source *source, const km_source *first, struct problem *problem) {
+    uint64_t dim = source->layout.dim;
+    if (dim < 1 || dim > KM_MAX_DIM)
+        return problem_set(problem, "%s: has %" PRIu64 " features a row; 1 to %d are allowed",
+                           source->path, dim, KM_MAX_DIM);
+    if (dim != first->layout.dim)
+        return problem_set(problem, "%s: has %" PRIu64 " features a row where %s has %" PRIu64,
+                           source->path, dim, first->path, first->layout.dim);
+    return true;
+}
+
+/* Describes a file on rank 0 and completes the description on all ranks. */
+static bool share_description(km_source *source, const km_source *first, MPI_Comm comm,
+                              struct problem *problem) {
+    int rank;
+    struct {
+        km_layout layout;
+        size_t format;
+    } told = {.format = 0};
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0 && describe(source, &told.format, problem)) {
+        check_dim(source, first, problem);
+        told.layout = source->layout;
+    }
+    if (!km_agree(problem, comm))
+        return false;
+    km_mpi(problem, MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, comm));
+    if (!km_agree(problem, comm))
+        return false;
+    source->layout = told.layout;
+    source->format = formats[told.format];
+    return !source->format->index || source->format->index(source, comm, problem);
+}
+
+/* Reads what of [BEGIN, END), rows of all files, lies in SOURCE, whose rows begin at OFFSET. */
+static bool read_part(const km_source *source, uint64_t offset, const km_points *points,
+                      struct problem *problem) {
+    uint64_t begin = points->first > offset ? points->first : offset;
+    uint64_t end = points->first + points->rows, limit = offset + source->layout.rows;
+    if (end > limit)
+        end = limit;
+    if (begin >= end)
+        return true;
+    int file = km_open(source->path, problem);
+    if (file < 0)
+        return false;
+    bool good = source->format->read(file, source, begin - offset, (size_t)(end - begin),
+                                     points->data + (begin - points->first) * points->dim, problem);
+    close(file);
+    return good;
+}
+
+static bool read_share(const km_source *sources, size_t count, MPI_Comm comm, km_points *points,
+                       struct problem *problem) {
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    points->dim = sources[0].layout.dim;
+    points->total = 0;
+    for (size_t i = 0; i < count; i++)
+        points->total += sources[i].layout.rows;
+
+    uint64_t rows;
+    km_share(points->total, rank, ranks, &points->first, &rows);
+    /* The objective, a sum of squared distances, must fit 63 bits. */
+    if (points->total > INT64_MAX / (255 * 255) / points->dim)
+        return problem_set(problem, "%" PRIu64 " points of %zu features are too many",
+                           points->total, points->dim);
+    points->rows = (size_t)rows;
+    points->data = malloc(points->rows * points->dim + 1);
+    if (!points->data)
+        return problem_set(problem,
+                           "out of memory: %zu points of %zu features for one rank; use more nodes",
+                           points->rows, points->dim);
+    uint64_t offset = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!read_part(&sources[i], offset, points, problem))
+            return false;
+        offset += sources[i].layout.rows;
+    }
+    return true;
+}
+
+bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
+                    struct problem *problem) {
+    bool good = true;
+    *points = (km_points){.data = NULL};
+    km_source *sources = calloc(count, sizeof *sources);
+    if (!sources)
+        problem_set(problem, "out of memory");
+    if (!km_agree(problem, comm)) {
+        free(sources);
+        return false;
+    }
+    for (size_t i = 0; good && i < count; i++) {
+        sources[i].path = paths[i];
+        good = share_description(&sources[i], &sources[0], comm, problem);
+    }
+    if (good) {
+        read_share(sources, count, comm, points, problem);
+        good = km_agree(problem, comm);
+    }
+    for (size_t i = 0; i < count; i++)
+        free(sources[i].lines);
+    free(sources);
+    if (!good)
+        km_points_free(points);
+    return good;
+}
+
+void km_points_free(km_points *points) {
+    free(points->data);
+    *points = (km_points){.data = NULL};
+}

@@ -1,0 +1,36 @@
+/* The points to be clustered: every rank holds an even share of the rows, in memory. */
+#ifndef COLL_KMEANS_POINTS_H
+#define COLL_KMEANS_POINTS_H
+
+#include "kmeans/agree.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct km_points {
+    uint8_t *data;  /* this rank's rows, one after the other */
+    size_t rows;    /* of this rank */
+    size_t dim;     /* features of a row */
+    uint64_t first; /* the place of this rank's first row among all */
+    uint64_t total; /* rows of all ranks */
+} km_points;
+
+/*
+ * Reads the files at PATHS, one after the other in that order, each rank its share of the rows.
+ * Collective; on false all ranks have the same problem. The caller frees POINTS with
+ * km_points_free.
+ */
+bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
+                    struct problem *problem);
+
+void km_points_free(km_points *points);
+
+/* The share of RANK when TOTAL things are spread evenly, in order, over RANKS. */
+void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *count);
+
+/* Opens the regular file at PATH for reading; -1 with a problem. The caller closes it. */
+int km_open(const char *path, struct problem *problem);
+
+#endif

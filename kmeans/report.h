@@ -1,0 +1,28 @@
+/* What coll-kmeans prints at rank 0: the table, its figures as JSON lines, and the progress. */
+#ifndef COLL_KMEANS_REPORT_H
+#define COLL_KMEANS_REPORT_H
+
+#include "kmeans/kmeans.h"
+
+#include <stdio.h>
+
+typedef struct km_report {
+    FILE *json; /* or NULL */
+    bool progress;
+    int64_t iterations; /* at most */
+    double started;
+    double shown; /* when the progress was shown last */
+} km_report;
+
+/* Starts the clock and prints the head of the table. */
+void report_begin(km_report *report, const km_points *points, const km_settings *settings,
+                  int ranks, double read_seconds);
+
+/* The observer whose context is a report. */
+void report_step(const km_step *step, void *context);
+void report_progress(int64_t iteration, double done, void *context);
+
+/* Prints the summary. */
+void report_end(km_report *report, const km_points *points, const km_result *result);
+
+#endif

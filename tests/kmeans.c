@@ -1,0 +1,324 @@
+/* K-means against a plain reference in double precision, which one rank could do alone. */
+#include "config.h"
+
+#include "kmeans/kmeans.h"
+#include "kmeans/sample.h"
+#include "tests/harness.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct trial {
+    const char *name;
+    size_t rows, dim, k;
+    int64_t iterations;
+    double tolerance;
+    int distinct; /* points are this many different ones; 0: any number */
+    int spread;   /* around their group's middle */
+};
+
+static const struct trial trials[] = {
+    {"groups", 500, 24, 12, 10, -1, 0, 30},      {"noise", 300, 7, 40, 30, -1, 0, 255},
+    {"one cluster", 97, 5, 1, 10, -1, 0, 99},    {"a cluster each", 40, 6, 40, 5, -1, 0, 60},
+    {"one point", 1, 3, 1, 10, -1, 0, 9},        {"fewer than ranks", 3, 2, 2, 10, -1, 0, 255},
+    {"equal points", 60, 4, 9, 10, -1, 1, 0},    {"few points", 200, 9, 12, 10, -1, 5, 0},
+    {"more points", 200, 9, 12, 10, -1, 14, 0},  {"none", 50, 4, 5, 0, -1, 0, 99},
+    {"one iteration", 50, 4, 5, 1, -1, 0, 99},   {"tolerance", 400, 3, 9, 100, 9.5, 0, 200},
+    {"no tolerance", 400, 3, 9, 100, 0, 0, 200}, {"one dimension", 900, 1, 60, 40, -1, 0, 255},
+};
+enum { TRIALS = sizeof trials / sizeof *trials, SEED = 7 };
+
+static uint32_t hash(uint32_t value) {
+    value = (value ^ value >> 16) * 0x45d9f3b;
+    value = (value ^ value >> 16) * 0x45d9f3b;
+    return value ^ value >> 16;
+}
+
+static uint8_t feature(const struct trial *trial, size_t row, size_t column) {
+    uint32_t id = trial->distinct ? hash((uint32_t)row) % (uint32_t)trial->distinct : (uint32_t)row;
+    uint32_t place = id * 1009 + (uint32_t)column + 1;
+    int middle = (int)(hash(id % 6 * 77 + (uint32_t)column) % 256);
+    int value = middle + (int)(hash(place) % (2 * (uint32_t)trial->spread + 1)) - trial->spread;
+    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+/* What the reference finds, in doubles. */
+struct reference {
+    double *points, *centroids, *old, *distance;
+    size_t *nearest, *before, *count;
+    double objective[128]; /* of each assignment */
+    int64_t iterations;
+    km_stop stop;
+};
+
+static double distance2(const double *a, const double *b, size_t dim) {
+    double sum = 0;
+    for (size_t i = 0; i < dim; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sum;
+}
+
+/* Returns how many points changed their cluster. */
+static size_t assign(struct reference *it, const struct trial *trial, int64_t pass) {
+    size_t moved = 0;
+    it->objective[pass] = 0;
+    memcpy(it->before, it->nearest, trial->rows * sizeof *it->nearest);
+    for (size_t i = 0; i < trial->rows; i++) {
+        it->distance[i] = INFINITY;
+        for (size_t j = 0; j < trial->k; j++) {
+            double distance =
+                distance2(it->points + i * trial->dim, it->centroids + j * trial->dim, trial->dim);
+            if (distance < it->distance[i]) {
+                it->distance[i] = distance;
+                it->nearest[i] = j;
+            }
+        }
+        it->objective[pass] += it->distance[i];
+        moved += pass == 0 || it->nearest[i] != it->before[i];
+    }
+    return moved;
+}
+
+static void set_means(struct reference *it, const struct trial *trial) {
+    memset(it->count, 0, trial->k * sizeof *it->count);
+    for (size_t i = 0; i < trial->rows; i++)
+        it->count[it->nearest[i]]++;
+    for (size_t j = 0; j < trial->k; j++)
+        for (size_t column = 0; it->count[j] && column < trial->dim; column++) {
+            double sum = 0;
+            for (size_t i = 0; i < trial->rows; i++)
+                if (it->nearest[i] == j)
+                    sum += it->points[i * trial->dim + column];
+            it->centroids[j * trial->dim + column] = floor(sum / (double)it->count[j] + 0.5);
+        }
+}
+
+/* The plain meaning of the rule: for each empty cluster look for the farthest point left. */
+static void refill(struct reference *it, const struct trial *trial) {
+    for (size_t j = 0; j < trial->k; j++) {
+        size_t farthest = trial->rows;
+        if (it->count[j])
+            continue;
+        for (size_t i = 0; i < trial->rows; i++)
+            if (it->distance[i] > 0 && it->count[it->nearest[i]] > 1 &&
+                (farthest == trial->rows || it->distance[i] > it->distance[farthest]))
+                farthest = i;
+        if (farthest == trial->rows)
+            return;
+        memcpy(it->centroids + j * trial->dim, it->points + farthest * trial->dim,
+               trial->dim * sizeof *it->points);
+        it->distance[farthest] = 0; /* taken */
+    }
+}
+
+static double shift(const struct reference *it, const struct trial *trial) {
+    double farthest = 0;
+    for (size_t j = 0; j < trial->k; j++)
+        farthest = fmax(farthest, distance2(it->old + j * trial->dim,
+                                            it->centroids + j * trial->dim, trial->dim));
+    return sqrt(farthest);
+}
+
+static void *allocate(size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    ck_assert_ptr_nonnull(memory);
+    return memory;
+}
+
+static void reference_run(struct reference *it, const struct trial *trial) {
+    size_t n = trial->rows, cells = trial->k * trial->dim;
+    *it = (struct reference){.points = allocate(n * trial->dim, sizeof(double)),
+                             .centroids = allocate(cells, sizeof(double)),
+                             .old = allocate(cells, sizeof(double)),
+                             .distance = allocate(n, sizeof(double)),
+                             .nearest = allocate(n, sizeof(size_t)),
+                             .before = allocate(n, sizeof(size_t)),
+                             .count = allocate(trial->k, sizeof(size_t)),
+                             .stop = KM_STOP_ITERATIONS};
+    for (size_t i = 0; i < n * trial->dim; i++)
+        it->points[i] = feature(trial, i / trial->dim, i % trial->dim);
+    for (size_t j = 0; j < trial->k; j++)
+        memcpy(it->centroids + j * trial->dim, it->points + km_sample_row(SEED, n, j) * trial->dim,
+               trial->dim * sizeof *it->points);
+    while (it->iterations < trial->iterations) {
+        size_t moved = assign(it, trial, it->iterations++);
+        memcpy(it->old, it->centroids, cells * sizeof *it->old);
+        if (moved) {
+            set_means(it, trial);
+            refill(it, trial);
+        }
+        double way = shift(it, trial);
+        if (way == 0) {
+            it->stop = KM_STOP_UNMOVED;
+            return;
+        }
+        if (way <= trial->tolerance) {
+            it->stop = KM_STOP_TOLERANCE;
+            break;
+        }
+    }
+    assign(it, trial, it->iterations);
+}
+
+static void reference_free(struct reference *it) {
+    free(it->points);
+    free(it->centroids);
+    free(it->old);
+    free(it->distance);
+    free(it->nearest);
+    free(it->before);
+    free(it->count);
+}
+
+/* What rank 0 saw; checked there against the reference. */
+struct watch {
+    const struct reference *reference;
+    int64_t steps;
+    uint64_t objective;
+    bool good;
+};
+
+static void watch_step(const km_step *step, void *context) {
+    struct watch *watch = context;
+    watch->steps++;
+    watch->good = watch->good && step->iteration == watch->steps &&
+                  (double)step->objective == watch->reference->objective[watch->steps - 1] &&
+                  step->refilled <= step->empty && step->objective <= watch->objective;
+    watch->objective = step->objective;
+}
+
+static void watch_progress(int64_t iteration, double done, void *context) {
+    struct watch *watch = context;
+    watch->good = watch->good && iteration >= 1 && done >= 0 && done < 1;
+}
+
+static void make_points(const struct trial *trial, km_points *points) {
+    int rank, ranks;
+    uint64_t rows;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    *points = (km_points){.dim = trial->dim, .total = trial->rows};
+    km_share(trial->rows, rank, ranks, &points->first, &rows);
+    points->rows = rows;
+    points->data = allocate(rows * trial->dim + 1, 1);
+    for (size_t i = 0; i < rows * trial->dim; i++)
+        points->data[i] = feature(trial, points->first + i / trial->dim, i % trial->dim);
+}
+
+static bool is_same(const struct reference *it, const struct trial *trial, const km_points *points,
+                    const km_result *result) {
+    bool same = result->iterations == it->iterations && result->stop == it->stop;
+    for (size_t i = 0; i < trial->k * trial->dim; i++)
+        same = same && (double)result->centroids[i] == it->centroids[i];
+    for (size_t i = 0; i < points->rows; i++)
+        same = same && result->nearest[i] == it->nearest[points->first + i];
+    int64_t last = it->iterations - (it->stop == KM_STOP_UNMOVED);
+    return same && (double)result->objective == it->objective[last];
+}
+
+START_TEST(same_as_reference) {
+    const struct trial *trial = &trials[_i];
+    char text[256];
+    struct reference expected;
+    km_points points;
+    reference_run(&expected, trial);
+    make_points(trial, &points);
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        km_settings settings = {.k = trial->k,
+                                .iterations = trial->iterations,
+                                .tolerance = trial->tolerance,
+                                .seed = SEED,
+                                .threads = threads,
+                                .kernel = km_kernel_best(text, sizeof text)};
+        struct watch watch = {.reference = &expected, .objective = UINT64_MAX, .good = true};
+        km_observer observer = {watch_step, watch_progress, &watch};
+        km_result result;
+        struct problem problem = {""};
+        bool good = km_cluster(&points, &settings, &observer, MPI_COMM_WORLD, &result, &problem);
+        harness_assert(good, "%s: %s", trial->name, problem.text);
+        harness_assert(is_same(&expected, trial, &points, &result),
+                       "%s with %d threads: not the reference's result", trial->name, threads);
+        harness_assert(watch.good, "%s: steps as the reference's, objective never rising",
+                       trial->name);
+        km_result_free(&result);
+    }
+    free(points.data);
+    reference_free(&expected);
+}
+END_TEST
+
+/* One centroid: its objective is that of the exact mean and what rounding adds, within its bound.
+ */
+START_TEST(rounding_is_bounded) {
+    const struct trial *trial = &trials[2];
+    struct reference expected;
+    reference_run(&expected, trial);
+    double exact = 0;
+    for (size_t column = 0; column < trial->dim; column++) {
+        double sum = 0;
+        for (size_t i = 0; i < trial->rows; i++)
+            sum += expected.points[i * trial->dim + column];
+        for (size_t i = 0; i < trial->rows; i++)
+            exact += pow(expected.points[i * trial->dim + column] - sum / (double)trial->rows, 2);
+    }
+    double rounded = expected.objective[expected.iterations - 1];
+    ck_assert(rounded >= exact - 1e-6);
+    ck_assert(rounded <= exact + (double)(trial->rows * trial->dim) / 4);
+    reference_free(&expected);
+}
+END_TEST
+
+START_TEST(bad_k) {
+    char text[256];
+    km_points points;
+    make_points(&trials[0], &points);
+    const size_t bad[] = {0, 501, (size_t)INT32_MAX + 1};
+    for (int i = 0; i < 3; i++) {
+        km_settings settings = {
+            .k = bad[i], .iterations = 1, .threads = 1, .kernel = km_kernel_best(text, 256)};
+        struct watch watch = {.good = true};
+        km_observer observer = {watch_step, watch_progress, &watch};
+        km_result result;
+        struct problem problem = {""};
+        bool good = km_cluster(&points, &settings, &observer, MPI_COMM_WORLD, &result, &problem);
+        harness_assert(!good && strstr(problem.text, "k is "), "k = %zu", bad[i]);
+    }
+    free(points.data);
+}
+END_TEST
+
+/* The first k of a permutation are distinct; another seed gives others. */
+START_TEST(samples_are_distinct) {
+    static const uint64_t totals[] = {1, 2, 3, 4, 5, 16, 17, 1000, 4096, 70001};
+    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
+        uint64_t total = totals[i], differ = 0;
+        bool *seen = allocate(total, sizeof *seen);
+        for (uint64_t index = 0; index < total; index++) {
+            uint64_t row = km_sample_row(1, total, index);
+            ck_assert(row < total && !seen[row]);
+            seen[row] = true;
+            differ += row != km_sample_row(2, total, index);
+        }
+        ck_assert(total < 16 || differ > total / 2);
+        free(seen);
+    }
+    ck_assert(km_sample_row(1, UINT64_MAX, 0) != km_sample_row(1, UINT64_MAX, 1));
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *suite = suite_create("kmeans");
+    TCase *cases = tcase_create("kmeans");
+    tcase_add_loop_test(cases, same_as_reference, 0, TRIALS);
+    tcase_add_test(cases, rounding_is_bounded);
+    tcase_add_test(cases, bad_k);
+    tcase_add_test(cases, samples_are_distinct);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(int argc, char **argv) {
+    return harness_main(argc, argv, "1 2 3 5 8", suite);
+}

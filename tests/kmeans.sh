@@ -1,0 +1,163 @@
+#!/bin/sh
+# coll-kmeans as people run it: the same files for any number of ranks and threads, and one clear
+# line for everything that can be wrong, with nothing left under the final names.
+set -u
+mpirun=${MPIRUN:-mpirun}
+program=$PWD/coll-kmeans
+work=$(mktemp -d) || exit 99
+disk=$work/disk
+trap 'umount "$disk" 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+# Many ranks share few cores here, as root perhaps; these are Open MPI's ways to allow that.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
+export OMP_WAIT_POLICY=passive
+
+fail() {
+    echo "FAILED: $*"
+    cat err 2>/dev/null
+    exit 1
+}
+
+# run RANKS ARGUMENTS...: the program under mpirun, its streams in out and err.
+run() {
+    ranks=$1
+    shift
+    timeout -k 10 120 "$mpirun" -n "$ranks" "$program" "$@" >out 2>err </dev/null
+}
+
+# refuses TEXT ARGUMENTS...: one line with TEXT, an error, and no files, at 1 and 3 ranks.
+refuses() {
+    text=$1
+    shift
+    for n in 1 3; do
+        mkdir results
+        run "$n" "$@"
+        status=$?
+        test $status -ne 0 && test $status -ne 124 || fail "status $status with $n ranks: $*"
+        test "$(grep -c '^coll-kmeans: ' err)" = 1 || fail "not one line with $n ranks: $*"
+        grep -F -q -e "$text" err || fail "no \"$text\" with $n ranks: $*"
+        rmdir results || fail "files are left with $n ranks: $*"
+    done
+}
+
+# The papers' lines: 600 points of 20 features around 9 middles.
+awk 'BEGIN {
+    srand(3)
+    for (i = 0; i < 9 * 20; i++) middle[i] = int(rand() * 200)
+    for (row = 0; row < 600; row++) {
+        group = int(rand() * 9)
+        printf "picture%d %d %d", row / 5, row % 5, row * 2
+        for (i = 0; i < 20; i++) printf " %d", middle[group * 20 + i] + int(rand() * 50)
+        print ""
+    }
+}' >points.txt
+
+# Without mpirun, these need no MPI.
+"$program" --help | grep -q -- '--centroids' || fail "--help"
+"$program" --version | grep -q '^coll-kmeans .*[0-9]\.[0-9]' || fail "--version"
+
+# The same bits at any number of ranks and threads.
+run 1 --k 12 --threads 1 points.txt --centroids c.npy --assign a.npy --json steps.json ||
+    fail "one rank"
+test "$(wc -c <c.npy)" = $((128 + 12 * 20)) || fail "size of the centroids"
+test "$(wc -c <a.npy)" = $((128 + 600 * 4)) || fail "size of the assignment"
+for n in 1 2 3 5 8; do
+    for threads in 1 2 4; do
+        run $n --assign a2.npy points.txt --threads $threads --centroids c2.npy --k 12 ||
+            fail "$n ranks, $threads threads"
+        cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files at $n ranks, $threads threads"
+        rm c2.npy a2.npy
+    done
+done
+run 3 --k 12 --bcast chain:chunk=32K points.txt --centroids c2.npy --assign a2.npy ||
+    fail "--bcast chain"
+cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files with --bcast chain"
+
+# The table's figures, a line each; the objective never rises.
+grep -c '"iteration": ' steps.json >count
+test "$(cat count)" -ge 2 || fail "too few steps"
+sed -n 's/.*"objective": \([0-9]*\),.*/\1/p' steps.json >objectives
+sort -n -r -c objectives || fail "the objective rises: $(tr '\n' ' ' <objectives)"
+test "$(wc -l <objectives)" = $(($(cat count) + 1)) || fail "an objective each, and the final one"
+
+# Centroids are points, too; a cluster for each leaves them as they are.
+run 2 --k 12 c.npy --centroids c3.npy --assign a3.npy || fail "centroids as points"
+grep -q '^final objective 0,' out || fail "a centroid on each point"
+# Two copies of the points, from two files.
+run 3 --k 5 --iterations 2 points.txt points.txt --centroids c3.npy --assign a3.npy ||
+    fail "two files"
+test "$(wc -c <a3.npy)" = $((128 + 1200 * 4)) || fail "two files' assignment"
+rm -f c2.npy a2.npy c3.npy a3.npy
+# Results replace older ones.
+run 2 --k 12 --seed 2 points.txt --centroids c.npy --assign a.npy --tolerance 1000 || fail "tolerance"
+grep -q '^1 iteration ' out || fail "a tolerance stops at once"
+test "$(find . -name '*.npy*' | wc -l)" = 2 || fail "temporary files are left"
+
+# Everything that can be wrong.
+to="--centroids results/c.npy --assign results/a.npy"
+{ cat points.txt; echo picture 1 2 3; } >short.txt
+sed '599s/ [0-9]*$/ x/' points.txt >word.txt
+sed '300s/ [0-9]*$/ 256/' points.txt >large.txt
+cut -d ' ' -f 1-22 points.txt >narrow.txt
+head -c 200 c.npy >cut.npy
+head -c 20 c.npy >head.npy
+sed 's/u1/f2/' c.npy >half.npy
+sed 's/False/True /' c.npy >fortran.npy
+sed 's/(12, 20)/(-2, 20)/' c.npy >negative.npy
+printf '\005\000\000\000abcde\004\000\000\000abcde' >ragged.bvecs
+refuses "short.txt:601: has 1 features after its 3 ids where the first line has 20" \
+    --k 2 short.txt $to
+refuses "word.txt:599: feature 20 is 'x'" --k 2 word.txt $to
+refuses "large.txt:300: feature 20 is '256'" --k 2 large.txt $to
+refuses "narrow.txt: has 19 features a row where points.txt has 20" --k 2 points.txt narrow.txt $to
+refuses "cut.npy: truncated" --k 2 cut.npy $to
+refuses "head.npy: is cut off within its header" --k 2 head.npy $to
+refuses "half.npy: elements '|f2'" --k 2 half.npy $to
+refuses "fortran.npy: in Fortran order" --k 2 fortran.npy $to
+refuses "negative.npy: damaged header: a negative length" --k 2 negative.npy $to
+refuses "ragged.bvecs: row 1 (counted from 0) has 4 features where row 0 has 5" --k 1 ragged.bvecs $to
+refuses "missing.txt: can't be opened" --k 2 points.txt missing.txt $to
+refuses "--k 0: a number from 1" --k 0 points.txt $to
+refuses "--k x: a number from 1" --k x points.txt $to
+refuses "--k 601: there are only 600 points" --k 601 points.txt $to
+refuses "--k K is missing" points.txt $to
+refuses "a file of points is missing" --k 2 $to
+refuses "--centroids FILE is missing" --k 2 points.txt --assign results/a.npy
+refuses "--assign FILE is missing" --k 2 points.txt --centroids results/c.npy
+refuses "name the same file" --k 2 points.txt --centroids results/c --assign results/c
+refuses "option --k needs a value" points.txt $to --k
+refuses "unknown option --clusters" --clusters 2 points.txt $to
+refuses "--iterations -1: a number" --k 2 --iterations -1 points.txt $to
+refuses "--threads 0: a number" --k 2 --threads 0 points.txt $to
+refuses "--tolerance nan: a number" --k 2 --tolerance nan points.txt $to
+refuses "--seed -1: a number" --k 2 --seed -1 points.txt $to
+refuses "nowhere/c.npy: can't be written: directory nowhere: No such file" \
+    --k 2 points.txt --centroids nowhere/c.npy --assign results/a.npy
+refuses "nowhere/j: can't be written" --k 2 points.txt $to --json nowhere/j
+refuses "c.npy: can't be written: it is also read" --k 2 c.npy --centroids c.npy \
+    --assign results/a.npy
+refuses "/dev/full: can't be written" --k 2 points.txt --centroids results/c.npy --assign /dev/full
+refuses "nonsense" --k 2 --bcast nonsense points.txt $to
+refuses "nonsense" --k 2 --aggregate nonsense points.txt $to
+COLL_BCAST=nonsense
+export COLL_BCAST
+refuses COLL_BCAST --k 2 points.txt $to
+unset COLL_BCAST
+COLL_KMEANS_KERNEL=nonsense
+export COLL_KMEANS_KERNEL
+refuses nonsense --k 2 points.txt $to
+unset COLL_KMEANS_KERNEL
+
+# A full disk, where we may make one: both files are given up.
+mkdir "$disk"
+if mount -t tmpfs -o size=8k tmpfs "$disk" 2>/dev/null; then
+    awk '{ for (i = 0; i < 10; i++) print }' points.txt >many.txt
+    run 3 --k 2 many.txt --centroids disk/c.npy --assign disk/a.npy && fail "full disk"
+    test "$(grep -c '^coll-kmeans: .*disk/a.npy: can.t be written: No space left' err)" = 1 ||
+        fail "full disk"
+    test -z "$(ls -A disk)" || fail "files are left on a full disk"
+fi
+echo "all as it should be"
