@@ -2,7 +2,7 @@
 # rank counts that they name. Every test may link everything, internals included.
 TEST_EXTENSIONS = .mpi .sh
 MPI_LOG_COMPILER = $(srcdir)/tests/launch
-SH_LOG_COMPILER = sh
+SH_LOG_COMPILER = bash
 EXTRA_DIST += tests/launch tests/leaks.supp
 
 check_LTLIBRARIES = libharness.la
@@ -47,8 +47,8 @@ tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
 tests_wait_mpi_SOURCES = tests/wait.c
 
-# The programs and an example.
-SCRIPT_TESTS = tests/kmeans.sh tests/words.sh tests/wordcount.sh
+# The programs, an example and the scripts.
+SCRIPT_TESTS = tests/kmeans.sh tests/netlab.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS)
 
 TESTS += $(check_PROGRAMS) $(SCRIPT_TESTS)

@@ -1,0 +1,10 @@
+# Scripts run from the source tree.
+EXTRA_DIST += \
+	scripts/check \
+	scripts/netlab \
+	scripts/netlab.d/delay.c \
+	scripts/netlab.d/enter \
+	scripts/netlab.d/first-process \
+	scripts/netlab.d/rsh-agent \
+	scripts/packages \
+	scripts/quickstart
