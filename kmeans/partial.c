@@ -54,35 +54,49 @@ static void sort_by_cluster(const uint32_t *nearest, size_t rows, size_t k, size
         order[starts[nearest[i]]++] = i;
 }
 
-/* Adds the points FROM to TO of ORDER, all of one cluster, to POOL. SUMS is scratch. */
-static int add_run(const km_points *points, const size_t *order, size_t from, size_t to,
-                   uint64_t cluster, uint32_t *sums, uint64_t *wide_sums, COLL_Pool *pool) {
-    size_t dim = points->dim;
-    memset(sums, 0, (dim + 1) * sizeof *sums);
-    sums[0] = (uint32_t)(to - from);
-    uint32_t *totals = sums + 1;
-    for (size_t i = from; i < to; i++) {
+/* Adds up the points FROM to TO of ORDER. Four at a time, so that the sums are seldom touched. */
+static void add_rows(const km_points *points, const size_t *order, size_t from, size_t to,
+                     uint32_t *sums) {
+    size_t dim = points->dim, i = from;
+    for (; i + 4 <= to; i += 4) {
+        const uint8_t *a = points->data + order[i] * dim;
+        const uint8_t *b = points->data + order[i + 1] * dim;
+        const uint8_t *c = points->data + order[i + 2] * dim;
+        const uint8_t *d = points->data + order[i + 3] * dim;
+#pragma omp simd
+        for (size_t column = 0; column < dim; column++)
+            sums[column] += (uint16_t)(a[column] + b[column] + c[column] + d[column]);
+    }
+    for (; i < to; i++) {
         const uint8_t *row = points->data + order[i] * dim;
 #pragma omp simd
         for (size_t column = 0; column < dim; column++)
-            totals[column] += row[column];
+            sums[column] += row[column];
     }
+}
+
+/* Adds the points FROM to TO of ORDER, all of one cluster, to POOL. The last two are scratch. */
+static int add_run(const km_points *points, const size_t *order, size_t from, size_t to,
+                   uint64_t cluster, COLL_Pool *pool, uint32_t *sums, uint64_t *wide_sums) {
+    memset(sums, 0, (points->dim + 1) * sizeof *sums);
+    sums[0] = (uint32_t)(to - from);
+    add_rows(points, order, from, to, sums + 1);
     if (!is_wide(points->total))
         return COLL_Pool_add(pool, cluster, sums);
-    for (size_t i = 0; i <= dim; i++)
+    for (size_t i = 0; i <= points->dim; i++)
         wide_sums[i] = sums[i];
     return COLL_Pool_add(pool, cluster, wide_sums);
 }
 
 static int add_slice(const km_points *points, const uint32_t *nearest, const size_t *order,
-                     size_t from, size_t to, uint32_t *sums, uint64_t *wide_sums, COLL_Pool *pool) {
+                     size_t from, size_t to, COLL_Pool *pool, uint32_t *sums, uint64_t *wide_sums) {
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && from < to) {
         uint32_t cluster = nearest[order[from]];
         size_t end = from + 1;
         while (end < to && nearest[order[end]] == cluster)
             end++;
-        code = add_run(points, order, from, end, cluster, sums, wide_sums, pool);
+        code = add_run(points, order, from, end, cluster, pool, sums, wide_sums);
         from = end;
     }
     return code;
@@ -103,7 +117,7 @@ bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, 
         for (size_t from = 0; from < points->rows; from += SLICE) {
             size_t to = points->rows - from < SLICE ? points->rows : from + SLICE;
             if (code == MPI_SUCCESS)
-                code = add_slice(points, nearest, order, from, to, sums, wide_sums, pool);
+                code = add_slice(points, nearest, order, from, to, pool, sums, wide_sums);
         }
         free(sums);
         free(wide_sums);

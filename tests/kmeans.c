@@ -2,7 +2,9 @@
 #include "config.h"
 
 #include "kmeans/kmeans.h"
+#include "kmeans/partial.h"
 #include "kmeans/sample.h"
+#include "kmeans/update.h"
 #include "tests/harness.h"
 
 #include <math.h>
@@ -308,12 +310,42 @@ START_TEST(samples_are_distinct) {
 }
 END_TEST
 
+/* Where more points than 32-bit sums can hold are announced, sums have 64 bits; a mean is the same,
+ * and one half rounds up. */
+START_TEST(narrow_and_wide_sums) {
+    static const uint64_t totals[] = {9, UINT32_MAX / 255, UINT32_MAX / 255 + 1, UINT64_C(1) << 40};
+    static const uint32_t nearest[] = {3, 0, 3, 3, 3, 3, 0, 3, 3};
+    static const uint8_t features[] = {9,   1,   1,   255, 2, 255, 255, 255, 255,
+                                       255, 255, 254, 254, 0, 2,   255, 3,   255};
+    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
+        km_points points = {.data = (uint8_t *)features, .rows = 9, .dim = 2, .total = totals[i]};
+        size_t order[9], starts[5];
+        uint8_t centroids[8] = {7, 7, 7, 7, 7, 7, 7, 7};
+        uint64_t counts[4];
+        COLL_Pool *pool = NULL;
+        struct problem problem = {""};
+        ck_assert(km_partial_pool(totals[i], 2, &pool, &problem));
+        ck_assert(km_partial_add(&points, nearest, 4, 2, order, starts, pool, &problem));
+        ck_assert(km_partial_add(&points, nearest, 4, 1, order, starts, pool, &problem));
+        ck_assert(km_update(pool, totals[i], 4, 2, centroids, counts, &problem));
+        COLL_Pool_free(&pool);
+        ck_assert(counts[0] == 4 && counts[1] == 0 && counts[2] == 0 && counts[3] == 14);
+        /* (1 + 254) / 2 = 127.5 and (255 + 0) / 2 = 127.5; 781 / 7 = 111.6, 1530 / 7 = 218.6. */
+        ck_assert(centroids[0] == 128 && centroids[1] == 128);
+        ck_assert(centroids[2] == 7 && centroids[5] == 7);
+        ck_assert_uint_eq(centroids[6], 112);
+        ck_assert_uint_eq(centroids[7], 219);
+    }
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *suite = suite_create("kmeans");
     TCase *cases = tcase_create("kmeans");
     tcase_add_loop_test(cases, same_as_reference, 0, TRIALS);
     tcase_add_test(cases, rounding_is_bounded);
     tcase_add_test(cases, bad_k);
+    tcase_add_test(cases, narrow_and_wide_sums);
     tcase_add_test(cases, samples_are_distinct);
     suite_add_tcase(suite, cases);
     return suite;

@@ -28,11 +28,12 @@ run() {
     timeout -k 10 120 "$mpirun" -n "$ranks" "$program" "$@" >out 2>err </dev/null
 }
 
-# refuses TEXT ARGUMENTS...: one line with TEXT, an error, and no files, at 1 and 3 ranks.
+# refuses TEXT ARGUMENTS...: one line with TEXT, an error, and no files, at each count of ranks.
+counts="1 3"
 refuses() {
     text=$1
     shift
-    for n in 1 3; do
+    for n in $counts; do
         mkdir results
         run "$n" "$@"
         status=$?
@@ -120,6 +121,7 @@ refuses "fortran.npy: in Fortran order" --k 2 fortran.npy $to
 refuses "negative.npy: damaged header: a negative length" --k 2 negative.npy $to
 refuses "ragged.bvecs: row 1 (counted from 0) has 4 features where row 0 has 5" --k 1 ragged.bvecs $to
 refuses "missing.txt: can't be opened" --k 2 points.txt missing.txt $to
+counts=2
 refuses "--k 0: a number from 1" --k 0 points.txt $to
 refuses "--k x: a number from 1" --k x points.txt $to
 refuses "--k 601: there are only 600 points" --k 601 points.txt $to
