@@ -80,9 +80,9 @@ void report_progress(int64_t iteration, double done, void *context) {
 static const char *reason(km_stop stop) {
     switch (stop) {
     case KM_STOP_UNMOVED:
-        return "nothing moved any more";
+        return "no centroid moves any more";
     case KM_STOP_TOLERANCE:
-        return "no centroid moved farther than the tolerance";
+        return "no centroid moves farther than the tolerance";
     case KM_STOP_ITERATIONS:
         break;
     }
