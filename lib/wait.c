@@ -16,22 +16,22 @@
  */
 enum { SPINS = 500, CROWDED_SPINS = 4, CROWDED_YIELDS = 16 };
 
-/* Sleeps double from the first to the longest: an idle process then takes about 1 % of a core. */
-static const long FIRST_SLEEP = 20000, LONGEST_SLEEP = 1000000; /* ns */
+/*
+ * A sleep is an eighth of the time that was waited already, so that politeness adds no more than
+ * that to any wait, within bounds: an idle process takes about 1 % of a core.
+ */
+static const double SLEEP_SHARE = 1.0 / 8, SHORTEST_SLEEP = 20e-6, LONGEST_SLEEP = 1e-3; /* s */
 
 /* One wait without progress so far. */
 typedef struct waiter {
     const coll_wait *wait;
     int tests;
-    long sleep;   /* ns: the next one */
-    double since; /* when it began; only kept with a time-out */
+    double since; /* when it began */
 } waiter;
 
 static void progress(waiter *patience) {
     patience->tests = 0;
-    patience->sleep = FIRST_SLEEP;
-    if (patience->wait->timeout > 0)
-        patience->since = PMPI_Wtime();
+    patience->since = PMPI_Wtime();
 }
 
 static waiter begin(const coll_wait *wait) {
@@ -45,10 +45,11 @@ static bool expired(const waiter *patience) {
     return timeout > 0 && PMPI_Wtime() - patience->since > timeout;
 }
 
-static void nap(waiter *patience) {
-    struct timespec time = {.tv_nsec = patience->sleep};
+static void nap(const waiter *patience) {
+    double sleep = (PMPI_Wtime() - patience->since) * SLEEP_SHARE;
+    sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < LONGEST_SLEEP ? sleep : LONGEST_SLEEP;
+    struct timespec time = {.tv_nsec = (long)(sleep * 1e9)};
     nanosleep(&time, NULL); /* a signal may cut it short: the next test comes earlier */
-    patience->sleep = patience->sleep < LONGEST_SLEEP / 2 ? 2 * patience->sleep : LONGEST_SLEEP;
 }
 
 /* Passes the time between two tests. */
