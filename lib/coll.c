@@ -115,7 +115,7 @@ static int run_bcast(coll_comm *comm, int root, const coll_data *data) {
         .operation = "bcast", .bytes = data->bytes, .root = root, .topo = &comm->topo};
     coll_choice choice =
         coll_select(coll_bcast_table, &shape, comm->profile, &comm->specs[COLL_OPERATION_BCAST]);
-    coll_bcast_call call = {.comm = comm, .root = root, .data = data};
+    coll_bcast_call call = {.comm = comm, .root = root, .shape = &shape, .data = data};
     double start = PMPI_Wtime();
     int code = coll_bcast_of(choice.algorithm)->run(&call, &choice.values);
     if (code != MPI_SUCCESS)

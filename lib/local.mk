@@ -29,10 +29,12 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/bcast.c lib/bcast/bcast.h \
 	lib/bcast/binomial.c \
 	lib/bcast/chain.c \
+	lib/bcast/circulant.c \
 	lib/bcast/linear.c \
 	lib/bcast/native.c \
 	lib/bcast/scatter_allgather.c \
 	lib/pattern/block.c lib/pattern/block.h \
+	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
 	lib/pattern/tree.c lib/pattern/tree.h

@@ -143,7 +143,11 @@ static void pretend_layout(MPI_Comm comm, int nodes, int racks) {
 
 /* Small chunks, so that every edge of the pipeline is met with few bytes. */
 static const char *small_spec(const coll_algorithm *algorithm) {
-    return strcmp(algorithm->name, "chain") == 0 ? "chain:chunk=48,window=3" : algorithm->name;
+    if (strcmp(algorithm->name, "chain") == 0)
+        return "chain:chunk=48,window=3";
+    if (strcmp(algorithm->name, "circulant") == 0)
+        return "circulant:block=48,window=3";
+    return algorithm->name;
 }
 
 START_TEST(all_roots_layouts_and_sizes) {
@@ -167,8 +171,10 @@ END_TEST
 
 /* Byte counts around the chunk, which need not be a multiple of any element. */
 START_TEST(bytes_around_the_chunk) {
-    static const char *const specs[] = {"chain:chunk=64,window=1", "chain:chunk=64,window=2",
-                                        "chain:chunk=1,window=5", "chain:chunk=1M,window=1024"};
+    static const char *const specs[] = {"chain:chunk=64,window=1",     "chain:chunk=64,window=2",
+                                        "chain:chunk=1,window=5",      "chain:chunk=1M,window=1024",
+                                        "circulant:block=64,window=1", "circulant:block=1",
+                                        "circulant:block=63,window=2", "circulant"};
     static const int sizes[] = {0, 1, 63, 64, 65, 127, 128, 129, 1000};
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
         ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "bcast", specs[s]), MPI_SUCCESS);

@@ -10,7 +10,8 @@
 typedef struct coll_bcast_call {
     coll_comm *comm;
     int root;
-    const coll_data *data; /* read at the root, written elsewhere */
+    const coll_shape *shape; /* what all ranks know of it */
+    const coll_data *data;   /* read at the root, written elsewhere */
 } coll_bcast_call;
 
 typedef struct coll_bcast_algorithm {
@@ -23,6 +24,7 @@ extern const coll_bcast_algorithm coll_bcast_linear;
 extern const coll_bcast_algorithm coll_bcast_binomial;
 extern const coll_bcast_algorithm coll_bcast_scatter_allgather;
 extern const coll_bcast_algorithm coll_bcast_chain;
+extern const coll_bcast_algorithm coll_bcast_circulant;
 
 /* All broadcast algorithms, native first, ended by NULL. Each is a coll_bcast_algorithm's base. */
 extern const coll_algorithm *const coll_bcast_table[];

@@ -1,0 +1,204 @@
+/*
+ * circulant: pipelined broadcast in the least possible number of rounds; for middling sizes.
+ *
+ * 1. The data is cut into n blocks; ranks are positions in the chain order.
+ * 2. In each of n - 1 + ceil(log2 p) rounds a rank sends one block to the position skip[k] above it
+ *    and receives one from skip[k] below it; lib/pattern/circulant.h says which. Rounds are not
+ *    synchronized: a rank goes on as soon as it has the block that it is to send.
+ *
+ * Where a chain's first block pays p - 1 hops, here it pays ceil(log2 p). In exchange every rank
+ * talks to 2 ceil(log2 p) others, across racks too.
+ *
+ * Cost: (n - 1 + ceil(log2 p)) (a + b B) for blocks of b bytes.
+ * Source: Traeff, Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004.
+ */
+#include "config.h"
+
+#include "lib/bcast/bcast.h"
+#include "lib/error.h"
+#include "lib/pattern/circulant.h"
+#include "lib/pattern/tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { BLOCK, WINDOW };
+
+static const coll_param params[] = {
+    [BLOCK] = {"block", "bytes a message; 0: by the cost model", .fallback = 0, .lowest = 0,
+               .highest = 1 << 30},
+    [WINDOW] = {"window", "messages under way in each direction", .fallback = 8, .lowest = 1,
+                .highest = 1024},
+    {.name = NULL},
+};
+
+/*
+ * The block that makes (n - 1 + q) (a + b B) least: n = sqrt((q - 1) m B / a) of them. Kept under
+ * the eager limit, as the chain's chunks are.
+ */
+static size_t best_block(const coll_shape *call, const coll_profile *profile) {
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    double bytes = (double)call->bytes, rounds = coll_tree_depth(call->topo->ranks) - 1;
+    double blocks = sqrt(fmax(rounds, 0) * bytes * link->per_byte / link->overhead);
+    double block = bytes / fmax(blocks, 1);
+    return (size_t)fmin(fmax(block, 1024), 32 << 10);
+}
+
+static size_t block_of(const coll_shape *call, const coll_profile *profile,
+                       const coll_values *values) {
+    size_t block = values->at[BLOCK] ? values->at[BLOCK] : best_block(call, profile);
+    return block < call->bytes ? block : call->bytes;
+}
+
+static double predict(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    double block = fmax((double)block_of(call, profile, values), 1);
+    double blocks = ceil((double)call->bytes / block), depth = coll_tree_depth(call->topo->ranks);
+    double round = 2 * link->overhead + block * link->per_byte;
+    return (blocks - 1) * round + depth * (link->latency + round);
+}
+
+/* One rank's part. Receives run a window of rounds ahead of the sends. */
+typedef struct pipeline {
+    const coll_bcast_call *call;
+    const int *order;
+    coll_circulant schedule;
+    size_t block;
+    long long blocks, rounds;
+    int window;
+    MPI_Request *receives, *sends; /* a window of each */
+    long long *receive_rounds;     /* the round that each posted receive belongs to */
+    char *segments;                /* 2 windows of blocks, NULL where the data moves in place */
+    long long posted, received;    /* receives so far */
+    long long scanned;             /* rounds whose receive is posted */
+    long long sent;
+} pipeline;
+
+static size_t length_of(const pipeline *p, long long block) {
+    size_t from = (size_t)block * p->block, bytes = p->call->data->bytes;
+    return bytes - from < p->block ? bytes - from : p->block;
+}
+
+static char *segment(const pipeline *p, int slot) {
+    return p->segments ? p->segments + (size_t)slot * p->block : NULL;
+}
+
+/* Posts the receive of the next round that has one, if there is such a round. */
+static int post_next(pipeline *p) {
+    coll_circulant_round round = {.receive = -1};
+    long long i = p->scanned;
+    while (i < p->rounds && round.receive < 0)
+        round = coll_circulant_at(&p->schedule, p->blocks, i++);
+    p->scanned = i;
+    if (round.receive < 0)
+        return MPI_SUCCESS;
+    int slot = (int)(p->posted++ % p->window);
+    p->receive_rounds[slot] = i - 1;
+    void *bytes =
+        coll_data_target(p->call->data, (size_t)round.receive * p->block, segment(p, slot));
+    return PMPI_Irecv(bytes, (int)length_of(p, round.receive), MPI_BYTE, p->order[round.from],
+                      COLL_TAG_BCAST, p->call->comm->private, &p->receives[slot]);
+}
+
+/* Completes the receives of all rounds before ROUND. */
+static int receive_before(pipeline *p, long long round) {
+    while (p->received < p->posted) {
+        int slot = (int)(p->received % p->window);
+        if (p->receive_rounds[slot] >= round)
+            break;
+        coll_circulant_round done =
+            coll_circulant_at(&p->schedule, p->blocks, p->receive_rounds[slot]);
+        int peer = p->order[done.from];
+        int code = coll_wait_all(&p->call->comm->wait, 1, &p->receives[slot], &peer);
+        if (code != MPI_SUCCESS)
+            return code;
+        coll_data_store(p->call->data, (size_t)done.receive * p->block, length_of(p, done.receive),
+                        segment(p, slot));
+        p->received++;
+        code = post_next(p);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    return MPI_SUCCESS;
+}
+
+static int send_block(pipeline *p, long long block, int peer) {
+    int slot = (int)(p->sent++ % p->window);
+    int code = coll_wait_all(&p->call->comm->wait, 1, &p->sends[slot], &peer);
+    if (code != MPI_SUCCESS)
+        return code;
+    size_t length = length_of(p, block);
+    const void *bytes = coll_data_read(p->call->data, (size_t)block * p->block, length,
+                                       segment(p, p->window + slot));
+    return PMPI_Isend(bytes, (int)length, MPI_BYTE, peer, COLL_TAG_BCAST, p->call->comm->private,
+                      &p->sends[slot]);
+}
+
+static int run_rounds(pipeline *p) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < p->window && code == MPI_SUCCESS; i++)
+        code = post_next(p);
+    for (long long i = 0; i < p->rounds && code == MPI_SUCCESS; i++) {
+        coll_circulant_round round = coll_circulant_at(&p->schedule, p->blocks, i);
+        if (round.send < 0)
+            continue;
+        code = receive_before(p, i);
+        if (code == MPI_SUCCESS)
+            code = send_block(p, round.send, p->order[round.to]);
+    }
+    if (code == MPI_SUCCESS)
+        code = receive_before(p, p->rounds);
+    if (code == MPI_SUCCESS)
+        code = coll_wait_all(&p->call->comm->wait, p->window, p->sends, NULL);
+    return code;
+}
+
+static int run(const coll_bcast_call *call, const coll_values *values) {
+    coll_comm *comm = call->comm;
+    pipeline p = {.call = call, .window = (int)values->at[WINDOW]};
+    int code = coll_comm_order(comm, call->root, &p.order);
+    if (code != MPI_SUCCESS)
+        return code;
+    p.block = block_of(call->shape, comm->profile, values);
+    p.blocks = (long long)((call->data->bytes + p.block - 1) / p.block);
+    coll_circulant_init(&p.schedule, comm->ranks, coll_comm_position(comm));
+    p.rounds = coll_circulant_rounds(&p.schedule, p.blocks);
+    if (p.window > p.rounds)
+        p.window = (int)p.rounds;
+
+    size_t window = (size_t)p.window;
+    bool packed = !coll_data_in_place(call->data);
+    MPI_Request *requests = malloc(2 * window * sizeof *requests);
+    p.receive_rounds = malloc(window * sizeof *p.receive_rounds);
+    if (packed)
+        p.segments = malloc(2 * window * p.block);
+    if (!requests || !p.receive_rounds || (packed && !p.segments)) {
+        code = coll_error(MPI_ERR_NO_MEM, "no memory for 2 x %zu blocks of %zu bytes", window,
+                          p.block);
+        goto free_memory;
+    }
+    for (size_t i = 0; i < 2 * window; i++)
+        requests[i] = MPI_REQUEST_NULL;
+    p.receives = requests;
+    p.sends = requests + window;
+
+    code = run_rounds(&p);
+    if (code != MPI_SUCCESS) {
+        coll_wait_abandon(2 * p.window, requests);
+        p.segments = NULL; /* left to messages that are still under way */
+    }
+free_memory:
+    free(p.segments);
+    free(p.receive_rounds);
+    free(requests);
+    return code;
+}
+
+const coll_bcast_algorithm coll_bcast_circulant = {
+    .base = {.name = "circulant",
+             .summary = "blocks in the least number of rounds on a circulant graph",
+             .params = params,
+             .predict = predict},
+    .run = run,
+};

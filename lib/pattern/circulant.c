@@ -1,0 +1,133 @@
+#include "lib/pattern/circulant.h"
+
+#include "lib/pattern/tree.h"
+
+#include <stdbool.h>
+
+/*
+ * The search for a receive schedule: a greedy walk over sums of different skips, largest first. The
+ * skips that are still free form a linked list from the largest (index q) down to -1.
+ */
+typedef struct search {
+    const int *skip;
+    int q;
+    long long target; /* p + the position */
+    long long bound;  /* the last sum that was taken: sums decrease */
+    int above[COLL_CIRCULANT_ROUNDS + 1], below[COLL_CIRCULANT_ROUNDS + 1];
+    int first;
+    int *block;
+} search;
+
+static void take(search *s, int skip_index) {
+    int below = s->below[skip_index], above = s->above[skip_index];
+    if (above > s->q)
+        s->first = below;
+    else
+        s->below[above] = below;
+    if (below >= 0)
+        s->above[below] = above;
+}
+
+/*
+ * Extends the sum FROM by free skips, those from index E downwards, and so finds the blocks for
+ * rounds K and later; returns the first round that is still without one.
+ */
+static int extend(search *s, long long from, int e, int k) {
+    for (; e >= 0 && k < s->q; e = s->below[e]) {
+        long long sum = from + s->skip[e];
+        if (sum > s->target - s->skip[k] || sum >= s->bound)
+            continue;
+        if (sum <= s->target - s->skip[k + 1])
+            k = extend(s, sum, e, k);
+        if (k == s->q || from > s->target - s->skip[k + 1])
+            return k;
+        s->bound = sum;
+        s->block[k++] = e;
+        take(s, e);
+    }
+    return k;
+}
+
+/* The block that POSITION receives first: the smallest skip in its sum of skips; q for the root. */
+static int base_block(const int *skip, int q, int position) {
+    for (int k = q - 1; k >= 0; k--) {
+        if (skip[k] == position)
+            return k;
+        if (skip[k] < position)
+            position -= skip[k];
+    }
+    return q;
+}
+
+static void receive_schedule(const int *skip, int p, int q, int position, int block[]) {
+    search s = {.skip = skip,
+                .q = q,
+                .target = (long long)p + position,
+                .bound = 2LL * p,
+                .first = q,
+                .block = block};
+    for (int e = 0; e <= q; e++) {
+        s.above[e] = e + 1;
+        s.below[e] = e - 1;
+    }
+    int base = base_block(skip, q, position);
+    take(&s, base);
+    extend(&s, 0, s.first, 0);
+    for (int k = 0; k < q; k++)
+        block[k] = block[k] == q ? base : block[k] - q;
+}
+
+void coll_circulant_init(coll_circulant *schedule, int p, int position) {
+    int q = coll_tree_depth(p);
+    schedule->p = p;
+    schedule->q = q;
+    schedule->position = position;
+    schedule->skip[q] = p;
+    for (int k = q - 1; k >= 0; k--)
+        schedule->skip[k] = schedule->skip[k + 1] - schedule->skip[k + 1] / 2;
+
+    receive_schedule(schedule->skip, p, q, position, schedule->receive);
+    for (int k = 0; k < q; k++)
+        receive_schedule(schedule->skip, p, q, (int)(((long long)position + schedule->skip[k]) % p),
+                         schedule->neighbour[k]);
+}
+
+long long coll_circulant_rounds(const coll_circulant *schedule, long long n) {
+    return schedule->q ? n - 1 + schedule->q : 0;
+}
+
+/*
+ * The block that a receive schedule brings in round I of N blocks, or -1. The last round must end a
+ * phase, so the first phase begins VIRTUAL_ROUNDS late. Blocks beyond the last stand for the last.
+ */
+static long long block_at(const int receive[], int q, long long n, long long i) {
+    long long virtual_rounds = (q - (n - 1) % q) % q, round = i + virtual_rounds;
+    long long block = receive[round % q] + round / q * q - virtual_rounds;
+    return block < 0 ? -1 : block < n ? block : n - 1;
+}
+
+/* Whether round I brings the last block again: the last q rounds are the only ones that may. */
+static bool repeats(const int receive[], int q, long long n, long long i) {
+    if (block_at(receive, q, n, i) != n - 1)
+        return false;
+    for (long long earlier = i - 1; earlier >= 0 && earlier > i - 2 * q; earlier--)
+        if (block_at(receive, q, n, earlier) == n - 1)
+            return true;
+    return false;
+}
+
+static long long new_block(const int receive[], int position, int q, long long n, long long i) {
+    return position == 0 || repeats(receive, q, n, i) ? -1 : block_at(receive, q, n, i);
+}
+
+coll_circulant_round coll_circulant_at(const coll_circulant *schedule, long long n, long long i) {
+    int p = schedule->p, q = schedule->q, position = schedule->position;
+    int k = (int)((i + (q - (n - 1) % q) % q) % q);
+    coll_circulant_round round = {
+        .to = (int)(((long long)position + schedule->skip[k]) % p),
+        .from = (int)(((long long)position - schedule->skip[k] + p) % p),
+    };
+    round.send = new_block(schedule->neighbour[k], round.to, q, n, i);
+    round.receive = new_block(schedule->receive, position, q, n, i);
+    return round;
+}
