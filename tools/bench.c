@@ -1,0 +1,246 @@
+#include "config.h"
+
+#include "tools/bench.h"
+
+#include "tools/stats.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+/* What the runs of one size share. */
+typedef struct session {
+    const contender_list *list;
+    const bench_settings *settings;
+    const common_clock *clock;
+    MPI_Comm comm;
+    int rank, ranks;
+    unsigned char *buffer;
+    size_t bytes;
+    double lead; /* s: how far ahead a common start is announced */
+    int *order;
+    bool *given_up; /* rivals that are not repeated */
+} session;
+
+/* The byte at PLACE of the data of run SEED. */
+static unsigned char pattern(size_t place, unsigned seed) {
+    return (unsigned char)((place * 2654435761u + seed * 40503u) >> 13);
+}
+
+static void fill(const session *s, unsigned seed) {
+    for (size_t i = 0; i < s->bytes; i++)
+        s->buffer[i] = pattern(i, seed);
+}
+
+static bool verify(const session *s, unsigned seed) {
+    for (size_t i = 0; i < s->bytes; i++)
+        if (s->buffer[i] != pattern(i, seed))
+            return false;
+    return true;
+}
+
+static double processor_seconds(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/* Waits with sleeps: a rank that is done must not take the processor from those that are not. */
+static int wait_politely(int code, MPI_Request *request) {
+    long nap = 20000; /* ns */
+    for (int done = 0; code == MPI_SUCCESS;) {
+        code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (done)
+            break;
+        struct timespec time = {.tv_nsec = nap};
+        nanosleep(&time, NULL);
+        nap = nap < 1000000 ? 2 * nap : nap;
+    }
+    return code;
+}
+
+/* All ranks wait for a date that rank 0 announces; returns it. */
+static int start_together(const session *s, double *start) {
+    MPI_Request request;
+    int code = wait_politely(MPI_Ibarrier(s->comm, &request), &request);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (s->rank == 0)
+        *start = common_clock_now(s->clock) + s->lead;
+    code = wait_politely(MPI_Ibcast(start, 1, MPI_DOUBLE, 0, s->comm, &request), &request);
+    if (code == MPI_SUCCESS)
+        common_clock_wait(s->clock, *start);
+    return code;
+}
+
+/* One run of one contender; *SECONDS and *RESULT's marks are set on all ranks. */
+static int run_once(const session *s, const contender *c, unsigned seed, double *seconds,
+                    bench_result *result) {
+    enum { ELAPSED, ERROR, WRONG, MARKS };
+    double marks[MARKS] = {0}, worst[MARKS], start = 0, spent, spent_by_all;
+    MPI_Request request;
+    if (s->settings->verify) {
+        if (s->rank == s->settings->root)
+            fill(s, seed);
+        else
+            memset(s->buffer, 0x5a, s->bytes);
+    }
+    int code = start_together(s, &start);
+    if (code != MPI_SUCCESS)
+        return code;
+
+    spent = processor_seconds();
+    int failure = c->run(c, s->buffer, s->bytes, s->settings->root);
+    marks[ELAPSED] = common_clock_now(s->clock) - start;
+    spent = processor_seconds() - spent;
+    marks[ERROR] = failure;
+    bool checked = s->settings->verify && c->kind != CONTENDER_WIRE && failure == MPI_SUCCESS;
+    marks[WRONG] = checked && !verify(s, seed);
+
+    code = wait_politely(
+        MPI_Iallreduce(marks, worst, MARKS, MPI_DOUBLE, MPI_MAX, s->comm, &request), &request);
+    if (code == MPI_SUCCESS)
+        code = MPI_Allreduce(&spent, &spent_by_all, 1, MPI_DOUBLE, MPI_SUM, s->comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    *seconds = worst[ELAPSED];
+    result->processor += spent_by_all;
+    result->error = (int)worst[ERROR];
+    result->wrong = result->wrong || worst[WRONG] > 0;
+    return MPI_SUCCESS;
+}
+
+/* Another order of the contenders for every round, the same on all ranks. */
+static void shuffle(int order[], int count, unsigned seed) {
+    uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    for (int i = count - 1; i > 0; i--) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        int other = (int)((state >> 33) % (uint64_t)(i + 1));
+        int held = order[i];
+        order[i] = order[other];
+        order[other] = held;
+    }
+}
+
+static int run_round(const session *s, unsigned round, bool counted, bench_result results[]) {
+    shuffle(s->order, s->list->count, round);
+    for (int i = 0; i < s->list->count; i++) {
+        int which = s->order[i];
+        bench_result *result = &results[which];
+        if (result->error != MPI_SUCCESS || s->given_up[which])
+            continue;
+        double seconds;
+        int code = run_once(s, &s->list->at[which], round, &seconds, result);
+        if (code != MPI_SUCCESS)
+            return code;
+        if (!counted)
+            result->processor = 0;
+        else if (result->error == MPI_SUCCESS)
+            result->samples[result->count++] = seconds;
+    }
+    return MPI_SUCCESS;
+}
+
+/* After the first counted round: rivals far behind the best of them are measured well enough. */
+static void give_up_hopeless(const session *s, const bench_result results[]) {
+    double best = -1;
+    for (int i = 0; i < s->list->count; i++)
+        if (s->list->at[i].kind == CONTENDER_RIVAL && results[i].count &&
+            (best < 0 || results[i].samples[0] < best))
+            best = results[i].samples[0];
+    for (int i = 0; i < s->list->count; i++)
+        if (s->list->at[i].kind == CONTENDER_RIVAL && results[i].count)
+            s->given_up[i] = results[i].samples[0] > s->settings->hopeless * best;
+}
+
+static bool all_steady(const session *s, const bench_result results[]) {
+    double sorted[1024];
+    for (int i = 0; i < s->list->count; i++) {
+        int count = results[i].count;
+        if (results[i].error != MPI_SUCCESS || s->given_up[i])
+            continue;
+        if (count > (int)(sizeof sorted / sizeof *sorted))
+            return true;
+        memcpy(sorted, results[i].samples, (size_t)count * sizeof *sorted);
+        stats_sort(sorted, count);
+        if (!stats_median_is_steady(sorted, count, s->settings->steady))
+            return false;
+    }
+    return true;
+}
+
+/* Rank 0 decides for all whether another round is worth it. */
+static int decide(const session *s, int done, double began, const bench_result results[],
+                  int *more) {
+    *more = done < s->settings->most;
+    if (*more && done >= s->settings->least)
+        *more = MPI_Wtime() - began < s->settings->seconds && !all_steady(s, results);
+    return MPI_Bcast(more, 1, MPI_INT, 0, s->comm);
+}
+
+static int run_rounds(const session *s, bench_result results[],
+                      void (*progress)(int round, double seconds)) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < s->settings->warmups && code == MPI_SUCCESS; i++)
+        code = run_round(s, 1000000u + (unsigned)i, false, results);
+
+    double began = MPI_Wtime();
+    int more = 1;
+    for (int done = 0; more && code == MPI_SUCCESS;) {
+        code = run_round(s, (unsigned)++done, true, results);
+        if (done == 1 && s->settings->hopeless > 0)
+            give_up_hopeless(s, results);
+        if (s->rank == 0 && progress)
+            progress(done, MPI_Wtime() - began);
+        if (code == MPI_SUCCESS)
+            code = decide(s, done, began, results, &more);
+    }
+    for (int i = 0; i < s->list->count; i++)
+        if (results[i].count) {
+            stats_sort(results[i].samples, results[i].count);
+            results[i].processor /= results[i].count;
+        }
+    return code;
+}
+
+static bool allocate(session *s, bench_result results[]) {
+    int count = s->list->count;
+    s->buffer = calloc(s->bytes + 1, 1);
+    s->order = malloc((size_t)count * sizeof *s->order);
+    s->given_up = calloc((size_t)count, sizeof *s->given_up);
+    bool good = s->buffer && s->order && s->given_up;
+    for (int i = 0; i < count; i++) {
+        if (s->order)
+            s->order[i] = i;
+        results[i] = (bench_result){.error = MPI_SUCCESS};
+        results[i].samples = malloc((size_t)s->settings->most * sizeof *results[i].samples);
+        good = good && results[i].samples;
+    }
+    return good;
+}
+
+int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
+              const common_clock *clock, MPI_Comm comm, bench_result results[],
+              void (*progress)(int round, double seconds)) {
+    session s = {.list = list, .settings = settings, .clock = clock, .comm = comm, .bytes = bytes};
+    MPI_Comm_rank(comm, &s.rank);
+    MPI_Comm_size(comm, &s.ranks);
+    /* Time for the announcement to reach everybody, whatever the network. */
+    s.lead = 1e-3 + 20 * clock->uncertainty + 50e-6 * s.ranks;
+    int good = allocate(&s, results);
+    int code = MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm);
+    if (code == MPI_SUCCESS)
+        code = good ? run_rounds(&s, results, progress) : MPI_ERR_NO_MEM;
+    free(s.buffer);
+    free(s.order);
+    free(s.given_up);
+    return code;
+}
+
+void bench_free(bench_result results[], int count) {
+    for (int i = 0; i < count; i++)
+        free(results[i].samples);
+}

@@ -1,0 +1,95 @@
+#include "config.h"
+
+#include "tools/clock.h"
+
+#include <sched.h>
+#include <stdbool.h>
+#include <time.h>
+
+enum { EXCHANGES = 20, TAG = 7 };
+
+/* Below this a sleep may come back too late. */
+static const double shortest_sleep = 200e-6;
+
+/* Rank 0 answers each message of RANK with its time. */
+static int answer(int rank, MPI_Comm comm) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < EXCHANGES && code == MPI_SUCCESS; i++) {
+        char request;
+        code = MPI_Recv(&request, 1, MPI_CHAR, rank, TAG, comm, MPI_STATUS_IGNORE);
+        double now = MPI_Wtime();
+        if (code == MPI_SUCCESS)
+            code = MPI_Send(&now, 1, MPI_DOUBLE, rank, TAG, comm);
+    }
+    return code;
+}
+
+static int ask(common_clock *clock, MPI_Comm comm) {
+    double shortest = -1;
+    for (int i = 0; i < EXCHANGES; i++) {
+        char request = 0;
+        double start = MPI_Wtime(), theirs;
+        int code = MPI_Sendrecv(&request, 1, MPI_CHAR, 0, TAG, &theirs, 1, MPI_DOUBLE, 0, TAG, comm,
+                                MPI_STATUS_IGNORE);
+        double end = MPI_Wtime();
+        if (code != MPI_SUCCESS)
+            return code;
+        if (shortest >= 0 && end - start >= shortest)
+            continue;
+        shortest = end - start;
+        clock->offset = theirs - (start + end) / 2;
+    }
+    clock->uncertainty = shortest / 2;
+    return MPI_SUCCESS;
+}
+
+/* Whether this rank is on the node of rank 0. */
+static int shares_node(MPI_Comm comm, bool *shares) {
+    MPI_Comm node;
+    int rank, lowest;
+    MPI_Comm_rank(comm, &rank);
+    int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = MPI_Allreduce(&rank, &lowest, 1, MPI_INT, MPI_MIN, node);
+    MPI_Comm_free(&node);
+    *shares = lowest == 0;
+    return code;
+}
+
+int common_clock_init(common_clock *clock, MPI_Comm comm) {
+    int rank, ranks;
+    bool shares = false;
+    *clock = (common_clock){0};
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    int code = shares_node(comm, &shares);
+    for (int other = 1; other < ranks && code == MPI_SUCCESS; other++) {
+        if (rank == 0)
+            code = answer(other, comm);
+        else if (rank == other)
+            code = ask(clock, comm);
+    }
+    if (code != MPI_SUCCESS)
+        return code;
+    if (shares)
+        *clock = (common_clock){0};
+    return MPI_Allreduce(MPI_IN_PLACE, &clock->uncertainty, 1, MPI_DOUBLE, MPI_MAX, comm);
+}
+
+double common_clock_now(const common_clock *clock) {
+    return MPI_Wtime() + clock->offset;
+}
+
+void common_clock_wait(const common_clock *clock, double date) {
+    for (double left; (left = date - common_clock_now(clock)) > 0;) {
+        if (left < 2 * shortest_sleep) {
+            sched_yield();
+            continue;
+        }
+        double nap = left - shortest_sleep;
+        struct timespec time = {.tv_sec = (time_t)nap,
+                                .tv_nsec = (long)((nap - (double)(time_t)nap) * 1e9)};
+        nanosleep(&time, NULL);
+    }
+}

@@ -1,0 +1,496 @@
+/* coll-bench: options and printing; bench.h measures. */
+#include "config.h"
+
+#include "tools/bench.h"
+#include "tools/cli.h"
+#include "tools/rivals.h"
+#include "tools/stats.h"
+
+#include <coll.h>
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char program[] = "coll-bench";
+
+static const char help[] =
+    "usage: mpirun -n RANKS coll-bench bcast [OPTION...]\n"
+    "\n"
+    "Measures libcoll's algorithms beside the MPI library's own, all in one run, from a common\n"
+    "start to the last rank's end; an OSU-style table.\n"
+    "\n"
+    "  --sizes LIST       sizes in bytes, 4K,1M, and ranges by powers of 2, 1K-64K\n"
+    "                     (default 1-4M)\n"
+    "  --algorithms LIST  what to measure of libcoll, separated by spaces or semicolons:\n"
+    "                     auto, chain, \"chain:chunk=8K,window=4\" (default: auto and all)\n"
+    "  --rivals           also Open MPI's broadcasts by forced algorithm and segment size, and\n"
+    "                     MPI_Ibcast\n"
+    "  --root RANK        (default 0)\n"
+    "  --reps N           so many repetitions (default: 5 at least, until the medians are steady)\n"
+    "  --seconds S        no new repetition of a size after so many seconds (default 20)\n"
+    "  --warmup N         repetitions that don't count (default 1)\n"
+    "  --all-rivals       repeat even the rivals that are over twice as slow as the best one\n"
+    "  --verify           compare what arrives, after every run\n"
+    "  --json FILE        write the rows as JSON too, an object on each line\n"
+    "  --help, --version\n"
+    "\n"
+    "native is the MPI library's default, wire one message of the same size from the root to one\n"
+    "other node: the limit. vs_native and of_wire are ratios of medians: above 1 is faster than\n"
+    "native, 1 is as fast as the wire. cpu_ms is the processor time of all ranks together.\n";
+
+enum { SIZES_MAX = 128, SPECS_MAX = 64 };
+
+typedef struct command {
+    const char *operation;
+    size_t sizes[SIZES_MAX];
+    int size_count;
+    char *spec_text; /* what specs point into */
+    const char *specs[SPECS_MAX + 1];
+    bool rivals, help, version;
+    const char *json;
+    bench_settings settings;
+} command;
+
+enum {
+    OPTION_SIZES = 256,
+    OPTION_ALGORITHMS,
+    OPTION_RIVALS,
+    OPTION_ROOT,
+    OPTION_REPS,
+    OPTION_SECONDS,
+    OPTION_WARMUP,
+    OPTION_ALL_RIVALS,
+    OPTION_VERIFY,
+    OPTION_JSON,
+    OPTION_HELP,
+    OPTION_VERSION
+};
+
+static const struct option long_options[] = {
+    {"sizes", required_argument, NULL, OPTION_SIZES},
+    {"algorithms", required_argument, NULL, OPTION_ALGORITHMS},
+    {"rivals", no_argument, NULL, OPTION_RIVALS},
+    {"root", required_argument, NULL, OPTION_ROOT},
+    {"reps", required_argument, NULL, OPTION_REPS},
+    {"seconds", required_argument, NULL, OPTION_SECONDS},
+    {"warmup", required_argument, NULL, OPTION_WARMUP},
+    {"all-rivals", no_argument, NULL, OPTION_ALL_RIVALS},
+    {"verify", no_argument, NULL, OPTION_VERIFY},
+    {"json", required_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+/* A problem of this rank in words; the first one counts. */
+static char problem[512];
+
+static bool refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static bool refuse(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (!*problem)
+        vsnprintf(problem, sizeof problem, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool refuse_code(int code) {
+    char text[MPI_MAX_ERROR_STRING] = "MPI error";
+    int length;
+    MPI_Error_string(code, text, &length);
+    return refuse("%s", text);
+}
+
+static bool add_size(command *options, uint64_t size) {
+    if (options->size_count == SIZES_MAX)
+        return refuse("--sizes: more than %d sizes", SIZES_MAX);
+    if (size > PTRDIFF_MAX)
+        return refuse("--sizes: %" PRIu64 " bytes are more than memory can hold", size);
+    options->sizes[options->size_count++] = (size_t)size;
+    return true;
+}
+
+/* "4K" or "1K-64K" */
+static bool add_sizes(command *options, const char *item) {
+    char text[64];
+    uint64_t from, to;
+    snprintf(text, sizeof text, "%s", item);
+    char *dash = strchr(text, '-');
+    if (dash)
+        *dash = '\0';
+    bool good = cli_parse_size(text, &from);
+    to = from;
+    if (good && dash)
+        good = cli_parse_size(dash + 1, &to) && from > 0 && from <= to;
+    if (!good)
+        return refuse("--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K", item);
+    for (uint64_t size = from; size <= to; size *= 2) {
+        if (!add_size(options, size))
+            return false;
+        if (size > to / 2)
+            break;
+    }
+    return true;
+}
+
+static bool take_sizes(command *options, const char *list) {
+    char *copy = strdup(list), *rest = NULL;
+    options->size_count = 0;
+    bool good = copy != NULL;
+    for (char *item = copy ? strtok_r(copy, ",", &rest) : NULL; item && good;
+         item = strtok_r(NULL, ",", &rest))
+        good = add_sizes(options, item);
+    free(copy);
+    return good && (options->size_count || refuse("--sizes: the list is empty"));
+}
+
+static bool take_algorithms(command *options, const char *list) {
+    char *rest = NULL;
+    int count = 0;
+    free(options->spec_text);
+    options->spec_text = strdup(list);
+    if (!options->spec_text)
+        return refuse("out of memory");
+    for (char *item = strtok_r(options->spec_text, " ;", &rest); item;
+         item = strtok_r(NULL, " ;", &rest)) {
+        if (count == SPECS_MAX)
+            return refuse("--algorithms: more than %d", SPECS_MAX);
+        options->specs[count++] = item;
+    }
+    options->specs[count] = NULL;
+    return count || refuse("--algorithms: the list is empty");
+}
+
+static bool take_integer(const char *name, const char *text, int lowest, int highest, int *value) {
+    int64_t number;
+    if (!cli_parse_integer(text, lowest, highest, &number))
+        return refuse("--%s %s: a number from %d to %d is needed", name, text, lowest, highest);
+    *value = (int)number;
+    return true;
+}
+
+static bool take_option(int option, const char *text, command *options) {
+    bench_settings *settings = &options->settings;
+    switch (option) {
+    case OPTION_SIZES:
+        return take_sizes(options, text);
+    case OPTION_ALGORITHMS:
+        return take_algorithms(options, text);
+    case OPTION_RIVALS:
+        options->rivals = true;
+        return true;
+    case OPTION_ROOT:
+        return take_integer("root", text, 0, INT_MAX, &settings->root);
+    case OPTION_REPS:
+        if (!take_integer("reps", text, 1, 100000, &settings->most))
+            return false;
+        settings->least = settings->most;
+        return true;
+    case OPTION_SECONDS:
+        return (cli_parse_number(text, &settings->seconds) && settings->seconds >= 0) ||
+               refuse("--seconds %s: a number, 0 or more, is needed", text);
+    case OPTION_WARMUP:
+        return take_integer("warmup", text, 0, 1000, &settings->warmups);
+    case OPTION_ALL_RIVALS:
+        settings->hopeless = 0;
+        return true;
+    case OPTION_VERIFY:
+        settings->verify = true;
+        return true;
+    case OPTION_JSON:
+        options->json = text;
+        return true;
+    case OPTION_HELP:
+        options->help = true;
+        return true;
+    default:
+        options->version = true;
+        return true;
+    }
+}
+
+static bool parse(int argc, char **argv, command *options) {
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+        const char *word = argv[optind - 1];
+        if (option == ':')
+            return refuse("option %s needs a value", word);
+        if (option == '?')
+            return refuse("unknown option %s; coll-bench --help lists them", word);
+        if (!take_option(option, optarg, options))
+            return false;
+    }
+    if (options->help || options->version)
+        return true;
+    if (optind + 1 != argc || strcmp(argv[optind], "bcast") != 0)
+        return refuse("%s; say what to measure: coll-bench bcast",
+                      optind < argc ? argv[optind] : "no operation");
+    options->operation = argv[optind];
+    return options->size_count || take_sizes(options, "1-4M");
+}
+
+static int run_ours(const contender *c, void *buffer, size_t bytes, int root) {
+    return COLL_Bcast(buffer, (MPI_Count)bytes, MPI_BYTE, root, c->comm);
+}
+
+static int run_native(const contender *c, void *buffer, size_t bytes, int root) {
+    return bytes > INT_MAX ? MPI_ERR_COUNT : MPI_Bcast(buffer, (int)bytes, MPI_BYTE, root, c->comm);
+}
+
+/* The rank of params[] gets the bytes; the others have nothing to do. */
+static int run_wire(const contender *c, void *buffer, size_t bytes, int root) {
+    const size_t most = 1 << 30;
+    int rank, peer = atoi(c->params + strlen("to="));
+    MPI_Comm_rank(c->comm, &rank);
+    if (rank != root && rank != peer)
+        return MPI_SUCCESS;
+    for (size_t from = 0; from < bytes || from == 0; from += most) {
+        int length = (int)(bytes - from < most ? bytes - from : most);
+        char *at = (char *)buffer + from;
+        int code = rank == root
+                       ? MPI_Send(at, length, MPI_BYTE, peer, 0, c->comm)
+                       : MPI_Recv(at, length, MPI_BYTE, root, 0, c->comm, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    return MPI_SUCCESS;
+}
+
+/* The last rank on another node than ROOT's; on one node, the last rank but ROOT itself. */
+static int find_peer(int root, MPI_Comm comm, int *peer) {
+    MPI_Comm node;
+    int rank, ranks, home, far;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    if (code == MPI_SUCCESS)
+        code = MPI_Allreduce(&rank, &home, 1, MPI_INT, MPI_MIN, node);
+    int root_home = home;
+    if (code == MPI_SUCCESS)
+        code = MPI_Bcast(&root_home, 1, MPI_INT, root, comm);
+    far = home != root_home ? rank : -1;
+    if (code == MPI_SUCCESS)
+        code = MPI_Allreduce(MPI_IN_PLACE, &far, 1, MPI_INT, MPI_MAX, comm);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_free(&node);
+    *peer = far >= 0 ? far : root == ranks - 1 ? ranks - 2 : ranks - 1;
+    return code;
+}
+
+static bool choose(const command *options, MPI_Comm comm, contender_list *list) {
+    int forced, peer = -1, ranks, code;
+    char params[CONTENDER_PARAMS];
+    MPI_Comm_size(comm, &ranks);
+    code = contender_add(list, CONTENDER_NATIVE, "native", "", run_native, comm);
+    if (code == MPI_SUCCESS)
+        code = contender_add_ours(list, options->operation, *options->specs ? options->specs : NULL,
+                                  run_ours, comm);
+    if (code == MPI_SUCCESS && options->rivals)
+        code = rivals_add_bcast(list, comm, &forced);
+    if (code == MPI_SUCCESS && ranks > 1)
+        code = find_peer(options->settings.root, comm, &peer);
+    snprintf(params, sizeof params, "to=%d", peer);
+    if (code == MPI_SUCCESS && ranks > 1)
+        code = contender_add(list, CONTENDER_WIRE, "wire", params, run_wire, comm);
+    return code == MPI_SUCCESS || refuse_code(code);
+}
+
+static const contender *kind_of(const contender_list *list, contender_kind kind) {
+    for (int i = 0; i < list->count; i++)
+        if (list->at[i].kind == kind)
+            return &list->at[i];
+    return NULL;
+}
+
+static double median_of(const bench_result *result) {
+    return result->count ? stats_quantile(result->samples, result->count, 0.5) : 0;
+}
+
+/* The median of the first contender of KIND, or 0. */
+static double reference(const contender_list *list, const bench_result results[],
+                        contender_kind kind) {
+    const contender *c = kind_of(list, kind);
+    return c ? median_of(&results[c - list->at]) : 0;
+}
+
+static void print_heading(int ranks) {
+    printf("# %d ranks; times in us\n%-27s %-20s %10s %5s %12s %12s %12s %12s %9s %9s %8s %9s\n",
+           ranks, "algorithm", "params", "bytes", "reps", "min", "median", "p95", "max", "MB/s",
+           "vs_native", "of_wire", "cpu_ms");
+}
+
+static void print_row(const command *options, const contender *c, const bench_result *result,
+                      int ranks, size_t bytes, double native, double wire, FILE *json) {
+    if (!result->count) {
+        printf("%-27s %-20s %10zu %5d  failed\n", c->algorithm, c->params, bytes, 0);
+        return;
+    }
+    const double *samples = result->samples;
+    int count = result->count;
+    double median = median_of(result), p95 = stats_quantile(samples, count, 0.95);
+    double rate = median > 0 ? (double)bytes / median / 1e6 : 0;
+    double vs_native = native > 0 ? native / median : 0, of_wire = wire > 0 ? wire / median : 0;
+    printf("%-27s %-20s %10zu %5d %12.1f %12.1f %12.1f %12.1f %9.2f %9.2f %8.3f %9.2f%s\n",
+           c->algorithm, c->params, bytes, count, samples[0] * 1e6, median * 1e6, p95 * 1e6,
+           samples[count - 1] * 1e6, rate, vs_native, of_wire, result->processor * 1e3,
+           result->wrong ? "  WRONG DATA" : "");
+
+    cli_json row;
+    cli_json_begin(&row, json);
+    cli_json_text(&row, "op", options->operation);
+    cli_json_text(&row, "algorithm", c->algorithm);
+    cli_json_text(&row, "params", c->params);
+    cli_json_integer(&row, "ranks", ranks);
+    cli_json_integer(&row, "bytes", (int64_t)bytes);
+    cli_json_integer(&row, "reps", count);
+    cli_json_number(&row, "min_us", samples[0] * 1e6);
+    cli_json_number(&row, "median_us", median * 1e6);
+    cli_json_number(&row, "p95_us", p95 * 1e6);
+    cli_json_number(&row, "max_us", samples[count - 1] * 1e6);
+    cli_json_number(&row, "MBps", rate);
+    cli_json_number(&row, "vs_native", vs_native);
+    cli_json_number(&row, "of_wire", of_wire);
+    cli_json_number(&row, "cpu_ms", result->processor * 1e3);
+    cli_json_end(&row);
+}
+
+/* Under the rows of a size: the best forced setting of the MPI library, and how auto compares. */
+static void print_best_rival(const contender_list *list, const bench_result results[]) {
+    int best = -1;
+    double ours = 0;
+    for (int i = 0; i < list->count; i++) {
+        contender_kind kind = list->at[i].kind;
+        if (!results[i].count)
+            continue;
+        if (kind == CONTENDER_OURS && strcmp(list->at[i].algorithm, "auto") == 0)
+            ours = median_of(&results[i]);
+        bool rival = kind == CONTENDER_RIVAL || kind == CONTENDER_NATIVE;
+        if (rival && (best < 0 || median_of(&results[i]) < median_of(&results[best])))
+            best = i;
+    }
+    if (best < 0)
+        return;
+    printf("# best of MPI: %s %s, %.1f us", list->at[best].algorithm, list->at[best].params,
+           median_of(&results[best]) * 1e6);
+    if (ours > 0)
+        printf("; auto is %.2f times as fast", median_of(&results[best]) / ours);
+    putchar('\n');
+}
+
+static void show_progress(int round, double seconds) {
+    fprintf(stderr, "\r%d rounds, %.0f s ", round, seconds);
+    fflush(stderr);
+}
+
+static bool print_size(const command *options, const contender_list *list,
+                       const bench_result results[], int ranks, size_t bytes, FILE *json) {
+    double native = reference(list, results, CONTENDER_NATIVE);
+    double wire = reference(list, results, CONTENDER_WIRE);
+    bool good = true;
+    for (int i = 0; i < list->count; i++) {
+        print_row(options, &list->at[i], &results[i], ranks, bytes, native, wire, json);
+        if (results[i].wrong)
+            good = refuse("%s %s: wrong data at %zu bytes", list->at[i].algorithm,
+                          list->at[i].params, bytes);
+        if (results[i].error != MPI_SUCCESS && list->at[i].kind == CONTENDER_OURS)
+            good = refuse_code(results[i].error);
+    }
+    if (options->rivals)
+        print_best_rival(list, results);
+    putchar('\n');
+    fflush(stdout);
+    return good;
+}
+
+static bool measure_size(const command *options, const contender_list *list,
+                         const common_clock *clock, MPI_Comm comm, size_t bytes, FILE *json) {
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    bool terminal = isatty(STDERR_FILENO);
+    bench_result *results = calloc((size_t)list->count, sizeof *results);
+    if (!results)
+        cli_abort(comm, program, "out of memory for %d results", list->count);
+    int code = bench_run(list, bytes, &options->settings, clock, comm, results,
+                         terminal ? show_progress : NULL);
+    if (code == MPI_ERR_NO_MEM)
+        refuse("some rank has no memory for %zu bytes", bytes);
+    else if (code != MPI_SUCCESS)
+        refuse_code(code);
+    if (rank == 0 && terminal)
+        fputs("\r\033[K", stderr);
+    if (rank == 0 && code == MPI_SUCCESS)
+        print_size(options, list, results, ranks, bytes, json);
+    bench_free(results, list->count);
+    free(results);
+    return code == MPI_SUCCESS;
+}
+
+static void agree(MPI_Comm comm) {
+    cli_agree(comm, program, *problem ? problem : NULL);
+}
+
+static void measure(command *options, MPI_Comm comm) {
+    int rank, ranks;
+    FILE *json = NULL;
+    contender_list list = {0};
+    common_clock clock;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    if (options->settings.root >= ranks)
+        refuse("--root %d: there are %d ranks", options->settings.root, ranks);
+    if (!*problem && rank == 0 && options->json && !(json = fopen(options->json, "w")))
+        refuse("%s: can't be written: %s", options->json, strerror(errno));
+    agree(comm);
+    choose(options, comm, &list);
+    int code = common_clock_init(&clock, comm);
+    if (code != MPI_SUCCESS)
+        refuse_code(code);
+    agree(comm);
+
+    if (rank == 0)
+        print_heading(ranks);
+    for (int i = 0; i < options->size_count; i++) {
+        measure_size(options, &list, &clock, comm, options->sizes[i], json);
+        agree(comm);
+    }
+    if (json) {
+        bool bad = ferror(json) != 0;
+        if (fclose(json) || bad)
+            refuse("%s: can't be written: %s", options->json, strerror(errno));
+    }
+    agree(comm);
+    contender_free(&list);
+}
+
+int main(int argc, char **argv) {
+    command options = {
+        .settings = {
+            .warmups = 1, .least = 5, .most = 1000, .seconds = 20, .steady = 0.02, .hopeless = 2}};
+    parse(argc, argv, &options);
+    if (!*problem && options.help)
+        return fputs(help, stdout) < 0;
+    if (!*problem && options.version)
+        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
+    if (options.rivals)
+        rivals_prepare();
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
+        return EXIT_FAILURE;
+    agree(MPI_COMM_WORLD);
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    measure(&options, comm);
+    MPI_Comm_free(&comm);
+    free(options.spec_text);
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
