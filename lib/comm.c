@@ -81,6 +81,7 @@ typedef struct settings {
     char specs[COLL_OPERATIONS][COLL_SPEC_MAX];
     char topology[4096];
     double timeout;
+    coll_wait_manner manner;
 } settings;
 
 /* The value of an info key of COMM, or "" */
@@ -132,6 +133,8 @@ static int read_settings(MPI_Comm comm, settings *found) {
         code = copy_setting("COLL_TOPOLOGY", found->topology, sizeof found->topology);
     if (code == MPI_SUCCESS)
         code = coll_env_seconds("COLL_TIMEOUT", &found->timeout);
+    if (code == MPI_SUCCESS)
+        code = coll_wait_manner_parse(coll_env("COLL_WAIT"), &found->manner);
     return code;
 }
 
@@ -185,7 +188,7 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
         code = coll_topo_create(state->private, agreed.topology, &state->topo);
     if (code != MPI_SUCCESS)
         return code;
-    coll_wait_init(&state->wait, &state->topo, agreed.timeout);
+    coll_wait_init(&state->wait, &state->topo, agreed.manner, agreed.timeout);
     state->profile = coll_profile_builtin();
     const char *trace = coll_env("COLL_TRACE");
     state->trace = trace && strcmp(trace, "0") != 0 && state->rank == 0;

@@ -16,6 +16,7 @@ const coll_setting coll_settings[] = {
     {"COLL_AGGREGATE", "algorithm of aggregation: auto, or NAME[:PARAMETER=VALUE,...]"},
     {"COLL_TOPOLOGY", "file that says which rack each host is in (Slurm topology.conf syntax)"},
     {"COLL_TIMEOUT", "seconds without progress after which a call is an error; 0: wait for ever"},
+    {"COLL_WAIT", "how to wait: polite (yield and sleep), spin, or auto: polite on shared cores"},
     {"COLL_TRACE", "1: print one line a call to stderr: operation, bytes, choice, why, seconds"},
     {"COLL_KMEANS_KERNEL", "kernel of coll-kmeans: avx512-vnni, avx2 or scalar; default: the best"},
     {NULL, NULL},

@@ -7,37 +7,51 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
-/*
- * Unsuccessful tests before the next step. A test takes a fraction of a microsecond, so a waiter
- * with a core of its own has spun for about a tenth of a millisecond when it first offers the core
- * to others.
- */
-enum { SPINS = 500, CROWDED_SPINS = 4, CROWDED_YIELDS = 16 };
+/* On a core of its own a wait spins for so long before it offers the core to others; seconds. */
+static const double SPIN = 100e-6;
 
 /*
- * A sleep is an eighth of the time that was waited already, so that politeness adds no more than
- * that to any wait, within bounds: an idle process takes about 1 % of a core.
+ * On a shared core the first test that finds nothing is followed by an offer of the core, then by
+ * sleeps. The first sleep is half of what waits have lately taken: in a steady stream of chunks it
+ * saves most of the tests. Each of the next is an eighth of the time that was waited already, so
+ * that politeness adds no more than that; an idle process then takes about 1 % of a core.
  */
-static const double SLEEP_SHARE = 1.0 / 8, SHORTEST_SLEEP = 20e-6, LONGEST_SLEEP = 1e-3; /* s */
+static const double FIRST_SLEEP_SHARE = 1.0 / 2, SLEEP_SHARE = 1.0 / 8;
+static const double SHORTEST_SLEEP = 20e-6, LONGEST_SLEEP = 1e-3;
+
+/* How much the last wait counts in the average of what waits have lately taken. */
+static const double LAST_WAIT_SHARE = 1.0 / 4;
+
+/*
+ * A core that was offered and came back later than this has run somebody else; so many times in a
+ * row, and it counts as shared for a second. Nobody else's offers come back sooner, interrupts are
+ * rarer.
+ */
+static const double TAKEN = 1.5e-6, SHARED = 1;
+enum { TAKEN_OFTEN = 8 };
 
 /* One wait without progress so far. */
 typedef struct waiter {
-    const coll_wait *wait;
-    int tests;
+    coll_wait *wait;
     double since; /* when it began */
+    int pauses;   /* since then */
+    int taken;    /* offers of the core in a row that somebody took */
 } waiter;
 
+/* Something completed. */
 static void progress(waiter *patience) {
-    patience->tests = 0;
-    patience->since = PMPI_Wtime();
+    double now = PMPI_Wtime();
+    if (patience->pauses)
+        patience->wait->usual += (now - patience->since - patience->wait->usual) * LAST_WAIT_SHARE;
+    patience->since = now;
+    patience->pauses = 0;
 }
 
-static waiter begin(const coll_wait *wait) {
-    waiter patience = {.wait = wait};
-    progress(&patience);
-    return patience;
+static waiter begin(coll_wait *wait) {
+    return (waiter){.wait = wait, .since = PMPI_Wtime()};
 }
 
 static bool expired(const waiter *patience) {
@@ -45,26 +59,38 @@ static bool expired(const waiter *patience) {
     return timeout > 0 && PMPI_Wtime() - patience->since > timeout;
 }
 
-static void nap(const waiter *patience) {
-    double sleep = (PMPI_Wtime() - patience->since) * SLEEP_SHARE;
+static void nap(double sleep) {
     sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < LONGEST_SLEEP ? sleep : LONGEST_SLEEP;
     struct timespec time = {.tv_nsec = (long)(sleep * 1e9)};
     nanosleep(&time, NULL); /* a signal may cut it short: the next test comes earlier */
 }
 
+/* Lets others run, and notices whether they did. */
+static void offer_core(waiter *patience, double now) {
+    sched_yield();
+    double back = PMPI_Wtime();
+    patience->taken = back - now > TAKEN ? patience->taken + 1 : 0;
+    if (patience->taken >= TAKEN_OFTEN)
+        patience->wait->shared_until = back + SHARED;
+}
+
+static bool is_shared(const coll_wait *wait, double now) {
+    if (wait->manner != COLL_WAIT_AUTO)
+        return wait->manner == COLL_WAIT_POLITE;
+    return wait->crowded || now < wait->shared_until;
+}
+
 /* Passes the time between two tests. */
 static void relax(waiter *patience) {
-    bool crowded = patience->wait->crowded;
-    if (patience->tests < (crowded ? CROWDED_SPINS : SPINS)) {
-        patience->tests++;
-        return;
-    }
-    if (!crowded || patience->tests++ < CROWDED_SPINS + CROWDED_YIELDS) {
-        sched_yield();
-        return;
-    }
-    patience->tests--; /* never wraps around */
-    nap(patience);
+    double now = PMPI_Wtime(), waited = now - patience->since;
+    bool shared = is_shared(patience->wait, now);
+    int pause = patience->pauses++;
+    if (shared && pause > 1)
+        nap(waited * SLEEP_SHARE);
+    else if (shared && pause == 1)
+        nap(patience->wait->usual * FIRST_SLEEP_SHARE - waited);
+    else if (shared || waited > SPIN)
+        offer_core(patience, now);
 }
 
 /* The lowest peer above AFTER that a request still waits for; INT_MAX where there is none. */
@@ -97,8 +123,52 @@ static int report(double seconds, int count, MPI_Request requests[], const int p
                       who, seconds);
 }
 
-void coll_wait_init(coll_wait *wait, const coll_topo *topo, double timeout) {
-    *wait = (coll_wait){.crowded = topo->crowded, .timeout = timeout};
+int coll_wait_manner_parse(const char *text, coll_wait_manner *manner) {
+    static const char *const names[] = {
+        [COLL_WAIT_AUTO] = "auto", [COLL_WAIT_POLITE] = "polite", [COLL_WAIT_SPIN] = "spin"};
+    *manner = COLL_WAIT_AUTO;
+    for (int i = 0; text && i < (int)(sizeof names / sizeof *names); i++)
+        if (strcmp(text, names[i]) == 0) {
+            *manner = (coll_wait_manner)i;
+            return MPI_SUCCESS;
+        }
+    return text ? coll_error(MPI_ERR_ARG, "COLL_WAIT=%s: allowed: auto, polite, spin", text)
+                : MPI_SUCCESS;
+}
+
+/*
+ * Whether the MPI library yields when it has nothing to do: Open MPI does when it sees more
+ * processes than cores, or when its user says that there are.
+ */
+static bool mpi_yields(void) {
+    int yields = 0;
+#ifdef HAVE_MPI_T_INIT_THREAD
+    int provided, index, count, size = 0;
+    char name[64];
+    int name_length = sizeof name, description_length = 0, verbosity, binding, scope;
+    MPI_Datatype type;
+    MPI_T_enum enumeration;
+    MPI_T_cvar_handle handle;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS)
+        return false;
+    if (MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&
+        MPI_T_cvar_get_info(index, name, &name_length, &verbosity, &type, &enumeration, NULL,
+                            &description_length, &binding, &scope) == MPI_SUCCESS &&
+        PMPI_Type_size(type, &size) == MPI_SUCCESS && size <= (int)sizeof yields &&
+        MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
+        if (MPI_T_cvar_read(handle, &yields) != MPI_SUCCESS)
+            yields = 0;
+        MPI_T_cvar_handle_free(&handle);
+    }
+    MPI_T_finalize();
+#endif
+    return yields;
+}
+
+void coll_wait_init(coll_wait *wait, const coll_topo *topo, coll_wait_manner manner,
+                    double timeout) {
+    *wait =
+        (coll_wait){.manner = manner, .crowded = topo->crowded || mpi_yields(), .timeout = timeout};
 }
 
 /*
@@ -129,6 +199,7 @@ int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int 
         if (code != MPI_SUCCESS)
             return code;
         if (done) {
+            progress(&patience);
             wait->turn = *index == MPI_UNDEFINED ? 0 : *index + 1;
             return MPI_SUCCESS;
         }
@@ -172,7 +243,7 @@ static int test_all(int count, MPI_Request requests[], bool *active, bool *moved
     return MPI_SUCCESS;
 }
 
-int coll_wait_all(const coll_wait *wait, int count, MPI_Request requests[], const int peers[]) {
+int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]) {
     waiter patience = begin(wait);
     for (;;) {
         bool active, moved;

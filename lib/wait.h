@@ -1,6 +1,9 @@
 /*
- * Polite waiting for MPI requests: spin while every process has a core of its own, else yield, then
+ * Polite waiting for MPI requests: spin while this process has a core of its own, else yield, then
  * sleep with back-off, so that ranks with nothing to do leave the processor to those with data.
+ * Whether the core is shared is known from the places of the ranks or from the MPI library, which
+ * may have been told to yield when idle; or it is noticed: a core that is offered to others and
+ * does not come back at once has been taken.
  */
 #ifndef COLL_LIB_WAIT_H
 #define COLL_LIB_WAIT_H
@@ -10,14 +13,23 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+typedef enum coll_wait_manner { COLL_WAIT_AUTO, COLL_WAIT_POLITE, COLL_WAIT_SPIN } coll_wait_manner;
+
 typedef struct coll_wait {
-    bool crowded;   /* more processes on some node than cores that they may use */
-    double timeout; /* s without any progress after which waiting is an error; 0: for ever */
-    int turn;       /* which request coll_wait_any looks at first, so that all get their turn */
+    coll_wait_manner manner; /* what the user wants */
+    bool crowded;            /* there are more processes than cores for them */
+    double timeout;      /* s without any progress after which waiting is an error; 0: for ever */
+    double shared_until; /* date until which others are known to want this core */
+    double usual;        /* s: what waits have lately taken */
+    int turn; /* which request coll_wait_any looks at first, so that all get their turn */
 } coll_wait;
 
+/* Reads "auto" (also NULL), "polite" or "spin"; else MPI_ERR_ARG with a text that says so. */
+int coll_wait_manner_parse(const char *text, coll_wait_manner *manner);
+
 /* How processes placed like TOPO should wait. TIMEOUT in seconds, 0 for none. */
-void coll_wait_init(coll_wait *wait, const coll_topo *topo, double timeout);
+void coll_wait_init(coll_wait *wait, const coll_topo *topo, coll_wait_manner manner,
+                    double timeout);
 
 /*
  * Waits until one request of COUNT is complete; *INDEX is which one (MPI_UNDEFINED when none is
@@ -30,7 +42,7 @@ int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int 
                   int *index);
 
 /* Waits for all of them, in the same manner; each one that completes is progress. */
-int coll_wait_all(const coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
+int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
 
 /*
  * Gives up requests after an error: cancels what can be cancelled and frees the rest, so that none

@@ -52,7 +52,7 @@ static coll_comm comm_create(enum placement placement) {
             topo->most_ranks_per_node = on_node[node];
     }
     free(on_node);
-    coll_wait_init(&comm.wait, topo, 0);
+    coll_wait_init(&comm.wait, topo, COLL_WAIT_AUTO, 0);
     comm.wait.crowded = true; /* as on the machines where tests run, whatever the placement */
     return comm;
 }

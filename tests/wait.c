@@ -268,11 +268,23 @@ END_TEST
 START_TEST(the_way_to_wait_follows_the_topology) {
     coll_topo topo = {.crowded = true};
     coll_wait way;
-    coll_wait_init(&way, &topo, 2.5);
+    coll_wait_init(&way, &topo, COLL_WAIT_AUTO, 2.5);
     ck_assert(way.crowded && way.timeout > 2.4 && way.timeout < 2.6 && way.turn == 0);
-    topo.crowded = false;
-    coll_wait_init(&way, &topo, 0);
-    ck_assert(!way.crowded);
+    topo.crowded = false; /* but tests/launch has MPI yield when idle */
+    coll_wait_init(&way, &topo, COLL_WAIT_AUTO, 0);
+    ck_assert(way.crowded && way.timeout == 0);
+}
+END_TEST
+
+START_TEST(the_way_to_wait_can_be_said) {
+    coll_wait_manner manner;
+    ck_assert_int_eq(coll_wait_manner_parse(NULL, &manner), MPI_SUCCESS);
+    ck_assert_int_eq(manner, COLL_WAIT_AUTO);
+    ck_assert_int_eq(coll_wait_manner_parse("spin", &manner), MPI_SUCCESS);
+    ck_assert_int_eq(manner, COLL_WAIT_SPIN);
+    ck_assert_int_eq(coll_wait_manner_parse("polite", &manner), MPI_SUCCESS);
+    ck_assert_int_eq(manner, COLL_WAIT_POLITE);
+    ck_assert_int_eq(class_of(coll_wait_manner_parse("rude", &manner)), MPI_ERR_ARG);
 }
 END_TEST
 
@@ -297,6 +309,7 @@ static Suite *suite(void) {
     tcase_add_test(crowded, each_completion_is_progress);
     tcase_add_test(crowded, a_crowded_waiter_sleeps);
     tcase_add_test(roomy, the_way_to_wait_follows_the_topology);
+    tcase_add_test(roomy, the_way_to_wait_can_be_said);
     suite_add_tcase(all, roomy);
     suite_add_tcase(all, crowded);
     return all;
