@@ -30,7 +30,13 @@ typedef struct coll_operation_info {
 extern const coll_operation_info coll_operations[COLL_OPERATIONS];
 
 /* The tags of messages on the private communicator. */
-enum { COLL_TAG_BCAST = 1, COLL_TAG_COUNTS, COLL_TAG_PAIRS };
+enum {
+    COLL_TAG_BCAST = 1,
+    COLL_TAG_FIRST_TREE,
+    COLL_TAG_SECOND_TREE,
+    COLL_TAG_COUNTS,
+    COLL_TAG_PAIRS
+};
 
 typedef struct coll_comm {
     MPI_Comm user;    /* the communicator that this belongs to */

@@ -33,11 +33,13 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/linear.c \
 	lib/bcast/native.c \
 	lib/bcast/scatter_allgather.c \
+	lib/bcast/two_tree.c \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
-	lib/pattern/tree.c lib/pattern/tree.h
+	lib/pattern/tree.c lib/pattern/tree.h \
+	lib/pattern/twotree.c lib/pattern/twotree.h
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 

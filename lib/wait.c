@@ -209,6 +209,25 @@ int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int 
     }
 }
 
+int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
+                   int *completed, int indices[]) {
+    waiter patience = begin(wait);
+    for (;;) {
+        int code = PMPI_Testsome(count, requests, completed, indices, MPI_STATUSES_IGNORE);
+        if (code != MPI_SUCCESS)
+            return code;
+        if (*completed == MPI_UNDEFINED)
+            *completed = 0;
+        else if (*completed == 0 && !expired(&patience)) {
+            relax(&patience);
+            continue;
+        } else if (*completed == 0)
+            return report(wait->timeout, count, requests, peers);
+        progress(&patience);
+        return MPI_SUCCESS;
+    }
+}
+
 /* MPI_Testsome for at most CHUNK requests, with the error of the request that has one. */
 enum { CHUNK = 64 };
 

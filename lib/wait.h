@@ -41,6 +41,13 @@ void coll_wait_init(coll_wait *wait, const coll_topo *topo, coll_wait_manner man
 int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
                   int *index);
 
+/*
+ * Waits until at least one request is complete; *COMPLETED of them are, and their numbers are in
+ * INDICES (with room for COUNT). None of them active: *COMPLETED is 0.
+ */
+int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
+                   int *completed, int indices[]);
+
 /* Waits for all of them, in the same manner; each one that completes is progress. */
 int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
 

@@ -147,6 +147,8 @@ static const char *small_spec(const coll_algorithm *algorithm) {
         return "chain:chunk=48,window=3";
     if (strcmp(algorithm->name, "circulant") == 0)
         return "circulant:block=48,window=3";
+    if (strcmp(algorithm->name, "two_tree") == 0)
+        return "two_tree:chunk=48,window=3";
     return algorithm->name;
 }
 
@@ -174,7 +176,9 @@ START_TEST(bytes_around_the_chunk) {
     static const char *const specs[] = {"chain:chunk=64,window=1",     "chain:chunk=64,window=2",
                                         "chain:chunk=1,window=5",      "chain:chunk=1M,window=1024",
                                         "circulant:block=64,window=1", "circulant:block=1",
-                                        "circulant:block=63,window=2", "circulant"};
+                                        "circulant:block=63,window=2", "circulant",
+                                        "two_tree:chunk=64,window=1",  "two_tree:chunk=1",
+                                        "two_tree:chunk=63,window=2",  "two_tree"};
     static const int sizes[] = {0, 1, 63, 64, 65, 127, 128, 129, 1000};
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
         ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "bcast", specs[s]), MPI_SUCCESS);

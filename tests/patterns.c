@@ -1,7 +1,9 @@
 /* The pure parts: trees, blocks, the syntax of settings, the decision layer. */
 #include "lib/bcast/bcast.h"
 #include "lib/pattern/block.h"
+#include "lib/pattern/circulant.h"
 #include "lib/pattern/tree.h"
+#include "lib/pattern/twotree.h"
 #include "lib/select.h"
 #include "lib/spec.h"
 #include "tests/harness.h"
@@ -38,6 +40,104 @@ START_TEST(tree_reaches_everyone_in_time) {
             }
         }
     }
+}
+END_TEST
+
+/* P positions and N blocks, step by step: who sends a block has it, and nobody gets one twice. */
+static void check_circulant(int p, int n) {
+    coll_circulant *at = malloc((size_t)p * sizeof *at);
+    bool *have = calloc((size_t)(p * n), sizeof *have),
+         *next = calloc((size_t)(p * n), sizeof *next);
+    for (int i = 0; i < p; i++)
+        coll_circulant_init(&at[i], p, i);
+    memset(next, true, (size_t)n * sizeof *next);
+    long long rounds = coll_circulant_rounds(&at[0], n);
+    ck_assert_int_eq(rounds, p == 1 ? 0 : n - 1 + coll_tree_depth(p));
+    for (long long round = 0; round < rounds; round++) {
+        memcpy(have, next, (size_t)(p * n) * sizeof *have);
+        for (int i = 0; i < p; i++) {
+            coll_circulant_round mine = coll_circulant_at(&at[i], n, round);
+            if (mine.receive >= 0)
+                ck_assert_int_eq(coll_circulant_at(&at[mine.from], n, round).send, mine.receive);
+            if (mine.send < 0)
+                continue;
+            coll_circulant_round theirs = coll_circulant_at(&at[mine.to], n, round);
+            ck_assert(theirs.receive == mine.send && theirs.from == i);
+            ck_assert_msg(have[i * n + mine.send] && !have[mine.to * n + mine.send],
+                          "%d positions, %d blocks, round %lld, position %d", p, n, round, i);
+            next[mine.to * n + mine.send] = true;
+        }
+    }
+    for (int i = 0; i < p * n; i++)
+        ck_assert_msg(next[i], "%d positions, %d blocks: incomplete", p, n);
+    free(next);
+    free(have);
+    free(at);
+}
+
+START_TEST(circulant_schedules_are_complete_and_optimal) {
+    for (int p = 1; p <= 70; p++)
+        for (int n = 1; n <= 20; n++)
+            check_circulant(p, n);
+    check_circulant(129, 3);
+    check_circulant(150, 33);
+}
+END_TEST
+
+/* Racks of SIZES: one parent each, every rack entered once by each tree, nobody sends over 2
+ * halves. */
+static void check_two_tree(int racks, const int sizes[]) {
+    int rack_of[400], hosts = 0, sends[400] = {0}, memory[4][400];
+    int *parent[2] = {memory[0], memory[1]}, *rank_of_child[2] = {memory[2], memory[3]};
+    for (int rack = 0; rack < racks; rack++)
+        for (int i = 0; i < sizes[rack]; i++)
+            rack_of[hosts++] = rack;
+    ck_assert(coll_two_tree(hosts, rack_of, parent, rank_of_child));
+    for (int tree = 0; tree < 2; tree++) {
+        int entered = 0, children[400] = {0};
+        ck_assert_int_eq(parent[tree][0], -1);
+        for (int h = 1; h < hosts; h++) {
+            int sender = parent[tree][h], nth = rank_of_child[tree][h];
+            ck_assert(sender >= 0 && sender < hosts && (nth == 0 || nth == 1));
+            ck_assert_msg(!(children[sender] & 1 << nth), "two children of one rank");
+            children[sender] |= 1 << nth;
+            sends[sender]++;
+            entered += rack_of[sender] != rack_of[h];
+            int steps = 0;
+            for (int up = h; up > 0 && steps <= hosts; up = parent[tree][up])
+                steps++;
+            ck_assert_msg(steps <= hosts, "a cycle");
+        }
+        ck_assert_int_eq(entered, racks - 1);
+    }
+    for (int h = 0; h < hosts; h++)
+        ck_assert_int_le(sends[h], 2);
+}
+
+START_TEST(two_trees_share_the_work) {
+    static const int uneven[] = {3, 7, 1, 11}, ones[] = {1, 1, 1, 1, 1}, large[] = {30, 30, 30, 30};
+    check_two_tree(4, uneven);
+    check_two_tree(5, ones);
+    check_two_tree(4, large);
+    srand(3);
+    for (int i = 0; i < 2000; i++) {
+        int sizes[8], racks = 1 + rand() % 8;
+        for (int rack = 0; rack < racks; rack++)
+            sizes[rack] = 1 + rand() % (i % 3 ? 6 : 30);
+        check_two_tree(racks, sizes);
+    }
+}
+END_TEST
+
+START_TEST(two_trees_are_shallow) {
+    int rack_of[150], memory[4][150];
+    int *parent[2] = {memory[0], memory[1]}, *rank_of_child[2] = {memory[2], memory[3]};
+    for (int h = 0; h < 150; h++)
+        rack_of[h] = h / 30;
+    ck_assert(coll_two_tree(150, rack_of, parent, rank_of_child));
+    ck_assert_int_eq(coll_two_tree_depth(150, parent), 9);
+    ck_assert(coll_two_tree(30, rack_of, parent, rank_of_child));
+    ck_assert_int_eq(coll_two_tree_depth(30, parent), 5);
 }
 END_TEST
 
@@ -131,7 +231,7 @@ END_TEST
 START_TEST(bad_specs_name_setting_value_and_remedy) {
     ck_assert_str_eq(refusal("nonsense"),
                      "COLL_BCAST=nonsense: unknown algorithm; allowed: auto, native, linear, "
-                     "binomial, scatter_allgather, chain");
+                     "binomial, scatter_allgather, chain, circulant, two_tree");
     ck_assert_str_eq(refusal("chain:chunk=0"), "COLL_BCAST=chain:chunk=0: chunk must be 1 to 1G");
     ck_assert_str_eq(refusal("chain:chunk=2G"), "COLL_BCAST=chain:chunk=2G: chunk must be 1 to 1G");
     ck_assert_str_eq(refusal("chain:window=x"),
@@ -176,7 +276,7 @@ START_TEST(choice_follows_word_node_and_model) {
     coll_topo node = flat_topo(8, 8), cluster = flat_topo(25, 1);
     ck_assert_str_eq(chosen(&node, 64 << 20, "auto"), "native");
     ck_assert_str_eq(chosen(&node, 64 << 20, "chain"), "chain");
-    ck_assert_str_eq(chosen(&cluster, 64 << 20, "auto"), "chain");
+    ck_assert_str_eq(chosen(&cluster, 64 << 20, "auto"), "two_tree");
     ck_assert_str_eq(chosen(&cluster, 8, "auto"), "native");
     ck_assert_str_eq(chosen(&cluster, 8, "linear"), "linear");
     free(node.places);
@@ -211,6 +311,9 @@ static Suite *patterns(void) {
     TCase *tests = tcase_create("pure");
     tcase_add_test(tests, tree_depth);
     tcase_add_test(tests, tree_reaches_everyone_in_time);
+    tcase_add_test(tests, circulant_schedules_are_complete_and_optimal);
+    tcase_add_test(tests, two_trees_share_the_work);
+    tcase_add_test(tests, two_trees_are_shallow);
     tcase_add_test(tests, blocks_cover_everything_evenly);
     tcase_add_test(tests, sizes_are_read_and_printed);
     tcase_add_test(tests, specs_are_read);

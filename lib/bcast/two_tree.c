@@ -1,0 +1,354 @@
+/*
+ * two_tree: a pipeline down two trees at once; for all but small data.
+ *
+ * 1. The chunks go by turns down two trees over the nodes, in which every node is an inner node of
+ *    one tree and a leaf of the other, so that it sends about one copy of the data, as in a chain.
+ *    Each tree enters each rack once. lib/pattern/twotree.h says how.
+ * 2. In a node, the rank that is first in the chain order has the node's place in both trees; the
+ *    others follow it as a chain.
+ *
+ * The rate is that of the chain; the first chunk needs a hop for every rack and some log2 of a
+ * rack's nodes, where the chain needs one for every node.
+ *
+ * Cost: n (a + c B) + d (latency + 2 (a + c B)) for n chunks of c bytes and depth d: a node sends
+ * to its two children by turns. Source: Sanders, Speck, Traeff, Two-tree algorithms for full
+ * bandwidth broadcast, reduction and scan, Parallel Computing 35 (2009).
+ */
+#include "config.h"
+
+#include "lib/bcast/bcast.h"
+#include "lib/error.h"
+#include "lib/pattern/tree.h"
+#include "lib/pattern/twotree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK, WINDOW };
+
+static const coll_param params[] = {
+    [CHUNK] = {"chunk", "bytes a message; 0: by the cost model", .fallback = 0, .lowest = 0,
+               .highest = 1 << 30},
+    [WINDOW] = {"window", "messages under way to each child", .fallback = 8, .lowest = 1,
+                .highest = 1024},
+    {.name = NULL},
+};
+
+/* The hops to the farthest node: the racks one after the other, then a tree of half of a rack. */
+static double depth_of(const coll_topo *topo) {
+    int rack = (topo->nodes + topo->racks - 1) / topo->racks;
+    return topo->racks - 1 + 1 + coll_tree_depth((rack + 1) / 2) + topo->most_ranks_per_node - 1;
+}
+
+/* The chunk that makes the cost least, kept under the eager limit as the chain's is. */
+static size_t chunk_of(const coll_shape *call, const coll_profile *profile,
+                       const coll_values *values) {
+    double bytes = (double)call->bytes, chunk = (double)values->at[CHUNK];
+    if (chunk == 0) {
+        const coll_cost *link = coll_profile_outermost(profile, call->topo);
+        chunk = sqrt(bytes * link->overhead / (2 * depth_of(call->topo) * link->per_byte));
+        chunk = fmin(fmax(chunk, 2 << 10), 32 << 10);
+    }
+    return (size_t)fmin(chunk, bytes);
+}
+
+static double predict(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    double chunk = fmax((double)chunk_of(call, profile, values), 1);
+    double pace = link->overhead + chunk * link->per_byte;
+    return ceil((double)call->bytes / chunk) * pace +
+           depth_of(call->topo) * (link->latency + 2 * pace);
+}
+
+/* Two children in a tree and the next rank of the node. */
+enum { TREES = 2, CHILDREN = 3 };
+
+/* Messages in one direction between this rank and one other, numbered by chunks of their tree. */
+typedef struct lane {
+    int peer;
+    size_t started, complete; /* all chunks before these */
+    MPI_Request *requests;    /* a window of them; chunk i has number i % window */
+    bool *done;               /* that are complete, but an earlier one isn't */
+} lane;
+
+/* This rank's place in one tree. Tree t carries chunks t, t + 2, t + 4, ... of the data. */
+typedef struct branch {
+    int tree;
+    size_t chunks; /* of this tree */
+    size_t held;   /* the first so many are here and may be sent on */
+    bool has_parent;
+    lane parent;
+    int children;
+    lane child[CHILDREN];
+    char *segments; /* a window of chunks; NULL where the data moves in place */
+} branch;
+
+typedef struct place {
+    const coll_bcast_call *call;
+    size_t chunk, window;
+    branch branch[TREES];
+    int lanes;
+    MPI_Request *requests; /* a window for each lane */
+    bool *done;
+    int *peers, *completed;
+    char *segments;
+} place;
+
+static size_t offset_of(const place *p, const branch *b, size_t i) {
+    return (TREES * i + (size_t)b->tree) * p->chunk;
+}
+
+static size_t length_of(const place *p, const branch *b, size_t i) {
+    size_t left = p->call->data->bytes - offset_of(p, b, i);
+    return left < p->chunk ? left : p->chunk;
+}
+
+static char *segment_of(const place *p, const branch *b, size_t i) {
+    return b->segments ? b->segments + i % p->window * p->chunk : NULL;
+}
+
+static int tag_of(const branch *b) {
+    return b->tree ? COLL_TAG_SECOND_TREE : COLL_TAG_FIRST_TREE;
+}
+
+/* Chunks before this one have left to all children: their segments are free. */
+static size_t passed_on(const branch *b) {
+    size_t least = b->held;
+    for (int c = 0; c < b->children; c++)
+        least = b->child[c].complete < least ? b->child[c].complete : least;
+    return least;
+}
+
+static bool has_segment(const place *p, const branch *b, size_t i) {
+    return !b->segments || i < passed_on(b) + p->window;
+}
+
+static int receive_more(const place *p, branch *b) {
+    lane *l = &b->parent;
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && l->started < b->chunks && l->started < l->complete + p->window &&
+           has_segment(p, b, l->started)) {
+        size_t i = l->started++;
+        void *bytes = coll_data_target(p->call->data, offset_of(p, b, i), segment_of(p, b, i));
+        code = PMPI_Irecv(bytes, (int)length_of(p, b, i), MPI_BYTE, l->peer, tag_of(b),
+                          p->call->comm->private, &l->requests[i % p->window]);
+    }
+    return code;
+}
+
+/* At the root chunks need not arrive, but where the data isn't contiguous they must be packed. */
+static void pack_more(const place *p, branch *b) {
+    for (; b->held < b->chunks && has_segment(p, b, b->held); b->held++)
+        if (b->segments)
+            coll_data_read(p->call->data, offset_of(p, b, b->held), length_of(p, b, b->held),
+                           segment_of(p, b, b->held));
+}
+
+static int send_more(const place *p, const branch *b, lane *l) {
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && l->started < b->held && l->started < l->complete + p->window) {
+        size_t i = l->started++;
+        const void *bytes =
+            coll_data_target(p->call->data, offset_of(p, b, i), segment_of(p, b, i));
+        code = PMPI_Isend(bytes, (int)length_of(p, b, i), MPI_BYTE, l->peer, tag_of(b),
+                          p->call->comm->private, &l->requests[i % p->window]);
+    }
+    return code;
+}
+
+/* Starts everything that can be started. */
+static int pump(place *p) {
+    int code = MPI_SUCCESS;
+    for (int t = 0; t < TREES; t++) {
+        branch *b = &p->branch[t];
+        if (b->has_parent)
+            code = receive_more(p, b);
+        else
+            pack_more(p, b);
+        for (int c = 0; c < b->children && code == MPI_SUCCESS; c++)
+            code = send_more(p, b, &b->child[c]);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    return MPI_SUCCESS;
+}
+
+/* Request SLOT of L is complete; goes on to the first that isn't. */
+static void complete(const place *p, lane *l, size_t slot) {
+    l->done[slot] = true;
+    while (l->complete < l->started && l->done[l->complete % p->window])
+        l->done[l->complete++ % p->window] = false;
+}
+
+/* What has arrived in order is unpacked and may be sent on. */
+static void take_arrived(const place *p, branch *b) {
+    for (; b->held < b->parent.complete; b->held++)
+        coll_data_store(p->call->data, offset_of(p, b, b->held), length_of(p, b, b->held),
+                        segment_of(p, b, b->held));
+}
+
+/* The lane whose requests begin at number INDEX x window of all, with its branch. */
+static lane *lane_at(place *p, size_t index, branch **of) {
+    for (int t = 0; t < TREES; t++) {
+        branch *b = *of = &p->branch[t];
+        if (b->has_parent && index-- == 0)
+            return &b->parent;
+        if (index < (size_t)b->children)
+            return &b->child[index];
+        index -= (size_t)b->children;
+    }
+    return NULL;
+}
+
+static int run_to_end(place *p) {
+    int total = p->lanes * (int)p->window, count;
+    for (;;) {
+        int code = pump(p);
+        if (code == MPI_SUCCESS)
+            code = coll_wait_some(&p->call->comm->wait, total, p->requests, p->peers, &count,
+                                  p->completed);
+        if (code != MPI_SUCCESS || count == 0)
+            return code;
+        for (int i = 0; i < count; i++) {
+            size_t request = (size_t)p->completed[i];
+            branch *b;
+            lane *l = lane_at(p, request / p->window, &b);
+            complete(p, l, request % p->window);
+            if (l == &b->parent)
+                take_arrived(p, b);
+        }
+    }
+}
+
+/* The nodes in chain order: the position of each one's first rank, and its rack. */
+typedef struct node_line {
+    int nodes, mine; /* my node's number */
+    int *first, *rack;
+    int *parent[TREES], *rank_of_child[TREES];
+} node_line;
+
+static bool make_line(const coll_comm *comm, const int *order, node_line *line) {
+    const coll_place *places = comm->topo.places;
+    size_t most = (size_t)comm->topo.nodes;
+    int *memory = malloc((2 + 2 * TREES) * most * sizeof *memory);
+    if (!memory)
+        return false;
+    line->first = memory;
+    line->rack = memory + most;
+    for (size_t t = 0; t < TREES; t++) {
+        line->parent[t] = memory + (2 + 2 * t) * most;
+        line->rank_of_child[t] = memory + (3 + 2 * t) * most;
+    }
+    line->nodes = 0;
+    for (int i = 0; i < comm->ranks; i++) {
+        if (i == 0 || places[order[i]].node != places[order[i - 1]].node) {
+            line->first[line->nodes] = i;
+            line->rack[line->nodes++] = places[order[i]].rack;
+        }
+        if (i == coll_comm_position(comm))
+            line->mine = line->nodes - 1;
+    }
+    return coll_two_tree(line->nodes, line->rack, line->parent, line->rank_of_child);
+}
+
+static void add_child(branch *b, int rank) {
+    b->child[b->children++].peer = rank;
+}
+
+/* Parents and children of this rank. */
+static void take_place(const coll_comm *comm, const int *order, const node_line *line, place *p) {
+    int position = coll_comm_position(comm), node = line->mine;
+    int end = node + 1 < line->nodes ? line->first[node + 1] : comm->ranks;
+    bool leads = position == line->first[node];
+    for (int t = 0; t < TREES; t++) {
+        branch *b = &p->branch[t];
+        const int *parent = line->parent[t];
+        b->tree = t;
+        b->has_parent = position > 0;
+        if (b->has_parent)
+            b->parent.peer = order[leads ? line->first[parent[node]] : position - 1];
+        for (int nth = 0; leads && nth < 2; nth++)
+            for (int other = 0; other < line->nodes; other++)
+                if (parent[other] == node && line->rank_of_child[t][other] == nth)
+                    add_child(b, order[line->first[other]]);
+        if (position + 1 < end)
+            add_child(b, order[position + 1]);
+        p->lanes += b->has_parent + b->children;
+    }
+}
+
+static bool allocate(place *p) {
+    size_t total = (size_t)p->lanes * p->window;
+    bool packed = !coll_data_in_place(p->call->data);
+    p->requests = malloc(total * sizeof *p->requests);
+    p->peers = malloc(total * sizeof *p->peers);
+    p->completed = malloc(total * sizeof *p->completed);
+    p->done = calloc(total, sizeof *p->done);
+    if (packed)
+        p->segments = malloc(TREES * p->window * p->chunk);
+    if (!p->requests || !p->peers || !p->completed || !p->done || (packed && !p->segments))
+        return false;
+    for (size_t i = 0; i < (size_t)p->lanes; i++) {
+        branch *b;
+        lane *l = lane_at(p, i, &b);
+        l->requests = p->requests + i * p->window;
+        l->done = p->done + i * p->window;
+        for (size_t slot = 0; slot < p->window; slot++) {
+            l->requests[slot] = MPI_REQUEST_NULL;
+            p->peers[i * p->window + slot] = l->peer;
+        }
+    }
+    for (int t = 0; packed && t < TREES; t++)
+        p->branch[t].segments = p->segments + (size_t)t * p->window * p->chunk;
+    return true;
+}
+
+static int run(const coll_bcast_call *call, const coll_values *values) {
+    coll_comm *comm = call->comm;
+    const int *order;
+    int code = coll_comm_order(comm, call->root, &order);
+    if (code != MPI_SUCCESS)
+        return code;
+
+    place p = {.call = call,
+               .chunk = chunk_of(call->shape, comm->profile, values),
+               .window = values->at[WINDOW]};
+    size_t chunks = (call->data->bytes + p.chunk - 1) / p.chunk;
+    p.branch[0].chunks = (chunks + 1) / 2;
+    p.branch[1].chunks = chunks / 2;
+    if (p.window > p.branch[0].chunks)
+        p.window = p.branch[0].chunks;
+
+    node_line line = {0};
+    bool good = make_line(comm, order, &line);
+    if (good)
+        take_place(comm, order, &line, &p);
+    free(line.first);
+    if (!good || !allocate(&p)) {
+        code = coll_error(MPI_ERR_NO_MEM, "no memory for windows of %zu chunks of %zu bytes",
+                          p.window, p.chunk);
+        goto free_memory;
+    }
+    code = run_to_end(&p);
+    if (code != MPI_SUCCESS) {
+        coll_wait_abandon(p.lanes * (int)p.window, p.requests);
+        p.segments = NULL; /* left to messages that are still under way */
+    }
+free_memory:
+    free(p.segments);
+    free(p.done);
+    free(p.completed);
+    free(p.peers);
+    free(p.requests);
+    return code;
+}
+
+const coll_bcast_algorithm coll_bcast_two_tree = {
+    .base = {.name = "two_tree",
+             .summary = "chunks go by turns down two trees in which everybody works once",
+             .params = params,
+             .predict = predict},
+    .run = run,
+};

@@ -1,0 +1,125 @@
+#include "lib/pattern/twotree.h"
+
+#include <stdlib.h>
+
+/* A tree that is being made: hosts that hold the data and may still send it, first come first. */
+typedef struct growth {
+    int tree;
+    int *parent, *rank_of_child;
+    const int *budget; /* children that each host may have in this tree */
+    int *used;         /* children that it has */
+    int *holders;      /* a queue */
+    int first, last;   /* its ends */
+} growth;
+
+/* Hosts FROM..TO-1 are one rack. How many children each may have in TREE: 2 in all over both. */
+static void share_out(int from, int to, int tree, int budget[]) {
+    for (int h = from; h < to; h++)
+        budget[h] = (h - from) % 2 == tree ? 2 : 0;
+    if ((to - from) % 2)
+        budget[to - 1] = 1;
+}
+
+static void hold(growth *g, int host) {
+    if (g->budget[host])
+        g->holders[g->last++] = host;
+}
+
+/* HOST gets the data from whoever may send it and has held it longest. */
+static void feed(growth *g, int host) {
+    int sender = g->holders[g->first];
+    g->parent[host] = sender;
+    g->rank_of_child[host] = g->used[sender]++;
+    if (g->used[sender] == g->budget[sender])
+        g->first++;
+}
+
+/* The host by which the tree enters the rack FROM..TO-1: the first that is an inner node of it. */
+static int entry_of(const growth *g, int from, int to) {
+    int host = from;
+    while (host < to - 1 && !g->budget[host])
+        host++;
+    return host;
+}
+
+/* Serves rack FROM..TO-1, which ENTRY has entered, and the entry NEXT of the next rack (-1: none).
+ */
+static void serve_rack(growth *g, int from, int to, int entry, int next) {
+    g->first = g->last = 0;
+    hold(g, entry);
+    bool is_root = g->parent[entry] < 0;
+    if (next >= 0 && !(is_root && to - from > 1)) {
+        feed(g, next);
+        next = -1;
+    }
+    /* Inner nodes first, those of two children before the one of one, then the leaves. */
+    for (int children = 2; children >= 0; children--)
+        for (int h = from; h < to; h++) {
+            if (h == entry || g->budget[h] != children)
+                continue;
+            feed(g, h);
+            hold(g, h);
+            if (next >= 0) { /* the root's one copy goes to its own rack, which passes it on */
+                feed(g, next);
+                next = -1;
+            }
+        }
+}
+
+static int rack_end(int hosts, const int rack_of[], int from) {
+    int to = from + 1;
+    while (to < hosts && rack_of[to] == rack_of[from])
+        to++;
+    return to;
+}
+
+static void grow(growth *g, int *budget, int hosts, const int rack_of[]) {
+    for (int from = 0, to; from < hosts; from = to) {
+        to = rack_end(hosts, rack_of, from);
+        /* The root has one child in each tree, and its rack shares out the rest. */
+        share_out(from ? from : 1, to, g->tree, budget);
+    }
+    budget[0] = 1;
+
+    int entry = 0;
+    g->parent[0] = -1;
+    g->rank_of_child[0] = 0;
+    for (int from = 0, to; from < hosts; from = to) {
+        to = rack_end(hosts, rack_of, from);
+        int next = to < hosts ? entry_of(g, to, rack_end(hosts, rack_of, to)) : -1;
+        serve_rack(g, from, to, entry, next);
+        entry = next;
+    }
+}
+
+bool coll_two_tree(int hosts, const int rack_of[], int *parent[2], int *rank_of_child[2]) {
+    int *memory = malloc(3 * ((size_t)hosts + 1) * sizeof *memory);
+    if (!memory)
+        return false;
+    int *budget = memory, *used = memory + hosts + 1, *holders = used + hosts + 1;
+    for (int tree = 0; tree < 2; tree++) {
+        growth g = {.tree = tree,
+                    .parent = parent[tree],
+                    .rank_of_child = rank_of_child[tree],
+                    .budget = budget,
+                    .used = used,
+                    .holders = holders};
+        for (int h = 0; h < hosts; h++)
+            used[h] = 0;
+        grow(&g, budget, hosts, rack_of);
+    }
+    free(memory);
+    return true;
+}
+
+int coll_two_tree_depth(int hosts, int *const parent[2]) {
+    int deepest = 0;
+    for (int tree = 0; tree < 2; tree++)
+        for (int h = 0; h < hosts; h++) {
+            int depth = 0;
+            for (int up = h; parent[tree][up] >= 0; up = parent[tree][up])
+                depth++;
+            deepest = depth > deepest ? depth : deepest;
+        }
+    return deepest;
+}
