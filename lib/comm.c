@@ -9,6 +9,7 @@
 #include "lib/pattern/order.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,14 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int state_key = MPI_KEYVAL_INVALID, finalize_key = MPI_KEYVAL_INVALID;
 static coll_comm *live_states;
+
+/* The state that a thread asked for last; it holds while no state has gone since. */
+static atomic_uint gone;
+static _Thread_local struct {
+    MPI_Comm comm;
+    coll_comm *state;
+    unsigned gone;
+} recent = {.state = NULL};
 
 static void free_state(coll_comm *state) {
     if (state->private != MPI_COMM_NULL)
@@ -43,6 +52,7 @@ static void unlink_state(coll_comm *state) {
 
 static int delete_state(MPI_Comm comm, int key, void *value, void *extra) {
     (void)comm, (void)key, (void)extra;
+    atomic_fetch_add(&gone, 1);
     unlink_state(value);
     free_state(value);
     return MPI_SUCCESS;
@@ -175,6 +185,12 @@ static int make_private(MPI_Comm comm, MPI_Comm *private) {
     return code;
 }
 
+/* As the decision layer does for broadcasts on one node (lib/select.c). */
+static void decide_to_stand_back(coll_comm *state) {
+    state->stands_back =
+        state->topo.nodes == 1 && !state->trace && !state->specs[COLL_OPERATION_BCAST].algorithm;
+}
+
 static int fill_state(MPI_Comm comm, coll_comm *state) {
     settings agreed;
     int code = make_private(comm, &state->private);
@@ -193,6 +209,8 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
     const char *trace = coll_env("COLL_TRACE");
     state->trace = trace && strcmp(trace, "0") != 0 && state->rank == 0;
     state->order_root = -1;
+    state->plain_type = MPI_DATATYPE_NULL;
+    decide_to_stand_back(state);
     return MPI_SUCCESS;
 }
 
@@ -220,6 +238,17 @@ static int make_state(MPI_Comm comm, coll_comm **made) {
     return MPI_SUCCESS;
 }
 
+coll_comm *coll_comm_recent(MPI_Comm comm) {
+    bool valid = recent.state && recent.comm == comm && recent.gone == atomic_load(&gone);
+    return valid && recent.state->broken == MPI_SUCCESS ? recent.state : NULL;
+}
+
+static void remember(MPI_Comm comm, coll_comm *state) {
+    recent.comm = comm;
+    recent.state = state;
+    recent.gone = atomic_load(&gone);
+}
+
 int coll_comm_get(MPI_Comm comm, coll_comm **state) {
     int found, code = make_keys();
     if (code != MPI_SUCCESS)
@@ -228,7 +257,10 @@ int coll_comm_get(MPI_Comm comm, coll_comm **state) {
     if (code != MPI_SUCCESS)
         return code;
     if (!found)
-        return make_state(comm, state);
+        code = make_state(comm, state);
+    if (code != MPI_SUCCESS)
+        return code;
+    remember(comm, *state);
     return (*state)->broken;
 }
 
@@ -236,9 +268,11 @@ int coll_comm_set(coll_comm *comm, coll_operation operation, const char *setting
                   const char *spec) {
     coll_spec parsed;
     int code = coll_spec_parse(setting, spec, coll_operations[operation].table, &parsed);
-    if (code == MPI_SUCCESS)
-        comm->specs[operation] = parsed;
-    return code;
+    if (code != MPI_SUCCESS)
+        return code;
+    comm->specs[operation] = parsed;
+    decide_to_stand_back(comm);
+    return MPI_SUCCESS;
 }
 
 int coll_comm_order(coll_comm *comm, int root, const int **order) {

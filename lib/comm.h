@@ -46,7 +46,14 @@ typedef struct coll_comm {
     const coll_profile *profile;
     coll_wait wait;
     coll_spec specs[COLL_OPERATIONS]; /* the user's word */
-    bool trace;                       /* this rank prints a line a call */
+    /*
+     * What lets a small broadcast on one node take the short way: nobody has asked for anything but
+     * the MPI library's own, and the data is of a predefined type without gaps.
+     */
+    bool stands_back;
+    MPI_Datatype plain_type; /* the last such type, and the bytes of an element: 0 for none */
+    MPI_Count plain_bytes;
+    bool trace;     /* this rank prints a line a call */
     int broken;     /* the error after which messages may be astray, or MPI_SUCCESS */
     int order_root; /* the root that the next two are for, or -1 */
     int *order;     /* ranks in chain order */
@@ -60,6 +67,9 @@ typedef struct coll_comm {
  * the same on every rank; and after an error that left messages astray, that error again.
  */
 int coll_comm_get(MPI_Comm comm, coll_comm **state);
+
+/* The state of COMM if this thread has asked for it last and it is not broken, else NULL. Local. */
+coll_comm *coll_comm_recent(MPI_Comm comm);
 
 /* Takes the user's SPEC for OPERATION from now on; SETTING names its source in the error text. */
 int coll_comm_set(coll_comm *comm, coll_operation operation, const char *setting, const char *spec);

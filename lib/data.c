@@ -19,7 +19,7 @@ static int plain(MPI_Datatype type, MPI_Count *size, bool *is_plain) {
     if (code == MPI_SUCCESS)
         code = PMPI_Type_get_extent_x(type, &lower, &extent);
     if (code == MPI_SUCCESS)
-        *is_plain = lower == 0 && extent == *size;
+        *is_plain = lower == 0 && extent == *size && *size > 0;
     return code;
 }
 
@@ -32,6 +32,7 @@ int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype 
         return code;
     if (is_plain) {
         data->bytes = (size_t)(count * size);
+        data->plain_bytes = size;
         data->base = buffer;
         return MPI_SUCCESS;
     }
