@@ -76,7 +76,10 @@ static void describe(const coll_profile *profile, const coll_shape *call, const 
 static void explain(const coll_comm *comm, coll_operation operation, const coll_shape *call,
                     COLL_Candidate candidates[], int capacity, int *count) {
     const coll_algorithm *const *table = coll_operations[operation].table;
-    coll_choice choice = coll_select(table, call, comm->profile, &comm->specs[operation]);
+    coll_shape known = *call;
+    if (operation == COLL_OPERATION_AGGREGATE) /* whose ranks bring different amounts */
+        known.bytes = COLL_BYTES_UNKNOWN;
+    coll_choice choice = coll_select(table, &known, comm->profile, &comm->specs[operation]);
     for (*count = 0; table[*count]; ++*count)
         if (*count < capacity)
             describe(comm->profile, call, &choice, table[*count], &candidates[*count]);
