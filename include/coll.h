@@ -52,6 +52,86 @@ int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm
                  COLL_Candidate candidates[], int capacity, int *count);
 
 /*
+ * The same as if COMM had RANKS ranks, spread as those that it has: as many on a node, nodes in a
+ * rack and racks in a site as the fullest now hold on average, rounded up.
+ */
+int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
+                       COLL_Candidate candidates[], int capacity, int *count);
+
+/* The operations' names, counted from 0; NULL beyond the last. Not collective. */
+const char *COLL_Operation_name(int operation);
+
+/* The levels at which two ranks can be apart, nearest first. */
+typedef enum COLL_Level {
+    COLL_LEVEL_NUMA, /* the same NUMA domain of one node */
+    COLL_LEVEL_NODE, /* different domains of one node */
+    COLL_LEVEL_RACK, /* different nodes of one rack */
+    COLL_LEVEL_SITE, /* different racks of one site */
+    COLL_LEVEL_WIDE, /* different sites */
+    COLL_LEVELS
+} COLL_Level;
+
+/* "numa", "node", "rack", "site", "wide"; NULL for others. Not collective. */
+const char *COLL_Level_name(int level);
+
+/* Where a rank is; numbers count from 0 in order of first appearance by rank. */
+typedef struct COLL_Place {
+    int site;
+    int rack;         /* unique over all sites */
+    int node;         /* unique over all racks */
+    int numa;         /* within the node */
+    const char *host; /* the node's name; lives as long as the communicator */
+} COLL_Place;
+
+/*
+ * The places of all ranks of COMM, one each in PLACES. Collective on a communicator's first use,
+ * local afterwards.
+ */
+int COLL_Places(MPI_Comm comm, COLL_Place places[]);
+
+/* The cost model's parameters of one level. */
+typedef struct COLL_Cost {
+    double latency;  /* s: from the start of a small send to its arrival */
+    double overhead; /* s: processor time of one send or one receive */
+    double per_byte; /* s: the gap per byte of a stream of messages, 1 / bandwidth */
+} COLL_Cost;
+
+/* What the library found out about a communicator. The texts live as long as it. */
+typedef struct COLL_Description {
+    int ranks, sites, racks, nodes;
+    int most_ranks_per_node;
+    int cores_per_node;   /* the fewest that the ranks of a node may use */
+    int crowded;          /* some node has more processes than cores */
+    const char *wait;     /* "auto", "polite" or "spin" */
+    double timeout;       /* s; 0: none */
+    const char *topology; /* the file it was read from, or NULL */
+    const char *profile;  /* the file it was read from, or "built-in" */
+    COLL_Cost cost[COLL_LEVELS];
+    int measured[COLL_LEVELS]; /* 0: that level's cost is the built-in one */
+} COLL_Description;
+
+/* Describes COMM. Collective on a communicator's first use, local afterwards. */
+int COLL_Describe(MPI_Comm comm, COLL_Description *description);
+
+/*
+ * Writes a profile, measured on the hosts of COMM, to the file at PATH, which is replaced as a
+ * whole or not at all. COST[level] counts where MEASURED[level] is not 0. Call it on one rank;
+ * collective on a communicator's first use. Errors: MPI_ERR_ARG for values out of bounds or no
+ * level at all, MPI_ERR_FILE.
+ */
+int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Cost cost[COLL_LEVELS],
+                       const int measured[COLL_LEVELS]);
+
+/* An environment variable that the library or its programs read. */
+typedef struct COLL_Setting {
+    const char *name;
+    const char *help; /* one line: values and meaning */
+} COLL_Setting;
+
+/* All settings, ended by a NULL name. Not collective. */
+const COLL_Setting *COLL_Settings(void);
+
+/*
  * MPI_Bcast. COUNT may exceed INT_MAX. Ranks may describe the data by different datatypes as long
  * as their sizes in bytes agree. BUFFER is read at ROOT and written elsewhere.
  */

@@ -57,7 +57,7 @@ int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
     return coll_raise(comm, code);
 }
 
-static void describe(const coll_comm *comm, const coll_shape *call, const coll_choice *choice,
+static void describe(const coll_profile *profile, const coll_shape *call, const coll_choice *choice,
                      const coll_algorithm *algorithm, COLL_Candidate *candidate) {
     bool chosen = choice->algorithm == algorithm;
     coll_values values = chosen ? choice->values : coll_values_default(algorithm);
@@ -69,34 +69,65 @@ static void describe(const coll_comm *comm, const coll_shape *call, const coll_c
         .why = chosen ? choice->why : NULL,
     };
     if (candidate->applicable)
-        candidate->predicted = algorithm->predict(call, comm->profile, &values);
+        candidate->predicted = algorithm->predict(call, profile, &values);
     coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
+}
+
+static void explain(const coll_comm *comm, coll_operation operation, const coll_shape *call,
+                    COLL_Candidate candidates[], int capacity, int *count) {
+    const coll_algorithm *const *table = coll_operations[operation].table;
+    coll_shape known = *call;
+    if (operation == COLL_OPERATION_AGGREGATE) /* whose ranks bring different amounts */
+        known.bytes = COLL_BYTES_UNKNOWN;
+    coll_choice choice = coll_select(table, &known, comm->profile, &comm->specs[operation]);
+    for (*count = 0; table[*count]; ++*count)
+        if (*count < capacity)
+            describe(comm->profile, call, &choice, table[*count], &candidates[*count]);
 }
 
 int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
                  COLL_Candidate candidates[], int capacity, int *count) {
+    return COLL_Explain_ranks(operation, bytes, root, 0, comm, candidates, capacity, count);
+}
+
+/* Ranks of 0 stand for those of COMM. */
+static int check_explain(const coll_comm *comm, MPI_Count bytes, int root, int ranks) {
+    if (bytes < 0)
+        return coll_error(MPI_ERR_COUNT, "COLL_Explain: %lld bytes", (long long)bytes);
+    if (ranks < 0)
+        return coll_error(MPI_ERR_ARG, "COLL_Explain: %d ranks", ranks);
+    ranks = ranks ? ranks : comm->ranks;
+    if (root < 0 || root >= ranks)
+        return coll_error(MPI_ERR_ROOT, "COLL_Explain: root %d of %d ranks", root, ranks);
+    return MPI_SUCCESS;
+}
+
+int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
+                       COLL_Candidate candidates[], int capacity, int *count) {
     bool inter;
     int code = check_comm(comm, &inter);
     if (code != MPI_SUCCESS)
         return code;
     coll_operation which = COLL_OPERATIONS;
     coll_comm *state = NULL;
+    coll_topo imagined = {0};
     code = inter ? coll_error(MPI_ERR_COMM, "COLL_Explain: an intercommunicator")
                  : find_operation(operation, &which);
     if (code == MPI_SUCCESS)
         code = coll_comm_get(comm, &state);
-    if (code == MPI_SUCCESS && bytes < 0)
-        code = coll_error(MPI_ERR_COUNT, "COLL_Explain: %lld bytes", (long long)bytes);
+    if (code == MPI_SUCCESS)
+        code = check_explain(state, bytes, root, ranks);
+    if (code == MPI_SUCCESS && ranks)
+        code = coll_topo_imagine(&state->topo, ranks, &imagined);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
 
-    const coll_algorithm *const *table = coll_operations[which].table;
-    coll_shape call = {
-        .operation = operation, .bytes = (size_t)bytes, .root = root, .topo = &state->topo};
-    coll_choice choice = coll_select(table, &call, state->profile, &state->specs[which]);
-    for (*count = 0; table[*count]; ++*count)
-        if (*count < capacity)
-            describe(state, &call, &choice, table[*count], &candidates[*count]);
+    coll_shape call = {.operation = operation,
+                       .bytes = (size_t)bytes,
+                       .root = root,
+                       .topo = ranks ? &imagined : &state->topo};
+    explain(state, which, &call, candidates, capacity, count);
+    coll_topo_free(&imagined);
     return MPI_SUCCESS;
 }
 

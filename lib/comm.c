@@ -90,6 +90,7 @@ typedef struct settings {
     char text[MPI_MAX_ERROR_STRING];
     char specs[COLL_OPERATIONS][COLL_SPEC_MAX];
     char topology[4096];
+    char profile[COLL_PROFILE_SOURCE];
     double timeout;
     coll_wait_manner manner;
 } settings;
@@ -141,6 +142,8 @@ static int read_settings(MPI_Comm comm, settings *found) {
         code = read_specs(comm, found);
     if (code == MPI_SUCCESS)
         code = copy_setting("COLL_TOPOLOGY", found->topology, sizeof found->topology);
+    if (code == MPI_SUCCESS)
+        code = copy_setting("COLL_PROFILE", found->profile, sizeof found->profile);
     if (code == MPI_SUCCESS)
         code = coll_env_seconds("COLL_TIMEOUT", &found->timeout);
     if (code == MPI_SUCCESS)
@@ -202,10 +205,13 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
         code = agree_on_settings(comm, state, &agreed);
     if (code == MPI_SUCCESS)
         code = coll_topo_create(state->private, agreed.topology, &state->topo);
+    if (code == MPI_SUCCESS)
+        code = coll_profile_load(state->private, agreed.profile, &state->topo, &state->loaded);
     if (code != MPI_SUCCESS)
         return code;
     coll_wait_init(&state->wait, &state->topo, agreed.manner, agreed.timeout);
-    state->profile = coll_profile_builtin();
+    state->profile = &state->loaded;
+    strcpy(state->topology, agreed.topology);
     const char *trace = coll_env("COLL_TRACE");
     state->trace = trace && strcmp(trace, "0") != 0 && state->rank == 0;
     state->order_root = -1;

@@ -43,7 +43,9 @@ typedef struct coll_comm {
     MPI_Comm private; /* of the same ranks; its errors return */
     int rank, ranks;
     coll_topo topo;
-    const coll_profile *profile;
+    const coll_profile *profile; /* the next one */
+    coll_profile loaded;
+    char topology[4096]; /* the file of racks and sites, or "" */
     coll_wait wait;
     coll_spec specs[COLL_OPERATIONS]; /* the user's word */
     /*

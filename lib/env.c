@@ -11,10 +11,11 @@
 
 extern char **environ;
 
-const coll_setting coll_settings[] = {
+const COLL_Setting coll_settings[] = {
     {"COLL_BCAST", "algorithm of broadcast: auto, or NAME[:PARAMETER=VALUE,...]"},
     {"COLL_AGGREGATE", "algorithm of aggregation: auto, or NAME[:PARAMETER=VALUE,...]"},
     {"COLL_TOPOLOGY", "file that says which rack each host is in (Slurm topology.conf syntax)"},
+    {"COLL_PROFILE", "file of measured costs, which coll-profile writes; or built-in"},
     {"COLL_TIMEOUT", "seconds without progress after which a call is an error; 0: wait for ever"},
     {"COLL_WAIT", "how to wait: polite (yield and sleep), spin, or auto: polite on shared cores"},
     {"COLL_TRACE", "1: print one line a call to stderr: operation, bytes, choice, why, seconds"},
@@ -29,7 +30,7 @@ const char *coll_env(const char *name) {
 
 static bool known(const char *variable) {
     size_t length = strcspn(variable, "=");
-    for (const coll_setting *s = coll_settings; s->name; s++)
+    for (const COLL_Setting *s = coll_settings; s->name; s++)
         if (strlen(s->name) == length && strncmp(s->name, variable, length) == 0)
             return true;
     return false;
@@ -42,8 +43,8 @@ int coll_env_check(void) {
                     strncmp(*variable, tests, sizeof tests - 1) != 0;
         if (!ours || known(*variable))
             continue;
-        char names[200] = "";
-        for (const coll_setting *s = coll_settings; s->name; s++) {
+        char names[300] = "";
+        for (const COLL_Setting *s = coll_settings; s->name; s++) {
             if (s != coll_settings)
                 strncat(names, ", ", sizeof names - strlen(names) - 1);
             strncat(names, s->name, sizeof names - strlen(names) - 1);
@@ -66,4 +67,8 @@ int coll_env_seconds(const char *name, double *seconds) {
         return coll_error(MPI_ERR_ARG, "%s=%s: must be seconds, 0 or more", name, text);
     *seconds = value;
     return MPI_SUCCESS;
+}
+
+const COLL_Setting *COLL_Settings(void) {
+    return coll_settings;
 }

@@ -2,15 +2,12 @@
 #ifndef COLL_LIB_ENV_H
 #define COLL_LIB_ENV_H
 
+#include "coll.h"
+
 #include <stdbool.h>
 
-typedef struct coll_setting {
-    const char *name;
-    const char *help; /* one line: values and meaning */
-} coll_setting;
-
 /* Every environment variable that libcoll and its programs read, ended by a NULL name. */
-extern const coll_setting coll_settings[];
+extern const COLL_Setting coll_settings[];
 
 /* The value of the setting NAME, or NULL when it is unset or empty. */
 const char *coll_env(const char *name);

@@ -11,7 +11,9 @@ libcoll_core_la_SOURCES = \
 	lib/error.c lib/error.h \
 	lib/flow.c lib/flow.h \
 	lib/hostlist.c lib/hostlist.h \
+	lib/info.c \
 	lib/profile.c lib/profile.h \
+	lib/profilefile.c lib/profilefile.h \
 	lib/run.c lib/run.h \
 	lib/select.c lib/select.h \
 	lib/spec.c lib/spec.h \

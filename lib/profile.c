@@ -2,6 +2,15 @@
 
 #include "lib/profile.h"
 
+#include "lib/error.h"
+#include "lib/profilefile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char builtin_name[] = "built-in";
+
 const coll_profile *coll_profile_builtin(void) {
     static const coll_profile builtin = {
         .source = "built-in",
@@ -23,4 +32,100 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
                        : topo->nodes > 1 ? COLL_LEVEL_RACK
                                          : COLL_LEVEL_NODE;
     return &profile->level[level];
+}
+
+static bool of_these_hosts(const coll_profilefile *file, const coll_topo *topo) {
+    for (int node = 0; node < topo->nodes; node++)
+        if (coll_profilefile_has_host(file, topo->hosts[node]))
+            return true;
+    return false;
+}
+
+/* Takes the measured levels of FILE over what PROFILE holds. */
+static void take(const coll_profilefile *file, const char *path, coll_profile *profile) {
+    snprintf(profile->source, sizeof profile->source, "%s", path);
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        profile->measured[level] = file->measured[level];
+        if (file->measured[level])
+            profile->level[level] = file->level[level];
+    }
+}
+
+/* The file that the user named: everything must be right. */
+static void load_named(const char *path, const coll_topo *topo, coll_profile *profile,
+                       char *problem) {
+    coll_profilefile file;
+    coll_profilefile_state state = coll_profilefile_read(path, &file, problem);
+    if (state == COLL_PROFILEFILE_ABSENT)
+        snprintf(problem, COLL_PROFILEFILE_PROBLEM,
+                 "profile %.120s: no such file; measure one by coll-profile, or unset COLL_PROFILE",
+                 path);
+    if (state != COLL_PROFILEFILE_GOOD)
+        return;
+    if (of_these_hosts(&file, topo))
+        take(&file, path, profile);
+    else
+        snprintf(problem, COLL_PROFILEFILE_PROBLEM,
+                 "profile %.80s, line %d: measured on other hosts (%.30s), not on %.30s; measure "
+                 "one here by coll-profile, or unset COLL_PROFILE",
+                 path, file.hosts_line, file.hosts, topo->hosts[0]);
+    coll_profilefile_free(&file);
+}
+
+/* Writes the N-th file to look for to PATH; false where there are no more. */
+static bool search_path(int n, char path[COLL_PROFILE_SOURCE]) {
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int length = 0;
+    *path = '\0';
+    if (n == 1)
+        length = snprintf(path, COLL_PROFILE_SOURCE, "/etc/libcoll/profile");
+    else if (n == 0 && config && *config)
+        length = snprintf(path, COLL_PROFILE_SOURCE, "%s/libcoll/profile", config);
+    else if (n == 0 && home && *home)
+        length = snprintf(path, COLL_PROFILE_SOURCE, "%s/.config/libcoll/profile", home);
+    if (length >= COLL_PROFILE_SOURCE) /* no such file can be named */
+        *path = '\0';
+    return n < 2;
+}
+
+static void search(const coll_topo *topo, coll_profile *profile, char *problem) {
+    char path[COLL_PROFILE_SOURCE];
+    for (int i = 0; search_path(i, path); i++) {
+        coll_profilefile file;
+        if (!*path)
+            continue;
+        coll_profilefile_state state = coll_profilefile_read(path, &file, problem);
+        if (state == COLL_PROFILEFILE_BAD)
+            return;
+        if (state == COLL_PROFILEFILE_ABSENT)
+            continue;
+        bool ours = of_these_hosts(&file, topo);
+        if (ours)
+            take(&file, path, profile);
+        coll_profilefile_free(&file);
+        if (ours)
+            return;
+    }
+}
+
+int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
+                      coll_profile *profile) {
+    struct {
+        coll_profile profile;
+        char problem[COLL_PROFILEFILE_PROBLEM];
+    } found = {.profile = *coll_profile_builtin()};
+    int rank;
+    int code = PMPI_Comm_rank(comm, &rank);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (rank == 0 && !*path)
+        search(topo, &found.profile, found.problem);
+    else if (rank == 0 && strcmp(path, builtin_name) != 0)
+        load_named(path, topo, &found.profile, found.problem);
+    code = PMPI_Bcast(&found, (int)sizeof found, MPI_BYTE, 0, comm);
+    if (code == MPI_SUCCESS && *found.problem)
+        code = coll_error(MPI_ERR_FILE, "%s", found.problem);
+    if (code == MPI_SUCCESS)
+        *profile = found.profile;
+    return code;
 }

@@ -1,22 +1,39 @@
-/* The cost model's parameters for each level of the machine. */
+/*
+ * The cost model's parameters for each level of the machine: built in, or measured by coll-profile
+ * and read from its file.
+ */
 #ifndef COLL_LIB_PROFILE_H
 #define COLL_LIB_PROFILE_H
 
+#include "coll.h"
 #include "lib/topo.h"
 
-typedef struct coll_cost {
-    double latency;  /* s: from the start of a small send to its arrival */
-    double overhead; /* s: processor time of one send or one receive */
-    double per_byte; /* s: the gap per byte of a stream of messages, 1 / bandwidth */
-} coll_cost;
+#include <mpi.h>
+#include <stdbool.h>
+
+typedef COLL_Cost coll_cost;
+
+/* The longest name of a profile's source, its NUL included. */
+enum { COLL_PROFILE_SOURCE = 1024 };
 
 typedef struct coll_profile {
-    const char *source; /* "built-in" or the file it was read from */
+    char source[COLL_PROFILE_SOURCE]; /* "built-in" or the file it was read from */
     coll_cost level[COLL_LEVELS];
+    bool measured[COLL_LEVELS]; /* false: the built-in values */
 } coll_profile;
 
 /* Values typical of shared memory within nodes and of gigabit Ethernet between them. */
 const coll_profile *coll_profile_builtin(void);
+
+/*
+ * Finds the profile for COMM, whose places are TOPO; collective, rank 0 alone looks and reads, all
+ * ranks get the same values or the same error (MPI_ERR_FILE, or MPI's own). PATH is rank 0's word:
+ * a file, which must then be good and of these hosts; "built-in"; or "" to search. A search takes
+ * libcoll/profile in XDG_CONFIG_HOME (or ~/.config), else /etc/libcoll/profile, else the built-in
+ * values; it passes over files that are not there or of other hosts, but a damaged one is an error.
+ */
+int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
+                      coll_profile *profile);
 
 /* The cost of the farthest level at which ranks of TOPO are apart: what bounds most algorithms. */
 const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo);

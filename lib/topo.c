@@ -342,6 +342,40 @@ void coll_topo_free(coll_topo *topo) {
     *topo = (coll_topo){0};
 }
 
+const char *COLL_Level_name(int level) {
+    static const char *const names[COLL_LEVELS] = {[COLL_LEVEL_NUMA] = "numa",
+                                                   [COLL_LEVEL_NODE] = "node",
+                                                   [COLL_LEVEL_RACK] = "rack",
+                                                   [COLL_LEVEL_SITE] = "site",
+                                                   [COLL_LEVEL_WIDE] = "wide"};
+    return level >= 0 && level < COLL_LEVELS ? names[level] : NULL;
+}
+
+static int divide_up(int dividend, int divisor) {
+    return dividend / divisor + (dividend % divisor != 0);
+}
+
+int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo) {
+    int per_node = now->most_ranks_per_node;
+    int per_rack = divide_up(now->nodes, now->racks), per_site = divide_up(now->racks, now->sites);
+    coll_topo made = {.ranks = ranks,
+                      .most_ranks_per_node = least(per_node, ranks),
+                      .cores_per_node = now->cores_per_node,
+                      .crowded = now->crowded};
+    made.places = malloc((size_t)ranks * sizeof *made.places);
+    if (!made.places)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for the places of %d ranks", ranks);
+    made.nodes = divide_up(ranks, per_node);
+    made.racks = divide_up(made.nodes, per_rack);
+    made.sites = divide_up(made.racks, per_site);
+    for (int rank = 0; rank < ranks; rank++) {
+        int node = rank / per_node, rack = node / per_rack;
+        made.places[rank] = (coll_place){.site = rack / per_site, .rack = rack, .node = node};
+    }
+    *topo = made;
+    return MPI_SUCCESS;
+}
+
 coll_level coll_topo_level(const coll_topo *topo, int a, int b) {
     const coll_place *one = &topo->places[a], *other = &topo->places[b];
     if (one->site != other->site)

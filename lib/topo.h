@@ -5,18 +5,12 @@
 #ifndef COLL_LIB_TOPO_H
 #define COLL_LIB_TOPO_H
 
+#include "coll.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 
-/* The levels at which two ranks can be apart, nearest first. */
-typedef enum coll_level {
-    COLL_LEVEL_NUMA, /* the same NUMA domain of one node */
-    COLL_LEVEL_NODE, /* different domains of one node */
-    COLL_LEVEL_RACK, /* different nodes of one rack */
-    COLL_LEVEL_SITE, /* different racks of one site */
-    COLL_LEVEL_WIDE, /* different sites */
-    COLL_LEVELS
-} coll_level;
+typedef COLL_Level coll_level;
 
 /* One rank's place; numbers count from 0 in order of first appearance by rank. */
 typedef struct coll_place {
@@ -55,6 +49,13 @@ typedef struct coll_topo {
  */
 int coll_topo_create(MPI_Comm comm, const char *file, coll_topo *topo);
 void coll_topo_free(coll_topo *topo);
+
+/*
+ * RANKS ranks spread like those of NOW: as many on a node, nodes in a rack and racks in a site as
+ * there are now on average, rounded up (of the ranks on a node the most). The result has no host
+ * names. MPI_ERR_NO_MEM.
+ */
+int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
 
 /* The level at which ranks A and B are apart; COLL_LEVEL_NUMA for a == b. */
 coll_level coll_topo_level(const coll_topo *topo, int a, int b);

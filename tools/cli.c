@@ -48,6 +48,22 @@ bool cli_parse_number(const char *text, double *value) {
     return true;
 }
 
+bool cli_refuse(cli_problem *problem, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (!*problem->text)
+        vsnprintf(problem->text, sizeof problem->text, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool cli_refuse_code(cli_problem *problem, int code) {
+    char text[MPI_MAX_ERROR_STRING] = "MPI error";
+    int length;
+    MPI_Error_string(code, text, &length);
+    return cli_refuse(problem, "%s", text);
+}
+
 void cli_agree(MPI_Comm comm, const char *program, const char *problem) {
     int rank, first, mine;
     MPI_Comm_rank(comm, &rank);

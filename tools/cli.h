@@ -16,6 +16,16 @@ bool cli_parse_integer(const char *text, int64_t lowest, int64_t highest, int64_
 /* Reads a finite decimal number; false unless all of TEXT is one. */
 bool cli_parse_number(const char *text, double *value);
 
+/* What is wrong on this rank, in words; "" for nothing. */
+typedef struct cli_problem {
+    char text[512];
+} cli_problem;
+
+/* Keeps the formatted text, or that of MPI's error CODE; the first one counts. Returns false. */
+bool cli_refuse(cli_problem *problem, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool cli_refuse_code(cli_problem *problem, int code);
+
 /*
  * Ends the program when any rank of COMM has an error, alike on all ranks: collective. PROBLEM is
  * this rank's error text, or NULL for none. The lowest rank with a problem prints one line

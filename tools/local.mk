@@ -11,3 +11,15 @@ coll_bench_SOURCES = \
 	tools/rivals.c tools/rivals.h \
 	tools/stats.c tools/stats.h
 coll_bench_LDADD = libcli.la libcoll.la
+
+bin_PROGRAMS += coll-info
+coll_info_SOURCES = tools/coll-info.c
+coll_info_LDADD = libcli.la libcoll.la
+
+bin_PROGRAMS += coll-profile
+coll_profile_SOURCES = \
+	tools/coll-profile.c \
+	tools/pairs.c tools/pairs.h \
+	tools/probe.c tools/probe.h \
+	tools/stats.c tools/stats.h
+coll_profile_LDADD = libcli.la libcoll.la

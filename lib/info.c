@@ -1,0 +1,159 @@
+/* The public entries that tell what the library found out, and keep what was measured. */
+#include "config.h"
+
+#include "coll.h"
+#include "lib/comm.h"
+#include "lib/env.h"
+#include "lib/error.h"
+#include "lib/profilefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *COLL_Operation_name(int operation) {
+    return operation >= 0 && operation < COLL_OPERATIONS ? coll_operations[operation].name : NULL;
+}
+
+/* The state of COMM for the entry NAMED so; errors are raised. */
+static int state_of(MPI_Comm comm, const char *name, coll_comm **state) {
+    if (comm == MPI_COMM_NULL)
+        return coll_raise(MPI_COMM_WORLD, coll_error(MPI_ERR_COMM, "%s: null communicator", name));
+    int inter = 0;
+    int code = PMPI_Comm_test_inter(comm, &inter);
+    if (code == MPI_SUCCESS && inter)
+        code = coll_error(MPI_ERR_COMM, "%s: an intercommunicator", name);
+    if (code == MPI_SUCCESS)
+        code = coll_comm_get(comm, state);
+    return coll_raise(comm, code);
+}
+
+int COLL_Places(MPI_Comm comm, COLL_Place places[]) {
+    coll_comm *state;
+    int code = state_of(comm, "COLL_Places", &state);
+    for (int rank = 0; code == MPI_SUCCESS && rank < state->ranks; rank++) {
+        const coll_place *place = &state->topo.places[rank];
+        places[rank] = (COLL_Place){.site = place->site,
+                                    .rack = place->rack,
+                                    .node = place->node,
+                                    .numa = place->numa,
+                                    .host = state->topo.hosts[place->node]};
+    }
+    return code;
+}
+
+int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
+    static const char *const manners[] = {
+        [COLL_WAIT_AUTO] = "auto", [COLL_WAIT_POLITE] = "polite", [COLL_WAIT_SPIN] = "spin"};
+    coll_comm *state;
+    int code = state_of(comm, "COLL_Describe", &state);
+    if (code != MPI_SUCCESS)
+        return code;
+    const coll_topo *topo = &state->topo;
+    *description = (COLL_Description){
+        .ranks = topo->ranks,
+        .sites = topo->sites,
+        .racks = topo->racks,
+        .nodes = topo->nodes,
+        .most_ranks_per_node = topo->most_ranks_per_node,
+        .cores_per_node = topo->cores_per_node,
+        .crowded = topo->crowded,
+        .wait = manners[state->wait.manner],
+        .timeout = state->wait.timeout,
+        .topology = *state->topology ? state->topology : NULL,
+        .profile = state->profile->source,
+    };
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        description->cost[level] = state->profile->level[level];
+        description->measured[level] = state->profile->measured[level];
+    }
+    return MPI_SUCCESS;
+}
+
+/* Takes what was measured into FILE, but for the hosts. */
+static int collect(const COLL_Cost cost[], const int measured[], coll_profilefile *file) {
+    char fault[100];
+    int levels = 0;
+    *file = (coll_profilefile){.hosts = NULL};
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        if (!measured[level])
+            continue;
+        if (coll_profilefile_fault(&cost[level], fault, sizeof fault))
+            return coll_error(MPI_ERR_ARG, "level %s: %s", COLL_Level_name(level), fault);
+        file->level[level] = cost[level];
+        file->measured[level] = true;
+        levels++;
+    }
+    time_t now = time(NULL);
+    struct tm date;
+    if (!gmtime_r(&now, &date) ||
+        !strftime(file->date, sizeof file->date, "%Y-%m-%dT%H:%M:%SZ", &date))
+        return coll_error(MPI_ERR_OTHER, "the clock has no date");
+    return levels ? MPI_SUCCESS : coll_error(MPI_ERR_ARG, "a profile without any level");
+}
+
+static int file_error(const char *path, int error) {
+    return coll_error(MPI_ERR_FILE, "%.150s: can't be written: %s", path, strerror(error));
+}
+
+/* Writes all to STREAM and closes it. */
+static int write_stream(FILE *stream, const char *path, const coll_profilefile *file,
+                        const coll_topo *topo) {
+    char problem[COLL_PROFILEFILE_PROBLEM];
+    int code = MPI_SUCCESS;
+    if (!coll_profilefile_print(stream, file, (const char *const *)topo->hosts, topo->nodes,
+                                problem))
+        code = coll_error(MPI_ERR_ARG, "%s", problem);
+    else if (fflush(stream) || fsync(fileno(stream)))
+        code = file_error(path, errno);
+    if (fclose(stream) && code == MPI_SUCCESS)
+        code = file_error(path, errno);
+    return code;
+}
+
+/* Under a temporary name beside PATH first, so that a reader finds the old file or the new one. */
+static int write_file(const char *path, const coll_profilefile *file, const coll_topo *topo) {
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return coll_error(MPI_ERR_FILE, "%.150s: can't be written: it is no regular file", path);
+    enum { ENDING = 32 };
+    size_t size = strlen(path) + ENDING;
+    char *temporary = malloc(size);
+    if (!temporary)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for a file's name");
+    snprintf(temporary, size, "%s.%ld.part", path, (long)getpid());
+
+    int code;
+    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    if (stream)
+        code = write_stream(stream, path, file, topo);
+    else
+        code = file_error(path, errno);
+    if (!stream && descriptor >= 0)
+        close(descriptor);
+    if (code == MPI_SUCCESS && rename(temporary, path))
+        code = file_error(path, errno);
+    if (code != MPI_SUCCESS && descriptor >= 0)
+        unlink(temporary);
+    free(temporary);
+    return code;
+}
+
+int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Cost cost[COLL_LEVELS],
+                       const int measured[COLL_LEVELS]) {
+    coll_comm *state;
+    coll_profilefile file;
+    int code = state_of(comm, "COLL_Profile_write", &state);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = collect(cost, measured, &file);
+    if (code == MPI_SUCCESS)
+        code = write_file(path, &file, &state->topo);
+    return coll_raise(comm, code);
+}

@@ -1,0 +1,392 @@
+#include "config.h"
+
+#include "lib/profilefile.h"
+
+#include "lib/hostlist.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char SPACES[] = " \t";
+static const char FIRST_WORD[] = "libcoll-profile", VERSION[] = "1";
+
+enum {
+    MOST_LINE = 1023,     /* characters */
+    MOST_BYTES = 1 << 20, /* the names of ten thousand hosts; more is some other file */
+    HOSTS_COLUMNS = 90,   /* where lines of hosts are wrapped */
+    KEYS = 3
+};
+
+/* What a level's line holds, and between which bounds anything real lies. */
+static const struct {
+    const char *name;
+    size_t offset;
+    double lowest, highest;
+} keys[KEYS] = {
+    {"latency_s", offsetof(COLL_Cost, latency), 1e-9, 100},
+    {"overhead_s", offsetof(COLL_Cost, overhead), 1e-9, 100},
+    {"per_byte_s", offsetof(COLL_Cost, per_byte), 1e-13, 1},
+};
+
+static double *value_of(COLL_Cost *cost, int key) {
+    return (double *)((char *)cost + keys[key].offset);
+}
+
+/* A file being parsed; lines are taken from TEXT in place. */
+typedef struct parser {
+    const char *path;
+    coll_profilefile *file;
+    char *text, *next;
+    int line;
+    bool ended;
+    char *problem;
+} parser;
+
+/* Writes the error text; false, for the caller to return. */
+__attribute__((format(printf, 2, 3))) static bool refuse(const parser *p, const char *format, ...) {
+    int used = snprintf(p->problem, COLL_PROFILEFILE_PROBLEM, "profile %.80s, line %d: ", p->path,
+                        p->line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(p->problem + used, (size_t)(COLL_PROFILEFILE_PROBLEM - used), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* The word at *REST, ended by NUL; *REST then follows it. "" at the end of the line. */
+static char *take_word(char **rest) {
+    char *word = *rest + strspn(*rest, SPACES);
+    char *end = word + strcspn(word, SPACES);
+    *rest = *end ? end + 1 : end;
+    *end = '\0';
+    return word;
+}
+
+static bool check_end_of_line(const parser *p, char *rest) {
+    char *word = take_word(&rest);
+    return !*word || refuse(p, "'%.30s' is too much; remove it", word);
+}
+
+static bool is_date(const char *text) {
+    static const char shape[] = "0000-00-00T00:00:00Z";
+    if (strlen(text) != sizeof shape - 1)
+        return false;
+    for (size_t i = 0; shape[i]; i++)
+        if (shape[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != shape[i])
+            return false;
+    return true;
+}
+
+static bool parse_date(parser *p, char *rest) {
+    char *date = take_word(&rest);
+    if (*p->file->date)
+        return refuse(p, "a second date; keep one");
+    if (!is_date(date))
+        return refuse(p, "date '%.30s' is not like 2026-11-20T07:13:54Z", date);
+    snprintf(p->file->date, sizeof p->file->date, "%s", date);
+    return check_end_of_line(p, rest);
+}
+
+/* Joins the list to those of earlier lines. */
+static bool parse_hosts(parser *p, char *rest) {
+    coll_profilefile *file = p->file;
+    char *list = take_word(&rest);
+    const char *fault = *list ? coll_hostlist_fault(list) : "no name";
+    if (fault)
+        return refuse(p, "%s in the hosts '%.30s'; write them like n[0-3,7],login1", fault, list);
+    size_t before = file->hosts ? strlen(file->hosts) : 0, added = strlen(list);
+    char *joined = realloc(file->hosts, before + added + 2);
+    if (!joined)
+        return refuse(p, "out of memory");
+    file->hosts = joined;
+    if (before)
+        joined[before++] = ',';
+    else
+        file->hosts_line = p->line;
+    memcpy(joined + before, list, added + 1);
+    return check_end_of_line(p, rest);
+}
+
+static int find_level(const char *name) {
+    int level = 0;
+    while (level < COLL_LEVELS && strcmp(COLL_Level_name(level), name) != 0)
+        level++;
+    return level;
+}
+
+static int find_key(const char *name) {
+    int key = 0;
+    while (key < KEYS && strcmp(keys[key].name, name) != 0)
+        key++;
+    return key;
+}
+
+/* Decimal digits, point and exponent alone: no "nan", "inf", "0x1p3" or local commas. */
+static bool parse_number(const char *text, double *value) {
+    if (!*text || strspn(text, "0123456789.eE+-") != strlen(text))
+        return false;
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && !*end;
+}
+
+static bool parse_level(parser *p, char *rest) {
+    const char *name = take_word(&rest);
+    int level = find_level(name);
+    if (level == COLL_LEVELS)
+        return refuse(p, "unknown level '%.30s'; known: numa, node, rack, site, wide", name);
+    if (p->file->measured[level])
+        return refuse(p, "level %s is there already; keep one", name);
+
+    COLL_Cost *cost = &p->file->level[level];
+    bool seen[KEYS] = {false};
+    for (char *word; *(word = take_word(&rest));) {
+        int key = find_key(word);
+        if (key == KEYS)
+            return refuse(p, "unknown key '%.30s'; known: latency_s, overhead_s, per_byte_s", word);
+        if (seen[key])
+            return refuse(p, "%s is there twice; keep one", word);
+        seen[key] = true;
+        char *text = take_word(&rest);
+        if (!parse_number(text, value_of(cost, key)))
+            return refuse(p, "%s '%.30s' is not a number of seconds like 4.1e-05", keys[key].name,
+                          text);
+    }
+    for (int key = 0; key < KEYS; key++)
+        if (!seen[key])
+            return refuse(p, "level %s has no %s; measure again by coll-profile", name,
+                          keys[key].name);
+    char fault[100];
+    if (coll_profilefile_fault(cost, fault, sizeof fault))
+        return refuse(p, "%s; measure again by coll-profile", fault);
+    p->file->measured[level] = true;
+    return true;
+}
+
+static bool parse_end(parser *p, char *rest) {
+    p->ended = true;
+    return check_end_of_line(p, rest);
+}
+
+static bool parse_first(parser *p, char *rest) {
+    const char *word = take_word(&rest);
+    if (strcmp(word, FIRST_WORD) != 0)
+        return refuse(p, "not a profile, which begins with '%s %s'; make one by coll-profile",
+                      FIRST_WORD, VERSION);
+    const char *version = take_word(&rest);
+    if (strcmp(version, VERSION) != 0)
+        return refuse(p,
+                      "version '%.30s' where this library reads %s; measure again by its "
+                      "coll-profile",
+                      version, VERSION);
+    return check_end_of_line(p, rest);
+}
+
+static bool parse_line(parser *p, char *line) {
+    static const struct {
+        const char *word;
+        bool (*parse)(parser *p, char *rest);
+    } kinds[] = {
+        {"date", parse_date}, {"hosts", parse_hosts}, {"level", parse_level}, {"end", parse_end}};
+    if (p->line == 1)
+        return parse_first(p, line);
+    const char *word = take_word(&line);
+    if (!*word || *word == '#')
+        return true;
+    if (p->ended)
+        return refuse(p, "'%.30s' comes after the end; remove one of them", word);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(word, kinds[i].word) == 0)
+            return kinds[i].parse(p, line);
+    return refuse(p, "unknown word '%.30s'; known: date, hosts, level, end", word);
+}
+
+/* Splits the next line off, LENGTH bytes before END; text has no control characters but tabs. */
+static bool take_line(parser *p, char *end, char **line) {
+    char *start = p->next, *stop = memchr(start, '\n', (size_t)(end - start));
+    if (!stop)
+        stop = end;
+    p->line++;
+    if (stop - start > MOST_LINE)
+        return refuse(p, "longer than %d characters; split or remove it", MOST_LINE);
+    for (char *c = start; c < stop; c++) {
+        unsigned char byte = (unsigned char)*c;
+        if ((byte < ' ' && byte != '\t') || byte > 126)
+            return refuse(p, "byte 0x%02x is not plain text; give a file of coll-profile", byte);
+    }
+    p->next = stop < end ? stop + 1 : end;
+    *stop = '\0';
+    *line = start;
+    return true;
+}
+
+static bool check_whole(parser *p) {
+    bool measured = false;
+    for (int level = 0; level < COLL_LEVELS; level++)
+        measured = measured || p->file->measured[level];
+    p->line += !p->line;
+    if (!p->ended)
+        return refuse(p, "the file is truncated: it lacks its last line 'end'; measure again");
+    if (!*p->file->date)
+        return refuse(p, "the file ends without a date; add a line like date 2026-11-20T07:13:54Z");
+    if (!p->file->hosts)
+        return refuse(p, "the file ends without hosts; add a line like hosts n[0-3,7],login1");
+    return measured || refuse(p, "the file ends without any level; measure again by coll-profile");
+}
+
+static bool parse_text(parser *p, size_t length) {
+    char *end = p->text + length, *line = NULL;
+    while (p->next < end)
+        if (!take_line(p, end, &line) || !parse_line(p, line))
+            return false;
+    return check_whole(p);
+}
+
+/* Numbers have a point, whatever the program's language. */
+static locale_t speak_plainly(locale_t *plain) {
+    *plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    return *plain ? uselocale(*plain) : (locale_t)0;
+}
+
+static void speak_as_before(locale_t plain, locale_t before) {
+    uselocale(before);
+    freelocale(plain);
+}
+
+bool coll_profilefile_parse(const char *path, const char *text, size_t length,
+                            coll_profilefile *file, char *problem) {
+    parser p = {.path = path, .file = file, .problem = problem};
+    *file = (coll_profilefile){.hosts = NULL};
+    locale_t plain, before = speak_plainly(&plain);
+    p.text = p.next = malloc(length + 1);
+    bool good = plain && p.text;
+    if (good) {
+        memcpy(p.text, text, length);
+        p.text[length] = '\0';
+        good = parse_text(&p, length);
+    } else
+        snprintf(problem, COLL_PROFILEFILE_PROBLEM, "profile %.80s: out of memory", path);
+    free(p.text);
+    if (plain)
+        speak_as_before(plain, before);
+    if (!good)
+        coll_profilefile_free(file);
+    return good;
+}
+
+/* All of the regular file at PATH into *TEXT, which the caller frees; 0 or an errno. */
+static int read_all(const char *path, char **text, size_t *length) {
+    struct stat status;
+    *text = NULL;
+    if (stat(path, &status))
+        return errno;
+    if (!S_ISREG(status.st_mode)) /* reading from a pipe might never end */
+        return S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+    if (status.st_size > MOST_BYTES)
+        return EFBIG;
+    FILE *stream = fopen(path, "r");
+    if (!stream)
+        return errno;
+    *text = malloc(MOST_BYTES);
+    int error = *text ? 0 : ENOMEM;
+    *length = *text ? fread(*text, 1, MOST_BYTES, stream) : 0;
+    if (!error && ferror(stream))
+        error = EIO;
+    fclose(stream);
+    return error;
+}
+
+coll_profilefile_state coll_profilefile_read(const char *path, coll_profilefile *file,
+                                             char *problem) {
+    char *text;
+    size_t length = 0;
+    int error = read_all(path, &text, &length);
+    bool good = !error && coll_profilefile_parse(path, text, length, file, problem);
+    free(text);
+    if (error == ENOENT || error == ENOTDIR)
+        return COLL_PROFILEFILE_ABSENT;
+    if (error)
+        snprintf(problem, COLL_PROFILEFILE_PROBLEM,
+                 "cannot read profile %.100s: %s; set COLL_PROFILE to a file of coll-profile", path,
+                 strerror(error));
+    return good ? COLL_PROFILEFILE_GOOD : COLL_PROFILEFILE_BAD;
+}
+
+void coll_profilefile_free(coll_profilefile *file) {
+    free(file->hosts);
+    *file = (coll_profilefile){.hosts = NULL};
+}
+
+bool coll_profilefile_has_host(const coll_profilefile *file, const char *host) {
+    return coll_hostlist_has(file->hosts, host) || coll_hostlist_has_short(file->hosts, host);
+}
+
+bool coll_profilefile_fault(const COLL_Cost *cost, char *problem, size_t size) {
+    COLL_Cost copy = *cost;
+    for (int key = 0; key < KEYS; key++) {
+        double value = *value_of(&copy, key);
+        if (value >= keys[key].lowest && value <= keys[key].highest)
+            continue;
+        snprintf(problem, size, "%s %g is not within %g to %g", keys[key].name, value,
+                 keys[key].lowest, keys[key].highest);
+        return true;
+    }
+    return false;
+}
+
+/* A name that the parser reads back as this one host. */
+static bool check_host(const char *host, char *problem) {
+    if (*host && strlen(host) <= COLL_HOSTLIST_NAME && !strpbrk(host, "[],# \t") &&
+        !coll_hostlist_fault(host))
+        return true;
+    snprintf(problem, COLL_PROFILEFILE_PROBLEM, "host name '%.60s' can't stand in a profile", host);
+    return false;
+}
+
+static void print_hosts(FILE *stream, const char *const hosts[], int count) {
+    int column = 0;
+    for (int i = 0; i < count; i++) {
+        int length = (int)strlen(hosts[i]);
+        bool wrap = !column || column + length > HOSTS_COLUMNS;
+        fputs(!column ? "hosts " : wrap ? "\nhosts " : ",", stream);
+        fputs(hosts[i], stream);
+        column = (wrap ? 6 : column + 1) + length;
+    }
+    fputc('\n', stream);
+}
+
+static void print_levels(FILE *stream, const coll_profilefile *file) {
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        if (!file->measured[level])
+            continue;
+        COLL_Cost cost = file->level[level];
+        fprintf(stream, "level %s", COLL_Level_name(level));
+        for (int key = 0; key < KEYS; key++)
+            fprintf(stream, " %s %.6g", keys[key].name, *value_of(&cost, key));
+        fputc('\n', stream);
+    }
+}
+
+bool coll_profilefile_print(FILE *stream, const coll_profilefile *file, const char *const hosts[],
+                            int count, char *problem) {
+    for (int i = 0; i < count; i++)
+        if (!check_host(hosts[i], problem))
+            return false;
+    locale_t plain, before = speak_plainly(&plain);
+    if (!plain) {
+        snprintf(problem, COLL_PROFILEFILE_PROBLEM, "out of memory");
+        return false;
+    }
+    fprintf(stream, "%s %s\ndate %s\n", FIRST_WORD, VERSION, file->date);
+    print_hosts(stream, hosts, count);
+    print_levels(stream, file);
+    fputs("end\n", stream);
+    speak_as_before(plain, before);
+    return true;
+}

@@ -1,0 +1,314 @@
+/*
+ * Profile files: exact values, every fault with its line, what is written is read back, and mutated
+ * files end in a good profile or a clean refusal.
+ */
+#include "config.h"
+
+#include "lib/profilefile.h"
+
+#include <check.h>
+#include <locale.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD "libcoll-profile 1\ndate 2026-11-20T07:13:54Z\nhosts n[0-3],login1\n"
+#define RACK "level rack latency_s 4.125e-05 overhead_s 5e-06 per_byte_s 8.5e-09\n"
+#define SITE "level site latency_s 62.5e-6 overhead_s 0.000005 per_byte_s 1e-8\n"
+
+static const char WHOLE[] = HEAD "# a comment\n\n" RACK SITE "hosts m7\nend\n";
+
+static char problem[COLL_PROFILEFILE_PROBLEM];
+
+static bool parse(const char *text, coll_profilefile *file) {
+    memset(problem, 1, sizeof problem);
+    return coll_profilefile_parse("p", text, strlen(text), file, problem);
+}
+
+START_TEST(values_are_exact) {
+    coll_profilefile file;
+    ck_assert_msg(parse(WHOLE, &file), "%s", problem);
+    ck_assert_str_eq(file.date, "2026-11-20T07:13:54Z");
+    ck_assert_str_eq(file.hosts, "n[0-3],login1,m7");
+    ck_assert_int_eq(file.hosts_line, 3);
+    for (int level = 0; level < COLL_LEVELS; level++)
+        ck_assert(file.measured[level] == (level == COLL_LEVEL_RACK || level == COLL_LEVEL_SITE));
+    ck_assert(file.level[COLL_LEVEL_RACK].latency == 4.125e-05);
+    ck_assert(file.level[COLL_LEVEL_RACK].overhead == 5e-06);
+    ck_assert(file.level[COLL_LEVEL_RACK].per_byte == 8.5e-09);
+    ck_assert(file.level[COLL_LEVEL_SITE].latency == 62.5e-6);
+    ck_assert(file.level[COLL_LEVEL_SITE].overhead == 5e-06);
+    ck_assert(file.level[COLL_LEVEL_SITE].per_byte == 1e-8);
+    coll_profilefile_free(&file);
+}
+END_TEST
+
+START_TEST(harmless_variations_are_accepted) {
+    static const char *const good[] = {
+        HEAD RACK "end",
+        HEAD "\t" RACK "  end \t\n",
+        HEAD "level numa per_byte_s 1e-13 latency_s 100 overhead_s 1e-9\nend\n",
+        HEAD RACK "end\n# after the end\n\n",
+        "libcoll-profile 1 \n" RACK "hosts a\ndate 2026-11-20T07:13:54Z\nend\n",
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        coll_profilefile file;
+        ck_assert_msg(parse(good[i], &file), "%s", problem);
+        coll_profilefile_free(&file);
+    }
+}
+END_TEST
+
+START_TEST(hosts_are_recognised) {
+    coll_profilefile file;
+    ck_assert(parse(WHOLE, &file));
+    ck_assert(coll_profilefile_has_host(&file, "n0"));
+    ck_assert(coll_profilefile_has_host(&file, "n3.cluster.org"));
+    ck_assert(coll_profilefile_has_host(&file, "m7"));
+    ck_assert(!coll_profilefile_has_host(&file, "n4"));
+    ck_assert(!coll_profilefile_has_host(&file, "n"));
+    coll_profilefile_free(&file);
+}
+END_TEST
+
+#define LEVEL(latency, overhead, per_byte)                                                         \
+    HEAD "level rack latency_s " latency " overhead_s " overhead " per_byte_s " per_byte "\nend\n"
+
+static const struct {
+    const char *text, *words;
+} refused[] = {
+    {"", "line 1: the file is truncated"},
+    {"\n", "line 1: not a profile"},
+    {"libcoll-profil", "line 1: not a profile"},
+    {"libcoll-profile\n", "line 1: version ''"},
+    {"libcoll-profile 2\n", "line 1: version '2' where this library reads 1"},
+    {"libcoll-profile 1 beta\n", "line 1: 'beta' is too much"},
+    {"libcoll-profile 1\n", "line 1: the file is truncated"},
+    {HEAD RACK, "line 4: the file is truncated: it lacks its last line 'end'"},
+    {HEAD RACK "en", "line 5: unknown word 'en'; known: date, hosts, level, end"},
+    {HEAD "end\n", "line 4: the file ends without any level"},
+    {HEAD RACK "end\nend\n", "line 6: 'end' comes after the end"},
+    {HEAD RACK "end of it\n", "line 5: 'of' is too much"},
+    {HEAD RACK RACK "end\n", "line 5: level rack is there already"},
+    {"libcoll-profile 1\nhosts a\n" RACK "end\n", "line 4: the file ends without a date"},
+    {"libcoll-profile 1\ndate 2026-11-20T07:13:54Z\n" RACK "end\n",
+     "line 4: the file ends without hosts"},
+    {HEAD "date 2026-11-20T07:13:54Z\n", "line 4: a second date"},
+    {"libcoll-profile 1\ndate yesterday\n", "line 2: date 'yesterday' is not like"},
+    {"libcoll-profile 1\ndate\n", "line 2: date '' is not like"},
+    {"libcoll-profile 1\nhosts\n", "line 2: no name in the hosts ''"},
+    {"libcoll-profile 1\nhosts n[0-\n", "line 2: "},
+    {"libcoll-profile 1\nhosts a b\n", "line 2: 'b' is too much"},
+    {HEAD "level\n", "line 4: unknown level ''; known: numa, node, rack, site, wide"},
+    {HEAD "level moon latency_s 1\n", "line 4: unknown level 'moon'"},
+    {HEAD "level rack\n", "line 4: level rack has no latency_s"},
+    {HEAD "level rack latency_s 1e-5 overhead_s 1e-6\n", "line 4: level rack has no per_byte_s"},
+    {HEAD "level rack latency_s 1e-5 latency_s 1e-5\n", "line 4: latency_s is there twice"},
+    {HEAD "level rack bandwidth 1e9\n", "line 4: unknown key 'bandwidth'; known: latency_s"},
+    {HEAD "level rack latency_s\n", "line 4: latency_s '' is not a number"},
+    {LEVEL("nan", "1e-6", "1e-9"), "line 4: latency_s 'nan' is not a number"},
+    {LEVEL("1e-5", "inf", "1e-9"), "line 4: overhead_s 'inf' is not a number"},
+    {LEVEL("1e-5", "1e-6", "0x1p-30"), "line 4: per_byte_s '0x1p-30' is not a number"},
+    {LEVEL("1e-5x", "1e-6", "1e-9"), "line 4: latency_s '1e-5x' is not a number"},
+    {LEVEL("1,5", "1e-6", "1e-9"), "line 4: latency_s '1,5' is not a number"},
+    {LEVEL("1-5", "1e-6", "1e-9"), "line 4: latency_s '1-5' is not a number"},
+    {LEVEL("-1e-5", "1e-6", "1e-9"), "line 4: latency_s -1e-05 is not within 1e-09 to 100"},
+    {LEVEL("1e-5", "0", "1e-9"), "line 4: overhead_s 0 is not within 1e-09 to 100"},
+    {LEVEL("1e-5", "1e-6", "1e308"), "line 4: per_byte_s 1e+308 is not within 1e-13 to 1"},
+    {LEVEL("1e999", "1e-6", "1e-9"), "line 4: latency_s inf is not within 1e-09 to 100"},
+    {LEVEL("9e-10", "1e-6", "1e-9"), "line 4: latency_s 9e-10 is not within"},
+    {LEVEL("101", "1e-6", "1e-9"), "line 4: latency_s 101 is not within"},
+    {LEVEL("1e-5", "1e-6", "9e-14"), "line 4: per_byte_s 9e-14 is not within"},
+    {LEVEL("1e-5", "1e-6", "1.1"), "line 4: per_byte_s 1.1 is not within"},
+    {HEAD "\x7f"
+          "ELF\n",
+     "line 4: byte 0x7f is not plain text"},
+    {HEAD "\xff\xfe\n", "line 4: byte 0xff is not plain text"},
+    {"libcoll-profile 1\r\n", "line 1: byte 0x0d is not plain text"},
+};
+
+START_TEST(bad_files_are_refused_with_their_line) {
+    coll_profilefile file;
+    ck_assert_msg(!parse(refused[_i].text, &file), "accepted: %s", refused[_i].text);
+    ck_assert_msg(strncmp(problem, "profile p, ", 11) == 0 && strstr(problem, refused[_i].words),
+                  "\"%s\" is not in \"%s\"", refused[_i].words, problem);
+    ck_assert_ptr_null(file.hosts);
+}
+END_TEST
+
+START_TEST(nul_bytes_and_long_lines_are_refused) {
+    coll_profilefile file;
+    char text[2000] = HEAD;
+    size_t head = strlen(text);
+    ck_assert(!coll_profilefile_parse("p", text, head + 1, &file, problem));
+    ck_assert_str_eq(problem, "profile p, line 4: byte 0x00 is not plain text; give a file of "
+                              "coll-profile");
+    memset(text + head, '#', 1023);
+    strcpy(text + head + 1023, "\n" RACK "end\n");
+    ck_assert_msg(parse(text, &file), "%s", problem);
+    coll_profilefile_free(&file);
+    memset(text + head, '#', 1024);
+    ck_assert(!parse(text, &file));
+    ck_assert_str_eq(problem, "profile p, line 4: longer than 1023 characters; split or remove it");
+}
+END_TEST
+
+START_TEST(files_that_cannot_be_read) {
+    coll_profilefile file;
+    ck_assert_int_eq(coll_profilefile_read("/nonexistent/p", &file, problem),
+                     COLL_PROFILEFILE_ABSENT);
+    ck_assert_int_eq(coll_profilefile_read("/", &file, problem), COLL_PROFILEFILE_BAD);
+    ck_assert_str_eq(problem, "cannot read profile /: Is a directory; set COLL_PROFILE to a file "
+                              "of coll-profile");
+    ck_assert_int_eq(coll_profilefile_read("/dev/zero", &file, problem), COLL_PROFILEFILE_BAD);
+}
+END_TEST
+
+/* Every name of many hosts, wrapped over lines, and the values to six digits. */
+START_TEST(what_is_written_is_read_back) {
+    enum { HOSTS = 500 };
+    static char names[HOSTS][16];
+    const char *hosts[HOSTS];
+    for (int i = 0; i < HOSTS; i++) {
+        snprintf(names[i], sizeof names[i], "host-%d", i * 7);
+        hosts[i] = names[i];
+    }
+    coll_profilefile file = {.date = "2026-11-20T07:13:54Z",
+                             .level = {[COLL_LEVEL_NODE] = {1.5e-6, 2.25e-7, 3.125e-10},
+                                       [COLL_LEVEL_WIDE] = {0.0625, 1e-9, 1}},
+                             .measured = {[COLL_LEVEL_NODE] = true, [COLL_LEVEL_WIDE] = true}};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    ck_assert_ptr_nonnull(stream);
+    ck_assert(coll_profilefile_print(stream, &file, hosts, HOSTS, problem));
+    fclose(stream);
+
+    coll_profilefile back;
+    ck_assert_msg(parse(text, &back), "%s", problem);
+    ck_assert_str_eq(back.date, file.date);
+    for (int i = 0; i < HOSTS; i++)
+        ck_assert(coll_profilefile_has_host(&back, hosts[i]));
+    ck_assert(!coll_profilefile_has_host(&back, "host-1"));
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        ck_assert(back.measured[level] == file.measured[level]);
+        ck_assert(back.level[level].latency == file.level[level].latency);
+        ck_assert(back.level[level].overhead == file.level[level].overhead);
+        ck_assert(back.level[level].per_byte == file.level[level].per_byte);
+    }
+    coll_profilefile_free(&back);
+    free(text);
+}
+END_TEST
+
+START_TEST(names_that_cannot_be_read_back_are_not_written) {
+    static const char *const names[] = {"", "a b", "a,b", "n[0-1]", "#a"};
+    coll_profilefile file = {.date = "2026-11-20T07:13:54Z"};
+    FILE *stream = fopen("/dev/null", "w");
+    ck_assert_ptr_nonnull(stream);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ck_assert_msg(!coll_profilefile_print(stream, &file, &names[i], 1, problem), "%s",
+                      names[i]);
+    fclose(stream);
+}
+END_TEST
+
+static uint32_t draw(uint32_t *state) {
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+/* Changes a few bytes of TEXT: replaced, removed, doubled or cut off. Returns the new length. */
+static size_t mutate(char *text, size_t length, uint32_t *state) {
+    static const char bytes[] = "[],-#\n\t 0123456789.eE+nrackend\0\x80\xff";
+    for (uint32_t changes = 1 + draw(state) % 4; changes && length; changes--) {
+        size_t at = draw(state) % length, run = 1 + draw(state) % 12;
+        if (run > length - at)
+            run = length - at;
+        switch (draw(state) % 8) {
+        case 0:
+            length = at;
+            break;
+        case 1:
+            memmove(text + at, text + at + run, length - at - run);
+            length -= run;
+            break;
+        case 2:
+            memmove(text + at + run, text + at, length - at);
+            length += run;
+            break;
+        default:
+            text[at] = bytes[draw(state) % (sizeof bytes - 1)];
+        }
+    }
+    return length;
+}
+
+START_TEST(mutated_files_are_parsed_or_refused_cleanly) {
+    uint32_t state = 1;
+    int good = 0, bad = 0;
+    for (int round = 0; round < 20000; round++) {
+        char text[sizeof WHOLE + 100];
+        memcpy(text, WHOLE, sizeof WHOLE);
+        size_t length = mutate(text, sizeof WHOLE - 1, &state);
+        char *exact = malloc(length + !length); /* so that a sanitizer sees reads past the end */
+        ck_assert_ptr_nonnull(exact);
+        memcpy(exact, text, length);
+        coll_profilefile file;
+        memset(problem, 1, sizeof problem);
+        bool parsed = coll_profilefile_parse("p", exact, length, &file, problem);
+        free(exact);
+        if (parsed) {
+            good++;
+            coll_profilefile_has_host(&file, "n4.cluster.org");
+            for (int level = 0; level < COLL_LEVELS; level++) {
+                char fault[100];
+                ck_assert(!file.measured[level] ||
+                          !coll_profilefile_fault(&file.level[level], fault, sizeof fault));
+            }
+            coll_profilefile_free(&file);
+        } else {
+            bad++;
+            ck_assert_ptr_nonnull(memchr(problem, '\0', sizeof problem));
+            ck_assert_int_eq(strncmp(problem, "profile p, line ", 16), 0);
+        }
+    }
+    ck_assert_int_gt(good, 300);
+    ck_assert_int_gt(bad, 1000);
+}
+END_TEST
+
+/* Where the machine has such a language: a comma for the point must not matter. */
+START_TEST(the_language_does_not_matter) {
+    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "fr_FR.UTF-8"))
+        return;
+    coll_profilefile file;
+    ck_assert_msg(parse(WHOLE, &file), "%s", problem);
+    ck_assert(file.level[COLL_LEVEL_RACK].latency == 4.125e-05);
+    coll_profilefile_free(&file);
+    setlocale(LC_ALL, "C");
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("profile");
+    TCase *tests = tcase_create("profile");
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, values_are_exact);
+    tcase_add_test(tests, harmless_variations_are_accepted);
+    tcase_add_test(tests, hosts_are_recognised);
+    tcase_add_loop_test(tests, bad_files_are_refused_with_their_line, 0,
+                        (int)(sizeof refused / sizeof *refused));
+    tcase_add_test(tests, nul_bytes_and_long_lines_are_refused);
+    tcase_add_test(tests, files_that_cannot_be_read);
+    tcase_add_test(tests, what_is_written_is_read_back);
+    tcase_add_test(tests, names_that_cannot_be_read_back_are_not_written);
+    tcase_add_test(tests, mutated_files_are_parsed_or_refused_cleanly);
+    tcase_add_test(tests, the_language_does_not_matter);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

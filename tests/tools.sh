@@ -1,0 +1,176 @@
+#!/bin/sh
+# coll-profile, coll-info and coll-bench as people run them: what they write, and one clear line and
+# no files for everything that can be wrong. No check depends on how fast anything is.
+set -u
+mpirun=${MPIRUN:-mpirun}
+build=$PWD
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+# Many ranks share few cores here, as root perhaps; these are Open MPI's ways to allow that.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
+# Profiles of this machine stay out of it.
+unset COLL_PROFILE
+export XDG_CONFIG_HOME="$work/config"
+
+fail() {
+    echo "FAILED: $*"
+    cat err 2>/dev/null
+    exit 1
+}
+
+# run RANKS PROGRAM ARGUMENTS...: under mpirun (0 ranks: without), its streams in out and err.
+run() {
+    ranks=$1
+    program=$2
+    shift 2
+    if [ "$ranks" = 0 ]; then
+        timeout -k 10 120 "$build/$program" "$@" >out 2>err </dev/null
+    else
+        timeout -k 10 120 "$mpirun" -n "$ranks" "$build/$program" "$@" >out 2>err </dev/null
+    fi
+}
+
+# refuses TEXT PROGRAM ARGUMENTS...: one line with TEXT, an error, and no files, at each of COUNTS.
+counts="1 3"
+refuses() {
+    text=$1
+    program=$2
+    shift 2
+    for n in $counts; do
+        mkdir results
+        run "$n" "$program" "$@"
+        status=$?
+        case $status in 0 | 124) fail "status $status with $n ranks: $program $*" ;; esac
+        test "$(grep -c "^$program: " err)" = 1 || fail "not one line with $n ranks: $program $*"
+        grep -F -q -e "$text" err || fail "no \"$text\" with $n ranks: $program $*"
+        test -s out && fail "output with $n ranks: $program $*"
+        rmdir results || fail "files are left with $n ranks: $program $*"
+    done
+}
+
+# Without mpirun, these need no MPI.
+for program in coll-profile coll-info coll-bench; do
+    "$build/$program" --help | grep -q -- '--json' || fail "$program --help"
+    "$build/$program" --version | grep -q "^$program .*[0-9]\.[0-9]" || fail "$program --version"
+done
+
+# A profile, read back by the library, is where its values come from.
+run 3 coll-profile --output p --json p.json --seconds 0.2 --noise 1e9 || fail "coll-profile"
+test "$(head -n 1 p)" = "libcoll-profile 1" || fail "first line of the profile"
+test "$(tail -n 1 p)" = end || fail "last line of the profile"
+grep -q "^hosts $(uname -n)\$" p || fail "hosts of the profile"
+level=$(sed -n 's/^level \([a-z]*\) .*/\1/p' p)
+grep -q "^{\"level\": \"$(echo "$level" | head -n 1)\", \"pairs\": 1, .*\"kept\": 1}\$" p.json ||
+    fail "rows of the profile"
+test "$(echo "$level" | wc -l)" = "$(wc -l <p.json)" || fail "a row for each level"
+ls p.*part 2>/dev/null && fail "temporary files are left"
+COLL_PROFILE=p run 2 coll-info || fail "coll-info with a profile"
+grep -q '^profile  *p$' out || fail "the profile's name"
+test "$(grep -c ' measured$' out)" = "$(wc -l <p.json)" || fail "measured levels"
+mkdir -p config/libcoll && mv p config/libcoll/profile
+run 0 coll-info || fail "coll-info with a profile that is found"
+grep -q "^profile  *$work/config/libcoll/profile\$" out || fail "the found profile's name"
+rm -r config
+
+# coll-info prints once, with or without mpirun.
+for n in 0 3; do
+    run $n coll-info --json j || fail "coll-info at $n ranks"
+    test "$(grep -c '^libcoll  *[0-9]' out)" = 1 || fail "printed once at $n ranks"
+    grep -q '^profile  *built-in$' out || fail "built-in"
+    grep -q '^bcast  *chain:chunk=32K,window=16 ' out || fail "algorithms"
+    grep -q '^COLL_PROFILE  *- ' out || fail "settings"
+    test "$(wc -l <j)" = 6 || fail "a line for the machine and one for each level"
+done
+COLL_BCAST=linear run 2 coll-info || fail "coll-info with a setting"
+grep -q '^COLL_BCAST  *linear ' out || fail "the setting in force"
+
+# explain: sorted, one chosen, and why.
+run 0 coll-info explain bcast 64M --ranks 100 --root 99 --json j || fail "explain"
+test "$(grep -c '^\* .*  chosen: least predicted time$' out)" = 1 || fail "one is chosen"
+sed -n '3,$s/^[* ] [^ ]* *\([0-9.]*\).*/\1/p' out >seconds
+test "$(wc -l <seconds)" = "$(wc -l <j)" || fail "a time for each"
+sort -n -c seconds || fail "fastest first: $(cat seconds)"
+run 2 coll-info explain bcast 1K || fail "explain on one node"
+grep -q '^\* native .*  chosen: all ranks on one node$' out || fail "native on one node"
+grep -q '^# on one node the MPI library' out || fail "the rule for one node"
+COLL_BCAST=chain:chunk=8K run 2 coll-info explain bcast 1K || fail "explain the user's word"
+grep -q "^\* chain:chunk=8K,window=16 .*  chosen: the user's word\$" out || fail "the user's word"
+run 1 coll-info explain aggregate 1M --ranks 9 || fail "explain aggregate"
+grep -q 'chosen: nobody knows the size$' out || fail "the size of an aggregate"
+
+# Everything that can be wrong.
+echo nonsense >damaged
+refuses "--output FILE is missing" coll-profile
+counts=0
+refuses "option --output needs a value" coll-profile --output
+refuses "unknown option --outptu" coll-profile --outptu results/p
+refuses "unexpected argument extra" coll-profile --output results/p extra
+counts=3
+refuses "nowhere/p: can't be written: directory nowhere/: No such file" coll-profile --output nowhere/p
+counts=0
+refuses "/dev/null: can't be written: it is no regular file" coll-profile --output /dev/null
+refuses "results: can't be written: it is no regular file" coll-profile --output results
+refuses "nowhere/j: can't be written" coll-profile --output results/p --json nowhere/j
+for seconds in 0 -1 x nan 1e9; do
+    refuses "--seconds $seconds: a number above 0" coll-profile --output results/p --seconds $seconds
+done
+refuses "--noise 0: a number above 0" coll-profile --output results/p --noise 0
+refuses "one rank has nobody to measure against" coll-profile --output results/p
+counts="1 3"
+refuses "unknown command explian; known: explain" coll-info explian bcast 1M
+counts=0
+refuses "explain needs an operation and a size" coll-info explain bcast
+refuses "unexpected argument 2M" coll-info explain bcast 1M 2M
+refuses "unknown operation scatter" coll-info explain scatter 1M
+for size in 0 x -1 1.5M 99999999T; do
+    refuses "$size is no size" coll-info explain bcast -- $size
+done
+refuses "--ranks 0: a number from 1" coll-info explain bcast 1M --ranks 0
+refuses "--root 5: there are 5 ranks" coll-info explain bcast 1M --ranks 5 --root 5
+refuses "--ranks and --root belong to explain" coll-info --ranks 5
+counts="0 3"
+refuses "nowhere/j: can't be written" coll-info --json nowhere/j
+counts="1 3"
+refuses "x is no size" coll-bench bcast --sizes x
+counts=0
+refuses "8K-4K is no size" coll-bench bcast --sizes 8K-4K
+refuses "--sizes: the list is empty" coll-bench bcast --sizes ,
+counts="1 3"
+refuses "nonsense: unknown algorithm; allowed: auto, native" coll-bench bcast --sizes 1K --algorithms nonsense
+counts=0
+refuses "chunk=0" coll-bench bcast --sizes 1K --algorithms chain:chunk=0
+counts="1 3"
+refuses "nowhere/j: can't be written" coll-bench bcast --sizes 1K --json nowhere/j
+counts=0
+refuses "--root 7: there are" coll-bench bcast --sizes 1K --root 7
+refuses "--reps 0: a number from 1" coll-bench bcast --reps 0
+refuses "unknown option --sise" coll-bench bcast --sise 1K
+
+# Profiles that are no good are an error of every program.
+cat <<END >foreign
+libcoll-profile 1
+date 2026-11-20T07:13:54Z
+hosts elsewhere[0-9]
+level rack latency_s 1e-5 overhead_s 1e-6 per_byte_s 1e-9
+end
+END
+head -n 4 foreign >truncated
+refuses_profile() {
+    COLL_PROFILE=$1
+    export COLL_PROFILE
+    refuses "$2" coll-info
+    refuses "$2" coll-bench bcast --sizes 1K
+    unset COLL_PROFILE
+}
+counts="0 3"
+refuses_profile foreign "profile foreign, line 3: measured on other hosts (elsewhere[0-9])"
+counts=0
+refuses_profile truncated "profile truncated, line 4: the file is truncated"
+refuses_profile damaged "profile damaged, line 1: not a profile"
+refuses_profile missing "profile missing: no such file"
+refuses_profile . "cannot read profile .: Is a directory"
+echo "all as it should be"
