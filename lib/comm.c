@@ -7,6 +7,7 @@
 #include "lib/env.h"
 #include "lib/error.h"
 #include "lib/pattern/order.h"
+#include "lib/trace.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -193,6 +194,7 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
     const char *trace = coll_env("COLL_TRACE");
     state->trace = trace && strcmp(trace, "0") != 0 && state->rank == 0;
     state->order_root = -1;
+    coll_trace_topology(state);
     return MPI_SUCCESS;
 }
 

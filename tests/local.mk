@@ -47,6 +47,11 @@ tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
 tests_wait_mpi_SOURCES = tests/wait.c
 
+# What tests/autotopo.sh looks at.
+noinst_PROGRAMS += tests/places
+tests_places_SOURCES = tests/places.c
+tests_places_LDADD = libcoll_core.la
+
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/kmeans.sh tests/netlab.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS)
