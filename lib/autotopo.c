@@ -74,7 +74,7 @@ static void measure_row(survey *s) {
         double seconds =
             reached ? coll_roundtrip(s->hosts[node], s->ports[s->leaders[node]]) : UNREACHED;
         reached = seconds >= 0;
-        s->message[i] = !reached ? UNREACHED : seconds < 2 ? (int)(1e9 * seconds) : INT_MAX;
+        s->message[i] = !reached ? UNREACHED : seconds < 2 ? 1 + (int)(1e9 * seconds) : INT_MAX;
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "lib/pattern/cluster.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,9 @@ static const double SITE_FACTOR = 4, SITE_LEAST = 200e-6;
 
 /* Racks are told apart only where the median across them is at least so many times that inside. */
 static const double RACK_FACTOR = 1.15;
+
+/* Times of more medians than that say nothing more. */
+static const double OUTLIER = 2;
 
 /* The groups that nodes were merged to: a forest in which roots are their own parents. */
 static int find(int parents[], int node) {
@@ -84,21 +88,21 @@ static void merge_sites(int count, const coll_pair pairs[], int parents[]) {
 }
 
 /*
- * The sum of squares between the classes inside and across, of the pairs' ranks (their indices); 0
- * where one class is empty or inside is not the faster one.
+ * The sum of squares between the classes inside and across, of the logarithms of times; 0 where one
+ * class is empty or inside is not the faster one. Outliers are cut to OUTLIER medians.
  */
 static double separation(int parents[], int count, const coll_pair pairs[]) {
-    double inside = 0, inside_ranks = 0, all_ranks = 0.5 * count * (count - 1.0);
-    for (int i = 0; i < count; i++)
-        if (is_inside(parents, &pairs[i])) {
-            inside++;
-            inside_ranks += i;
-        }
-    double across = count - inside;
-    if (inside == 0 || across == 0)
+    double sums[2] = {0}, members[2] = {0};
+    double most = OUTLIER * pairs[count / 2].seconds;
+    for (int i = 0; i < count; i++) {
+        int class = is_inside(parents, &pairs[i]);
+        sums[class] += log(fmin(pairs[i].seconds, most));
+        members[class]++;
+    }
+    if (members[0] == 0 || members[1] == 0)
         return 0;
-    double apart = (all_ranks - inside_ranks) / across - inside_ranks / inside;
-    return apart > 0 ? inside * across / count * apart * apart : 0;
+    double apart = sums[0] / members[0] - sums[1] / members[1];
+    return apart > 0 ? members[0] * members[1] / count * apart * apart : 0;
 }
 
 /* The number of merges after which the partition is the best. */

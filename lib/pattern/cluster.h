@@ -5,9 +5,7 @@
  * of the minimum spanning tree), which gives one partition after each merge. Sites are the
  * partition before the first merge that takes several times as long as the one before it. Racks
  * are, within the sites, the partition that best parts the pairs inside a group from those across:
- * the one with the largest sum of squares between the two classes, of ranks and not of times, so
- * that outliers weigh no more than others (as in Kruskal and Wallis' test).
- *
+ * theX *
  * Whether a pair counts as inside follows from the groups, not from its own time. Noise, which only
  * ever adds to the least round trip, thus splits a rack only where it spoils all pairs of a node.
  */
@@ -19,7 +17,7 @@
 /* What was measured between nodes A and B, which differ. */
 typedef struct coll_pair {
     int a, b;
-    double seconds; /* the least round trip */
+    double seconds; /* the least round trip; more than 0 */
 } coll_pair;
 
 typedef struct coll_clusters {
