@@ -108,8 +108,11 @@ int coll_topocache_write(const char *path, int nodes, char *const hosts[], const
     int error = make_directories(scratch);
     int file = error ? -1 : mkstemp(scratch);
     FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
-    if (!error && !stream)
+    if (!error && !stream) {
         error = errno;
+        if (file >= 0)
+            close(file);
+    }
     if (stream) {
         fprintf(stream,
                 "# %s\n# Delete this file, or set COLL_TOPOLOGY=auto:fresh, to measure again.\n",

@@ -15,6 +15,7 @@ LDADD = libharness.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK
 check_PROGRAMS += \
 	tests/assign \
 	tests/cgroup \
+	tests/cluster \
 	tests/hog \
 	tests/images \
 	tests/npy \
@@ -22,6 +23,7 @@ check_PROGRAMS += \
 	tests/partition \
 	tests/pool \
 	tests/result_file \
+	tests/topocache \
 	tests/topofile
 
 # With MPI.
@@ -53,7 +55,7 @@ tests_places_SOURCES = tests/places.c
 tests_places_LDADD = libcoll_core.la
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/kmeans.sh tests/netlab.sh tests/wordcount.sh tests/words.sh
+SCRIPT_TESTS = tests/autotopo.sh tests/kmeans.sh tests/netlab.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS)
 
 TESTS += $(check_PROGRAMS) $(SCRIPT_TESTS)

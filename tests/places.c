@@ -19,14 +19,15 @@ static void print_places(const coll_topo *topo) {
 int main(int argc, char **argv) {
     coll_comm *state;
     char text[MPI_MAX_ERROR_STRING];
-    int length;
-    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
+    int rank, length;
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS ||
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS)
         return 1;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     int code = coll_comm_get(MPI_COMM_WORLD, &state);
-    if (code == MPI_SUCCESS && state->rank == 0)
+    if (code == MPI_SUCCESS && rank == 0)
         print_places(&state->topo);
-    if (code != MPI_SUCCESS && MPI_Error_string(code, text, &length) == MPI_SUCCESS)
+    if (code != MPI_SUCCESS && rank == 0 && MPI_Error_string(code, text, &length) == MPI_SUCCESS)
         fprintf(stderr, "places: %s\n", text);
     MPI_Finalize();
     return code != MPI_SUCCESS;

@@ -5,7 +5,8 @@
  * of the minimum spanning tree), which gives one partition after each merge. Sites are the
  * partition before the first merge that takes several times as long as the one before it. Racks
  * are, within the sites, the partition that best parts the pairs inside a group from those across:
- * theX *
+ * the one with the largest sum of squares between these two classes.
+ *
  * Whether a pair counts as inside follows from the groups, not from its own time. Noise, which only
  * ever adds to the least round trip, thus splits a rack only where it spoils all pairs of a node.
  */
