@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Nodes that wait for their turn look for it so often, at least; seconds. */
@@ -17,6 +18,9 @@ static const double LONGEST_SLEEP = 10e-3;
 
 /* No new row of measurements begins after so many seconds. */
 static const double LONGEST = 60;
+
+/* Between rounds of checks: whatever disturbed one may be over in the next; seconds. */
+static const double ROUND_PAUSE = 50e-3;
 
 /*
  * Up to FEW_NODES all pairs are measured. From more, FULL_ROWS pivots measure all others; in the
@@ -93,6 +97,18 @@ static int serve(survey *s) {
 
 /* --- rank 0's part: whom to measure --- */
 
+/* Adds what was measured, or takes it for the pair's time when it is less than before. */
+static void add_pair(survey *s, int a, int b, double seconds) {
+    for (int i = 0; i < s->count; i++) {
+        coll_pair *pair = &s->pairs[i];
+        if ((pair->a == a && pair->b == b) || (pair->a == b && pair->b == a)) {
+            pair->seconds = seconds < pair->seconds ? seconds : pair->seconds;
+            return;
+        }
+    }
+    s->pairs[s->count++] = (coll_pair){a, b, seconds};
+}
+
 /* Makes room for COUNT more pairs. */
 static int make_room(survey *s, int count) {
     if (s->count + count <= s->room)
@@ -134,7 +150,7 @@ static int order_row(survey *s, int pivot, int count) {
             s->unreached[1] = s->targets[i];
             return MPI_SUCCESS;
         }
-        s->pairs[s->count++] = (coll_pair){pivot, s->targets[i], 1e-9 * nanoseconds};
+        add_pair(s, pivot, s->targets[i], 1e-9 * nanoseconds);
     }
     return code;
 }
@@ -158,6 +174,19 @@ static int measure_all_pairs(survey *s) {
     int code = MPI_SUCCESS;
     for (int pivot = 0; pivot < s->nodes - 1 && code == MPI_SUCCESS; pivot++)
         code = order_full_row(s, pivot, pivot + 1);
+    return code == MPI_SUCCESS ? update(s) : code;
+}
+
+/* Measures again all pairs across racks of one site: some may only have been slow just then. */
+static int recheck_pairs(survey *s) {
+    int code = MPI_SUCCESS;
+    for (int pivot = 0; pivot < s->nodes - 1 && code == MPI_SUCCESS; pivot++) {
+        int count = 0;
+        for (int node = pivot + 1; node < s->nodes; node++)
+            if (s->racks[node] != s->racks[pivot] && s->sites[node] == s->sites[pivot])
+                s->targets[count++] = node;
+        code = order_row(s, pivot, count);
+    }
     return code == MPI_SUCCESS ? update(s) : code;
 }
 
@@ -222,28 +251,43 @@ static int cross_check(survey *s) {
     return update(s);
 }
 
-static int measure_many(survey *s) {
+/* Some pivots measure all nodes, then those without a rack each other. */
+static int measure_rows(survey *s) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < FULL_ROWS && code == MPI_SUCCESS; i++)
         code = order_full_row(s, (int)((long)s->nodes * i / FULL_ROWS), 0);
     if (code == MPI_SUCCESS)
         code = update(s);
-    if (code == MPI_SUCCESS)
-        code = measure_singles(s);
-    for (int quiet = 0; quiet < QUIET_ROUNDS && s->complete && code == MPI_SUCCESS; quiet++) {
+    return code == MPI_SUCCESS ? measure_singles(s) : code;
+}
+
+/* Has rounds of CHECK until some in a row, at different times, change nothing. */
+static int check_until_quiet(survey *s, int (*check)(survey *)) {
+    int code = MPI_SUCCESS;
+    for (int quiet = 0; quiet < QUIET_ROUNDS && code == MPI_SUCCESS; quiet++) {
         int racks = s->found.racks;
-        code = cross_check(s);
+        if (racks == s->found.sites || !s->complete || s->unreached[0] >= 0)
+            break;
+        struct timespec time = {.tv_nsec = (long)(ROUND_PAUSE * 1e9)};
+        nanosleep(&time, NULL); /* a signal may cut it short: the next round comes earlier */
+        code = check(s);
         if (s->found.racks != racks)
             quiet = -1;
     }
     return code;
 }
 
+static int measure(survey *s) {
+    bool few = s->nodes <= FEW_NODES;
+    int code = few ? measure_all_pairs(s) : measure_rows(s);
+    return code == MPI_SUCCESS ? check_until_quiet(s, few ? recheck_pairs : cross_check) : code;
+}
+
 /* Rank 0 measures, and ends the others' parts. */
 static int conduct(survey *s) {
     s->start = PMPI_Wtime();
     s->complete = true;
-    int code = s->nodes <= FEW_NODES ? measure_all_pairs(s) : measure_many(s);
+    int code = measure(s);
     s->message[0] = 0;
     for (int node = 1; node < s->nodes && code == MPI_SUCCESS; node++)
         code = send(s, s->leaders[node]);
