@@ -7,6 +7,7 @@
 #include "lib/env.h"
 #include "lib/error.h"
 #include "lib/pattern/order.h"
+#include "lib/trace.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -217,6 +218,7 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
     state->order_root = -1;
     state->plain_type = MPI_DATATYPE_NULL;
     decide_to_stand_back(state);
+    coll_trace_topology(state);
     return MPI_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libcoll_core.la
 libcoll_core_la_SOURCES = \
 	lib/algorithm.h \
+	lib/autotopo.c lib/autotopo.h \
 	lib/cgroup.c lib/cgroup.h \
 	lib/coll.c \
 	lib/comm.c lib/comm.h \
@@ -12,12 +13,15 @@ libcoll_core_la_SOURCES = \
 	lib/flow.c lib/flow.h \
 	lib/hostlist.c lib/hostlist.h \
 	lib/info.c \
+	lib/locate.c lib/locate.h \
 	lib/profile.c lib/profile.h \
 	lib/profilefile.c lib/profilefile.h \
+	lib/roundtrip.c lib/roundtrip.h \
 	lib/run.c lib/run.h \
 	lib/select.c lib/select.h \
 	lib/spec.c lib/spec.h \
 	lib/topo.c lib/topo.h \
+	lib/topocache.c lib/topocache.h \
 	lib/topofile.c lib/topofile.h \
 	lib/trace.c lib/trace.h \
 	lib/typemap.c lib/typemap.h \
@@ -38,6 +42,7 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/two_tree.c \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
+	lib/pattern/cluster.c lib/pattern/cluster.h \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
 	lib/pattern/tree.c lib/pattern/tree.h \

@@ -4,7 +4,8 @@
 
 #include "lib/cores.h"
 #include "lib/error.h"
-#include "lib/topofile.h"
+#include "lib/locate.h"
+#include "lib/pattern/cluster.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ typedef struct findings {
     report *reports;    /* one a rank */
     int *bytes;         /* of each rank's names */
     int *offsets;       /* where they begin */
+    int *leaders;       /* one a node: its lowest rank */
     int *racks, *sites; /* one a node; what is equal is the same, but not yet numbered from 0 */
 } findings;
 
@@ -190,9 +192,11 @@ static int make_room(findings *all, coll_topo *topo, size_t total) {
     size_t nodes = (size_t)topo->nodes;
     topo->places = malloc((size_t)topo->ranks * sizeof *topo->places);
     topo->hosts = malloc(nodes * sizeof *topo->hosts + total);
+    all->leaders = malloc(nodes * sizeof *all->leaders);
     all->racks = calloc(nodes, sizeof *all->racks);
     all->sites = calloc(nodes, sizeof *all->sites);
-    return agree_on_memory(all->comm, topo->places && topo->hosts && all->racks && all->sites);
+    return agree_on_memory(all->comm,
+                           topo->places && topo->hosts && all->leaders && all->racks && all->sites);
 }
 
 /* Makes TOPO's hosts, whose names lie behind the pointers to them. */
@@ -215,78 +219,19 @@ static int exchange_names(findings *all, const char *mine, coll_topo *topo) {
     return code;
 }
 
-/* Slurm's switches above a node stand behind its host name. */
-static const char *switches_of(const char *host) {
-    return host + strlen(host) + 1;
-}
-
-/* Nodes below the same switches are in one rack, those below the same topmost one in one site. */
-static void locate_by_slurm(const coll_topo *topo, int racks[], int sites[]) {
-    bool layered = false;
-    for (int node = 0; node < topo->nodes; node++)
-        layered = layered || strchr(switches_of(topo->hosts[node]), '.');
-    for (int node = 0; node < topo->nodes; node++) {
-        const char *mine = switches_of(topo->hosts[node]);
-        size_t top = strcspn(mine, ".");
-        racks[node] = node;
-        sites[node] = layered ? node : 0;
-        for (int other = node - 1; other >= 0 && racks[node] == node; other--) {
-            const char *others = switches_of(topo->hosts[other]);
-            if (strcmp(mine, others) == 0)
-                racks[node] = racks[other];
-            if (strncmp(mine, others, top) == 0 && strcspn(others, ".") == top)
-                sites[node] = sites[other];
-        }
-    }
-}
-
-static void locate_by_file(const char *path, const coll_topo *topo, int racks[], int sites[],
-                           char *problem) {
-    coll_topofile *file = coll_topofile_read(path, problem);
-    for (int node = 0; file && !*problem && node < topo->nodes; node++)
-        coll_topofile_find(file, topo->hosts[node], &racks[node], &sites[node], problem);
-    coll_topofile_free(file);
-}
-
-/* Rank 0 finds out the racks and sites of all nodes, or what is wrong, and tells the others. */
-static int locate_nodes(const findings *all, const char *path, const coll_topo *topo) {
-    char problem[COLL_TOPOFILE_PROBLEM] = "";
-    if (all->rank == 0 && path && *path)
-        locate_by_file(path, topo, all->racks, all->sites, problem);
-    else if (all->rank == 0)
-        locate_by_slurm(topo, all->racks, all->sites);
-    int code = PMPI_Bcast(problem, sizeof problem, MPI_CHAR, 0, all->comm);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (*problem)
-        return coll_error(MPI_ERR_FILE, "%s", problem);
-    code = PMPI_Bcast(all->racks, topo->nodes, MPI_INT, 0, all->comm);
-    if (code != MPI_SUCCESS)
-        return code;
-    return PMPI_Bcast(all->sites, topo->nodes, MPI_INT, 0, all->comm);
-}
-
-/* Numbers LABELS from 0 by first appearance, equal ones alike; returns how many there are. */
-static int renumber(int labels[], int count) {
-    int next = 0;
-    for (int i = 0; i < count; i++) {
-        int label = labels[i];
-        if (label < 0) /* has its number N already, as -1 - N */
-            continue;
-        for (int j = i; j < count; j++)
-            if (labels[j] == label)
-                labels[j] = -1 - next;
-        next++;
-    }
-    for (int i = 0; i < count; i++)
-        labels[i] = -1 - labels[i];
-    return next;
+/* Finds the racks and sites of all nodes. */
+static int locate_nodes(findings *all, const char *source, coll_topo *topo) {
+    for (int rank = 0, node = 0; rank < topo->ranks; rank++)
+        if (all->reports[rank].leader == rank)
+            all->leaders[node++] = rank;
+    return coll_locate(all->comm, source, topo->nodes, topo->hosts, all->leaders, all->racks,
+                       all->sites, topo->origin);
 }
 
 /* Sets the racks and sites of TOPO. Nodes are in the order of their first ranks. */
 static void number_locations(findings *all, coll_topo *topo) {
-    topo->racks = renumber(all->racks, topo->nodes);
-    topo->sites = renumber(all->sites, topo->nodes);
+    topo->racks = coll_cluster_renumber(all->racks, topo->nodes);
+    topo->sites = coll_cluster_renumber(all->sites, topo->nodes);
     for (int rank = 0; rank < topo->ranks; rank++) {
         coll_place *place = &topo->places[rank];
         place->rack = all->racks[place->node];
@@ -295,7 +240,7 @@ static void number_locations(findings *all, coll_topo *topo) {
 }
 
 /* Finds out all; *FOUND and ALL may be left half made on errors. */
-static int discover(const char *file, findings *all, coll_topo *found) {
+static int discover(const char *source, findings *all, coll_topo *found) {
     report mine;
     char names[NAMES_MOST];
     int code = PMPI_Comm_size(all->comm, &found->ranks);
@@ -314,19 +259,20 @@ static int discover(const char *file, findings *all, coll_topo *found) {
 
     number_nodes(all->reports, found);
     weigh_nodes(all->reports, found);
-    code = locate_nodes(all, file, found);
+    code = locate_nodes(all, source, found);
     if (code == MPI_SUCCESS)
         number_locations(all, found);
     return code;
 }
 
-int coll_topo_create(MPI_Comm comm, const char *file, coll_topo *topo) {
+int coll_topo_create(MPI_Comm comm, const char *source, coll_topo *topo) {
     findings all = {.comm = comm};
     coll_topo found = {0};
-    int code = discover(file, &all, &found);
+    int code = discover(source, &all, &found);
     free(all.reports);
     free(all.bytes);
     free(all.offsets);
+    free(all.leaders);
     free(all.racks);
     free(all.sites);
     if (code == MPI_SUCCESS)

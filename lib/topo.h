@@ -6,6 +6,7 @@
 #define COLL_LIB_TOPO_H
 
 #include "coll.h"
+#include "lib/locate.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -28,6 +29,7 @@ typedef struct coll_topo {
     bool crowded;       /* some node has more processes than cores for them */
     coll_place *places; /* one a rank */
     char **hosts;       /* one a node: its host name */
+    char origin[COLL_LOCATE_NOTE]; /* on rank 0: where racks and sites come from, in a line */
 } coll_topo;
 
 /*
@@ -35,11 +37,12 @@ typedef struct coll_topo {
  * error (MPI_ERR_FILE or MPI_ERR_NO_MEM, text on every rank, or MPI's own). COMM must return its
  * errors.
  *
- * Nodes come from MPI's shared-memory split, NUMA domains from hwloc, racks and sites from FILE
- * (see lib/topofile.h; rank 0's word counts, and it alone reads; NULL or "" for none), or without a
- * file from SLURM_TOPOLOGY_ADDR and its _PATTERN where Slurm sets them, else all nodes are in one
- * rack. In Slurm's address the rack is all switches down to the node's own; where some address has
- * more than one switch the site is the topmost one, else there is one site, as in files.
+ * Nodes come from MPI's shared-memory split, NUMA domains from hwloc, racks and sites from SOURCE,
+ * a file or a measurement (lib/locate.h; rank 0's word counts, and it alone reads; NULL or "" for
+ * none), or without a source from SLURM_TOPOLOGY_ADDR and its _PATTERN where Slurm sets them, else
+ * all nodes are in one rack. In Slurm's address the rack is all switches down to the node's own;
+ * where some address has more than one switch the site is the topmost one, else there is one site,
+ * as in files.
  *
  * Cores are those that binding and control groups let the ranks of COMM on a node use together. A
  * node is crowded when these ranks outnumber them, or when the processes of the whole job on it
@@ -47,7 +50,7 @@ typedef struct coll_topo {
  *
  * Call coll_topo_free on the result, which is set only on success.
  */
-int coll_topo_create(MPI_Comm comm, const char *file, coll_topo *topo);
+int coll_topo_create(MPI_Comm comm, const char *source, coll_topo *topo);
 void coll_topo_free(coll_topo *topo);
 
 /*

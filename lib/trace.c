@@ -16,3 +16,10 @@ void coll_trace(const coll_comm *comm, const char *operation, size_t bytes,
         operation, bytes, comm->ranks, comm->topo.nodes, algorithm, choice->why, choice->predicted,
         seconds);
 }
+
+void coll_trace_topology(const coll_comm *comm) {
+    const coll_topo *topo = &comm->topo;
+    if (comm->trace)
+        fprintf(stderr, "coll: topology ranks=%d nodes=%d racks=%d sites=%d why=\"%s\"\n",
+                comm->ranks, topo->nodes, topo->racks, topo->sites, topo->origin);
+}

@@ -11,4 +11,8 @@
 void coll_trace(const coll_comm *comm, const char *operation, size_t bytes,
                 const coll_choice *choice, double seconds);
 
+/* Prints to stderr, where COMM traces: how many nodes, racks and sites there are, and who says so.
+ */
+void coll_trace_topology(const coll_comm *comm);
+
 #endif

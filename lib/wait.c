@@ -59,8 +59,9 @@ static bool expired(const waiter *patience) {
     return timeout > 0 && PMPI_Wtime() - patience->since > timeout;
 }
 
-static void nap(double sleep) {
-    sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < LONGEST_SLEEP ? sleep : LONGEST_SLEEP;
+static void nap(const coll_wait *wait, double sleep) {
+    double longest = wait->longest_sleep > 0 ? wait->longest_sleep : LONGEST_SLEEP;
+    sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < longest ? sleep : longest;
     struct timespec time = {.tv_nsec = (long)(sleep * 1e9)};
     nanosleep(&time, NULL); /* a signal may cut it short: the next test comes earlier */
 }
@@ -86,9 +87,9 @@ static void relax(waiter *patience) {
     bool shared = is_shared(patience->wait, now);
     int pause = patience->pauses++;
     if (shared && pause > 1)
-        nap(waited * SLEEP_SHARE);
+        nap(patience->wait, waited * SLEEP_SHARE);
     else if (shared && pause == 1)
-        nap(patience->wait->usual * FIRST_SLEEP_SHARE - waited);
+        nap(patience->wait, patience->wait->usual * FIRST_SLEEP_SHARE - waited);
     else if (shared || waited > SPIN)
         offer_core(patience, now);
 }

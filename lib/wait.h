@@ -18,9 +18,10 @@ typedef enum coll_wait_manner { COLL_WAIT_AUTO, COLL_WAIT_POLITE, COLL_WAIT_SPIN
 typedef struct coll_wait {
     coll_wait_manner manner; /* what the user wants */
     bool crowded;            /* there are more processes than cores for them */
-    double timeout;      /* s without any progress after which waiting is an error; 0: for ever */
-    double shared_until; /* date until which others are known to want this core */
-    double usual;        /* s: what waits have lately taken */
+    double timeout;       /* s without any progress after which waiting is an error; 0: for ever */
+    double shared_until;  /* date until which others are known to want this core */
+    double usual;         /* s: what waits have lately taken */
+    double longest_sleep; /* s, on a shared core; 0: the usual millisecond */
     int turn; /* which request coll_wait_any looks at first, so that all get their turn */
 } coll_wait;
 

@@ -15,6 +15,7 @@ LDADD = libharness.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK
 check_PROGRAMS += \
 	tests/assign \
 	tests/cgroup \
+	tests/cluster \
 	tests/hog \
 	tests/images \
 	tests/npy \
@@ -23,6 +24,7 @@ check_PROGRAMS += \
 	tests/pool \
 	tests/profile \
 	tests/result_file \
+	tests/topocache \
 	tests/topofile
 
 # With MPI.
@@ -50,8 +52,14 @@ tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
 tests_wait_mpi_SOURCES = tests/wait.c
 
+# What tests/autotopo.sh looks at.
+noinst_PROGRAMS += tests/places
+tests_places_SOURCES = tests/places.c
+tests_places_LDADD = libcoll_core.la
+
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/kmeans.sh tests/netlab.sh tests/tools.sh tests/wordcount.sh tests/words.sh
+SCRIPT_TESTS = tests/autotopo.sh tests/kmeans.sh tests/netlab.sh tests/tools.sh tests/wordcount.sh \
+	tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS)
 
 TESTS += $(check_PROGRAMS) $(SCRIPT_TESTS)

@@ -58,6 +58,8 @@ static void clear_environment(void) {
     unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
     unsetenv("MPI_LOCALNRANKS");
     unsetenv("SLURM_NTASKS_PER_NODE");
+    unsetenv("HOME"); /* nothing is kept */
+    unsetenv("XDG_CACHE_HOME");
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     spread_over_four();
 }
@@ -183,6 +185,23 @@ START_TEST(all_ranks_get_the_same_error) {
 }
 END_TEST
 
+/* The made-up hosts have no addresses. */
+START_TEST(hosts_without_addresses_cannot_be_measured) {
+    coll_topo topo = {.ranks = -7};
+    int nodes = least(world_size(), 4);
+    int class, code = coll_topo_create(MPI_COMM_WORLD, "auto:fresh", &topo);
+    PMPI_Error_class(code, &class);
+    if (nodes > 1)
+        harness_assert(class == MPI_ERR_OTHER && topo.ranks == -7 &&
+                           strstr(text_of(code), "n0 gets no answer from n1 by TCP; set COLL_TOP"),
+                       "%s", text_of(code));
+    else
+        ck_assert(code == MPI_SUCCESS && topo.racks == 1);
+    if (code == MPI_SUCCESS)
+        coll_topo_free(&topo);
+}
+END_TEST
+
 static void set_switches(const char *const addresses[4], const char *pattern) {
     setenv("SLURM_TOPOLOGY_ADDR", addresses[world() % 4], 1);
     setenv("SLURM_TOPOLOGY_ADDR_PATTERN", pattern, 1);
@@ -253,6 +272,7 @@ static Suite *suite(void) {
     tcase_add_test(tests, a_reversed_half_is_numbered_by_its_own_ranks);
     tcase_add_test(tests, racks_and_sites_come_from_the_file);
     tcase_add_test(tests, all_ranks_get_the_same_error);
+    tcase_add_test(tests, hosts_without_addresses_cannot_be_measured);
     tcase_add_test(tests, racks_and_sites_come_from_slurm);
     tcase_add_test(tests, odd_slurm_settings_mean_one_rack);
     tcase_add_test(tests, crowding_counts_the_ranks_and_the_job);
