@@ -15,6 +15,7 @@ LDADD = libharness.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK
 check_PROGRAMS += \
 	tests/assign \
 	tests/cgroup \
+	tests/crc32c \
 	tests/hog \
 	tests/images \
 	tests/npy \
