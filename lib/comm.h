@@ -13,6 +13,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef enum coll_operation {
     COLL_OPERATION_BCAST,
@@ -30,7 +31,13 @@ typedef struct coll_operation_info {
 extern const coll_operation_info coll_operations[COLL_OPERATIONS];
 
 /* The tags of messages on the private communicator. */
-enum { COLL_TAG_BCAST = 1, COLL_TAG_COUNTS, COLL_TAG_PAIRS };
+enum {
+    COLL_TAG_BCAST = 1,
+    COLL_TAG_COUNTS,
+    COLL_TAG_PAIRS,
+    COLL_TAG_PARCEL, /* and the next: those of confirmed broadcasts take turns */
+    COLL_TAG_NOTE = COLL_TAG_PARCEL + 2
+};
 
 typedef struct coll_comm {
     MPI_Comm user;    /* the communicator that this belongs to */
@@ -41,10 +48,11 @@ typedef struct coll_comm {
     coll_wait wait;
     coll_spec specs[COLL_OPERATIONS]; /* the user's word */
     bool trace;                       /* this rank prints a line a call */
-    int broken;     /* the error after which messages may be astray, or MPI_SUCCESS */
-    int order_root; /* the root that the next two are for, or -1 */
-    int *order;     /* ranks in chain order */
-    int position;   /* this rank's place in it */
+    int broken;         /* the error after which messages may be astray, or MPI_SUCCESS */
+    uint32_t confirmed; /* confirmed broadcasts so far */
+    int order_root;     /* the root that the next two are for, or -1 */
+    int *order;         /* ranks in chain order */
+    int position;       /* this rank's place in it */
     struct coll_comm *next_live, **link_live; /* the list of all states */
 } coll_comm;
 

@@ -30,10 +30,15 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/bcast.c lib/bcast/bcast.h \
 	lib/bcast/binomial.c \
 	lib/bcast/chain.c \
+	lib/bcast/chain_confirmed.c lib/bcast/chain_confirmed.h \
 	lib/bcast/circulant.c \
 	lib/bcast/linear.c \
 	lib/bcast/native.c \
 	lib/bcast/scatter_allgather.c \
+	lib/confirm/blame.c lib/confirm/blame.h \
+	lib/confirm/note.c lib/confirm/note.h \
+	lib/confirm/parcel.c lib/confirm/parcel.h \
+	lib/confirm/watch.c lib/confirm/watch.h \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/order.c lib/pattern/order.h \

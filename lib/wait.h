@@ -41,6 +41,13 @@ void coll_wait_init(coll_wait *wait, const coll_topo *topo, coll_wait_manner man
 int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
                   int *index);
 
+/*
+ * The same for at most SECONDS (0: for ever), whatever the communicator's time-out: when none is
+ * complete by then, *INDEX is MPI_UNDEFINED, and that is no error.
+ */
+int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request requests[],
+                      int *index);
+
 /* Waits for all of them, in the same manner; each one that completes is progress. */
 int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
 

@@ -15,6 +15,7 @@ LDADD = libharness.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK
 check_PROGRAMS += \
 	tests/assign \
 	tests/cgroup \
+	tests/confirm \
 	tests/crc32c \
 	tests/hog \
 	tests/images \
@@ -31,6 +32,7 @@ check_PROGRAMS += \
 	tests/aggregate_call.mpi \
 	tests/bcast.mpi \
 	tests/bcast_large.mpi \
+	tests/faults.mpi \
 	tests/kmeans.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
@@ -41,6 +43,7 @@ tests_aggregate_mpi_SOURCES = tests/aggregate.c
 tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
+tests_faults_mpi_SOURCES = tests/faults.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c

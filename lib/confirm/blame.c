@@ -1,0 +1,41 @@
+#include "config.h"
+
+#include "lib/confirm/blame.h"
+
+#include "lib/error.h"
+
+#include <stdio.h>
+
+int coll_blame_suspect(const coll_blame *blame, int root) {
+    if (blame->fault == COLL_FAULT_SILENT || blame->from == root)
+        return blame->who;
+    return blame->from;
+}
+
+static const char *host_of(const coll_topo *topo, int rank) {
+    return topo->hosts[topo->places[rank].node];
+}
+
+int coll_blame_error(const coll_blame *blame, const coll_topo *topo, unsigned tries) {
+    const char *host = host_of(topo, blame->who), *plural = tries == 1 ? "y" : "ies";
+    if (blame->fault == COLL_FAULT_CORRUPT)
+        return coll_error(
+            MPI_ERR_OTHER,
+            "chunk %llu from rank %d on %s was corrupt at rank %d on %s in the last of "
+            "%u tr%s; check memory and network of both",
+            (unsigned long long)blame->chunk, blame->from, host_of(topo, blame->from), blame->who,
+            host, tries, plural);
+    if (blame->fault == COLL_FAULT_STUCK)
+        return coll_error(MPI_ERR_OTHER,
+                          "nothing came from rank %d on %s to rank %d on %s for %.1f s in the last "
+                          "of %u tr%s; see what keeps it, or raise COLL_TIMEOUT (seconds)",
+                          blame->from, host_of(topo, blame->from), blame->who, host, blame->seconds,
+                          tries, plural);
+    char more[32] = "";
+    if (blame->more)
+        snprintf(more, sizeof more, " (and %d more)", blame->more);
+    return coll_error(MPI_ERR_OTHER,
+                      "rank %d on %s%s silent for %.1f s, %u tr%s; see what keeps it, or raise "
+                      "COLL_TIMEOUT (seconds)",
+                      blame->who, host, more, blame->seconds, tries, plural);
+}

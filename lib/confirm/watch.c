@@ -1,0 +1,65 @@
+#include "config.h"
+
+#include "lib/confirm/watch.h"
+
+#include <stdlib.h>
+
+bool coll_watch_create(coll_watch *watch, int root, int ranks, double now) {
+    *watch = (coll_watch){.root = root, .ranks = ranks, .progress = now};
+    watch->heard = malloc((size_t)ranks * sizeof *watch->heard);
+    watch->accounts = calloc((size_t)ranks, sizeof *watch->accounts);
+    if (!watch->heard || !watch->accounts) {
+        coll_watch_free(watch);
+        return false;
+    }
+    for (int i = 0; i < ranks; i++)
+        watch->heard[i] = now;
+    return true;
+}
+
+void coll_watch_free(coll_watch *watch) {
+    free(watch->heard);
+    free(watch->accounts);
+    *watch = (coll_watch){0};
+}
+
+void coll_watch_report(coll_watch *watch, int rank, const coll_account *account, double now) {
+    const coll_account *before = &watch->accounts[rank];
+    if (account->epoch != before->epoch || account->taken != before->taken)
+        watch->progress = now;
+    watch->accounts[rank] = *account;
+    watch->heard[rank] = now;
+}
+
+/* What RANK has of EPOCH: nothing yet, where its account is of an older one. */
+static uint64_t passed(const coll_watch *watch, int rank, uint32_t epoch) {
+    if (rank == watch->root)
+        return UINT64_MAX;
+    const coll_account *account = &watch->accounts[rank];
+    return account->epoch == epoch ? account->passed : 0;
+}
+
+coll_blame coll_watch_blame(const coll_watch *watch, const int order[], uint32_t epoch, double now,
+                            double limit) {
+    coll_blame blame = {.fault = COLL_FAULT_SILENT, .who = -1, .from = -1};
+    int silent = 0;
+    for (int i = 0; i < watch->ranks; i++) {
+        if (i == watch->root || now - watch->heard[i] <= limit)
+            continue;
+        if (silent++ == 0 || watch->heard[i] < watch->heard[blame.who])
+            blame.who = i;
+    }
+    if (silent > 0) {
+        blame.more = silent - 1;
+        blame.seconds = now - watch->heard[blame.who];
+        return blame;
+    }
+
+    int last = watch->ranks - 1;
+    while (last > 1 && passed(watch, order[last], epoch) >= passed(watch, order[last - 1], epoch))
+        last--;
+    return (coll_blame){.fault = COLL_FAULT_STUCK,
+                        .who = order[last],
+                        .from = order[last - 1],
+                        .seconds = now - watch->progress};
+}
