@@ -138,6 +138,25 @@ START_TEST(only_coming_further_is_progress) {
 }
 END_TEST
 
+START_TEST(a_try_stalls_without_progress_or_with_somebody_silent) {
+    static const uint64_t some[RANKS] = {0, 1, 1, 1, 1};
+    coll_watch watch;
+    ck_assert(coll_watch_create(&watch, ROOT, RANKS, 0));
+    ck_assert(!coll_watch_stalls(&watch, 2, 2));
+    ck_assert(coll_watch_stalls(&watch, 2.5, 2));
+    all_report(&watch, 0, some, 2);
+    ck_assert(!coll_watch_stalls(&watch, 4, 2));
+    coll_account account = {.passed = 2, .taken = 2};
+    for (int i = 1; i < RANKS - 1; i++)
+        coll_watch_report(&watch, order[i], &account, 4);
+    ck_assert(coll_watch_stalls(&watch, 4.5, 2)); /* the last is silent */
+    coll_watch_begin(&watch, 4.5);
+    ck_assert(!coll_watch_stalls(&watch, 6.5, 2)); /* it gets a time-out in each try */
+    ck_assert(coll_watch_stalls(&watch, 7, 2));
+    coll_watch_free(&watch);
+}
+END_TEST
+
 START_TEST(suspects) {
     coll_blame silent = {.fault = COLL_FAULT_SILENT, .who = 4, .from = -1};
     ck_assert_int_eq(coll_blame_suspect(&silent, 0), 4);
@@ -157,6 +176,7 @@ int main(void) {
     tcase_add_test(tests, a_link_is_to_blame_where_the_last_advance_ends);
     tcase_add_test(tests, old_accounts_do_not_count);
     tcase_add_test(tests, only_coming_further_is_progress);
+    tcase_add_test(tests, a_try_stalls_without_progress_or_with_somebody_silent);
     tcase_add_test(tests, suspects);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -51,6 +51,9 @@ tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
 tests_wait_mpi_SOURCES = tests/wait.c
 
+# What a script runs.
+noinst_PROGRAMS += tests/fault_probe
+
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/kmeans.sh tests/netlab.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS)

@@ -163,7 +163,7 @@ static int enter_epoch(part *p) {
     p->passed = 0;
     p->spoiled = p->acknowledged = false;
     p->confirmations = 0;
-    p->watch.progress = p->life.now;
+    coll_watch_begin(&p->watch, p->life.now);
     if (p->next < 0)
         return MPI_SUCCESS;
     p->outboxes[p->epoch] = malloc(p->window * parcel_size(p) + sizeof(coll_parcel));
@@ -412,7 +412,7 @@ static int give_sign(part *p) {
 /* Starts again, or gives up, when the patience of this rank is at its end. */
 static int judge(part *p) {
     if (is_root(p)) {
-        if (p->life.now - p->watch.progress <= p->limit)
+        if (!coll_watch_stalls(&p->watch, p->life.now, p->limit))
             return MPI_SUCCESS;
         coll_blame blame =
             coll_watch_blame(&p->watch, p->order, p->epoch, p->life.now, 2 * p->limit / BEATS);

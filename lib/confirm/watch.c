@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 bool coll_watch_create(coll_watch *watch, int root, int ranks, double now) {
-    *watch = (coll_watch){.root = root, .ranks = ranks, .progress = now};
+    *watch = (coll_watch){.root = root, .ranks = ranks, .begun = now, .progress = now};
     watch->heard = malloc((size_t)ranks * sizeof *watch->heard);
     watch->accounts = calloc((size_t)ranks, sizeof *watch->accounts);
     if (!watch->heard || !watch->accounts) {
@@ -29,6 +29,17 @@ void coll_watch_report(coll_watch *watch, int rank, const coll_account *account,
         watch->progress = now;
     watch->accounts[rank] = *account;
     watch->heard[rank] = now;
+}
+
+void coll_watch_begin(coll_watch *watch, double now) {
+    watch->begun = watch->progress = now;
+}
+
+bool coll_watch_stalls(const coll_watch *watch, double now, double limit) {
+    bool stalls = now - watch->progress > limit;
+    for (int i = 0; i < watch->ranks && now - watch->begun > limit; i++)
+        stalls = stalls || (i != watch->root && now - watch->heard[i] > limit);
+    return stalls;
 }
 
 /* What RANK has of EPOCH: nothing yet, where its account is of an older one. */

@@ -20,17 +20,25 @@ typedef struct coll_account {
 
 typedef struct coll_watch {
     int root, ranks;
+    double begun;    /* when the try began */
     double progress; /* when anybody last came further */
     double *heard;
     coll_account *accounts;
 } coll_watch;
 
-/* All are heard of at NOW. False where memory runs out. */
+/* All are heard of at NOW, when the first try begins. False where memory runs out. */
 bool coll_watch_create(coll_watch *watch, int root, int ranks, double now);
 void coll_watch_free(coll_watch *watch);
 
 /* RANK's account arrives. */
 void coll_watch_report(coll_watch *watch, int rank, const coll_account *account, double now);
+
+/* A new try begins. */
+void coll_watch_begin(coll_watch *watch, double now);
+
+/* Whether nobody has come further in this try for LIMIT, or somebody has been silent in it as long.
+ */
+bool coll_watch_stalls(const coll_watch *watch, double now, double limit);
 
 /*
  * Why EPOCH, in ORDER, doesn't get on: the rank longest silent, if for more than LIMIT; else the
