@@ -55,7 +55,7 @@ tests_wait_mpi_SOURCES = tests/wait.c
 noinst_PROGRAMS += tests/fault_probe
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/kmeans.sh tests/netlab.sh tests/wordcount.sh tests/words.sh
+SCRIPT_TESTS = tests/kmeans.sh tests/lab_faults.sh tests/netlab.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS)
 
 TESTS += $(check_PROGRAMS) $(SCRIPT_TESTS)
