@@ -10,7 +10,8 @@
  * data that it is forwarding, and the pipeline stalls (over TCP, 128 KB chunks reach a third of the
  * rate of 32 KB ones).
  *
- * With confirm=1 the chain survives faults, see chain_confirmed.h: up to retry restarts.
+ * With confirm=1 chunks carry checksums, the last rank acknowledges, and faults lead to up to retry
+ * restarts: chain_confirmed.h.
  *
  * Cost: (p + n - 2) (a + c B) for p ranks and n chunks of c bytes; a is overhead and, over the p -
  * 1 hops, latency. Source: Zhang, Qiu: High Performance Clustering of Social Images, section 4 and
