@@ -74,7 +74,9 @@ START_TEST(the_longest_silent_is_to_blame) {
     static const uint64_t some[RANKS] = {0, 9, 9, 9, 9};
     coll_watch watch;
     ck_assert(coll_watch_create(&watch, ROOT, RANKS, 0));
-    check_blame(coll_watch_blame(&watch, order, 0, 8, 1), COLL_FAULT_SILENT, 0, -1, 3, 8);
+    coll_blame all = coll_watch_blame(&watch, order, 0, 8, 1);
+    check_blame(all, COLL_FAULT_SILENT, 0, -1, 3, 8);
+    ck_assert(all.also[0] == 1 && all.also[1] == 3 && all.also[2] == 4);
     all_report(&watch, 0, some, 4);
     coll_account account = {.passed = 9, .taken = 9};
     coll_watch_report(&watch, 3, &account, 7);

@@ -82,8 +82,10 @@ static bool is_root(const part *p) {
 
 /* --- Where things are --- */
 
+/* Memory of a parcel: so much that the next is aligned. */
 static size_t parcel_size(const part *p) {
-    return sizeof(coll_parcel) + p->chunk;
+    size_t unit = _Alignof(coll_parcel);
+    return sizeof(coll_parcel) + (p->chunk + unit - 1) / unit * unit;
 }
 
 static coll_parcel *inbox_parcel(const part *p, size_t slot) {

@@ -12,11 +12,15 @@ typedef enum coll_fault {
     COLL_FAULT_CORRUPT /* CHUNK from FROM came damaged to WHO */
 } coll_fault;
 
+enum { COLL_BLAME_ALSO = 4 };
+
 /* Travels between ranks as it is. */
 typedef struct coll_blame {
     uint32_t fault;
     int32_t who, from;
-    int32_t more;   /* others that are silent, too */
+    int32_t more; /* others that are silent, too, though not as long; the first of them: */
+    int32_t also[COLL_BLAME_ALSO];
+    int32_t unused; /* 0: what travels has no gaps */
     double seconds; /* for how long */
     uint64_t chunk;
 } coll_blame;

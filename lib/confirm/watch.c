@@ -35,10 +35,14 @@ void coll_watch_begin(coll_watch *watch, double now) {
     watch->begun = watch->progress = now;
 }
 
+static bool is_silent(const coll_watch *watch, int rank, double now, double limit) {
+    return rank != watch->root && now - watch->heard[rank] > limit;
+}
+
 bool coll_watch_stalls(const coll_watch *watch, double now, double limit) {
     bool stalls = now - watch->progress > limit;
     for (int i = 0; i < watch->ranks && now - watch->begun > limit; i++)
-        stalls = stalls || (i != watch->root && now - watch->heard[i] > limit);
+        stalls = stalls || is_silent(watch, i, now, limit);
     return stalls;
 }
 
@@ -50,21 +54,29 @@ static uint64_t passed(const coll_watch *watch, int rank, uint32_t epoch) {
     return account->epoch == epoch ? account->passed : 0;
 }
 
+/* The blame of those who are silent; of nobody (-1) where nobody is. */
+static coll_blame blame_silent(const coll_watch *watch, double now, double limit) {
+    coll_blame blame = {.fault = COLL_FAULT_SILENT, .who = -1, .from = -1};
+    for (int i = 0; i < watch->ranks; i++)
+        if (is_silent(watch, i, now, limit) &&
+            (blame.who < 0 || watch->heard[i] < watch->heard[blame.who]))
+            blame.who = i;
+    for (int i = 0; i < watch->ranks; i++)
+        if (i != blame.who && is_silent(watch, i, now, limit)) {
+            if (blame.more < COLL_BLAME_ALSO)
+                blame.also[blame.more] = i;
+            blame.more++;
+        }
+    if (blame.who >= 0)
+        blame.seconds = now - watch->heard[blame.who];
+    return blame;
+}
+
 coll_blame coll_watch_blame(const coll_watch *watch, const int order[], uint32_t epoch, double now,
                             double limit) {
-    coll_blame blame = {.fault = COLL_FAULT_SILENT, .who = -1, .from = -1};
-    int silent = 0;
-    for (int i = 0; i < watch->ranks; i++) {
-        if (i == watch->root || now - watch->heard[i] <= limit)
-            continue;
-        if (silent++ == 0 || watch->heard[i] < watch->heard[blame.who])
-            blame.who = i;
-    }
-    if (silent > 0) {
-        blame.more = silent - 1;
-        blame.seconds = now - watch->heard[blame.who];
-        return blame;
-    }
+    coll_blame silent = blame_silent(watch, now, limit);
+    if (silent.who >= 0)
+        return silent;
 
     int last = watch->ranks - 1;
     while (last > 1 && passed(watch, order[last], epoch) >= passed(watch, order[last - 1], epoch))
