@@ -53,6 +53,7 @@ tests_wait_mpi_SOURCES = tests/wait.c
 
 # What a script runs.
 noinst_PROGRAMS += tests/fault_probe
+tests_fault_probe_LDADD = libcoll_core.la
 
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/kmeans.sh tests/lab_faults.sh tests/netlab.sh tests/wordcount.sh tests/words.sh
