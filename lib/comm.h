@@ -13,6 +13,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef enum coll_operation {
     COLL_OPERATION_BCAST,
@@ -35,7 +36,9 @@ enum {
     COLL_TAG_FIRST_TREE,
     COLL_TAG_SECOND_TREE,
     COLL_TAG_COUNTS,
-    COLL_TAG_PAIRS
+    COLL_TAG_PAIRS,
+    COLL_TAG_PARCEL, /* and the next: those of confirmed broadcasts take turns */
+    COLL_TAG_NOTE = COLL_TAG_PARCEL + 2
 };
 
 typedef struct coll_comm {
@@ -55,11 +58,12 @@ typedef struct coll_comm {
     bool stands_back;
     MPI_Datatype plain_type; /* the last such type, and the bytes of an element: 0 for none */
     MPI_Count plain_bytes;
-    bool trace;     /* this rank prints a line a call */
-    int broken;     /* the error after which messages may be astray, or MPI_SUCCESS */
-    int order_root; /* the root that the next two are for, or -1 */
-    int *order;     /* ranks in chain order */
-    int position;   /* this rank's place in it */
+    bool trace;         /* this rank prints a line a call */
+    int broken;         /* the error after which messages may be astray, or MPI_SUCCESS */
+    uint32_t confirmed; /* confirmed broadcasts so far */
+    int order_root;     /* the root that the next two are for, or -1 */
+    int *order;         /* ranks in chain order */
+    int position;       /* this rank's place in it */
     struct coll_comm *next_live, **link_live; /* the list of all states */
 } coll_comm;
 

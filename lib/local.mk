@@ -7,6 +7,7 @@ libcoll_core_la_SOURCES = \
 	lib/coll.c \
 	lib/comm.c lib/comm.h \
 	lib/cores.c lib/cores.h \
+	lib/crc32c.c lib/crc32c.h \
 	lib/data.c lib/data.h \
 	lib/env.c lib/env.h \
 	lib/error.c lib/error.h \
@@ -35,11 +36,16 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/bcast.c lib/bcast/bcast.h \
 	lib/bcast/binomial.c \
 	lib/bcast/chain.c \
+	lib/bcast/chain_confirmed.c lib/bcast/chain_confirmed.h \
 	lib/bcast/circulant.c \
 	lib/bcast/linear.c \
 	lib/bcast/native.c \
 	lib/bcast/scatter_allgather.c \
 	lib/bcast/two_tree.c \
+	lib/confirm/blame.c lib/confirm/blame.h \
+	lib/confirm/note.c lib/confirm/note.h \
+	lib/confirm/parcel.c lib/confirm/parcel.h \
+	lib/confirm/watch.c lib/confirm/watch.h \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/cluster.c lib/pattern/cluster.h \

@@ -54,9 +54,8 @@ static waiter begin(coll_wait *wait) {
     return (waiter){.wait = wait, .since = PMPI_Wtime()};
 }
 
-static bool expired(const waiter *patience) {
-    double timeout = patience->wait->timeout;
-    return timeout > 0 && PMPI_Wtime() - patience->since > timeout;
+static bool expired(const waiter *patience, double seconds) {
+    return seconds > 0 && PMPI_Wtime() - patience->since > seconds;
 }
 
 static void nap(const coll_wait *wait, double sleep) {
@@ -189,9 +188,11 @@ static int test_any(int first, int count, MPI_Request requests[], int *index, in
     return code;
 }
 
-int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
-                  int *index) {
+/* Waits for one request, at most SECONDS (0: for ever); *LATE when none came in that time. */
+static int wait_any(coll_wait *wait, double seconds, int count, MPI_Request requests[], int *index,
+                    bool *late) {
     waiter patience = begin(wait);
+    *late = false;
     int first = wait->turn < count ? wait->turn : 0;
     for (;;) {
         int done = 0;
@@ -204,8 +205,9 @@ int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int 
             wait->turn = *index == MPI_UNDEFINED ? 0 : *index + 1;
             return MPI_SUCCESS;
         }
-        if (expired(&patience))
-            return report(wait->timeout, count, requests, peers);
+        *late = expired(&patience, seconds);
+        if (*late)
+            return MPI_SUCCESS;
         relax(&patience);
     }
 }
@@ -219,7 +221,7 @@ int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int
             return code;
         if (*completed == MPI_UNDEFINED)
             *completed = 0;
-        else if (*completed == 0 && !expired(&patience)) {
+        else if (*completed == 0 && !expired(&patience, wait->timeout)) {
             relax(&patience);
             continue;
         } else if (*completed == 0)
@@ -227,6 +229,19 @@ int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int
         progress(&patience);
         return MPI_SUCCESS;
     }
+}
+
+int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
+                  int *index) {
+    bool late;
+    int code = wait_any(wait, wait->timeout, count, requests, index, &late);
+    return late ? report(wait->timeout, count, requests, peers) : code;
+}
+
+int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request requests[],
+                      int *index) {
+    bool late;
+    return wait_any(wait, seconds, count, requests, index, &late);
 }
 
 /* MPI_Testsome for at most CHUNK requests, with the error of the request that has one. */
@@ -272,7 +287,7 @@ int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int 
             return code;
         if (moved)
             progress(&patience);
-        else if (expired(&patience))
+        else if (expired(&patience, wait->timeout))
             return report(wait->timeout, count, requests, peers);
         else
             relax(&patience);

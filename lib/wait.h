@@ -49,6 +49,13 @@ int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int 
 int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
                    int *completed, int indices[]);
 
+/*
+ * The same for at most SECONDS (0: for ever), whatever the communicator's time-out: when none is
+ * complete by then, *INDEX is MPI_UNDEFINED, and that is no error.
+ */
+int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request requests[],
+                      int *index);
+
 /* Waits for all of them, in the same manner; each one that completes is progress. */
 int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
 

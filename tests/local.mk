@@ -16,6 +16,8 @@ check_PROGRAMS += \
 	tests/assign \
 	tests/cgroup \
 	tests/cluster \
+	tests/confirm \
+	tests/crc32c \
 	tests/hog \
 	tests/images \
 	tests/npy \
@@ -34,6 +36,7 @@ check_PROGRAMS += \
 	tests/bcast.mpi \
 	tests/bcast_large.mpi \
 	tests/info.mpi \
+	tests/faults.mpi \
 	tests/kmeans.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
@@ -45,6 +48,7 @@ tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
 tests_info_mpi_SOURCES = tests/info.c
+tests_faults_mpi_SOURCES = tests/faults.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
@@ -57,9 +61,13 @@ noinst_PROGRAMS += tests/places
 tests_places_SOURCES = tests/places.c
 tests_places_LDADD = libcoll_core.la
 
+# What a script runs.
+noinst_PROGRAMS += tests/fault_probe
+tests_fault_probe_LDADD = libcoll_core.la
+
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/autotopo.sh tests/kmeans.sh tests/netlab.sh tests/tools.sh tests/wordcount.sh \
-	tests/words.sh
+SCRIPT_TESTS = tests/autotopo.sh tests/kmeans.sh tests/lab_faults.sh tests/netlab.sh tests/tools.sh \
+	tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS)
 
 TESTS += $(check_PROGRAMS) $(SCRIPT_TESTS)

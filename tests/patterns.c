@@ -224,7 +224,7 @@ START_TEST(specs_are_read) {
 
     char text[COLL_SPEC_MAX];
     coll_spec_print(spec.algorithm, &spec.values, text, sizeof text);
-    ck_assert_str_eq(text, "chain:chunk=8K,window=3");
+    ck_assert_str_eq(text, "chain:chunk=8K,window=3,confirm=0,retry=2");
 }
 END_TEST
 
@@ -237,7 +237,8 @@ START_TEST(bad_specs_name_setting_value_and_remedy) {
     ck_assert_str_eq(refusal("chain:window=x"),
                      "COLL_BCAST=chain:window=x: window must be 1 to 1K");
     ck_assert_str_eq(refusal("chain:chunks=1"),
-                     "COLL_BCAST=chain:chunks=1: unknown parameter; chain takes: chunk, window");
+                     "COLL_BCAST=chain:chunks=1: unknown parameter; chain takes: chunk, window, confirm, "
+                     "retry");
     ck_assert_str_eq(refusal("linear:chunk=1"),
                      "COLL_BCAST=linear:chunk=1: unknown parameter; linear takes: none");
     static const char *const others[] = {"",        "chai",    "chain:",      "chain:chunk",

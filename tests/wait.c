@@ -103,6 +103,21 @@ START_TEST(nothing_to_wait_for_is_no_wait) {
 END_TEST
 
 /* The first request is complete again whenever it is asked; the last must get its turn. */
+/* Whatever the communicator's time-out; the request stays, and completes later. */
+START_TEST(any_for_gives_up_without_an_error) {
+    MPI_Request request;
+    int value = 7, received = 0, index = 0, other = rank ^ 1;
+    int peer = other < ranks ? other : rank;
+    wait_way.timeout = 1e-6;
+    PMPI_Irecv(&received, 1, MPI_INT, peer, SILENT_TAG, MPI_COMM_WORLD, &request);
+    int code = coll_wait_any_for(&wait_way, 0.01, 1, &request, &index);
+    harness_assert(code == MPI_SUCCESS && index == MPI_UNDEFINED, "nothing comes");
+    PMPI_Send(&value, 1, MPI_INT, peer, SILENT_TAG, MPI_COMM_WORLD);
+    code = coll_wait_any_for(&wait_way, 0, 1, &request, &index);
+    harness_assert(code == MPI_SUCCESS && index == 0 && received == 7, "it comes");
+}
+END_TEST
+
 START_TEST(any_is_fair) {
     enum { REQUESTS = 5 };
     MPI_Request requests[REQUESTS];
@@ -294,6 +309,7 @@ static TCase *tests_of(const char *name, SFun fixture) {
     tcase_add_test(tests, any_takes_each_once_and_then_none);
     tcase_add_test(tests, all_completes_all);
     tcase_add_test(tests, nothing_to_wait_for_is_no_wait);
+    tcase_add_test(tests, any_for_gives_up_without_an_error);
     tcase_add_test(tests, any_is_fair);
     tcase_add_test(tests, all_handles_many);
     tcase_add_test(tests, the_error_of_a_request_comes_back);

@@ -10,6 +10,9 @@
  * data that it is forwarding, and the pipeline stalls (over TCP, 128 KB chunks reach a third of the
  * rate of 32 KB ones).
  *
+ * With confirm=1 chunks carry checksums, the last rank acknowledges, and faults lead to up to retry
+ * restarts: chain_confirmed.h.
+ *
  * Cost: (p + n - 2) (a + c B) for p ranks and n chunks of c bytes; a is overhead and, over the p -
  * 1 hops, latency. Source: Zhang, Qiu: High Performance Clustering of Social Images, section 4 and
  * eq. 3.
@@ -17,18 +20,21 @@
 #include "config.h"
 
 #include "lib/bcast/bcast.h"
+#include "lib/bcast/chain_confirmed.h"
 #include "lib/error.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { CHUNK, WINDOW };
+enum { CHUNK, WINDOW, CONFIRM, RETRY };
 
 static const coll_param params[] = {
     [CHUNK] = {"chunk", "bytes a message; keep it under the transport's eager limit",
                .fallback = 32 << 10, .lowest = 1, .highest = 1 << 30},
     [WINDOW] = {"window", "messages under way to the next rank", .fallback = 16, .lowest = 1,
                 .highest = 1024},
+    [CONFIRM] = {"confirm", "1: checksums, and the last rank's acknowledgement", .highest = 1},
+    [RETRY] = {"retry", "with confirm=1: restarts after faults", .fallback = 2, .highest = 10},
     {.name = NULL},
 };
 
@@ -42,7 +48,8 @@ static double predict(const coll_shape *call, const coll_profile *profile,
     /* The first chunk pays every hop in full; the others follow at the pace of the slowest hop. */
     const coll_cost *slowest = coll_profile_outermost(profile, call->topo);
     double pace = slowest->overhead + chunk * slowest->per_byte;
-    return hops * (slowest->latency + pace) + (chunks - 1) * pace;
+    double confirmation = values->at[CONFIRM] ? 2 * (slowest->latency + slowest->overhead) : 0;
+    return hops * (slowest->latency + pace) + (chunks - 1) * pace + confirmation;
 }
 
 /* One rank's part: chunks come from PREVIOUS and go to NEXT (-1: nobody). */
@@ -114,6 +121,9 @@ static int pass_along(const link *l) {
 }
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
+    if (values->at[CONFIRM])
+        return coll_chain_confirmed_run(call, values->at[CHUNK], (int)values->at[WINDOW],
+                                        (unsigned)values->at[RETRY]);
     coll_comm *comm = call->comm;
     const int *order;
     int code = coll_comm_order(comm, call->root, &order);

@@ -1,0 +1,88 @@
+#include "config.h"
+
+#include "lib/confirm/watch.h"
+
+#include <stdlib.h>
+
+bool coll_watch_create(coll_watch *watch, int root, int ranks, double now) {
+    *watch = (coll_watch){.root = root, .ranks = ranks, .begun = now, .progress = now};
+    watch->heard = malloc((size_t)ranks * sizeof *watch->heard);
+    watch->accounts = calloc((size_t)ranks, sizeof *watch->accounts);
+    if (!watch->heard || !watch->accounts) {
+        coll_watch_free(watch);
+        return false;
+    }
+    for (int i = 0; i < ranks; i++)
+        watch->heard[i] = now;
+    return true;
+}
+
+void coll_watch_free(coll_watch *watch) {
+    free(watch->heard);
+    free(watch->accounts);
+    *watch = (coll_watch){0};
+}
+
+void coll_watch_report(coll_watch *watch, int rank, const coll_account *account, double now) {
+    const coll_account *before = &watch->accounts[rank];
+    if (account->epoch != before->epoch || account->taken != before->taken)
+        watch->progress = now;
+    watch->accounts[rank] = *account;
+    watch->heard[rank] = now;
+}
+
+void coll_watch_begin(coll_watch *watch, double now) {
+    watch->begun = watch->progress = now;
+}
+
+static bool is_silent(const coll_watch *watch, int rank, double now, double limit) {
+    return rank != watch->root && now - watch->heard[rank] > limit;
+}
+
+bool coll_watch_stalls(const coll_watch *watch, double now, double limit) {
+    bool stalls = now - watch->progress > limit;
+    for (int i = 0; i < watch->ranks && now - watch->begun > limit; i++)
+        stalls = stalls || is_silent(watch, i, now, limit);
+    return stalls;
+}
+
+/* What RANK has of EPOCH: nothing yet, where its account is of an older one. */
+static uint64_t passed(const coll_watch *watch, int rank, uint32_t epoch) {
+    if (rank == watch->root)
+        return UINT64_MAX;
+    const coll_account *account = &watch->accounts[rank];
+    return account->epoch == epoch ? account->passed : 0;
+}
+
+/* The blame of those who are silent; of nobody (-1) where nobody is. */
+static coll_blame blame_silent(const coll_watch *watch, double now, double limit) {
+    coll_blame blame = {.fault = COLL_FAULT_SILENT, .who = -1, .from = -1};
+    for (int i = 0; i < watch->ranks; i++)
+        if (is_silent(watch, i, now, limit) &&
+            (blame.who < 0 || watch->heard[i] < watch->heard[blame.who]))
+            blame.who = i;
+    for (int i = 0; i < watch->ranks; i++)
+        if (i != blame.who && is_silent(watch, i, now, limit)) {
+            if (blame.more < COLL_BLAME_ALSO)
+                blame.also[blame.more] = i;
+            blame.more++;
+        }
+    if (blame.who >= 0)
+        blame.seconds = now - watch->heard[blame.who];
+    return blame;
+}
+
+coll_blame coll_watch_blame(const coll_watch *watch, const int order[], uint32_t epoch, double now,
+                            double limit) {
+    coll_blame silent = blame_silent(watch, now, limit);
+    if (silent.who >= 0)
+        return silent;
+
+    int last = watch->ranks - 1;
+    while (last > 1 && passed(watch, order[last], epoch) >= passed(watch, order[last - 1], epoch))
+        last--;
+    return (coll_blame){.fault = COLL_FAULT_STUCK,
+                        .who = order[last],
+                        .from = order[last - 1],
+                        .seconds = now - watch->progress};
+}

@@ -1,0 +1,116 @@
+#!/bin/bash
+# Confirmed broadcasts on a lab whose hosts freeze, lose their cables and die: 2 racks of 3 hosts.
+# Needs root and the kernel's features; skipped (77) where netlab says that the machine lacks them.
+# Times are only asked of what must not hang.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+netlab=$(dirname "$here")/scripts/netlab
+probe=$PWD/tests/fault_probe
+lab=faults-$$
+work=$(mktemp -d)
+said=$work/said
+failures=0
+
+cleanup() {
+    [[ -z ${run-} ]] || kill "$run" 2>/dev/null
+    wait
+    "$netlab" down --name "$lab" 2>/dev/null
+    rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+text=$("$netlab" up --name "$lab" --racks 2 --hosts 3 --link 20mbit --uplink 100mbit 2>&1)
+status=$?
+if ((status == 3)); then
+    echo "skipped: $text"
+    exit 77
+fi
+((status == 0)) || { echo "$text" && exit 1; }
+if ! "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI'; then
+    echo 'skipped: no mpirun of Open MPI'
+    exit 77
+fi
+"$netlab" topology --name "$lab" >"$work/topology"
+export COLL_TOPOLOGY=$work/topology COLL_TIMEOUT=1
+
+# lines WHAT: how many ranks have said WHAT.
+lines() {
+    cat "$said"/* 2>/dev/null | grep -c "$1"
+}
+
+# until_said RANKS WHAT: waits for so many ranks to say it.
+until_said() {
+    local tries
+    for ((tries = 0; tries < 1200; tries++)); do
+        (($(lines "$2") < $1)) || return 0
+        kill -0 "$run" 2>/dev/null || return 1
+        sleep 0.1
+    done
+    return 1
+}
+
+failed() {
+    printf 'FAILED: %s\n' "$what"
+    tail -n 3 "$said"/*
+    tail -n 20 "$work/log"
+    failures=$((failures + 1))
+}
+
+# begin MPIRUN_OPTIONS: starts broadcasts of 2 MB, which take a second each.
+begin() {
+    rm -rf "$said"
+    mkdir "$said"
+    timeout -k 10 300 "$netlab" run --name "$lab" "$@" -- "$probe" 2 5 "$said" \
+        >"$work/log" 2>&1 </dev/null &
+    run=$!
+    until_said 6 begun
+}
+
+end_run() {
+    kill "$run" 2>/dev/null
+    wait "$run" 2>/dev/null
+    run=
+}
+
+# mended RESTARTS FAULT: after a passing fault all is right everywhere, with at least so many restarts.
+mended() {
+    local least=$1 what="${*:2}" latest
+    shift
+    begin && "$netlab" "$1" --name "$lab" "${@:2}" && until_said 6 '^right'
+    (($(lines '^right') == 6)) || failed
+    latest=$(cat "$said"/* | sed -n 's/^right //p' | sort -n | tail -n 1)
+    ((${latest:-0} >= least)) || failed
+    wait "$run" || failed
+    run=
+}
+
+# named RANKS HOST FAULT: when a host is lost, so many of the others at least name it.
+named() {
+    local ranks=$1 said_of="^rank .*${2#n} on $2.* silent for " what="${*:3}"
+    begin --enable-recovery && "$netlab" "$3" --name "$lab" "${@:4}" &&
+        until_said "$ranks" "$said_of"
+    (($(lines "$said_of") >= ranks)) || failed
+    end_run
+    "$netlab" restore --name "$lab" "$2"
+}
+
+export COLL_BCAST=chain:confirm=1,retry=10
+mended 1 freeze n4 3
+mended 1 cut n4 2
+mended 1 cut n0 2
+mended 0 freeze n0 3
+
+export COLL_BCAST=chain:confirm=1,retry=2
+named 5 n2 cut n2
+named 5 n0 cut n0
+# Open MPI also ends a rank that was just sending to the one that died.
+named 4 n4 kill n4
+# The root learns what the others say of it when it wakes: then it is six that name it.
+what='freeze n0 8'
+begin && "$netlab" freeze --name "$lab" n0 8 && until_said 6 '^rank 0 on n0 silent for '
+(($(lines '^rank 0 on n0 silent for ') == 6)) || failed
+end_run
+
+((failures == 0)) || exit 1
+echo 'lab_faults: all checks passed'
