@@ -48,7 +48,7 @@ tests_typemap_mpi_SOURCES = tests/typemap.c
 tests_wait_mpi_SOURCES = tests/wait.c
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/kmeans.sh tests/netlab.sh tests/wordcount.sh tests/words.sh
+SCRIPT_TESTS = tests/kmeans.sh tests/netlab.sh tests/plot.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS)
 
 TESTS += $(check_PROGRAMS) $(SCRIPT_TESTS)

@@ -60,17 +60,19 @@ function wanted(role, algorithm, name) {
     return rivals == "all" || (rivals == "best" && role == "native")
 }
 
-function new_curve(role, name, group) {
+function new_curve(role, algorithm, name, group) {
     curves++
     curve_role[curves] = role
+    curve_algorithm[curves] = algorithm
     curve_name[curves] = name
+    variants[algorithm, group]++
     curve_group[curves] = group
     curve_number[name, group] = curves
 }
 
-function add_point(role, name, group, x, y, place,   c) {
+function add_point(role, algorithm, name, group, x, y, place,   c) {
     if (!((name, group) in curve_number))
-        new_curve(role, name, group)
+        new_curve(role, algorithm, name, group)
     c = curve_number[name, group]
     if ((c, x) in curve_at)
         fail(place ": another row of " name " with " ranks " ranks and " size_text(bytes) \
@@ -83,7 +85,7 @@ function add_point(role, name, group, x, y, place,   c) {
 # The best of MPI's settings, native included, at each point.
 function improve_best(group, x, y,   c) {
     if (!(("best", group) in curve_number))
-        new_curve("best", "best", group)
+        new_curve("best", "best", "best", group)
     c = curve_number["best", group]
     if (!((c, x) in curve_at) || (kind == "link" ? y > curve_at[c, x] : y < curve_at[c, x]))
         curve_at[c, x] = y
@@ -104,8 +106,7 @@ function note_extent(x, y) {
 function count_group(group) {
     if (group in groups)
         return
-    groups[group] = 1
-    group_count++
+    groups[group] = ++group_count
     only_group = group
 }
 
@@ -134,7 +135,7 @@ BEGIN {
     if (x + 0 == 0 || y + 0 == 0)
         next
     if (drawn)
-        add_point(role, name, group, x + 0, y + 0, $8)
+        add_point(role, $2, name, group, x + 0, y + 0, $8)
     if (rivals == "best" && role == "rival")
         rivals_there = 1
     if (rivals == "best" && (role == "rival" || role == "native"))
@@ -210,8 +211,11 @@ function title(   text) {
     return first_op (group_count > 1 ? "" : (kind == "ranks" ? ", " : " on ") group_text(only_group))
 }
 
+# Parameters only where the same algorithm is there with others.
 function legend(c,   text) {
     text = curve_name[c]
+    if (variants[curve_algorithm[c], curve_group[c]] == 1)
+        text = curve_algorithm[c]
     if (curve_role[c] == "best")
         text = "best of MPI's settings"
     else if (curve_role[c] == "native")
@@ -221,26 +225,29 @@ function legend(c,   text) {
     return text (group_count > 1 ? ", " group_text(curve_group[c]) : "")
 }
 
-# Colours of Okabe and Ito, which colour-blind people can tell apart. MPI's own are dark and red,
-# auto is wide and lies below the algorithm that it chose.
-function style(c,   role) {
+# Colours of Okabe and Ito, mostly, which colour-blind people can tell apart. MPI's own are black
+# and red, auto is wide and lies below the algorithm that it chose. Groups differ by their dashes.
+function style(c,   role, name, dashes) {
     role = curve_role[c]
+    name = curve_name[c]
+    dashes = groups[curve_group[c]]
     if (role == "wire")
-        return "with lines dashtype 2 linewidth 2 linecolor rgb '#777777'"
+        return "with lines linewidth 2 dashtype " dashes + 1 " linecolor rgb '#777777'"
     if (role == "native")
-        return with_points("#000000", 2.5, 5)
+        return with_points("#000000", 2.5, 5, dashes)
     if (role == "best")
-        return with_points("#D55E00", 2.5, 7)
-    if (curve_name[c] == "auto")
-        return with_points("#56B4E9", 7, 7)
-    hue = hue % 5 + 1
-    symbol = symbol % 7 + 1
-    return with_points(hues[hue], role == "rival" ? 1 : 2, symbols[symbol])
+        return with_points("#D55E00", 2.5, 7, dashes)
+    if (name == "auto")
+        return with_points("#56B4E9", 7, 7, dashes)
+    if (!(name in look))
+        look[name] = look_count++
+    return with_points(hues[look[name] % 6 + 1], role == "rival" ? 1 : 2, \
+                       symbols[look[name] % 7 + 1], dashes)
 }
 
-function with_points(colour, width, point) {
-    return "with linespoints linewidth " width " pointtype " point " pointsize 1.3 linecolor rgb '" \
-        colour "'"
+function with_points(colour, width, point, dashes) {
+    return "with linespoints linewidth " width " dashtype " dashes " pointtype " point \
+        " pointsize 1.3 linecolor rgb '" colour "'"
 }
 
 function emit_data(c,   i) {
@@ -263,6 +270,24 @@ function emit_plot(   c, i, count, roles, text) {
     print text
 }
 
+# Grows with the legend, which has some 24 curves a column.
+function emit_canvas(   c, width, columns, letters, most_letters) {
+    for (c = 1; c <= curves; c++) {
+        letters = length(legend(c))
+        most_letters = letters > most_letters ? letters : most_letters
+    }
+    columns = int((curves + 23) / 24)
+    width = 650 + columns * (60 + 9 * most_letters)
+    width = width > 1000 ? width : 1000
+    print "set terminal pngcairo noenhanced size " width ",650 font 'DejaVu Sans,12'"
+    print "set encoding utf8"
+    print "set title " quote(title()) " font ',15'"
+    print "set key outside right top vertical Left reverse samplen 2.5 spacing 1.2"
+    print "set grid linetype 1 linewidth 1 linecolor rgb '#DDDDDD'"
+    print "set border 3 linecolor rgb '#555555'"
+    print "set tics textcolor rgb '#222222'"
+}
+
 function emit_axes(   ticks, room) {
     sort(xs, x_count)
     room = x_count > 1 ? (xs[x_count] / xs[1]) ^ 0.03 : 2
@@ -276,6 +301,7 @@ function emit_axes(   ticks, room) {
         print "set ylabel 'fraction of the speed of the wire'"
         print "set arrow from graph 0, first 1 to graph 1, first 1 nohead dashtype 2 linewidth 2" \
             " linecolor rgb '#777777' back"
+        print "set label 'wire' at graph 0.99, first 1 right offset 0,0.6 textcolor rgb '#777777'"
         return
     }
     ticks = time_ticks()
@@ -311,18 +337,9 @@ END {
     check_names()
     if (!rivals_there)
         drop_best()
-    split("#0072B2 #E69F00 #009E73 #CC79A7 #A6761D", hues, " ")
+    emit_canvas()
+    split("#0072B2 #E69F00 #009E73 #CC79A7 #882255 #A6761D", hues, " ")
     split("9 11 13 4 6 8 10", symbols, " ")
-    height = 650
-    if (curves * 22 + 120 > height)
-        height = curves * 22 + 120
-    print "set terminal pngcairo noenhanced size 1000," height " font 'DejaVu Sans,12'"
-    print "set encoding utf8"
-    print "set title " quote(title()) " font ',15'"
-    print "set key outside right top vertical Left reverse samplen 2.5 spacing 1.2"
-    print "set grid linetype 1 linewidth 1 linecolor rgb '#DDDDDD'"
-    print "set border 3 linecolor rgb '#555555'"
-    print "set tics textcolor rgb '#222222'"
     emit_axes()
     for (c = 1; c <= curves; c++)
         emit_data(c)
