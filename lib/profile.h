@@ -38,4 +38,14 @@ int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
 /* The cost of the farthest level at which ranks of TOPO are apart: what bounds most algorithms. */
 const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo);
 
+/*
+ * The chunk for a pipeline of BYTES whose first chunk takes FILL chunk times to get to the end: the
+ * one that makes m / c (a + c B) + FILL c B least, c = sqrt(m a / (FILL B)). Within bounds: smaller
+ * ones are all header, and larger ones than 32 KB come near the eager limit of transports (64 KB
+ * over Open MPI's TCP), above which a rank's clear-to-send queues behind the data that it is
+ * forwarding. Source: Zhang, Qiu: High Performance Clustering of Social Images, section 4.1
+ * (k_opt).
+ */
+size_t coll_profile_chunk(const coll_cost *link, size_t bytes, double fill);
+
 #endif

@@ -7,4 +7,7 @@ EXTRA_DIST += \
 	scripts/netlab.d/first-process \
 	scripts/netlab.d/rsh-agent \
 	scripts/packages \
+	scripts/plot \
+	scripts/plot.d/picture.awk \
+	scripts/plot.d/rows.awk \
 	scripts/quickstart

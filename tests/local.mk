@@ -66,8 +66,8 @@ noinst_PROGRAMS += tests/fault_probe
 tests_fault_probe_LDADD = libcoll_core.la
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/autotopo.sh tests/kmeans.sh tests/lab_faults.sh tests/netlab.sh tests/tools.sh \
-	tests/wordcount.sh tests/words.sh
+SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/lab_faults.sh tests/netlab.sh \
+	tests/plot.sh tests/tools.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS)
 
 TESTS += $(check_PROGRAMS) $(SCRIPT_TESTS)

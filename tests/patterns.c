@@ -8,6 +8,7 @@
 #include "lib/spec.h"
 #include "tests/harness.h"
 
+#include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,7 +217,8 @@ START_TEST(specs_are_read) {
     ck_assert_ptr_null(spec.algorithm);
     ck_assert_int_eq(coll_spec_parse("X", "chain", coll_bcast_table, &spec), MPI_SUCCESS);
     ck_assert_ptr_eq(spec.algorithm, &coll_bcast_chain.base);
-    ck_assert_uint_eq(spec.values.at[0], 32768);
+    ck_assert_uint_eq(spec.values.at[0], 0);
+    ck_assert_uint_eq(spec.values.at[1], 16);
     ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,chunk=8K", coll_bcast_table, &spec),
                      MPI_SUCCESS);
     ck_assert_uint_eq(spec.values.at[0], 8192);
@@ -232,13 +234,15 @@ START_TEST(bad_specs_name_setting_value_and_remedy) {
     ck_assert_str_eq(refusal("nonsense"),
                      "COLL_BCAST=nonsense: unknown algorithm; allowed: auto, native, linear, "
                      "binomial, scatter_allgather, chain, circulant, two_tree");
-    ck_assert_str_eq(refusal("chain:chunk=0"), "COLL_BCAST=chain:chunk=0: chunk must be 1 to 1G");
-    ck_assert_str_eq(refusal("chain:chunk=2G"), "COLL_BCAST=chain:chunk=2G: chunk must be 1 to 1G");
+    ck_assert_str_eq(refusal("chain:window=0"),
+                     "COLL_BCAST=chain:window=0: window must be 1 to 1K");
+    ck_assert_str_eq(refusal("chain:chunk=2G"), "COLL_BCAST=chain:chunk=2G: chunk must be 0 to 1G");
     ck_assert_str_eq(refusal("chain:window=x"),
                      "COLL_BCAST=chain:window=x: window must be 1 to 1K");
-    ck_assert_str_eq(refusal("chain:chunks=1"),
-                     "COLL_BCAST=chain:chunks=1: unknown parameter; chain takes: chunk, window, confirm, "
-                     "retry");
+    ck_assert_str_eq(
+        refusal("chain:chunks=1"),
+        "COLL_BCAST=chain:chunks=1: unknown parameter; chain takes: chunk, window, confirm, "
+        "retry");
     ck_assert_str_eq(refusal("linear:chunk=1"),
                      "COLL_BCAST=linear:chunk=1: unknown parameter; linear takes: none");
     static const char *const others[] = {"",        "chai",    "chain:",      "chain:chunk",
@@ -292,11 +296,18 @@ START_TEST(predictions_match_the_formulas) {
     const coll_profile *profile = coll_profile_builtin();
     const coll_cost *link = &profile->level[COLL_LEVEL_RACK];
     coll_values values = coll_values_default(&coll_bcast_chain.base);
+    values.at[0] = 32768;
     double pace = link->overhead + 32768 * link->per_byte;
     double whole = link->latency + link->overhead + (1 << 20) * link->per_byte;
     double block = link->latency + link->overhead + (1 << 20) / 25.0 * link->per_byte;
     ck_assert_double_eq_tol(coll_bcast_chain.base.predict(&shape, profile, &values),
                             24 * (link->latency + pace) + 31 * pace, 1e-12);
+    /* k_opt: the chunk of sqrt(m a / ((p - 2) B)), within 2 KB and 32 KB. */
+    ck_assert_uint_eq(coll_profile_chunk(link, 1 << 20, 23),
+                      (size_t)sqrt((1 << 20) * link->overhead / (23 * link->per_byte)));
+    ck_assert_uint_eq(coll_profile_chunk(link, 1 << 30, 1), 32 << 10);
+    ck_assert_uint_eq(coll_profile_chunk(link, 4096, 1000), 2 << 10);
+    ck_assert_uint_eq(coll_profile_chunk(link, 7, 1000), 7);
     ck_assert_double_eq_tol(coll_bcast_linear.base.predict(&shape, profile, NULL), 24 * whole,
                             1e-12);
     ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, profile, NULL), 5 * whole,

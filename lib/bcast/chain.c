@@ -13,9 +13,9 @@
  * With confirm=1 chunks carry checksums, the last rank acknowledges, and faults lead to up to retry
  * restarts: chain_confirmed.h.
  *
- * Cost: (p + n - 2) (a + c B) for p ranks and n chunks of c bytes; a is overhead and, over the p -
- * 1 hops, latency. Source: Zhang, Qiu: High Performance Clustering of Social Images, section 4 and
- * eq. 3.
+ * Cost: (p + n - 2) (a + c B) for p ranks and n chunks of c bytes; a is overhead and, over the
+ * p - 1 hops, latency.
+ * Source: Zhang, Qiu: High Performance Clustering of Social Images, section 4 and eq. 3.
  */
 #include "config.h"
 
@@ -29,8 +29,8 @@
 enum { CHUNK, WINDOW, CONFIRM, RETRY };
 
 static const coll_param params[] = {
-    [CHUNK] = {"chunk", "bytes a message; keep it under the transport's eager limit",
-               .fallback = 32 << 10, .lowest = 1, .highest = 1 << 30},
+    [CHUNK] = {"chunk", "bytes a message, under the transport's eager limit; 0: by the cost model",
+               .fallback = 0, .lowest = 0, .highest = 1 << 30},
     [WINDOW] = {"window", "messages under way to the next rank", .fallback = 16, .lowest = 1,
                 .highest = 1024},
     [CONFIRM] = {"confirm", "1: checksums, and the last rank's acknowledgement", .highest = 1},
@@ -38,11 +38,19 @@ static const coll_param params[] = {
     {.name = NULL},
 };
 
+static size_t chunk_of(const coll_shape *call, const coll_profile *profile,
+                       const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    if (values->at[CHUNK] == 0)
+        return coll_profile_chunk(link, call->bytes, call->topo->ranks - 2);
+    return values->at[CHUNK] < call->bytes ? values->at[CHUNK] : call->bytes;
+}
+
 static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
     double hops = call->topo->ranks - 1;
     double bytes = (double)call->bytes;
-    double chunk = fmin((double)values->at[CHUNK], bytes);
+    double chunk = fmax((double)chunk_of(call, profile, values), 1);
     double chunks = ceil(bytes / chunk);
 
     /* The first chunk pays every hop in full; the others follow at the pace of the slowest hop. */
@@ -122,8 +130,8 @@ static int pass_along(const link *l) {
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
     if (values->at[CONFIRM])
-        return coll_chain_confirmed_run(call, values->at[CHUNK], (int)values->at[WINDOW],
-                                        (unsigned)values->at[RETRY]);
+        return coll_chain_confirmed_run(call, chunk_of(call->shape, call->comm->profile, values),
+                                        (int)values->at[WINDOW], (unsigned)values->at[RETRY]);
     coll_comm *comm = call->comm;
     const int *order;
     int code = coll_comm_order(comm, call->root, &order);
@@ -135,7 +143,7 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     link l = {.call = call,
               .previous = position > 0 ? order[position - 1] : -1,
               .next = position < comm->ranks - 1 ? order[position + 1] : -1,
-              .chunk = values->at[CHUNK] < bytes ? values->at[CHUNK] : bytes,
+              .chunk = chunk_of(call->shape, comm->profile, values),
               .window = (int)values->at[WINDOW]};
     l.chunks = (bytes + l.chunk - 1) / l.chunk;
     if ((size_t)l.window > l.chunks)

@@ -10,8 +10,9 @@
  * talks to 2 ceil(log2 p) others, across racks too.
  *
  * Cost: (n - 1 + ceil(log2 p)) (a + b B D) for blocks of b bytes. As the rounds drift apart, two
- * senders meet at one receiver now and then; the drift D is what that costs.
- * Source: Traeff, Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004.
+ * senders meet at one receiver now and then; the drift D is what that costs. Between racks the
+ * blocks of all h nodes of a rack cross its uplink, which is taken to be no faster than a node's
+ * own link. Source: Traeff, Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004.
  */
 #include "config.h"
 
@@ -26,29 +27,19 @@
 enum { BLOCK, WINDOW };
 
 static const coll_param params[] = {
-    [BLOCK] = {"block", "bytes a message; 0: by the cost model", .fallback = 0, .lowest = 0,
-               .highest = 1 << 30},
+    [BLOCK] = {"block", "bytes a message, under the transport's eager limit; 0: by the cost model",
+               .fallback = 0, .lowest = 0, .highest = 1 << 30},
     [WINDOW] = {"window", "messages under way in each direction", .fallback = 8, .lowest = 1,
                 .highest = 1024},
     {.name = NULL},
 };
 
-/*
- * The block that makes (n - 1 + q) (a + b B) least: n = sqrt((q - 1) m B / a) of them. Kept under
- * the eager limit, as the chain's chunks are.
- */
-static size_t best_block(const coll_shape *call, const coll_profile *profile) {
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    double bytes = (double)call->bytes, rounds = coll_tree_depth(call->topo->ranks) - 1;
-    double blocks = sqrt(fmax(rounds, 0) * bytes * link->per_byte / link->overhead);
-    double block = bytes / fmax(blocks, 1);
-    return (size_t)fmin(fmax(block, 1024), 32 << 10);
-}
-
 static size_t block_of(const coll_shape *call, const coll_profile *profile,
                        const coll_values *values) {
-    size_t block = values->at[BLOCK] ? values->at[BLOCK] : best_block(call, profile);
-    return block < call->bytes ? block : call->bytes;
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    if (values->at[BLOCK] == 0)
+        return coll_profile_chunk(link, call->bytes, coll_tree_depth(call->topo->ranks) - 1);
+    return values->at[BLOCK] < call->bytes ? values->at[BLOCK] : call->bytes;
 }
 
 /* Measured: 25 hosts in 5 racks of Ethernet reach 0.7 to 0.75 of the link's rate. */
@@ -59,7 +50,9 @@ static double predict(const coll_shape *call, const coll_profile *profile,
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
     double block = fmax((double)block_of(call, profile, values), 1);
     double blocks = ceil((double)call->bytes / block), depth = coll_tree_depth(call->topo->ranks);
-    double round = link->overhead + block * link->per_byte * drift;
+    const coll_topo *topo = call->topo;
+    double sharers = topo->racks > 1 ? ceil((double)topo->nodes / topo->racks) : 1;
+    double round = link->overhead + block * link->per_byte * drift * sharers;
     return (blocks - 1) * round + depth * (link->latency + round);
 }
 

@@ -28,8 +28,8 @@
 enum { CHUNK, WINDOW };
 
 static const coll_param params[] = {
-    [CHUNK] = {"chunk", "bytes a message; 0: by the cost model", .fallback = 0, .lowest = 0,
-               .highest = 1 << 30},
+    [CHUNK] = {"chunk", "bytes a message, under the transport's eager limit; 0: by the cost model",
+               .fallback = 0, .lowest = 0, .highest = 1 << 30},
     [WINDOW] = {"window", "messages under way to each child", .fallback = 8, .lowest = 1,
                 .highest = 1024},
     {.name = NULL},
@@ -41,16 +41,12 @@ static double depth_of(const coll_topo *topo) {
     return topo->racks - 1 + 1 + coll_tree_depth((rack + 1) / 2) + topo->most_ranks_per_node - 1;
 }
 
-/* The chunk that makes the cost least, kept under the eager limit as the chain's is. */
 static size_t chunk_of(const coll_shape *call, const coll_profile *profile,
                        const coll_values *values) {
-    double bytes = (double)call->bytes, chunk = (double)values->at[CHUNK];
-    if (chunk == 0) {
-        const coll_cost *link = coll_profile_outermost(profile, call->topo);
-        chunk = sqrt(bytes * link->overhead / (2 * depth_of(call->topo) * link->per_byte));
-        chunk = fmin(fmax(chunk, 2 << 10), 32 << 10);
-    }
-    return (size_t)fmin(chunk, bytes);
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    if (values->at[CHUNK] == 0)
+        return coll_profile_chunk(link, call->bytes, 2 * depth_of(call->topo));
+    return values->at[CHUNK] < call->bytes ? values->at[CHUNK] : call->bytes;
 }
 
 static double predict(const coll_shape *call, const coll_profile *profile,
