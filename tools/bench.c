@@ -11,7 +11,7 @@
 #include <time.h>
 
 /* What the runs of one size share. */
-typedef struct session {
+typedef struct series {
     const contender_list *list;
     const bench_settings *settings;
     const common_clock *clock;
@@ -22,19 +22,19 @@ typedef struct session {
     double lead; /* s: how far ahead a common start is announced */
     int *order;
     bool *given_up; /* rivals that are not repeated */
-} session;
+} series;
 
 /* The byte at PLACE of the data of run SEED. */
 static unsigned char pattern(size_t place, unsigned seed) {
     return (unsigned char)((place * 2654435761u + seed * 40503u) >> 13);
 }
 
-static void fill(const session *s, unsigned seed) {
+static void fill(const series *s, unsigned seed) {
     for (size_t i = 0; i < s->bytes; i++)
         s->buffer[i] = pattern(i, seed);
 }
 
-static bool verify(const session *s, unsigned seed) {
+static bool verify(const series *s, unsigned seed) {
     for (size_t i = 0; i < s->bytes; i++)
         if (s->buffer[i] != pattern(i, seed))
             return false;
@@ -63,7 +63,7 @@ static int wait_politely(int code, MPI_Request *request) {
 }
 
 /* All ranks wait for a date that rank 0 announces; returns it. */
-static int start_together(const session *s, double *start) {
+static int start_together(const series *s, double *start) {
     MPI_Request request;
     int code = wait_politely(MPI_Ibarrier(s->comm, &request), &request);
     if (code != MPI_SUCCESS)
@@ -77,7 +77,7 @@ static int start_together(const session *s, double *start) {
 }
 
 /* One run of one contender; *SECONDS and *RESULT's marks are set on all ranks. */
-static int run_once(const session *s, const contender *c, unsigned seed, double *seconds,
+static int run_once(const series *s, const contender *c, unsigned seed, double *seconds,
                     bench_result *result) {
     enum { ELAPSED, ERROR, WRONG, MARKS };
     double marks[MARKS] = {0}, worst[MARKS], start = 0, spent, spent_by_all;
@@ -125,7 +125,7 @@ static void shuffle(int order[], int count, unsigned seed) {
     }
 }
 
-static int run_round(const session *s, unsigned round, bool counted, bench_result results[]) {
+static int run_round(const series *s, unsigned round, bool counted, bench_result results[]) {
     shuffle(s->order, s->list->count, round);
     for (int i = 0; i < s->list->count; i++) {
         int which = s->order[i];
@@ -145,7 +145,7 @@ static int run_round(const session *s, unsigned round, bool counted, bench_resul
 }
 
 /* After the first counted round: rivals far behind the best of them are measured well enough. */
-static void give_up_hopeless(const session *s, const bench_result results[]) {
+static void give_up_hopeless(const series *s, const bench_result results[]) {
     double best = -1;
     for (int i = 0; i < s->list->count; i++)
         if (s->list->at[i].kind == CONTENDER_RIVAL && results[i].count &&
@@ -156,7 +156,7 @@ static void give_up_hopeless(const session *s, const bench_result results[]) {
             s->given_up[i] = results[i].samples[0] > s->settings->hopeless * best;
 }
 
-static bool all_steady(const session *s, const bench_result results[]) {
+static bool all_steady(const series *s, const bench_result results[]) {
     double sorted[1024];
     for (int i = 0; i < s->list->count; i++) {
         int count = results[i].count;
@@ -173,7 +173,7 @@ static bool all_steady(const session *s, const bench_result results[]) {
 }
 
 /* Rank 0 decides for all whether another round is worth it. */
-static int decide(const session *s, int done, double began, const bench_result results[],
+static int decide(const series *s, int done, double began, const bench_result results[],
                   int *more) {
     *more = done < s->settings->most;
     if (*more && done >= s->settings->least)
@@ -181,7 +181,7 @@ static int decide(const session *s, int done, double began, const bench_result r
     return MPI_Bcast(more, 1, MPI_INT, 0, s->comm);
 }
 
-static int run_rounds(const session *s, bench_result results[],
+static int run_rounds(const series *s, bench_result results[],
                       void (*progress)(int round, double seconds)) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < s->settings->warmups && code == MPI_SUCCESS; i++)
@@ -206,7 +206,7 @@ static int run_rounds(const session *s, bench_result results[],
     return code;
 }
 
-static bool allocate(session *s, bench_result results[]) {
+static bool allocate(series *s, bench_result results[]) {
     int count = s->list->count;
     s->buffer = calloc(s->bytes + 1, 1);
     s->order = malloc((size_t)count * sizeof *s->order);
@@ -225,7 +225,7 @@ static bool allocate(session *s, bench_result results[]) {
 int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
               const common_clock *clock, MPI_Comm comm, bench_result results[],
               void (*progress)(int round, double seconds)) {
-    session s = {.list = list, .settings = settings, .clock = clock, .comm = comm, .bytes = bytes};
+    series s = {.list = list, .settings = settings, .clock = clock, .comm = comm, .bytes = bytes};
     MPI_Comm_rank(comm, &s.rank);
     MPI_Comm_size(comm, &s.ranks);
     /* Time for the announcement to reach everybody, whatever the network. */

@@ -12,7 +12,6 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -88,31 +87,15 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* A problem of this rank in words; the first one counts. */
-static char problem[512];
-
-static bool refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static bool refuse(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    if (!*problem)
-        vsnprintf(problem, sizeof problem, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-static bool refuse_code(int code) {
-    char text[MPI_MAX_ERROR_STRING] = "MPI error";
-    int length;
-    MPI_Error_string(code, text, &length);
-    return refuse("%s", text);
-}
+/* A problem of this rank; the first one counts. */
+static cli_problem problem;
 
 static bool add_size(command *options, uint64_t size) {
     if (options->size_count == SIZES_MAX)
-        return refuse("--sizes: more than %d sizes", SIZES_MAX);
+        return cli_refuse(&problem, "--sizes: more than %d sizes", SIZES_MAX);
     if (size > PTRDIFF_MAX)
-        return refuse("--sizes: %" PRIu64 " bytes are more than memory can hold", size);
+        return cli_refuse(&problem, "--sizes: %" PRIu64 " bytes are more than memory can hold",
+                          size);
     options->sizes[options->size_count++] = (size_t)size;
     return true;
 }
@@ -130,7 +113,8 @@ static bool add_sizes(command *options, const char *item) {
     if (good && dash)
         good = cli_parse_size(dash + 1, &to) && from > 0 && from <= to;
     if (!good)
-        return refuse("--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K", item);
+        return cli_refuse(&problem,
+                          "--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K", item);
     for (uint64_t size = from; size <= to; size *= 2) {
         if (!add_size(options, size))
             return false;
@@ -148,7 +132,7 @@ static bool take_sizes(command *options, const char *list) {
          item = strtok_r(NULL, ",", &rest))
         good = add_sizes(options, item);
     free(copy);
-    return good && (options->size_count || refuse("--sizes: the list is empty"));
+    return good && (options->size_count || cli_refuse(&problem, "--sizes: the list is empty"));
 }
 
 static bool take_algorithms(command *options, const char *list) {
@@ -157,21 +141,22 @@ static bool take_algorithms(command *options, const char *list) {
     free(options->spec_text);
     options->spec_text = strdup(list);
     if (!options->spec_text)
-        return refuse("out of memory");
+        return cli_refuse(&problem, "out of memory");
     for (char *item = strtok_r(options->spec_text, " ;", &rest); item;
          item = strtok_r(NULL, " ;", &rest)) {
         if (count == SPECS_MAX)
-            return refuse("--algorithms: more than %d", SPECS_MAX);
+            return cli_refuse(&problem, "--algorithms: more than %d", SPECS_MAX);
         options->specs[count++] = item;
     }
     options->specs[count] = NULL;
-    return count || refuse("--algorithms: the list is empty");
+    return count || cli_refuse(&problem, "--algorithms: the list is empty");
 }
 
 static bool take_integer(const char *name, const char *text, int lowest, int highest, int *value) {
     int64_t number;
     if (!cli_parse_integer(text, lowest, highest, &number))
-        return refuse("--%s %s: a number from %d to %d is needed", name, text, lowest, highest);
+        return cli_refuse(&problem, "--%s %s: a number from %d to %d is needed", name, text, lowest,
+                          highest);
     *value = (int)number;
     return true;
 }
@@ -195,7 +180,7 @@ static bool take_option(int option, const char *text, command *options) {
         return true;
     case OPTION_SECONDS:
         return (cli_parse_number(text, &settings->seconds) && settings->seconds >= 0) ||
-               refuse("--seconds %s: a number, 0 or more, is needed", text);
+               cli_refuse(&problem, "--seconds %s: a number, 0 or more, is needed", text);
     case OPTION_WARMUP:
         return take_integer("warmup", text, 0, 1000, &settings->warmups);
     case OPTION_ALL_RIVALS:
@@ -222,17 +207,17 @@ static bool parse(int argc, char **argv, command *options) {
     while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
         const char *word = argv[optind - 1];
         if (option == ':')
-            return refuse("option %s needs a value", word);
+            return cli_refuse(&problem, "option %s needs a value", word);
         if (option == '?')
-            return refuse("unknown option %s; coll-bench --help lists them", word);
+            return cli_refuse(&problem, "unknown option %s; coll-bench --help lists them", word);
         if (!take_option(option, optarg, options))
             return false;
     }
     if (options->help || options->version)
         return true;
     if (optind + 1 != argc || strcmp(argv[optind], "bcast") != 0)
-        return refuse("%s; say what to measure: coll-bench bcast",
-                      optind < argc ? argv[optind] : "no operation");
+        return cli_refuse(&problem, "%s; say what to measure: coll-bench bcast",
+                          optind < argc ? argv[optind] : "no operation");
     options->operation = argv[optind];
     return options->size_count || take_sizes(options, "1-4M");
 }
@@ -300,7 +285,7 @@ static bool choose(const command *options, MPI_Comm comm, contender_list *list) 
     snprintf(params, sizeof params, "to=%d", peer);
     if (code == MPI_SUCCESS && ranks > 1)
         code = contender_add(list, CONTENDER_WIRE, "wire", params, run_wire, comm);
-    return code == MPI_SUCCESS || refuse_code(code);
+    return code == MPI_SUCCESS || cli_refuse_code(&problem, code);
 }
 
 static const contender *kind_of(const contender_list *list, contender_kind kind) {
@@ -398,15 +383,17 @@ static bool print_size(const command *options, const contender_list *list,
     for (int i = 0; i < list->count; i++) {
         print_row(options, &list->at[i], &results[i], ranks, bytes, native, wire, json);
         if (results[i].wrong)
-            good = refuse("%s %s: wrong data at %zu bytes", list->at[i].algorithm,
-                          list->at[i].params, bytes);
+            good = cli_refuse(&problem, "%s %s: wrong data at %zu bytes", list->at[i].algorithm,
+                              list->at[i].params, bytes);
         if (results[i].error != MPI_SUCCESS && list->at[i].kind == CONTENDER_OURS)
-            good = refuse_code(results[i].error);
+            good = cli_refuse_code(&problem, results[i].error);
     }
     if (options->rivals)
         print_best_rival(list, results);
     putchar('\n');
     fflush(stdout);
+    if (json)
+        fflush(json);
     return good;
 }
 
@@ -422,9 +409,9 @@ static bool measure_size(const command *options, const contender_list *list,
     int code = bench_run(list, bytes, &options->settings, clock, comm, results,
                          terminal ? show_progress : NULL);
     if (code == MPI_ERR_NO_MEM)
-        refuse("some rank has no memory for %zu bytes", bytes);
+        cli_refuse(&problem, "some rank has no memory for %zu bytes", bytes);
     else if (code != MPI_SUCCESS)
-        refuse_code(code);
+        cli_refuse_code(&problem, code);
     if (rank == 0 && terminal)
         fputs("\r\033[K", stderr);
     if (rank == 0 && code == MPI_SUCCESS)
@@ -435,7 +422,7 @@ static bool measure_size(const command *options, const contender_list *list,
 }
 
 static void agree(MPI_Comm comm) {
-    cli_agree(comm, program, *problem ? problem : NULL);
+    cli_agree(comm, program, *problem.text ? problem.text : NULL);
 }
 
 static void measure(command *options, MPI_Comm comm) {
@@ -446,14 +433,14 @@ static void measure(command *options, MPI_Comm comm) {
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     if (options->settings.root >= ranks)
-        refuse("--root %d: there are %d ranks", options->settings.root, ranks);
-    if (!*problem && rank == 0 && options->json && !(json = fopen(options->json, "w")))
-        refuse("%s: can't be written: %s", options->json, strerror(errno));
+        cli_refuse(&problem, "--root %d: there are %d ranks", options->settings.root, ranks);
+    if (!*problem.text && rank == 0 && options->json && !(json = fopen(options->json, "w")))
+        cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
     agree(comm);
     choose(options, comm, &list);
     int code = common_clock_init(&clock, comm);
     if (code != MPI_SUCCESS)
-        refuse_code(code);
+        cli_refuse_code(&problem, code);
     agree(comm);
 
     if (rank == 0)
@@ -465,7 +452,7 @@ static void measure(command *options, MPI_Comm comm) {
     if (json) {
         bool bad = ferror(json) != 0;
         if (fclose(json) || bad)
-            refuse("%s: can't be written: %s", options->json, strerror(errno));
+            cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
     }
     agree(comm);
     contender_free(&list);
@@ -476,9 +463,9 @@ int main(int argc, char **argv) {
         .settings = {
             .warmups = 1, .least = 5, .most = 1000, .seconds = 20, .steady = 0.02, .hopeless = 2}};
     parse(argc, argv, &options);
-    if (!*problem && options.help)
+    if (!*problem.text && options.help)
         return fputs(help, stdout) < 0;
-    if (!*problem && options.version)
+    if (!*problem.text && options.version)
         return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
     if (options.rivals)
         rivals_prepare();
