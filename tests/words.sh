@@ -87,7 +87,7 @@ works "$words" features --images cut.idx --limit 9 --patch 8 --stride 6 --output
 [ "$(wc -c <nine.npy)" -eq $((128 + 81 * 512)) ] || fail "--limit does not limit"
 works "$words" features --images images.idx --patch 20 --stride 99 --output f.npy
 [ "$(wc -c <f.npy)" -eq $((128 + 10 * 512)) ] || fail "f.npy is not replaced"
-[ "$(ls | grep -c 'npy\.')" -eq 0 ] || fail "temporary files are left: $(ls)"
+[ -z "$(find . -name '*npy.*')" ] || fail "temporary files are left: $(ls)"
 
 # Features from bad input.
 refused "nowhere: No such file" "$words" features --images nowhere --output x.npy
