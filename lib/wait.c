@@ -5,6 +5,7 @@
 #include "lib/error.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +18,11 @@ static const double SPIN = 100e-6;
  * On a shared core the first test that finds nothing is followed by an offer of the core, then by
  * sleeps. The first sleep is half of what waits have lately taken: in a steady stream of chunks it
  * saves most of the tests. Each of the next is an eighth of the time that was waited already, so
- * that politeness adds no more than that; an idle process then takes about 1 % of a core.
+ * that politeness adds no more than that; an idle process then takes about 1 % of a core. Where
+ * waits have lately been brief, offers do for as long again: a sleep would take longer than the
+ * wait.
  */
+static const double BRIEF = 100e-6;
 static const double FIRST_SLEEP_SHARE = 1.0 / 2, SLEEP_SHARE = 1.0 / 8;
 static const double SHORTEST_SLEEP = 20e-6, LONGEST_SLEEP = 1e-3;
 
@@ -36,17 +40,21 @@ enum { TAKEN_OFTEN = 8 };
 /* One wait without progress so far. */
 typedef struct waiter {
     coll_wait *wait;
-    double since; /* when it began */
-    int pauses;   /* since then */
-    int taken;    /* offers of the core in a row that somebody took */
+    double since;  /* when it began */
+    double waited; /* s: until the last test that found nothing */
+    int pauses;    /* since it began */
+    int taken;     /* offers of the core in a row that somebody took */
 } waiter;
 
-/* Something completed. */
+/*
+ * Something completed, at some time after the last test that found nothing. To count the sleep
+ * since then would make waits seem longer than they need be, sleeps longer in turn, and so on.
+ */
 static void progress(waiter *patience) {
-    double now = PMPI_Wtime();
+    coll_wait *wait = patience->wait;
     if (patience->pauses)
-        patience->wait->usual += (now - patience->since - patience->wait->usual) * LAST_WAIT_SHARE;
-    patience->since = now;
+        wait->usual += (patience->waited - wait->usual) * LAST_WAIT_SHARE;
+    patience->since = PMPI_Wtime();
     patience->pauses = 0;
 }
 
@@ -82,15 +90,21 @@ static bool is_shared(const coll_wait *wait, double now) {
 
 /* Passes the time between two tests. */
 static void relax(waiter *patience) {
-    double now = PMPI_Wtime(), waited = now - patience->since;
-    bool shared = is_shared(patience->wait, now);
+    const coll_wait *wait = patience->wait;
+    double now = PMPI_Wtime(), waited = patience->waited = now - patience->since;
     int pause = patience->pauses++;
-    if (shared && pause > 1)
-        nap(patience->wait, waited * SLEEP_SHARE);
-    else if (shared && pause == 1)
-        nap(patience->wait, patience->wait->usual * FIRST_SLEEP_SHARE - waited);
-    else if (shared || waited > SPIN)
+    if (!is_shared(wait, now)) {
+        if (waited > SPIN)
+            offer_core(patience, now);
+        return;
+    }
+    bool brief = wait->usual < BRIEF && waited < 2 * wait->usual + SHORTEST_SLEEP;
+    if (brief || pause == 0)
         offer_core(patience, now);
+    else if (pause == 1)
+        nap(wait, wait->usual * FIRST_SLEEP_SHARE - waited);
+    else
+        nap(wait, waited * SLEEP_SHARE);
 }
 
 /* The lowest peer above AFTER that a request still waits for; INT_MAX where there is none. */
@@ -140,7 +154,7 @@ int coll_wait_manner_parse(const char *text, coll_wait_manner *manner) {
  * Whether the MPI library yields when it has nothing to do: Open MPI does when it sees more
  * processes than cores, or when its user says that there are.
  */
-static bool mpi_yields(void) {
+static bool ask_whether_mpi_yields(void) {
     int yields = 0;
 #ifdef HAVE_MPI_T_INIT_THREAD
     int provided, index, count, size = 0;
@@ -162,6 +176,19 @@ static bool mpi_yields(void) {
     }
     MPI_T_finalize();
 #endif
+    return yields;
+}
+
+static bool yields;
+
+static void ask(void) {
+    yields = ask_whether_mpi_yields();
+}
+
+/* Asked once a process: Open MPI loads all its components for the answer. */
+static bool mpi_yields(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, ask);
     return yields;
 }
 

@@ -81,7 +81,7 @@ for n in 0 3; do
     run $n coll-info --json j || fail "coll-info at $n ranks"
     test "$(grep -c '^libcoll  *[0-9]' out)" = 1 || fail "printed once at $n ranks"
     grep -q '^profile  *built-in$' out || fail "built-in"
-    grep -q '^bcast  *chain:chunk=32K,window=16 ' out || fail "algorithms"
+    grep -q '^bcast  *chain:chunk=0,window=16,' out || fail "algorithms"
     grep -q '^COLL_PROFILE  *- ' out || fail "settings"
     test "$(wc -l <j)" = 6 || fail "a line for the machine and one for each level"
 done
@@ -98,7 +98,7 @@ run 2 coll-info explain bcast 1K || fail "explain on one node"
 grep -q '^\* native .*  chosen: all ranks on one node$' out || fail "native on one node"
 grep -q '^# on one node the MPI library' out || fail "the rule for one node"
 COLL_BCAST=chain:chunk=8K run 2 coll-info explain bcast 1K || fail "explain the user's word"
-grep -q "^\* chain:chunk=8K,window=16 .*  chosen: the user's word\$" out || fail "the user's word"
+grep -q "^\* chain:chunk=8K,window=16,confirm=0,retry=2 .*  chosen: the user's word\$" out || fail "the user's word"
 run 1 coll-info explain aggregate 1M --ranks 9 || fail "explain aggregate"
 grep -q 'chosen: nobody knows the size$' out || fail "the size of an aggregate"
 
@@ -142,7 +142,7 @@ refuses "--sizes: the list is empty" coll-bench bcast --sizes ,
 counts="1 3"
 refuses "nonsense: unknown algorithm; allowed: auto, native" coll-bench bcast --sizes 1K --algorithms nonsense
 counts=0
-refuses "chunk=0" coll-bench bcast --sizes 1K --algorithms chain:chunk=0
+refuses "window=0" coll-bench bcast --sizes 1K --algorithms chain:window=0
 counts="1 3"
 refuses "nowhere/j: can't be written" coll-bench bcast --sizes 1K --json nowhere/j
 counts=0

@@ -147,7 +147,7 @@ static void print_nodes(const COLL_Place places[], int ranks) {
 }
 
 static bool print_algorithms(MPI_Comm comm) {
-    printf("\n%-10s %-32s %s\n", "operation", "algorithm", "what it does");
+    printf("\n%-10s %-44s %s\n", "operation", "algorithm", "what it does");
     const char *operation;
     for (int o = 0; (operation = COLL_Operation_name(o)); o++) {
         COLL_Candidate candidates[MOST_CANDIDATES];
@@ -156,7 +156,7 @@ static bool print_algorithms(MPI_Comm comm) {
         if (code != MPI_SUCCESS)
             return cli_refuse_code(&problem, code);
         for (int i = 0; i < count && i < MOST_CANDIDATES; i++)
-            printf("%-10s %-32s %s\n", operation, candidates[i].spec, candidates[i].summary);
+            printf("%-10s %-44s %s\n", operation, candidates[i].spec, candidates[i].summary);
     }
     return true;
 }
@@ -226,7 +226,7 @@ static int by_time(const void *a, const void *b) {
 
 static void print_candidate(const command *options, const COLL_Candidate *c, int ranks,
                             FILE *json) {
-    printf("%c %-32s ", c->chosen ? '*' : ' ', c->spec);
+    printf("%c %-44s ", c->chosen ? '*' : ' ', c->spec);
     if (c->applicable)
         printf("%14.1f", c->predicted * 1e6);
     else
@@ -273,7 +273,7 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
     qsort(candidates, (size_t)count, sizeof *candidates, by_time);
     printf("# %s of %" PRIu64 " bytes, root %" PRId64 " of %d ranks; costs: %s\n",
            options->operation, options->bytes, options->root, ranks, d->profile);
-    printf("  %-32s %14s\n", "algorithm", "predicted_us");
+    printf("  %-44s %14s\n", "algorithm", "predicted_us");
     for (int i = 0; i < count; i++)
         print_candidate(options, &candidates[i], ranks, json);
     print_notes(d, ranks);
