@@ -299,6 +299,26 @@ START_TEST(rank_0_decides_the_settings) {
 }
 END_TEST
 
+/* The info that a communicator is made with goes before the environment. */
+START_TEST(the_info_key_is_obeyed) {
+    MPI_Comm comm;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "coll_bcast", "two_tree:chunk=3K");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    setenv("COLL_BCAST", "linear", 1);
+    coll_comm *state;
+    int code = coll_comm_get(comm, &state);
+    unsetenv("COLL_BCAST");
+    harness_assert(code == MPI_SUCCESS, "state");
+    harness_assert(state->specs[COLL_OPERATION_BCAST].algorithm == &coll_bcast_two_tree.base &&
+                       state->specs[COLL_OPERATION_BCAST].values.at[0] == 3072,
+                   "the communicator's word on every rank");
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
 START_TEST(intercommunicators_stand_back_to_mpi) {
     if (world_ranks < 2)
         return;
@@ -342,6 +362,7 @@ static Suite *bcast(void) {
     tcase_add_test(tests, bad_arguments_are_errors_of_the_communicator);
     tcase_add_test(tests, bad_settings_are_the_same_error_everywhere);
     tcase_add_test(tests, rank_0_decides_the_settings);
+    tcase_add_test(tests, the_info_key_is_obeyed);
     tcase_add_test(tests, intercommunicators_stand_back_to_mpi);
     tcase_add_test(tests, states_come_and_go);
     suite_add_tcase(suite, tests);
