@@ -30,7 +30,7 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
 
     coll_choice best = choice(standby, call, profile, NULL, "least predicted time");
     for (const coll_algorithm *const *a = table + 1; *a; a++) {
-        if (!applicable(*a, call))
+        if ((*a)->rival || !applicable(*a, call))
             continue;
         coll_choice next = choice(*a, call, profile, NULL, best.why);
         if (next.predicted < best.predicted)

@@ -10,9 +10,10 @@
  * talks to 2 ceil(log2 p) others, across racks too.
  *
  * Cost: (n - 1 + ceil(log2 p)) (a + b B D) for blocks of b bytes. As the rounds drift apart, two
- * senders meet at one receiver now and then; the drift D is what that costs. Between racks the
- * blocks of all h nodes of a rack cross its uplink, which is taken to be no faster than a node's
- * own link. Source: Traeff, Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004.
+ * senders meet at one receiver now and then; the drift D is what that costs. Between racks the data
+ * crosses an uplink for each of the h nodes behind it: at least h m B, if the uplink is no faster
+ * than a node's own link.
+ * Source: Traeff, Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004.
  */
 #include "config.h"
 
@@ -50,10 +51,11 @@ static double predict(const coll_shape *call, const coll_profile *profile,
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
     double block = fmax((double)block_of(call, profile, values), 1);
     double blocks = ceil((double)call->bytes / block), depth = coll_tree_depth(call->topo->ranks);
+    double round = link->overhead + block * link->per_byte * drift;
+    double rounds = (blocks - 1) * round + depth * (link->latency + round);
     const coll_topo *topo = call->topo;
-    double sharers = topo->racks > 1 ? ceil((double)topo->nodes / topo->racks) : 1;
-    double round = link->overhead + block * link->per_byte * drift * sharers;
-    return (blocks - 1) * round + depth * (link->latency + round);
+    double behind = topo->racks > 1 ? ceil((double)topo->nodes / topo->racks) : 0;
+    return fmax(rounds, behind * (double)call->bytes * link->per_byte);
 }
 
 /* One rank's part. Receives run a window of rounds ahead of the sends. */

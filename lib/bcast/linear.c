@@ -39,6 +39,7 @@ const coll_bcast_algorithm coll_bcast_linear = {
     .base = {.name = "linear",
              .summary = "the root sends to every other rank in turn",
              .params = params,
+             .rival = true,
              .predict = predict},
     .run = run,
 };

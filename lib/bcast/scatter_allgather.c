@@ -80,6 +80,7 @@ const coll_bcast_algorithm coll_bcast_scatter_allgather = {
     .base = {.name = "scatter_allgather",
              .summary = "scatter blocks, then pass them around a ring",
              .params = params,
+             .rival = true,
              .predict = predict},
     .run = run,
 };
