@@ -281,7 +281,8 @@ START_TEST(choice_follows_word_node_and_model) {
     coll_topo node = flat_topo(8, 8), cluster = flat_topo(25, 1);
     ck_assert_str_eq(chosen(&node, 64 << 20, "auto"), "native");
     ck_assert_str_eq(chosen(&node, 64 << 20, "chain"), "chain");
-    ck_assert_str_eq(chosen(&cluster, 64 << 20, "auto"), "two_tree");
+    ck_assert_str_eq(chosen(&cluster, 64 << 20, "auto"), "chain");
+    ck_assert_str_eq(chosen(&cluster, 256 << 10, "auto"), "two_tree");
     ck_assert_str_eq(chosen(&cluster, 8, "auto"), "native");
     ck_assert_str_eq(chosen(&cluster, 8, "linear"), "linear");
     free(node.places);
@@ -302,11 +303,11 @@ START_TEST(predictions_match_the_formulas) {
     double block = link->latency + link->overhead + (1 << 20) / 25.0 * link->per_byte;
     ck_assert_double_eq_tol(coll_bcast_chain.base.predict(&shape, profile, &values),
                             24 * (link->latency + pace) + 31 * pace, 1e-12);
-    /* k_opt: the chunk of sqrt(m a / ((p - 2) B)), within 2 KB and 32 KB. */
+    /* k_opt: the chunk of sqrt(m a / ((p - 2) B)), within 4 KB and 32 KB. */
     ck_assert_uint_eq(coll_profile_chunk(link, 1 << 20, 23),
                       (size_t)sqrt((1 << 20) * link->overhead / (23 * link->per_byte)));
     ck_assert_uint_eq(coll_profile_chunk(link, 1 << 30, 1), 32 << 10);
-    ck_assert_uint_eq(coll_profile_chunk(link, 4096, 1000), 2 << 10);
+    ck_assert_uint_eq(coll_profile_chunk(link, 64 << 10, 1000), 4 << 10);
     ck_assert_uint_eq(coll_profile_chunk(link, 7, 1000), 7);
     ck_assert_double_eq_tol(coll_bcast_linear.base.predict(&shape, profile, NULL), 24 * whole,
                             1e-12);
