@@ -137,3 +137,9 @@ size_t coll_profile_chunk(const coll_cost *link, size_t bytes, double fill) {
     double chunk = sqrt((double)bytes * link->overhead / (fmax(fill, 1) * link->per_byte));
     return (size_t)fmin(fmin(fmax(chunk, least), most), (double)bytes);
 }
+
+size_t coll_profile_chunk_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill) {
+    if (wanted == 0)
+        return coll_profile_chunk(link, bytes, fill);
+    return wanted < bytes ? (size_t)wanted : bytes;
+}

@@ -8,6 +8,9 @@
 #include "coll.h"
 #include "lib/topo.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include <mpi.h>
 #include <stdbool.h>
 
@@ -47,5 +50,8 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
  * (k_opt).
  */
 size_t coll_profile_chunk(const coll_cost *link, size_t bytes, double fill);
+
+/* WANTED, where the user named a chunk, but at most BYTES; else (0) the best as above. */
+size_t coll_profile_chunk_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill);
 
 #endif

@@ -41,9 +41,7 @@ static const coll_param params[] = {
 static size_t chunk_of(const coll_shape *call, const coll_profile *profile,
                        const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    if (values->at[CHUNK] == 0)
-        return coll_profile_chunk(link, call->bytes, call->topo->ranks - 2);
-    return values->at[CHUNK] < call->bytes ? values->at[CHUNK] : call->bytes;
+    return coll_profile_chunk_or(values->at[CHUNK], link, call->bytes, call->topo->ranks - 2);
 }
 
 static double predict(const coll_shape *call, const coll_profile *profile,

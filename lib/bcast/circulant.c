@@ -38,9 +38,8 @@ static const coll_param params[] = {
 static size_t block_of(const coll_shape *call, const coll_profile *profile,
                        const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    if (values->at[BLOCK] == 0)
-        return coll_profile_chunk(link, call->bytes, coll_tree_depth(call->topo->ranks) - 1);
-    return values->at[BLOCK] < call->bytes ? values->at[BLOCK] : call->bytes;
+    return coll_profile_chunk_or(values->at[BLOCK], link, call->bytes,
+                                 coll_tree_depth(call->topo->ranks) - 1);
 }
 
 /* Measured: 25 hosts in 5 racks of Ethernet reach 0.7 to 0.75 of the link's rate. */
