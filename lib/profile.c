@@ -24,6 +24,12 @@ const coll_profile *coll_profile_builtin(void) {
                 [COLL_LEVEL_SITE] = {.latency = 60e-6, .overhead = 5e-6, .per_byte = 8.5e-9},
                 [COLL_LEVEL_WIDE] = {.latency = 10e-3, .overhead = 5e-6, .per_byte = 8.5e-9},
             },
+        .copy =
+            {
+                [COLL_COPY_CACHE_TO_CACHE] = {2, 0, {0, 1 << 20}, {0, 0.05e-3}},
+                [COLL_COPY_CACHE_TO_MEMORY] = {2, 0, {0, 1 << 20}, {0, 0.1e-3}},
+                [COLL_COPY_MEMORY_TO_MEMORY] = {2, 0, {0, 1 << 20}, {0, 0.2e-3}},
+            },
     };
     return &builtin;
 }

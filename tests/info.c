@@ -135,7 +135,8 @@ END_TEST
 START_TEST(written_profiles_are_read_back) {
     MPI_Comm comm = fresh();
     char path[100], text[MPI_MAX_ERROR_STRING];
-    COLL_Cost cost[COLL_LEVELS] = {[COLL_LEVEL_RACK] = {0.0625, 0.25, 0.5}};
+    COLL_Cost cost[COLL_LEVELS] = {
+        [COLL_LEVEL_RACK] = {.latency = 0.0625, .overhead = 0.25, .per_byte = 0.5}};
     int measured[COLL_LEVELS] = {[COLL_LEVEL_RACK] = 1}, nothing[COLL_LEVELS] = {0};
     COLL_Description d;
     snprintf(path, sizeof path, "%s/written", folder);

@@ -173,10 +173,13 @@ START_TEST(what_is_written_is_read_back) {
         snprintf(names[i], sizeof names[i], "host-%d", i * 7);
         hosts[i] = names[i];
     }
-    coll_profilefile file = {.date = "2026-11-20T07:13:54Z",
-                             .level = {[COLL_LEVEL_NODE] = {1.5e-6, 2.25e-7, 3.125e-10},
-                                       [COLL_LEVEL_WIDE] = {0.0625, 1e-9, 1}},
-                             .measured = {[COLL_LEVEL_NODE] = true, [COLL_LEVEL_WIDE] = true}};
+    coll_profilefile file = {
+        .date = "2026-11-20T07:13:54Z",
+        .level = {[COLL_LEVEL_NODE] = {.latency = 1.5e-6,
+                                       .overhead = 2.25e-7,
+                                       .per_byte = 3.125e-10},
+                  [COLL_LEVEL_WIDE] = {.latency = 0.0625, .overhead = 1e-9, .per_byte = 1}},
+        .measured = {[COLL_LEVEL_NODE] = true, [COLL_LEVEL_WIDE] = true}};
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
