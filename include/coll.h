@@ -147,7 +147,8 @@ typedef struct COLL_Description {
     const char *topology; /* the file it was read from, or NULL */
     const char *profile;  /* the file it was read from, or "built-in" */
     COLL_Cost cost[COLL_LEVELS];
-    int measured[COLL_LEVELS]; /* 0: that level's cost is the built-in one */
+    int measured[COLL_LEVELS];    /* 0: that level's cost is the built-in one */
+    COLL_Curve copy[COLL_COPIES]; /* of memory on one node */
 } COLL_Description;
 
 /* Describes COMM. Collective on a communicator's first use, local afterwards. */
@@ -155,12 +156,13 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description);
 
 /*
  * Writes a profile, measured on the hosts of COMM, to the file at PATH, which is replaced as a
- * whole or not at all. COST[level] counts where MEASURED[level] is not 0. Call it on one rank;
+ * whole or not at all. COST[level] counts where MEASURED[level] is not 0, a curve where it has
+ * knots; COPY, of COLL_COPIES curves, may be NULL. Call it on one rank;
  * collective on a communicator's first use. Errors: MPI_ERR_ARG for values out of bounds or no
  * level at all, MPI_ERR_FILE.
  */
 int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Cost cost[COLL_LEVELS],
-                       const int measured[COLL_LEVELS]);
+                       const int measured[COLL_LEVELS], const COLL_Curve copy[]);
 
 /* An environment variable that the library or its programs read. */
 typedef struct COLL_Setting {

@@ -57,6 +57,9 @@ static void take(const coll_profilefile *file, const char *path, coll_profile *p
         if (file->measured[level])
             profile->level[level] = file->level[level];
     }
+    for (int copy = 0; copy < COLL_COPIES; copy++)
+        if (file->copy[copy].knots)
+            profile->copy[copy] = file->copy[copy];
 }
 
 /* The file that the user named: everything must be right. */

@@ -28,7 +28,7 @@ static void write_profile(const char *path, const char *host, const char *body) 
     if (world_rank == 0) {
         FILE *file = fopen(path, "w");
         ck_assert_ptr_nonnull(file);
-        fprintf(file, "libcoll-profile 1\ndate 2026-11-20T07:13:54Z\nhosts %s\n%s",
+        fprintf(file, "libcoll-profile 2\ndate 2026-11-20T07:13:54Z\nhosts %s\n%s",
                 host ? host : name, body);
         fclose(file);
     }
@@ -143,19 +143,19 @@ START_TEST(written_profiles_are_read_back) {
     int code = COLL_Describe(comm, &d);
     harness_assert(code == MPI_SUCCESS, "state");
     if (world_rank == 0)
-        code = COLL_Profile_write(path, comm, cost, measured);
+        code = COLL_Profile_write(path, comm, cost, measured, NULL);
     harness_assert(code == MPI_SUCCESS, "written");
     code = describe(path, &d, text);
     harness_assert(code == MPI_SUCCESS && has_level(&d) && d.nodes == 1 &&
                        strcmp(d.profile, path) == 0,
                    "%s", text);
 
-    bool good = COLL_Profile_write(path, comm, cost, nothing) != MPI_SUCCESS;
+    bool good = COLL_Profile_write(path, comm, cost, nothing, NULL) != MPI_SUCCESS;
     cost[COLL_LEVEL_RACK].latency = 0;
-    good = good && COLL_Profile_write(path, comm, cost, measured) != MPI_SUCCESS;
+    good = good && COLL_Profile_write(path, comm, cost, measured, NULL) != MPI_SUCCESS;
     cost[COLL_LEVEL_RACK].latency = 1;
-    good = good && COLL_Profile_write("/dev/null", comm, cost, measured) != MPI_SUCCESS;
-    good = good && COLL_Profile_write("/nonexistent/p", comm, cost, measured) != MPI_SUCCESS;
+    good = good && COLL_Profile_write("/dev/null", comm, cost, measured, NULL) != MPI_SUCCESS;
+    good = good && COLL_Profile_write("/nonexistent/p", comm, cost, measured, NULL) != MPI_SUCCESS;
     harness_assert(good, "refusals");
     code = describe(path, &d, text);
     harness_assert(code == MPI_SUCCESS && has_level(&d), "refusals leave the file alone: %s", text);
