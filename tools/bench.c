@@ -10,6 +10,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
+/* So often is a run repeated at which some rank came late. */
+enum { TRIES = 10 };
+static const double LONGEST_LEAD = 50e-3;
+
 /* What the runs of one size share. */
 typedef struct series {
     const contender_list *list;
@@ -19,7 +23,7 @@ typedef struct series {
     int rank, ranks;
     unsigned char *buffer;
     size_t bytes;
-    double lead; /* s: how far ahead a common start is announced */
+    double lead; /* s: how far ahead a common start is announced; rank 0's counts */
     int *order;
     bool *given_up; /* rivals that are not repeated */
 } series;
@@ -62,8 +66,8 @@ static int wait_politely(int code, MPI_Request *request) {
     return code;
 }
 
-/* All ranks wait for a date that rank 0 announces; returns it. */
-static int start_together(const series *s, double *start) {
+/* All ranks wait for a date that rank 0 announces; *LATE on those that it reached too late. */
+static int start_together(const series *s, double *start, bool *late) {
     MPI_Request request;
     int code = wait_politely(MPI_Ibarrier(s->comm, &request), &request);
     if (code != MPI_SUCCESS)
@@ -71,15 +75,19 @@ static int start_together(const series *s, double *start) {
     if (s->rank == 0)
         *start = common_clock_now(s->clock) + s->lead;
     code = wait_politely(MPI_Ibcast(start, 1, MPI_DOUBLE, 0, s->comm, &request), &request);
+    *late = common_clock_now(s->clock) > *start;
     if (code == MPI_SUCCESS)
         common_clock_wait(s->clock, *start);
     return code;
 }
 
-/* One run of one contender; *SECONDS and *RESULT's marks are set on all ranks. */
-static int run_once(const series *s, const contender *c, unsigned seed, double *seconds,
+/*
+ * One run of one contender; *SECONDS, *LATE (not all ranks started at the common date) and
+ * *RESULT's marks are set on all ranks.
+ */
+static int run_once(const series *s, const contender *c, unsigned seed, double *seconds, bool *late,
                     bench_result *result) {
-    enum { ELAPSED, ERROR, WRONG, MARKS };
+    enum { ELAPSED, ERROR, WRONG, LATE, MARKS };
     double marks[MARKS] = {0}, worst[MARKS], start = 0, spent, spent_by_all;
     MPI_Request request;
     if (s->settings->verify) {
@@ -88,7 +96,7 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
         else
             memset(s->buffer, 0x5a, s->bytes);
     }
-    int code = start_together(s, &start);
+    int code = start_together(s, &start, late);
     if (code != MPI_SUCCESS)
         return code;
 
@@ -99,6 +107,7 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     marks[ERROR] = failure;
     bool checked = s->settings->verify && c->kind != CONTENDER_WIRE && failure == MPI_SUCCESS;
     marks[WRONG] = checked && !verify(s, seed);
+    marks[LATE] = *late;
 
     code = wait_politely(
         MPI_Iallreduce(marks, worst, MARKS, MPI_DOUBLE, MPI_MAX, s->comm, &request), &request);
@@ -107,10 +116,26 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     if (code != MPI_SUCCESS)
         return code;
     *seconds = worst[ELAPSED];
-    result->processor += spent_by_all;
+    *late = worst[LATE] > 0;
+    if (!*late)
+        result->processor += spent_by_all;
     result->error = (int)worst[ERROR];
     result->wrong = result->wrong || worst[WRONG] > 0;
     return MPI_SUCCESS;
+}
+
+/* The same, until all ranks have started together; dates are announced earlier and earlier. */
+static int run_together(series *s, const contender *c, unsigned seed, double *seconds,
+                        bench_result *result) {
+    bool late = true;
+    int code = MPI_SUCCESS;
+    *seconds = 0;
+    for (int tries = 0; late && tries < TRIES && code == MPI_SUCCESS; tries++) {
+        code = run_once(s, c, seed, seconds, &late, result);
+        if (late && s->lead < LONGEST_LEAD)
+            s->lead *= 1.5;
+    }
+    return code;
 }
 
 /* Another order of the contenders for every round, the same on all ranks. */
@@ -125,7 +150,7 @@ static void shuffle(int order[], int count, unsigned seed) {
     }
 }
 
-static int run_round(const series *s, unsigned round, bool counted, bench_result results[]) {
+static int run_round(series *s, unsigned round, bool counted, bench_result results[]) {
     shuffle(s->order, s->list->count, round);
     for (int i = 0; i < s->list->count; i++) {
         int which = s->order[i];
@@ -133,7 +158,7 @@ static int run_round(const series *s, unsigned round, bool counted, bench_result
         if (result->error != MPI_SUCCESS || s->given_up[which])
             continue;
         double seconds;
-        int code = run_once(s, &s->list->at[which], round, &seconds, result);
+        int code = run_together(s, &s->list->at[which], round, &seconds, result);
         if (code != MPI_SUCCESS)
             return code;
         if (!counted)
@@ -181,7 +206,7 @@ static int decide(const series *s, int done, double began, const bench_result re
     return MPI_Bcast(more, 1, MPI_INT, 0, s->comm);
 }
 
-static int run_rounds(const series *s, bench_result results[],
+static int run_rounds(series *s, bench_result results[],
                       void (*progress)(int round, double seconds)) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < s->settings->warmups && code == MPI_SUCCESS; i++)
