@@ -18,6 +18,7 @@ check_PROGRAMS += \
 	tests/cluster \
 	tests/confirm \
 	tests/crc32c \
+	tests/doorbell \
 	tests/hog \
 	tests/images \
 	tests/npy \

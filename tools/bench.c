@@ -4,15 +4,12 @@
 
 #include "tools/stats.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-
-/* So often is a run repeated at which some rank came late. */
-enum { TRIES = 10 };
-static const double LONGEST_LEAD = 50e-3;
 
 /* What the runs of one size share. */
 typedef struct series {
@@ -23,7 +20,7 @@ typedef struct series {
     int rank, ranks;
     unsigned char *buffer;
     size_t bytes;
-    double lead; /* s: how far ahead a common start is announced; rank 0's counts */
+    double lead; /* s: how far ahead a common start is announced; at rank 0 */
     int *order;
     bool *given_up; /* rivals that are not repeated */
 } series;
@@ -66,7 +63,7 @@ static int wait_politely(int code, MPI_Request *request) {
     return code;
 }
 
-/* All ranks wait for a date that rank 0 announces; *LATE on those that it reached too late. */
+/* All ranks wait for a date that rank 0 announces. *LATE: this one heard of it only afterwards. */
 static int start_together(const series *s, double *start, bool *late) {
     MPI_Request request;
     int code = wait_politely(MPI_Ibarrier(s->comm, &request), &request);
@@ -82,12 +79,12 @@ static int start_together(const series *s, double *start, bool *late) {
 }
 
 /*
- * One run of one contender; *SECONDS, *LATE (not all ranks started at the common date) and
+ * One run of one contender; *SECONDS, *TOGETHER (whether all began at the common start) and
  * *RESULT's marks are set on all ranks.
  */
-static int run_once(const series *s, const contender *c, unsigned seed, double *seconds, bool *late,
-                    bench_result *result) {
-    enum { ELAPSED, ERROR, WRONG, LATE, MARKS };
+static int run_once(const series *s, const contender *c, unsigned seed, double *seconds,
+                    bool *together, bench_result *result) {
+    enum { ELAPSED, LATE, ERROR, WRONG, MARKS };
     double marks[MARKS] = {0}, worst[MARKS], start = 0, spent, spent_by_all;
     MPI_Request request;
     if (s->settings->verify) {
@@ -96,7 +93,8 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
         else
             memset(s->buffer, 0x5a, s->bytes);
     }
-    int code = start_together(s, &start, late);
+    bool late = false;
+    int code = start_together(s, &start, &late);
     if (code != MPI_SUCCESS)
         return code;
 
@@ -104,10 +102,10 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     int failure = c->run(c, s->buffer, s->bytes, s->settings->root);
     marks[ELAPSED] = common_clock_now(s->clock) - start;
     spent = processor_seconds() - spent;
+    marks[LATE] = late;
     marks[ERROR] = failure;
     bool checked = s->settings->verify && c->kind != CONTENDER_WIRE && failure == MPI_SUCCESS;
     marks[WRONG] = checked && !verify(s, seed);
-    marks[LATE] = *late;
 
     code = wait_politely(
         MPI_Iallreduce(marks, worst, MARKS, MPI_DOUBLE, MPI_MAX, s->comm, &request), &request);
@@ -116,26 +114,26 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     if (code != MPI_SUCCESS)
         return code;
     *seconds = worst[ELAPSED];
-    *late = worst[LATE] > 0;
-    if (!*late)
+    *together = worst[LATE] == 0;
+    if (*together)
         result->processor += spent_by_all;
     result->error = (int)worst[ERROR];
     result->wrong = result->wrong || worst[WRONG] > 0;
     return MPI_SUCCESS;
 }
 
-/* The same, until all ranks have started together; dates are announced earlier and earlier. */
+/* The same, again with more time for the announcement where some rank did not hear it in time. */
 static int run_together(series *s, const contender *c, unsigned seed, double *seconds,
                         bench_result *result) {
-    bool late = true;
-    int code = MPI_SUCCESS;
-    *seconds = 0;
-    for (int tries = 0; late && tries < TRIES && code == MPI_SUCCESS; tries++) {
-        code = run_once(s, c, seed, seconds, &late, result);
-        if (late && s->lead < LONGEST_LEAD)
-            s->lead *= 1.5;
+    bool together = false;
+    for (int code; !together;) {
+        code = run_once(s, c, seed, seconds, &together, result);
+        if (code != MPI_SUCCESS || result->error != MPI_SUCCESS)
+            return code;
+        if (!together)
+            s->lead *= 2;
     }
-    return code;
+    return MPI_SUCCESS;
 }
 
 /* Another order of the contenders for every round, the same on all ranks. */
@@ -169,6 +167,9 @@ static int run_round(series *s, unsigned round, bool counted, bench_result resul
     return MPI_SUCCESS;
 }
 
+/* A run shorter than this (s) is repeated whatever it took: one sample of it is mostly noise. */
+static const double cheap = 10e-3;
+
 /* After the first counted round: rivals far behind the best of them are measured well enough. */
 static void give_up_hopeless(const series *s, const bench_result results[]) {
     double best = -1;
@@ -178,7 +179,7 @@ static void give_up_hopeless(const series *s, const bench_result results[]) {
             best = results[i].samples[0];
     for (int i = 0; i < s->list->count; i++)
         if (s->list->at[i].kind == CONTENDER_RIVAL && results[i].count)
-            s->given_up[i] = results[i].samples[0] > s->settings->hopeless * best;
+            s->given_up[i] = results[i].samples[0] > s->settings->hopeless * fmax(best, cheap);
 }
 
 static bool all_steady(const series *s, const bench_result results[]) {
