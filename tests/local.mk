@@ -9,7 +9,7 @@ check_LTLIBRARIES = libharness.la
 libharness_la_SOURCES = tests/harness.c tests/harness.h
 
 AM_CFLAGS += $(CHECK_CFLAGS)
-LDADD = libharness.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK_LIBS)
+LDADD = libharness.la libsurvey.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK_LIBS)
 
 # Without MPI.
 check_PROGRAMS += \
@@ -17,6 +17,7 @@ check_PROGRAMS += \
 	tests/cgroup \
 	tests/cluster \
 	tests/confirm \
+	tests/cost \
 	tests/crc32c \
 	tests/doorbell \
 	tests/hog \
