@@ -6,14 +6,30 @@
 #include <stdbool.h>
 #include <time.h>
 
-enum { EXCHANGES = 20, TAG = 7 };
+enum { EXCHANGES = 20, TAG = 7, TAG_TURN };
 
 /* Below this a sleep may come back too late. */
 static const double shortest_sleep = 200e-6;
 
-/* Rank 0 answers each message of RANK with its time. */
+/*
+ * Waits with sleeps: ranks whose turn it isn't must not take the processor from the two that
+ * exchange messages, else round trips show the scheduler's time slices.
+ */
+static int wait_asleep(int code, MPI_Request *request) {
+    for (int done = 0; code == MPI_SUCCESS;) {
+        code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (done)
+            break;
+        struct timespec time = {.tv_nsec = 1000000};
+        nanosleep(&time, NULL);
+    }
+    return code;
+}
+
+/* Rank 0 gives RANK its turn, and answers each of its messages with the time. */
 static int answer(int rank, MPI_Comm comm) {
-    int code = MPI_SUCCESS;
+    char turn = 0;
+    int code = MPI_Send(&turn, 1, MPI_CHAR, rank, TAG_TURN, comm);
     for (int i = 0; i < EXCHANGES && code == MPI_SUCCESS; i++) {
         char request;
         code = MPI_Recv(&request, 1, MPI_CHAR, rank, TAG, comm, MPI_STATUS_IGNORE);
@@ -26,11 +42,17 @@ static int answer(int rank, MPI_Comm comm) {
 
 static int ask(common_clock *clock, MPI_Comm comm) {
     double shortest = -1;
+    char turn;
+    MPI_Request request;
+    int code = MPI_Irecv(&turn, 1, MPI_CHAR, 0, TAG_TURN, comm, &request);
+    code = wait_asleep(code, &request);
+    if (code != MPI_SUCCESS)
+        return code;
     for (int i = 0; i < EXCHANGES; i++) {
-        char request = 0;
+        char question = 0;
         double start = MPI_Wtime(), theirs;
-        int code = MPI_Sendrecv(&request, 1, MPI_CHAR, 0, TAG, &theirs, 1, MPI_DOUBLE, 0, TAG, comm,
-                                MPI_STATUS_IGNORE);
+        code = MPI_Sendrecv(&question, 1, MPI_CHAR, 0, TAG, &theirs, 1, MPI_DOUBLE, 0, TAG, comm,
+                            MPI_STATUS_IGNORE);
         double end = MPI_Wtime();
         if (code != MPI_SUCCESS)
             return code;
@@ -64,17 +86,18 @@ int common_clock_init(common_clock *clock, MPI_Comm comm) {
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     int code = shares_node(comm, &shares);
-    for (int other = 1; other < ranks && code == MPI_SUCCESS; other++) {
-        if (rank == 0)
-            code = answer(other, comm);
-        else if (rank == other)
-            code = ask(clock, comm);
-    }
+    for (int other = 1; rank == 0 && other < ranks && code == MPI_SUCCESS; other++)
+        code = answer(other, comm);
+    if (rank != 0 && code == MPI_SUCCESS)
+        code = ask(clock, comm);
     if (code != MPI_SUCCESS)
         return code;
     if (shares)
         *clock = (common_clock){0};
-    return MPI_Allreduce(MPI_IN_PLACE, &clock->uncertainty, 1, MPI_DOUBLE, MPI_MAX, comm);
+    MPI_Request request;
+    code =
+        MPI_Iallreduce(MPI_IN_PLACE, &clock->uncertainty, 1, MPI_DOUBLE, MPI_MAX, comm, &request);
+    return wait_asleep(code, &request);
 }
 
 double common_clock_now(const common_clock *clock) {

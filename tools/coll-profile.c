@@ -305,7 +305,7 @@ static bool report(const command *options, survey *s, FILE *json) {
     if (!levels)
         return cli_refuse(&problem, "every level is too noisy; see what else uses the machines, or "
                                     "raise --seconds or --noise; nothing is written");
-    int code = COLL_Profile_write(options->output, s->comm, cost, measured);
+    int code = COLL_Profile_write(options->output, s->comm, cost, measured, NULL);
     if (code != MPI_SUCCESS)
         return cli_refuse_code(&problem, code);
     return print_table(options, s, cost, json);
