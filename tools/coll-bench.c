@@ -28,8 +28,10 @@ static const char help[] =
     "                     (default 1-4M)\n"
     "  --algorithms LIST  what to measure of libcoll, separated by spaces or semicolons:\n"
     "                     auto, chain, \"chain:chunk=8K,window=4\" (default: auto and all)\n"
-    "  --rivals           also Open MPI's broadcasts by forced algorithm and segment size, and\n"
-    "                     MPI_Ibcast\n"
+    "  --rivals           also Open MPI's broadcasts by forced algorithm and segment size, those "
+    "of\n"
+    "                     its components han and adapt, and MPI_Ibcast\n"
+    "  --no-native        without the MPI library's default, which may take very long\n"
     "  --root RANK        (default 0)\n"
     "  --reps N           so many repetitions (default: 5 at least, until the medians are steady)\n"
     "  --seconds S        no new repetition of a size after so many seconds (default 20)\n"
@@ -51,7 +53,7 @@ typedef struct command {
     int size_count;
     char *spec_text; /* what specs point into */
     const char *specs[SPECS_MAX + 1];
-    bool rivals, help, version;
+    bool rivals, no_native, help, version;
     const char *json;
     bench_settings settings;
 } command;
@@ -65,6 +67,7 @@ enum {
     OPTION_SECONDS,
     OPTION_WARMUP,
     OPTION_ALL_RIVALS,
+    OPTION_NO_NATIVE,
     OPTION_VERIFY,
     OPTION_JSON,
     OPTION_HELP,
@@ -80,6 +83,7 @@ static const struct option long_options[] = {
     {"seconds", required_argument, NULL, OPTION_SECONDS},
     {"warmup", required_argument, NULL, OPTION_WARMUP},
     {"all-rivals", no_argument, NULL, OPTION_ALL_RIVALS},
+    {"no-native", no_argument, NULL, OPTION_NO_NATIVE},
     {"verify", no_argument, NULL, OPTION_VERIFY},
     {"json", required_argument, NULL, OPTION_JSON},
     {"help", no_argument, NULL, OPTION_HELP},
@@ -186,6 +190,9 @@ static bool take_option(int option, const char *text, command *options) {
     case OPTION_ALL_RIVALS:
         settings->hopeless = 0;
         return true;
+    case OPTION_NO_NATIVE:
+        options->no_native = true;
+        return true;
     case OPTION_VERIFY:
         settings->verify = true;
         return true;
@@ -274,7 +281,9 @@ static bool choose(const command *options, MPI_Comm comm, contender_list *list) 
     int forced, peer = -1, ranks, code;
     char params[CONTENDER_PARAMS];
     MPI_Comm_size(comm, &ranks);
-    code = contender_add(list, CONTENDER_NATIVE, "native", "", run_native, comm);
+    code = options->no_native
+               ? MPI_SUCCESS
+               : contender_add(list, CONTENDER_NATIVE, "native", "", run_native, comm);
     if (code == MPI_SUCCESS)
         code = contender_add_ours(list, options->operation, *options->specs ? options->specs : NULL,
                                   run_ours, comm);
