@@ -349,11 +349,13 @@ static void print_row(const command *options, const contender *c, const bench_re
 
 /* Under the rows of a size: the best forced setting of the MPI library, and how auto compares. */
 static void print_best_rival(const contender_list *list, const bench_result results[]) {
-    int best = -1;
+    int best = -1, most = 0;
     double ours = 0;
+    for (int i = 0; i < list->count; i++)
+        most = results[i].count > most ? results[i].count : most;
     for (int i = 0; i < list->count; i++) {
         contender_kind kind = list->at[i].kind;
-        if (!results[i].count)
+        if (results[i].count < most) /* failed, or far behind at the first sight */
             continue;
         if (kind == CONTENDER_OURS && strcmp(list->at[i].algorithm, "auto") == 0)
             ours = median_of(&results[i]);
