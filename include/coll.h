@@ -99,6 +99,9 @@ typedef struct COLL_Curve {
     double seconds[COLL_KNOTS]; /* never falling */
 } COLL_Curve;
 
+/* The value of CURVE, which has a knot at least, at BYTES. Not collective. */
+double COLL_Curve_at(const COLL_Curve *curve, double bytes);
+
 /* The parameters of the cost model of Tam and Wang that are functions of message size. */
 typedef enum COLL_Parameter {
     COLL_SEND_OVERHEAD,    /* Os: the processor's time for a send */

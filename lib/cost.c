@@ -26,7 +26,7 @@ static double slope(const coll_curve *curve, int i) {
     return (curve->seconds[i] - curve->seconds[i - 1]) / (curve->bytes[i] - curve->bytes[i - 1]);
 }
 
-double coll_curve_at(const coll_curve *curve, double bytes) {
+double COLL_Curve_at(const coll_curve *curve, double bytes) {
     if (curve->knots == 1 || bytes <= curve->bytes[0])
         return curve->seconds[0];
     int i = 1;
@@ -55,7 +55,7 @@ const char *coll_curve_fault(const coll_curve *curve) {
 static double value(const coll_cost *cost, COLL_Parameter parameter, double bytes, double fixed,
                     double per_byte) {
     const coll_curve *curve = &cost->curve[parameter];
-    return curve->knots ? coll_curve_at(curve, bytes) : fixed + bytes * per_byte;
+    return curve->knots ? COLL_Curve_at(curve, bytes) : fixed + bytes * per_byte;
 }
 
 double coll_cost_send_overhead(const coll_cost *cost, double bytes) {
@@ -82,7 +82,7 @@ double coll_cost_transfer(const coll_cost *cost, double bytes, int ranks) {
     double empty = fmax(cost->latency - 2 * cost->overhead, 0);
     double pair = value(cost, COLL_TRANSFER, bytes, empty, cost->per_byte);
     double start = value(cost, COLL_TRANSFER, 0, empty, 0);
-    double asked = ranks * bytes / coll_cost_send_gap(cost, bytes);
+    double asked = (ranks - 1) * bytes / coll_cost_send_gap(cost, bytes);
     double crowding = cost->together > 0 ? fmax(1, asked / cost->together) : 1;
     return start + fmax(ranks - 2, 0) * cost->per_rank + (pair - start) * crowding;
 }

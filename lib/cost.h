@@ -18,9 +18,6 @@
 typedef COLL_Cost coll_cost;
 typedef COLL_Curve coll_curve;
 
-/* The value of CURVE, which has a knot at least, at BYTES. */
-double coll_curve_at(const coll_curve *curve, double bytes);
-
 /* What is wrong with CURVE, in a few static words ("a time below the one before"); NULL where it is
  * good.
  */
@@ -34,8 +31,8 @@ double coll_cost_arrival_overhead(const coll_cost *cost, double bytes);
 double coll_cost_receive_overhead(const coll_cost *cost, double bytes);
 
 /*
- * L(m; p), of which RANKS (p, 2 for one pair) take part at once: l(p) + m B max(1, p m / (C
- * gs(m))), where C is what the level's network moves in all.
+ * L(m; p), where RANKS (p; 2 for one pair) take part at once, all but one of them sending: l(p) +
+ * m B max(1, (p - 1) m / (C gs(m))), where C is what the level's network moves in all.
  */
 double coll_cost_transfer(const coll_cost *cost, double bytes, int ranks);
 

@@ -10,6 +10,7 @@ libcoll_core_la_SOURCES = \
 	lib/cost.c lib/cost.h \
 	lib/crc32c.c lib/crc32c.h \
 	lib/data.c lib/data.h \
+	lib/doorbell.c lib/doorbell.h \
 	lib/env.c lib/env.h \
 	lib/error.c lib/error.h \
 	lib/flow.c lib/flow.h \

@@ -66,6 +66,28 @@ static void check_all(MPI_Comm comm, const char *spec, int units) {
             }
 }
 
+/* Pretends that the ranks of COMM are spread over SITES sites of two nodes each, all of which this
+ * host answers for. */
+static void pretend_sites(MPI_Comm comm, int sites) {
+    coll_comm *state;
+    ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
+    coll_topo *topo = &state->topo;
+    size_t length = strlen(topo->hosts[0]) + 1, list = 2 * (size_t)sites * sizeof *topo->hosts;
+    char **hosts = malloc(list + length);
+    memcpy((char *)hosts + list, topo->hosts[0], length);
+    for (int node = 0; node < 2 * sites; node++)
+        hosts[node] = (char *)hosts + list;
+    free(topo->hosts);
+    topo->hosts = hosts;
+    for (int i = 0; i < state->ranks; i++) {
+        int site = i < sites ? i : (i * 7 + 3) % sites;
+        topo->places[i] = (coll_place){.site = site, .rack = site, .node = 2 * site + i % 2};
+    }
+    topo->nodes = 2 * sites;
+    topo->racks = topo->sites = sites;
+    state->order_root = -1;
+}
+
 /* Small chunks, so that every edge of the pipeline is met with few bytes. */
 static const char *small_spec(const coll_algorithm *algorithm) {
     if (strcmp(algorithm->name, "chain") == 0)
@@ -74,6 +96,10 @@ static const char *small_spec(const coll_algorithm *algorithm) {
         return "circulant:block=48,window=3";
     if (strcmp(algorithm->name, "two_tree") == 0)
         return "two_tree:chunk=48,window=3";
+    if (strcmp(algorithm->name, "hlot") == 0)
+        return "hlot:segment=48,window=3";
+    if (strcmp(algorithm->name, "flat") == 0)
+        return "flat:segment=48,window=2";
     return algorithm->name;
 }
 
@@ -93,6 +119,20 @@ START_TEST(scattered_over_nodes_and_racks) {
         check_all(comm, small_spec(*a), 21);
     check_all(comm, "auto", 21);
     MPI_Comm_free(&comm);
+}
+END_TEST
+
+START_TEST(scattered_over_sites) {
+    static const char *const specs[] = {"hlot:segment=48,window=3", "flat:segment=36,window=1",
+                                        "hlot:plus=0,segment=1M", "auto"};
+    for (int sites = 2; sites <= 6 && sites <= world_ranks; sites++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        pretend_sites(comm, sites);
+        for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+            check_all(comm, specs[i], 21);
+        MPI_Comm_free(&comm);
+    }
 }
 END_TEST
 
@@ -281,6 +321,7 @@ static Suite *bcast(void) {
     TCase *tests = tcase_create("all algorithms");
     tcase_add_test(tests, all_roots_layouts_and_sizes);
     tcase_add_test(tests, scattered_over_nodes_and_racks);
+    tcase_add_test(tests, scattered_over_sites);
     tcase_add_test(tests, bytes_around_the_chunk);
     tcase_add_test(tests, megabytes);
     tcase_add_test(tests, sub_communicators);

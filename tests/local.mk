@@ -18,6 +18,9 @@ check_PROGRAMS += \
 	tests/cluster \
 	tests/confirm \
 	tests/crc32c \
+	tests/doorbell \
+	tests/hlot_matrix \
+	tests/hlot_tree \
 	tests/hog \
 	tests/images \
 	tests/incast \
@@ -69,9 +72,9 @@ noinst_PROGRAMS += tests/fault_probe
 tests_fault_probe_LDADD = libcoll_core.la
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/lab_faults.sh tests/netlab.sh \
-	tests/plot.sh tests/tools.sh tests/wordcount.sh tests/words.sh
-EXTRA_DIST += $(SCRIPT_TESTS)
+SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/hlot.sh \
+	tests/lab_faults.sh tests/netlab.sh tests/plot.sh tests/tools.sh tests/wordcount.sh tests/words.sh
+EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.
 RUN_SCRIPT_TESTS = $(SCRIPT_TESTS)

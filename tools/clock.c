@@ -2,29 +2,22 @@
 
 #include "tools/clock.h"
 
+#include "tools/asleep.h"
+
 #include <sched.h>
 #include <stdbool.h>
 #include <time.h>
 
 enum { EXCHANGES = 20, TAG = 7, TAG_TURN };
 
+/*
+ * Ranks whose turn it isn't sleep for so long: awake they would take the processor from the two
+ * that exchange messages, and round trips would show the scheduler's time slices; s.
+ */
+static const double NAP = 1e-3;
+
 /* Below this a sleep may come back too late. */
 static const double shortest_sleep = 200e-6;
-
-/*
- * Waits with sleeps: ranks whose turn it isn't must not take the processor from the two that
- * exchange messages, else round trips show the scheduler's time slices.
- */
-static int wait_asleep(int code, MPI_Request *request) {
-    for (int done = 0; code == MPI_SUCCESS;) {
-        code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
-        if (done)
-            break;
-        struct timespec time = {.tv_nsec = 1000000};
-        nanosleep(&time, NULL);
-    }
-    return code;
-}
 
 /* Rank 0 gives RANK its turn, and answers each of its messages with the time. */
 static int answer(int rank, MPI_Comm comm) {
@@ -45,7 +38,8 @@ static int ask(common_clock *clock, MPI_Comm comm) {
     char turn;
     MPI_Request request;
     int code = MPI_Irecv(&turn, 1, MPI_CHAR, 0, TAG_TURN, comm, &request);
-    code = wait_asleep(code, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_asleep(&request, NAP);
     if (code != MPI_SUCCESS)
         return code;
     for (int i = 0; i < EXCHANGES; i++) {
@@ -97,7 +91,7 @@ int common_clock_init(common_clock *clock, MPI_Comm comm) {
     MPI_Request request;
     code =
         MPI_Iallreduce(MPI_IN_PLACE, &clock->uncertainty, 1, MPI_DOUBLE, MPI_MAX, comm, &request);
-    return wait_asleep(code, &request);
+    return code == MPI_SUCCESS ? wait_asleep(&request, NAP) : code;
 }
 
 double common_clock_now(const common_clock *clock) {

@@ -29,8 +29,9 @@ static const char help[] =
     "                     (default 1-4M)\n"
     "  --algorithms LIST  what to measure of libcoll, separated by spaces or semicolons:\n"
     "                     auto, chain, \"chain:chunk=8K,window=4\" (default: auto and all)\n"
-    "  --rivals           also Open MPI's own by forced algorithm and segment size, and the\n"
-    "                     nonblocking one\n"
+    "  --rivals           also Open MPI's own by forced algorithm and segment size, those of its\n"
+    "                     components han and adapt, and the nonblocking one\n"
+    "  --no-native        without the MPI library's default, which may take very long\n"
     "  --root RANK        (default 0)\n"
     "  --reps N           so many repetitions (default: 5 at least, until the medians are steady)\n"
     "  --seconds S        no new repetition of a size after so many seconds (default 20)\n"
@@ -55,7 +56,7 @@ typedef struct command {
     int size_count;
     char *spec_text; /* what specs point into */
     const char *specs[SPECS_MAX + 1];
-    bool rivals, help, version;
+    bool rivals, no_native, help, version;
     const char *json;
     bench_settings settings;
 } command;
@@ -69,6 +70,7 @@ enum {
     OPTION_SECONDS,
     OPTION_WARMUP,
     OPTION_ALL_RIVALS,
+    OPTION_NO_NATIVE,
     OPTION_VERIFY,
     OPTION_DROPS,
     OPTION_JSON,
@@ -85,6 +87,7 @@ static const struct option long_options[] = {
     {"seconds", required_argument, NULL, OPTION_SECONDS},
     {"warmup", required_argument, NULL, OPTION_WARMUP},
     {"all-rivals", no_argument, NULL, OPTION_ALL_RIVALS},
+    {"no-native", no_argument, NULL, OPTION_NO_NATIVE},
     {"verify", no_argument, NULL, OPTION_VERIFY},
     {"drops", required_argument, NULL, OPTION_DROPS},
     {"json", required_argument, NULL, OPTION_JSON},
@@ -192,6 +195,9 @@ static bool take_option(int option, const char *text, command *options) {
     case OPTION_ALL_RIVALS:
         settings->hopeless = 0;
         return true;
+    case OPTION_NO_NATIVE:
+        options->no_native = true;
+        return true;
     case OPTION_VERIFY:
         settings->verify = true;
         return true;
@@ -290,7 +296,9 @@ static bool choose(const command *options, MPI_Comm comm, contender_list *list) 
     int peer = -1, ranks, code;
     char params[CONTENDER_PARAMS];
     MPI_Comm_size(comm, &ranks);
-    code = contender_add(list, CONTENDER_NATIVE, "native", "", op->native, comm);
+    code = options->no_native
+               ? MPI_SUCCESS
+               : contender_add(list, CONTENDER_NATIVE, "native", "", op->native, comm);
     if (code == MPI_SUCCESS)
         code = contender_add_ours(list, op->library, *options->specs ? options->specs : op->specs,
                                   op->ours, comm);
@@ -371,11 +379,13 @@ static void print_row(const command *options, const contender *c, const bench_re
 
 /* Under the rows of a size: the best forced setting of the MPI library, and how auto compares. */
 static void print_best_rival(const contender_list *list, const bench_result results[]) {
-    int best = -1;
+    int best = -1, most = 0;
     double ours = 0;
+    for (int i = 0; i < list->count; i++)
+        most = results[i].count > most ? results[i].count : most;
     for (int i = 0; i < list->count; i++) {
         contender_kind kind = list->at[i].kind;
-        if (!results[i].count)
+        if (results[i].count < most) /* failed, or far behind at the first sight */
             continue;
         if (kind == CONTENDER_OURS && strcmp(list->at[i].algorithm, "auto") == 0)
             ours = median_of(&results[i]);

@@ -6,11 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Components with collectives of their own, which Open MPI doesn't use unless it is asked. */
+static const char *const components[] = {"han", "adapt"};
+
 static const int segment_sizes[] = {0, 1 << 10, 4 << 10, 8 << 10, 32 << 10, 128 << 10};
 
 void rivals_prepare(void) {
     /* Without a forced algorithm the rules stay those of the default. */
     setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
+    /* Components of priority 0 are never there; at 1 they are, but nobody takes them unasked. */
+    setenv("OMPI_MCA_coll_han_priority", "1", 0);
+    setenv("OMPI_MCA_coll_adapt_priority", "1", 0);
 }
 
 #ifdef HAVE_MPI_T_INIT_THREAD
@@ -49,6 +55,30 @@ static int add_forced(contender_list *list, MPI_Comm comm, const operation *op,
                          op->native, comm);
 }
 
+/* Adds OP on a communicator whose collectives are COMPONENT's, as far as it has them. */
+static int add_component(contender_list *list, MPI_Comm comm, const operation *op,
+                         const char *component) {
+    char name[CONTENDER_NAME];
+    snprintf(name, sizeof name, "ompi_%s", component);
+    int code = contender_add(list, CONTENDER_RIVAL, name, "", op->native, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+
+    /* The preference is not passed on to duplicates: this one must be made with it. */
+    MPI_Comm *own = &list->at[list->count - 1].comm;
+    MPI_Info info;
+    code = MPI_Comm_free(own);
+    if (code == MPI_SUCCESS)
+        code = MPI_Info_create(&info);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = MPI_Info_set(info, "ompi_comm_coll_preference", component);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_dup_with_info(comm, info, own);
+    MPI_Info_free(&info);
+    return code;
+}
+
 int rivals_add(contender_list *list, const operation *op, MPI_Comm comm) {
     int provided, code = MPI_SUCCESS;
 #ifdef HAVE_MPI_T_INIT_THREAD
@@ -68,6 +98,8 @@ int rivals_add(contender_list *list, const operation *op, MPI_Comm comm) {
 #ifdef HAVE_MPI_T_INIT_THREAD
     MPI_T_finalize();
 #endif
+    for (size_t i = 0; i < sizeof components / sizeof *components && code == MPI_SUCCESS; i++)
+        code = add_component(list, comm, op, components[i]);
     if (code == MPI_SUCCESS)
         code =
             contender_add(list, CONTENDER_RIVAL, op->nonblocking_name, "", op->nonblocking, comm);
