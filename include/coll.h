@@ -23,8 +23,8 @@ extern "C" {
 const char *COLL_Version(void);
 
 /*
- * Chooses the algorithm of OPERATION ("bcast", "aggregate") on COMM, over what the environment
- * says. SPEC is "auto", an algorithm's name, or a name with parameters:
+ * Chooses the algorithm of OPERATION ("bcast", "gather", "aggregate") on COMM, over what the
+ * environment says. SPEC is "auto", an algorithm's name, or a name with parameters:
  * "chain:chunk=32K,window=16". Local, but every rank of COMM must make the same call at the same
  * place among its collectives. Errors: MPI_ERR_ARG when the operation, the name, a parameter or its
  * value is unknown or out of bounds; the text names what is allowed.
@@ -182,6 +182,25 @@ const COLL_Setting *COLL_Settings(void);
  * as their sizes in bytes agree. BUFFER is read at ROOT and written elsewhere.
  */
 int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
+
+/*
+ * MPI_Gather. Counts may exceed INT_MAX, and so may what the root gets in all. Ranks may describe
+ * their data by different datatypes as long as the sizes in bytes agree. SEND_BUFFER may be
+ * MPI_IN_PLACE at ROOT, whose block is then there already. The receive arguments count at ROOT
+ * alone.
+ */
+int COLL_Gather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root,
+                MPI_Comm comm);
+
+/*
+ * MPI_Gatherv: RECEIVE_COUNTS[i] elements of rank i go to DISPLACEMENTS[i], counted in extents of
+ * RECEIVE_TYPE. The rest is as in COLL_Gather.
+ */
+int COLL_Gatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                 void *receive_buffer, const MPI_Count receive_counts[],
+                 const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
+                 MPI_Comm comm);
 
 /*
  * A pool of key-value pairs: 64-bit keys, values of one fixed size, at most one value a key. A

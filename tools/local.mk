@@ -11,6 +11,8 @@ coll_bench_SOURCES = \
 	tools/clock.c tools/clock.h \
 	tools/coll-bench.c \
 	tools/contender.c tools/contender.h \
+	tools/drops.c tools/drops.h \
+	tools/operation.c tools/operation.h \
 	tools/rivals.c tools/rivals.h
 coll_bench_LDADD = libcli.la libcoll.la
 
