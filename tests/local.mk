@@ -43,6 +43,7 @@ check_PROGRAMS += \
 	tests/gather.mpi \
 	tests/info.mpi \
 	tests/faults.mpi \
+	tests/guard.mpi \
 	tests/kmeans.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
@@ -56,6 +57,7 @@ tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
 tests_gather_mpi_SOURCES = tests/gather.c
 tests_info_mpi_SOURCES = tests/info.c
 tests_faults_mpi_SOURCES = tests/faults.c
+tests_guard_mpi_SOURCES = tests/guard.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c

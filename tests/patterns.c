@@ -233,7 +233,7 @@ END_TEST
 START_TEST(bad_specs_name_setting_value_and_remedy) {
     ck_assert_str_eq(refusal("nonsense"),
                      "COLL_BCAST=nonsense: unknown algorithm; allowed: auto, native, linear, "
-                     "binomial, scatter_allgather, chain, circulant, two_tree");
+                     "binomial, scatter_allgather, chain, circulant, two_tree, flat, hlot");
     ck_assert_str_eq(refusal("chain:window=0"),
                      "COLL_BCAST=chain:window=0: window must be 1 to 1K");
     ck_assert_str_eq(refusal("chain:chunk=2G"), "COLL_BCAST=chain:chunk=2G: chunk must be 0 to 1G");
@@ -313,9 +313,13 @@ START_TEST(predictions_match_the_formulas) {
     ck_assert_uint_eq(coll_profile_chunk(link, 7, 1000), 7);
     ck_assert_double_eq_tol(coll_bcast_linear.base.predict(&shape, profile, NULL), a + 24 * whole,
                             1e-12);
-    /* Five rounds; the root sends five messages, its first child four, and so on. */
     ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, profile, NULL),
-                            5 * a + (5 + 4 + 3 + 2 + 1) * whole, 1e-12);
+                            5 * (a + whole), 1e-12);
+    /* Under the eager limit the root's five messages share its link, its first child's four, ... */
+    shape.bytes = 32 << 10;
+    ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, profile, NULL),
+                            5 * a + (5 + 4 + 3 + 2 + 1) * chunk, 1e-12);
+    shape.bytes = 1 << 20;
     ck_assert_double_eq_tol(coll_bcast_scatter_allgather.base.predict(&shape, profile, NULL),
                             a + 24 * block + 24 * (a + block), 1e-12);
     free(cluster.places);
