@@ -338,8 +338,39 @@ int coll_comm_set(coll_comm *comm, coll_operation operation, const char *setting
     if (code != MPI_SUCCESS)
         return code;
     comm->specs[operation] = parsed;
+    memset(comm->decisions[operation], 0, sizeof comm->decisions[operation]);
     decide_to_stand_back(comm);
     return MPI_SUCCESS;
+}
+
+static int size_class(size_t bytes) {
+    int class = 0;
+    while (bytes >>= 1)
+        class ++;
+    return class;
+}
+
+const coll_decision *coll_comm_decision(const coll_comm *comm, coll_operation operation,
+                                        size_t bytes) {
+    return &comm->decisions[operation][size_class(bytes)];
+}
+
+void coll_comm_judge(coll_comm *comm, coll_operation operation, size_t bytes,
+                     coll_verdict verdict) {
+    comm->decisions[operation][size_class(bytes)].verdict = verdict;
+}
+
+/* Over several sites latencies may be measured anew at any time, and choices change with them. */
+coll_choice coll_comm_choose(coll_comm *comm, coll_operation operation, const coll_shape *shape) {
+    coll_decision *last = &comm->decisions[operation][size_class(shape->bytes)];
+    if (!last->choice.algorithm || last->bytes != shape->bytes || last->root != shape->root ||
+        comm->topo.sites > 1) {
+        last->choice = coll_select(coll_operations[operation].table, shape, comm->profile,
+                                   &comm->specs[operation]);
+        last->bytes = shape->bytes;
+        last->root = shape->root;
+    }
+    return last->choice;
 }
 
 int coll_comm_order(coll_comm *comm, int root, const int **order) {

@@ -15,13 +15,6 @@ static const double CLEARLY = 1.05;
 /* What a test's slow algorithm takes longer; s. */
 static const double SLOW = 1e6;
 
-static int size_class(size_t bytes) {
-    int class = 0;
-    while (bytes >>= 1)
-        class ++;
-    return class;
-}
-
 static bool seems_slow(const coll_algorithm *algorithm) {
     const char *slow = coll_env("COLL_TEST_SLOW");
     return slow && strcmp(slow, algorithm->name) == 0;
@@ -62,21 +55,22 @@ int coll_guard(coll_comm *comm, coll_operation operation, size_t bytes, coll_gua
     if (!comm->guard || bytes == COLL_BYTES_UNKNOWN || comm->specs[operation].algorithm ||
         choice->algorithm == native)
         return MPI_SUCCESS;
-    coll_verdict *verdict = &comm->verdicts[operation][size_class(bytes)];
+    coll_verdict verdict = coll_comm_decision(comm, operation, bytes)->verdict;
     coll_choice rivals[RIVALS] = {*choice,
                                   {.algorithm = native, .values = coll_values_default(native)}};
-    if (*verdict == COLL_VERDICT_NONE) {
+    if (verdict == COLL_VERDICT_NONE) {
         double least[RIVALS];
         int code = compare(comm, run, call, rivals, least);
         if (code != MPI_SUCCESS)
             return code;
-        *verdict =
+        verdict =
             least[CHOSEN] > CLEARLY * least[NATIVE] ? COLL_VERDICT_NATIVE : COLL_VERDICT_CHOICE;
+        coll_comm_judge(comm, operation, bytes, verdict);
         *done = true;
     }
-    if (*verdict == COLL_VERDICT_NATIVE)
+    if (verdict == COLL_VERDICT_NATIVE)
         *choice = rivals[NATIVE];
-    choice->why = *verdict == COLL_VERDICT_NATIVE ? "the guard found native faster"
-                                                  : "least predicted time; the guard agrees";
+    choice->why = verdict == COLL_VERDICT_NATIVE ? "the guard found native faster"
+                                                 : "least predicted time; the guard agrees";
     return MPI_SUCCESS;
 }

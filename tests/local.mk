@@ -47,6 +47,7 @@ check_PROGRAMS += \
 	tests/kmeans.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
+	tests/survey.mpi \
 	tests/topo.mpi \
 	tests/typemap.mpi \
 	tests/wait.mpi
@@ -61,6 +62,7 @@ tests_guard_mpi_SOURCES = tests/guard.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
+tests_survey_mpi_SOURCES = tests/survey.c
 tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
 tests_wait_mpi_SOURCES = tests/wait.c
