@@ -22,6 +22,8 @@ const COLL_Setting coll_settings[] = {
     {"COLL_PROFILE", "file of measured costs, which coll-profile writes; or built-in"},
     {"COLL_TIMEOUT", "seconds without progress after which a call is an error; 0: wait for ever"},
     {"COLL_WAIT", "how to wait: polite (yield and sleep), spin, or auto: polite on shared cores"},
+    {"COLL_GUARD",
+     "1: on first use, compare what is chosen with the MPI library's own; keep the faster"},
     {"COLL_TRACE", "1: print one line a call to stderr: operation, bytes, choice, why, seconds"},
     {"COLL_KMEANS_KERNEL", "kernel of coll-kmeans: avx512-vnni, avx2 or scalar; default: the best"},
     {NULL, NULL},

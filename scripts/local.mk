@@ -1,6 +1,8 @@
 # Scripts run from the source tree.
 EXTRA_DIST += \
 	scripts/check \
+	scripts/chooser-score \
+	scripts/chooser-score.d/score.awk \
 	scripts/netlab \
 	scripts/netlab.d/delay.c \
 	scripts/netlab.d/enter \

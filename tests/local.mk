@@ -9,7 +9,7 @@ check_LTLIBRARIES = libharness.la
 libharness_la_SOURCES = tests/harness.c tests/harness.h tests/layouts.c tests/layouts.h
 
 AM_CFLAGS += $(CHECK_CFLAGS)
-LDADD = libharness.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK_LIBS)
+LDADD = libharness.la libsurvey.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK_LIBS)
 
 # Without MPI.
 check_PROGRAMS += \
@@ -17,6 +17,7 @@ check_PROGRAMS += \
 	tests/cgroup \
 	tests/cluster \
 	tests/confirm \
+	tests/cost \
 	tests/crc32c \
 	tests/doorbell \
 	tests/hlot_matrix \
@@ -42,6 +43,7 @@ check_PROGRAMS += \
 	tests/gather.mpi \
 	tests/info.mpi \
 	tests/faults.mpi \
+	tests/guard.mpi \
 	tests/kmeans.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
@@ -55,6 +57,7 @@ tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
 tests_gather_mpi_SOURCES = tests/gather.c
 tests_info_mpi_SOURCES = tests/info.c
 tests_faults_mpi_SOURCES = tests/faults.c
+tests_guard_mpi_SOURCES = tests/guard.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c

@@ -123,11 +123,14 @@ static void print_machine(const COLL_Description *d) {
 }
 
 static void print_costs(const COLL_Description *d) {
-    printf("\n%-10s %12s %12s %12s  %s\n", "level", "latency_us", "overhead_us", "MB/s", "source");
-    for (int level = 0; level < COLL_LEVELS; level++)
-        printf("%-10s %12.2f %12.2f %12.2f  %s\n", COLL_Level_name(level),
-               d->cost[level].latency * 1e6, d->cost[level].overhead * 1e6,
-               1e-6 / d->cost[level].per_byte, d->measured[level] ? "measured" : "built-in");
+    printf("\n%-10s %12s %12s %12s %12s %12s  %s\n", "level", "latency_us", "overhead_us", "MB/s",
+           "wake_us", "BL_bytes", "source");
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        const COLL_Cost *cost = &d->cost[level];
+        printf("%-10s %12.2f %12.2f %12.2f %12.2f %12.0f  %s\n", COLL_Level_name(level),
+               cost->latency * 1e6, cost->overhead * 1e6, 1e-6 / cost->per_byte, cost->wake * 1e6,
+               cost->buffer, d->measured[level] ? "measured" : "built-in");
+    }
 }
 
 /* A line for each node, where its first rank comes. */
@@ -190,6 +193,8 @@ static void write_machine(const COLL_Description *d, FILE *json) {
         cli_json_number(&line, "latency_us", d->cost[level].latency * 1e6);
         cli_json_number(&line, "overhead_us", d->cost[level].overhead * 1e6);
         cli_json_number(&line, "MBps", 1e-6 / d->cost[level].per_byte);
+        cli_json_number(&line, "wake_us", d->cost[level].wake * 1e6);
+        cli_json_number(&line, "buffer_bytes", d->cost[level].buffer);
         cli_json_integer(&line, "measured", d->measured[level]);
         cli_json_end(&line);
     }

@@ -16,9 +16,9 @@
  * With confirm=1 chunks carry checksums, the last rank acknowledges, and faults lead to up to retry
  * restarts: chain_confirmed.h.
  *
- * Cost: (p + n - 2) (a + c B) for p ranks and n chunks of c bytes; a is overhead and, over the
- * p - 1 hops, latency.
- * Source: Zhang, Qiu: High Performance Clustering of Social Images, section 4 and eq. 3.
+ * Cost: (p + n - 2) (a + c B) for p ranks and n chunks of c bytes: the first chunk pays p - 1 hops
+ * in full, each at its level; the other n - 1 follow at the pace of the farthest level. Source:
+ * Zhang, Qiu: High Performance Clustering of Social Images, section 4 and eq. 3.
  */
 #include "config.h"
 
@@ -60,16 +60,19 @@ static int window_of(const coll_shape *call, const coll_profile *profile, const 
 
 static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
-    double hops = call->topo->ranks - 1;
-    double bytes = (double)call->bytes;
+    const coll_topo *topo = call->topo;
     double chunk = fmax((double)chunk_of(call, profile, values), 1);
-    double chunks = ceil(bytes / chunk);
-
-    /* The first chunk pays every hop in full; the others follow at the pace of the slowest hop. */
-    const coll_cost *slowest = coll_profile_outermost(profile, call->topo);
-    double pace = slowest->overhead + chunk * slowest->per_byte;
-    double confirmation = values->at[CONFIRM] ? 2 * (slowest->latency + slowest->overhead) : 0;
-    return hops * (slowest->latency + pace) + (chunks - 1) * pace + confirmation;
+    const int hops[COLL_LEVELS] = {[COLL_LEVEL_NODE] = topo->ranks - topo->nodes,
+                                   [COLL_LEVEL_RACK] = topo->nodes - topo->racks,
+                                   [COLL_LEVEL_SITE] = topo->racks - topo->sites,
+                                   [COLL_LEVEL_WIDE] = topo->sites - 1};
+    double seconds = 0;
+    for (int level = 0; level < COLL_LEVELS; level++)
+        seconds += hops[level] * coll_cost_relay(&profile->level[level], chunk, 2);
+    const coll_cost *slowest = coll_profile_outermost(profile, topo);
+    double confirmation = values->at[CONFIRM] ? 2 * coll_cost_relay(slowest, 1, 2) : 0;
+    return seconds + coll_cost_rest(slowest, (double)call->bytes, chunk, topo->ranks) +
+           confirmation;
 }
 
 /* One rank's part: chunks come from PREVIOUS and go to NEXT (-1: nobody). */

@@ -7,7 +7,10 @@ const coll_algorithm *const coll_gather_table[] = {
     &coll_gather_window.base, &coll_gather_credit.base, NULL,
 };
 
+/* Where nobody has measured it: that of the smallest switches. */
+static const double SMALL_BUFFER = 60e3;
+
 double coll_gather_buffer(const coll_profile *profile, const coll_topo *topo) {
-    (void)profile, (void)topo;
-    return 60e3;
+    double buffer = coll_cost_buffer(coll_profile_outermost(profile, topo));
+    return buffer > 0 ? buffer : SMALL_BUFFER;
 }

@@ -35,9 +35,10 @@ static int window_of(const coll_shape *call, const coll_profile *profile,
     if (values->at[SENDERS])
         return (int)values->at[SENDERS];
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    double bytes = (double)call->bytes * senders, gap = link->per_byte;
-    int fewest = coll_incast_fewest(gap, gap);
-    int most = coll_incast_most(gap, gap, coll_gather_buffer(profile, call->topo), bytes, senders);
+    double bytes = (double)call->bytes, buffer = coll_gather_buffer(profile, call->topo);
+    double gs = coll_cost_send_gap(link, bytes), gr = coll_cost_receive_gap(link, bytes);
+    int fewest = coll_incast_fewest(gs, gr);
+    int most = coll_incast_most(gs, gr, buffer, bytes * senders, senders);
     return coll_incast_window(fewest, most, senders);
 }
 
