@@ -46,9 +46,9 @@ static const char help[] =
     "\n"
     "native is the MPI library's default, wire one message of the same size from the root to one\n"
     "other node: the limit. Gathers bring so many bytes from every rank, and their wire is one\n"
-    "message of the total from one other node; for gatherv one rank brings half of that. vs_native "
-    "and of_wire are ratios of medians: above 1 is faster than\n"
-    "native, 1 is as fast as the wire. cpu_ms is the processor time of all ranks together.\n";
+    "message of the total from one other node; for gatherv one rank brings half of that. vs_native\n"
+    "and of_wire are ratios of medians: above 1 is faster than native, 1 is as fast as the wire.\n"
+    "cpu_ms is the processor time of all ranks together.\n";
 
 enum { SIZES_MAX = 128, SPECS_MAX = 64 };
 

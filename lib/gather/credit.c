@@ -14,8 +14,8 @@
  * send returns. Over TCP that is when its data has left for the socket's buffer: the start signal
  * overtakes the data, and the window bounds nothing. This one counts bytes that have arrived.
  *
- * Cost: T = C1 + (p - 1) m D + C2 (eq. 8): the first grant and segment come, then the link to the
- * root is full, then the last segment is received.
+ * Cost: T = C1 + (p - 1) m D + C2 (eq. 8): the first bytes come, then the link to the root is full,
+ * then the last segment is received.
  * Source: Tam, Wang: a performance model for commodity clusters, section 5; the credits are ours.
  */
 #include "config.h"
@@ -72,12 +72,8 @@ static coll_intake intake_of(const coll_shape *call, const coll_profile *profile
 
 static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
     coll_intake intake = intake_of(call, profile, values);
-    double bytes = (double)call->bytes * (call->topo->ranks - 1);
-    double hop = link->latency + link->overhead;
-    double first = call->bytes > intake.unasked ? 2 * hop : hop;
-    return first + bytes * link->per_byte + link->overhead;
+    return coll_gather_seconds(call, profile, ceil((double)call->bytes / (double)intake.segment));
 }
 
 static int run(const coll_gather_call *call, const coll_values *values) {

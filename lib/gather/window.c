@@ -45,10 +45,7 @@ static int window_of(const coll_shape *call, const coll_profile *profile,
 static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
     (void)values;
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    double items = (double)call->bytes * (call->topo->ranks - 1);
-    return coll_incast_seconds(link->overhead + link->latency, items, 1 / link->per_byte,
-                               link->overhead);
+    return coll_gather_seconds(call, profile, 1);
 }
 
 /* Waits for the start signal of FROM. */
