@@ -6,6 +6,7 @@
 #include "lib/bcast/bcast.h"
 #include "lib/env.h"
 #include "lib/error.h"
+#include "lib/gather/gather.h"
 #include "lib/pattern/order.h"
 #include "lib/trace.h"
 
@@ -16,6 +17,7 @@
 
 const coll_operation_info coll_operations[COLL_OPERATIONS] = {
     [COLL_OPERATION_BCAST] = {"bcast", "COLL_BCAST", "coll_bcast", coll_bcast_table},
+    [COLL_OPERATION_GATHER] = {"gather", "COLL_GATHER", "coll_gather", coll_gather_table},
     [COLL_OPERATION_AGGREGATE] = {"aggregate", "COLL_AGGREGATE", "coll_aggregate",
                                   coll_aggregate_table},
 };

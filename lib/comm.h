@@ -17,6 +17,7 @@
 
 typedef enum coll_operation {
     COLL_OPERATION_BCAST,
+    COLL_OPERATION_GATHER,
     COLL_OPERATION_AGGREGATE,
     COLL_OPERATIONS
 } coll_operation;
@@ -35,6 +36,8 @@ enum {
     COLL_TAG_BCAST = 1,
     COLL_TAG_FIRST_TREE,
     COLL_TAG_SECOND_TREE,
+    COLL_TAG_GATHER,
+    COLL_TAG_GRANT,
     COLL_TAG_COUNTS,
     COLL_TAG_PAIRS,
     COLL_TAG_PARCEL, /* and the next: those of confirmed broadcasts take turns */

@@ -4,29 +4,33 @@
 
 #include <time.h>
 
-static void sleep_blindly(double seconds) {
+static bool sleep_blindly(double seconds) {
     struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
     nanosleep(&time, NULL); /* a signal may cut it short: the next test comes earlier */
+    return false;
 }
 
 #ifdef HAVE_EPOLL_PWAIT2
 
 #include <dirent.h>
+#include <errno.h>
+#include <math.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-/* A search for new connections, as a share of the time that is spent; seconds between two. */
-static const double FIRST_PAUSE = 5e-3, LONGEST_PAUSE = 1;
+/* Seconds between two searches for new connections. */
+#define FIRST_PAUSE 5e-3
+static const double LONGEST_PAUSE = 1;
 
 /* One for the process. The lock guards all but the epoll descriptor, which never changes. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int watch = -1;
 static _Atomic bool has_connections;
-static double next_search, pause = 5e-3; /* date and seconds of the monotonic clock */
+static double next_search,
+    pause_between = FIRST_PAUSE; /* date, and seconds, of the monotonic clock */
 
 static void open_watch(void) {
     watch = epoll_create1(EPOLL_CLOEXEC);
@@ -76,33 +80,33 @@ static void search_in_time(void) {
     if (now() >= next_search) {
         bool found = search();
         has_connections = has_connections || found;
-        pause = found ? FIRST_PAUSE : pause < LONGEST_PAUSE ? 2 * pause : pause;
-        next_search = now() + pause;
+        pause_between = found ? FIRST_PAUSE : fmin(2 * pause_between, LONGEST_PAUSE);
+        next_search = now() + pause_between;
     }
     pthread_mutex_unlock(&lock);
 }
 
-void coll_doorbell_sleep(double seconds) {
+bool coll_doorbell_sleep(double seconds) {
     pthread_once(&once, open_watch);
     if (!has_connections)
         search_in_time();
-    if (watch < 0 || !has_connections) {
-        sleep_blindly(seconds);
-        return;
-    }
+    if (watch < 0 || !has_connections)
+        return sleep_blindly(seconds);
+
     struct epoll_event events[16];
     struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
     int count = epoll_pwait2(watch, events, sizeof events / sizeof *events, &time, NULL);
-    if (count < 0)
-        sleep_blindly(seconds); /* an old kernel, or a signal */
+    if (count < 0 && errno != EINTR)
+        return sleep_blindly(seconds); /* a kernel before 5.11 */
     if (count == 0)
         search_in_time();
+    return count > 0;
 }
 
 #else
 
-void coll_doorbell_sleep(double seconds) {
-    sleep_blindly(seconds);
+bool coll_doorbell_sleep(double seconds) {
+    return sleep_blindly(seconds);
 }
 
 #endif

@@ -7,11 +7,13 @@
 #ifndef COLL_LIB_DOORBELL_H
 #define COLL_LIB_DOORBELL_H
 
+#include <stdbool.h>
+
 /*
  * Sleeps SECONDS (under a second), less where data arrives on a TCP connection or room to send
- * appears. Where the system can't tell, or there are no connections, it is a plain sleep. Safe from
- * several threads; each event then wakes one of them.
+ * appears: then it is true. Where the system can't tell, or there are no connections, it is a plain
+ * sleep. Safe from several threads; each event then wakes one of them.
  */
-void coll_doorbell_sleep(double seconds);
+bool coll_doorbell_sleep(double seconds);
 
 #endif

@@ -13,6 +13,7 @@ extern char **environ;
 
 const COLL_Setting coll_settings[] = {
     {"COLL_BCAST", "algorithm of broadcast: auto, or NAME[:PARAMETER=VALUE,...]"},
+    {"COLL_GATHER", "algorithm of gather: auto, or NAME[:PARAMETER=VALUE,...]"},
     {"COLL_AGGREGATE", "algorithm of aggregation: auto, or NAME[:PARAMETER=VALUE,...]"},
     {"COLL_TOPOLOGY",
      "file of racks (Slurm topology.conf syntax), auto: measured once, auto:fresh, check:FILE"},

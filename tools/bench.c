@@ -2,6 +2,7 @@
 
 #include "tools/bench.h"
 
+#include "tools/drops.h"
 #include "tools/stats.h"
 
 #include <math.h>
@@ -25,21 +26,13 @@ typedef struct series {
     bool *given_up; /* rivals that are not repeated */
 } series;
 
-/* The byte at PLACE of the data of run SEED. */
-static unsigned char pattern(size_t place, unsigned seed) {
-    return (unsigned char)((place * 2654435761u + seed * 40503u) >> 13);
-}
-
-static void fill(const series *s, unsigned seed) {
-    for (size_t i = 0; i < s->bytes; i++)
-        s->buffer[i] = pattern(i, seed);
-}
-
-static bool verify(const series *s, unsigned seed) {
-    for (size_t i = 0; i < s->bytes; i++)
-        if (s->buffer[i] != pattern(i, seed))
-            return false;
-    return true;
+static operation_run described(const series *s, unsigned seed) {
+    return (operation_run){.buffer = s->buffer,
+                           .bytes = s->bytes,
+                           .rank = s->rank,
+                           .ranks = s->ranks,
+                           .root = s->settings->root,
+                           .seed = seed};
 }
 
 static double processor_seconds(void) {
@@ -78,6 +71,14 @@ static int start_together(const series *s, double *start, bool *late) {
     return code;
 }
 
+/* Rank 0's count of dropped packets, where the settings have a command for it. */
+static double count_drops(const series *s) {
+    double count = 0;
+    if (s->rank == 0 && s->settings->drops)
+        drops_count(s->settings->drops, &count);
+    return count;
+}
+
 /*
  * One run of one contender; *SECONDS, *TOGETHER (whether all began at the common start) and
  * *RESULT's marks are set on all ranks.
@@ -87,12 +88,11 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     enum { ELAPSED, LATE, ERROR, WRONG, MARKS };
     double marks[MARKS] = {0}, worst[MARKS], start = 0, spent, spent_by_all;
     MPI_Request request;
-    if (s->settings->verify) {
-        if (s->rank == s->settings->root)
-            fill(s, seed);
-        else
-            memset(s->buffer, 0x5a, s->bytes);
-    }
+    const operation *op = s->settings->operation;
+    operation_run run = described(s, seed);
+    if (s->settings->verify)
+        op->fill(&run);
+    double dropped = count_drops(s);
     bool late = false;
     int code = start_together(s, &start, &late);
     if (code != MPI_SUCCESS)
@@ -105,7 +105,7 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     marks[LATE] = late;
     marks[ERROR] = failure;
     bool checked = s->settings->verify && c->kind != CONTENDER_WIRE && failure == MPI_SUCCESS;
-    marks[WRONG] = checked && !verify(s, seed);
+    marks[WRONG] = checked && !op->verify(&run);
 
     code = wait_politely(
         MPI_Iallreduce(marks, worst, MARKS, MPI_DOUBLE, MPI_MAX, s->comm, &request), &request);
@@ -115,8 +115,10 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
         return code;
     *seconds = worst[ELAPSED];
     *together = worst[LATE] == 0;
-    if (*together)
+    if (*together) {
         result->processor += spent_by_all;
+        result->dropped += count_drops(s) - dropped;
+    }
     result->error = (int)worst[ERROR];
     result->wrong = result->wrong || worst[WRONG] > 0;
     return MPI_SUCCESS;
@@ -160,7 +162,7 @@ static int run_round(series *s, unsigned round, bool counted, bench_result resul
         if (code != MPI_SUCCESS)
             return code;
         if (!counted)
-            result->processor = 0;
+            result->processor = result->dropped = 0;
         else if (result->error == MPI_SUCCESS)
             result->samples[result->count++] = seconds;
     }
@@ -228,13 +230,14 @@ static int run_rounds(series *s, bench_result results[],
         if (results[i].count) {
             stats_sort(results[i].samples, results[i].count);
             results[i].processor /= results[i].count;
+            results[i].dropped /= results[i].count;
         }
     return code;
 }
 
 static bool allocate(series *s, bench_result results[]) {
     int count = s->list->count;
-    s->buffer = calloc(s->bytes + 1, 1);
+    s->buffer = calloc(s->settings->operation->room(s->bytes, s->ranks) + 1, 1);
     s->order = malloc((size_t)count * sizeof *s->order);
     s->given_up = calloc((size_t)count, sizeof *s->given_up);
     bool good = s->buffer && s->order && s->given_up;
@@ -255,7 +258,7 @@ int bench_run(const contender_list *list, size_t bytes, const bench_settings *se
     MPI_Comm_rank(comm, &s.rank);
     MPI_Comm_size(comm, &s.ranks);
     /* Time for the announcement to reach everybody, whatever the network. */
-    s.lead = 1e-3 + 20 * clock->uncertainty + 50e-6 * s.ranks;
+    s.lead = 1e-3 + 8 * clock->uncertainty + 50e-6 * s.ranks;
     int good = allocate(&s, results);
     int code = MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm);
     if (code == MPI_SUCCESS)

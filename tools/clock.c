@@ -2,21 +2,36 @@
 
 #include "tools/clock.h"
 
+#include "tools/asleep.h"
+
+#include <math.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <time.h>
 
-enum { EXCHANGES = 20, TAG = 7 };
+/* So many exchanges; of slow ones (another site's) as many as fit into a time, but a few. */
+enum { EXCHANGES = 20, FEWEST = 3, TAG = 7, TAG_TURN };
+static const double LONGEST = 50e-3; /* s */
+
+/* What a rank sends to be told the time. */
+enum { MORE, LAST };
+
+/*
+ * Ranks whose turn it isn't sleep for so long: awake they would take the processor from the two
+ * that exchange messages, and round trips would show the scheduler's time slices; s.
+ */
+static const double NAP = 1e-3;
 
 /* Below this a sleep may come back too late. */
 static const double shortest_sleep = 200e-6;
 
-/* Rank 0 answers each message of RANK with its time. */
+/* Rank 0 gives RANK its turn, and answers each of its messages with the time. */
 static int answer(int rank, MPI_Comm comm) {
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < EXCHANGES && code == MPI_SUCCESS; i++) {
-        char request;
-        code = MPI_Recv(&request, 1, MPI_CHAR, rank, TAG, comm, MPI_STATUS_IGNORE);
+    char turn = 0;
+    char question = MORE;
+    int code = MPI_Send(&turn, 1, MPI_CHAR, rank, TAG_TURN, comm);
+    while (question == MORE && code == MPI_SUCCESS) {
+        code = MPI_Recv(&question, 1, MPI_CHAR, rank, TAG, comm, MPI_STATUS_IGNORE);
         double now = MPI_Wtime();
         if (code == MPI_SUCCESS)
             code = MPI_Send(&now, 1, MPI_DOUBLE, rank, TAG, comm);
@@ -24,13 +39,27 @@ static int answer(int rank, MPI_Comm comm) {
     return code;
 }
 
+/*
+ * Half the shortest round trip bounds the error. An offset that may be 0 within that is 0: clocks
+ * of separate machines count from their boots or are synchronized, and emulated hosts share one. A
+ * wide area whose two directions differ would else be taken for an offset.
+ */
 static int ask(common_clock *clock, MPI_Comm comm) {
     double shortest = -1;
-    for (int i = 0; i < EXCHANGES; i++) {
-        char request = 0;
+    char turn, question = MORE;
+    MPI_Request request;
+    int code = MPI_Irecv(&turn, 1, MPI_CHAR, 0, TAG_TURN, comm, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_asleep(&request, NAP);
+    if (code != MPI_SUCCESS)
+        return code;
+    double began = MPI_Wtime();
+    for (int i = 1; question == MORE; i++) {
+        if (i == EXCHANGES || (i >= FEWEST && MPI_Wtime() - began > LONGEST))
+            question = LAST;
         double start = MPI_Wtime(), theirs;
-        int code = MPI_Sendrecv(&request, 1, MPI_CHAR, 0, TAG, &theirs, 1, MPI_DOUBLE, 0, TAG, comm,
-                                MPI_STATUS_IGNORE);
+        code = MPI_Sendrecv(&question, 1, MPI_CHAR, 0, TAG, &theirs, 1, MPI_DOUBLE, 0, TAG, comm,
+                            MPI_STATUS_IGNORE);
         double end = MPI_Wtime();
         if (code != MPI_SUCCESS)
             return code;
@@ -40,6 +69,8 @@ static int ask(common_clock *clock, MPI_Comm comm) {
         clock->offset = theirs - (start + end) / 2;
     }
     clock->uncertainty = shortest / 2;
+    if (fabs(clock->offset) <= clock->uncertainty)
+        clock->offset = 0;
     return MPI_SUCCESS;
 }
 
@@ -64,17 +95,18 @@ int common_clock_init(common_clock *clock, MPI_Comm comm) {
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     int code = shares_node(comm, &shares);
-    for (int other = 1; other < ranks && code == MPI_SUCCESS; other++) {
-        if (rank == 0)
-            code = answer(other, comm);
-        else if (rank == other)
-            code = ask(clock, comm);
-    }
+    for (int other = 1; rank == 0 && other < ranks && code == MPI_SUCCESS; other++)
+        code = answer(other, comm);
+    if (rank != 0 && code == MPI_SUCCESS)
+        code = ask(clock, comm);
     if (code != MPI_SUCCESS)
         return code;
     if (shares)
         *clock = (common_clock){0};
-    return MPI_Allreduce(MPI_IN_PLACE, &clock->uncertainty, 1, MPI_DOUBLE, MPI_MAX, comm);
+    MPI_Request request;
+    code =
+        MPI_Iallreduce(MPI_IN_PLACE, &clock->uncertainty, 1, MPI_DOUBLE, MPI_MAX, comm, &request);
+    return code == MPI_SUCCESS ? wait_asleep(&request, NAP) : code;
 }
 
 double common_clock_now(const common_clock *clock) {
