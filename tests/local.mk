@@ -20,6 +20,7 @@ check_PROGRAMS += \
 	tests/cost \
 	tests/crc32c \
 	tests/doorbell \
+	tests/hlot_latency \
 	tests/hlot_matrix \
 	tests/hlot_tree \
 	tests/hog \
@@ -73,10 +74,12 @@ tests_places_LDADD = libcoll_core.la
 # What a script runs.
 noinst_PROGRAMS += tests/fault_probe
 tests_fault_probe_LDADD = libcoll_core.la
+noinst_PROGRAMS += tests/hlot_follow
+tests_hlot_follow_LDADD = libcoll_core.la
 
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/hlot.sh \
-	tests/lab_faults.sh tests/netlab.sh tests/plot.sh tests/tools.sh tests/wordcount.sh tests/words.sh
+	tests/hlot_lab.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh tests/tools.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.
