@@ -59,4 +59,4 @@ libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 lib_LTLIBRARIES += libcoll.la
 libcoll_la_SOURCES =
 libcoll_la_LIBADD = libcoll_core.la
-libcoll_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^(COLL|DCP)_'
+libcoll_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^(COLL_|DCP_|coll_dcp_)'
