@@ -4,10 +4,12 @@ libcli_la_SOURCES = tools/cli.c tools/cli.h
 
 bin_PROGRAMS += coll-bench
 coll_bench_SOURCES = \
+	tools/bench-dcp.c tools/bench-dcp.h \
 	tools/bench.c tools/bench.h \
 	tools/clock.c tools/clock.h \
 	tools/coll-bench.c \
 	tools/contender.c tools/contender.h \
+	tools/overlap.c tools/overlap.h \
 	tools/rivals.c tools/rivals.h \
 	tools/stats.c tools/stats.h
 coll_bench_LDADD = libcli.la libcoll.la
