@@ -33,11 +33,14 @@ static const char help[] =
     "  --json FILE     write the rows as JSON too, an object on each line\n"
     "  --help, --version\n"
     "\n"
+    "Rows with dcp \"none\" are those of all ranks, before any of them serves.\n"
     "Schemes: blocking is MPI_Allreduce, nbc is MPI_Iallreduce with MPI_Wait, nbc-polled the same\n"
     "with 8 MPI_Tests during the computation, dcp is DCP_IAllreduce with DCP_Wait. Times are "
     "those\n"
     "spent in calls, on average over the ranks, without the clock's own. vs_nbc is the ratio of\n"
     "medians: above 1 is cheaper than nbc.\n";
+
+static const char no_dcps[] = "none";
 
 enum { LIST_MOST = 32, WARMUPS = 50 };
 
@@ -185,14 +188,15 @@ static void print_row(const overlap_call *call, const char *spec, int ranks, dou
     cli_json_end(&row);
 }
 
-/* All schemes at one size and computation; printed by rank 0. */
+/* The schemes at one size and computation, DCPs' where SPEC has some; printed by rank 0. */
 static int measure_schemes(overlap_call *call, const char *spec, const overlap_machine *machine,
                            FILE *json) {
+    int schemes = spec == no_dcps ? OVERLAP_DCP : OVERLAP_SCHEMES;
     int rank, ranks, code = MPI_SUCCESS;
     MPI_Comm_rank(call->comm, &rank);
     MPI_Comm_size(call->comm, &ranks);
     double *samples[OVERLAP_SCHEMES];
-    for (int i = 0; i < OVERLAP_SCHEMES; i++) {
+    for (int i = 0; i < schemes; i++) {
         samples[i] = malloc((size_t)call->repetitions * sizeof *samples[i]);
         call->scheme = (overlap_scheme)i;
         if (!samples[i])
@@ -204,7 +208,7 @@ static int measure_schemes(overlap_call *call, const char *spec, const overlap_m
     }
     double nbc =
         code == MPI_SUCCESS ? stats_quantile(samples[OVERLAP_NBC], call->repetitions, 0.5) : 0;
-    for (int i = 0; i < OVERLAP_SCHEMES; i++) {
+    for (int i = 0; i < schemes; i++) {
         call->scheme = (overlap_scheme)i;
         if (rank == 0 && code == MPI_SUCCESS)
             print_row(call, spec, ranks, samples[i], nbc, json);
@@ -213,7 +217,7 @@ static int measure_schemes(overlap_call *call, const char *spec, const overlap_m
     return code;
 }
 
-/* What an application rank does with one number of DCPs. */
+/* What an application rank does with one number of DCPs, or every rank with none. */
 static int measure_all(const command *options, const char *spec, MPI_Comm app, FILE *json) {
     overlap_machine machine = overlap_calibrate();
     int code = MPI_SUCCESS;
@@ -261,6 +265,11 @@ static void measure_specs(const command *options) {
     cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
     if (rank == 0)
         print_heading();
+    MPI_Comm all;
+    MPI_Comm_dup(MPI_COMM_WORLD, &all);
+    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    give_up(measure_all(options, no_dcps, all, json));
+    MPI_Comm_free(&all);
     for (int i = 0; i < options->spec_count; i++)
         measure(options, options->specs[i], json);
     if (json) {
