@@ -9,7 +9,7 @@ check_LTLIBRARIES = libharness.la
 libharness_la_SOURCES = tests/harness.c tests/harness.h
 
 AM_CFLAGS += $(CHECK_CFLAGS)
-LDADD = libharness.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK_LIBS)
+LDADD = libharness.la libpopcg.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK_LIBS)
 
 # Without MPI.
 check_PROGRAMS += \
@@ -24,6 +24,7 @@ check_PROGRAMS += \
 	tests/order \
 	tests/partition \
 	tests/pool \
+	tests/popcg_grid \
 	tests/profile \
 	tests/result_file \
 	tests/topocache \
@@ -40,6 +41,7 @@ check_PROGRAMS += \
 	tests/kmeans.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
+	tests/popcg.mpi \
 	tests/topo.mpi \
 	tests/typemap.mpi \
 	tests/wait.mpi
@@ -52,6 +54,7 @@ tests_faults_mpi_SOURCES = tests/faults.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
+tests_popcg_mpi_SOURCES = tests/popcg.c
 tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
 tests_wait_mpi_SOURCES = tests/wait.c
@@ -66,7 +69,7 @@ noinst_PROGRAMS += tests/fault_probe
 tests_fault_probe_LDADD = libcoll_core.la
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/lab_faults.sh tests/netlab.sh \
+SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/lab_faults.sh tests/netlab.sh \
 	tests/plot.sh tests/tools.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS)
 
