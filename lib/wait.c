@@ -2,6 +2,7 @@
 
 #include "lib/wait.h"
 
+#include "lib/doorbell.h"
 #include "lib/error.h"
 
 #include <limits.h>
@@ -9,7 +10,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* On a core of its own a wait spins for so long before it offers the core to others; seconds. */
 static const double SPIN = 100e-6;
@@ -44,6 +44,7 @@ typedef struct waiter {
     double waited; /* s: until the last test that found nothing */
     int pauses;    /* since it began */
     int taken;     /* offers of the core in a row that somebody took */
+    bool woken;    /* the last pause was a sleep */
 } waiter;
 
 /*
@@ -66,11 +67,12 @@ static bool expired(const waiter *patience, double seconds) {
     return seconds > 0 && PMPI_Wtime() - patience->since > seconds;
 }
 
-static void nap(const coll_wait *wait, double sleep) {
+static void nap(waiter *patience, double sleep) {
+    const coll_wait *wait = patience->wait;
     double longest = wait->longest_sleep > 0 ? wait->longest_sleep : LONGEST_SLEEP;
     sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < longest ? sleep : longest;
-    struct timespec time = {.tv_nsec = (long)(sleep * 1e9)};
-    nanosleep(&time, NULL); /* a signal may cut it short: the next test comes earlier */
+    coll_doorbell_sleep(sleep);
+    patience->woken = true;
 }
 
 /* Lets others run, and notices whether they did. */
@@ -88,9 +90,16 @@ static bool is_shared(const coll_wait *wait, double now) {
     return wait->crowded || now < wait->shared_until;
 }
 
-/* Passes the time between two tests. */
+/*
+ * Passes the time between two tests. A sleep is followed by two of them: Open MPI's look at the
+ * requests first and at the network afterwards, so that only the second tells what came meanwhile.
+ */
 static void relax(waiter *patience) {
     const coll_wait *wait = patience->wait;
+    if (patience->woken) {
+        patience->woken = false;
+        return;
+    }
     double now = PMPI_Wtime(), waited = patience->waited = now - patience->since;
     int pause = patience->pauses++;
     if (!is_shared(wait, now)) {
@@ -102,9 +111,9 @@ static void relax(waiter *patience) {
     if (brief || pause == 0)
         offer_core(patience, now);
     else if (pause == 1)
-        nap(wait, wait->usual * FIRST_SLEEP_SHARE - waited);
+        nap(patience, wait->usual * FIRST_SLEEP_SHARE - waited);
     else
-        nap(wait, waited * SLEEP_SHARE);
+        nap(patience, waited * SLEEP_SHARE);
 }
 
 /* The lowest peer above AFTER that a request still waits for; INT_MAX where there is none. */

@@ -6,7 +6,7 @@ SH_LOG_COMPILER = bash
 EXTRA_DIST += tests/launch tests/leaks.supp
 
 check_LTLIBRARIES = libharness.la
-libharness_la_SOURCES = tests/harness.c tests/harness.h
+libharness_la_SOURCES = tests/harness.c tests/harness.h tests/layouts.c tests/layouts.h
 
 AM_CFLAGS += $(CHECK_CFLAGS)
 LDADD = libharness.la libpopcg.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK_LIBS)
@@ -18,8 +18,12 @@ check_PROGRAMS += \
 	tests/cluster \
 	tests/confirm \
 	tests/crc32c \
+	tests/doorbell \
+	tests/hlot_matrix \
+	tests/hlot_tree \
 	tests/hog \
 	tests/images \
+	tests/incast \
 	tests/npy \
 	tests/order \
 	tests/partition \
@@ -36,6 +40,7 @@ check_PROGRAMS += \
 	tests/aggregate_call.mpi \
 	tests/bcast.mpi \
 	tests/bcast_large.mpi \
+	tests/gather.mpi \
 	tests/info.mpi \
 	tests/faults.mpi \
 	tests/kmeans.mpi \
@@ -49,6 +54,7 @@ tests_aggregate_mpi_SOURCES = tests/aggregate.c
 tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
+tests_gather_mpi_SOURCES = tests/gather.c
 tests_info_mpi_SOURCES = tests/info.c
 tests_faults_mpi_SOURCES = tests/faults.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
@@ -69,9 +75,9 @@ noinst_PROGRAMS += tests/fault_probe
 tests_fault_probe_LDADD = libcoll_core.la
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/lab_faults.sh tests/netlab.sh \
-	tests/plot.sh tests/tools.sh tests/wordcount.sh tests/words.sh
-EXTRA_DIST += $(SCRIPT_TESTS)
+SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/hlot.sh \
+	tests/lab_faults.sh tests/netlab.sh tests/plot.sh tests/tools.sh tests/wordcount.sh tests/words.sh
+EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.
 RUN_SCRIPT_TESTS = $(SCRIPT_TESTS)

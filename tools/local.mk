@@ -4,10 +4,13 @@ libcli_la_SOURCES = tools/cli.c tools/cli.h
 
 bin_PROGRAMS += coll-bench
 coll_bench_SOURCES = \
+	tools/asleep.c tools/asleep.h \
 	tools/bench.c tools/bench.h \
 	tools/clock.c tools/clock.h \
 	tools/coll-bench.c \
 	tools/contender.c tools/contender.h \
+	tools/drops.c tools/drops.h \
+	tools/operation.c tools/operation.h \
 	tools/rivals.c tools/rivals.h \
 	tools/stats.c tools/stats.h
 coll_bench_LDADD = libcli.la libcoll.la
@@ -18,8 +21,16 @@ coll_info_LDADD = libcli.la libcoll.la
 
 bin_PROGRAMS += coll-profile
 coll_profile_SOURCES = \
+	tools/asleep.c tools/asleep.h \
 	tools/coll-profile.c \
+	tools/copies.c tools/copies.h \
+	tools/crowd.c tools/crowd.h \
+	tools/fit.c tools/fit.h \
+	tools/flood.c tools/flood.h \
+	tools/model.c tools/model.h \
 	tools/pairs.c tools/pairs.h \
 	tools/probe.c tools/probe.h \
+	tools/sheet.c tools/sheet.h \
+	tools/survey.c tools/survey.h \
 	tools/stats.c tools/stats.h
 coll_profile_LDADD = libcli.la libcoll.la
