@@ -23,6 +23,7 @@ libcoll_core_la_SOURCES = \
 	lib/run.c lib/run.h \
 	lib/select.c lib/select.h \
 	lib/spec.c lib/spec.h \
+	lib/substitute.h \
 	lib/topo.c lib/topo.h \
 	lib/topocache.c lib/topocache.h \
 	lib/topofile.c lib/topofile.h \
@@ -60,6 +61,7 @@ libcoll_core_la_SOURCES = \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/cluster.c lib/pattern/cluster.h \
 	lib/pattern/incast.c lib/pattern/incast.h \
+	lib/pattern/multiply.c lib/pattern/multiply.h \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
 	lib/pattern/tree.c lib/pattern/tree.h \

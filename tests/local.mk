@@ -19,11 +19,13 @@ check_PROGRAMS += \
 	tests/confirm \
 	tests/crc32c \
 	tests/doorbell \
+	tests/forest \
 	tests/hlot_matrix \
 	tests/hlot_tree \
 	tests/hog \
 	tests/images \
 	tests/incast \
+	tests/mapping \
 	tests/npy \
 	tests/order \
 	tests/partition \
@@ -40,6 +42,8 @@ check_PROGRAMS += \
 	tests/aggregate_call.mpi \
 	tests/bcast.mpi \
 	tests/bcast_large.mpi \
+	tests/dcp.mpi \
+	tests/dcp_random.mpi \
 	tests/gather.mpi \
 	tests/info.mpi \
 	tests/faults.mpi \
@@ -54,6 +58,8 @@ tests_aggregate_mpi_SOURCES = tests/aggregate.c
 tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
+tests_dcp_mpi_SOURCES = tests/dcp.c tests/dcp_run.c tests/dcp_run.h
+tests_dcp_random_mpi_SOURCES = tests/dcp_random.c tests/dcp_run.c tests/dcp_run.h
 tests_gather_mpi_SOURCES = tests/gather.c
 tests_info_mpi_SOURCES = tests/info.c
 tests_faults_mpi_SOURCES = tests/faults.c

@@ -5,18 +5,23 @@ libcli_la_SOURCES = tools/cli.c tools/cli.h
 bin_PROGRAMS += coll-bench
 coll_bench_SOURCES = \
 	tools/asleep.c tools/asleep.h \
+	tools/bench-dcp.c tools/bench-dcp.h \
 	tools/bench.c tools/bench.h \
 	tools/clock.c tools/clock.h \
 	tools/coll-bench.c \
 	tools/contender.c tools/contender.h \
 	tools/drops.c tools/drops.h \
 	tools/operation.c tools/operation.h \
+	tools/overlap.c tools/overlap.h \
 	tools/rivals.c tools/rivals.h \
 	tools/stats.c tools/stats.h
 coll_bench_LDADD = libcli.la libcoll.la
 
 bin_PROGRAMS += coll-info
-coll_info_SOURCES = tools/coll-info.c
+coll_info_SOURCES = \
+	tools/benefit.c tools/benefit.h \
+	tools/coll-info.c \
+	tools/explain-dcp.c tools/explain-dcp.h
 coll_info_LDADD = libcli.la libcoll.la
 
 bin_PROGRAMS += coll-profile
