@@ -9,7 +9,8 @@ check_LTLIBRARIES = libharness.la
 libharness_la_SOURCES = tests/harness.c tests/harness.h tests/layouts.c tests/layouts.h
 
 AM_CFLAGS += $(CHECK_CFLAGS)
-LDADD = libharness.la libsurvey.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK_LIBS)
+LDADD = libharness.la libpopcg.la libsurvey.la libkmeans.la libwords.la libcli.la libcoll_core.la \
+	$(CHECK_LIBS)
 
 # Without MPI.
 check_PROGRAMS += \
@@ -32,6 +33,7 @@ check_PROGRAMS += \
 	tests/order \
 	tests/partition \
 	tests/pool \
+	tests/popcg_grid \
 	tests/profile \
 	tests/result_file \
 	tests/topocache \
@@ -52,6 +54,7 @@ check_PROGRAMS += \
 	tests/kmeans.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
+	tests/popcg.mpi \
 	tests/topo.mpi \
 	tests/typemap.mpi \
 	tests/wait.mpi
@@ -68,6 +71,7 @@ tests_guard_mpi_SOURCES = tests/guard.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
+tests_popcg_mpi_SOURCES = tests/popcg.c
 tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
 tests_wait_mpi_SOURCES = tests/wait.c
@@ -84,8 +88,9 @@ noinst_PROGRAMS += tests/hlot_follow
 tests_hlot_follow_LDADD = libcoll_core.la
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/hlot.sh \
-	tests/hlot_lab.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh tests/tools.sh tests/wordcount.sh tests/words.sh
+SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/hlot.sh \
+	tests/hlot_lab.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh tests/tools.sh \
+	tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.

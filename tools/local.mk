@@ -7,7 +7,6 @@ libcli_la_SOURCES = \
 
 bin_PROGRAMS += coll-bench
 coll_bench_SOURCES = \
-	tools/asleep.c tools/asleep.h \
 	tools/bench-dcp.c tools/bench-dcp.h \
 	tools/bench.c tools/bench.h \
 	tools/clock.c tools/clock.h \

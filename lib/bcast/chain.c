@@ -76,7 +76,7 @@ static double predict(const coll_shape *call, const coll_profile *profile,
 }
 
 /* One rank's part: chunks come from PREVIOUS and go to NEXT (-1: nobody). */
-typedef struct link {
+typedef struct hop {
     const coll_bcast_call *call;
     int previous, next;
     size_t chunk, chunks;
@@ -84,9 +84,9 @@ typedef struct link {
     MPI_Request *receives, *sends;     /* a window of each */
     MPI_Request confirming, confirmed; /* to the previous rank, from the next */
     char *segments;                    /* 2 windows of chunks, NULL where the data moves in place */
-} link;
+} hop;
 
-static size_t length_of(const link *l, size_t i) {
+static size_t length_of(const hop *l, size_t i) {
     size_t from = i * l->chunk, bytes = l->call->data->bytes;
     return bytes - from < l->chunk ? bytes - from : l->chunk;
 }
@@ -95,21 +95,21 @@ static size_t length_of(const link *l, size_t i) {
  * Chunk I is received into its segment and sent from there. While it is sent, up to a window of
  * later chunks arrive, so two windows of segments suffice.
  */
-static char *segment_of(const link *l, size_t i) {
+static char *segment_of(const hop *l, size_t i) {
     return l->segments ? l->segments + i % (2 * (size_t)l->window) * l->chunk : NULL;
 }
 
-static int post_receive(const link *l, size_t i) {
+static int post_receive(const hop *l, size_t i) {
     void *bytes = coll_data_target(l->call->data, i * l->chunk, segment_of(l, i));
     return PMPI_Irecv(bytes, (int)length_of(l, i), MPI_BYTE, l->previous, COLL_TAG_BCAST,
                       l->call->comm->private, &l->receives[i % (size_t)l->window]);
 }
 
-static int wait_one(const link *l, MPI_Request *request, int peer) {
+static int wait_one(const hop *l, MPI_Request *request, int peer) {
     return coll_wait_all(&l->call->comm->wait, 1, request, &peer);
 }
 
-static int forward(const link *l, size_t i) {
+static int forward(const hop *l, size_t i) {
     char *segment = segment_of(l, i);
     const void *bytes = l->previous < 0
                             ? coll_data_read(l->call->data, i * l->chunk, length_of(l, i), segment)
@@ -122,12 +122,12 @@ static int forward(const link *l, size_t i) {
  * Confirmations are empty messages, one for every STEP chunks; those that nobody waits for, since
  * the last window of chunks needs none, are not sent.
  */
-static size_t step_of(const link *l) {
+static size_t step_of(const hop *l) {
     return l->window < 4 ? 1 : (size_t)l->window / 4;
 }
 
 /* Chunk I has arrived: tells the previous rank where it will want to know. */
-static int confirm(link *l, size_t i) {
+static int confirm(hop *l, size_t i) {
     size_t window = (size_t)l->window, step = step_of(l);
     bool wanted = (i + 1) % step == 0 && i + 1 + window < l->chunks + step;
     if (l->previous < 0 || !wanted)
@@ -139,7 +139,7 @@ static int confirm(link *l, size_t i) {
 }
 
 /* Before chunk I is sent, chunk I - window must have been confirmed. */
-static int await_confirmation(link *l, size_t i) {
+static int await_confirmation(hop *l, size_t i) {
     size_t window = (size_t)l->window;
     if (i < window || (i - window) % step_of(l) != 0)
         return MPI_SUCCESS;
@@ -148,7 +148,7 @@ static int await_confirmation(link *l, size_t i) {
     return code == MPI_SUCCESS ? wait_one(l, &l->confirmed, l->next) : code;
 }
 
-static int pass_along(link *l) {
+static int pass_along(hop *l) {
     const coll_data *data = l->call->data;
     size_t window = (size_t)l->window;
     int code = MPI_SUCCESS;
@@ -191,13 +191,13 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
 
     int position = coll_comm_position(comm);
     size_t bytes = call->data->bytes;
-    link l = {.call = call,
-              .previous = position > 0 ? order[position - 1] : -1,
-              .next = position < comm->ranks - 1 ? order[position + 1] : -1,
-              .chunk = chunk,
-              .window = most,
-              .confirming = MPI_REQUEST_NULL,
-              .confirmed = MPI_REQUEST_NULL};
+    hop l = {.call = call,
+             .previous = position > 0 ? order[position - 1] : -1,
+             .next = position < comm->ranks - 1 ? order[position + 1] : -1,
+             .chunk = chunk,
+             .window = most,
+             .confirming = MPI_REQUEST_NULL,
+             .confirmed = MPI_REQUEST_NULL};
     l.chunks = (bytes + l.chunk - 1) / l.chunk;
     if ((size_t)l.window > l.chunks)
         l.window = (int)l.chunks;
