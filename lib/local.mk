@@ -49,6 +49,7 @@ libcoll_core_la_SOURCES = \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/cluster.c lib/pattern/cluster.h \
+	lib/pattern/multiply.c lib/pattern/multiply.h \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
 	lib/pattern/tree.c lib/pattern/tree.h \

@@ -35,6 +35,7 @@ check_PROGRAMS += \
 	tests/aggregate_call.mpi \
 	tests/bcast.mpi \
 	tests/bcast_large.mpi \
+	tests/dcp.mpi \
 	tests/info.mpi \
 	tests/faults.mpi \
 	tests/kmeans.mpi \
@@ -47,6 +48,7 @@ tests_aggregate_mpi_SOURCES = tests/aggregate.c
 tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
+tests_dcp_mpi_SOURCES = tests/dcp.c tests/dcp_run.c tests/dcp_run.h
 tests_info_mpi_SOURCES = tests/info.c
 tests_faults_mpi_SOURCES = tests/faults.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
