@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-enum { FIRST_HANDLE = 0x40000000, ROOM = 64 };
+enum { FIRST_HANDLE = 0x40000000 };
 
 /* What a collective operation leaves: no message. The error field is for arrays only. */
 static void clear(MPI_Status *status) {
@@ -102,7 +102,7 @@ int MPI_Start(MPI_Request *request) {
 static void note_handle(coll_dcp_request *request, MPI_Fint handle) {
     MPI_Fint *room = (MPI_Fint *)request;
     if (room[0] != handle)
-        for (int i = 0; i < ROOM; i++)
+        for (int i = 0; i < COLL_DCP_ROOM; i++)
             room[i] = handle;
 }
 
