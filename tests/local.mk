@@ -18,8 +18,10 @@ check_PROGRAMS += \
 	tests/cluster \
 	tests/confirm \
 	tests/crc32c \
+	tests/forest \
 	tests/hog \
 	tests/images \
+	tests/mapping \
 	tests/npy \
 	tests/order \
 	tests/partition \
@@ -36,6 +38,7 @@ check_PROGRAMS += \
 	tests/bcast.mpi \
 	tests/bcast_large.mpi \
 	tests/dcp.mpi \
+	tests/dcp_random.mpi \
 	tests/info.mpi \
 	tests/faults.mpi \
 	tests/kmeans.mpi \
@@ -49,6 +52,7 @@ tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
 tests_dcp_mpi_SOURCES = tests/dcp.c tests/dcp_run.c tests/dcp_run.h
+tests_dcp_random_mpi_SOURCES = tests/dcp_random.c tests/dcp_run.c tests/dcp_run.h
 tests_info_mpi_SOURCES = tests/info.c
 tests_faults_mpi_SOURCES = tests/faults.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
