@@ -9,6 +9,7 @@ CLEANFILES += coll-run
 
 # The others run from the source tree.
 EXTRA_DIST += \
+	scripts/applications \
 	scripts/check \
 	scripts/coll-run.in \
 	scripts/netlab \
