@@ -20,7 +20,6 @@
 #include <string.h>
 
 coll_job coll_the_job;
-coll_dcp_substitute coll_dcp_substituted = {MPI_COMM_NULL, MPI_COMM_NULL};
 
 typedef enum transport { AUTO, SHARED, MESSAGES } transport;
 

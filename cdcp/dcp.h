@@ -19,14 +19,17 @@
 #ifndef COLL_CDCP_DCP_H
 #define COLL_CDCP_DCP_H
 
+#include "lib/substitute.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /*
  * Makes DCPs of some ranks of WORLD, those and as many as SPEC says (COLL_DCP's syntax, see
- * cdcp/mapping.h; rank 0's word counts). Collective over WORLD, once in a job's life. *APP becomes
- * the communicator of the application ranks, in the order of WORLD, on these; MPI_COMM_NULL on a
+ * cdcp/mapping.h; rank 0's word counts). Collective over WORLD; again only after the end. From now
+ * on WORLD stands for *APP in libcoll's calls (lib/substitute.h): coll_dcp_comm. *APP becomes the
+ * communicator of the application ranks, in the order of WORLD, on these; MPI_COMM_NULL on a
  * DCP. *APP belongs to the engine: coll_dcp_stop frees it. Errors, alike on all ranks: MPI_ERR_ARG
  * for a SPEC that is malformed or leaves no application rank and for bad settings, MPI_ERR_NO_MEM.
  */
@@ -40,16 +43,6 @@ int coll_dcp_serve(void);
  * requests must be complete. Collective over the application ranks.
  */
 int coll_dcp_stop(void);
-
-/* MPI_COMM_WORLD between start and stop on an application rank: what stands for it; else COMM. */
-typedef struct coll_dcp_substitute {
-    MPI_Comm world, app; /* both MPI_COMM_NULL where no DCPs serve */
-} coll_dcp_substitute;
-extern coll_dcp_substitute coll_dcp_substituted;
-
-static inline MPI_Comm coll_dcp_comm(MPI_Comm comm) {
-    return comm == coll_dcp_substituted.world ? coll_dcp_substituted.app : comm;
-}
 
 /*
  * Makes COMM known to the engine: its members agree on a number for it by one broadcast of 8 bytes.

@@ -23,8 +23,8 @@ extern "C" {
 const char *COLL_Version(void);
 
 /*
- * Chooses the algorithm of OPERATION ("bcast", "aggregate") on COMM, over what the environment
- * says. SPEC is "auto", an algorithm's name, or a name with parameters:
+ * Chooses the algorithm of OPERATION ("bcast", "gather", "aggregate") on COMM, over what the
+ * environment says. SPEC is "auto", an algorithm's name, or a name with parameters:
  * "chain:chunk=32K,window=16". Local, but every rank of COMM must make the same call at the same
  * place among its collectives. Errors: MPI_ERR_ARG when the operation, the name, a parameter or its
  * value is unknown or out of bounds; the text names what is allowed.
@@ -89,11 +89,54 @@ typedef struct COLL_Place {
  */
 int COLL_Places(MPI_Comm comm, COLL_Place places[]);
 
-/* The cost model's parameters of one level. */
+/* A cost as a function of message size: straight lines between knots, the last one's slope beyond.
+ */
+enum { COLL_KNOTS = 8 };
+typedef struct COLL_Curve {
+    int knots;                  /* 0: not measured */
+    double error;               /* of the fit: the mean of |measured / fitted - 1| */
+    double bytes[COLL_KNOTS];   /* ascending */
+    double seconds[COLL_KNOTS]; /* never falling */
+} COLL_Curve;
+
+/* The value of CURVE, which has a knot at least, at BYTES. Not collective. */
+double COLL_Curve_at(const COLL_Curve *curve, double bytes);
+
+/* The parameters of the cost model of Tam and Wang that are functions of message size. */
+typedef enum COLL_Parameter {
+    COLL_SEND_OVERHEAD,    /* Os: the processor's time for a send */
+    COLL_SEND_GAP,         /* gs: from one send to the next, as fast as the network takes them */
+    COLL_TRANSFER,         /* L: on the way, without the overheads at both ends */
+    COLL_RECEIVE_GAP,      /* gr: from one arrival to the next at a host to which many send */
+    COLL_ARRIVAL_OVERHEAD, /* Or: what an arrival takes from a computation in the foreground */
+    COLL_RECEIVE_OVERHEAD, /* Ur: the processor's time to receive what has arrived */
+    COLL_PARAMETERS
+} COLL_Parameter;
+
+/* "Os", "gs", "L", "gr", "Or", "Ur"; NULL for others. Not collective. */
+const char *COLL_Parameter_name(int parameter);
+
+/* Copies in memory, by where the data comes from and goes to. */
+typedef enum COLL_Copy {
+    COLL_COPY_CACHE_TO_CACHE,   /* Mctc */
+    COLL_COPY_CACHE_TO_MEMORY,  /* Mctm */
+    COLL_COPY_MEMORY_TO_MEMORY, /* Mmtm */
+    COLL_COPIES
+} COLL_Copy;
+
+/* "Mctc", "Mctm", "Mmtm"; NULL for others. Not collective. */
+const char *COLL_Copy_name(int copy);
+
+/* The cost model's parameters of one level. Curves that were not measured follow from the first
+ * three. */
 typedef struct COLL_Cost {
     double latency;  /* s: from the start of a small send to its arrival */
     double overhead; /* s: processor time of one send or one receive */
     double per_byte; /* s: the gap per byte of a stream of messages, 1 / bandwidth */
+    double per_rank; /* s: what each rank beyond two that talks at once adds to L */
+    double together; /* bytes/s: what all streams at once get in sum; 0: no limit was found */
+    double buffer;   /* BL, bytes: what waits before the bottleneck without loss; 0: unknown */
+    COLL_Curve curve[COLL_PARAMETERS];
 } COLL_Cost;
 
 /* What the library found out about a communicator. The texts live as long as it. */
@@ -107,7 +150,8 @@ typedef struct COLL_Description {
     const char *topology; /* the file it was read from, or NULL */
     const char *profile;  /* the file it was read from, or "built-in" */
     COLL_Cost cost[COLL_LEVELS];
-    int measured[COLL_LEVELS]; /* 0: that level's cost is the built-in one */
+    int measured[COLL_LEVELS];    /* 0: that level's cost is the built-in one */
+    COLL_Curve copy[COLL_COPIES]; /* of memory on one node */
 } COLL_Description;
 
 /* Describes COMM. Collective on a communicator's first use, local afterwards. */
@@ -115,12 +159,13 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description);
 
 /*
  * Writes a profile, measured on the hosts of COMM, to the file at PATH, which is replaced as a
- * whole or not at all. COST[level] counts where MEASURED[level] is not 0. Call it on one rank;
+ * whole or not at all. COST[level] counts where MEASURED[level] is not 0, a curve where it has
+ * knots; COPY, of COLL_COPIES curves, may be NULL. Call it on one rank;
  * collective on a communicator's first use. Errors: MPI_ERR_ARG for values out of bounds or no
  * level at all, MPI_ERR_FILE.
  */
 int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Cost cost[COLL_LEVELS],
-                       const int measured[COLL_LEVELS]);
+                       const int measured[COLL_LEVELS], const COLL_Curve copy[]);
 
 /* An environment variable that the library or its programs read. */
 typedef struct COLL_Setting {
@@ -136,6 +181,25 @@ const COLL_Setting *COLL_Settings(void);
  * as their sizes in bytes agree. BUFFER is read at ROOT and written elsewhere.
  */
 int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
+
+/*
+ * MPI_Gather. Counts may exceed INT_MAX, and so may what the root gets in all. Ranks may describe
+ * their data by different datatypes as long as the sizes in bytes agree. SEND_BUFFER may be
+ * MPI_IN_PLACE at ROOT, whose block is then there already. The receive arguments count at ROOT
+ * alone.
+ */
+int COLL_Gather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root,
+                MPI_Comm comm);
+
+/*
+ * MPI_Gatherv: RECEIVE_COUNTS[i] elements of rank i go to DISPLACEMENTS[i], counted in extents of
+ * RECEIVE_TYPE. The rest is as in COLL_Gather.
+ */
+int COLL_Gatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                 void *receive_buffer, const MPI_Count receive_counts[],
+                 const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
+                 MPI_Comm comm);
 
 /*
  * A pool of key-value pairs: 64-bit keys, values of one fixed size, at most one value a key. A

@@ -8,11 +8,13 @@
 #include "lib/comm.h"
 #include "lib/data.h"
 #include "lib/error.h"
+#include "lib/gather/gather.h"
 #include "lib/select.h"
 #include "lib/trace.h"
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *COLL_Version(void) {
@@ -36,7 +38,7 @@ static int find_operation(const char *name, coll_operation *operation) {
             *operation = (coll_operation)i;
             return MPI_SUCCESS;
         }
-    return coll_error(MPI_ERR_ARG, "unknown operation %s; known: bcast, aggregate", name);
+    return coll_error(MPI_ERR_ARG, "unknown operation %s; known: bcast, gather, aggregate", name);
 }
 
 int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
@@ -204,6 +206,172 @@ int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
         code = run_bcast(state, root, &data);
     coll_data_close(&data);
     return coll_raise(comm, code);
+}
+
+static int run_gather(coll_comm *comm, size_t bytes, const coll_gather_call *given) {
+    coll_shape shape = {
+        .operation = "gather", .bytes = bytes, .root = given->root, .topo = &comm->topo};
+    coll_choice choice =
+        coll_select(coll_gather_table, &shape, comm->profile, &comm->specs[COLL_OPERATION_GATHER]);
+    coll_gather_call call = *given;
+    call.comm = comm;
+    call.shape = &shape;
+    double start = PMPI_Wtime();
+    int code = coll_gather_of(choice.algorithm)->run(&call, &choice.values);
+    if (code != MPI_SUCCESS)
+        comm->broken = code;
+    coll_trace(comm, "gather", bytes, &choice, PMPI_Wtime() - start);
+    return code;
+}
+
+/* What a rank other than the root gives. */
+static int give(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Datatype type, bool even,
+                int root) {
+    coll_data mine;
+    int code = coll_data_open(&mine, (void *)buffer, count, type);
+    coll_gather_call call = {.root = root, .mine = &mine, .type = type};
+    if (code == MPI_SUCCESS && (mine.bytes > 0 || !even))
+        code = run_gather(comm, even ? mine.bytes : COLL_BYTES_UNKNOWN, &call);
+    coll_data_close(&mine);
+    return code;
+}
+
+/* Puts the root's own data into its own block. */
+static int give_oneself(const coll_blocks *blocks, int root, const void *buffer, MPI_Count count,
+                        MPI_Datatype type) {
+    if (buffer == MPI_IN_PLACE)
+        return MPI_SUCCESS;
+    coll_data mine, block = coll_blocks_at(blocks, root);
+    int code = coll_data_open(&mine, (void *)buffer, count, type);
+    if (code == MPI_SUCCESS && mine.bytes > block.bytes)
+        code = coll_error(MPI_ERR_TRUNCATE, "gather: %zu bytes of the root into a block of %zu",
+                          mine.bytes, block.bytes);
+    if (code == MPI_SUCCESS)
+        code = coll_data_copy(&block, &mine);
+    coll_data_close(&mine);
+    return code;
+}
+
+static int take(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Datatype type,
+                const coll_blocks_layout *layout, int root) {
+    coll_blocks blocks;
+    bool even = !layout->counts;
+    int code = coll_blocks_open(&blocks, layout, comm->ranks);
+    size_t bytes = even ? coll_blocks_longest(&blocks) : COLL_BYTES_UNKNOWN;
+    coll_gather_call call = {.root = root, .blocks = &blocks};
+    if (code == MPI_SUCCESS)
+        code = give_oneself(&blocks, root, buffer, count, type);
+    if (code == MPI_SUCCESS && comm->ranks > 1 && bytes > 0)
+        code = run_gather(comm, bytes, &call);
+    coll_blocks_close(&blocks);
+    return code;
+}
+
+/* The arguments of this rank alone: those that don't count at it may be anything. */
+static int check_gather(const void *buffer, MPI_Count count, MPI_Datatype type,
+                        const coll_blocks_layout *layout, int root, const coll_comm *comm) {
+    if (root < 0 || root >= comm->ranks)
+        return coll_error(MPI_ERR_ROOT, "gather at root %d of %d ranks", root, comm->ranks);
+    bool is_root = comm->rank == root;
+    if (buffer == MPI_IN_PLACE && !is_root)
+        return coll_error(MPI_ERR_BUFFER, "gather: MPI_IN_PLACE at rank %d, which is not the root",
+                          comm->rank);
+    if (buffer != MPI_IN_PLACE && count < 0)
+        return coll_error(MPI_ERR_COUNT, "gather of %lld elements", (long long)count);
+    if (buffer != MPI_IN_PLACE && type == MPI_DATATYPE_NULL)
+        return coll_error(MPI_ERR_TYPE, "gather of a null datatype");
+    if (!is_root)
+        return MPI_SUCCESS;
+    if (layout->type == MPI_DATATYPE_NULL)
+        return coll_error(MPI_ERR_TYPE, "gather into a null datatype");
+    for (int rank = 0; rank < comm->ranks; rank++) {
+        MPI_Count length = layout->counts ? layout->counts[rank] : layout->count;
+        if (length < 0)
+            return coll_error(MPI_ERR_COUNT, "gather of %lld elements from rank %d",
+                              (long long)length, rank);
+    }
+    return MPI_SUCCESS;
+}
+
+static int gather(const void *buffer, MPI_Count count, MPI_Datatype type,
+                  const coll_blocks_layout *layout, bool even, int root, MPI_Comm comm) {
+    coll_comm *state;
+    int code = coll_comm_get(comm, &state);
+    if (code == MPI_SUCCESS)
+        code = check_gather(buffer, count, type, layout, root, state);
+    if (code == MPI_SUCCESS && state->rank == root)
+        code = take(state, buffer, count, type, layout, root);
+    else if (code == MPI_SUCCESS)
+        code = give(state, buffer, count, type, even, root);
+    return coll_raise(comm, code);
+}
+
+static int too_many_between(MPI_Comm comm) {
+    return coll_raise(comm, coll_error(MPI_ERR_COUNT,
+                                       "more than %d elements over an "
+                                       "intercommunicator",
+                                       INT_MAX));
+}
+
+int COLL_Gather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root,
+                MPI_Comm comm) {
+    bool inter;
+    int code = check_comm(comm, &inter);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (inter && (send_count > INT_MAX || receive_count > INT_MAX))
+        return too_many_between(comm);
+    if (inter)
+        return PMPI_Gather(send_buffer, (int)send_count, send_type, receive_buffer,
+                           (int)receive_count, receive_type, root, comm);
+    coll_blocks_layout layout = {
+        .buffer = receive_buffer, .count = receive_count, .type = receive_type};
+    return gather(send_buffer, send_count, send_type, &layout, true, root, comm);
+}
+
+/* Over an intercommunicator: the same with ints, at its root from each of the other side's ranks.
+ */
+static int gatherv_between(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                           const coll_blocks_layout *layout, int root, MPI_Comm comm) {
+    int remote = 0, code = MPI_SUCCESS;
+    if (root == MPI_ROOT)
+        code = PMPI_Comm_remote_size(comm, &remote);
+    if (code != MPI_SUCCESS)
+        return code;
+    int *counts = malloc((2 * (size_t)remote + 1) * sizeof *counts), *places = counts + remote;
+    if (!counts)
+        return coll_raise(comm, coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", remote));
+    bool fits = send_count <= INT_MAX;
+    for (int rank = 0; rank < remote; rank++) {
+        MPI_Count count = layout->counts[rank];
+        MPI_Aint place = layout->places[rank];
+        fits = fits && count <= INT_MAX && place <= INT_MAX && place >= INT_MIN;
+        counts[rank] = (int)count;
+        places[rank] = (int)place;
+    }
+    code = fits ? PMPI_Gatherv(send_buffer, (int)send_count, send_type, layout->buffer, counts,
+                               places, layout->type, root, comm)
+                : too_many_between(comm);
+    free(counts);
+    return code;
+}
+
+int COLL_Gatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                 void *receive_buffer, const MPI_Count receive_counts[],
+                 const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
+                 MPI_Comm comm) {
+    bool inter;
+    int code = check_comm(comm, &inter);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_blocks_layout layout = {.buffer = receive_buffer,
+                                 .counts = receive_counts,
+                                 .places = displacements,
+                                 .type = receive_type};
+    if (inter)
+        return gatherv_between(send_buffer, send_count, send_type, &layout, root, comm);
+    return gather(send_buffer, send_count, send_type, &layout, false, root, comm);
 }
 
 static int run_aggregate(COLL_Pool *pool, int root, coll_comm *comm, COLL_Aggregate_stats *stats) {

@@ -6,7 +6,9 @@
 #include "lib/bcast/bcast.h"
 #include "lib/env.h"
 #include "lib/error.h"
+#include "lib/gather/gather.h"
 #include "lib/pattern/order.h"
+#include "lib/substitute.h"
 #include "lib/trace.h"
 
 #include <pthread.h>
@@ -16,6 +18,7 @@
 
 const coll_operation_info coll_operations[COLL_OPERATIONS] = {
     [COLL_OPERATION_BCAST] = {"bcast", "COLL_BCAST", "coll_bcast", coll_bcast_table},
+    [COLL_OPERATION_GATHER] = {"gather", "COLL_GATHER", "coll_gather", coll_gather_table},
     [COLL_OPERATION_AGGREGATE] = {"aggregate", "COLL_AGGREGATE", "coll_aggregate",
                                   coll_aggregate_table},
 };
@@ -34,6 +37,8 @@ static _Thread_local struct {
 } recent = {.state = NULL};
 
 static void free_state(coll_comm *state) {
+    if (state->wide)
+        state->free_wide(state->wide);
     if (state->private != MPI_COMM_NULL)
         PMPI_Comm_free(&state->private);
     coll_topo_free(&state->topo);
@@ -91,6 +96,7 @@ typedef struct settings {
     char text[MPI_MAX_ERROR_STRING];
     char specs[COLL_OPERATIONS][COLL_SPEC_MAX];
     char topology[4096];
+    char latencies[4096];
     char profile[COLL_PROFILE_SOURCE];
     double timeout;
     coll_wait_manner manner;
@@ -143,6 +149,8 @@ static int read_settings(MPI_Comm comm, settings *found) {
         code = read_specs(comm, found);
     if (code == MPI_SUCCESS)
         code = copy_setting("COLL_TOPOLOGY", found->topology, sizeof found->topology);
+    if (code == MPI_SUCCESS)
+        code = copy_setting("COLL_LATENCIES", found->latencies, sizeof found->latencies);
     if (code == MPI_SUCCESS)
         code = copy_setting("COLL_PROFILE", found->profile, sizeof found->profile);
     if (code == MPI_SUCCESS)
@@ -213,6 +221,7 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
     coll_wait_init(&state->wait, &state->topo, agreed.manner, agreed.timeout);
     state->profile = &state->loaded;
     strcpy(state->topology, agreed.topology);
+    strcpy(state->latencies, agreed.latencies);
     const char *trace = coll_env("COLL_TRACE");
     state->trace = trace && strcmp(trace, "0") != 0 && state->rank == 0;
     state->order_root = -1;
@@ -246,7 +255,57 @@ static int make_state(MPI_Comm comm, coll_comm **made) {
     return MPI_SUCCESS;
 }
 
+/* Gives PART, whose private communicator is there, what else it needs. */
+static int fill_part(const coll_comm *whole, coll_comm *part) {
+    int code = PMPI_Comm_set_errhandler(part->private, MPI_ERRORS_RETURN);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_rank(part->private, &part->rank);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_size(part->private, &part->ranks);
+    int *members = malloc((size_t)part->ranks * sizeof *members);
+    if (code == MPI_SUCCESS && !members)
+        code = coll_error(MPI_ERR_NO_MEM, "no memory for a list of %d ranks", part->ranks);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Allgather(&whole->rank, 1, MPI_INT, members, 1, MPI_INT, part->private);
+    if (code == MPI_SUCCESS)
+        code = coll_topo_part(&whole->topo, part->ranks, members, &part->topo);
+    free(members);
+    part->profile = whole->profile;
+    part->wait = whole->wait;
+    part->order_root = -1;
+    part->plain_type = MPI_DATATYPE_NULL;
+    return code;
+}
+
+int coll_comm_part(const coll_comm *whole, int color, coll_comm **part) {
+    MPI_Comm private;
+    int code = PMPI_Comm_split(whole->private, color, whole->rank, &private);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_comm *made = calloc(1, sizeof *made);
+    if (!made) {
+        PMPI_Comm_free(&private);
+        return coll_error(MPI_ERR_NO_MEM, "no memory for a communicator's state");
+    }
+    made->user = MPI_COMM_NULL;
+    made->private = private;
+    code = fill_part(whole, made);
+    if (code == MPI_SUCCESS)
+        *part = made;
+    else
+        free_state(made);
+    return code;
+}
+
+void coll_comm_free_part(coll_comm *part) {
+    if (part)
+        free_state(part);
+}
+
+coll_dcp_substitute coll_dcp_substituted = {MPI_COMM_NULL, MPI_COMM_NULL};
+
 coll_comm *coll_comm_recent(MPI_Comm comm) {
+    comm = coll_dcp_comm(comm);
     bool valid = recent.state && recent.comm == comm && recent.gone == atomic_load(&gone);
     return valid && recent.state->broken == MPI_SUCCESS ? recent.state : NULL;
 }
@@ -258,6 +317,7 @@ static void remember(MPI_Comm comm, coll_comm *state) {
 }
 
 int coll_comm_get(MPI_Comm comm, coll_comm **state) {
+    comm = coll_dcp_comm(comm);
     int found, code = make_keys();
     if (code != MPI_SUCCESS)
         return code;

@@ -17,6 +17,7 @@
 
 typedef enum coll_operation {
     COLL_OPERATION_BCAST,
+    COLL_OPERATION_GATHER,
     COLL_OPERATION_AGGREGATE,
     COLL_OPERATIONS
 } coll_operation;
@@ -35,10 +36,16 @@ enum {
     COLL_TAG_BCAST = 1,
     COLL_TAG_FIRST_TREE,
     COLL_TAG_SECOND_TREE,
+    COLL_TAG_GATHER,
+    COLL_TAG_GRANT,
     COLL_TAG_COUNTS,
     COLL_TAG_PAIRS,
     COLL_TAG_PARCEL, /* and the next: those of confirmed broadcasts take turns */
-    COLL_TAG_NOTE = COLL_TAG_PARCEL + 2
+    COLL_TAG_NOTE = COLL_TAG_PARCEL + 2,
+    COLL_TAG_ROUND,
+    COLL_TAG_REPORT,
+    COLL_TAG_WIDE = 1 << 14, /* and the next COLL_TAGS_WIDE - 1, by turns (hlot/relay.c) */
+    COLL_TAGS_WIDE = 1 << 13 /* up to the highest tag that MPI promises */
 };
 
 typedef struct coll_comm {
@@ -48,7 +55,8 @@ typedef struct coll_comm {
     coll_topo topo;
     const coll_profile *profile; /* the next one */
     coll_profile loaded;
-    char topology[4096]; /* the file of racks and sites, or "" */
+    char topology[4096];  /* the file of racks and sites, or "" */
+    char latencies[4096]; /* the file of latencies between sites, or "" */
     coll_wait wait;
     coll_spec specs[COLL_OPERATIONS]; /* the user's word */
     /*
@@ -64,6 +72,9 @@ typedef struct coll_comm {
     int order_root;     /* the root that the next two are for, or -1 */
     int *order;         /* ranks in chain order */
     int position;       /* this rank's place in it */
+    /* What hlot keeps here from its first broadcast on, and how it is freed; NULL: nothing. */
+    void *wide;
+    void (*free_wide)(void *wide);
     struct coll_comm *next_live, **link_live; /* the list of all states */
 } coll_comm;
 
@@ -79,6 +90,13 @@ coll_comm *coll_comm_recent(MPI_Comm comm);
 
 /* Takes the user's SPEC for OPERATION from now on; SETTING names its source in the error text. */
 int coll_comm_set(coll_comm *comm, coll_operation operation, const char *setting, const char *spec);
+
+/*
+ * The state of those ranks of WHOLE that give the same COLOR, in the same order, for algorithms
+ * that are made of others; collective over WHOLE. *PART is the caller's, for coll_comm_free_part.
+ */
+int coll_comm_part(const coll_comm *whole, int color, coll_comm **part);
+void coll_comm_free_part(coll_comm *part);
 
 /*
  * The ranks in chain order from ROOT (lib/pattern/order.h), kept until another root is asked for;

@@ -2,7 +2,10 @@
 
 #include "lib/data.h"
 
+#include "lib/error.h"
+
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The common case without building a map: a predefined type without gaps. */
@@ -54,6 +57,38 @@ int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype 
 
 void coll_data_close(coll_data *data) {
     coll_typemap_free(&data->map);
+}
+
+coll_data coll_data_shifted(const coll_data *data, MPI_Aint offset, MPI_Count count, size_t bytes) {
+    coll_data shifted = *data;
+    shifted.bytes = bytes;
+    shifted.count = count;
+    if (data->map)
+        shifted.buffer = (char *)((intptr_t)data->buffer + offset);
+    else
+        shifted.base = (char *)((intptr_t)data->base + offset);
+    return shifted;
+}
+
+void coll_data_write(const coll_data *data, size_t from, size_t length, const void *bytes) {
+    if (data->map)
+        coll_data_store(data, from, length, bytes);
+    else
+        memcpy(data->base + from, bytes, length);
+}
+
+int coll_data_copy(const coll_data *into, const coll_data *from) {
+    const size_t most = 1 << 20;
+    size_t piece = from->bytes < most ? from->bytes : most;
+    void *segment = coll_data_in_place(from) ? NULL : malloc(piece);
+    if (!segment && !coll_data_in_place(from))
+        return coll_error(MPI_ERR_NO_MEM, "no memory for a piece of %zu bytes", piece);
+    for (size_t at = 0; at < from->bytes; at += piece) {
+        size_t length = from->bytes - at < piece ? from->bytes - at : piece;
+        coll_data_write(into, at, length, coll_data_read(from, at, length, segment));
+    }
+    free(segment);
+    return MPI_SUCCESS;
 }
 
 bool coll_data_in_place(const coll_data *data) {

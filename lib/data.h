@@ -23,6 +23,18 @@ typedef struct coll_data {
 int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype type);
 void coll_data_close(coll_data *data);
 
+/*
+ * The first COUNT elements of DATA, which are BYTES long, OFFSET bytes further on in memory. It
+ * borrows from DATA and is not to be closed.
+ */
+coll_data coll_data_shifted(const coll_data *data, MPI_Aint offset, MPI_Count count, size_t bytes);
+
+/* Puts LENGTH bytes at BYTES where the data has those from FROM on. */
+void coll_data_write(const coll_data *data, size_t from, size_t length, const void *bytes);
+
+/* Copies all bytes of FROM to INTO, which has as many. MPI_ERR_NO_MEM. */
+int coll_data_copy(const coll_data *into, const coll_data *from);
+
 /* True when bytes move in place, so that no segment memory is needed. */
 bool coll_data_in_place(const coll_data *data);
 

@@ -13,9 +13,12 @@ extern char **environ;
 
 const COLL_Setting coll_settings[] = {
     {"COLL_BCAST", "algorithm of broadcast: auto, or NAME[:PARAMETER=VALUE,...]"},
+    {"COLL_GATHER", "algorithm of gather: auto, or NAME[:PARAMETER=VALUE,...]"},
     {"COLL_AGGREGATE", "algorithm of aggregation: auto, or NAME[:PARAMETER=VALUE,...]"},
     {"COLL_TOPOLOGY",
      "file of racks (Slurm topology.conf syntax), auto: measured once, auto:fresh, check:FILE"},
+    {"COLL_LATENCIES",
+     "file of latencies between sites (coll-hlot(1)); default: they are measured"},
     {"COLL_PROFILE", "file of measured costs, which coll-profile writes; or built-in"},
     {"COLL_TIMEOUT", "seconds without progress after which a call is an error; 0: wait for ever"},
     {"COLL_WAIT",

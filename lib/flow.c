@@ -8,7 +8,6 @@
 
 enum { SLOTS_MAX = COLL_FLOWS_MAX * COLL_FLOW_WINDOW_MAX };
 
-static const size_t default_piece = 1 << 20;
 static const int default_window = 4;
 
 /* One request of a flow and the bytes that it moves. */
@@ -103,17 +102,17 @@ int coll_flow_run(coll_comm *comm, int tag, const coll_data *data, const coll_fl
 int coll_flow_send(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,
                    int peer) {
     coll_flow flow = {.sending = true, .peer = peer, .from = from, .length = length};
-    return coll_flow_run(comm, tag, data, &flow, 1, default_piece, default_window);
+    return coll_flow_run(comm, tag, data, &flow, 1, COLL_FLOW_PIECE, default_window);
 }
 
 int coll_flow_receive(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,
                       int peer) {
     coll_flow flow = {.sending = false, .peer = peer, .from = from, .length = length};
-    return coll_flow_run(comm, tag, data, &flow, 1, default_piece, default_window);
+    return coll_flow_run(comm, tag, data, &flow, 1, COLL_FLOW_PIECE, default_window);
 }
 
 int coll_flow_exchange(coll_comm *comm, int tag, const coll_data *data, const coll_flow *outgoing,
                        const coll_flow *incoming) {
     coll_flow flows[2] = {*outgoing, *incoming};
-    return coll_flow_run(comm, tag, data, flows, 2, default_piece, default_window);
+    return coll_flow_run(comm, tag, data, flows, 2, COLL_FLOW_PIECE, default_window);
 }

@@ -21,11 +21,11 @@ typedef struct coll_flow {
  * bytes with WINDOW of them in flight. Both ends must name the same length and PIECE. Returns when
  * all bytes have left or arrived.
  */
-enum { COLL_FLOWS_MAX = 2, COLL_FLOW_WINDOW_MAX = 64 };
+enum { COLL_FLOWS_MAX = 2, COLL_FLOW_WINDOW_MAX = 64, COLL_FLOW_PIECE = 1 << 20 };
 int coll_flow_run(coll_comm *comm, int tag, const coll_data *data, const coll_flow flows[],
                   int count, size_t piece, int window);
 
-/* One flow by itself, with pieces of 1 MB, 4 in flight: for algorithms that store and forward. */
+/* One flow by itself, COLL_FLOW_PIECE, 4 in flight: for algorithms that store and forward. */
 int coll_flow_send(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,
                    int peer);
 int coll_flow_receive(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,

@@ -72,11 +72,13 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
         description->cost[level] = state->profile->level[level];
         description->measured[level] = state->profile->measured[level];
     }
+    memcpy(description->copy, state->profile->copy, sizeof description->copy);
     return MPI_SUCCESS;
 }
 
 /* Takes what was measured into FILE, but for the hosts. */
-static int collect(const COLL_Cost cost[], const int measured[], coll_profilefile *file) {
+static int collect(const COLL_Cost cost[], const int measured[], const COLL_Curve copy[],
+                   coll_profilefile *file) {
     char fault[100];
     int levels = 0;
     *file = (coll_profilefile){.hosts = NULL};
@@ -88,6 +90,12 @@ static int collect(const COLL_Cost cost[], const int measured[], coll_profilefil
         file->level[level] = cost[level];
         file->measured[level] = true;
         levels++;
+    }
+    for (int i = 0; copy && i < COLL_COPIES; i++) {
+        const char *curve_fault = copy[i].knots ? coll_curve_fault(&copy[i]) : NULL;
+        if (curve_fault)
+            return coll_error(MPI_ERR_ARG, "%s has %s", COLL_Copy_name(i), curve_fault);
+        file->copy[i] = copy[i];
     }
     time_t now = time(NULL);
     struct tm date;
@@ -146,13 +154,13 @@ static int write_file(const char *path, const coll_profilefile *file, const coll
 }
 
 int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Cost cost[COLL_LEVELS],
-                       const int measured[COLL_LEVELS]) {
+                       const int measured[COLL_LEVELS], const COLL_Curve copy[]) {
     coll_comm *state;
     coll_profilefile file;
     int code = state_of(comm, "COLL_Profile_write", &state);
     if (code != MPI_SUCCESS)
         return code;
-    code = collect(cost, measured, &file);
+    code = collect(cost, measured, copy, &file);
     if (code == MPI_SUCCESS)
         code = write_file(path, &file, &state->topo);
     return coll_raise(comm, code);

@@ -7,8 +7,10 @@ libcoll_core_la_SOURCES = \
 	lib/coll.c \
 	lib/comm.c lib/comm.h \
 	lib/cores.c lib/cores.h \
+	lib/cost.c lib/cost.h \
 	lib/crc32c.c lib/crc32c.h \
 	lib/data.c lib/data.h \
+	lib/doorbell.c lib/doorbell.h \
 	lib/env.c lib/env.h \
 	lib/error.c lib/error.h \
 	lib/flow.c lib/flow.h \
@@ -21,6 +23,7 @@ libcoll_core_la_SOURCES = \
 	lib/run.c lib/run.h \
 	lib/select.c lib/select.h \
 	lib/spec.c lib/spec.h \
+	lib/substitute.h \
 	lib/topo.c lib/topo.h \
 	lib/topocache.c lib/topocache.h \
 	lib/topofile.c lib/topofile.h \
@@ -46,9 +49,18 @@ libcoll_core_la_SOURCES = \
 	lib/confirm/note.c lib/confirm/note.h \
 	lib/confirm/parcel.c lib/confirm/parcel.h \
 	lib/confirm/watch.c lib/confirm/watch.h \
+	lib/gather/binomial.c \
+	lib/gather/blocks.c lib/gather/blocks.h \
+	lib/gather/credit.c \
+	lib/gather/gather.c lib/gather/gather.h \
+	lib/gather/intake.c lib/gather/intake.h \
+	lib/gather/linear.c \
+	lib/gather/native.c \
+	lib/gather/window.c \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/cluster.c lib/pattern/cluster.h \
+	lib/pattern/incast.c lib/pattern/incast.h \
 	lib/pattern/multiply.c lib/pattern/multiply.h \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \

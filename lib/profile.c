@@ -24,6 +24,12 @@ const coll_profile *coll_profile_builtin(void) {
                 [COLL_LEVEL_SITE] = {.latency = 60e-6, .overhead = 5e-6, .per_byte = 8.5e-9},
                 [COLL_LEVEL_WIDE] = {.latency = 10e-3, .overhead = 5e-6, .per_byte = 8.5e-9},
             },
+        .copy =
+            {
+                [COLL_COPY_CACHE_TO_CACHE] = {2, 0, {0, 1 << 20}, {0, 0.05e-3}},
+                [COLL_COPY_CACHE_TO_MEMORY] = {2, 0, {0, 1 << 20}, {0, 0.1e-3}},
+                [COLL_COPY_MEMORY_TO_MEMORY] = {2, 0, {0, 1 << 20}, {0, 0.2e-3}},
+            },
     };
     return &builtin;
 }
@@ -51,6 +57,9 @@ static void take(const coll_profilefile *file, const char *path, coll_profile *p
         if (file->measured[level])
             profile->level[level] = file->level[level];
     }
+    for (int copy = 0; copy < COLL_COPIES; copy++)
+        if (file->copy[copy].knots)
+            profile->copy[copy] = file->copy[copy];
 }
 
 /* The file that the user named: everything must be right. */

@@ -5,7 +5,7 @@
 #ifndef COLL_LIB_PROFILE_H
 #define COLL_LIB_PROFILE_H
 
-#include "coll.h"
+#include "lib/cost.h"
 #include "lib/topo.h"
 
 #include <stddef.h>
@@ -14,8 +14,6 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-typedef COLL_Cost coll_cost;
-
 /* The longest name of a profile's source, its NUL included. */
 enum { COLL_PROFILE_SOURCE = 1024 };
 
@@ -23,6 +21,7 @@ typedef struct coll_profile {
     char source[COLL_PROFILE_SOURCE]; /* "built-in" or the file it was read from */
     coll_cost level[COLL_LEVELS];
     bool measured[COLL_LEVELS]; /* false: the built-in values */
+    coll_curve copy[COLL_COPIES];
 } coll_profile;
 
 /* Values typical of shared memory within nodes and of gigabit Ethernet between them. */

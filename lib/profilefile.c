@@ -2,6 +2,7 @@
 
 #include "lib/profilefile.h"
 
+#include "lib/cost.h"
 #include "lib/hostlist.h"
 
 #include <errno.h>
@@ -14,13 +15,14 @@
 #include <sys/stat.h>
 
 static const char SPACES[] = " \t";
-static const char FIRST_WORD[] = "libcoll-profile", VERSION[] = "1";
+static const char FIRST_WORD[] = "libcoll-profile", VERSION[] = "2";
 
 enum {
     MOST_LINE = 1023,     /* characters */
     MOST_BYTES = 1 << 20, /* the names of ten thousand hosts; more is some other file */
     HOSTS_COLUMNS = 90,   /* where lines of hosts are wrapped */
-    KEYS = 3
+    NEEDED = 3,           /* of the keys; the others are 0 where they are missing */
+    KEYS = 6
 };
 
 /* What a level's line holds, and between which bounds anything real lies. */
@@ -32,11 +34,17 @@ static const struct {
     {"latency_s", offsetof(COLL_Cost, latency), 1e-9, 100},
     {"overhead_s", offsetof(COLL_Cost, overhead), 1e-9, 100},
     {"per_byte_s", offsetof(COLL_Cost, per_byte), 1e-13, 1},
+    {"per_rank_s", offsetof(COLL_Cost, per_rank), 0, 100},
+    {"together_bytes_per_s", offsetof(COLL_Cost, together), 0, 1e15},
+    {"buffer_bytes", offsetof(COLL_Cost, buffer), 0, 1e15},
 };
 
 static double *value_of(COLL_Cost *cost, int key) {
     return (double *)((char *)cost + keys[key].offset);
 }
+
+/* Of a fit: it is no fit where the curve is wrong by more. */
+static const double MOST_ERROR = 100;
 
 /* A file being parsed; lines are taken from TEXT in place. */
 typedef struct parser {
@@ -149,16 +157,18 @@ static bool parse_level(parser *p, char *rest) {
     for (char *word; *(word = take_word(&rest));) {
         int key = find_key(word);
         if (key == KEYS)
-            return refuse(p, "unknown key '%.30s'; known: latency_s, overhead_s, per_byte_s", word);
+            return refuse(p,
+                          "unknown key '%.30s'; known: latency_s, overhead_s, per_byte_s, "
+                          "per_rank_s, together_bytes_per_s, buffer_bytes",
+                          word);
         if (seen[key])
             return refuse(p, "%s is there twice; keep one", word);
         seen[key] = true;
         char *text = take_word(&rest);
         if (!parse_number(text, value_of(cost, key)))
-            return refuse(p, "%s '%.30s' is not a number of seconds like 4.1e-05", keys[key].name,
-                          text);
+            return refuse(p, "%s '%.30s' is not a number like 4.1e-05", keys[key].name, text);
     }
-    for (int key = 0; key < KEYS; key++)
+    for (int key = 0; key < NEEDED; key++)
         if (!seen[key])
             return refuse(p, "level %s has no %s; measure again by coll-profile", name,
                           keys[key].name);
@@ -167,6 +177,54 @@ static bool parse_level(parser *p, char *rest) {
         return refuse(p, "%s; measure again by coll-profile", fault);
     p->file->measured[level] = true;
     return true;
+}
+
+/* The rest of a line, "error 0.03 at 1 3.1e-05 1024 4.2e-05", for a curve that is called NAME. */
+static bool parse_curve(parser *p, char *rest, const char *name, COLL_Curve *curve) {
+    COLL_Curve read = {.knots = 0};
+    char *text = NULL;
+    if (curve->knots)
+        return refuse(p, "%s is there already; keep one", name);
+    if (strcmp(take_word(&rest), "error") != 0 ||
+        !parse_number(text = take_word(&rest), &read.error))
+        return refuse(p, "%s needs the error of its fit, as in 'error 0.03'", name);
+    if (!(read.error >= 0 && read.error <= MOST_ERROR))
+        return refuse(p, "error %g of %s is not within 0 to %g", read.error, name, MOST_ERROR);
+    if (strcmp(take_word(&rest), "at") != 0)
+        return refuse(p, "%s needs the word 'at' before its knots", name);
+    for (; *(text = take_word(&rest)); read.knots++) {
+        if (read.knots == COLL_KNOTS)
+            return refuse(p, "%s has more than %d knots; measure again", name, COLL_KNOTS);
+        if (!parse_number(text, &read.bytes[read.knots]) ||
+            !parse_number(text = take_word(&rest), &read.seconds[read.knots]))
+            return refuse(p, "'%.30s' is no number; knots of %s are pairs of bytes and seconds",
+                          text, name);
+    }
+    const char *fault = coll_curve_fault(&read);
+    if (fault)
+        return refuse(p, "%s has %s; measure again by coll-profile", name, fault);
+    *curve = read;
+    return true;
+}
+
+static bool parse_level_curve(parser *p, char *rest) {
+    const char *name = take_word(&rest);
+    int level = find_level(name);
+    if (level == COLL_LEVELS || !p->file->measured[level])
+        return refuse(p, "a curve of level '%.30s', whose own line is not above", name);
+    name = take_word(&rest);
+    for (int i = 0; i < COLL_PARAMETERS; i++)
+        if (strcmp(COLL_Parameter_name(i), name) == 0)
+            return parse_curve(p, rest, name, &p->file->level[level].curve[i]);
+    return refuse(p, "unknown curve '%.30s'; known: Os, gs, L, gr, Or, Ur", name);
+}
+
+static bool parse_copy(parser *p, char *rest) {
+    const char *name = take_word(&rest);
+    for (int i = 0; i < COLL_COPIES; i++)
+        if (strcmp(COLL_Copy_name(i), name) == 0)
+            return parse_curve(p, rest, name, &p->file->copy[i]);
+    return refuse(p, "unknown copy '%.30s'; known: Mctc, Mctm, Mmtm", name);
 }
 
 static bool parse_end(parser *p, char *rest) {
@@ -192,8 +250,8 @@ static bool parse_line(parser *p, char *line) {
     static const struct {
         const char *word;
         bool (*parse)(parser *p, char *rest);
-    } kinds[] = {
-        {"date", parse_date}, {"hosts", parse_hosts}, {"level", parse_level}, {"end", parse_end}};
+    } kinds[] = {{"date", parse_date},         {"hosts", parse_hosts}, {"level", parse_level},
+                 {"curve", parse_level_curve}, {"copy", parse_copy},   {"end", parse_end}};
     if (p->line == 1)
         return parse_first(p, line);
     const char *word = take_word(&line);
@@ -204,7 +262,7 @@ static bool parse_line(parser *p, char *line) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(word, kinds[i].word) == 0)
             return kinds[i].parse(p, line);
-    return refuse(p, "unknown word '%.30s'; known: date, hosts, level, end", word);
+    return refuse(p, "unknown word '%.30s'; known: date, hosts, level, curve, copy, end", word);
 }
 
 /* Splits the next line off, LENGTH bytes before END; text has no control characters but tabs. */
@@ -327,6 +385,13 @@ bool coll_profilefile_has_host(const coll_profilefile *file, const char *host) {
     return coll_hostlist_has(file->hosts, host) || coll_hostlist_has_short(file->hosts, host);
 }
 
+static bool curve_fault(const COLL_Curve *curve, const char *name, char *problem, size_t size) {
+    const char *fault = curve->knots ? coll_curve_fault(curve) : NULL;
+    if (fault)
+        snprintf(problem, size, "%s has %s", name, fault);
+    return fault;
+}
+
 bool coll_profilefile_fault(const COLL_Cost *cost, char *problem, size_t size) {
     COLL_Cost copy = *cost;
     for (int key = 0; key < KEYS; key++) {
@@ -337,6 +402,9 @@ bool coll_profilefile_fault(const COLL_Cost *cost, char *problem, size_t size) {
                  keys[key].lowest, keys[key].highest);
         return true;
     }
+    for (int i = 0; i < COLL_PARAMETERS; i++)
+        if (curve_fault(&cost->curve[i], COLL_Parameter_name(i), problem, size))
+            return true;
     return false;
 }
 
@@ -361,6 +429,32 @@ static void print_hosts(FILE *stream, const char *const hosts[], int count) {
     fputc('\n', stream);
 }
 
+/* Ends the line that names CURVE. */
+static void print_curve(FILE *stream, const COLL_Curve *curve) {
+    fprintf(stream, " error %.3g at", curve->error);
+    for (int i = 0; i < curve->knots; i++)
+        fprintf(stream, " %.10g %.6g", curve->bytes[i], curve->seconds[i]);
+    fputc('\n', stream);
+}
+
+static void print_curves(FILE *stream, const coll_profilefile *file, int level) {
+    for (int i = 0; i < COLL_PARAMETERS; i++) {
+        const COLL_Curve *curve = &file->level[level].curve[i];
+        if (!curve->knots)
+            continue;
+        fprintf(stream, "curve %s %s", COLL_Level_name(level), COLL_Parameter_name(i));
+        print_curve(stream, curve);
+    }
+}
+
+static void print_copies(FILE *stream, const coll_profilefile *file) {
+    for (int i = 0; i < COLL_COPIES; i++)
+        if (file->copy[i].knots) {
+            fprintf(stream, "copy %s", COLL_Copy_name(i));
+            print_curve(stream, &file->copy[i]);
+        }
+}
+
 static void print_levels(FILE *stream, const coll_profilefile *file) {
     for (int level = 0; level < COLL_LEVELS; level++) {
         if (!file->measured[level])
@@ -368,8 +462,10 @@ static void print_levels(FILE *stream, const coll_profilefile *file) {
         COLL_Cost cost = file->level[level];
         fprintf(stream, "level %s", COLL_Level_name(level));
         for (int key = 0; key < KEYS; key++)
-            fprintf(stream, " %s %.6g", keys[key].name, *value_of(&cost, key));
+            if (key < NEEDED || *value_of(&cost, key) > 0)
+                fprintf(stream, " %s %.6g", keys[key].name, *value_of(&cost, key));
         fputc('\n', stream);
+        print_curves(stream, file, level);
     }
 }
 
@@ -386,6 +482,7 @@ bool coll_profilefile_print(FILE *stream, const coll_profilefile *file, const ch
     fprintf(stream, "%s %s\ndate %s\n", FIRST_WORD, VERSION, file->date);
     print_hosts(stream, hosts, count);
     print_levels(stream, file);
+    print_copies(stream, file);
     fputs("end\n", stream);
     speak_as_before(plain, before);
     return true;

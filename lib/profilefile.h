@@ -1,18 +1,25 @@
 /*
  * Files of measured costs, which coll-profile writes. No MPI.
  *
- *     libcoll-profile 1
+ *     libcoll-profile 2
  *     # comments and empty lines may stand anywhere below the first line
  *     date 2026-11-20T07:13:54Z
  *     hosts n[0-3],login1
- *     level rack latency_s 4.1e-05 overhead_s 5e-06 per_byte_s 8.5e-09
+ *     level rack latency_s 4.1e-05 overhead_s 5e-06 per_byte_s 8.5e-09 buffer_bytes 61440
+ *     curve rack L error 0.03 at 1 3.1e-05 1024 4.2e-05 65536 0.00058
  *     level site latency_s 6.2e-05 overhead_s 5e-06 per_byte_s 8.5e-09
+ *     copy Mmtm error 0.1 at 64 2e-08 1048576 0.0002
  *     end
  *
  * The date and the first line of hosts come once, the hosts (in Slurm's syntax, lib/hostlist.h) in
  * as many lines as they need. A level is numa, node, rack, site or wide; each at most once, one at
  * least; those that are not there were not measured. `end` tells a whole file from a truncated one.
- * What a later version adds comes with another number in the first line.
+ * Of a level's figures the first three are always there; per_rank_s, together_bytes_per_s and
+ * buffer_bytes are 0 where they are missing. Below its line come its curves (COLL_Parameter), and
+ * anywhere the copies in memory (COLL_Copy): the error of the fit, then knots of bytes and seconds.
+ *
+ * A file of another version is refused, the older one too: what version 1 called overhead was
+ * measured less well.
  */
 #ifndef COLL_LIB_PROFILEFILE_H
 #define COLL_LIB_PROFILEFILE_H
@@ -32,6 +39,7 @@ typedef struct coll_profilefile {
     int hosts_line; /* where it begins */
     COLL_Cost level[COLL_LEVELS];
     bool measured[COLL_LEVELS];
+    COLL_Curve copy[COLL_COPIES];
 } coll_profilefile;
 
 typedef enum coll_profilefile_state {
@@ -56,11 +64,14 @@ void coll_profilefile_free(coll_profilefile *file);
 /* True when FILE was measured on HOST, among others; domains are stripped as in topology files. */
 bool coll_profilefile_has_host(const coll_profilefile *file, const char *host);
 
-/* What is wrong with the values of COST, as "latency_s 0 is not within 1e-09 to 100"; or false. */
+/*
+ * True where no file could hold COST: then PROBLEM says what is wrong with it, as "latency_s 0 is
+ * not within 1e-09 to 100". Curves without knots are good.
+ */
 bool coll_profilefile_fault(const COLL_Cost *cost, char *problem, size_t size);
 
 /*
- * Writes a file of this format to STREAM, with the measured levels of FILE and HOSTS, COUNT names.
+ * Writes a file of this format to STREAM, with what FILE has measured and HOSTS, COUNT names.
  * The caller checks the stream for errors; false where a name can't be written or memory ran out,
  * with a text in PROBLEM.
  */

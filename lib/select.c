@@ -16,6 +16,14 @@ static coll_choice choice(const coll_algorithm *algorithm, const coll_shape *cal
     return made;
 }
 
+/* The first algorithm of TABLE that is made for sizes that differ, or the first of all. */
+static const coll_algorithm *sizeless(const coll_algorithm *const table[]) {
+    for (const coll_algorithm *const *a = table; *a; a++)
+        if ((*a)->sizeless)
+            return *a;
+    return table[0];
+}
+
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_profile *profile, const coll_spec *user) {
     const coll_algorithm *standby = table[0];
@@ -23,6 +31,8 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
         return choice(user->algorithm, call, profile, &user->values, "the user's word");
     if (user->algorithm)
         return choice(standby, call, profile, NULL, "the user's word is not applicable here");
+    if (call->bytes == COLL_BYTES_UNKNOWN && call->topo->nodes > 1)
+        standby = sizeless(table);
     if (call->bytes == COLL_BYTES_UNKNOWN)
         return choice(standby, call, profile, NULL, "nobody knows the size");
     if (call->topo->nodes == 1)

@@ -17,9 +17,10 @@ typedef struct coll_choice {
 
 /*
  * Chooses from TABLE (ended by NULL; its first entry applies everywhere and is what the library
- * stands back to). The user's word comes first. Without it that first entry, where the size is not
- * known to all, or on one node, since there MPI's own shared memory is hard to beat; else the
- * applicable algorithm with the least predicted time, rivals left aside.
+ * stands back to). The user's word comes first. Without it that first entry on one node, since
+ * there MPI's own shared memory is hard to beat; where the size is not known to all, the algorithm
+ * that is made for that, or else the first entry again; and in all other cases the applicable
+ * algorithm with the least predicted time, rivals left aside.
  */
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_profile *profile, const coll_spec *user);

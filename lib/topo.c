@@ -7,6 +7,7 @@
 #include "lib/locate.h"
 #include "lib/pattern/cluster.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,6 +286,7 @@ int coll_topo_create(MPI_Comm comm, const char *source, coll_topo *topo) {
 void coll_topo_free(coll_topo *topo) {
     free(topo->places);
     free(topo->hosts);
+    free(topo->latencies);
     *topo = (coll_topo){0};
 }
 
@@ -319,6 +321,49 @@ int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo) {
         made.places[rank] = (coll_place){.site = rack / per_site, .rack = rack, .node = node};
     }
     *topo = made;
+    return MPI_SUCCESS;
+}
+
+/* Numbers what NUMBER points to in each of COUNT places anew, from 0; returns how many there are.
+ */
+static int renumber(coll_place places[], int count, size_t number, int labels[]) {
+    for (int i = 0; i < count; i++)
+        labels[i] = *(int *)((char *)&places[i] + number);
+    int different = coll_cluster_renumber(labels, count);
+    for (int i = 0; i < count; i++)
+        *(int *)((char *)&places[i] + number) = labels[i];
+    return different;
+}
+
+static int count_fullest(const coll_topo *topo) {
+    int most = 0;
+    for (int rank = 0; rank < topo->ranks; rank++) {
+        int here = 0;
+        for (int other = 0; other < topo->ranks; other++)
+            here += topo->places[other].node == topo->places[rank].node;
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part) {
+    coll_topo made = {
+        .ranks = count, .cores_per_node = whole->cores_per_node, .crowded = whole->crowded};
+    int *labels = malloc((size_t)count * sizeof *labels);
+    made.places = malloc((size_t)count * sizeof *made.places);
+    if (!labels || !made.places) {
+        free(labels);
+        free(made.places);
+        return coll_error(MPI_ERR_NO_MEM, "no memory for the places of %d ranks", count);
+    }
+    for (int i = 0; i < count; i++)
+        made.places[i] = whole->places[ranks[i]];
+    made.sites = renumber(made.places, count, offsetof(coll_place, site), labels);
+    made.racks = renumber(made.places, count, offsetof(coll_place, rack), labels);
+    made.nodes = renumber(made.places, count, offsetof(coll_place, node), labels);
+    made.most_ranks_per_node = count_fullest(&made);
+    free(labels);
+    *part = made;
     return MPI_SUCCESS;
 }
 

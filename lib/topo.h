@@ -29,6 +29,7 @@ typedef struct coll_topo {
     bool crowded;       /* some node has more processes than cores for them */
     coll_place *places; /* one a rank */
     char **hosts;       /* one a node: its host name */
+    double *latencies;  /* s: from one site to another, [from * sites + to]; NULL: not known */
     char origin[COLL_LOCATE_NOTE]; /* on rank 0: where racks and sites come from, in a line */
 } coll_topo;
 
@@ -59,6 +60,12 @@ void coll_topo_free(coll_topo *topo);
  * names. MPI_ERR_NO_MEM.
  */
 int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
+
+/*
+ * The places of COUNT of the ranks of WHOLE, which RANKS lists, as if there were no others. The
+ * result has no host names. MPI_ERR_NO_MEM.
+ */
+int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part);
 
 /* The level at which ranks A and B are apart; COLL_LEVEL_NUMA for a == b. */
 coll_level coll_topo_level(const coll_topo *topo, int a, int b);

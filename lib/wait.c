@@ -2,6 +2,7 @@
 
 #include "lib/wait.h"
 
+#include "lib/doorbell.h"
 #include "lib/error.h"
 
 #include <limits.h>
@@ -9,7 +10,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* On a core of its own a wait spins for so long before it offers the core to others; seconds. */
 static const double SPIN = 100e-6;
@@ -63,10 +63,10 @@ bool coll_patience_expired(const coll_patience *patience, double seconds) {
     return seconds > 0 && PMPI_Wtime() - patience->since > seconds;
 }
 
-static void nap(double longest, double sleep) {
+static void nap(coll_patience *patience, double longest, double sleep) {
     sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < longest ? sleep : longest;
-    struct timespec time = {.tv_nsec = (long)(sleep * 1e9)};
-    nanosleep(&time, NULL); /* a signal may cut it short: the next test comes earlier */
+    coll_doorbell_sleep(sleep);
+    patience->woken = true;
 }
 
 /* Lets others run, and notices whether they did. */
@@ -84,12 +84,20 @@ static bool is_shared(const coll_wait *wait, double now) {
     return wait->crowded || now < wait->shared_until;
 }
 
+/*
+ * A sleep is followed by two looks: Open MPI's tests look at the requests first and at the network
+ * afterwards, so that only the second tells what came meanwhile.
+ */
 void coll_patience_relax(coll_patience *patience) {
     const coll_wait *wait = patience->wait;
+    if (patience->woken) {
+        patience->woken = false;
+        return;
+    }
     double now = PMPI_Wtime(), waited = patience->waited = now - patience->since;
     int pause = patience->pauses++;
     if (wait->silence > 0 && waited > wait->silence) {
-        nap(LONGEST_SILENT_SLEEP, waited * SILENT_SLEEP_SHARE);
+        nap(patience, LONGEST_SILENT_SLEEP, waited * SILENT_SLEEP_SHARE);
         return;
     }
     if (!is_shared(wait, now)) {
@@ -102,9 +110,9 @@ void coll_patience_relax(coll_patience *patience) {
     if (brief || pause == 0)
         offer_core(patience, now);
     else if (pause == 1)
-        nap(longest, wait->usual * FIRST_SLEEP_SHARE - waited);
+        nap(patience, longest, wait->usual * FIRST_SLEEP_SHARE - waited);
     else
-        nap(longest, waited * SLEEP_SHARE);
+        nap(patience, longest, waited * SLEEP_SHARE);
 }
 
 /* The lowest peer above AFTER that a request still waits for; INT_MAX where there is none. */

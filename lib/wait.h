@@ -87,6 +87,7 @@ typedef struct coll_patience {
     double waited; /* s: until the last look that found nothing */
     int pauses;    /* since it began */
     int taken;     /* offers of the core in a row that somebody took */
+    bool woken;    /* the last pause was a sleep */
 } coll_patience;
 
 coll_patience coll_patience_begin(coll_wait *wait);

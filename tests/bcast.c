@@ -8,6 +8,7 @@
 #include "coll.h"
 #include "lib/bcast/bcast.h"
 #include "tests/harness.h"
+#include "tests/layouts.h"
 
 #include <limits.h>
 #include <mpi.h>
@@ -16,69 +17,6 @@
 #include <string.h>
 
 static int world_rank, world_ranks;
-
-/* A way to describe N bytes of payload: COUNT elements of TYPE in a buffer of SPAN bytes. */
-typedef struct layout {
-    const char *name;
-    MPI_Datatype type;
-    int count;
-    size_t span;
-} layout;
-
-enum { UNIT = 12, LAYOUTS = 5 }; /* all layouts but bytes hold multiples of 12 bytes */
-
-static layout describe(int kind, int units) {
-    layout l = {.count = units};
-    MPI_Datatype inner;
-    switch (kind) {
-    case 0:
-        l = (layout){.name = "bytes", .type = MPI_BYTE, .count = units * UNIT};
-        l.span = (size_t)l.count;
-        return l;
-    case 1: /* three ints, a gap of two, as one element for the whole */
-        MPI_Type_vector(units, 3, 5, MPI_INT, &l.type);
-        l.name = "vector";
-        l.count = units ? 1 : 0;
-        l.span = (size_t)units * 20;
-        break;
-    case 2: { /* char, double, three chars, in another order than in memory */
-        int lengths[] = {1, 1, 3};
-        MPI_Aint places[] = {16, 0, 9};
-        MPI_Datatype types[] = {MPI_CHAR, MPI_DOUBLE, MPI_CHAR};
-        MPI_Type_create_struct(3, lengths, places, types, &inner);
-        MPI_Type_create_resized(inner, 0, 24, &l.type);
-        MPI_Type_free(&inner);
-        l.name = "struct";
-        l.span = (size_t)units * 24;
-        break;
-    }
-    case 3: /* three ints at the start of 32 bytes */
-        MPI_Type_contiguous(3, MPI_INT, &inner);
-        MPI_Type_create_resized(inner, 0, 32, &l.type);
-        MPI_Type_free(&inner);
-        l.name = "resized";
-        l.span = (size_t)units * 32;
-        break;
-    default:
-        MPI_Type_contiguous(UNIT, MPI_CHAR, &l.type);
-        l.name = "contiguous";
-        l.span = (size_t)units * UNIT;
-    }
-    MPI_Type_commit(&l.type);
-    return l;
-}
-
-static void forget(layout *l) {
-    if (l->type != MPI_BYTE)
-        MPI_Type_free(&l->type);
-}
-
-static void fill(unsigned char *bytes, size_t count, unsigned seed) {
-    for (size_t i = 0; i < count; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        bytes[i] = (unsigned char)(seed >> 24);
-    }
-}
 
 /* One broadcast: MINE describes this rank's buffer, the payload is that of SEED at ROOT. */
 static bool arrives(MPI_Comm comm, int root, const layout *mine, int units, unsigned seed) {
@@ -128,16 +66,25 @@ static void check_all(MPI_Comm comm, const char *spec, int units) {
             }
 }
 
-/* Pretends that the ranks of COMM are scattered over nodes, racks and sites. */
-static void pretend_layout(MPI_Comm comm, int nodes, int racks) {
+/* Pretends that the ranks of COMM are spread over SITES sites of two nodes each, all of which this
+ * host answers for. */
+static void pretend_sites(MPI_Comm comm, int sites) {
     coll_comm *state;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
+    coll_topo *topo = &state->topo;
+    size_t length = strlen(topo->hosts[0]) + 1, list = 2 * (size_t)sites * sizeof *topo->hosts;
+    char **hosts = malloc(list + length);
+    memcpy((char *)hosts + list, topo->hosts[0], length);
+    for (int node = 0; node < 2 * sites; node++)
+        hosts[node] = (char *)hosts + list;
+    free(topo->hosts);
+    topo->hosts = hosts;
     for (int i = 0; i < state->ranks; i++) {
-        int node = (i * 7 + 3) % nodes;
-        state->topo.places[i] = (coll_place){.site = 0, .rack = node % racks, .node = node};
+        int site = i < sites ? i : (i * 7 + 3) % sites;
+        topo->places[i] = (coll_place){.site = site, .rack = site, .node = 2 * site + i % 2};
     }
-    state->topo.nodes = nodes;
-    state->topo.racks = racks;
+    topo->nodes = 2 * sites;
+    topo->racks = topo->sites = sites;
     state->order_root = -1;
 }
 
@@ -149,6 +96,10 @@ static const char *small_spec(const coll_algorithm *algorithm) {
         return "circulant:block=48,window=3";
     if (strcmp(algorithm->name, "two_tree") == 0)
         return "two_tree:chunk=48,window=3";
+    if (strcmp(algorithm->name, "hlot") == 0)
+        return "hlot:segment=48,window=3";
+    if (strcmp(algorithm->name, "flat") == 0)
+        return "flat:segment=48,window=2";
     return algorithm->name;
 }
 
@@ -168,6 +119,20 @@ START_TEST(scattered_over_nodes_and_racks) {
         check_all(comm, small_spec(*a), 21);
     check_all(comm, "auto", 21);
     MPI_Comm_free(&comm);
+}
+END_TEST
+
+START_TEST(scattered_over_sites) {
+    static const char *const specs[] = {"hlot:segment=48,window=3", "flat:segment=36,window=1",
+                                        "hlot:plus=0,segment=1M", "auto"};
+    for (int sites = 2; sites <= 6 && sites <= world_ranks; sites++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        pretend_sites(comm, sites);
+        for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+            check_all(comm, specs[i], 21);
+        MPI_Comm_free(&comm);
+    }
 }
 END_TEST
 
@@ -356,6 +321,7 @@ static Suite *bcast(void) {
     TCase *tests = tcase_create("all algorithms");
     tcase_add_test(tests, all_roots_layouts_and_sizes);
     tcase_add_test(tests, scattered_over_nodes_and_racks);
+    tcase_add_test(tests, scattered_over_sites);
     tcase_add_test(tests, bytes_around_the_chunk);
     tcase_add_test(tests, megabytes);
     tcase_add_test(tests, sub_communicators);

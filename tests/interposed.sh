@@ -64,14 +64,16 @@ same 3 use_mpi_f08
 same 2 bindings
 same 3 family
 
-# Broadcasts go to libcoll from every language.
-for program in requests mpif_h use_mpi use_mpi_f08; do
-    case $program in requests) routed=0 ;; *) routed=1 ;; esac
+# Broadcasts and gathers go to libcoll from every language; they know their world.
+for program in mpif_h use_mpi use_mpi_f08 calls; do
     [ -x "$build/tests/interposed/$program" ] || continue
-    COLL_TRACE=1 coll_run 5 --dcp 2 --bcast chain -- "$build/tests/interposed/$program" ||
-        fail "$program with --bcast"
-    test "$(grep -c 'coll: bcast .*choice=chain' err)" = $routed || fail "$program with --bcast"
+    COLL_TRACE=1 coll_run 5 --dcp 2 --bcast chain --gather linear -- \
+        "$build/tests/interposed/$program" || fail "$program with --bcast and --gather"
+    for call in "bcast .*choice=chain" "gather .*choice=linear"; do
+        grep -q "^coll: $call" err || fail "$program: no $call"
+    done
     test "$(grep -c '^coll: account ranks=3 dcps=2 Tcomp=' err)" = 1 || fail "$program's account"
+    grep '^coll: account' err | grep -q ' served=0' && fail "$program: no allreduce is served"
 done
 
 # What else a program has of its own.

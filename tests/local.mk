@@ -6,7 +6,7 @@ SH_LOG_COMPILER = bash
 EXTRA_DIST += tests/launch tests/leaks.supp
 
 check_LTLIBRARIES = libharness.la
-libharness_la_SOURCES = tests/harness.c tests/harness.h
+libharness_la_SOURCES = tests/harness.c tests/harness.h tests/layouts.c tests/layouts.h
 
 AM_CFLAGS += $(CHECK_CFLAGS)
 LDADD = libharness.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK_LIBS)
@@ -18,9 +18,13 @@ check_PROGRAMS += \
 	tests/cluster \
 	tests/confirm \
 	tests/crc32c \
+	tests/doorbell \
 	tests/forest \
+	tests/hlot_matrix \
+	tests/hlot_tree \
 	tests/hog \
 	tests/images \
+	tests/incast \
 	tests/mapping \
 	tests/npy \
 	tests/order \
@@ -39,6 +43,7 @@ check_PROGRAMS += \
 	tests/bcast_large.mpi \
 	tests/dcp.mpi \
 	tests/dcp_random.mpi \
+	tests/gather.mpi \
 	tests/info.mpi \
 	tests/faults.mpi \
 	tests/kmeans.mpi \
@@ -53,6 +58,7 @@ tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
 tests_dcp_mpi_SOURCES = tests/dcp.c tests/dcp_run.c tests/dcp_run.h
 tests_dcp_random_mpi_SOURCES = tests/dcp_random.c tests/dcp_run.c tests/dcp_run.h
+tests_gather_mpi_SOURCES = tests/gather.c
 tests_info_mpi_SOURCES = tests/info.c
 tests_faults_mpi_SOURCES = tests/faults.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
@@ -105,9 +111,9 @@ libother_la_LDFLAGS = -module -avoid-version -rpath /nowhere
 endif
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh \
-	tests/plot.sh tests/tools.sh tests/wordcount.sh tests/words.sh
-EXTRA_DIST += $(SCRIPT_TESTS)
+SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/hlot.sh tests/interposed.sh \
+	tests/lab_faults.sh tests/netlab.sh tests/plot.sh tests/tools.sh tests/wordcount.sh tests/words.sh
+EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.
 RUN_SCRIPT_TESTS = $(SCRIPT_TESTS)

@@ -12,11 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD "libcoll-profile 1\ndate 2026-11-20T07:13:54Z\nhosts n[0-3],login1\n"
+#define HEAD "libcoll-profile 2\ndate 2026-11-20T07:13:54Z\nhosts n[0-3],login1\n"
 #define RACK "level rack latency_s 4.125e-05 overhead_s 5e-06 per_byte_s 8.5e-09\n"
-#define SITE "level site latency_s 62.5e-6 overhead_s 0.000005 per_byte_s 1e-8\n"
+#define SITE                                                                                       \
+    "level site latency_s 62.5e-6 overhead_s 0.000005 per_byte_s 1e-8 "                            \
+    "buffer_bytes 61440 together_bytes_per_s 2e8 per_rank_s 1.5e-06\n"
 
-static const char WHOLE[] = HEAD "# a comment\n\n" RACK SITE "hosts m7\nend\n";
+#define CURVE "curve rack L error 0.03125 at 1 3e-05 1024 4.5e-5 65536 0.0005\n"
+#define COPY "copy Mmtm error 0 at 64 2e-8\n"
+
+static const char WHOLE[] = HEAD "# a comment\n\n" RACK SITE "hosts m7\n" CURVE COPY "end\n";
 
 static char problem[COLL_PROFILEFILE_PROBLEM];
 
@@ -39,6 +44,17 @@ START_TEST(values_are_exact) {
     ck_assert(file.level[COLL_LEVEL_SITE].latency == 62.5e-6);
     ck_assert(file.level[COLL_LEVEL_SITE].overhead == 5e-06);
     ck_assert(file.level[COLL_LEVEL_SITE].per_byte == 1e-8);
+    ck_assert(file.level[COLL_LEVEL_SITE].buffer == 61440);
+    ck_assert(file.level[COLL_LEVEL_SITE].together == 2e8);
+    ck_assert(file.level[COLL_LEVEL_SITE].per_rank == 1.5e-6);
+    ck_assert(file.level[COLL_LEVEL_RACK].buffer == 0);
+    const COLL_Curve *transfer = &file.level[COLL_LEVEL_RACK].curve[COLL_TRANSFER];
+    ck_assert(transfer->knots == 3 && transfer->error == 0.03125);
+    ck_assert(transfer->bytes[1] == 1024 && transfer->seconds[1] == 4.5e-5);
+    ck_assert(transfer->bytes[2] == 65536 && transfer->seconds[2] == 0.0005);
+    ck_assert_int_eq(file.level[COLL_LEVEL_RACK].curve[COLL_SEND_GAP].knots, 0);
+    ck_assert_int_eq(file.copy[COLL_COPY_MEMORY_TO_MEMORY].knots, 1);
+    ck_assert(file.copy[COLL_COPY_MEMORY_TO_MEMORY].seconds[0] == 2e-8);
     coll_profilefile_free(&file);
 }
 END_TEST
@@ -49,7 +65,7 @@ START_TEST(harmless_variations_are_accepted) {
         HEAD "\t" RACK "  end \t\n",
         HEAD "level numa per_byte_s 1e-13 latency_s 100 overhead_s 1e-9\nend\n",
         HEAD RACK "end\n# after the end\n\n",
-        "libcoll-profile 1 \n" RACK "hosts a\ndate 2026-11-20T07:13:54Z\nend\n",
+        "libcoll-profile 2 \n" RACK "hosts a\ndate 2026-11-20T07:13:54Z\nend\n",
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         coll_profilefile file;
@@ -71,6 +87,7 @@ START_TEST(hosts_are_recognised) {
 }
 END_TEST
 
+#define AT(knots) HEAD RACK "curve rack gs error 0 at " knots "\nend\n"
 #define LEVEL(latency, overhead, per_byte)                                                         \
     HEAD "level rack latency_s " latency " overhead_s " overhead " per_byte_s " per_byte "\nend\n"
 
@@ -81,24 +98,24 @@ static const struct {
     {"\n", "line 1: not a profile"},
     {"libcoll-profil", "line 1: not a profile"},
     {"libcoll-profile\n", "line 1: version ''"},
-    {"libcoll-profile 2\n", "line 1: version '2' where this library reads 1"},
-    {"libcoll-profile 1 beta\n", "line 1: 'beta' is too much"},
-    {"libcoll-profile 1\n", "line 1: the file is truncated"},
+    {"libcoll-profile 1\n", "line 1: version '1' where this library reads 2"},
+    {"libcoll-profile 2 beta\n", "line 1: 'beta' is too much"},
+    {"libcoll-profile 2\n", "line 1: the file is truncated"},
     {HEAD RACK, "line 4: the file is truncated: it lacks its last line 'end'"},
-    {HEAD RACK "en", "line 5: unknown word 'en'; known: date, hosts, level, end"},
+    {HEAD RACK "en", "line 5: unknown word 'en'; known: date, hosts, level, curve, copy, end"},
     {HEAD "end\n", "line 4: the file ends without any level"},
     {HEAD RACK "end\nend\n", "line 6: 'end' comes after the end"},
     {HEAD RACK "end of it\n", "line 5: 'of' is too much"},
     {HEAD RACK RACK "end\n", "line 5: level rack is there already"},
-    {"libcoll-profile 1\nhosts a\n" RACK "end\n", "line 4: the file ends without a date"},
-    {"libcoll-profile 1\ndate 2026-11-20T07:13:54Z\n" RACK "end\n",
+    {"libcoll-profile 2\nhosts a\n" RACK "end\n", "line 4: the file ends without a date"},
+    {"libcoll-profile 2\ndate 2026-11-20T07:13:54Z\n" RACK "end\n",
      "line 4: the file ends without hosts"},
     {HEAD "date 2026-11-20T07:13:54Z\n", "line 4: a second date"},
-    {"libcoll-profile 1\ndate yesterday\n", "line 2: date 'yesterday' is not like"},
-    {"libcoll-profile 1\ndate\n", "line 2: date '' is not like"},
-    {"libcoll-profile 1\nhosts\n", "line 2: no name in the hosts ''"},
-    {"libcoll-profile 1\nhosts n[0-\n", "line 2: "},
-    {"libcoll-profile 1\nhosts a b\n", "line 2: 'b' is too much"},
+    {"libcoll-profile 2\ndate yesterday\n", "line 2: date 'yesterday' is not like"},
+    {"libcoll-profile 2\ndate\n", "line 2: date '' is not like"},
+    {"libcoll-profile 2\nhosts\n", "line 2: no name in the hosts ''"},
+    {"libcoll-profile 2\nhosts n[0-\n", "line 2: "},
+    {"libcoll-profile 2\nhosts a b\n", "line 2: 'b' is too much"},
     {HEAD "level\n", "line 4: unknown level ''; known: numa, node, rack, site, wide"},
     {HEAD "level moon latency_s 1\n", "line 4: unknown level 'moon'"},
     {HEAD "level rack\n", "line 4: level rack has no latency_s"},
@@ -120,11 +137,37 @@ static const struct {
     {LEVEL("101", "1e-6", "1e-9"), "line 4: latency_s 101 is not within"},
     {LEVEL("1e-5", "1e-6", "9e-14"), "line 4: per_byte_s 9e-14 is not within"},
     {LEVEL("1e-5", "1e-6", "1.1"), "line 4: per_byte_s 1.1 is not within"},
+    {HEAD RACK "level site latency_s 1 overhead_s 1 per_byte_s 1 buffer_bytes -1\n",
+     "line 5: buffer_bytes -1 is not within 0 to 1e+15"},
+    {HEAD RACK "level site latency_s 1 overhead_s 1 per_byte_s 1 per_rank_s 1e308\n",
+     "line 5: per_rank_s 1e+308 is not within 0 to 100"},
+    {HEAD CURVE RACK, "line 4: a curve of level 'rack', whose own line is not above"},
+    {HEAD RACK "curve site L error 0 at 1 1\n", "line 5: a curve of level 'site'"},
+    {HEAD RACK "curve moon L error 0 at 1 1\n", "line 5: a curve of level 'moon'"},
+    {HEAD RACK "curve rack\n", "line 5: unknown curve ''; known: Os, gs, L, gr, Or, Ur"},
+    {HEAD RACK CURVE CURVE, "line 6: L is there already"},
+    {HEAD RACK "curve rack L\n", "line 5: L needs the error of its fit"},
+    {HEAD RACK "curve rack L error\n", "line 5: L needs the error of its fit"},
+    {HEAD RACK "curve rack L error -1 at 1 1\n", "line 5: error -1 of L is not within 0 to 100"},
+    {HEAD RACK "curve rack L error 0\n", "line 5: L needs the word 'at'"},
+    {AT(""), "line 5: gs has too few or too many knots"},
+    {AT("1"), "line 5: '' is no number; knots of gs are pairs of bytes and seconds"},
+    {AT("1 x"), "line 5: 'x' is no number"},
+    {AT("1 1 2 2 3 3 4 4 5 5 6 6 7 7 8 8 9 9"), "line 5: gs has more than 8 knots"},
+    {AT("1 1e-5 1 2e-5"), "line 5: gs has a size that is not above the one before"},
+    {AT("2 1e-5 1 2e-5"), "line 5: gs has a size that is not above the one before"},
+    {AT("1 2e-5 2 1e-5"), "line 5: gs has a time below the one before"},
+    {AT("1 -2e-5"), "line 5: gs has a time that is not within 0 to 1e6 s"},
+    {AT("1 1e308"), "line 5: gs has a time that is not within 0 to 1e6 s"},
+    {AT("-1 1e-5"), "line 5: gs has a size that is not within 0 to 1e12"},
+    {AT("1e308 1e-5"), "line 5: gs has a size that is not within 0 to 1e12"},
+    {HEAD RACK "copy Mctx error 0 at 1 1\n", "line 5: unknown copy 'Mctx'; known: Mctc, Mctm"},
+    {HEAD RACK COPY COPY, "line 6: Mmtm is there already"},
     {HEAD "\x7f"
           "ELF\n",
      "line 4: byte 0x7f is not plain text"},
     {HEAD "\xff\xfe\n", "line 4: byte 0xff is not plain text"},
-    {"libcoll-profile 1\r\n", "line 1: byte 0x0d is not plain text"},
+    {"libcoll-profile 2\r\n", "line 1: byte 0x0d is not plain text"},
 };
 
 START_TEST(bad_files_are_refused_with_their_line) {
@@ -164,6 +207,13 @@ START_TEST(files_that_cannot_be_read) {
 }
 END_TEST
 
+static bool same_curve(const COLL_Curve *one, const COLL_Curve *other) {
+    bool same = one->knots == other->knots && one->error == other->error;
+    for (int i = 0; i < one->knots && same; i++)
+        same = one->bytes[i] == other->bytes[i] && one->seconds[i] == other->seconds[i];
+    return same;
+}
+
 /* Every name of many hosts, wrapped over lines, and the values to six digits. */
 START_TEST(what_is_written_is_read_back) {
     enum { HOSTS = 500 };
@@ -173,9 +223,19 @@ START_TEST(what_is_written_is_read_back) {
         snprintf(names[i], sizeof names[i], "host-%d", i * 7);
         hosts[i] = names[i];
     }
+    static const COLL_Curve gap = {2, 0.125, {1, 1 << 20}, {1.5e-6, 0.25}};
     coll_profilefile file = {.date = "2026-11-20T07:13:54Z",
-                             .level = {[COLL_LEVEL_NODE] = {1.5e-6, 2.25e-7, 3.125e-10},
-                                       [COLL_LEVEL_WIDE] = {0.0625, 1e-9, 1}},
+                             .copy = {[COLL_COPY_CACHE_TO_MEMORY] = gap},
+                             .level = {[COLL_LEVEL_NODE] = {.latency = 1.5e-6,
+                                                            .overhead = 2.25e-7,
+                                                            .per_byte = 3.125e-10},
+                                       [COLL_LEVEL_WIDE] = {.latency = 0.0625,
+                                                            .overhead = 1e-9,
+                                                            .per_byte = 1,
+                                                            .per_rank = 2.5e-6,
+                                                            .together = 1.25e8,
+                                                            .buffer = 61440,
+                                                            .curve = {[COLL_SEND_GAP] = gap}}},
                              .measured = {[COLL_LEVEL_NODE] = true, [COLL_LEVEL_WIDE] = true}};
     char *text = NULL;
     size_t length = 0;
@@ -192,10 +252,15 @@ START_TEST(what_is_written_is_read_back) {
     ck_assert(!coll_profilefile_has_host(&back, "host-1"));
     for (int level = 0; level < COLL_LEVELS; level++) {
         ck_assert(back.measured[level] == file.measured[level]);
-        ck_assert(back.level[level].latency == file.level[level].latency);
-        ck_assert(back.level[level].overhead == file.level[level].overhead);
-        ck_assert(back.level[level].per_byte == file.level[level].per_byte);
+        const COLL_Cost *one = &back.level[level], *other = &file.level[level];
+        ck_assert(one->latency == other->latency && one->overhead == other->overhead &&
+                  one->per_byte == other->per_byte && one->per_rank == other->per_rank &&
+                  one->together == other->together && one->buffer == other->buffer);
+        for (int i = 0; i < COLL_PARAMETERS; i++)
+            ck_assert(same_curve(&one->curve[i], &other->curve[i]));
     }
+    for (int i = 0; i < COLL_COPIES; i++)
+        ck_assert(same_curve(&back.copy[i], &file.copy[i]));
     coll_profilefile_free(&back);
     free(text);
 }

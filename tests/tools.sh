@@ -60,7 +60,7 @@ done
 
 # A profile, read back by the library, is where its values come from.
 run 3 coll-profile --output p --json p.json --seconds 0.2 --noise 1e9 || fail "coll-profile"
-test "$(head -n 1 p)" = "libcoll-profile 1" || fail "first line of the profile"
+test "$(head -n 1 p)" = "libcoll-profile 2" || fail "first line of the profile"
 test "$(tail -n 1 p)" = end || fail "last line of the profile"
 grep -q "^hosts $(uname -n)\$" p || fail "hosts of the profile"
 level=$(sed -n 's/^level \([a-z]*\) .*/\1/p' p)
@@ -152,7 +152,7 @@ refuses "unknown option --sise" coll-bench bcast --sise 1K
 
 # Profiles that are no good are an error of every program.
 cat <<END >foreign
-libcoll-profile 1
+libcoll-profile 2
 date 2026-11-20T07:13:54Z
 hosts elsewhere[0-9]
 level rack latency_s 1e-5 overhead_s 1e-6 per_byte_s 1e-9

@@ -2,8 +2,10 @@
 
 #include "tools/bench.h"
 
+#include "tools/drops.h"
 #include "tools/stats.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,26 +21,18 @@ typedef struct series {
     int rank, ranks;
     unsigned char *buffer;
     size_t bytes;
-    double lead; /* s: how far ahead a common start is announced */
+    double lead; /* s: how far ahead a common start is announced; at rank 0 */
     int *order;
     bool *given_up; /* rivals that are not repeated */
 } series;
 
-/* The byte at PLACE of the data of run SEED. */
-static unsigned char pattern(size_t place, unsigned seed) {
-    return (unsigned char)((place * 2654435761u + seed * 40503u) >> 13);
-}
-
-static void fill(const series *s, unsigned seed) {
-    for (size_t i = 0; i < s->bytes; i++)
-        s->buffer[i] = pattern(i, seed);
-}
-
-static bool verify(const series *s, unsigned seed) {
-    for (size_t i = 0; i < s->bytes; i++)
-        if (s->buffer[i] != pattern(i, seed))
-            return false;
-    return true;
+static operation_run described(const series *s, unsigned seed) {
+    return (operation_run){.buffer = s->buffer,
+                           .bytes = s->bytes,
+                           .rank = s->rank,
+                           .ranks = s->ranks,
+                           .root = s->settings->root,
+                           .seed = seed};
 }
 
 static double processor_seconds(void) {
@@ -62,8 +56,8 @@ static int wait_politely(int code, MPI_Request *request) {
     return code;
 }
 
-/* All ranks wait for a date that rank 0 announces; returns it. */
-static int start_together(const series *s, double *start) {
+/* All ranks wait for a date that rank 0 announces. *LATE: this one heard of it only afterwards. */
+static int start_together(const series *s, double *start, bool *late) {
     MPI_Request request;
     int code = wait_politely(MPI_Ibarrier(s->comm, &request), &request);
     if (code != MPI_SUCCESS)
@@ -71,24 +65,36 @@ static int start_together(const series *s, double *start) {
     if (s->rank == 0)
         *start = common_clock_now(s->clock) + s->lead;
     code = wait_politely(MPI_Ibcast(start, 1, MPI_DOUBLE, 0, s->comm, &request), &request);
+    *late = common_clock_now(s->clock) > *start;
     if (code == MPI_SUCCESS)
         common_clock_wait(s->clock, *start);
     return code;
 }
 
-/* One run of one contender; *SECONDS and *RESULT's marks are set on all ranks. */
+/* Rank 0's count of dropped packets, where the settings have a command for it. */
+static double count_drops(const series *s) {
+    double count = 0;
+    if (s->rank == 0 && s->settings->drops)
+        drops_count(s->settings->drops, &count);
+    return count;
+}
+
+/*
+ * One run of one contender; *SECONDS, *TOGETHER (whether all began at the common start) and
+ * *RESULT's marks are set on all ranks.
+ */
 static int run_once(const series *s, const contender *c, unsigned seed, double *seconds,
-                    bench_result *result) {
-    enum { ELAPSED, ERROR, WRONG, MARKS };
+                    bool *together, bench_result *result) {
+    enum { ELAPSED, LATE, ERROR, WRONG, MARKS };
     double marks[MARKS] = {0}, worst[MARKS], start = 0, spent, spent_by_all;
     MPI_Request request;
-    if (s->settings->verify) {
-        if (s->rank == s->settings->root)
-            fill(s, seed);
-        else
-            memset(s->buffer, 0x5a, s->bytes);
-    }
-    int code = start_together(s, &start);
+    const operation *op = s->settings->operation;
+    operation_run run = described(s, seed);
+    if (s->settings->verify)
+        op->fill(&run);
+    double dropped = count_drops(s);
+    bool late = false;
+    int code = start_together(s, &start, &late);
     if (code != MPI_SUCCESS)
         return code;
 
@@ -96,9 +102,10 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     int failure = c->run(c, s->buffer, s->bytes, s->settings->root);
     marks[ELAPSED] = common_clock_now(s->clock) - start;
     spent = processor_seconds() - spent;
+    marks[LATE] = late;
     marks[ERROR] = failure;
     bool checked = s->settings->verify && c->kind != CONTENDER_WIRE && failure == MPI_SUCCESS;
-    marks[WRONG] = checked && !verify(s, seed);
+    marks[WRONG] = checked && !op->verify(&run);
 
     code = wait_politely(
         MPI_Iallreduce(marks, worst, MARKS, MPI_DOUBLE, MPI_MAX, s->comm, &request), &request);
@@ -107,9 +114,27 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     if (code != MPI_SUCCESS)
         return code;
     *seconds = worst[ELAPSED];
-    result->processor += spent_by_all;
+    *together = worst[LATE] == 0;
+    if (*together) {
+        result->processor += spent_by_all;
+        result->dropped += count_drops(s) - dropped;
+    }
     result->error = (int)worst[ERROR];
     result->wrong = result->wrong || worst[WRONG] > 0;
+    return MPI_SUCCESS;
+}
+
+/* The same, again with more time for the announcement where some rank did not hear it in time. */
+static int run_together(series *s, const contender *c, unsigned seed, double *seconds,
+                        bench_result *result) {
+    bool together = false;
+    for (int code; !together;) {
+        code = run_once(s, c, seed, seconds, &together, result);
+        if (code != MPI_SUCCESS || result->error != MPI_SUCCESS)
+            return code;
+        if (!together)
+            s->lead *= 2;
+    }
     return MPI_SUCCESS;
 }
 
@@ -125,7 +150,7 @@ static void shuffle(int order[], int count, unsigned seed) {
     }
 }
 
-static int run_round(const series *s, unsigned round, bool counted, bench_result results[]) {
+static int run_round(series *s, unsigned round, bool counted, bench_result results[]) {
     shuffle(s->order, s->list->count, round);
     for (int i = 0; i < s->list->count; i++) {
         int which = s->order[i];
@@ -133,16 +158,19 @@ static int run_round(const series *s, unsigned round, bool counted, bench_result
         if (result->error != MPI_SUCCESS || s->given_up[which])
             continue;
         double seconds;
-        int code = run_once(s, &s->list->at[which], round, &seconds, result);
+        int code = run_together(s, &s->list->at[which], round, &seconds, result);
         if (code != MPI_SUCCESS)
             return code;
         if (!counted)
-            result->processor = 0;
+            result->processor = result->dropped = 0;
         else if (result->error == MPI_SUCCESS)
             result->samples[result->count++] = seconds;
     }
     return MPI_SUCCESS;
 }
+
+/* A run shorter than this (s) is repeated whatever it took: one sample of it is mostly noise. */
+static const double cheap = 10e-3;
 
 /* After the first counted round: rivals far behind the best of them are measured well enough. */
 static void give_up_hopeless(const series *s, const bench_result results[]) {
@@ -153,7 +181,7 @@ static void give_up_hopeless(const series *s, const bench_result results[]) {
             best = results[i].samples[0];
     for (int i = 0; i < s->list->count; i++)
         if (s->list->at[i].kind == CONTENDER_RIVAL && results[i].count)
-            s->given_up[i] = results[i].samples[0] > s->settings->hopeless * best;
+            s->given_up[i] = results[i].samples[0] > s->settings->hopeless * fmax(best, cheap);
 }
 
 static bool all_steady(const series *s, const bench_result results[]) {
@@ -181,7 +209,7 @@ static int decide(const series *s, int done, double began, const bench_result re
     return MPI_Bcast(more, 1, MPI_INT, 0, s->comm);
 }
 
-static int run_rounds(const series *s, bench_result results[],
+static int run_rounds(series *s, bench_result results[],
                       void (*progress)(int round, double seconds)) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < s->settings->warmups && code == MPI_SUCCESS; i++)
@@ -202,13 +230,14 @@ static int run_rounds(const series *s, bench_result results[],
         if (results[i].count) {
             stats_sort(results[i].samples, results[i].count);
             results[i].processor /= results[i].count;
+            results[i].dropped /= results[i].count;
         }
     return code;
 }
 
 static bool allocate(series *s, bench_result results[]) {
     int count = s->list->count;
-    s->buffer = calloc(s->bytes + 1, 1);
+    s->buffer = calloc(s->settings->operation->room(s->bytes, s->ranks) + 1, 1);
     s->order = malloc((size_t)count * sizeof *s->order);
     s->given_up = calloc((size_t)count, sizeof *s->given_up);
     bool good = s->buffer && s->order && s->given_up;

@@ -7,8 +7,10 @@
 
 #include "tools/clock.h"
 #include "tools/contender.h"
+#include "tools/operation.h"
 
 typedef struct bench_settings {
+    const operation *operation;
     int root;
     int warmups;     /* rounds that are not counted */
     int least, most; /* counted rounds */
@@ -17,6 +19,7 @@ typedef struct bench_settings {
     double
         hopeless; /* a rival this many times slower than the best one isn't repeated; 0: all are */
     bool verify;  /* compare what arrived, after every run */
+    const char *drops; /* a command that prints how many packets were dropped so far; or NULL */
 } bench_settings;
 
 /* What one contender did at one size; times in seconds, sorted. */
@@ -24,6 +27,7 @@ typedef struct bench_result {
     double *samples; /* from the common start to the last rank's end */
     int count;
     double processor; /* processor seconds of all ranks together, per run */
+    double dropped;   /* packets per run */
     bool wrong;       /* verification failed on some rank */
     int error;        /* the MPI error of the lowest rank that had one, else MPI_SUCCESS */
 } bench_result;

@@ -2,18 +2,27 @@
 
 #include "tools/clock.h"
 
+#include "tools/asleep.h"
+
 #include <sched.h>
 #include <stdbool.h>
 #include <time.h>
 
-enum { EXCHANGES = 20, TAG = 7 };
+enum { EXCHANGES = 20, TAG = 7, TAG_TURN };
+
+/*
+ * Ranks whose turn it isn't sleep for so long: awake they would take the processor from the two
+ * that exchange messages, and round trips would show the scheduler's time slices; s.
+ */
+static const double NAP = 1e-3;
 
 /* Below this a sleep may come back too late. */
 static const double shortest_sleep = 200e-6;
 
-/* Rank 0 answers each message of RANK with its time. */
+/* Rank 0 gives RANK its turn, and answers each of its messages with the time. */
 static int answer(int rank, MPI_Comm comm) {
-    int code = MPI_SUCCESS;
+    char turn = 0;
+    int code = MPI_Send(&turn, 1, MPI_CHAR, rank, TAG_TURN, comm);
     for (int i = 0; i < EXCHANGES && code == MPI_SUCCESS; i++) {
         char request;
         code = MPI_Recv(&request, 1, MPI_CHAR, rank, TAG, comm, MPI_STATUS_IGNORE);
@@ -26,11 +35,18 @@ static int answer(int rank, MPI_Comm comm) {
 
 static int ask(common_clock *clock, MPI_Comm comm) {
     double shortest = -1;
+    char turn;
+    MPI_Request request;
+    int code = MPI_Irecv(&turn, 1, MPI_CHAR, 0, TAG_TURN, comm, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_asleep(&request, NAP);
+    if (code != MPI_SUCCESS)
+        return code;
     for (int i = 0; i < EXCHANGES; i++) {
-        char request = 0;
+        char question = 0;
         double start = MPI_Wtime(), theirs;
-        int code = MPI_Sendrecv(&request, 1, MPI_CHAR, 0, TAG, &theirs, 1, MPI_DOUBLE, 0, TAG, comm,
-                                MPI_STATUS_IGNORE);
+        code = MPI_Sendrecv(&question, 1, MPI_CHAR, 0, TAG, &theirs, 1, MPI_DOUBLE, 0, TAG, comm,
+                            MPI_STATUS_IGNORE);
         double end = MPI_Wtime();
         if (code != MPI_SUCCESS)
             return code;
@@ -64,17 +80,18 @@ int common_clock_init(common_clock *clock, MPI_Comm comm) {
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     int code = shares_node(comm, &shares);
-    for (int other = 1; other < ranks && code == MPI_SUCCESS; other++) {
-        if (rank == 0)
-            code = answer(other, comm);
-        else if (rank == other)
-            code = ask(clock, comm);
-    }
+    for (int other = 1; rank == 0 && other < ranks && code == MPI_SUCCESS; other++)
+        code = answer(other, comm);
+    if (rank != 0 && code == MPI_SUCCESS)
+        code = ask(clock, comm);
     if (code != MPI_SUCCESS)
         return code;
     if (shares)
         *clock = (common_clock){0};
-    return MPI_Allreduce(MPI_IN_PLACE, &clock->uncertainty, 1, MPI_DOUBLE, MPI_MAX, comm);
+    MPI_Request request;
+    code =
+        MPI_Iallreduce(MPI_IN_PLACE, &clock->uncertainty, 1, MPI_DOUBLE, MPI_MAX, comm, &request);
+    return code == MPI_SUCCESS ? wait_asleep(&request, NAP) : code;
 }
 
 double common_clock_now(const common_clock *clock) {

@@ -1,8 +1,10 @@
 /* coll-bench: options and printing; bench.h measures. */
 #include "config.h"
 
+#include "tools/bench-dcp.h"
 #include "tools/bench.h"
 #include "tools/cli.h"
+#include "tools/drops.h"
 #include "tools/rivals.h"
 #include "tools/stats.h"
 
@@ -19,7 +21,8 @@
 static const char program[] = "coll-bench";
 
 static const char help[] =
-    "usage: mpirun -n RANKS coll-bench bcast [OPTION...]\n"
+    "usage: mpirun -n RANKS coll-bench bcast|gather|gatherv [OPTION...]\n"
+    "       mpirun -n RANKS coll-bench dcp --dcp LIST [OPTION...]   (see coll-bench dcp --help)\n"
     "\n"
     "Measures libcoll's algorithms beside the MPI library's own, all in one run, from a common\n"
     "start to the last rank's end; an OSU-style table.\n"
@@ -28,30 +31,34 @@ static const char help[] =
     "                     (default 1-4M)\n"
     "  --algorithms LIST  what to measure of libcoll, separated by spaces or semicolons:\n"
     "                     auto, chain, \"chain:chunk=8K,window=4\" (default: auto and all)\n"
-    "  --rivals           also Open MPI's broadcasts by forced algorithm and segment size, and\n"
-    "                     MPI_Ibcast\n"
+    "  --rivals           also Open MPI's own by forced algorithm and segment size, those of its\n"
+    "                     components han and adapt, and the nonblocking one\n"
+    "  --no-native        without the MPI library's default, which may take very long\n"
     "  --root RANK        (default 0)\n"
     "  --reps N           so many repetitions (default: 5 at least, until the medians are steady)\n"
     "  --seconds S        no new repetition of a size after so many seconds (default 20)\n"
     "  --warmup N         repetitions that don't count (default 1)\n"
     "  --all-rivals       repeat even the rivals that are over twice as slow as the best one\n"
     "  --verify           compare what arrives, after every run\n"
+    "  --drops COMMAND    a column of packets dropped per run: COMMAND prints how many there were\n"
+    "                     so far, as does \"netlab drops --total\"\n"
     "  --json FILE        write the rows as JSON too, an object on each line\n"
     "  --help, --version\n"
     "\n"
     "native is the MPI library's default, wire one message of the same size from the root to one\n"
-    "other node: the limit. vs_native and of_wire are ratios of medians: above 1 is faster than\n"
+    "other node: the limit. Gathers bring so many bytes from every rank, and their wire is one\n"
+    "message of the total from one other node; for gatherv one rank brings half of that. vs_native "
+    "and of_wire are ratios of medians: above 1 is faster than\n"
     "native, 1 is as fast as the wire. cpu_ms is the processor time of all ranks together.\n";
 
 enum { SIZES_MAX = 128, SPECS_MAX = 64 };
 
 typedef struct command {
-    const char *operation;
     size_t sizes[SIZES_MAX];
     int size_count;
     char *spec_text; /* what specs point into */
     const char *specs[SPECS_MAX + 1];
-    bool rivals, help, version;
+    bool rivals, no_native, help, version;
     const char *json;
     bench_settings settings;
 } command;
@@ -65,7 +72,9 @@ enum {
     OPTION_SECONDS,
     OPTION_WARMUP,
     OPTION_ALL_RIVALS,
+    OPTION_NO_NATIVE,
     OPTION_VERIFY,
+    OPTION_DROPS,
     OPTION_JSON,
     OPTION_HELP,
     OPTION_VERSION
@@ -80,7 +89,9 @@ static const struct option long_options[] = {
     {"seconds", required_argument, NULL, OPTION_SECONDS},
     {"warmup", required_argument, NULL, OPTION_WARMUP},
     {"all-rivals", no_argument, NULL, OPTION_ALL_RIVALS},
+    {"no-native", no_argument, NULL, OPTION_NO_NATIVE},
     {"verify", no_argument, NULL, OPTION_VERIFY},
+    {"drops", required_argument, NULL, OPTION_DROPS},
     {"json", required_argument, NULL, OPTION_JSON},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -186,8 +197,14 @@ static bool take_option(int option, const char *text, command *options) {
     case OPTION_ALL_RIVALS:
         settings->hopeless = 0;
         return true;
+    case OPTION_NO_NATIVE:
+        options->no_native = true;
+        return true;
     case OPTION_VERIFY:
         settings->verify = true;
+        return true;
+    case OPTION_DROPS:
+        settings->drops = text;
         return true;
     case OPTION_JSON:
         options->json = text;
@@ -215,38 +232,45 @@ static bool parse(int argc, char **argv, command *options) {
     }
     if (options->help || options->version)
         return true;
-    if (optind + 1 != argc || strcmp(argv[optind], "bcast") != 0)
-        return cli_refuse(&problem, "%s; say what to measure: coll-bench bcast",
+    options->settings.operation = optind + 1 == argc ? operation_find(argv[optind]) : NULL;
+    if (!options->settings.operation)
+        return cli_refuse(&problem,
+                          "%s; say what to measure: coll-bench bcast, gather, gatherv or dcp",
                           optind < argc ? argv[optind] : "no operation");
-    options->operation = argv[optind];
     return options->size_count || take_sizes(options, "1-4M");
 }
 
-static int run_ours(const contender *c, void *buffer, size_t bytes, int root) {
-    return COLL_Bcast(buffer, (MPI_Count)bytes, MPI_BYTE, root, c->comm);
-}
-
-static int run_native(const contender *c, void *buffer, size_t bytes, int root) {
-    return bytes > INT_MAX ? MPI_ERR_COUNT : MPI_Bcast(buffer, (int)bytes, MPI_BYTE, root, c->comm);
-}
-
-/* The rank of params[] gets the bytes; the others have nothing to do. */
-static int run_wire(const contender *c, void *buffer, size_t bytes, int root) {
+/* Between the root and the rank of params, in pieces of at most 1 GB; the others do nothing. */
+static int run_wire(const contender *c, unsigned char *buffer, size_t bytes, int root,
+                    bool to_root) {
     const size_t most = 1 << 30;
-    int rank, peer = atoi(c->params + strlen("to="));
+    int rank, peer = atoi(c->params + strcspn(c->params, "=") + 1);
     MPI_Comm_rank(c->comm, &rank);
     if (rank != root && rank != peer)
         return MPI_SUCCESS;
+    int other = rank == root ? peer : root;
     for (size_t from = 0; from < bytes || from == 0; from += most) {
         int length = (int)(bytes - from < most ? bytes - from : most);
-        char *at = (char *)buffer + from;
-        int code = rank == root
-                       ? MPI_Send(at, length, MPI_BYTE, peer, 0, c->comm)
-                       : MPI_Recv(at, length, MPI_BYTE, root, 0, c->comm, MPI_STATUS_IGNORE);
+        int code =
+            (rank == root) == to_root
+                ? MPI_Recv(buffer + from, length, MPI_BYTE, other, 0, c->comm, MPI_STATUS_IGNORE)
+                : MPI_Send(buffer + from, length, MPI_BYTE, other, 0, c->comm);
         if (code != MPI_SUCCESS)
             return code;
     }
     return MPI_SUCCESS;
+}
+
+/* One message from the root. */
+static int run_wire_from_root(const contender *c, void *buffer, size_t bytes, int root) {
+    return run_wire(c, buffer, bytes, root, false);
+}
+
+/* One message to the root, as long as those of all other ranks together. */
+static int run_wire_to_root(const contender *c, void *buffer, size_t bytes, int root) {
+    int ranks;
+    MPI_Comm_size(c->comm, &ranks);
+    return run_wire(c, buffer, bytes * (size_t)(ranks - 1), root, true);
 }
 
 /* The last rank on another node than ROOT's; on one node, the last rank but ROOT itself. */
@@ -271,20 +295,24 @@ static int find_peer(int root, MPI_Comm comm, int *peer) {
 }
 
 static bool choose(const command *options, MPI_Comm comm, contender_list *list) {
-    int forced, peer = -1, ranks, code;
+    const operation *op = options->settings.operation;
+    int peer = -1, ranks, code;
     char params[CONTENDER_PARAMS];
     MPI_Comm_size(comm, &ranks);
-    code = contender_add(list, CONTENDER_NATIVE, "native", "", run_native, comm);
+    code = options->no_native
+               ? MPI_SUCCESS
+               : contender_add(list, CONTENDER_NATIVE, "native", "", op->native, comm);
     if (code == MPI_SUCCESS)
-        code = contender_add_ours(list, options->operation, *options->specs ? options->specs : NULL,
-                                  run_ours, comm);
+        code = contender_add_ours(list, op->library, *options->specs ? options->specs : op->specs,
+                                  op->ours, comm);
     if (code == MPI_SUCCESS && options->rivals)
-        code = rivals_add_bcast(list, comm, &forced);
+        code = rivals_add(list, op, comm);
     if (code == MPI_SUCCESS && ranks > 1)
         code = find_peer(options->settings.root, comm, &peer);
-    snprintf(params, sizeof params, "to=%d", peer);
+    snprintf(params, sizeof params, "%s=%d", op->wire_to_root ? "from" : "to", peer);
     if (code == MPI_SUCCESS && ranks > 1)
-        code = contender_add(list, CONTENDER_WIRE, "wire", params, run_wire, comm);
+        code = contender_add(list, CONTENDER_WIRE, "wire", params,
+                             op->wire_to_root ? run_wire_to_root : run_wire_from_root, comm);
     return code == MPI_SUCCESS || cli_refuse_code(&problem, code);
 }
 
@@ -306,10 +334,10 @@ static double reference(const contender_list *list, const bench_result results[]
     return c ? median_of(&results[c - list->at]) : 0;
 }
 
-static void print_heading(int ranks) {
-    printf("# %d ranks; times in us\n%-27s %-20s %10s %5s %12s %12s %12s %12s %9s %9s %8s %9s\n",
+static void print_heading(int ranks, bool drops) {
+    printf("# %d ranks; times in us\n%-27s %-20s %10s %5s %12s %12s %12s %12s %9s %9s %8s %9s%s\n",
            ranks, "algorithm", "params", "bytes", "reps", "min", "median", "p95", "max", "MB/s",
-           "vs_native", "of_wire", "cpu_ms");
+           "vs_native", "of_wire", "cpu_ms", drops ? "   dropped" : "");
 }
 
 static void print_row(const command *options, const contender *c, const bench_result *result,
@@ -321,16 +349,19 @@ static void print_row(const command *options, const contender *c, const bench_re
     const double *samples = result->samples;
     int count = result->count;
     double median = median_of(result), p95 = stats_quantile(samples, count, 0.95);
-    double rate = median > 0 ? (double)bytes / median / 1e6 : 0;
+    const operation *op = options->settings.operation;
+    double rate = median > 0 ? (double)op->moved(bytes, ranks) / median / 1e6 : 0;
     double vs_native = native > 0 ? native / median : 0, of_wire = wire > 0 ? wire / median : 0;
-    printf("%-27s %-20s %10zu %5d %12.1f %12.1f %12.1f %12.1f %9.2f %9.2f %8.3f %9.2f%s\n",
+    printf("%-27s %-20s %10zu %5d %12.1f %12.1f %12.1f %12.1f %9.2f %9.2f %8.3f %9.2f",
            c->algorithm, c->params, bytes, count, samples[0] * 1e6, median * 1e6, p95 * 1e6,
-           samples[count - 1] * 1e6, rate, vs_native, of_wire, result->processor * 1e3,
-           result->wrong ? "  WRONG DATA" : "");
+           samples[count - 1] * 1e6, rate, vs_native, of_wire, result->processor * 1e3);
+    if (options->settings.drops)
+        printf(" %9.2f", result->dropped);
+    puts(result->wrong ? "  WRONG DATA" : "");
 
     cli_json row;
     cli_json_begin(&row, json);
-    cli_json_text(&row, "op", options->operation);
+    cli_json_text(&row, "op", op->name);
     cli_json_text(&row, "algorithm", c->algorithm);
     cli_json_text(&row, "params", c->params);
     cli_json_integer(&row, "ranks", ranks);
@@ -344,16 +375,20 @@ static void print_row(const command *options, const contender *c, const bench_re
     cli_json_number(&row, "vs_native", vs_native);
     cli_json_number(&row, "of_wire", of_wire);
     cli_json_number(&row, "cpu_ms", result->processor * 1e3);
+    if (options->settings.drops)
+        cli_json_number(&row, "dropped", result->dropped);
     cli_json_end(&row);
 }
 
 /* Under the rows of a size: the best forced setting of the MPI library, and how auto compares. */
 static void print_best_rival(const contender_list *list, const bench_result results[]) {
-    int best = -1;
+    int best = -1, most = 0;
     double ours = 0;
+    for (int i = 0; i < list->count; i++)
+        most = results[i].count > most ? results[i].count : most;
     for (int i = 0; i < list->count; i++) {
         contender_kind kind = list->at[i].kind;
-        if (!results[i].count)
+        if (results[i].count < most) /* failed, or far behind at the first sight */
             continue;
         if (kind == CONTENDER_OURS && strcmp(list->at[i].algorithm, "auto") == 0)
             ours = median_of(&results[i]);
@@ -436,6 +471,10 @@ static void measure(command *options, MPI_Comm comm) {
         cli_refuse(&problem, "--root %d: there are %d ranks", options->settings.root, ranks);
     if (!*problem.text && rank == 0 && options->json && !(json = fopen(options->json, "w")))
         cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
+    double dropped;
+    if (!*problem.text && rank == 0 && options->settings.drops &&
+        !drops_count(options->settings.drops, &dropped))
+        cli_refuse(&problem, "--drops: '%s' fails or prints no number", options->settings.drops);
     agree(comm);
     choose(options, comm, &list);
     int code = common_clock_init(&clock, comm);
@@ -444,7 +483,7 @@ static void measure(command *options, MPI_Comm comm) {
     agree(comm);
 
     if (rank == 0)
-        print_heading(ranks);
+        print_heading(ranks, options->settings.drops);
     for (int i = 0; i < options->size_count; i++) {
         measure_size(options, &list, &clock, comm, options->sizes[i], json);
         agree(comm);
@@ -459,6 +498,8 @@ static void measure(command *options, MPI_Comm comm) {
 }
 
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "dcp") == 0)
+        return bench_dcp_main(argc, argv);
     command options = {
         .settings = {
             .warmups = 1, .least = 5, .most = 1000, .seconds = 20, .steady = 0.02, .hopeless = 2}};

@@ -1,14 +1,11 @@
-/*
- * coll-profile: options, order of measurements, printing; probe.h measures.
- *
- * Rank 0 has one pair of ranks measure at a time; all others sleep.
+/* coll-profile: options; survey.h measures, model.h works the parameters out, sheet.h shows them.
  */
 #include "config.h"
 
 #include "tools/cli.h"
-#include "tools/pairs.h"
-#include "tools/probe.h"
-#include "tools/stats.h"
+#include "tools/model.h"
+#include "tools/sheet.h"
+#include "tools/survey.h"
 
 #include <coll.h>
 
@@ -17,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char program[] = "coll-profile";
@@ -26,24 +22,26 @@ static const char help[] =
     "usage: mpirun -n RANKS coll-profile --output FILE [OPTION...]\n"
     "\n"
     "Measures what messages cost at each level at which the ranks are apart (NUMA domain, node,\n"
-    "rack, site, wide area), and writes a profile for the library to choose algorithms by.\n"
+    "rack, site, wide area), as functions of their size: the parameters of Tam and Wang's model.\n"
+    "Writes a profile for the library to choose algorithms by.\n"
     "\n"
     "  --output FILE  the profile; name it by COLL_PROFILE, or put it where the library looks:\n"
     "                 ~/.config/libcoll/profile or /etc/libcoll/profile\n"
-    "  --seconds S    how long to measure, in all (default 15); slow links take longer\n"
-    "  --noise R      leave a level out where the middle half of its streams differ by more than\n"
-    "                 R times their median (default 0.5)\n"
+    "  --seconds S    how long to measure, in all (default 40); slow links take longer\n"
+    "  --noise R      leave a parameter out, and keep the built-in one, where a usual round takes\n"
+    "                 more than R times longer than the best one (default 0.5)\n"
+    "  --no-flood     don't look for the switches' buffer, which takes bursts of datagrams, at\n"
+    "                 first of 16 KB, until some are lost, at most 0.2 s long\n"
+    "  --plot FILE    draw what was measured and what was fitted (PNG; needs gnuplot)\n"
     "  --json FILE    write the table as JSON too, an object on each line\n"
     "  --help, --version\n"
     "\n"
     "Racks and sites come from COLL_TOPOLOGY. Nothing else should use the network meanwhile.\n";
 
-enum { MOST_PAIRS = 4, TAG_GO = 21, TAG_RESULT };
-
 typedef struct command {
-    const char *output, *json;
+    const char *output, *plot, *json;
     double seconds, noise;
-    bool help, version;
+    bool flood, help, version;
 } command;
 
 static cli_problem problem;
@@ -60,6 +58,12 @@ static bool take_option(int option, const char *text, command *options) {
     case 'n':
         return (cli_parse_number(text, &options->noise) && options->noise > 0) ||
                cli_refuse(&problem, "--noise %s: a number above 0 is needed", text);
+    case 'f':
+        options->flood = false;
+        return true;
+    case 'p':
+        options->plot = text;
+        return true;
     case 'j':
         options->json = text;
         return true;
@@ -76,6 +80,8 @@ static bool parse(int argc, char **argv, command *options) {
     static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
                                                  {"seconds", required_argument, NULL, 's'},
                                                  {"noise", required_argument, NULL, 'n'},
+                                                 {"no-flood", no_argument, NULL, 'f'},
+                                                 {"plot", required_argument, NULL, 'p'},
                                                  {"json", required_argument, NULL, 'j'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {"version", no_argument, NULL, 'v'},
@@ -116,215 +122,80 @@ static bool check_output(const char *path) {
     return good;
 }
 
-/* One level's pairs and what they found. */
-typedef struct level_row {
-    rank_pair pairs[MOST_PAIRS];
-    int count;
-    double latency[MOST_PAIRS], overhead[MOST_PAIRS];
-    double per_byte[MOST_PAIRS * PROBE_STREAMS];
-    int streams;
-    double spread; /* of per_byte: its middle half, as a share of the median */
-    bool noisy;
-} level_row;
-
-typedef struct survey {
-    MPI_Comm comm;
-    int rank, ranks;
-    level_row rows[COLL_LEVELS];
-    double seconds; /* for each pair */
-} survey;
-
-static void give_up(const survey *s, int code) {
-    if (code == MPI_SUCCESS)
-        return;
-    cli_refuse_code(&problem, code);
-    cli_abort(s->comm, program, "%s", problem.text);
+/* Whether the picture can be drawn, before minutes go into what it is to show. */
+static bool check_plot(const char *path) {
+    if (system("command -v gnuplot >/dev/null 2>&1") != 0)
+        return cli_refuse(&problem, "--plot: gnuplot not found; install the Debian package "
+                                    "gnuplot-nox");
+    return check_output(path);
 }
 
-/* Waits with long sleeps: whoever is being measured should have the processors. */
-static int wait_asleep(MPI_Request *request) {
-    int code = MPI_SUCCESS;
-    for (int done = 0; code == MPI_SUCCESS;) {
-        code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
-        if (done)
-            break;
-        struct timespec time = {.tv_nsec = 5000000};
-        nanosleep(&time, NULL);
-    }
-    return code;
+static void show_progress(const char *what) {
+    fprintf(stderr, "\r\033[K%s ", what);
+    fflush(stderr);
 }
 
-static void add_result(level_row *row, int which, const probe_result *result) {
-    row->latency[which] = result->latency;
-    row->overhead[which] = result->overhead;
-    for (int i = 0; i < result->streams; i++)
-        row->per_byte[row->streams++] = result->per_byte[i];
-}
-
-/* This rank's part in measuring PAIR; what it found goes to rank 0. */
-static int take_part(const survey *s, const rank_pair *pair, probe_result *result) {
-    if (s->rank == pair->high)
-        return probe_serve(pair->low, s->comm);
-    int code = probe_measure(pair->high, s->comm, s->seconds, result);
-    if (code == MPI_SUCCESS && s->rank != 0)
-        code = MPI_Send(result, (int)sizeof *result, MPI_BYTE, 0, TAG_RESULT, s->comm);
-    return code;
-}
-
-/* Rank 0: has a pair measure, and takes what it found. Rank 0 can only be the lower of the two. */
-static int direct(const survey *s, int level, int which, probe_result *result) {
-    const rank_pair *pair = &s->rows[level].pairs[which];
-    int task[] = {level, which};
-    int code = MPI_Send(task, 2, MPI_INT, pair->high, TAG_GO, s->comm);
-    if (code == MPI_SUCCESS && pair->low == 0)
-        return take_part(s, pair, result);
-    if (code == MPI_SUCCESS)
-        code = MPI_Send(task, 2, MPI_INT, pair->low, TAG_GO, s->comm);
-    MPI_Request request;
-    if (code == MPI_SUCCESS)
-        code = MPI_Irecv(result, (int)sizeof *result, MPI_BYTE, pair->low, TAG_RESULT, s->comm,
-                         &request);
-    return code == MPI_SUCCESS ? wait_asleep(&request) : code;
-}
-
-static int direct_all(survey *s) {
-    bool terminal = isatty(STDERR_FILENO);
-    int code = MPI_SUCCESS;
-    for (int level = 0; level < COLL_LEVELS; level++)
-        for (int i = 0; i < s->rows[level].count && code == MPI_SUCCESS; i++) {
-            if (terminal)
-                fprintf(stderr, "\r\033[K%s: pair %d of %d ", COLL_Level_name(level), i + 1,
-                        s->rows[level].count);
-            probe_result result = {.streams = 0};
-            code = direct(s, level, i, &result);
-            if (code == MPI_SUCCESS)
-                add_result(&s->rows[level], i, &result);
-        }
-    if (terminal)
-        fputs("\r\033[K", stderr);
-    int end[] = {COLL_LEVELS, 0};
-    for (int rank = 1; rank < s->ranks && code == MPI_SUCCESS; rank++)
-        code = MPI_Send(end, 2, MPI_INT, rank, TAG_GO, s->comm);
-    return code;
-}
-
-/* The other ranks: measure when told to. */
-static int follow(const survey *s) {
-    for (;;) {
-        int task[2];
-        MPI_Request request;
-        int code = MPI_Irecv(task, 2, MPI_INT, 0, TAG_GO, s->comm, &request);
-        if (code == MPI_SUCCESS)
-            code = wait_asleep(&request);
-        if (code != MPI_SUCCESS || task[0] == COLL_LEVELS)
-            return code;
-        probe_result result = {.streams = 0};
-        code = take_part(s, &s->rows[task[0]].pairs[task[1]], &result);
-        if (code != MPI_SUCCESS)
-            return code;
-    }
-}
-
-/* Chooses the pairs; the same on all ranks. */
-static bool plan(survey *s, double seconds) {
-    COLL_Place *places = malloc((size_t)s->ranks * sizeof *places);
-    if (!places)
-        return cli_refuse(&problem, "out of memory for %d places", s->ranks);
-    int code = COLL_Places(s->comm, places);
-    int total = 0;
-    for (int level = 0; level < COLL_LEVELS && code == MPI_SUCCESS; level++) {
-        level_row *row = &s->rows[level];
-        row->count = pairs_choose(places, s->ranks, (COLL_Level)level, MOST_PAIRS, row->pairs);
-        if (row->count < 0)
-            code = MPI_ERR_NO_MEM;
-        total += row->count;
-    }
-    free(places);
-    if (code != MPI_SUCCESS)
-        return cli_refuse_code(&problem, code);
-    if (!total)
-        return cli_refuse(&problem, "one rank has nobody to measure against; start it by mpirun "
-                                    "with a rank on every host");
-    s->seconds = seconds / total;
-    return true;
-}
-
-/* Works out a level's costs; false where there are none or they are too noisy. */
-static bool reckon(level_row *row, double noise, COLL_Cost *cost) {
-    if (!row->count)
-        return false;
-    stats_sort(row->latency, row->count);
-    stats_sort(row->overhead, row->count);
-    stats_sort(row->per_byte, row->streams);
-    *cost = (COLL_Cost){.latency = stats_quantile(row->latency, row->count, 0.5),
-                        .overhead = stats_quantile(row->overhead, row->count, 0.5),
-                        .per_byte = stats_quantile(row->per_byte, row->streams, 0.5)};
-    row->spread = (stats_quantile(row->per_byte, row->streams, 0.75) -
-                   stats_quantile(row->per_byte, row->streams, 0.25)) /
-                  cost->per_byte;
-    row->noisy = !(row->spread <= noise);
-    return !row->noisy;
-}
-
-static void print_row(const level_row *row, int level, const COLL_Cost *cost, FILE *json) {
-    double rate = 1e-6 / cost->per_byte;
-    printf("%-6s %6d %12.2f %12.2f %10.2f %8.3f%s\n", COLL_Level_name(level), row->count,
-           cost->latency * 1e6, cost->overhead * 1e6, rate, row->spread,
-           row->noisy ? "  too noisy: left out" : "");
-    cli_json line;
-    cli_json_begin(&line, json);
-    cli_json_text(&line, "level", COLL_Level_name(level));
-    cli_json_integer(&line, "pairs", row->count);
-    cli_json_number(&line, "latency_us", cost->latency * 1e6);
-    cli_json_number(&line, "overhead_us", cost->overhead * 1e6);
-    cli_json_number(&line, "MBps", rate);
-    cli_json_number(&line, "spread", row->spread);
-    cli_json_integer(&line, "kept", !row->noisy);
-    cli_json_end(&line);
-}
-
-static bool print_table(const command *options, const survey *s, const COLL_Cost cost[],
-                        FILE *json) {
-    printf("# %d ranks; between ranks apart at each level\n%-6s %6s %12s %12s %10s %8s\n", s->ranks,
-           "level", "pairs", "latency_us", "overhead_us", "MB/s", "spread");
-    for (int level = 0; level < COLL_LEVELS; level++)
-        if (s->rows[level].count)
-            print_row(&s->rows[level], level, &cost[level], json);
-    printf("# written to %s\n", options->output);
-    return fflush(stdout) == 0 || cli_refuse(&problem, "stdout: %s", strerror(errno));
-}
-
-/* Rank 0: the table and the profile. */
-static bool report(const command *options, survey *s, FILE *json) {
-    COLL_Cost cost[COLL_LEVELS] = {{.latency = 0}};
+/* Rank 0: the profile, the table and the picture. */
+static bool report(const command *options, const survey *s, FILE *json) {
+    static model m;
+    COLL_Cost cost[COLL_LEVELS];
+    COLL_Curve copy[COLL_COPIES];
     int measured[COLL_LEVELS], levels = 0;
+    model_make(s, options->noise, &m);
     for (int level = 0; level < COLL_LEVELS; level++) {
-        measured[level] = reckon(&s->rows[level], options->noise, &cost[level]);
+        cost[level] = m.level[level].cost;
+        measured[level] = s->level[level].pairs && !m.level[level].noisy;
         levels += measured[level];
     }
+    for (int i = 0; i < COLL_COPIES; i++)
+        copy[i] = m.copy[i].fitted;
     if (!levels)
         return cli_refuse(&problem, "every level is too noisy; see what else uses the machines, or "
                                     "raise --seconds or --noise; nothing is written");
-    int code = COLL_Profile_write(options->output, s->comm, cost, measured);
+    int code = COLL_Profile_write(options->output, s->comm, cost, measured, copy);
     if (code != MPI_SUCCESS)
         return cli_refuse_code(&problem, code);
-    return print_table(options, s, cost, json);
+    sheet_print(s, &m, json);
+    printf("# written to %s\n", options->output);
+    if (options->plot && !sheet_plot(s, &m, options->plot, &problem))
+        return false;
+    return fflush(stdout) == 0 || cli_refuse(&problem, "stdout: %s", strerror(errno));
 }
 
 static void agree(MPI_Comm comm) {
     cli_agree(comm, program, *problem.text ? problem.text : NULL);
 }
 
+static bool plan(survey *s) {
+    int pairs, code = survey_plan(s, &pairs);
+    if (code != MPI_SUCCESS)
+        return cli_refuse_code(&problem, code);
+    return pairs || cli_refuse(&problem, "one rank has nobody to measure against; start it by "
+                                         "mpirun with a rank on every host");
+}
+
+/* An error here may be one rank's alone, while others wait for it. */
+static void run(survey *s) {
+    bool terminal = isatty(STDERR_FILENO);
+    int code = survey_run(s, terminal ? show_progress : NULL);
+    if (s->rank == 0 && terminal)
+        fputs("\r\033[K", stderr);
+    if (code == MPI_SUCCESS)
+        return;
+    cli_refuse_code(&problem, code);
+    cli_abort(s->comm, program, "%s", problem.text);
+}
+
 static void measure(const command *options, survey *s) {
     FILE *json = NULL;
-    if (s->rank == 0 && check_output(options->output) && options->json &&
+    if (s->rank == 0 && check_output(options->output) &&
+        (!options->plot || check_plot(options->plot)) && options->json &&
         !(json = fopen(options->json, "w")))
         cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
     agree(s->comm);
-    plan(s, options->seconds);
+    plan(s);
     agree(s->comm);
-
-    give_up(s, s->rank == 0 ? direct_all(s) : follow(s));
+    run(s);
     if (s->rank == 0)
         report(options, s, json);
     if (json) {
@@ -336,8 +207,8 @@ static void measure(const command *options, survey *s) {
 }
 
 int main(int argc, char **argv) {
-    command options = {.seconds = 15, .noise = 0.5};
-    survey s = {.comm = MPI_COMM_NULL};
+    static survey s;
+    command options = {.seconds = 40, .noise = 0.5, .flood = true};
     parse(argc, argv, &options);
     if (!*problem.text && options.help)
         return fputs(help, stdout) < 0;
@@ -346,11 +217,14 @@ int main(int argc, char **argv) {
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
         return EXIT_FAILURE;
     agree(MPI_COMM_WORLD);
+    s.seconds = options.seconds;
+    s.flood = options.flood;
     MPI_Comm_dup(MPI_COMM_WORLD, &s.comm);
     MPI_Comm_set_errhandler(s.comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(s.comm, &s.rank);
     MPI_Comm_size(s.comm, &s.ranks);
     measure(&options, &s);
+    survey_free(&s);
     MPI_Comm_free(&s.comm);
     MPI_Finalize();
     return EXIT_SUCCESS;

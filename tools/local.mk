@@ -4,22 +4,38 @@ libcli_la_SOURCES = tools/cli.c tools/cli.h
 
 bin_PROGRAMS += coll-bench
 coll_bench_SOURCES = \
+	tools/asleep.c tools/asleep.h \
+	tools/bench-dcp.c tools/bench-dcp.h \
 	tools/bench.c tools/bench.h \
 	tools/clock.c tools/clock.h \
 	tools/coll-bench.c \
 	tools/contender.c tools/contender.h \
+	tools/drops.c tools/drops.h \
+	tools/operation.c tools/operation.h \
+	tools/overlap.c tools/overlap.h \
 	tools/rivals.c tools/rivals.h \
 	tools/stats.c tools/stats.h
 coll_bench_LDADD = libcli.la libcoll.la
 
 bin_PROGRAMS += coll-info
-coll_info_SOURCES = tools/coll-info.c
+coll_info_SOURCES = \
+	tools/benefit.c tools/benefit.h \
+	tools/coll-info.c \
+	tools/explain-dcp.c tools/explain-dcp.h
 coll_info_LDADD = libcli.la libcoll.la
 
 bin_PROGRAMS += coll-profile
 coll_profile_SOURCES = \
+	tools/asleep.c tools/asleep.h \
 	tools/coll-profile.c \
+	tools/copies.c tools/copies.h \
+	tools/crowd.c tools/crowd.h \
+	tools/fit.c tools/fit.h \
+	tools/flood.c tools/flood.h \
+	tools/model.c tools/model.h \
 	tools/pairs.c tools/pairs.h \
 	tools/probe.c tools/probe.h \
+	tools/sheet.c tools/sheet.h \
+	tools/survey.c tools/survey.h \
 	tools/stats.c tools/stats.h
 coll_profile_LDADD = libcli.la libcoll.la

@@ -11,7 +11,6 @@
 #include "coll.h"
 #include "lib/error.h"
 
-
 coll_route coll_routed;
 
 /* Posts to a dedicated processor and waits. */
@@ -74,6 +73,18 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
     coll_account_enter(COLL_ACCOUNT_collective);
     int code = coll_routed.bcast ? COLL_Bcast(buffer, count, type, root, comm)
                                  : PMPI_Bcast(buffer, count, type, root, comm);
+    coll_account_leave(COLL_ACCOUNT_collective);
+    return code;
+}
+
+int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    comm = coll_dcp_comm(comm);
+    coll_account_enter(COLL_ACCOUNT_collective);
+    int code =
+        coll_routed.gather
+            ? COLL_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+            : PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     coll_account_leave(COLL_ACCOUNT_collective);
     return code;
 }

@@ -26,6 +26,8 @@ extern const coll_bcast_algorithm coll_bcast_scatter_allgather;
 extern const coll_bcast_algorithm coll_bcast_chain;
 extern const coll_bcast_algorithm coll_bcast_circulant;
 extern const coll_bcast_algorithm coll_bcast_two_tree;
+extern const coll_bcast_algorithm coll_bcast_flat; /* these two: hlot/ */
+extern const coll_bcast_algorithm coll_bcast_hlot;
 
 /* All broadcast algorithms, native first, ended by NULL. Each is a coll_bcast_algorithm's base. */
 extern const coll_algorithm *const coll_bcast_table[];

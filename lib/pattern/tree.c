@@ -23,3 +23,8 @@ int coll_tree_binomial(int p, int position, int *parent, int children[]) {
     }
     return count;
 }
+
+int coll_tree_binomial_end(int p, int position) {
+    long long lowest_bit = position & -position;
+    return position == 0 || position + lowest_bit > p ? p : (int)(position + lowest_bit);
+}

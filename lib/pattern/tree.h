@@ -12,4 +12,7 @@ int coll_tree_depth(int p);
  */
 int coll_tree_binomial(int p, int position, int *parent, int children[]);
 
+/* The first position after the subtree of POSITION. */
+int coll_tree_binomial_end(int p, int position);
+
 #endif

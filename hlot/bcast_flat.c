@@ -1,0 +1,55 @@
+/*
+ * flat: the root sends to the head of every other site, and each head passes it on within its
+ * site; what MagPIe and MPICH-G2 do. Here as the rival of hlot, with which it shares everything but
+ * the tree.
+ *
+ * Cost: max L(root, site) + (sites - 1) n (a + c B) for n segments of c bytes, and n times that of
+ * a segment within a site. Source: Park and others: An Efficient Collective Communication Method
+ * for Grid Scale Networks, section 2 and eq. 3.
+ */
+#include "config.h"
+
+#include "hlot/relay.h"
+#include "hlot/wide.h"
+#include "lib/bcast/bcast.h"
+
+enum { SEGMENT, WINDOW };
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit; 0: by the model",
+                 .highest = 1 << 30},
+    [WINDOW] = {"window", "messages under way to the next site", .fallback = 16, .lowest = 1,
+                .highest = 1024},
+    {.name = NULL},
+};
+
+static bool applicable(const coll_shape *call) {
+    return hlot_wide_possible(call->topo);
+}
+
+static double predict(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values) {
+    double seconds;
+    hlot_wide_predict(call, profile, HLOT_FLAT, values->at[SEGMENT], &seconds);
+    return seconds;
+}
+
+static int run(const coll_bcast_call *call, const coll_values *values) {
+    hlot_wide *wide;
+    int code = hlot_wide_get(call->comm, false, &wide);
+    if (code != MPI_SUCCESS)
+        return code;
+    size_t segment =
+        hlot_wide_predict(call->shape, call->comm->profile, HLOT_FLAT, values->at[SEGMENT], NULL);
+    return hlot_relay_run(call, wide, HLOT_FLAT, segment, (int)values->at[WINDOW]);
+}
+
+const coll_bcast_algorithm coll_bcast_flat = {
+    .base = {.name = "flat",
+             .summary = "the root sends to every site's head, which passes it on in its site",
+             .params = params,
+             .applicable = applicable,
+             .rival = true,
+             .predict = predict},
+    .run = run,
+};

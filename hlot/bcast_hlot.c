@@ -1,0 +1,67 @@
+/*
+ * hlot: the hierarchical latency-optimal tree; for ranks at several sites.
+ *
+ * 1. Between the heads of the sites the data goes down a tree made from the sites' latencies as
+ *    they are now (hlot/latency.h), segment by segment; near sites form groups that are entered
+ *    once (hlot/levels.h).
+ * 2. Within each site it goes by the algorithm of the table that is predicted to be fastest.
+ *
+ * With plus=0 the tree is figure 3 of the paper; with plus=1 it also counts what sending takes, so
+ * that large messages get fewer children and longer ways (hlot/tree.h).
+ *
+ * Cost: T(tree) + (n - 1) (most children on the way) (a + c B) for n segments of c bytes, and n
+ * times that of a segment within a site.
+ * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks,
+ * figure 3 and eq. 1 to 4.
+ */
+#include "config.h"
+
+#include "hlot/relay.h"
+#include "hlot/wide.h"
+#include "lib/bcast/bcast.h"
+
+enum { PLUS, SEGMENT, WINDOW };
+
+static const coll_param params[] = {
+    [PLUS] = {"plus", "1: the tree counts sends and bytes too; 0: latencies alone", .fallback = 1,
+              .highest = 1},
+    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit; 0: by the model",
+                 .highest = 1 << 30},
+    [WINDOW] = {"window", "messages under way to the next site", .fallback = 16, .lowest = 1,
+                .highest = 1024},
+    {.name = NULL},
+};
+
+static hlot_kind kind_of(const coll_values *values) {
+    return values->at[PLUS] ? HLOT_PLUS : HLOT_PAPER;
+}
+
+static bool applicable(const coll_shape *call) {
+    return hlot_wide_possible(call->topo);
+}
+
+static double predict(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values) {
+    double seconds;
+    hlot_wide_predict(call, profile, kind_of(values), values->at[SEGMENT], &seconds);
+    return seconds;
+}
+
+static int run(const coll_bcast_call *call, const coll_values *values) {
+    hlot_wide *wide;
+    int code = hlot_wide_get(call->comm, true, &wide);
+    if (code != MPI_SUCCESS)
+        return code;
+    size_t segment = hlot_wide_predict(call->shape, call->comm->profile, kind_of(values),
+                                       values->at[SEGMENT], NULL);
+    return hlot_relay_run(call, wide, kind_of(values), segment, (int)values->at[WINDOW]);
+}
+
+const coll_bcast_algorithm coll_bcast_hlot = {
+    .base = {.name = "hlot",
+             .summary = "down a tree of sites that follows their latencies, then within each site",
+             .params = params,
+             .applicable = applicable,
+             .predict = predict},
+    .run = run,
+};

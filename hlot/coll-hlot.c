@@ -1,0 +1,298 @@
+/* coll-hlot: latencies between sites and the trees that they make. Options; others print. */
+#include "config.h"
+
+#include "hlot/draw.h"
+#include "hlot/levels.h"
+#include "hlot/model.h"
+#include "hlot/report.h"
+#include "tools/cli.h"
+
+#include <coll.h>
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char program[] = "coll-hlot";
+
+static const char help[] =
+    "usage: coll-hlot show|compare MATRIX [OPTION...]\n"
+    "       coll-hlot draw MATRIX --output FILE.svg|FILE.png [OPTION...]\n"
+    "       coll-hlot compare --random N [--sites S] [--seed N] [--json FILE]\n"
+    "\n"
+    "Shows the latencies between sites, and the broadcast trees that they make.\n"
+    "\n"
+    "  show     the matrix, the levels, and the tree with the time at which each site has the "
+    "data\n"
+    "  draw     the tree as a picture, by graphviz\n"
+    "  compare  the predicted times of all kinds of trees\n"
+    "\n"
+    "MATRIX is a file of latencies (coll-hlot(1) describes it), - for standard input.\n"
+    "\n"
+    "  --root SITE    by name or number (default: the first)\n"
+    "  --tree KIND    hlot, hlot+, flat, binomial, mst or spt (default hlot+)\n"
+    "  --bytes SIZE   count sends and bytes by the cost model too (default: latencies alone)\n"
+    "  --output FILE  where to draw to\n"
+    "  --random N     compare over N random matrices instead\n"
+    "  --sites S      of at most so many sites (default 64)\n"
+    "  --seed N       other random matrices (default 1)\n"
+    "  --json FILE    write the figures as JSON too, an object on each line\n"
+    "  --help, --version\n";
+
+typedef struct command {
+    const char *verb, *matrix, *root, *output, *json;
+    hlot_kind kind;
+    uint64_t bytes;
+    int64_t random, sites, seed;
+    bool help, version;
+} command;
+
+static cli_problem problem;
+
+static bool take_kind(const char *text, hlot_kind *kind) {
+    for (int i = 0; i < HLOT_KINDS; i++)
+        if (strcmp(text, hlot_kind_name((hlot_kind)i)) == 0) {
+            *kind = (hlot_kind)i;
+            return true;
+        }
+    return cli_refuse(&problem, "--tree %s: allowed: hlot, hlot+, flat, binomial, mst, spt", text);
+}
+
+static bool take_number(const char *name, const char *text, int64_t lowest, int64_t highest,
+                        int64_t *value) {
+    return cli_parse_integer(text, lowest, highest, value) ||
+           cli_refuse(&problem, "--%s %s: a number from %" PRId64 " to %" PRId64 " is needed", name,
+                      text, lowest, highest);
+}
+
+static bool take_option(int option, const char *text, command *options) {
+    switch (option) {
+    case 'r':
+        options->root = text;
+        return true;
+    case 't':
+        return take_kind(text, &options->kind);
+    case 'b':
+        return (cli_parse_size(text, &options->bytes) && options->bytes > 0) ||
+               cli_refuse(&problem, "--bytes %s: no size; write 4096, 64K, 16M or 1G", text);
+    case 'o':
+        options->output = text;
+        return true;
+    case 'n':
+        return take_number("random", text, 1, 10000000, &options->random);
+    case 's':
+        return take_number("sites", text, 2, HLOT_SITES, &options->sites);
+    case 'd':
+        return take_number("seed", text, 0, INT64_MAX, &options->seed);
+    case 'j':
+        options->json = text;
+        return true;
+    case 'h':
+        options->help = true;
+        return true;
+    default:
+        options->version = true;
+        return true;
+    }
+}
+
+static bool take_words(int count, char **words, command *options) {
+    static const char *const verbs[] = {"show", "draw", "compare"};
+    if (count == 0)
+        return cli_refuse(&problem, "no command; known: show, draw, compare");
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(words[0], verbs[i]) == 0)
+            options->verb = verbs[i];
+    if (!options->verb)
+        return cli_refuse(&problem, "unknown command %s; known: show, draw, compare", words[0]);
+    if (count > 2)
+        return cli_refuse(&problem, "unexpected argument %s; see coll-hlot --help", words[2]);
+    options->matrix = count == 2 ? words[1] : NULL;
+    bool compares = strcmp(options->verb, "compare") == 0,
+         draws = strcmp(options->verb, "draw") == 0;
+    if (options->random && (!compares || options->matrix))
+        return cli_refuse(&problem, "--random belongs to compare without a matrix");
+    if (!options->random && !options->matrix)
+        return cli_refuse(&problem, "%s needs a matrix file", options->verb);
+    if (draws && !options->output)
+        return cli_refuse(&problem, "draw needs --output FILE.svg or FILE.png");
+    return true;
+}
+
+static bool parse(int argc, char **argv, command *options) {
+    static const struct option long_options[] = {{"root", required_argument, NULL, 'r'},
+                                                 {"tree", required_argument, NULL, 't'},
+                                                 {"bytes", required_argument, NULL, 'b'},
+                                                 {"output", required_argument, NULL, 'o'},
+                                                 {"random", required_argument, NULL, 'n'},
+                                                 {"sites", required_argument, NULL, 's'},
+                                                 {"seed", required_argument, NULL, 'd'},
+                                                 {"json", required_argument, NULL, 'j'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {"version", no_argument, NULL, 'v'},
+                                                 {NULL, 0, NULL, 0}};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+        const char *word = argv[optind - 1];
+        if (option == ':')
+            return cli_refuse(&problem, "option %s needs a value", word);
+        if (option == '?')
+            return cli_refuse(&problem, "unknown option %s; coll-hlot --help lists them", word);
+        if (!take_option(option, optarg, options))
+            return false;
+    }
+    return options->help || options->version || take_words(argc - optind, argv + optind, options);
+}
+
+/* The root's number by its name or number; -1, with a problem, for none. */
+static int find_root(const command *options, const hlot_matrix *matrix) {
+    int64_t number;
+    if (!options->root)
+        return 0;
+    int site = hlot_matrix_find(matrix, options->root);
+    if (site >= 0)
+        return site;
+    if (cli_parse_integer(options->root, 0, matrix->sites - 1, &number))
+        return (int)number;
+    cli_refuse(&problem, "--root %s: no such site; there are %d, the first is %s", options->root,
+               matrix->sites, matrix->names[0]);
+    return -1;
+}
+
+/* Every site must be reached; names the first ones that are not. */
+static bool check_reach(const hlot_matrix *matrix, const hlot_network *network, int root) {
+    bool lost[HLOT_SITES];
+    char names[200] = "";
+    if (!hlot_unreachable(network, root, lost))
+        return true;
+    for (int site = 0; site < matrix->sites; site++) {
+        size_t used = strlen(names);
+        if (lost[site])
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                     matrix->names[site]);
+    }
+    return cli_refuse(&problem, "no way leads from %s to %s", matrix->names[root], names);
+}
+
+static void describe(const command *options, const hlot_network *network, const hlot_matrix *matrix,
+                     int root, double time, char title[200]) {
+    snprintf(title, 200, "%s tree from %s: %.4g ms", hlot_kind_name(options->kind),
+             matrix->names[root], time * 1e3);
+    size_t used = strlen(title);
+    if (options->bytes)
+        snprintf(title + used, 200 - used, " for %" PRIu64 " bytes in %g segments", options->bytes,
+                 network->segments);
+}
+
+static void write_arrivals(const hlot_matrix *matrix, const hlot_tree *tree, const double arrival[],
+                           FILE *json) {
+    for (int i = 0; json && i < tree->sites; i++) {
+        int site = tree->order[i], parent = tree->parent[site];
+        cli_json line;
+        cli_json_begin(&line, json);
+        cli_json_text(&line, "site", matrix->names[site]);
+        cli_json_text(&line, "parent", parent < 0 ? "" : matrix->names[parent]);
+        cli_json_number(&line, "arrival_ms", arrival[site] * 1e3);
+        cli_json_end(&line);
+    }
+}
+
+/* show and draw */
+static bool present(const command *options, const hlot_matrix *matrix, const hlot_network *network,
+                    int root, FILE *json) {
+    hlot_tree tree;
+    int groups[HLOT_SITES];
+    double arrival[HLOT_SITES];
+    char title[200], text[HLOT_PROBLEM];
+    hlot_levels_group(network, groups);
+    if (options->kind == HLOT_PAPER || options->kind == HLOT_PLUS)
+        hlot_levels_tree(network, options->kind, root, &tree);
+    else
+        hlot_tree_make(network, options->kind, root, &tree);
+    double time = hlot_tree_time(network, &tree, arrival);
+    describe(options, network, matrix, root, time, title);
+    if (strcmp(options->verb, "draw") == 0)
+        return hlot_draw(options->output, matrix, &tree, arrival, groups, title, text) ||
+               cli_refuse(&problem, "%s", text);
+    hlot_report_matrix(stdout, matrix, groups);
+    putchar('\n');
+    hlot_report_levels(stdout, matrix, groups);
+    putchar('\n');
+    hlot_report_tree(stdout, matrix, &tree, arrival, title);
+    write_arrivals(matrix, &tree, arrival, json);
+    return true;
+}
+
+static bool work_on(const command *options, const hlot_matrix *matrix, FILE *json) {
+    hlot_network network = {.sites = matrix->sites, .segments = 1};
+    int root = find_root(options, matrix);
+    memcpy(network.latency, matrix->latency, sizeof network.latency);
+    if (options->bytes)
+        hlot_model_load(&coll_profile_builtin()->level[COLL_LEVEL_WIDE], 0, options->bytes,
+                        &network);
+    if (root < 0 || !check_reach(matrix, &network, root))
+        return false;
+    if (strcmp(options->verb, "compare") != 0)
+        return present(options, matrix, &network, root, json);
+    printf("# %d sites, root %s\n", matrix->sites, matrix->names[root]);
+    hlot_report_kinds(stdout, &network, root, json);
+    return true;
+}
+
+static bool read_and_work(const command *options, FILE *json) {
+    hlot_matrix matrix;
+    char text[HLOT_PROBLEM];
+    if (options->random)
+        return hlot_report_random(stdout, (int)options->random, (int)options->sites,
+                                  (uint64_t)options->seed, json) ||
+               cli_refuse(&problem, "a tree is slower than it may be");
+    if (!hlot_matrix_read(options->matrix, &matrix, text))
+        return cli_refuse(&problem, "%s", text);
+    bool good = work_on(options, &matrix, json);
+    hlot_matrix_free(&matrix);
+    return good;
+}
+
+/* Rank 0's part. */
+static void run(const command *options) {
+    FILE *json = options->json ? fopen(options->json, "w") : NULL;
+    if (options->json && !json) {
+        cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
+        return;
+    }
+    read_and_work(options, json);
+    if (fflush(stdout))
+        cli_refuse(&problem, "the output can't be written: %s", strerror(errno));
+    bool bad = json && ferror(json) != 0;
+    if (json && (fclose(json) || bad))
+        cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
+    if (json && *problem.text)
+        remove(options->json);
+}
+
+static void agree(MPI_Comm comm) {
+    cli_agree(comm, program, *problem.text ? problem.text : NULL);
+}
+
+int main(int argc, char **argv) {
+    command options = {.kind = HLOT_PLUS, .sites = HLOT_SITES, .seed = 1};
+    parse(argc, argv, &options);
+    if (!*problem.text && options.help)
+        return fputs(help, stdout) < 0;
+    if (!*problem.text && options.version)
+        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
+        return EXIT_FAILURE;
+    agree(MPI_COMM_WORLD);
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        run(&options);
+    agree(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

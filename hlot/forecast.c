@@ -1,0 +1,63 @@
+#include "config.h"
+
+#include "hlot/forecast.h"
+
+#include <math.h>
+
+/* How much the latest sample counts in smoothing, and the latest error among errors. */
+static const double SMOOTHING = 0.25, ERROR_SHARE = 0.3;
+
+/* So far from the prediction a sample is a surprise: as a share of it, and in seconds. */
+static const double SURPRISE = 0.25, LEAST_SURPRISE = 1e-3;
+
+const char *hlot_predictor_name(hlot_predictor predictor) {
+    static const char *const names[HLOT_PREDICTORS] = {[HLOT_MEDIAN] = "median",
+                                                       [HLOT_MEAN] = "mean",
+                                                       [HLOT_SMOOTHED] = "smoothed",
+                                                       [HLOT_LAST] = "last"};
+    return names[predictor];
+}
+
+static double median_of_latest(const hlot_forecast *forecast) {
+    double sorted[HLOT_HISTORY];
+    int count = forecast->count < HLOT_HISTORY ? (int)forecast->count : HLOT_HISTORY;
+    for (int i = 0; i < count; i++) {
+        int place = i;
+        for (; place > 0 && sorted[place - 1] > forecast->history[i]; place--)
+            sorted[place] = sorted[place - 1];
+        sorted[place] = forecast->history[i];
+    }
+    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+static void predict(hlot_forecast *forecast, double seconds) {
+    double *predicted = forecast->predicted;
+    double share = 1.0 / (double)forecast->count;
+    predicted[HLOT_LAST] = seconds;
+    predicted[HLOT_MEAN] += (seconds - predicted[HLOT_MEAN]) * share;
+    predicted[HLOT_SMOOTHED] += (seconds - predicted[HLOT_SMOOTHED]) * fmax(SMOOTHING, share);
+    predicted[HLOT_MEDIAN] = median_of_latest(forecast);
+}
+
+void hlot_forecast_add(hlot_forecast *forecast, double seconds) {
+    double before = hlot_forecast_value(forecast);
+    double off = fabs(seconds - before);
+    forecast->surprised = forecast->count > 0 && off > SURPRISE * before && off > LEAST_SURPRISE;
+    for (int i = 0; i < HLOT_PREDICTORS && forecast->count > 0; i++)
+        forecast->error[i] +=
+            (fabs(seconds - forecast->predicted[i]) - forecast->error[i]) * ERROR_SHARE;
+    forecast->history[forecast->count++ % HLOT_HISTORY] = seconds;
+    predict(forecast, seconds);
+}
+
+hlot_predictor hlot_forecast_best(const hlot_forecast *forecast) {
+    hlot_predictor best = HLOT_MEDIAN;
+    for (int i = 0; i < HLOT_PREDICTORS; i++)
+        if (forecast->error[i] < forecast->error[best])
+            best = (hlot_predictor)i;
+    return best;
+}
+
+double hlot_forecast_value(const hlot_forecast *forecast) {
+    return forecast->count ? forecast->predicted[hlot_forecast_best(forecast)] : 0;
+}

@@ -1,0 +1,86 @@
+#include "config.h"
+
+#include "hlot/levels.h"
+
+#include "lib/pattern/cluster.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { MOST_PAIRS = HLOT_SITES * (HLOT_SITES - 1) / 2 };
+
+static int each_by_itself(int sites, int groups[]) {
+    for (int site = 0; site < sites; site++)
+        groups[site] = site;
+    return sites;
+}
+
+int hlot_levels_group(const hlot_network *network, int groups[]) {
+    coll_pair pairs[MOST_PAIRS];
+    int racks[HLOT_SITES], count = 0;
+    coll_clusters found;
+    for (int a = 0; a < network->sites; a++)
+        for (int b = a + 1; b < network->sites; b++) {
+            double seconds = network->latency[a][b] + network->latency[b][a];
+            if (seconds > 0 && seconds < INFINITY)
+                pairs[count++] = (coll_pair){a, b, seconds};
+        }
+    if (!coll_cluster(network->sites, count, pairs, racks, groups, &found) || found.sites == 1)
+        return each_by_itself(network->sites, groups);
+    return found.sites;
+}
+
+/* The sites of each group, and its entry: the one with the fastest link from ROOT. */
+static void find_entries(const hlot_network *network, int root, const int groups[], int entries[]) {
+    for (int site = network->sites - 1; site >= 0; site--)
+        entries[groups[site]] = site;
+    for (int site = 0; site < network->sites; site++)
+        if (network->latency[root][site] < network->latency[root][entries[groups[site]]])
+            entries[groups[site]] = site;
+    entries[groups[root]] = root;
+}
+
+static void restrict_to(const hlot_network *network, int count, const int sites[],
+                        hlot_network *part) {
+    part->sites = count;
+    part->gap = network->gap;
+    part->segments = network->segments;
+    for (int a = 0; a < count; a++)
+        for (int b = 0; b < count; b++)
+            part->latency[a][b] = network->latency[sites[a]][sites[b]];
+}
+
+/* False where the entries alone can't reach each other. */
+static bool join(const hlot_network *network, hlot_kind kind, int count, const int groups[],
+                 hlot_tree *tree) {
+    int entries[HLOT_SITES];
+    hlot_network heavy;
+    hlot_tree above;
+    find_entries(network, tree->root, groups, entries);
+    restrict_to(network, count, entries, &heavy);
+    if (hlot_unreachable(&heavy, groups[tree->root], NULL))
+        return false;
+    hlot_tree_make(&heavy, kind, groups[tree->root], &above);
+    for (int site = 0; site < network->sites; site++)
+        tree->parent[site] = entries[groups[site]];
+    for (int group = 0; group < count; group++) {
+        int parent = above.parent[group];
+        tree->parent[entries[group]] = parent < 0 ? -1 : entries[parent];
+    }
+    hlot_tree_arrange(network, tree);
+    return true;
+}
+
+double hlot_levels_tree(const hlot_network *network, hlot_kind kind, int root, hlot_tree *tree) {
+    int groups[HLOT_SITES];
+    double arrival[HLOT_SITES], time = hlot_tree_make(network, kind, root, tree);
+    int count = hlot_levels_group(network, groups);
+    hlot_tree levelled = {.sites = network->sites, .root = root};
+    if (count == network->sites || !join(network, kind, count, groups, &levelled))
+        return time;
+    double made = hlot_tree_time(network, &levelled, arrival);
+    if (made > time)
+        return time;
+    *tree = levelled;
+    return made;
+}

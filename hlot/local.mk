@@ -1,0 +1,22 @@
+# The latency-tree component: its algorithms and service are part of the library's core.
+libcoll_core_la_SOURCES += \
+	hlot/bcast_flat.c \
+	hlot/bcast_hlot.c \
+	hlot/byhand.c hlot/byhand.h \
+	hlot/forecast.c hlot/forecast.h \
+	hlot/latency.c hlot/latency.h \
+	hlot/levels.c hlot/levels.h \
+	hlot/matrix.c hlot/matrix.h \
+	hlot/model.c hlot/model.h \
+	hlot/probe.c hlot/probe.h \
+	hlot/relay.c hlot/relay.h \
+	hlot/tree.c hlot/tree.h \
+	hlot/wide.c hlot/wide.h
+
+bin_PROGRAMS += coll-hlot
+coll_hlot_SOURCES = \
+	hlot/coll-hlot.c \
+	hlot/draw.c hlot/draw.h \
+	hlot/report.c hlot/report.h \
+	tools/stats.c tools/stats.h
+coll_hlot_LDADD = libcli.la libcoll_core.la

@@ -1,0 +1,290 @@
+#include "config.h"
+
+#include "hlot/matrix.h"
+
+#include "lib/hostlist.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char SPACES[] = " \t\r\n\v\f";
+static const char NUMBER[] = "0123456789.eE+-";
+
+/* No message is under way for longer; seconds. */
+static const double LONGEST = 60;
+
+typedef struct parser {
+    const char *path;
+    hlot_matrix *matrix;
+    char *problem;
+    int line, rows;
+    bool named, has_unit;
+    double unit; /* s */
+} parser;
+
+/* Writes the error text; false, for the caller to return. */
+__attribute__((format(printf, 2, 3))) static bool refuse(const parser *p, const char *format, ...) {
+    int used = snprintf(p->problem, HLOT_PROBLEM, "matrix file %.80s, line %d: ", p->path, p->line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(p->problem + used, (size_t)(HLOT_PROBLEM - used), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* The word at *REST, ended by NUL; *REST then follows it. NULL at the end of the line. */
+static char *take_word(char **rest) {
+    char *word = *rest + strspn(*rest, SPACES);
+    char *end = word + strcspn(word, SPACES);
+    *rest = *end ? end + 1 : end;
+    *end = '\0';
+    return *word ? word : NULL;
+}
+
+static bool check_end(const parser *p, char *rest) {
+    const char *word = take_word(&rest);
+    return !word || refuse(p, "'%.30s' is too much; remove it", word);
+}
+
+/* "0.1ms" or "us" */
+static bool parse_unit(parser *p, char *rest) {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+    const char *word = take_word(&rest);
+    if (p->rows || p->has_unit)
+        return refuse(p, "the unit must stand once, before the numbers");
+    size_t digits = word ? strspn(word, "0123456789.") : 0;
+    double size = digits ? atof(word) : 1;
+    p->unit = 0;
+    for (size_t i = 0; word && i < sizeof units / sizeof *units; i++)
+        if (strcmp(word + digits, units[i].name) == 0)
+            p->unit = size * units[i].seconds;
+    if (p->unit <= 0)
+        return refuse(p, "unit '%.30s' is none of us, ms, s or a number of them like 0.1ms",
+                      word ? word : "");
+    p->has_unit = true;
+    return check_end(p, rest);
+}
+
+static bool is_name(const char *word) {
+    size_t length = strlen(word);
+    if (length >= HLOT_NAME || !isalpha((unsigned char)*word) || strcasecmp(word, "nan") == 0 ||
+        strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (!isalnum((unsigned char)word[i]) && !strchr("_-.", word[i]))
+            return false;
+    return true;
+}
+
+static bool parse_names(parser *p, char *rest) {
+    hlot_matrix *matrix = p->matrix;
+    for (char *word; (word = take_word(&rest));) {
+        if (matrix->sites == HLOT_SITES)
+            return refuse(p, "more than %d sites", HLOT_SITES);
+        if (!is_name(word))
+            return refuse(p, "'%.30s' is neither a number nor the name of a site", word);
+        if (hlot_matrix_find(matrix, word) >= 0)
+            return refuse(p, "two sites are called '%.30s'; rename one", word);
+        strcpy(matrix->names[matrix->sites++], word);
+    }
+    p->named = true;
+    return true;
+}
+
+static bool parse_latency(const parser *p, const char *word, double *latency) {
+    char *end;
+    *latency = strtod(word, &end) * p->unit;
+    if (strcmp(word, "-") == 0)
+        *latency = INFINITY;
+    else if (strspn(word, NUMBER) != strlen(word) || end == word || *end || isnan(*latency))
+        return refuse(p, "'%.30s' is not a number; write a latency, or - where there is no way",
+                      word);
+    else if (*latency < 0)
+        return refuse(p, "%.30s is negative; a latency is at least 0", word);
+    else if (*latency > LONGEST)
+        return refuse(p, "%.30s is more than %g s; is the unit right?", word, LONGEST);
+    return true;
+}
+
+static bool parse_row(parser *p, char *rest) {
+    hlot_matrix *matrix = p->matrix;
+    double row[HLOT_SITES];
+    int count = 0;
+    for (char *word; (word = take_word(&rest)); count++) {
+        if (count == HLOT_SITES)
+            return refuse(p, "more than %d sites", HLOT_SITES);
+        if (!parse_latency(p, word, &row[count]))
+            return false;
+    }
+    if (!matrix->sites)
+        matrix->sites = count;
+    if (count != matrix->sites)
+        return refuse(p, "%d numbers for %d sites; the matrix must be square", count,
+                      matrix->sites);
+    if (p->rows == matrix->sites)
+        return refuse(p, "more rows than the %d sites; the matrix must be square", matrix->sites);
+    if (row[p->rows] > 0)
+        return refuse(p, "the way from a site to itself must be 0");
+    memcpy(matrix->latency[p->rows++], row, (size_t)count * sizeof *row);
+    return true;
+}
+
+static bool parse_hosts(parser *p, char *rest) {
+    const char *name = take_word(&rest), *list = take_word(&rest);
+    int site = name ? hlot_matrix_find(p->matrix, name) : -1;
+    if (site < 0)
+        return refuse(p, "hosts of '%.30s': no site is called so", name ? name : "");
+    if (p->matrix->hosts[site])
+        return refuse(p, "a second list of hosts for '%.30s'; join the two", name);
+    const char *fault = list ? coll_hostlist_fault(list) : "no name";
+    if (fault)
+        return refuse(p, "%s in the hosts '%.30s'; write them like n[0-3,7],login1", fault,
+                      list ? list : "");
+    p->matrix->hosts[site] = strdup(list);
+    return p->matrix->hosts[site] ? check_end(p, rest) : refuse(p, "out of memory");
+}
+
+static void name_by_numbers(hlot_matrix *matrix) {
+    for (int site = 0; site < matrix->sites; site++)
+        snprintf(matrix->names[site], HLOT_NAME, "site%d", site);
+}
+
+static bool parse_line(parser *p, char *line) {
+    line[strcspn(line, "#")] = '\0';
+    line += strspn(line, SPACES);
+    char *rest = line, first[8] = "";
+    sscanf(line, "%7s", first);
+    if (!*first)
+        return true;
+    bool is_unit = strcmp(first, "unit") == 0, is_hosts = strcmp(first, "hosts") == 0;
+    if (is_unit || is_hosts)
+        take_word(&rest);
+    if (is_unit)
+        return parse_unit(p, rest);
+    if (is_hosts)
+        return parse_hosts(p, rest);
+    if (isalpha((unsigned char)*first) && !p->named && !p->rows)
+        return parse_names(p, rest);
+    if (!parse_row(p, rest))
+        return false;
+    if (p->rows == 1 && !p->named)
+        name_by_numbers(p->matrix);
+    return true;
+}
+
+static bool check_whole(const parser *p) {
+    int lists = 0;
+    if (!p->rows)
+        return refuse(p, "there is no matrix in this file");
+    if (p->rows < p->matrix->sites)
+        return refuse(p, "%d rows for %d sites; the matrix must be square", p->rows,
+                      p->matrix->sites);
+    for (int site = 0; site < p->matrix->sites; site++)
+        lists += p->matrix->hosts[site] != NULL;
+    for (int site = 0; lists && site < p->matrix->sites; site++)
+        if (!p->matrix->hosts[site])
+            return refuse(p, "no hosts for '%.30s'; give the hosts of all sites, or of none",
+                          p->matrix->names[site]);
+    return true;
+}
+
+bool hlot_matrix_parse(FILE *stream, const char *path, hlot_matrix *matrix, char *problem) {
+    parser p = {.path = path, .matrix = matrix, .problem = problem, .unit = 1e-3};
+    char *line = NULL;
+    size_t room = 0;
+    bool good = true;
+    *matrix = (hlot_matrix){.sites = 0};
+    /* Numbers have a point, whatever the program's language. */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = (locale_t)0;
+    if (plain)
+        before = uselocale(plain);
+    while (good && getline(&line, &room, stream) >= 0) {
+        p.line++;
+        good = parse_line(&p, line);
+    }
+    if (good)
+        good = check_whole(&p);
+    if (plain) {
+        uselocale(before);
+        freelocale(plain);
+    }
+    free(line);
+    if (!good)
+        hlot_matrix_free(matrix);
+    return good;
+}
+
+bool hlot_matrix_read(const char *path, hlot_matrix *matrix, char *problem) {
+    bool is_input = strcmp(path, "-") == 0;
+    FILE *stream = is_input ? stdin : fopen(path, "r");
+    if (!stream) {
+        snprintf(problem, HLOT_PROBLEM, "cannot read the matrix file %.100s: %s", path,
+                 strerror(errno));
+        return false;
+    }
+    bool good = hlot_matrix_parse(stream, path, matrix, problem);
+    if (good && ferror(stream)) {
+        snprintf(problem, HLOT_PROBLEM, "cannot read the matrix file %.100s: a reading error",
+                 path);
+        hlot_matrix_free(matrix);
+        good = false;
+    }
+    if (!is_input)
+        fclose(stream);
+    return good;
+}
+
+void hlot_matrix_free(hlot_matrix *matrix) {
+    for (int site = 0; site < HLOT_SITES; site++)
+        free(matrix->hosts[site]);
+    *matrix = (hlot_matrix){.sites = 0};
+}
+
+void hlot_matrix_print(FILE *stream, const hlot_matrix *matrix, const char *note) {
+    if (note)
+        fprintf(stream, "# %s\n", note);
+    fputs("unit ms\n", stream);
+    for (int site = 0; site < matrix->sites; site++)
+        fprintf(stream, "%s%10s", site ? " " : "", matrix->names[site]);
+    fputc('\n', stream);
+    for (int from = 0; from < matrix->sites; from++) {
+        for (int to = 0; to < matrix->sites; to++) {
+            double latency = from == to ? 0 : matrix->latency[from][to];
+            fputs(to ? " " : "", stream);
+            if (latency < INFINITY)
+                fprintf(stream, "%10.9g", latency * 1e3);
+            else
+                fprintf(stream, "%10s", "-");
+        }
+        fputc('\n', stream);
+    }
+    for (int site = 0; site < matrix->sites; site++)
+        if (matrix->hosts[site])
+            fprintf(stream, "hosts %s %s\n", matrix->names[site], matrix->hosts[site]);
+}
+
+int hlot_matrix_find_host(const hlot_matrix *matrix, const char *host) {
+    for (int site = 0; site < matrix->sites; site++)
+        if (matrix->hosts[site] && coll_hostlist_has(matrix->hosts[site], host))
+            return site;
+    for (int site = 0; site < matrix->sites; site++)
+        if (matrix->hosts[site] && coll_hostlist_has_short(matrix->hosts[site], host))
+            return site;
+    return -1;
+}
+
+int hlot_matrix_find(const hlot_matrix *matrix, const char *name) {
+    for (int site = 0; site < matrix->sites; site++)
+        if (strcmp(matrix->names[site], name) == 0)
+            return site;
+    return -1;
+}

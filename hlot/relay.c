@@ -1,0 +1,309 @@
+#include "config.h"
+
+#include "hlot/relay.h"
+
+#include "lib/error.h"
+#include "lib/select.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What goes before the data of the first message. */
+typedef struct header {
+    uint32_t broadcast; /* its number */
+    uint32_t round;     /* of probes that leads are to take part in, or 0 */
+    int8_t parent[HLOT_SITES], order[HLOT_SITES];
+} header;
+
+/* One rank's part. Segments lie in the user's memory, or segment i in slot i % window. */
+typedef struct relay {
+    const coll_bcast_call *call;
+    hlot_wide *wide;
+    size_t segment, segments;
+    size_t window; /* at most segments */
+    char *memory;  /* of the slots, NULL where the data moves in place */
+
+    /* Of a head: */
+    int tag;
+    int parent; /* the rank that sends to this one, or -1 */
+    int children[HLOT_SITES], child_count;
+    char *first;           /* the header and the first segment */
+    size_t taken;          /* segments that are here and on their way to the children */
+    MPI_Request *receives; /* a window */
+    MPI_Request *sends;    /* a window for each child: those of slot s begin at s * child_count */
+} relay;
+
+static size_t length_of(const relay *r, size_t i) {
+    size_t from = i * r->segment, bytes = r->call->data->bytes;
+    return bytes - from < r->segment ? bytes - from : r->segment;
+}
+
+static char *slot_of(const relay *r, size_t i) {
+    return r->memory ? r->memory + i % r->window * r->segment : NULL;
+}
+
+/* Where segment I is received, or was. */
+static void *target_of(const relay *r, size_t i) {
+    return coll_data_target(r->call->data, i * r->segment, slot_of(r, i));
+}
+
+static int head_of(const relay *r, int site) {
+    int root = r->call->root;
+    return r->call->comm->topo.places[root].site == site ? root : r->wide->leads[site];
+}
+
+/* --- between sites --- */
+
+static MPI_Request *sends_of(const relay *r, size_t i) {
+    return r->sends + i % r->window * (size_t)r->child_count;
+}
+
+static int post_receive(const relay *r, size_t i) {
+    if (r->parent < 0 || i >= r->segments)
+        return MPI_SUCCESS;
+    return PMPI_Irecv(target_of(r, i), (int)length_of(r, i), MPI_BYTE, r->parent, r->tag,
+                      r->call->comm->private, &r->receives[i % r->window]);
+}
+
+static int send_on(const relay *r, size_t i, const void *bytes, size_t length) {
+    int code = MPI_SUCCESS;
+    for (int child = 0; child < r->child_count && code == MPI_SUCCESS; child++)
+        code = PMPI_Isend(bytes, (int)length, MPI_BYTE, r->children[child], r->tag,
+                          r->call->comm->private, &sends_of(r, i)[child]);
+    return code;
+}
+
+static int wait_receive(const relay *r, size_t i) {
+    return coll_wait_all(&r->call->comm->wait, 1, &r->receives[i % r->window], &r->parent);
+}
+
+static int wait_sends(const relay *r, size_t i) {
+    return coll_wait_all(&r->call->comm->wait, r->child_count, sends_of(r, i), r->children);
+}
+
+/* Takes and sends on what is there, and waits until segment LEAST is. */
+static int take(relay *r, size_t least) {
+    int code = MPI_SUCCESS;
+    for (; r->taken < r->segments && r->taken < least + r->window; r->taken++) {
+        size_t i = r->taken;
+        int there = 1;
+        if (r->parent >= 0 && i <= least)
+            code = wait_receive(r, i);
+        else if (r->parent >= 0)
+            code = PMPI_Test(&r->receives[i % r->window], &there, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || !there)
+            return code;
+        const void *bytes = r->parent >= 0 ? target_of(r, i)
+                                           : coll_data_read(r->call->data, i * r->segment,
+                                                            length_of(r, i), slot_of(r, i));
+        code = send_on(r, i, bytes, length_of(r, i));
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    return MPI_SUCCESS;
+}
+
+/* The root's header. */
+static int plan(const relay *r, hlot_kind kind, header *plan) {
+    const hlot_tree *tree = hlot_wide_tree(r->wide, kind, r->segment, r->call->data->bytes);
+    *plan = (header){.broadcast = r->wide->broadcasts};
+    for (int i = 0; i < tree->sites; i++) {
+        plan->parent[i] = (int8_t)tree->parent[i];
+        plan->order[i] = (int8_t)tree->order[i];
+    }
+    return kind == HLOT_FLAT ? MPI_SUCCESS : hlot_latency_begin(r->wide->latency, &plan->round);
+}
+
+static int receive_first(relay *r, size_t bytes) {
+    MPI_Request request;
+    int code = PMPI_Irecv(r->first, (int)bytes, MPI_BYTE, MPI_ANY_SOURCE, r->tag,
+                          r->call->comm->private, &request);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_wait_all(&r->call->comm->wait, 1, &request, &r->call->root);
+    if (code != MPI_SUCCESS)
+        coll_wait_abandon(1, &request);
+    return code;
+}
+
+/* Finds this head's place in the tree of PLAN. */
+static int find_place(relay *r, const header *plan) {
+    int sites = r->call->comm->topo.sites, site = r->wide->site;
+    if (plan->broadcast != r->wide->broadcasts)
+        return coll_error(MPI_ERR_INTERN, "a message of broadcast %u where number %u is expected",
+                          (unsigned)plan->broadcast, (unsigned)r->wide->broadcasts);
+    r->parent = plan->parent[site] < 0 ? -1 : head_of(r, plan->parent[site]);
+    for (int i = 1; i < sites; i++)
+        if (plan->parent[plan->order[i]] == site)
+            r->children[r->child_count++] = head_of(r, plan->order[i]);
+    return MPI_SUCCESS;
+}
+
+/* The first message, with which a head learns the tree; then receives are posted ahead. */
+static int begin(relay *r, hlot_kind kind, header *plan_of_all) {
+    size_t length = length_of(r, 0);
+    bool is_root = r->call->comm->rank == r->call->root;
+    int code;
+    if (is_root) {
+        code = plan(r, kind, plan_of_all);
+        memcpy(r->first, plan_of_all, sizeof *plan_of_all);
+        memcpy(r->first + sizeof *plan_of_all,
+               coll_data_read(r->call->data, 0, length, slot_of(r, 0)), length);
+    } else {
+        code = receive_first(r, sizeof *plan_of_all + length);
+        memcpy(plan_of_all, r->first, sizeof *plan_of_all);
+    }
+    if (code == MPI_SUCCESS)
+        code = find_place(r, plan_of_all);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = send_on(r, 0, r->first, sizeof *plan_of_all + length);
+    if (!is_root)
+        memcpy(target_of(r, 0), r->first + sizeof *plan_of_all, length);
+    r->taken = 1;
+    for (size_t i = 1; i < r->window && code == MPI_SUCCESS; i++)
+        code = post_receive(r, i);
+    return code;
+}
+
+/* --- within a site --- */
+
+/* Passes segment I, which the head has, to the ranks of this site. */
+static int spread(const relay *r, size_t i) {
+    coll_comm *local = r->wide->local;
+    const coll_topo *topo = &r->call->comm->topo;
+    bool is_root = r->call->comm->rank == r->call->root;
+    int head = head_of(r, r->wide->site), local_head = 0;
+    coll_data data;
+    if (local->ranks == 1)
+        return MPI_SUCCESS;
+    for (int rank = 0; rank < head; rank++)
+        local_head += topo->places[rank].site == r->wide->site;
+    void *bytes = is_root && !coll_data_in_place(r->call->data)
+                      ? slot_of(r, i) /* packed when it was sent on */
+                      : target_of(r, i);
+    int code = coll_data_open(&data, bytes, (MPI_Count)length_of(r, i), MPI_BYTE);
+    coll_shape shape = {
+        .operation = "bcast", .bytes = data.bytes, .root = local_head, .topo = &local->topo};
+    coll_choice choice =
+        coll_select(coll_bcast_table, &shape, local->profile, &(coll_spec){.algorithm = NULL});
+    coll_bcast_call call = {.comm = local, .root = local_head, .shape = &shape, .data = &data};
+    if (code == MPI_SUCCESS)
+        code = coll_bcast_of(choice.algorithm)->run(&call, &choice.values);
+    coll_data_close(&data);
+    return code;
+}
+
+static void store(const relay *r, size_t i) {
+    if (r->call->comm->rank != r->call->root)
+        coll_data_store(r->call->data, i * r->segment, length_of(r, i), slot_of(r, i));
+}
+
+/* --- a rank's whole part --- */
+
+static int follow(relay *r) {
+    int code = MPI_SUCCESS;
+    for (size_t i = 0; i < r->segments && code == MPI_SUCCESS; i++) {
+        code = spread(r, i);
+        if (code == MPI_SUCCESS)
+            store(r, i);
+    }
+    return code;
+}
+
+static int lead(relay *r, hlot_kind kind, header *plan_of_all) {
+    int code = begin(r, kind, plan_of_all);
+    for (size_t i = 0; i < r->segments && code == MPI_SUCCESS; i++) {
+        code = take(r, i);
+        if (code == MPI_SUCCESS)
+            code = spread(r, i);
+        if (code != MPI_SUCCESS)
+            break;
+        store(r, i);
+        /* Its slot is free for segment i + window when the children have it. */
+        code = wait_sends(r, i);
+        if (code == MPI_SUCCESS && i + r->window < r->segments)
+            code = post_receive(r, i + r->window);
+    }
+    return code;
+}
+
+/*
+ * The lead of the root's site has no part in the tree when the root is another rank: it learns of
+ * the round from the root itself.
+ */
+static int pass_round(const relay *r, header *plan_of_all) {
+    coll_comm *comm = r->call->comm;
+    int root = r->call->root, home = r->wide->leads[comm->topo.places[root].site];
+    MPI_Request request;
+    if (home == root || (comm->rank != root && comm->rank != home))
+        return MPI_SUCCESS;
+    int peer = comm->rank == root ? home : root;
+    int code = comm->rank == root ? PMPI_Isend(&plan_of_all->round, 1, MPI_UINT32_T, peer,
+                                               COLL_TAG_ROUND, comm->private, &request)
+                                  : PMPI_Irecv(&plan_of_all->round, 1, MPI_UINT32_T, peer,
+                                               COLL_TAG_ROUND, comm->private, &request);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_wait_all(&comm->wait, 1, &request, &peer);
+    if (code != MPI_SUCCESS)
+        coll_wait_abandon(1, &request);
+    return code;
+}
+
+static int measure(const relay *r, hlot_kind kind, header *plan_of_all) {
+    if (kind == HLOT_FLAT)
+        return MPI_SUCCESS;
+    int code = pass_round(r, plan_of_all);
+    return code == MPI_SUCCESS
+               ? hlot_latency_take_part(r->wide->latency, plan_of_all->round, r->call->root)
+               : code;
+}
+
+static bool allocate(relay *r, bool heads) {
+    size_t sends = (size_t)r->call->comm->topo.sites * r->window;
+    if (!coll_data_in_place(r->call->data))
+        r->memory = malloc(r->window * r->segment);
+    if (heads) {
+        r->first = malloc(sizeof(header) + r->segment);
+        r->receives = malloc((r->window + sends) * sizeof *r->receives);
+    }
+    for (size_t i = 0; r->receives && i < r->window + sends; i++)
+        r->receives[i] = MPI_REQUEST_NULL;
+    r->sends = r->receives ? r->receives + r->window : NULL;
+    return (r->memory || coll_data_in_place(r->call->data)) &&
+           (!heads || (r->first && r->receives));
+}
+
+int hlot_relay_run(const coll_bcast_call *call, hlot_wide *wide, hlot_kind kind, size_t segment,
+                   int window) {
+    size_t segments = (call->data->bytes + segment - 1) / segment;
+    relay r = {.call = call,
+               .wide = wide,
+               .segment = segment,
+               .segments = segments,
+               .window = (size_t)window < segments ? (size_t)window : segments,
+               .tag = COLL_TAG_WIDE + (int)(wide->broadcasts % COLL_TAGS_WIDE),
+               .parent = -1};
+    header plan_of_all = {.round = 0};
+    bool heads = head_of(&r, wide->site) == call->comm->rank;
+    int code = MPI_SUCCESS;
+    if (!allocate(&r, heads)) {
+        code = coll_error(MPI_ERR_NO_MEM, "no memory for %zu segments of %zu bytes", r.window,
+                          segment);
+        goto free_memory;
+    }
+    code = heads ? lead(&r, kind, &plan_of_all) : follow(&r);
+    if (code == MPI_SUCCESS)
+        code = measure(&r, kind, &plan_of_all);
+    wide->broadcasts++;
+    if (code != MPI_SUCCESS && heads) {
+        coll_wait_abandon((int)(r.window * (1 + (size_t)call->comm->topo.sites)), r.receives);
+        r.memory = r.first = NULL; /* left to messages that are still under way */
+    }
+free_memory:
+    free(r.memory);
+    free(r.first);
+    free(r.receives);
+    return code;
+}

@@ -1,0 +1,22 @@
+/* Moves a broadcast down a tree of sites, and within each site. */
+#ifndef COLL_HLOT_RELAY_H
+#define COLL_HLOT_RELAY_H
+
+#include "hlot/wide.h"
+#include "lib/bcast/bcast.h"
+
+/*
+ * Runs CALL in segments of SEGMENT bytes, at most WINDOW of which are under way to a site:
+ *
+ * 1. The root is the head of its site, elsewhere the lead is. The root makes the tree of KIND; the
+ *    first message carries it along, so that all heads use the same tree whatever they know of
+ *    latencies, and the trees of two broadcasts can't mix.
+ * 2. A head waits for the first message from whomever it comes, on a tag that only this broadcast
+ *    has, and finds in the tree who its parent and its children are.
+ * 3. It sends each segment on, as soon as it is there, to all children in the tree's order, and
+ *    then passes it to the ranks of its site by the algorithm that is predicted to be fastest.
+ */
+int hlot_relay_run(const coll_bcast_call *call, hlot_wide *wide, hlot_kind kind, size_t segment,
+                   int window);
+
+#endif

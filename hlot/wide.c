@@ -1,0 +1,157 @@
+#include "config.h"
+
+#include "hlot/wide.h"
+
+#include "hlot/levels.h"
+#include "hlot/model.h"
+#include "lib/error.h"
+#include "lib/pattern/tree.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Another tree is used when it takes at most this share of the time of the last one. */
+static const double CLEARLY = 0.97;
+
+/* The segments that the model chooses among: larger ones come near transports' eager limits. */
+static const size_t LEAST_SEGMENT = 4 << 10, MOST_SEGMENT = 32 << 10;
+
+bool hlot_wide_possible(const coll_topo *topo) {
+    return topo->sites > 1 && topo->sites <= HLOT_SITES;
+}
+
+static void free_wide(void *state) {
+    hlot_wide *wide = state;
+    if (wide->latency)
+        hlot_latency_close(wide->latency);
+    coll_comm_free_part(wide->local);
+    free(wide);
+}
+
+static int make_wide(coll_comm *comm) {
+    hlot_wide *wide = calloc(1, sizeof *wide);
+    int good = wide != NULL, all = 0;
+    int code = PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm->private);
+    if (code == MPI_SUCCESS && !all)
+        code = coll_error(MPI_ERR_NO_MEM, "no memory for a broadcast over sites");
+    if (code != MPI_SUCCESS) {
+        free(wide);
+        return code;
+    }
+    wide->comm = comm;
+    wide->site = comm->topo.places[comm->rank].site;
+    for (int rank = comm->ranks - 1; rank >= 0; rank--)
+        wide->leads[comm->topo.places[rank].site] = rank;
+    code = coll_comm_part(comm, wide->site, &wide->local);
+    if (code == MPI_SUCCESS) {
+        comm->wide = wide;
+        comm->free_wide = free_wide;
+    } else
+        free_wide(wide);
+    return code;
+}
+
+int hlot_wide_get(coll_comm *comm, bool latencies, hlot_wide **wide) {
+    int code = comm->wide ? MPI_SUCCESS : make_wide(comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    *wide = comm->wide;
+    if (!latencies || (*wide)->latency)
+        return MPI_SUCCESS;
+    return hlot_latency_open(comm, (*wide)->leads, &(*wide)->latency);
+}
+
+/* --- predictions --- */
+
+static void fill_network(const coll_shape *call, const coll_profile *profile,
+                         hlot_network *network) {
+    const coll_topo *topo = call->topo;
+    network->sites = topo->sites;
+    for (int from = 0; from < topo->sites; from++)
+        for (int to = 0; to < topo->sites; to++)
+            network->latency[from][to] = topo->latencies ? topo->latencies[from * topo->sites + to]
+                                                         : profile->level[COLL_LEVEL_WIDE].latency;
+}
+
+/* What a segment takes among the ranks of one site: about a binomial tree. */
+static double predict_local(const coll_topo *topo, const coll_profile *profile, size_t segment) {
+    coll_level level = topo->racks > topo->sites   ? COLL_LEVEL_SITE
+                       : topo->nodes > topo->sites ? COLL_LEVEL_RACK
+                                                   : COLL_LEVEL_NODE;
+    const coll_cost *link = &profile->level[level];
+    int ranks = (topo->ranks + topo->sites - 1) / topo->sites;
+    return coll_tree_depth(ranks) *
+           (link->latency + link->overhead + (double)segment * link->per_byte);
+}
+
+static double make_tree(const hlot_network *network, hlot_kind kind, int root, hlot_tree *tree) {
+    return kind == HLOT_FLAT ? hlot_tree_make(network, kind, root, tree)
+                             : hlot_levels_tree(network, kind, root, tree);
+}
+
+static double predict_with(const coll_shape *call, const coll_profile *profile, hlot_kind kind,
+                           size_t segment, hlot_network *network) {
+    hlot_tree tree;
+    hlot_model_load(&profile->level[COLL_LEVEL_WIDE], segment, call->bytes, network);
+    double wide = make_tree(network, kind, call->topo->places[call->root].site, &tree);
+    return wide + network->segments * predict_local(call->topo, profile, segment);
+}
+
+size_t hlot_wide_predict(const coll_shape *call, const coll_profile *profile, hlot_kind kind,
+                         uint64_t segment, double *seconds) {
+    hlot_network network;
+    fill_network(call, profile, &network);
+    size_t lowest = segment ? segment : LEAST_SEGMENT, highest = segment ? segment : MOST_SEGMENT;
+    size_t best = 0;
+    double least = INFINITY;
+    for (size_t now = lowest; now <= highest; now *= 2) {
+        size_t length = now < call->bytes ? now : call->bytes;
+        double time = predict_with(call, profile, kind, length, &network);
+        if (!best || time < least) {
+            least = time;
+            best = length;
+        }
+        if (now >= call->bytes)
+            break;
+    }
+    if (seconds)
+        *seconds = least;
+    return best;
+}
+
+/* --- the tree --- */
+
+static bool is_still_good(const hlot_wide *wide, hlot_kind kind, const hlot_network *network,
+                          double time) {
+    double arrival[HLOT_SITES];
+    const hlot_network *last = &wide->network;
+    return last->sites && wide->kind == kind && wide->tree.root == wide->site &&
+           last->gap == network->gap && last->segments == network->segments &&
+           time > CLEARLY * hlot_tree_time(network, &wide->tree, arrival);
+}
+
+const hlot_tree *hlot_wide_tree(hlot_wide *wide, hlot_kind kind, size_t segment, size_t bytes) {
+    long changes = 0;
+    hlot_network network = {.sites = wide->comm->topo.sites};
+    hlot_tree tree;
+    if (wide->latency)
+        memcpy(network.latency, *hlot_latency_known(wide->latency, &changes),
+               sizeof network.latency);
+    hlot_model_load(&wide->comm->profile->level[COLL_LEVEL_WIDE], segment, bytes, &network);
+    if (changes == wide->changes && is_still_good(wide, kind, &network, INFINITY))
+        return &wide->tree;
+
+    double time = make_tree(&network, kind, wide->site, &tree);
+    wide->changes = changes;
+    if (is_still_good(wide, kind, &network, time))
+        return &wide->tree;
+    wide->kind = kind;
+    wide->network = network;
+    wide->tree = tree;
+    if (wide->comm->trace)
+        fprintf(stderr, "coll: %s tree from site %d, predicted=%.3g\n", hlot_kind_name(kind),
+                wide->site, time);
+    return &wide->tree;
+}

@@ -1,0 +1,49 @@
+/* The contract of a gather algorithm, and the table of them all. */
+#ifndef COLL_LIB_GATHER_GATHER_H
+#define COLL_LIB_GATHER_GATHER_H
+
+#include "lib/algorithm.h"
+#include "lib/comm.h"
+#include "lib/data.h"
+#include "lib/gather/blocks.h"
+
+/*
+ * A gather on this rank, one of at least 2. Where all ranks bring the same amount the shape has it,
+ * and it is at least 1 byte; else it is COLL_BYTES_UNKNOWN, and the root alone knows all amounts.
+ */
+typedef struct coll_gather_call {
+    coll_comm *comm;
+    int root;
+    const coll_shape *shape;   /* what all ranks know of it */
+    const coll_data *mine;     /* this rank's data; NULL at the root, whose block is in place */
+    MPI_Datatype type;         /* of mine, as the user described it */
+    const coll_blocks *blocks; /* at the root; NULL elsewhere */
+} coll_gather_call;
+
+typedef struct coll_gather_algorithm {
+    coll_algorithm base;
+    int (*run)(const coll_gather_call *call, const coll_values *values);
+} coll_gather_algorithm;
+
+extern const coll_gather_algorithm coll_gather_native;
+extern const coll_gather_algorithm coll_gather_linear;
+extern const coll_gather_algorithm coll_gather_binomial;
+extern const coll_gather_algorithm coll_gather_window;
+extern const coll_gather_algorithm coll_gather_credit;
+
+/* All gather algorithms, native first, ended by NULL. Each is a coll_gather_algorithm's base. */
+extern const coll_algorithm *const coll_gather_table[];
+
+static inline const coll_gather_algorithm *coll_gather_of(const coll_algorithm *base) {
+    return (const coll_gather_algorithm *)base;
+}
+
+/* For algorithms whose ranks all need to know the size. */
+static inline bool coll_gather_is_even(const coll_shape *call) {
+    return call->bytes != COLL_BYTES_UNKNOWN;
+}
+
+/* Bytes that the buffer before the link to a rank holds. */
+double coll_gather_buffer(const coll_profile *profile, const coll_topo *topo);
+
+#endif

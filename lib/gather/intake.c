@@ -1,0 +1,313 @@
+#include "config.h"
+
+#include "lib/gather/intake.h"
+
+#include "lib/error.h"
+#include "lib/flow.h"
+
+#include <stdlib.h>
+
+/* More receives posted at once than this would only be more to look through. */
+enum { SLOTS_MAX = 1024 };
+
+/* Segments that a sender hands to MPI ahead of those that have left. */
+enum { SENDS = 8 };
+
+const coll_intake coll_intake_freely = {
+    .segment = COLL_FLOW_PIECE,
+    .window = (size_t)16 * COLL_FLOW_PIECE,
+    .run = (size_t)16 * COLL_FLOW_PIECE,
+};
+
+/* A receive that is posted, and the grant that went with it. */
+typedef struct slot {
+    int sender; /* the place in the list of senders */
+    size_t from, length;
+    char *segment; /* NULL where the data moves in place */
+    uint64_t granted;
+} slot;
+
+typedef struct root {
+    const coll_gather_call *call;
+    const coll_intake *intake;
+    coll_comm *comm;
+    int *senders; /* ranks in the order in which they are asked */
+    int sender_count;
+
+    int next;          /* the sender to be asked next */
+    size_t asked;      /* bytes of its block that it has been asked for */
+    size_t on_the_way; /* bytes asked for that have not arrived */
+    size_t of_next;    /* those of them that are the next sender's */
+    int slot_count, unused_count;
+    slot *slots;
+    int *unused;           /* slots without a request */
+    MPI_Request *requests; /* slot_count receives, then as many grants */
+    int *peers, *completed;
+    char *memory; /* of the segments, where the data can't be received in place */
+} root;
+
+static size_t bytes_of(const root *r, int sender) {
+    return coll_blocks_bytes(r->call->blocks, r->senders[sender]);
+}
+
+static bool comes_unasked(const coll_intake *intake, size_t bytes) {
+    return !intake->grants || bytes <= intake->unasked;
+}
+
+/* Chain order; first come those who don't wait to be asked, since they are on the way already. */
+static int list_senders(root *r) {
+    const int *order;
+    int code = coll_comm_order(r->comm, r->call->root, &order);
+    if (code != MPI_SUCCESS)
+        return code;
+    r->sender_count = 0;
+    for (int unasked = 1; unasked >= 0; unasked--)
+        for (int i = 1; i < r->comm->ranks; i++) {
+            size_t bytes = coll_blocks_bytes(r->call->blocks, order[i]);
+            if (bytes > 0 && comes_unasked(r->intake, bytes) == unasked)
+                r->senders[r->sender_count++] = order[i];
+        }
+    return MPI_SUCCESS;
+}
+
+/* As many receives as the windows hold, but no more than there are segments. */
+static int count_slots(const root *r) {
+    const coll_intake *intake = r->intake;
+    size_t longest = coll_blocks_longest(r->call->blocks);
+    size_t usual = longest < intake->segment ? longest : intake->segment;
+    size_t ahead = intake->window + intake->run, segments = 0;
+    for (int i = 0; i < r->sender_count && segments < SLOTS_MAX; i++)
+        segments += (bytes_of(r, i) + intake->segment - 1) / intake->segment;
+    size_t slots = usual ? ahead / usual + 2 : 0;
+    slots = slots < segments ? slots : segments;
+    return (int)(slots < SLOTS_MAX ? slots : SLOTS_MAX);
+}
+
+static bool allocate_slots(root *r) {
+    size_t count = (size_t)r->slot_count, longest = coll_blocks_longest(r->call->blocks);
+    size_t segment = longest < r->intake->segment ? longest : r->intake->segment;
+    bool in_place = coll_data_in_place(&r->call->blocks->longest);
+    r->slots = calloc(count + 1, sizeof *r->slots);
+    r->requests = malloc((2 * count + 1) * sizeof *r->requests);
+    r->peers = malloc((2 * count + 1) * sizeof *r->peers);
+    r->completed = malloc((2 * count + 1) * sizeof *r->completed);
+    r->unused = malloc((count + 1) * sizeof *r->unused);
+    r->memory = in_place ? NULL : malloc(count * segment + 1);
+    if (!r->slots || !r->requests || !r->peers || !r->completed || !r->unused ||
+        (!in_place && !r->memory))
+        return false;
+    for (size_t i = 0; i < 2 * count; i++) {
+        r->requests[i] = MPI_REQUEST_NULL;
+        r->peers[i] = -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        r->slots[i].segment = in_place ? NULL : r->memory + i * segment;
+        r->unused[r->unused_count++] = (int)i;
+    }
+    return true;
+}
+
+static size_t next_length(const root *r) {
+    size_t left = bytes_of(r, r->next) - r->asked;
+    return left < r->intake->segment ? left : r->intake->segment;
+}
+
+/* One segment may always be on the way; a sender that is alone on it has a window of its own. */
+static bool has_room(const root *r) {
+    const coll_intake *intake = r->intake;
+    bool alone = r->on_the_way == r->of_next && intake->run > intake->window;
+    size_t most = alone ? intake->run : intake->window;
+    return r->on_the_way == 0 || r->on_the_way + next_length(r) <= most;
+}
+
+/* Posts the receive of the next segment in slot I. */
+static int post(root *r, int i) {
+    slot *s = &r->slots[i];
+    int rank = r->senders[r->next];
+    s->sender = r->next;
+    s->from = r->asked;
+    s->length = next_length(r);
+    r->asked += s->length;
+    r->on_the_way += s->length;
+    r->of_next += s->length;
+    r->peers[i] = rank;
+    coll_data block = coll_blocks_at(r->call->blocks, rank);
+    return PMPI_Irecv(coll_data_target(&block, s->from, s->segment), (int)s->length, MPI_BYTE, rank,
+                      COLL_TAG_GATHER, r->comm->private, &r->requests[i]);
+}
+
+/* Tells the sender of slot I that it may send up to the slot's end. */
+static int grant(root *r, int i) {
+    slot *s = &r->slots[i];
+    int rank = r->senders[s->sender];
+    s->granted = s->from + s->length;
+    r->peers[r->slot_count + i] = rank;
+    return PMPI_Isend(&s->granted, 1, MPI_UINT64_T, rank, COLL_TAG_GRANT, r->comm->private,
+                      &r->requests[r->slot_count + i]);
+}
+
+/* Asks the next sender for as much as there is room for, in one grant; *ALL: the whole rest. */
+static int ask_next(root *r, bool *all) {
+    size_t bytes = bytes_of(r, r->next);
+    int last = -1, code = MPI_SUCCESS;
+    while (r->asked < bytes && r->unused_count > 0 && has_room(r) && code == MPI_SUCCESS) {
+        last = r->unused[--r->unused_count];
+        code = post(r, last);
+    }
+    if (code == MPI_SUCCESS && last >= 0 && !comes_unasked(r->intake, bytes))
+        code = grant(r, last);
+    *all = r->asked == bytes;
+    return code;
+}
+
+static int ask(root *r) {
+    while (r->next < r->sender_count) {
+        bool all;
+        int code = ask_next(r, &all);
+        if (code != MPI_SUCCESS || !all)
+            return code;
+        r->next++;
+        r->asked = r->of_next = 0;
+    }
+    return MPI_SUCCESS;
+}
+
+static void arrive(root *r, const slot *s) {
+    coll_data block = coll_blocks_at(r->call->blocks, r->senders[s->sender]);
+    coll_data_store(&block, s->from, s->length, s->segment);
+    r->on_the_way -= s->length;
+    if (s->sender == r->next)
+        r->of_next -= s->length;
+}
+
+/* The request at INDEX is complete. */
+static void complete(root *r, int index) {
+    int i = index % r->slot_count;
+    if (index == i)
+        arrive(r, &r->slots[i]);
+    if (r->requests[i] == MPI_REQUEST_NULL && r->requests[r->slot_count + i] == MPI_REQUEST_NULL)
+        r->unused[r->unused_count++] = i;
+}
+
+static int receive_all(root *r) {
+    for (;;) {
+        int count, code = ask(r);
+        if (code == MPI_SUCCESS)
+            code = coll_wait_some(&r->comm->wait, 2 * r->slot_count, r->requests, r->peers, &count,
+                                  r->completed);
+        if (code != MPI_SUCCESS || count == 0)
+            return code;
+        for (int i = 0; i < count; i++)
+            complete(r, r->completed[i]);
+    }
+}
+
+int coll_intake_run(const coll_gather_call *call, const coll_intake *intake) {
+    root r = {.call = call, .intake = intake, .comm = call->comm};
+    int code;
+    r.senders = malloc((size_t)call->comm->ranks * sizeof *r.senders);
+    if (!r.senders) {
+        code = coll_error(MPI_ERR_NO_MEM, "no memory to list %d ranks", call->comm->ranks);
+        goto free_memory;
+    }
+    code = list_senders(&r);
+    if (code != MPI_SUCCESS)
+        goto free_memory;
+    r.slot_count = count_slots(&r);
+    if (!allocate_slots(&r)) {
+        code = coll_error(MPI_ERR_NO_MEM, "no memory for %d segments of %zu bytes", r.slot_count,
+                          intake->segment);
+        goto free_memory;
+    }
+    code = receive_all(&r);
+    if (code != MPI_SUCCESS) {
+        coll_wait_abandon(2 * r.slot_count, r.requests);
+        r.memory = NULL; /* left to messages that are still under way */
+        r.slots = NULL;
+    }
+free_memory:
+    free(r.memory);
+    free(r.unused);
+    free(r.completed);
+    free(r.peers);
+    free(r.requests);
+    free(r.slots);
+    free(r.senders);
+    return code;
+}
+
+/* --- A sender's side --- */
+
+typedef struct supplier {
+    const coll_gather_call *call;
+    size_t segment;
+    size_t sent, allowed;
+    uint64_t grant;
+    MPI_Request requests[1 + SENDS]; /* the next grant, then segments */
+    int peers[1 + SENDS];
+    char *memory; /* SENDS segments, NULL where the data moves in place */
+} supplier;
+
+static int await_grant(supplier *s) {
+    return PMPI_Irecv(&s->grant, 1, MPI_UINT64_T, s->call->root, COLL_TAG_GRANT,
+                      s->call->comm->private, &s->requests[0]);
+}
+
+/* Sends the next segment by request I. */
+static int send_segment(supplier *s, int i) {
+    const coll_data *data = s->call->mine;
+    size_t left = data->bytes - s->sent, length = left < s->segment ? left : s->segment;
+    char *segment = s->memory ? s->memory + (size_t)(i - 1) * s->segment : NULL;
+    const void *bytes = coll_data_read(data, s->sent, length, segment);
+    s->sent += length;
+    return PMPI_Isend(bytes, (int)length, MPI_BYTE, s->call->root, COLL_TAG_GATHER,
+                      s->call->comm->private, &s->requests[i]);
+}
+
+static int send_allowed(supplier *s) {
+    int code = MPI_SUCCESS;
+    for (int i = 1; i <= SENDS && s->sent < s->allowed && code == MPI_SUCCESS; i++)
+        if (s->requests[i] == MPI_REQUEST_NULL)
+            code = send_segment(s, i);
+    return code;
+}
+
+static int supply(supplier *s) {
+    size_t bytes = s->call->mine->bytes;
+    int index = 0, code = s->allowed < bytes ? await_grant(s) : MPI_SUCCESS;
+    while (code == MPI_SUCCESS) {
+        code = send_allowed(s);
+        if (code == MPI_SUCCESS)
+            code = coll_wait_any(&s->call->comm->wait, 1 + SENDS, s->requests, s->peers, &index);
+        if (code != MPI_SUCCESS || index == MPI_UNDEFINED)
+            return code;
+        if (index > 0)
+            continue;
+        s->allowed = (size_t)s->grant;
+        if (s->allowed < bytes)
+            code = await_grant(s);
+    }
+    return code;
+}
+
+int coll_intake_supply(const coll_gather_call *call, const coll_intake *intake) {
+    size_t bytes = call->mine->bytes;
+    supplier s = {.call = call, .segment = intake->segment};
+    s.allowed = comes_unasked(intake, bytes) ? bytes : 0;
+    if (s.segment > bytes)
+        s.segment = bytes;
+    if (bytes > 0 && !coll_data_in_place(call->mine) && !(s.memory = malloc(SENDS * s.segment)))
+        return coll_error(MPI_ERR_NO_MEM, "no memory for %d segments of %zu bytes", SENDS,
+                          s.segment);
+    for (int i = 0; i <= SENDS; i++) {
+        s.requests[i] = MPI_REQUEST_NULL;
+        s.peers[i] = call->root;
+    }
+    int code = supply(&s);
+    if (code != MPI_SUCCESS) {
+        coll_wait_abandon(1 + SENDS, s.requests);
+        return code; /* the memory is left to messages that are still under way */
+    }
+    free(s.memory);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,34 @@
+/*
+ * The root's side of gathers in which every rank sends straight to it: the blocks arrive in
+ * segments, sender by sender in chain order, with receives posted a window of bytes ahead.
+ *
+ * With grants a rank sends no more of its block than the root has told it to, and the root tells it
+ * to when it posts the receives: the window then bounds the bytes on the way, too.
+ */
+#ifndef COLL_LIB_GATHER_INTAKE_H
+#define COLL_LIB_GATHER_INTAKE_H
+
+#include "lib/gather/gather.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct coll_intake {
+    size_t segment; /* bytes a message; the last one of a block may be shorter */
+    size_t window;  /* bytes asked for that have not arrived */
+    size_t run;     /* the same while all of them are one sender's */
+    bool grants;    /* senders wait to be told: a uint64_t, how many bytes they may send in all */
+    size_t unasked; /* with grants: blocks of at most so many bytes come without being asked for */
+} coll_intake;
+
+/* Receives that ask nobody, for senders that use coll_flow_send. */
+extern const coll_intake coll_intake_freely;
+
+/* Receives all blocks but the root's own. */
+int coll_intake_run(const coll_gather_call *call, const coll_intake *intake);
+
+/* The other side of an intake with grants: sends this rank's block as the root asks for it. */
+int coll_intake_supply(const coll_gather_call *call, const coll_intake *intake);
+
+#endif

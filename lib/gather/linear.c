@@ -1,0 +1,41 @@
+/*
+ * linear: every rank sends to the root at once, which receives in chain order.
+ *
+ * The uncoordinated gather of message-passing libraries; here as the rival to measure against. On
+ * Ethernet the senders together flood the switch's port to the root.
+ *
+ * Cost: latency + (p - 1) (overhead + m B), while nothing is lost.
+ * Source: Tam, Wang: a performance model for commodity clusters, section 5.1.
+ */
+#include "config.h"
+
+#include "lib/flow.h"
+#include "lib/gather/gather.h"
+#include "lib/gather/intake.h"
+
+static const coll_param params[] = {{.name = NULL}};
+
+static double predict(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values) {
+    (void)values;
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    return link->latency +
+           (call->topo->ranks - 1) * (link->overhead + (double)call->bytes * link->per_byte);
+}
+
+static int run(const coll_gather_call *call, const coll_values *values) {
+    (void)values;
+    if (call->comm->rank == call->root)
+        return coll_intake_run(call, &coll_intake_freely);
+    return coll_flow_send(call->comm, COLL_TAG_GATHER, call->mine, 0, call->mine->bytes,
+                          call->root);
+}
+
+const coll_gather_algorithm coll_gather_linear = {
+    .base = {.name = "linear",
+             .summary = "every rank sends to the root at once",
+             .params = params,
+             .rival = true,
+             .predict = predict},
+    .run = run,
+};

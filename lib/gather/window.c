@@ -1,0 +1,104 @@
+/*
+ * window: the coordinated gather of the paper, where a window of ranks sends at a time.
+ *
+ * 1. Ranks are positions in the chain order from the root, P0.
+ * 2. Where all blocks together fit the switch's buffer, everybody sends at once.
+ * 3. Else the ranks P1 to Pw send at once; when Pj's send returns it sends a start signal to
+ *    P(j + w), which then sends.
+ *
+ * w lies between the bounds of eq. 5 and 6 and keeps the last window full (eq. 7):
+ * lib/pattern/incast.h. This is the paper's algorithm 1 as it stands. Over TCP a send returns when
+ * its data has left for the socket's buffer, so the signal overtakes the data and more than w ranks
+ * may flood the switch; credit counts what has arrived instead.
+ *
+ * Cost: T = C1 + (p - 1) m D + C2 (eq. 8).
+ * Source: Tam, Wang: a performance model for commodity clusters, section 5.3.
+ */
+#include "config.h"
+
+#include "lib/flow.h"
+#include "lib/gather/gather.h"
+#include "lib/gather/intake.h"
+#include "lib/pattern/incast.h"
+
+enum { SENDERS };
+
+static const coll_param params[] = {
+    [SENDERS] = {"senders", "ranks that send at a time; 0: by the cost model", .fallback = 0,
+                 .lowest = 0, .highest = 1 << 20},
+    {.name = NULL},
+};
+
+static int window_of(const coll_shape *call, const coll_profile *profile,
+                     const coll_values *values) {
+    int senders = call->topo->ranks - 1;
+    if (values->at[SENDERS])
+        return (int)values->at[SENDERS];
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    double bytes = (double)call->bytes * senders, gap = link->per_byte;
+    int fewest = coll_incast_fewest(gap, gap);
+    int most = coll_incast_most(gap, gap, coll_gather_buffer(profile, call->topo), bytes, senders);
+    return coll_incast_window(fewest, most, senders);
+}
+
+static double predict(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values) {
+    (void)values;
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    double items = (double)call->bytes * (call->topo->ranks - 1);
+    return coll_incast_seconds(link->overhead + link->latency, items, 1 / link->per_byte,
+                               link->overhead);
+}
+
+/* Waits for the start signal of FROM. */
+static int await_start(const coll_gather_call *call, int from) {
+    MPI_Request request;
+    int code = PMPI_Irecv(NULL, 0, MPI_BYTE, from, COLL_TAG_GRANT, call->comm->private, &request);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_wait_all(&call->comm->wait, 1, &request, &from);
+    if (code != MPI_SUCCESS)
+        coll_wait_abandon(1, &request);
+    return code;
+}
+
+static int signal_start(const coll_gather_call *call, int to) {
+    MPI_Request request;
+    int code = PMPI_Isend(NULL, 0, MPI_BYTE, to, COLL_TAG_GRANT, call->comm->private, &request);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_wait_all(&call->comm->wait, 1, &request, &to);
+    if (code != MPI_SUCCESS)
+        coll_wait_abandon(1, &request);
+    return code;
+}
+
+static int run(const coll_gather_call *call, const coll_values *values) {
+    coll_comm *comm = call->comm;
+    const int *order;
+    int code = coll_comm_order(comm, call->root, &order);
+    if (code != MPI_SUCCESS)
+        return code;
+    int j = coll_comm_position(comm), p = comm->ranks;
+    if (j == 0)
+        return coll_intake_run(call, &coll_intake_freely);
+
+    int w = window_of(call->shape, comm->profile, values);
+    if (j > w)
+        code = await_start(call, order[j - w]);
+    if (code == MPI_SUCCESS)
+        code = coll_flow_send(comm, COLL_TAG_GATHER, call->mine, 0, call->mine->bytes, call->root);
+    if (code == MPI_SUCCESS && w < p - j)
+        code = signal_start(call, order[j + w]);
+    return code;
+}
+
+const coll_gather_algorithm coll_gather_window = {
+    .base = {.name = "window",
+             .summary = "a window of ranks sends at a time and starts the next",
+             .params = params,
+             .rival = true,
+             .applicable = coll_gather_is_even,
+             .predict = predict},
+    .run = run,
+};

@@ -1,0 +1,39 @@
+#include "lib/pattern/incast.h"
+
+#include <math.h>
+
+double coll_incast_seconds_to_fill(double buffer, double arrival, double departure) {
+    return arrival > departure ? buffer / (arrival - departure) : INFINITY;
+}
+
+double coll_incast_transfer_ratio(double buffer, double arrival, double departure, double items) {
+    if (items <= buffer || arrival <= departure)
+        return 1;
+    return fmin(departure / arrival + buffer / items, 1);
+}
+
+int coll_incast_fewest(double gs, double gr) {
+    double fewest = ceil(gs / gr);
+    return fewest >= 1 ? (int)fmin(fewest, 1 << 30) : 1;
+}
+
+/* D / A + B / k >= 1 with A = x / gs and D = 1 / gr is x <= gs / gr / (1 - B / k). */
+int coll_incast_most(double gs, double gr, double buffer, double items, int senders) {
+    if (items <= buffer)
+        return senders;
+    double most = floor(gs / gr / (1 - buffer / items));
+    return most < 1 ? 1 : (int)fmin(most, senders);
+}
+
+int coll_incast_window(int fewest, int most, int senders) {
+    for (int w = most < senders ? most : senders; w >= fewest; w--) {
+        int last = senders % w;
+        if (last == 0 || last >= fewest)
+            return w;
+    }
+    return fewest < senders ? fewest : senders;
+}
+
+double coll_incast_seconds(double first, double items, double departure, double last) {
+    return first + items / departure + last;
+}

@@ -1,0 +1,111 @@
+/*
+ * The sleep that ends when something happens on a TCP connection: over the loopback, with the
+ * process on both ends. What rings is told by the return value, never by the clock.
+ */
+#include "config.h"
+
+#include "lib/doorbell.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int ends[2];
+
+static void connect_ends(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_ge(listener, 0);
+    ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, size), 0);
+    ck_assert_int_eq(listen(listener, 1), 0);
+    ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(connect(ends[0], (struct sockaddr *)&address, size), 0);
+    ends[1] = accept(listener, NULL, NULL);
+    ck_assert_int_ge(ends[1], 0);
+    close(listener);
+}
+
+static void close_ends(void) {
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Sleeps until nothing rings any more, and is then known to watch the connection. */
+static void settle(void) {
+    int quiet = 0;
+    while (quiet < 20)
+        quiet = coll_doorbell_sleep(2e-3) ? 0 : quiet + 1;
+}
+
+static bool rings_within_tries(void) {
+    for (int tries = 0; tries < 5; tries++)
+        if (coll_doorbell_sleep(0.9))
+            return true;
+    return false;
+}
+
+static bool supported(void) {
+#ifdef HAVE_EPOLL_PWAIT2
+    return true;
+#else
+    return false;
+#endif
+}
+
+START_TEST(plain_sleep_without_connections) {
+    ck_assert(!coll_doorbell_sleep(1e-3));
+}
+END_TEST
+
+START_TEST(rings_when_data_arrives) {
+    connect_ends();
+    settle();
+    for (int message = 0; message < 3; message++) {
+        ck_assert_int_eq(write(ends[0], "x", 1), 1);
+        ck_assert_int_eq(rings_within_tries(), supported());
+    }
+    close_ends();
+}
+END_TEST
+
+START_TEST(unread_data_does_not_ring_for_ever) {
+    connect_ends();
+    settle();
+    ck_assert_int_eq(write(ends[0], "x", 1), 1);
+    settle(); /* ends only when it stops ringing; nobody has read */
+    close_ends();
+}
+END_TEST
+
+START_TEST(a_later_connection_is_found) {
+    connect_ends();
+    settle();
+    close_ends();
+    settle();
+    connect_ends();
+    settle();
+    ck_assert_int_eq(write(ends[1], "x", 1), 1);
+    ck_assert_int_eq(rings_within_tries(), supported());
+    close_ends();
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("doorbell");
+    TCase *tests = tcase_create("doorbell");
+    tcase_add_test(tests, plain_sleep_without_connections);
+    tcase_add_test(tests, rings_when_data_arrives);
+    tcase_add_test(tests, unread_data_does_not_ring_for_ever);
+    tcase_add_test(tests, a_later_connection_is_found);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

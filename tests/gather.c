@@ -1,0 +1,374 @@
+/*
+ * Every gather algorithm of the table at every root, even and uneven, over contiguous, vector,
+ * struct and resized data, the same everywhere or different at the root, on real and on pretended
+ * layouts of the ranks over nodes and racks. What arrives, and what must not be touched, is
+ * compared with MPI_Gatherv.
+ */
+#include "config.h"
+
+#include "coll.h"
+#include "lib/gather/gather.h"
+#include "tests/harness.h"
+#include "tests/layouts.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int world_rank, world_ranks;
+
+/* A gather as the test sees it: how much each rank brings, and where the root wants it. */
+typedef struct plan {
+    MPI_Comm comm;
+    int rank, ranks, root;
+    bool even; /* by COLL_Gather, else by COLL_Gatherv */
+    bool in_place;
+    int units[64];        /* of each rank */
+    layout mine, theirs;  /* this rank's data; the root's description of the longest block */
+    MPI_Count counts[64]; /* of the root's datatype, and where they go, in its extents */
+    MPI_Aint places[64];
+    size_t span; /* bytes of the root's buffer */
+} plan;
+
+static int longest_units(const plan *p) {
+    int longest = 0;
+    for (int i = 0; i < p->ranks; i++)
+        longest = p->units[i] > longest ? p->units[i] : longest;
+    return longest;
+}
+
+/* Even blocks follow each other; uneven ones lie in the opposite order with gaps between them. */
+static void place_blocks(plan *p) {
+    MPI_Aint lower, extent, next = 0;
+    MPI_Type_get_extent(p->theirs.type, &lower, &extent);
+    int longest = longest_units(p), per_unit = longest ? p->theirs.count / longest : 0;
+    for (int i = 0; i < p->ranks; i++) {
+        int rank = p->even ? i : p->ranks - 1 - i;
+        p->counts[rank] = p->even ? p->theirs.count : p->units[rank] * per_unit;
+        p->places[rank] = next;
+        next += (MPI_Aint)p->counts[rank] + (p->even ? 0 : 1);
+    }
+    p->span = (size_t)next * (size_t)extent + p->theirs.span;
+}
+
+/* The payload of RANK, after which nothing else may follow. */
+static unsigned char *payload_of(const plan *p, int rank) {
+    size_t bytes = (size_t)p->units[rank] * UNIT;
+    unsigned char *payload = malloc(bytes + 1);
+    fill(payload, bytes, (unsigned)(1000 * p->root + rank + 7 * p->units[rank]));
+    return payload;
+}
+
+static void unpack(const plan *p, const unsigned char *payload, int rank, unsigned char *buffer,
+                   MPI_Count count, MPI_Datatype type) {
+    int position = 0;
+    MPI_Unpack(payload, p->units[rank] * UNIT, &position, buffer, (int)count, type, p->comm);
+}
+
+/* What MPI_Gatherv of the payloads as bytes gives, laid out as the root wants it. */
+static void expect(const plan *p, unsigned char *expected) {
+    int counts[64], places[64], total = 0;
+    for (int i = 0; i < p->ranks; i++) {
+        counts[i] = p->units[i] * UNIT;
+        places[i] = total;
+        total += counts[i];
+    }
+    unsigned char *mine = payload_of(p, p->rank), *all = malloc((size_t)total + 1);
+    MPI_Gatherv(mine, counts[p->rank], MPI_BYTE, all, counts, places, MPI_BYTE, p->root, p->comm);
+    MPI_Aint lower, extent;
+    MPI_Type_get_extent(p->theirs.type, &lower, &extent);
+    for (int i = 0; i < p->ranks && p->rank == p->root; i++)
+        unpack(p, all + places[i], i, expected + p->places[i] * extent, p->counts[i],
+               p->theirs.type);
+    free(all);
+    free(mine);
+}
+
+static int gather(const plan *p, const void *mine, void *all) {
+    bool is_root = p->rank == p->root;
+    const void *send = is_root && p->in_place ? MPI_IN_PLACE : mine;
+    MPI_Datatype type = is_root ? p->theirs.type : MPI_DATATYPE_NULL;
+    if (p->even)
+        return COLL_Gather(send, p->mine.count, p->mine.type, is_root ? all : NULL,
+                           is_root ? p->counts[0] : -1, type, p->root, p->comm);
+    return COLL_Gatherv(send, p->mine.count, p->mine.type, is_root ? all : NULL,
+                        is_root ? p->counts : NULL, is_root ? p->places : NULL, type, p->root,
+                        p->comm);
+}
+
+/* Runs P once; true where the root's buffer is as expected, and this rank's is as it was. */
+static bool arrives(plan *p) {
+    place_blocks(p);
+    bool is_root = p->rank == p->root;
+    unsigned char *payload = payload_of(p, p->rank);
+    unsigned char *mine = malloc(p->mine.span + 1), *kept = malloc(p->mine.span + 1);
+    unsigned char *all = malloc(p->span + 1), *expected = malloc(p->span + 1);
+    fill(mine, p->mine.span, 99);
+    unpack(p, payload, p->rank, mine, p->mine.count, p->mine.type);
+    memcpy(kept, mine, p->mine.span);
+    fill(all, p->span, 3);
+    if (is_root && p->in_place) {
+        MPI_Aint lower, extent;
+        MPI_Type_get_extent(p->theirs.type, &lower, &extent);
+        unpack(p, payload, p->rank, all + p->places[p->rank] * extent, p->counts[p->rank],
+               p->theirs.type);
+    }
+    fill(expected, p->span, 3);
+    expect(p, expected);
+
+    bool good = gather(p, mine, all) == MPI_SUCCESS;
+    good = good && memcmp(mine, kept, p->mine.span) == 0;
+    good = good && (!is_root || memcmp(all, expected, p->span) == 0);
+    free(expected);
+    free(all);
+    free(kept);
+    free(mine);
+    free(payload);
+    return good;
+}
+
+/* One gather to ROOT: the root describes blocks by KIND, the others by OTHER. */
+static bool check_one(MPI_Comm comm, int root, bool even, bool in_place, int kind, int other,
+                      int units) {
+    plan p = {.comm = comm, .root = root, .even = even, .in_place = in_place};
+    MPI_Comm_rank(comm, &p.rank);
+    MPI_Comm_size(comm, &p.ranks);
+    for (int i = 0; i < p.ranks; i++) /* uneven: some nothing, one far more than the others */
+        p.units[i] = even ? units : i == p.ranks / 2 ? 4 * units : (i * 5 + units) % 7 * units / 4;
+    p.theirs = describe(kind, longest_units(&p));
+    p.mine = describe(p.rank == root ? kind : other, p.units[p.rank]);
+    bool good = arrives(&p);
+    forget(&p.mine);
+    forget(&p.theirs);
+    return good;
+}
+
+/* All roots and mixtures of layouts for one size. */
+static void check_all(MPI_Comm comm, const char *spec, bool even, int units) {
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    ck_assert_int_eq(COLL_Set(comm, "gather", spec), MPI_SUCCESS);
+    for (int root = 0; root < ranks; root++)
+        for (int kind = 0; kind < LAYOUTS; kind++) {
+            if (!even && kind == 1) /* one element for the whole: has no place for many lengths */
+                continue;
+            for (int mixture = 0; mixture < 3; mixture++) {
+                int other = (kind + mixture + (mixture == 2 ? rank : 0)) % LAYOUTS;
+                bool good =
+                    check_one(comm, root, even, (root + kind + mixture) % 2, kind, other, units);
+                harness_assert(good, "%s: root %d of %d, %s, %d bytes, layout %d, mixture %d", spec,
+                               root, ranks, even ? "even" : "uneven", units * UNIT, kind, mixture);
+            }
+        }
+}
+
+/* Small segments, so that every edge of the windows is met with few bytes. */
+static const char *small_spec(const coll_algorithm *algorithm) {
+    if (strcmp(algorithm->name, "binomial") == 0)
+        return "binomial:segment=50,window=3";
+    if (strcmp(algorithm->name, "window") == 0)
+        return "window:senders=2";
+    if (strcmp(algorithm->name, "credit") == 0)
+        return "credit:segment=50,window=150,run=200";
+    return algorithm->name;
+}
+
+START_TEST(all_roots_layouts_and_sizes) {
+    static const int units[] = {0, 1, 5, 57};
+    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+            check_all(MPI_COMM_WORLD, small_spec(*a), true, units[i]);
+}
+END_TEST
+
+START_TEST(uneven_amounts) {
+    static const int units[] = {0, 1, 9};
+    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+            check_all(MPI_COMM_WORLD, small_spec(*a), false, units[i]);
+}
+END_TEST
+
+START_TEST(scattered_over_nodes_and_racks) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    pretend_layout(comm, 5, 2);
+    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
+        for (int even = 0; even < 2; even++)
+            check_all(comm, small_spec(*a), even, 8);
+    check_all(comm, "auto", true, 21);
+    check_all(comm, "auto", false, 21);
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
+/* Windows and segments around the block, and around each other. */
+START_TEST(every_window) {
+    static const char *const specs[] = {"credit:segment=1,window=1,run=1",
+                                        "credit:segment=12,window=1,run=1",
+                                        "credit:segment=13,window=40,run=1",
+                                        "credit:segment=1M,window=12,run=1",
+                                        "credit:segment=24,window=1G,run=1G",
+                                        "credit:segment=7,window=14,run=1G",
+                                        "binomial:segment=1,window=1",
+                                        "binomial:segment=12,window=2",
+                                        "binomial:segment=13,window=1024",
+                                        "binomial:segment=1G",
+                                        "window:senders=1",
+                                        "window:senders=100"};
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
+        ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "gather", specs[s]), MPI_SUCCESS);
+        for (int units = 1; units < 6; units += 2)
+            for (int even = 0; even < 2; even++)
+                for (int root = 0; root < world_ranks; root++)
+                    harness_assert(check_one(MPI_COMM_WORLD, root, even, root % 2, 0, 2, units),
+                                   "%s, %d bytes to %d", specs[s], units * UNIT, root);
+    }
+}
+END_TEST
+
+/* Default parameters, many segments, data that isn't contiguous. */
+START_TEST(megabytes) {
+    int units = (1 << 20) / UNIT + 5;
+    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
+        for (int kind = 0; kind < 4; kind += 3)
+            for (int even = 0; even < 2; even++) {
+                ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "gather", (*a)->name), MPI_SUCCESS);
+                bool good = check_one(MPI_COMM_WORLD, world_ranks / 2, even, even, kind, 0,
+                                      even ? units : units / 4);
+                harness_assert(good, "%s: layout %d", (*a)->name, kind);
+            }
+}
+END_TEST
+
+/* Without anything between the calls that would keep the ranks together. */
+START_TEST(gathers_follow_each_other_closely) {
+    enum { TIMES = 100, INTS = 30 };
+    for (const coll_algorithm *const *a = coll_gather_table; *a; a++) {
+        ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "gather", small_spec(*a)), MPI_SUCCESS);
+        int bad = 0, *all = malloc((size_t)world_ranks * INTS * sizeof *all);
+        for (int i = 0; i < TIMES; i++) {
+            int mine[INTS], root = i / 10 % world_ranks;
+            for (int k = 0; k < INTS; k++)
+                mine[k] = i * 1000 + world_rank;
+            bad += COLL_Gather(mine, INTS, MPI_INT, all, INTS, MPI_INT, root, MPI_COMM_WORLD) !=
+                   MPI_SUCCESS;
+            for (int k = 0; k < world_ranks * INTS && world_rank == root; k++)
+                bad += all[k] != i * 1000 + k / INTS;
+        }
+        free(all);
+        harness_assert(bad == 0, "%s: %d wrong", (*a)->name, bad);
+    }
+}
+END_TEST
+
+/* Two halves at once, in reverse order of ranks. */
+START_TEST(sub_communicators) {
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &half);
+    for (const coll_algorithm *const *a = coll_gather_table; *a; a++) {
+        int ranks, all[64];
+        MPI_Comm_size(half, &ranks);
+        ck_assert_int_eq(COLL_Set(half, "gather", (*a)->name), MPI_SUCCESS);
+        bool good = true;
+        for (int root = 0; root < ranks; root++) {
+            int rank;
+            MPI_Comm_rank(half, &rank);
+            good =
+                COLL_Gather(&world_rank, 1, MPI_INT, all, 1, MPI_INT, root, half) == MPI_SUCCESS &&
+                good;
+            for (int i = 0; i < ranks && rank == root; i++)
+                good = good && all[i] == world_rank + 2 * (rank - i);
+        }
+        harness_assert(good, "%s over halves", (*a)->name);
+    }
+    MPI_Comm_free(&half);
+}
+END_TEST
+
+static int class_of(int code) {
+    int error_class;
+    MPI_Error_class(code, &error_class);
+    return error_class;
+}
+
+START_TEST(bad_arguments_are_errors_of_the_communicator) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int one = 0, all[64];
+    MPI_Datatype none = MPI_DATATYPE_NULL;
+    int code = COLL_Gather(&one, 1, MPI_INT, all, 1, MPI_INT, world_ranks, comm);
+    harness_assert(class_of(code) == MPI_ERR_ROOT, "root beyond the end");
+    code = COLL_Gather(&one, -1, MPI_INT, all, 1, MPI_INT, 0, comm);
+    harness_assert(class_of(code) == MPI_ERR_COUNT, "count -1");
+    code = COLL_Gather(&one, 1, none, all, 1, MPI_INT, 0, comm);
+    harness_assert(class_of(code) == MPI_ERR_TYPE, "null type");
+    code = world_rank ? MPI_SUCCESS : COLL_Gather(&one, 1, MPI_INT, all, -1, MPI_INT, 0, comm);
+    harness_assert(world_rank || class_of(code) == MPI_ERR_COUNT, "the root's count -1");
+    code = world_rank ? MPI_SUCCESS : COLL_Gather(&one, 1, MPI_INT, all, 1, none, 0, comm);
+    harness_assert(world_rank || class_of(code) == MPI_ERR_TYPE, "the root's null type");
+    code = world_rank ? COLL_Gather(MPI_IN_PLACE, 1, MPI_INT, NULL, 1, MPI_INT, 0, comm) : 0;
+    harness_assert(!world_rank || class_of(code) == MPI_ERR_BUFFER,
+                   "in place, but not at the root");
+    code = COLL_Set(comm, "gather", "credit:segment=0");
+    harness_assert(class_of(code) == MPI_ERR_ARG, "segment of 0");
+    code = COLL_Gather(&one, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
+    harness_assert(code == MPI_SUCCESS, "usable afterwards");
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
+START_TEST(intercommunicators_stand_back_to_mpi) {
+    if (world_ranks < 2)
+        return;
+    MPI_Comm half, inter;
+    bool left = world_rank < world_ranks / 2;
+    MPI_Comm_split(MPI_COMM_WORLD, left, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, left ? world_ranks / 2 : 0, 3, &inter);
+    int root = !left ? 0 : world_rank == 0 ? MPI_ROOT : MPI_PROC_NULL, others, all[64];
+    MPI_Count counts[64];
+    MPI_Aint places[64];
+    MPI_Comm_remote_size(inter, &others);
+    for (int uneven = 0; uneven < 2; uneven++) {
+        for (int i = 0; i < others; i++) {
+            counts[i] = 1;
+            places[i] = others - 1 - i;
+            all[i] = -1;
+        }
+        int code = uneven ? COLL_Gatherv(&world_rank, 1, MPI_INT, all, counts, places, MPI_INT,
+                                         root, inter)
+                          : COLL_Gather(&world_rank, 1, MPI_INT, all, 1, MPI_INT, root, inter);
+        bool good = code == MPI_SUCCESS;
+        for (int i = 0; i < others && world_rank == 0; i++)
+            good = good && all[uneven ? others - 1 - i : i] == world_ranks / 2 + i;
+        harness_assert(good, "%s", uneven ? "uneven" : "even");
+    }
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+END_TEST
+
+static Suite *gathers(void) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    Suite *suite = suite_create("gather");
+    TCase *tests = tcase_create("all algorithms");
+    tcase_add_test(tests, all_roots_layouts_and_sizes);
+    tcase_add_test(tests, uneven_amounts);
+    tcase_add_test(tests, scattered_over_nodes_and_racks);
+    tcase_add_test(tests, every_window);
+    tcase_add_test(tests, megabytes);
+    tcase_add_test(tests, gathers_follow_each_other_closely);
+    tcase_add_test(tests, sub_communicators);
+    tcase_add_test(tests, bad_arguments_are_errors_of_the_communicator);
+    tcase_add_test(tests, intercommunicators_stand_back_to_mpi);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(int argc, char **argv) {
+    return harness_main(argc, argv, "1 2 3 5 8 13", gathers);
+}

@@ -1,0 +1,87 @@
+#!/bin/sh
+# coll-hlot as people run it: the paper's figures, pictures, and one clear line for what is wrong.
+set -u
+build=$PWD
+tests=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+unset COLL_PROFILE COLL_LATENCIES
+
+fail() {
+    echo "FAILED: $*"
+    cat err 2>/dev/null
+    exit 1
+}
+
+hlot() {
+    timeout -k 10 60 "$build/coll-hlot" "$@" >out 2>err </dev/null
+}
+
+# refuses TEXT ARGUMENTS...: one line with TEXT, an error, and no file.
+refuses() {
+    text=$1
+    shift
+    hlot "$@" && fail "accepted: $*"
+    test "$(grep -c '^coll-hlot: ' err)" = 1 || fail "not one line: $*"
+    grep -F -q -e "$text" err || fail "no \"$text\": $*"
+    test -s out && fail "output: $*"
+    for file in picture.svg picture.png r.json; do
+        test -e "$file" && fail "$file is left: $*"
+    done
+    return 0
+}
+
+"$build/coll-hlot" --help | grep -q -- '--json' || fail 'help'
+"$build/coll-hlot" --version | grep -q '^coll-hlot .*[0-9]\.[0-9]' || fail 'version'
+
+# Figure 2 of the paper, in units of 0.1 ms.
+hlot compare "$tests/hlot/figure1.txt" --json r.json || fail 'compare'
+for line in 'hlot 60.000' 'hlot+ 60.000' 'flat 80.000' 'binomial 142.000' 'mst 115.000' 'spt 60.000'; do
+    grep -q "^${line% *} *${line#* } " out || fail "compare: $line"
+done
+grep -q '"tree": "binomial", "total_ms": 142,' r.json || fail 'compare --json'
+rm r.json
+
+hlot show "$tests/hlot/figure1.txt" --tree mst --root A || fail 'show'
+grep -q '^      F  *65.000   30.000 from G$' out || fail 'show: the tree'
+grep -q '^G  *92.000 ' out || fail 'show: the matrix'
+hlot show "$tests/hlot/figure1.txt" --root 6 --bytes 256K || fail 'show --bytes'
+grep -q 'from G: .* ms for 262144 bytes in [0-9]* segments' out || fail 'show --bytes: heading'
+
+hlot compare --random 300 --sites 20 || fail 'compare --random'
+grep -q 'or hlot+ than any: 0$' out || fail 'compare --random: a slower tree'
+
+printf 'a b c\n0 1 -\n1 0 -\n1 1 0\n' >lost
+refuses 'no way leads from a to c' compare lost
+hlot compare lost --root c || fail 'from the lost site'
+printf '0 1\n1\n' >bad
+refuses 'matrix file bad, line 2: 1 numbers for 2 sites' show bad
+refuses 'cannot read the matrix file nosuch' show nosuch
+refuses 'no command; known' --json r.json
+refuses 'unknown command shwo' shwo
+refuses 'draw needs --output' draw lost
+refuses 'the name must end in .svg or .png' draw lost --root c --output picture.gif
+refuses '--root z: no such site; there are 3, the first is a' show lost --root z
+refuses '--tree oak: allowed: hlot, hlot+' show lost --tree oak
+refuses '--bytes x: no size' show lost --bytes x
+refuses '--random belongs to compare' show --random 5
+refuses 'option --root needs a value' show lost --root
+refuses 'unknown option --rot' show lost --rot
+refuses 'unexpected argument x' show lost x
+refuses "nosuch/r.json: can't be written" show lost --root c --json nosuch/r.json
+
+# Pictures; and without graphviz the package is named.
+if command -v dot >/dev/null; then
+    hlot draw "$tests/hlot/figure1.txt" --output picture.svg || fail 'draw'
+    grep -q '60 ms' picture.svg || fail 'draw: the title'
+    rm picture.svg
+fi
+mkdir bin
+ln -s /bin/true bin/ssh # Open MPI wants one
+PATH=$work/bin "$build/coll-hlot" draw lost --root c --output picture.svg >out 2>err </dev/null &&
+    fail 'drawn without graphviz'
+grep -q '^coll-hlot: picture.svg: .*install the Debian package graphviz$' err || fail 'no graphviz'
+test -e picture.svg && fail 'a picture without graphviz'
+exit 0

@@ -1,0 +1,141 @@
+/* Matrix files: what is read, what is refused with which words, and that what is written reads
+ * back. */
+#include "config.h"
+
+#include "hlot/matrix.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hlot_matrix matrix;
+static char problem[HLOT_PROBLEM];
+
+static bool parse(const char *text) {
+    FILE *stream = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+    ck_assert_ptr_nonnull(stream);
+    bool good = hlot_matrix_parse(stream, "m", &matrix, problem);
+    fclose(stream);
+    return good;
+}
+
+START_TEST(names_units_and_hosts_are_read) {
+    ck_assert_msg(parse("# two\nunit 0.1ms\nams nyc # sites\n\n0 400\r\n410.5 0\n"
+                        "hosts nyc n[2-3],login\nhosts ams n[0-1]\n"),
+                  "%s", problem);
+    ck_assert_int_eq(matrix.sites, 2);
+    ck_assert_str_eq(matrix.names[1], "nyc");
+    ck_assert_double_eq_tol(matrix.latency[0][1], 40e-3, 1e-12);
+    ck_assert_double_eq_tol(matrix.latency[1][0], 41.05e-3, 1e-12);
+    ck_assert_int_eq(hlot_matrix_find_host(&matrix, "n3"), 1);
+    ck_assert_int_eq(hlot_matrix_find_host(&matrix, "n1.cluster.org"), 0);
+    ck_assert_int_eq(hlot_matrix_find_host(&matrix, "n4"), -1);
+    hlot_matrix_free(&matrix);
+}
+END_TEST
+
+START_TEST(without_names_and_units_sites_are_numbered_and_times_are_ms) {
+    ck_assert_msg(parse("0 1 -\n2 0 3\n- 4 0"), "%s", problem);
+    ck_assert_str_eq(matrix.names[2], "site2");
+    ck_assert_double_eq(matrix.latency[0][1], 1e-3);
+    ck_assert_double_eq(matrix.latency[0][2], INFINITY);
+    hlot_matrix_free(&matrix);
+}
+END_TEST
+
+START_TEST(what_is_written_reads_back) {
+    ck_assert(parse("unit us\na b c\n0 1.5 -\n2 0 123456\n0.25 4 0\n"
+                    "hosts a x\nhosts b y[1-2]\nhosts c z\n"));
+    hlot_matrix before = matrix;
+    char *text;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    hlot_matrix_print(stream, &matrix, "a note");
+    fclose(stream);
+    ck_assert_msg(parse(text), "%s in %s", problem, text);
+    ck_assert_int_eq(matrix.sites, before.sites);
+    ck_assert_mem_eq(matrix.names, before.names, sizeof matrix.names);
+    for (int from = 0; from < 3; from++)
+        for (int to = 0; to < 3; to++)
+            if (before.latency[from][to] < INFINITY)
+                ck_assert_double_eq_tol(matrix.latency[from][to], before.latency[from][to], 1e-11);
+            else
+                ck_assert_double_eq(matrix.latency[from][to], INFINITY);
+    ck_assert_str_eq(matrix.hosts[1], "y[1-2]");
+    free(text);
+    hlot_matrix_free(&matrix);
+    hlot_matrix_free(&before);
+}
+END_TEST
+
+START_TEST(what_is_wrong_is_said_with_its_line) {
+    static const struct {
+        const char *text, *what;
+    } cases[] = {
+        {"# nothing\n", "line 1: there is no matrix in this file"},
+        {"0 1\n1 0 2\n", "line 2: 3 numbers for 2 sites; the matrix must be square"},
+        {"0 1\n", "line 1: 1 rows for 2 sites; the matrix must be square"},
+        {"0 1\n1 0\n1 1\n", "line 3: more rows than the 2 sites"},
+        {"0 -1\n1 0\n", "line 1: -1 is negative"},
+        {"0 nan\n1 0\n", "line 1: 'nan' is not a number"},
+        {"0 inf\n1 0\n", "line 1: 'inf' is not a number"},
+        {"0 0x1\n1 0\n", "line 1: '0x1' is not a number"},
+        {"0 1,5\n1 0\n", "line 1: '1,5' is not a number"},
+        {"0 1e9\n1 0\n", "line 1: 1e9 is more than 60 s; is the unit right?"},
+        {"5 1\n1 0\n", "line 1: the way from a site to itself must be 0"},
+        {"a b c\n0 1\n1 0\n", "line 2: 2 numbers for 3 sites"},
+        {"a a\n0 1\n1 0\n", "line 1: two sites are called 'a'; rename one"},
+        {"a b!\n0 1\n1 0\n", "line 1: 'b!' is neither a number nor the name of a site"},
+        {"unit h\n0 1\n1 0\n", "line 1: unit 'h' is none of us, ms, s"},
+        {"unit\n0 1\n1 0\n", "line 1: unit '' is none of"},
+        {"unit 0ms\n0 1\n1 0\n", "line 1: unit '0ms' is none of"},
+        {"0 1\nunit ms\n1 0\n", "line 2: the unit must stand once, before the numbers"},
+        {"a b\n0 1\n1 0\nhosts c x\n", "line 4: hosts of 'c': no site is called so"},
+        {"a b\n0 1\n1 0\nhosts a x\n", "line 4: no hosts for 'b'; give the hosts of all sites"},
+        {"a b\n0 1\n1 0\nhosts a x\nhosts a y\n", "line 5: a second list of hosts for 'a'"},
+        {"a b\n0 1\n1 0\nhosts a x y\nhosts b y\n", "line 4: 'y' is too much"},
+        {"a b\n0 1\n1 0\nhosts a n[1\nhosts b y\n", "in the hosts 'n[1'; write them like"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        *problem = '\0';
+        ck_assert_msg(!parse(cases[i].text), "accepted: %s", cases[i].text);
+        ck_assert_msg(strstr(problem, cases[i].what) != NULL, "%s: not \"%s\"", problem,
+                      cases[i].what);
+    }
+}
+END_TEST
+
+START_TEST(too_many_sites_are_refused) {
+    char text[8 * (HLOT_SITES + 1)] = "";
+    for (int site = 0; site <= HLOT_SITES; site++)
+        strcat(text, "0 ");
+    ck_assert(!parse(text));
+    ck_assert_ptr_nonnull(strstr(problem, "more than 64 sites"));
+}
+END_TEST
+
+START_TEST(a_file_that_is_not_there_is_refused) {
+    ck_assert(!hlot_matrix_read("/nonexistent/m", &matrix, problem));
+    ck_assert_ptr_nonnull(strstr(problem, "cannot read the matrix file /nonexistent/m: No such"));
+    ck_assert(!hlot_matrix_read("/", &matrix, problem));
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("hlot matrix");
+    TCase *tests = tcase_create("all");
+    tcase_add_test(tests, names_units_and_hosts_are_read);
+    tcase_add_test(tests, without_names_and_units_sites_are_numbered_and_times_are_ms);
+    tcase_add_test(tests, what_is_written_reads_back);
+    tcase_add_test(tests, what_is_wrong_is_said_with_its_line);
+    tcase_add_test(tests, too_many_sites_are_refused);
+    tcase_add_test(tests, a_file_that_is_not_there_is_refused);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

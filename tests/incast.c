@@ -1,0 +1,90 @@
+/* The window of a gather against cases computed by hand; eq. 3 to 8 of Tam and Wang. */
+#include "config.h"
+
+#include "lib/pattern/incast.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const double exact = 1e-12;
+
+/* 3 items a second come, 1 leaves: a buffer of 10 gains 2 a second. */
+START_TEST(eq_3_the_buffer_fills) {
+    ck_assert_double_eq_tol(coll_incast_seconds_to_fill(10, 3, 1), 5, exact);
+    ck_assert(isinf(coll_incast_seconds_to_fill(10, 1, 1)));
+    ck_assert(isinf(coll_incast_seconds_to_fill(10, 1, 2)));
+}
+END_TEST
+
+/*
+ * 60 items, 3 a second, 20 s: after 5 s the buffer of 10 is full, 15 have come; of the other 45 a
+ * third gets through. 15 + 15 of 60 is 1/2 = 1/3 + 10/60.
+ */
+START_TEST(eq_4_what_gets_through) {
+    ck_assert_double_eq_tol(coll_incast_transfer_ratio(10, 3, 1, 60), 0.5, exact);
+    ck_assert_double_eq_tol(coll_incast_transfer_ratio(10, 3, 1, 15), 1, exact);
+    ck_assert_double_eq_tol(coll_incast_transfer_ratio(10, 3, 1, 5), 1, exact);
+    ck_assert_double_eq_tol(coll_incast_transfer_ratio(10, 1, 1, 1e9), 1, exact);
+    ck_assert_double_eq_tol(coll_incast_transfer_ratio(0, 4, 1, 60), 0.25, exact);
+}
+END_TEST
+
+START_TEST(eq_5_the_fewest_senders) {
+    ck_assert_int_eq(coll_incast_fewest(1, 1), 1);
+    ck_assert_int_eq(coll_incast_fewest(2.5, 1), 3);
+    ck_assert_int_eq(coll_incast_fewest(0.5, 1), 1);
+    /* Table 1 of the paper at 1500 bytes: gs = 122.427, gr = 123.186 us. */
+    ck_assert_int_eq(coll_incast_fewest(122.427, 123.186), 1);
+}
+END_TEST
+
+/* x <= (gs / gr) / (1 - B / k), and then the ratio of eq. 4 is 1, but not with one sender more. */
+START_TEST(eq_6_the_most_senders) {
+    ck_assert_int_eq(coll_incast_most(1, 1, 10, 10, 15), 15);
+    ck_assert_int_eq(coll_incast_most(1, 1, 30, 60, 15), 2);
+    ck_assert_int_eq(coll_incast_most(3, 1, 20, 60, 15), 4);
+    ck_assert_int_eq(coll_incast_most(1, 1, 59, 60, 15), 15);
+    ck_assert_int_eq(coll_incast_most(1, 1, 10, 1e9, 15), 1);
+    for (int x = 1; x <= 15; x++) {
+        double ratio = coll_incast_transfer_ratio(20, x / 3.0, 1, 60);
+        ck_assert_int_eq(x <= coll_incast_most(3, 1, 20, 60, 15), ratio > 1 - exact);
+    }
+}
+END_TEST
+
+START_TEST(eq_7_the_window) {
+    ck_assert_int_eq(coll_incast_window(1, 4, 15), 4); /* 15 = 3 x 4 + 3 */
+    ck_assert_int_eq(coll_incast_window(3, 7, 15), 6); /* 2 x 7 + 1: too few; 2 x 6 + 3 */
+    ck_assert_int_eq(coll_incast_window(4, 6, 14), 5); /* 2 x 6 + 2: too few; 2 x 5 + 4 */
+    ck_assert_int_eq(coll_incast_window(4, 4, 14), 4); /* 3 x 4 + 2, but there is no other */
+    ck_assert_int_eq(coll_incast_window(2, 5, 15), 5); /* 3 x 5: the last group is whole */
+    ck_assert_int_eq(coll_incast_window(3, 1, 15),
+                     3); /* bounds that cross: the link must be full */
+    ck_assert_int_eq(coll_incast_window(4, 9, 3), 3);
+    ck_assert_int_eq(coll_incast_window(1, 1, 1), 1);
+}
+END_TEST
+
+/* 15 ranks with 1 MB each over 12.5 MB/s. */
+START_TEST(eq_8_the_time) {
+    ck_assert_double_eq_tol(coll_incast_seconds(1e-4, 15e6, 12.5e6, 2e-4), 1.2003, exact);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("incast");
+    TCase *tests = tcase_create("equations");
+    tcase_add_test(tests, eq_3_the_buffer_fills);
+    tcase_add_test(tests, eq_4_what_gets_through);
+    tcase_add_test(tests, eq_5_the_fewest_senders);
+    tcase_add_test(tests, eq_6_the_most_senders);
+    tcase_add_test(tests, eq_7_the_window);
+    tcase_add_test(tests, eq_8_the_time);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

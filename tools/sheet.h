@@ -1,0 +1,20 @@
+/* What coll-profile shows of a model: the table of its parameters, and the picture of its curves.
+ */
+#ifndef COLL_TOOLS_SHEET_H
+#define COLL_TOOLS_SHEET_H
+
+#include "tools/cli.h"
+#include "tools/model.h"
+
+#include <stdio.h>
+
+/* Prints the table (Tam and Wang, table 1), and to JSON, unless it is NULL, a line for each row. */
+void sheet_print(const survey *s, const model *m, FILE *json);
+
+/*
+ * Draws what was measured and what was fitted by gnuplot; PATH is replaced when the picture is
+ * complete. False with a text in PROBLEM.
+ */
+bool sheet_plot(const survey *s, const model *m, const char *path, cli_problem *problem);
+
+#endif
