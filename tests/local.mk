@@ -87,10 +87,43 @@ tests_fault_probe_LDADD = libcoll_core.la
 noinst_PROGRAMS += tests/hlot_follow
 tests_hlot_follow_LDADD = libcoll_core.la
 
+# Programs as they are, which know nothing of libcoll: tests/interposed.sh runs them under its wrapper.
+if HAVE_PMPI
+noinst_PROGRAMS += tests/interposed/calls tests/interposed/ends tests/interposed/family \
+	tests/interposed/requests
+tests_interposed_calls_LDADD =
+tests_interposed_ends_LDADD =
+tests_interposed_family_LDADD =
+tests_interposed_requests_LDADD =
+if HAVE_MPICXX
+noinst_PROGRAMS += tests/interposed/bindings
+tests_interposed_bindings_SOURCES = tests/interposed/bindings.cc
+tests_interposed_bindings_LDADD =
+endif
+if HAVE_MPIFORT
+noinst_PROGRAMS += tests/interposed/mpif_h tests/interposed/use_mpi tests/interposed/use_mpi_f08
+# Without interfaces a compiler sees the same call with data of different types.
+tests_interposed_mpif_h_SOURCES = tests/interposed/fortran.F90
+tests_interposed_mpif_h_FCFLAGS = -DBINDING=77 -std=legacy -w
+tests_interposed_mpif_h_LDADD =
+tests_interposed_use_mpi_SOURCES = tests/interposed/fortran.F90
+tests_interposed_use_mpi_FCFLAGS = -DBINDING=90
+tests_interposed_use_mpi_LDADD =
+tests_interposed_use_mpi_f08_SOURCES = tests/interposed/fortran.F90
+tests_interposed_use_mpi_f08_FCFLAGS = -DBINDING=8
+tests_interposed_use_mpi_f08_LDADD =
+endif
+CLEANFILES += callbacks_77.mod callbacks_90.mod callbacks_f08.mod
+# What a program sees that runs with another MPI library.
+check_LTLIBRARIES += libother.la
+libother_la_SOURCES = tests/interposed/other.c
+libother_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+endif
+
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/hlot.sh \
-	tests/hlot_lab.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh tests/tools.sh \
-	tests/wordcount.sh tests/words.sh
+	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
+	tests/tools.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.
