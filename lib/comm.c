@@ -8,6 +8,7 @@
 #include "lib/error.h"
 #include "lib/gather/gather.h"
 #include "lib/pattern/order.h"
+#include "lib/substitute.h"
 #include "lib/trace.h"
 
 #include <pthread.h>
@@ -305,7 +306,10 @@ void coll_comm_free_part(coll_comm *part) {
         free_state(part);
 }
 
+coll_dcp_substitute coll_dcp_substituted = {MPI_COMM_NULL, MPI_COMM_NULL};
+
 coll_comm *coll_comm_recent(MPI_Comm comm) {
+    comm = coll_dcp_comm(comm);
     bool valid = recent.state && recent.comm == comm && recent.gone == atomic_load(&gone);
     return valid && recent.state->broken == MPI_SUCCESS ? recent.state : NULL;
 }
@@ -317,6 +321,7 @@ static void remember(MPI_Comm comm, coll_comm *state) {
 }
 
 int coll_comm_get(MPI_Comm comm, coll_comm **state) {
+    comm = coll_dcp_comm(comm);
     int found, code = make_keys();
     if (code != MPI_SUCCESS)
         return code;

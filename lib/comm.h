@@ -34,6 +34,7 @@ extern const coll_operation_info coll_operations[COLL_OPERATIONS];
 /* The tags of messages on the private communicator. */
 enum {
     COLL_TAG_BCAST = 1,
+    COLL_TAG_CONFIRMATION,
     COLL_TAG_FIRST_TREE,
     COLL_TAG_SECOND_TREE,
     COLL_TAG_GATHER,

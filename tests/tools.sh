@@ -95,7 +95,7 @@ for n in 0 3; do
     run $n coll-info --json j || fail "coll-info at $n ranks"
     test "$(grep -c '^libcoll  *[0-9]' out)" = 1 || fail "printed once at $n ranks"
     grep -q '^profile  *built-in$' out || fail "built-in"
-    grep -q '^bcast  *chain:chunk=0,window=16,' out || fail "algorithms"
+    grep -q '^bcast  *chain:chunk=0,window=0,' out || fail "algorithms"
     grep -q '^COLL_PROFILE  *- ' out || fail "settings"
     test "$(wc -l <j)" = 6 || fail "a line for the machine and one for each level"
 done
@@ -107,12 +107,12 @@ run 0 coll-info explain bcast 64M --ranks 100 --root 99 --json j || fail "explai
 test "$(grep -c '^\* .*  chosen: least predicted time$' out)" = 1 || fail "one is chosen"
 sed -n '3,$s/^[* ] [^ ]* *\([0-9.]*\).*/\1/p' out >seconds
 test "$(wc -l <seconds)" = "$(wc -l <j)" || fail "a time for each"
-sort -n -c seconds || fail "fastest first: $(cat seconds)"
+grep . seconds | sort -n -c || fail "fastest first: $(cat seconds)"
 run 2 coll-info explain bcast 1K || fail "explain on one node"
 grep -q '^\* native .*  chosen: all ranks on one node$' out || fail "native on one node"
 grep -q '^# on one node the MPI library' out || fail "the rule for one node"
 COLL_BCAST=chain:chunk=8K run 2 coll-info explain bcast 1K || fail "explain the user's word"
-grep -q "^\* chain:chunk=8K,window=16,confirm=0,retry=2 .*  chosen: the user's word\$" out || fail "the user's word"
+grep -q "^\* chain:chunk=8K,window=0,confirm=0,retry=2 .*  chosen: the user's word\$" out || fail "the user's word"
 run 1 coll-info explain aggregate 1M --ranks 9 || fail "explain aggregate"
 grep -q 'chosen: nobody knows the size$' out || fail "the size of an aggregate"
 

@@ -1,6 +1,7 @@
 /* coll-bench: options and printing; bench.h measures. */
 #include "config.h"
 
+#include "tools/bench-dcp.h"
 #include "tools/bench.h"
 #include "tools/cli.h"
 #include "tools/drops.h"
@@ -21,6 +22,7 @@ static const char program[] = "coll-bench";
 
 static const char help[] =
     "usage: mpirun -n RANKS coll-bench bcast|gather|gatherv [OPTION...]\n"
+    "       mpirun -n RANKS coll-bench dcp --dcp LIST [OPTION...]   (see coll-bench dcp --help)\n"
     "\n"
     "Measures libcoll's algorithms beside the MPI library's own, all in one run, from a common\n"
     "start to the last rank's end; an OSU-style table.\n"
@@ -238,7 +240,8 @@ static bool parse(int argc, char **argv, command *options) {
         return true;
     options->settings.operation = optind + 1 == argc ? operation_find(argv[optind]) : NULL;
     if (!options->settings.operation)
-        return cli_refuse(&problem, "%s; say what to measure: coll-bench bcast, gather or gatherv",
+        return cli_refuse(&problem,
+                          "%s; say what to measure: coll-bench bcast, gather, gatherv or dcp",
                           optind < argc ? argv[optind] : "no operation");
     return options->size_count || take_sizes(options, "1-4M");
 }
@@ -539,6 +542,8 @@ static void measure(command *options, MPI_Comm comm) {
 }
 
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "dcp") == 0)
+        return bench_dcp_main(argc, argv);
     command options = {
         .settings = {
             .warmups = 1, .least = 5, .most = 1000, .seconds = 20, .steady = 0.02, .hopeless = 2}};

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "tools/cli.h"
+#include "tools/explain-dcp.h"
 
 #include <coll.h>
 
@@ -17,6 +18,7 @@ static const char program[] = "coll-info";
 static const char help[] =
     "usage: [mpirun -n RANKS] coll-info [OPTION...]\n"
     "       [mpirun -n RANKS] coll-info explain OPERATION SIZE [OPTION...]\n"
+    "       coll-info explain dcp TRACE [OPTION...]   (see coll-info explain dcp --help)\n"
     "\n"
     "Shows what the library found: versions, nodes, racks and sites, waiting, profile, algorithms\n"
     "and settings. `explain` shows which algorithms could run OPERATION (bcast, gather,\n"
@@ -311,6 +313,8 @@ static void agree(MPI_Comm comm) {
 }
 
 int main(int argc, char **argv) {
+    if (argc > 2 && strcmp(argv[1], "explain") == 0 && strcmp(argv[2], "dcp") == 0)
+        return explain_dcp_main(argc, argv);
     command options = {.operation = NULL};
     parse(argc, argv, &options);
     if (!*problem.text && options.help)

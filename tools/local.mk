@@ -7,17 +7,22 @@ libcli_la_SOURCES = \
 
 bin_PROGRAMS += coll-bench
 coll_bench_SOURCES = \
+	tools/bench-dcp.c tools/bench-dcp.h \
 	tools/bench.c tools/bench.h \
 	tools/clock.c tools/clock.h \
 	tools/coll-bench.c \
 	tools/contender.c tools/contender.h \
 	tools/drops.c tools/drops.h \
 	tools/operation.c tools/operation.h \
+	tools/overlap.c tools/overlap.h \
 	tools/rivals.c tools/rivals.h
 coll_bench_LDADD = libcli.la libcoll.la
 
 bin_PROGRAMS += coll-info
-coll_info_SOURCES = tools/coll-info.c
+coll_info_SOURCES = \
+	tools/benefit.c tools/benefit.h \
+	tools/coll-info.c \
+	tools/explain-dcp.c tools/explain-dcp.h
 coll_info_LDADD = libcli.la libcoll.la
 
 # libsurvey.la: what coll-profile measures with.
