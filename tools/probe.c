@@ -199,7 +199,7 @@ static int stream(const link *l, int bytes, int count, bool send, double *quarte
 static int sample_gap(const link *l, int bytes, double *seconds) {
     int count = STREAM / bytes, steady;
     count = count < LEAST_MESSAGES ? LEAST_MESSAGES : count > MOST_MESSAGES ? MOST_MESSAGES : count;
-    double quarter, last;
+    double quarter = 0, last = 0;
     int code = stream(l, bytes, count, false, &quarter, &last);
     steady = count - 1 - count / 4;
     *seconds = (last - quarter) / steady;
