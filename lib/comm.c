@@ -99,6 +99,7 @@ typedef struct settings {
     char latencies[4096];
     char profile[COLL_PROFILE_SOURCE];
     double timeout;
+    bool guard;
     coll_wait_manner manner;
 } settings;
 
@@ -157,6 +158,8 @@ static int read_settings(MPI_Comm comm, settings *found) {
         code = coll_env_seconds("COLL_TIMEOUT", &found->timeout);
     if (code == MPI_SUCCESS)
         code = coll_wait_manner_parse(coll_env("COLL_WAIT"), &found->manner);
+    const char *guard = coll_env("COLL_GUARD");
+    found->guard = guard && strcmp(guard, "0") != 0;
     return code;
 }
 
@@ -220,6 +223,7 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
         return code;
     coll_wait_init(&state->wait, &state->topo, agreed.manner, agreed.timeout);
     state->profile = &state->loaded;
+    state->guard = agreed.guard;
     strcpy(state->topology, agreed.topology);
     strcpy(state->latencies, agreed.latencies);
     const char *trace = coll_env("COLL_TRACE");

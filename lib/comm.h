@@ -34,6 +34,7 @@ extern const coll_operation_info coll_operations[COLL_OPERATIONS];
 /* The tags of messages on the private communicator. */
 enum {
     COLL_TAG_BCAST = 1,
+    COLL_TAG_CONFIRMATION,
     COLL_TAG_FIRST_TREE,
     COLL_TAG_SECOND_TREE,
     COLL_TAG_GATHER,
@@ -47,6 +48,14 @@ enum {
     COLL_TAG_WIDE = 1 << 14, /* and the next COLL_TAGS_WIDE - 1, by turns (hlot/relay.c) */
     COLL_TAGS_WIDE = 1 << 13 /* up to the highest tag that MPI promises */
 };
+
+/* What the guard has found for an operation at sizes from one power of two to the next. */
+typedef enum coll_verdict {
+    COLL_VERDICT_NONE,
+    COLL_VERDICT_CHOICE,
+    COLL_VERDICT_NATIVE
+} coll_verdict;
+enum { COLL_SIZE_CLASSES = 64 };
 
 typedef struct coll_comm {
     MPI_Comm user;    /* the communicator that this belongs to */
@@ -66,7 +75,9 @@ typedef struct coll_comm {
     bool stands_back;
     MPI_Datatype plain_type; /* the last such type, and the bytes of an element: 0 for none */
     MPI_Count plain_bytes;
-    bool trace;         /* this rank prints a line a call */
+    bool trace; /* this rank prints a line a call */
+    bool guard; /* the chooser's picks are compared with native on first use */
+    coll_verdict verdicts[COLL_OPERATIONS][COLL_SIZE_CLASSES];
     int broken;         /* the error after which messages may be astray, or MPI_SUCCESS */
     uint32_t confirmed; /* confirmed broadcasts so far */
     int order_root;     /* the root that the next two are for, or -1 */

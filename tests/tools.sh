@@ -60,17 +60,26 @@ done
 
 # A profile, read back by the library, is where its values come from.
 run 3 coll-profile --output p --json p.json --seconds 0.2 --noise 1e9 || fail "coll-profile"
+grep -q '^[a-z]*  *L  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*$' out || fail "L in the table"
+grep -q '^memory  *Mmtm ' out || fail "copies in the table"
 test "$(head -n 1 p)" = "libcoll-profile 2" || fail "first line of the profile"
 test "$(tail -n 1 p)" = end || fail "last line of the profile"
 grep -q "^hosts $(uname -n)\$" p || fail "hosts of the profile"
-level=$(sed -n 's/^level \([a-z]*\) .*/\1/p' p)
-grep -q "^{\"level\": \"$(echo "$level" | head -n 1)\", \"pairs\": 1, .*\"kept\": 1}\$" p.json ||
-    fail "rows of the profile"
-test "$(echo "$level" | wc -l)" = "$(wc -l <p.json)" || fail "a row for each level"
+for level in $(sed -n 's/^level \([a-z]*\) .*/\1/p' p); do
+    grep -q "^{\"level\": \"$level\", \"pairs\": 1, .*\"kept\": 1}\$" p.json || fail "row of $level"
+    for parameter in Os gs L gr Or Ur; do
+        grep -q "^{\"level\": \"$level\", \"parameter\": \"$parameter\", .*\"kept\": 1}\$" p.json ||
+            fail "$parameter of $level in the rows"
+        grep -q "^curve $level $parameter error [^ ]* at [0-9]" p || fail "$parameter of $level"
+    done
+done
+for copy in Mctc Mctm Mmtm; do
+    grep -q "^copy $copy error [^ ]* at 64 " p || fail "$copy"
+done
 ls p.*part 2>/dev/null && fail "temporary files are left"
 COLL_PROFILE=p run 2 coll-info || fail "coll-info with a profile"
 grep -q '^profile  *p$' out || fail "the profile's name"
-test "$(grep -c ' measured$' out)" = "$(wc -l <p.json)" || fail "measured levels"
+test "$(grep -c ' measured$' out)" = "$(grep -c '^level ' p)" || fail "measured levels"
 mkdir -p config/libcoll && mv p config/libcoll/profile
 run 0 coll-info || fail "coll-info with a profile that is found"
 grep -q "^profile  *$work/config/libcoll/profile\$" out || fail "the found profile's name"
@@ -81,7 +90,7 @@ for n in 0 3; do
     run $n coll-info --json j || fail "coll-info at $n ranks"
     test "$(grep -c '^libcoll  *[0-9]' out)" = 1 || fail "printed once at $n ranks"
     grep -q '^profile  *built-in$' out || fail "built-in"
-    grep -q '^bcast  *chain:chunk=0,window=16,' out || fail "algorithms"
+    grep -q '^bcast  *chain:chunk=0,window=0,' out || fail "algorithms"
     grep -q '^COLL_PROFILE  *- ' out || fail "settings"
     test "$(wc -l <j)" = 6 || fail "a line for the machine and one for each level"
 done
@@ -98,7 +107,7 @@ run 2 coll-info explain bcast 1K || fail "explain on one node"
 grep -q '^\* native .*  chosen: all ranks on one node$' out || fail "native on one node"
 grep -q '^# on one node the MPI library' out || fail "the rule for one node"
 COLL_BCAST=chain:chunk=8K run 2 coll-info explain bcast 1K || fail "explain the user's word"
-grep -q "^\* chain:chunk=8K,window=16,confirm=0,retry=2 .*  chosen: the user's word\$" out || fail "the user's word"
+grep -q "^\* chain:chunk=8K,window=0,confirm=0,retry=2 .*  chosen: the user's word\$" out || fail "the user's word"
 run 1 coll-info explain aggregate 1M --ranks 9 || fail "explain aggregate"
 grep -q 'chosen: nobody knows the size$' out || fail "the size of an aggregate"
 
