@@ -145,6 +145,30 @@ for size in 0 x -1 1.5M 99999999T; do
 done
 refuses "--ranks 0: a number from 1" coll-info explain bcast 1M --ranks 0
 refuses "--root 5: there are 5 ranks" coll-info explain bcast 1M --ranks 5 --root 5
+
+# explain dcp: the paper's condition on an account.
+echo 'coll: account ranks=10 dcps=0 Tcomp=8.0 Tcoll=3.5 Tpoint=1.0 collectives=9.0' >account
+run 0 coll-info explain dcp account --json j || fail "explain dcp"
+grep -q "blocking: DCPs pay from 1:8 on" out || fail "explain dcp: blocking"
+grep -q "overlapped: DCPs pay from 1:3 on" out || fail "explain dcp: overlapped"
+grep -q '"served": 4, "now_s": 12.5, "blocking_s": 13.45, "overlapped_s": 11' j || fail "explain dcp: JSON"
+refuses "explain dcp needs one file" coll-info explain dcp
+refuses "no line" coll-info explain dcp j
+refuses "nowhere: No such file" coll-info explain dcp nowhere
+refuses "--share 2: a number from 0 to 1" coll-info explain dcp account --share 2
+sed 's/dcps=0/dcps=2/' account >served
+refuses "had 2 DCPs already" coll-info explain dcp served
+
+# coll-bench dcp: a row for each scheme, and for those without dedicated processors.
+run 3 coll-bench dcp --dcp 1:2,2 --sizes 8 --compute 0,5 --reps 20 --json j || fail "coll-bench dcp"
+[ "$(grep -c '"op": "dcp"' j)" = 22 ] || fail "coll-bench dcp: rows"
+[ "$(grep -c '"algorithm": "dcp", "params": "1:2", "ranks": 2' j)" = 2 ] || fail "coll-bench dcp: ranks"
+refuses "--dcp is missing" coll-bench dcp
+refuses "COLL_DCP=2:1: write 1:4" coll-bench dcp --dcp 2:1
+refuses "more dedicated processors than ranks" coll-bench dcp --dcp 99
+refuses "--sizes: 12: a multiple of 8" coll-bench dcp --dcp 1 --sizes 12
+refuses "unknown option --frob" coll-bench dcp --frob
+
 refuses "--ranks and --root belong to explain" coll-info --ranks 5
 counts="0 3"
 refuses "nowhere/j: can't be written" coll-info --json nowhere/j
