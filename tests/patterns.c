@@ -238,7 +238,7 @@ START_TEST(bad_specs_name_setting_value_and_remedy) {
                      "COLL_BCAST=two_tree:window=0: window must be 1 to 1K");
     ck_assert_str_eq(refusal("chain:chunk=2G"), "COLL_BCAST=chain:chunk=2G: chunk must be 0 to 1G");
     ck_assert_str_eq(refusal("chain:window=x"),
-                     "COLL_BCAST=chain:window=x: window must be 1 to 1K");
+                     "COLL_BCAST=chain:window=x: window must be 0 to 1K");
     ck_assert_str_eq(
         refusal("chain:chunks=1"),
         "COLL_BCAST=chain:chunks=1: unknown parameter; chain takes: chunk, window, confirm, "
