@@ -140,11 +140,14 @@ static int mail(coll_dcp_request *request) {
     copy(envelope->values + head, request->sendbuf, request->bytes);
     int code = PMPI_Irecv(envelope->result, (int)(head + most), MPI_BYTE, dcp, header.reply,
                           job->wire, &envelope->requests[1]);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Isend(envelope->values, (int)(head + request->bytes), MPI_BYTE, dcp,
-                          COLL_JOB_TAG_TO_DCP, job->wire, &envelope->requests[0]);
     if (code != MPI_SUCCESS) {
         free_envelope(envelope);
+        return code;
+    }
+    code = PMPI_Isend(envelope->values, (int)(head + request->bytes), MPI_BYTE, dcp,
+                      COLL_JOB_TAG_TO_DCP, job->wire, &envelope->requests[0]);
+    if (code != MPI_SUCCESS) {
+        coll_wait_abandon(1, &envelope->requests[1]); /* may still be written to: not freed */
         return code;
     }
     request->slot = NULL;

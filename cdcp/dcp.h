@@ -35,7 +35,10 @@
  */
 int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app);
 
-/* A DCP's whole life. Returns when all its application ranks have stopped. */
+/*
+ * A DCP's whole life. Returns when all its application ranks have stopped. After an error (no
+ * memory, MPI's own) some of them may wait for ever: the caller should end the job by MPI_Abort.
+ */
 int coll_dcp_serve(void);
 
 /*

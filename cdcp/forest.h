@@ -8,7 +8,8 @@
  * halves become one node as soon as both are there. So whoever holds the forest of some ranks may
  * hand it to somebody else, who adds it to his: the result is the same to the bit for any number of
  * stations on the way. A run of c consecutive ranks is at most 2 log2(c) nodes; one, where it is
- * itself a node, as with DCPs that serve equal powers of two.
+ * itself a node, as with DCPs that serve equal powers of two: then the fixed order costs nothing.
+ * Ranks dealt out over the nodes one by one stay as many nodes as they are.
  */
 #ifndef COLL_CDCP_FOREST_H
 #define COLL_CDCP_FOREST_H

@@ -205,8 +205,7 @@ static int tell_members(const coll_membership *membership, const int members[], 
 static int agree_on_number(coll_membership *membership) {
     if (membership->rank == 0) {
         pthread_mutex_lock(&lock);
-        membership->number =
-            ((uint64_t)coll_the_job.rank + 1) << 32 | (registered_here++ & UINT32_MAX);
+        membership->number = ((uint64_t)coll_the_job.rank + 1) << 32 | registered_here++;
         pthread_mutex_unlock(&lock);
     }
     return PMPI_Bcast(&membership->number, 1, MPI_UINT64_T, 0, membership->comm);
