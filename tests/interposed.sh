@@ -65,7 +65,7 @@ same 2 bindings
 same 3 family
 
 # Broadcasts and gathers go to libcoll from every language; they know their world.
-for program in mpif_h use_mpi use_mpi_f08 calls; do
+for program in calls mpif_h use_mpi use_mpi_f08; do
     [ -x "$build/tests/interposed/$program" ] || continue
     COLL_TRACE=1 coll_run 5 --dcp 2 --bcast chain --gather linear -- \
         "$build/tests/interposed/$program" || fail "$program with --bcast and --gather"
