@@ -11,6 +11,8 @@ CLEANFILES += coll-run
 EXTRA_DIST += \
 	scripts/applications \
 	scripts/check \
+	scripts/chooser-score \
+	scripts/chooser-score.d/score.awk \
 	scripts/coll-run.in \
 	scripts/netlab \
 	scripts/netlab.d/delay.c \
