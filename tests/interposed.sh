@@ -126,6 +126,7 @@ done
 
 # started: waits until a job runs that sleeps; its application's processes are in out.
 started() {
+    : >out
     timeout -k 10 60 "$build/coll-run" -n 5 --dcp 2 -- "$work/ends" sleep >out 2>err </dev/null &
     for _ in $(seq 100); do
         [ "$(grep -c pid out)" = 3 ] && return
