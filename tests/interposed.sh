@@ -65,7 +65,7 @@ same 2 bindings
 same 3 family
 
 # Broadcasts and gathers go to libcoll from every language; they know their world.
-for program in mpif_h use_mpi use_mpi_f08 calls; do
+for program in calls mpif_h use_mpi use_mpi_f08; do
     [ -x "$build/tests/interposed/$program" ] || continue
     COLL_TRACE=1 coll_run 5 --dcp 2 --bcast chain --gather linear -- \
         "$build/tests/interposed/$program" || fail "$program with --bcast and --gather"
@@ -126,6 +126,7 @@ done
 
 # started: waits until a job runs that sleeps; its application's processes are in out.
 started() {
+    : >out
     timeout -k 10 60 "$build/coll-run" -n 5 --dcp 2 -- "$work/ends" sleep >out 2>err </dev/null &
     for _ in $(seq 100); do
         [ "$(grep -c pid out)" = 3 ] && return

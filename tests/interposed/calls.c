@@ -238,6 +238,8 @@ static void messages(void) {
     say("from %d came %d", status.MPI_SOURCE, from);
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &status);
     say("nothing more %d", !flag);
+    MPI_Bcast(&from, 1, MPI_INT, ranks - 1, MPI_COMM_WORLD);
+    say("of the last came %d", from);
     int *all = malloc((size_t)ranks * sizeof *all);
     MPI_Gather(&rank, 1, MPI_INT, all, 1, MPI_INT, ranks - 1, MPI_COMM_WORLD);
     for (int i = 0; rank == ranks - 1 && i < ranks; i++)
