@@ -17,6 +17,7 @@ bin_PROGRAMS += coll-hlot
 coll_hlot_SOURCES = \
 	hlot/coll-hlot.c \
 	hlot/draw.c hlot/draw.h \
+	hlot/observer.c hlot/observer.h \
 	hlot/report.c hlot/report.h \
 	tools/stats.c tools/stats.h
 coll_hlot_LDADD = libcli.la libcoll_core.la
