@@ -102,10 +102,12 @@ static double predict_with(const coll_shape *call, const coll_profile *profile, 
 size_t hlot_wide_predict(const coll_shape *call, const coll_profile *profile, hlot_kind kind,
                          uint64_t segment, double *seconds) {
     hlot_network network;
-    fill_network(call, profile, &network);
     size_t lowest = segment ? segment : LEAST_SEGMENT, highest = segment ? segment : MOST_SEGMENT;
     size_t best = 0;
     double least = INFINITY;
+    if (!seconds && (segment || call->bytes <= LEAST_SEGMENT)) /* there is no choice */
+        return lowest < call->bytes ? lowest : call->bytes;
+    fill_network(call, profile, &network);
     for (size_t now = lowest; now <= highest; now *= 2) {
         size_t length = now < call->bytes ? now : call->bytes;
         double time = predict_with(call, profile, kind, length, &network);
