@@ -133,6 +133,7 @@ typedef struct COLL_Cost {
     double latency;  /* s: from the start of a small send to its arrival */
     double overhead; /* s: processor time of one send or one receive */
     double per_byte; /* s: the gap per byte of a stream of messages, 1 / bandwidth */
+    double wake;     /* s: what a rank of libcoll that waits for a message adds to Ur: it sleeps */
     double per_rank; /* s: what each rank beyond two that talks at once adds to L */
     double together; /* bytes/s: what all streams at once get in sum; 0: no limit was found */
     double buffer;   /* BL, bytes: what waits before the bottleneck without loss; 0: unknown */
@@ -262,6 +263,33 @@ typedef struct COLL_Aggregate_stats {
  * Zhang, Qiu et al., 3-stage aggregation (eq. 4).
  */
 int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats);
+
+/* An allreduce under way, made by DCP_IAllreduce. */
+typedef struct DCP_Pending *DCP_Request;
+#define DCP_REQUEST_NULL ((DCP_Request)0)
+
+/*
+ * MPI_Iallreduce on dedicated collective processors (DCPs): the call hands the values over, the
+ * DCPs reduce them while the caller computes, DCP_Wait fetches the result. Where no DCP serves
+ * (COLL_DCP is not set, a user's operation or a derived type, much data, an intercommunicator) it
+ * is MPI_Iallreduce itself, so that the same program runs anywhere. Sums of floating-point numbers
+ * are formed along one tree over the ranks: the same bits on every rank and in every run.
+ *
+ * SENDBUF may be MPI_IN_PLACE. RECVBUF must not be touched before the request completes, SENDBUF
+ * not be changed. Source: paper "CDCP", section IV.B.
+ */
+int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
+                   MPI_Op op, MPI_Comm comm, DCP_Request *request);
+
+/*
+ * Waits until *REQUEST is complete and sets it to DCP_REQUEST_NULL. Not collective. A
+ * DCP_REQUEST_NULL is complete at once. Ranks whose count, type or operation don't match get
+ * MPI_ERR_OTHER with a text that says who and how; with COLL_TIMEOUT, late ranks are named.
+ */
+int DCP_Wait(DCP_Request *request);
+
+/* The same without waiting: *FLAG says whether *REQUEST was complete. */
+int DCP_Test(DCP_Request *request, int *flag);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,7 @@ libcoll_core_la_SOURCES = \
 	lib/env.c lib/env.h \
 	lib/error.c lib/error.h \
 	lib/flow.c lib/flow.h \
+	lib/guard.c lib/guard.h \
 	lib/hostlist.c lib/hostlist.h \
 	lib/info.c \
 	lib/locate.c lib/locate.h \
@@ -23,6 +24,7 @@ libcoll_core_la_SOURCES = \
 	lib/run.c lib/run.h \
 	lib/select.c lib/select.h \
 	lib/spec.c lib/spec.h \
+	lib/substitute.h \
 	lib/topo.c lib/topo.h \
 	lib/topocache.c lib/topocache.h \
 	lib/topofile.c lib/topofile.h \
@@ -60,6 +62,7 @@ libcoll_core_la_SOURCES = \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/cluster.c lib/pattern/cluster.h \
 	lib/pattern/incast.c lib/pattern/incast.h \
+	lib/pattern/multiply.c lib/pattern/multiply.h \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
 	lib/pattern/tree.c lib/pattern/tree.h \
@@ -70,4 +73,4 @@ libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 lib_LTLIBRARIES += libcoll.la
 libcoll_la_SOURCES =
 libcoll_la_LIBADD = libcoll_core.la
-libcoll_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^(COLL|DCP)_'
+libcoll_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^(COLL_|DCP_|coll_dcp_)'

@@ -26,6 +26,12 @@ static const double BRIEF = 100e-6;
 static const double FIRST_SLEEP_SHARE = 1.0 / 2, SLEEP_SHARE = 1.0 / 8;
 static const double SHORTEST_SLEEP = 20e-6, LONGEST_SLEEP = 1e-3;
 
+/*
+ * In a long silence: sleeps that make the end of it come later by so little a share of it; at the
+ * longest they take some 0.1 % of a core.
+ */
+static const double SILENT_SLEEP_SHARE = 1.0 / 100, LONGEST_SILENT_SLEEP = 10e-3;
+
 /* How much the last wait counts in the average of what waits have lately taken. */
 static const double LAST_WAIT_SHARE = 1.0 / 4;
 
@@ -37,21 +43,11 @@ static const double LAST_WAIT_SHARE = 1.0 / 4;
 static const double TAKEN = 1.5e-6, SHARED = 1;
 enum { TAKEN_OFTEN = 8 };
 
-/* One wait without progress so far. */
-typedef struct waiter {
-    coll_wait *wait;
-    double since;  /* when it began */
-    double waited; /* s: until the last test that found nothing */
-    int pauses;    /* since it began */
-    int taken;     /* offers of the core in a row that somebody took */
-    bool woken;    /* the last pause was a sleep */
-} waiter;
-
 /*
  * Something completed, at some time after the last test that found nothing. To count the sleep
  * since then would make waits seem longer than they need be, sleeps longer in turn, and so on.
  */
-static void progress(waiter *patience) {
+void coll_patience_progress(coll_patience *patience) {
     coll_wait *wait = patience->wait;
     if (patience->pauses)
         wait->usual += (patience->waited - wait->usual) * LAST_WAIT_SHARE;
@@ -59,24 +55,22 @@ static void progress(waiter *patience) {
     patience->pauses = 0;
 }
 
-static waiter begin(coll_wait *wait) {
-    return (waiter){.wait = wait, .since = PMPI_Wtime()};
+coll_patience coll_patience_begin(coll_wait *wait) {
+    return (coll_patience){.wait = wait, .since = PMPI_Wtime()};
 }
 
-static bool expired(const waiter *patience, double seconds) {
+bool coll_patience_expired(const coll_patience *patience, double seconds) {
     return seconds > 0 && PMPI_Wtime() - patience->since > seconds;
 }
 
-static void nap(waiter *patience, double sleep) {
-    const coll_wait *wait = patience->wait;
-    double longest = wait->longest_sleep > 0 ? wait->longest_sleep : LONGEST_SLEEP;
+static void nap(coll_patience *patience, double longest, double sleep) {
     sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < longest ? sleep : longest;
     coll_doorbell_sleep(sleep);
     patience->woken = true;
 }
 
 /* Lets others run, and notices whether they did. */
-static void offer_core(waiter *patience, double now) {
+static void offer_core(coll_patience *patience, double now) {
     sched_yield();
     double back = PMPI_Wtime();
     patience->taken = back - now > TAKEN ? patience->taken + 1 : 0;
@@ -91,10 +85,10 @@ static bool is_shared(const coll_wait *wait, double now) {
 }
 
 /*
- * Passes the time between two tests. A sleep is followed by two of them: Open MPI's look at the
- * requests first and at the network afterwards, so that only the second tells what came meanwhile.
+ * A sleep is followed by two looks: Open MPI's tests look at the requests first and at the network
+ * afterwards, so that only the second tells what came meanwhile.
  */
-static void relax(waiter *patience) {
+void coll_patience_relax(coll_patience *patience) {
     const coll_wait *wait = patience->wait;
     if (patience->woken) {
         patience->woken = false;
@@ -102,18 +96,23 @@ static void relax(waiter *patience) {
     }
     double now = PMPI_Wtime(), waited = patience->waited = now - patience->since;
     int pause = patience->pauses++;
+    if (wait->silence > 0 && waited > wait->silence) {
+        nap(patience, LONGEST_SILENT_SLEEP, waited * SILENT_SLEEP_SHARE);
+        return;
+    }
     if (!is_shared(wait, now)) {
         if (waited > SPIN)
             offer_core(patience, now);
         return;
     }
+    double longest = wait->longest_sleep > 0 ? wait->longest_sleep : LONGEST_SLEEP;
     bool brief = wait->usual < BRIEF && waited < 2 * wait->usual + SHORTEST_SLEEP;
     if (brief || pause == 0)
         offer_core(patience, now);
     else if (pause == 1)
-        nap(patience, wait->usual * FIRST_SLEEP_SHARE - waited);
+        nap(patience, longest, wait->usual * FIRST_SLEEP_SHARE - waited);
     else
-        nap(patience, waited * SLEEP_SHARE);
+        nap(patience, longest, waited * SLEEP_SHARE);
 }
 
 /* The lowest peer above AFTER that a request still waits for; INT_MAX where there is none. */
@@ -147,15 +146,17 @@ static int report(double seconds, int count, MPI_Request requests[], const int p
 }
 
 int coll_wait_manner_parse(const char *text, coll_wait_manner *manner) {
-    static const char *const names[] = {
-        [COLL_WAIT_AUTO] = "auto", [COLL_WAIT_POLITE] = "polite", [COLL_WAIT_SPIN] = "spin"};
+    static const char *const names[] = {[COLL_WAIT_AUTO] = "auto",
+                                        [COLL_WAIT_POLITE] = "polite",
+                                        [COLL_WAIT_SPIN] = "spin",
+                                        [COLL_WAIT_BLOCK] = "block"};
     *manner = COLL_WAIT_AUTO;
     for (int i = 0; text && i < (int)(sizeof names / sizeof *names); i++)
         if (strcmp(text, names[i]) == 0) {
             *manner = (coll_wait_manner)i;
             return MPI_SUCCESS;
         }
-    return text ? coll_error(MPI_ERR_ARG, "COLL_WAIT=%s: allowed: auto, polite, spin", text)
+    return text ? coll_error(MPI_ERR_ARG, "COLL_WAIT=%s: allowed: auto, polite, spin, block", text)
                 : MPI_SUCCESS;
 }
 
@@ -227,7 +228,11 @@ static int test_any(int first, int count, MPI_Request requests[], int *index, in
 /* Waits for one request, at most SECONDS (0: for ever); *LATE when none came in that time. */
 static int wait_any(coll_wait *wait, double seconds, int count, MPI_Request requests[], int *index,
                     bool *late) {
-    waiter patience = begin(wait);
+    if (wait->manner == COLL_WAIT_BLOCK && seconds == 0) {
+        *late = false;
+        return PMPI_Waitany(count, requests, index, MPI_STATUS_IGNORE);
+    }
+    coll_patience patience = coll_patience_begin(wait);
     *late = false;
     int first = wait->turn < count ? wait->turn : 0;
     for (;;) {
@@ -237,32 +242,37 @@ static int wait_any(coll_wait *wait, double seconds, int count, MPI_Request requ
         if (code != MPI_SUCCESS)
             return code;
         if (done) {
-            progress(&patience);
+            coll_patience_progress(&patience);
             wait->turn = *index == MPI_UNDEFINED ? 0 : *index + 1;
             return MPI_SUCCESS;
         }
-        *late = expired(&patience, seconds);
+        *late = coll_patience_expired(&patience, seconds);
         if (*late)
             return MPI_SUCCESS;
-        relax(&patience);
+        coll_patience_relax(&patience);
     }
 }
 
 int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
                    int *completed, int indices[]) {
-    waiter patience = begin(wait);
+    if (wait->manner == COLL_WAIT_BLOCK) {
+        int code = PMPI_Waitsome(count, requests, completed, indices, MPI_STATUSES_IGNORE);
+        *completed = *completed == MPI_UNDEFINED ? 0 : *completed;
+        return code;
+    }
+    coll_patience patience = coll_patience_begin(wait);
     for (;;) {
         int code = PMPI_Testsome(count, requests, completed, indices, MPI_STATUSES_IGNORE);
         if (code != MPI_SUCCESS)
             return code;
         if (*completed == MPI_UNDEFINED)
             *completed = 0;
-        else if (*completed == 0 && !expired(&patience, wait->timeout)) {
-            relax(&patience);
+        else if (*completed == 0 && !coll_patience_expired(&patience, wait->timeout)) {
+            coll_patience_relax(&patience);
             continue;
         } else if (*completed == 0)
             return report(wait->timeout, count, requests, peers);
-        progress(&patience);
+        coll_patience_progress(&patience);
         return MPI_SUCCESS;
     }
 }
@@ -315,18 +325,20 @@ static int test_all(int count, MPI_Request requests[], bool *active, bool *moved
 }
 
 int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]) {
-    waiter patience = begin(wait);
+    if (wait->manner == COLL_WAIT_BLOCK)
+        return PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    coll_patience patience = coll_patience_begin(wait);
     for (;;) {
         bool active, moved;
         int code = test_all(count, requests, &active, &moved);
         if (code != MPI_SUCCESS || !active)
             return code;
         if (moved)
-            progress(&patience);
-        else if (expired(&patience, wait->timeout))
+            coll_patience_progress(&patience);
+        else if (coll_patience_expired(&patience, wait->timeout))
             return report(wait->timeout, count, requests, peers);
         else
-            relax(&patience);
+            coll_patience_relax(&patience);
     }
 }
 

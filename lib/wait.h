@@ -13,7 +13,16 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-typedef enum coll_wait_manner { COLL_WAIT_AUTO, COLL_WAIT_POLITE, COLL_WAIT_SPIN } coll_wait_manner;
+/*
+ * COLL_WAIT_BLOCK leaves waiting to the MPI library (MPI_Waitany and its like), without time-outs:
+ * for simulators, in which time passes in MPI calls alone.
+ */
+typedef enum coll_wait_manner {
+    COLL_WAIT_AUTO,
+    COLL_WAIT_POLITE,
+    COLL_WAIT_SPIN,
+    COLL_WAIT_BLOCK
+} coll_wait_manner;
 
 typedef struct coll_wait {
     coll_wait_manner manner; /* what the user wants */
@@ -22,10 +31,12 @@ typedef struct coll_wait {
     double shared_until;  /* date until which others are known to want this core */
     double usual;         /* s: what waits have lately taken */
     double longest_sleep; /* s, on a shared core; 0: the usual millisecond */
-    int turn; /* which request coll_wait_any looks at first, so that all get their turn */
+    double silence; /* s of waiting after which it sleeps on a core of its own too; 0: never */
+    int turn;       /* which request coll_wait_any looks at first, so that all get their turn */
 } coll_wait;
 
-/* Reads "auto" (also NULL), "polite" or "spin"; else MPI_ERR_ARG with a text that says so. */
+/* Reads "auto" (also NULL), "polite", "spin" or "block"; else MPI_ERR_ARG with a text that says so.
+ */
 int coll_wait_manner_parse(const char *text, coll_wait_manner *manner);
 
 /* How processes placed like TOPO should wait. TIMEOUT in seconds, 0 for none. */
@@ -65,5 +76,28 @@ int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int 
  * be freed that was being sent.
  */
 void coll_wait_abandon(int count, MPI_Request requests[]);
+
+/*
+ * The same patience for waits on other things than requests: begin, then look and relax until what
+ * was waited for is there, then progress. Begins anew after progress.
+ */
+typedef struct coll_patience {
+    coll_wait *wait;
+    double since;  /* when it began */
+    double waited; /* s: until the last look that found nothing */
+    int pauses;    /* since it began */
+    int taken;     /* offers of the core in a row that somebody took */
+    bool woken;    /* the last pause was a sleep */
+} coll_patience;
+
+coll_patience coll_patience_begin(coll_wait *wait);
+
+/* Passes the time between two looks that found nothing. */
+void coll_patience_relax(coll_patience *patience);
+
+void coll_patience_progress(coll_patience *patience);
+
+/* Whether it has waited longer than SECONDS; never for 0. */
+bool coll_patience_expired(const coll_patience *patience, double seconds);
 
 #endif

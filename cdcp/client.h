@@ -1,0 +1,11 @@
+/* The beginning and the end of an application rank's side; cdcp/dcp.h has what lies between. */
+#ifndef COLL_CDCP_CLIENT_H
+#define COLL_CDCP_CLIENT_H
+
+/* Opens this rank's mailbox. */
+int coll_client_open(void);
+
+/* The last word to this rank's DCP. */
+int coll_client_close(void);
+
+#endif

@@ -1,0 +1,125 @@
+/*
+ * Dedicated collective processors (DCPs): some ranks of a job serve the allreduces of the others,
+ * the application ranks, which post their values and fetch the result without taking part in
+ * between. Source: paper "CDCP", section IV.
+ *
+ * A job's life: every rank calls coll_dcp_start after MPI_Init. A DCP then calls coll_dcp_serve,
+ * which returns when its application ranks have called coll_dcp_stop. Application ranks work on the
+ * communicator that coll_dcp_start gave them and on those derived from it. All of them finalize
+ * MPI.
+ *
+ * Reductions follow one tree over the ranks of the communicator: the same bits on every rank, for
+ * any order of arrival and any number of DCPs.
+ *
+ * Every function that returns an int returns MPI_SUCCESS or an MPI error code, whose text
+ * MPI_Error_string gives; none of them calls an error handler (those of coll.h do). Functions are
+ * local unless they say "collective". Where MPI_Init_thread gave MPI_THREAD_MULTIPLE they may be
+ * called from several threads at once, as their MPI namesakes may.
+ */
+#ifndef COLL_CDCP_DCP_H
+#define COLL_CDCP_DCP_H
+
+#include "lib/substitute.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Makes DCPs of some ranks of WORLD, those and as many as SPEC says (COLL_DCP's syntax, see
+ * cdcp/mapping.h; rank 0's word counts). Collective over WORLD; again only after the end. From now
+ * on WORLD stands for *APP in libcoll's calls (lib/substitute.h): coll_dcp_comm. *APP becomes the
+ * communicator of the application ranks, in the order of WORLD, on these; MPI_COMM_NULL on a
+ * DCP. *APP belongs to the engine: coll_dcp_stop frees it. Errors, alike on all ranks: MPI_ERR_ARG
+ * for a SPEC that is malformed or leaves no application rank and for bad settings, MPI_ERR_NO_MEM.
+ */
+int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app);
+
+/* A DCP's whole life. Returns when all its application ranks have stopped. */
+int coll_dcp_serve(void);
+
+/*
+ * The end of an application rank's posts: tells its DCP, and frees what coll_dcp_start made. Its
+ * requests must be complete. Collective over the application ranks.
+ */
+int coll_dcp_stop(void);
+
+/*
+ * Makes COMM known to the engine: its members agree on a number for it by one broadcast of 8 bytes.
+ * Collective over COMM. A communicator that isn't registered registers itself at its first post,
+ * which is then no longer local: call this where communicators are made. Does nothing for
+ * intercommunicators, for communicators with ranks that aren't application ranks of this job, for
+ * COMM registered before, and where no DCPs serve.
+ */
+int coll_dcp_register(MPI_Comm comm);
+
+/*
+ * True where DCPs take an allreduce: a predefined operation on a predefined type that it is defined
+ * for, of no more bytes than the limit, on a communicator of application ranks. The same on all
+ * ranks of COMM that make the same call; about 10 ns for a communicator used before.
+ */
+bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
+/*
+ * A posted allreduce, or a persistent one. Requests lie in one range of addresses, so that a caller
+ * who hides them behind MPI_Request handles can tell them from MPI's own: coll_dcp_owns.
+ */
+typedef struct coll_dcp_request coll_dcp_request;
+
+/* A request begins with so many ints that are its holder's; they stay when it is used again. */
+enum { COLL_DCP_ROOM = 64 };
+
+typedef struct coll_dcp_range {
+    uintptr_t base, size; /* size 0 until the first request */
+} coll_dcp_range;
+extern coll_dcp_range coll_dcp_arena;
+
+static inline bool coll_dcp_owns(const void *request) {
+    return (uintptr_t)request - coll_dcp_arena.base < coll_dcp_arena.size;
+}
+
+/*
+ * Posts an allreduce that coll_dcp_takes is true for. SENDBUF (or MPI_IN_PLACE) is read before it
+ * returns; RECVBUF is written by the wait or test that completes the request. The posts on a
+ * communicator must come in the same order on all its ranks; completion in any order.
+ */
+int coll_dcp_post(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm, coll_dcp_request **request);
+
+/*
+ * The same as a persistent request, inactive until coll_dcp_begin reads its SENDBUF and posts it.
+ * Waiting and testing leave it inactive; coll_dcp_release ends it.
+ */
+int coll_dcp_prepare(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm, coll_dcp_request **request);
+int coll_dcp_begin(coll_dcp_request *request);
+
+/* Ends an inactive persistent request and sets *REQUEST to NULL. */
+int coll_dcp_release(coll_dcp_request **request);
+
+/* Whether REQUEST is persistent, whether it is active (posted and not completed by the caller). */
+bool coll_dcp_persistent(const coll_dcp_request *request);
+bool coll_dcp_active(const coll_dcp_request *request);
+
+/*
+ * The communicator that it was posted on, on whose handler the caller raises its errors; the
+ * application's world where that one has been freed since.
+ */
+MPI_Comm coll_dcp_request_comm(const coll_dcp_request *request);
+
+/*
+ * Whether the result (or error) of REQUEST is there; true of an inactive one. Completes nothing:
+ * what MPI_Request_get_status needs. Lets MPI make progress where it is not.
+ */
+bool coll_dcp_ready(coll_dcp_request *request);
+
+/*
+ * Completes *REQUEST: RECVBUF holds the result afterwards, or the error comes back. A request that
+ * isn't persistent is gone and *REQUEST is NULL; a persistent one is inactive. An inactive one
+ * completes at once. Waiting is polite, and lets MPI make progress; test does nothing more than set
+ * *FLAG to 0 where the result isn't there.
+ */
+int coll_dcp_wait(coll_dcp_request **request);
+int coll_dcp_test(coll_dcp_request **request, int *flag);
+
+#endif

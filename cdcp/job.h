@@ -1,0 +1,36 @@
+/* What all parts of the engine know of the job: who serves whom, by what way, and how to wait. */
+#ifndef COLL_CDCP_JOB_H
+#define COLL_CDCP_JOB_H
+
+#include "cdcp/mailbox.h"
+#include "cdcp/mapping.h"
+#include "lib/wait.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct coll_job {
+    bool posts;      /* this is an application rank between start and stop */
+    bool threaded;   /* several threads may post */
+    int rank;        /* in the job; everything here counts ranks in the job */
+    MPI_Comm wire;   /* of all ranks, private; its errors return */
+    MPI_Group group; /* of all ranks */
+    MPI_Comm app;    /* of the application ranks, on these */
+    coll_mapping mapping;
+    coll_mailboxes mailboxes;
+    size_t limit;   /* bytes of the largest allreduce that is taken */
+    int radix;      /* of the exchange among DCPs */
+    double timeout; /* s until late ranks are reported; 0: never */
+    coll_wait wait;
+} coll_job;
+
+extern coll_job coll_the_job;
+
+/* The number of the application's world among communicators; others are agreed on. */
+#define COLL_JOB_WORLD UINT64_C(0)
+
+/* Tags on the wire. */
+enum { COLL_JOB_TAG_TO_DCP = 1, COLL_JOB_TAG_RESULT /* and up, one a request */ };
+
+#endif

@@ -1,0 +1,101 @@
+#include "config.h"
+
+#include "cdcp/mailbox.h"
+
+#include "cdcp/wire.h"
+
+static size_t stride_for(size_t limit) {
+    const size_t line = COLL_MAILBOX_LINE, head = offsetof(coll_mailbox_slot, data);
+    size_t most = limit > COLL_WIRE_TEXT ? limit : COLL_WIRE_TEXT;
+    return (head + most + line - 1) / line * line;
+}
+
+/* Posts are numbered from 1: a state of 0 is no event. */
+static void empty(char *slots, size_t stride) {
+    const coll_mailbox box = {.slots = slots, .stride = stride};
+    for (uint32_t i = 0; i < COLL_MAILBOX_SLOTS; i++)
+        atomic_init(&coll_mailbox_slot_at(&box, i)->state, 0);
+}
+
+/* Whether all of the node have the window; else those that do give it back. */
+static int agree(coll_mailboxes *boxes, bool good) {
+    int mine = good, all = 0;
+    int code = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, boxes->node);
+    if (code == MPI_SUCCESS && good && !all)
+        code = PMPI_Win_free(&boxes->window);
+    if (!all)
+        boxes->window = MPI_WIN_NULL;
+    return code;
+}
+
+int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping *mapping,
+                        const int node_of[], size_t limit) {
+    int rank;
+    *boxes = (coll_mailboxes){
+        .node = MPI_COMM_NULL, .window = MPI_WIN_NULL, .stride = stride_for(limit)};
+    int code = PMPI_Comm_rank(job, &rank);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_split(job, node_of[rank], rank, &boxes->node);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_set_errhandler(boxes->node, MPI_ERRORS_RETURN);
+    if (code != MPI_SUCCESS)
+        return code;
+
+    int dcp = mapping->dcp_of[rank];
+    bool has_box = dcp >= 0 && node_of[dcp] == node_of[rank];
+    /* A line more than the slots: MPI does not say how it aligns them. */
+    size_t bytes = has_box ? COLL_MAILBOX_SLOTS * boxes->stride + COLL_MAILBOX_LINE : 0;
+    void *base;
+    code = PMPI_Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL, boxes->node, &base,
+                                    &boxes->window);
+    code = agree(boxes, code == MPI_SUCCESS);
+    if (code != MPI_SUCCESS || boxes->window == MPI_WIN_NULL)
+        return code;
+    coll_mailbox own;
+    code = coll_mailbox_open(boxes, job, rank, &own);
+    if (code == MPI_SUCCESS && own.slots)
+        empty(own.slots, own.stride);
+    return code == MPI_SUCCESS ? PMPI_Barrier(boxes->node) : code;
+}
+
+int coll_mailboxes_free(coll_mailboxes *boxes) {
+    int code = MPI_SUCCESS;
+    if (boxes->window != MPI_WIN_NULL)
+        code = PMPI_Win_free(&boxes->window);
+    if (code == MPI_SUCCESS && boxes->node != MPI_COMM_NULL)
+        code = PMPI_Comm_free(&boxes->node);
+    return code;
+}
+
+/* The rank in the node's communicator of the one that has RANK in JOB; MPI_UNDEFINED: elsewhere. */
+static int find_on_node(const coll_mailboxes *boxes, MPI_Comm job, int rank, int *found) {
+    MPI_Group of_job, of_node;
+    int code = PMPI_Comm_group(job, &of_job);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Comm_group(boxes->node, &of_node);
+    if (code == MPI_SUCCESS) {
+        code = PMPI_Group_translate_ranks(of_job, 1, &rank, of_node, found);
+        PMPI_Group_free(&of_node);
+    }
+    PMPI_Group_free(&of_job);
+    return code;
+}
+
+int coll_mailbox_open(const coll_mailboxes *boxes, MPI_Comm job, int rank, coll_mailbox *box) {
+    *box = (coll_mailbox){.stride = boxes->stride, .ticket = 1};
+    if (boxes->window == MPI_WIN_NULL)
+        return MPI_SUCCESS;
+    int on_node;
+    int code = find_on_node(boxes, job, rank, &on_node);
+    if (code != MPI_SUCCESS || on_node == MPI_UNDEFINED)
+        return code;
+    MPI_Aint bytes;
+    int unit;
+    char *base;
+    code = PMPI_Win_shared_query(boxes->window, on_node, &bytes, &unit, &base);
+    if (code == MPI_SUCCESS && bytes > 0)
+        box->slots =
+            base + (COLL_MAILBOX_LINE - (uintptr_t)base % COLL_MAILBOX_LINE) % COLL_MAILBOX_LINE;
+    return code;
+}

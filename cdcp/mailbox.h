@@ -1,0 +1,76 @@
+/*
+ * Mailboxes in the shared memory of a node: each application rank has a ring of slots through which
+ * it talks to the DCP of its node, one slot, and for small values one cache line, per allreduce in
+ * flight.
+ *
+ * The rank numbers its posts, puts post number t into slot t modulo the ring's length and sets the
+ * slot's state to "t posted" when everything else is written. The DCP awaits the posts in order; it
+ * writes the result over the values and sets the state to "t done" or "t failed". The slot is free
+ * again when the rank has fetched the result. Cost: two transfers of the line.
+ */
+#ifndef COLL_CDCP_MAILBOX_H
+#define COLL_CDCP_MAILBOX_H
+
+#include "cdcp/mapping.h"
+
+#include <mpi.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { COLL_MAILBOX_SLOTS = 32, COLL_MAILBOX_LINE = 64 };
+
+typedef enum coll_mailbox_event {
+    COLL_MAILBOX_POSTED = 1,
+    COLL_MAILBOX_DONE,
+    COLL_MAILBOX_FAILED
+} coll_mailbox_event;
+
+typedef struct coll_mailbox_slot {
+    alignas(COLL_MAILBOX_LINE) _Atomic uint32_t state;
+    int32_t code; /* operand code; of a failure, the error class */
+    uint64_t team;
+    uint32_t sequence;
+    int32_t count;
+    int32_t rank; /* in the communicator */
+    int32_t unused;
+    unsigned char data[COLL_MAILBOX_LINE / 2]; /* and on, as far as the stride allows */
+} coll_mailbox_slot;
+
+static inline uint32_t coll_mailbox_state(uint32_t ticket, coll_mailbox_event event) {
+    return ticket << 2 | (uint32_t)event;
+}
+
+/* One rank's slots as this process sees them; none where it has no mailbox. */
+typedef struct coll_mailbox {
+    char *slots;
+    size_t stride;
+    uint32_t ticket; /* the next post's: counted by the rank and by its DCP */
+} coll_mailbox;
+
+static inline coll_mailbox_slot *coll_mailbox_slot_at(const coll_mailbox *box, uint32_t ticket) {
+    return (void *)(box->slots + ticket % COLL_MAILBOX_SLOTS * box->stride);
+}
+
+/* The shared memory of a node, and this process's view of it. */
+typedef struct coll_mailboxes {
+    MPI_Comm node;  /* the job's ranks of this node */
+    MPI_Win window; /* MPI_WIN_NULL where it could not be had */
+    size_t stride;
+} coll_mailboxes;
+
+/*
+ * Makes mailboxes for values of at most LIMIT bytes between the ranks of JOB that are on one node;
+ * collective over JOB, and all of a node succeed or none. NODE is this rank's. Ends with
+ * coll_mailboxes_free, collective over the node.
+ */
+int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping *mapping,
+                        const int node_of[], size_t limit);
+int coll_mailboxes_free(coll_mailboxes *boxes);
+
+/* Opens the mailbox of RANK (of the job); without slots where it and this rank share no memory. */
+int coll_mailbox_open(const coll_mailboxes *boxes, MPI_Comm job, int rank, coll_mailbox *box);
+
+#endif

@@ -1,0 +1,32 @@
+# libpopcg.la: the ocean's grid, system and solvers.
+noinst_LTLIBRARIES += libpopcg.la
+libpopcg_la_SOURCES = \
+	cdcp/popcg/field.c cdcp/popcg/field.h \
+	cdcp/popcg/grid.c cdcp/popcg/grid.h \
+	cdcp/popcg/halo.c cdcp/popcg/halo.h \
+	cdcp/popcg/layout.c cdcp/popcg/layout.h \
+	cdcp/popcg/mask.c cdcp/popcg/mask.h \
+	cdcp/popcg/nine_point.c cdcp/popcg/nine_point.h \
+	cdcp/popcg/ocean.c cdcp/popcg/ocean.h \
+	cdcp/popcg/picture.c cdcp/popcg/picture.h \
+	cdcp/popcg/reduction.c cdcp/popcg/reduction.h \
+	cdcp/popcg/solver.c cdcp/popcg/solver.h \
+	cdcp/popcg/solver_chrongear.c \
+	cdcp/popcg/solver_pcg.c \
+	cdcp/popcg/solver_pipecg.c
+libpopcg_la_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
+libpopcg_la_LIBADD = $(PNG_LIBS)
+
+# The mask of the ocean, built into the program.
+EXTRA_DIST += cdcp/popcg/make-mask cdcp/popcg/ocean.pbm
+CLEANFILES += cdcp/popcg/ocean.inc
+cdcp/popcg/ocean.inc: $(srcdir)/cdcp/popcg/ocean.pbm
+	$(AM_V_GEN)$(MKDIR_P) cdcp/popcg
+	$(AM_V_at)od -An -v -tu1 $(srcdir)/cdcp/popcg/ocean.pbm | sed 's/[0-9][0-9]*/&,/g' >$@
+$(libpopcg_la_OBJECTS): cdcp/popcg/ocean.inc
+
+bin_PROGRAMS += coll-popcg
+coll_popcg_SOURCES = \
+	cdcp/popcg/coll-popcg.c \
+	cdcp/popcg/report.c cdcp/popcg/report.h
+coll_popcg_LDADD = libpopcg.la libkmeans.la libwords.la libcli.la libcoll.la

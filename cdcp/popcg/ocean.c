@@ -1,0 +1,89 @@
+#include "config.h"
+
+#include "cdcp/popcg/ocean.h"
+
+#include "kmeans/agree.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* On rank 0: the mask, and the cut into blocks. */
+static bool plan(struct ocean *ocean, const char *path, size_t columns, size_t rows, int ranks,
+                 struct cut *cut, struct problem *problem) {
+    struct mask *mask = &ocean->mask;
+    if (!mask_read(mask, path, problem) ||
+        (columns && !mask_resample(mask, columns, rows, problem)))
+        return false;
+    if (mask->columns * mask->rows < (size_t)ranks)
+        return problem_set(problem, "a grid of %zu x %zu cells is too small for %d ranks",
+                           mask->columns, mask->rows, ranks);
+    if (!mask_ocean_cells(mask))
+        return problem_set(problem, "%s: no cell of the grid of %zu x %zu is ocean",
+                           path ? path : "the built-in mask", mask->columns, mask->rows);
+    return layout_cut(mask, ranks, cut, problem);
+}
+
+static bool share_plan(struct ocean *ocean, struct cut *cut, struct problem *problem) {
+    return mask_share(&ocean->mask, ocean->comm, problem) &&
+           km_mpi(problem, MPI_Bcast(cut, sizeof *cut, MPI_BYTE, 0, ocean->comm)) &&
+           layout_make(&ocean->layout, &ocean->mask, *cut, problem);
+}
+
+static bool set_up_system(struct ocean *ocean, int rank, const struct basin *basin,
+                          struct problem *problem) {
+    ocean->block = layout_block(&ocean->layout, rank);
+    if (!nine_point_make(&ocean->matrix, &ocean->mask, &ocean->block, basin, problem))
+        return false;
+    ocean->b = field_new(ocean->matrix.shape);
+    ocean->x = field_new(ocean->matrix.shape);
+    if (!ocean->b || !ocean->x)
+        return problem_set(problem, "out of memory");
+    nine_point_wind(&ocean->mask, &ocean->block, ocean->b);
+    return halo_open(&ocean->halo, &ocean->layout, ocean->comm, problem);
+}
+
+bool ocean_open(struct ocean *ocean, const char *mask, size_t columns, size_t rows,
+                const struct basin *basin, MPI_Comm comm, struct problem *problem) {
+    int rank, ranks;
+    struct cut cut = {0, 0};
+    *ocean = (struct ocean){.comm = comm,
+                            .halo = {.row = MPI_DATATYPE_NULL, .column = MPI_DATATYPE_NULL}};
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    if (rank == 0)
+        plan(ocean, mask, columns, rows, ranks, &cut, problem);
+    if (km_agree(problem, comm) && share_plan(ocean, &cut, problem))
+        set_up_system(ocean, rank, basin, problem);
+    if (!km_agree(problem, comm)) {
+        ocean_close(ocean);
+        return false;
+    }
+    ocean->cells = mask_ocean_cells(&ocean->mask);
+    return true;
+}
+
+void ocean_close(struct ocean *ocean) {
+    halo_close(&ocean->halo);
+    nine_point_free(&ocean->matrix);
+    free(ocean->layout.owner);
+    free(ocean->mask.ocean);
+    free(ocean->b);
+    free(ocean->x);
+}
+
+bool ocean_range(const struct ocean *ocean, double *lowest, double *highest,
+                 struct problem *problem) {
+    /* Both as a largest number. */
+    double mine[2] = {-INFINITY, -INFINITY}, all[2];
+    for (size_t row = 0; row < ocean->block.height; row++)
+        for (size_t column = 0; column < ocean->block.width; column++) {
+            double x = ocean->x[field_at(ocean->matrix.shape, (long)column, (long)row)];
+            mine[0] = fmax(mine[0], -x);
+            mine[1] = fmax(mine[1], x);
+        }
+    if (!km_mpi(problem, MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, ocean->comm)))
+        return false;
+    *lowest = -all[0];
+    *highest = all[1];
+    return true;
+}

@@ -1,0 +1,96 @@
+#include "config.h"
+
+#include "cdcp/popcg/report.h"
+
+#include "kmeans/agree.h"
+#include "tools/cli.h"
+
+enum { COMPUTING, REDUCTIONS, EXCHANGES, PARTS };
+
+/* A solution's figures over all ranks: microseconds for ten iterations. */
+struct figures {
+    double slowest;
+    double parts[PARTS]; /* on average */
+};
+
+static bool is_first(const struct ocean *ocean, int *ranks) {
+    int rank;
+    MPI_Comm_rank(ocean->comm, &rank);
+    MPI_Comm_size(ocean->comm, ranks);
+    return rank == 0;
+}
+
+void report_begin(const struct ocean *ocean, const struct basin *basin) {
+    const struct layout *layout = &ocean->layout;
+    int ranks, blocks = layout->cut.columns * layout->cut.rows;
+    if (!is_first(ocean, &ranks))
+        return;
+    printf("grid of %zu x %zu cells, %zu of ocean; steps of %g s\n", layout->columns, layout->rows,
+           ocean->cells, basin->step);
+    printf("%d rank%s, %d x %d blocks, %d of land dropped, %d rank%s without a block\n", ranks,
+           ranks == 1 ? "" : "s", layout->cut.columns, layout->cut.rows, blocks - layout->blocks,
+           ranks - layout->blocks, ranks - layout->blocks == 1 ? "" : "s");
+    printf("%-10s %-10s %10s %10s %14s %11s %11s %11s\n", "solver", "reductions", "iterations",
+           "residual", "us/10 iter", "Tcomp us", "Tcoll us", "Tpoint us");
+    fflush(stdout);
+}
+
+static bool find_figures(const struct solve *solve, int ranks, struct figures *figures,
+                         struct problem *problem) {
+    double tens = solve->iterations > 0 ? (double)solve->iterations / 10 : 1;
+    double mine[PARTS] = {solve->seconds - solve->in_reductions - solve->in_exchanges,
+                          solve->in_reductions, solve->in_exchanges};
+    if (!km_mpi(problem, MPI_Reduce(&solve->seconds, &figures->slowest, 1, MPI_DOUBLE, MPI_MAX, 0,
+                                    solve->comm)) ||
+        !km_mpi(problem,
+                MPI_Reduce(mine, figures->parts, PARTS, MPI_DOUBLE, MPI_SUM, 0, solve->comm)))
+        return false;
+    figures->slowest *= 1e6 / tens;
+    for (int i = 0; i < PARTS; i++)
+        figures->parts[i] *= 1e6 / tens / ranks;
+    return true;
+}
+
+static void write_json(FILE *file, const struct ocean *ocean, int ranks,
+                       const struct solver *solver, const struct solve *solve,
+                       const struct figures *figures) {
+    cli_json json;
+    cli_json_begin(&json, file);
+    cli_json_text(&json, "solver", solver->name);
+    cli_json_text(&json, "reductions", solve->mode->name);
+    cli_json_integer(&json, "ranks", ranks);
+    cli_json_integer(&json, "columns", (int64_t)ocean->layout.columns);
+    cli_json_integer(&json, "rows", (int64_t)ocean->layout.rows);
+    cli_json_integer(&json, "ocean", (int64_t)ocean->cells);
+    cli_json_integer(&json, "blocks", ocean->layout.blocks);
+    cli_json_integer(&json, "iterations", solve->iterations);
+    cli_json_number(&json, "residual", solve->residual);
+    cli_json_number(&json, "us_per_10", figures->slowest);
+    cli_json_number(&json, "comp_us", figures->parts[COMPUTING]);
+    cli_json_number(&json, "coll_us", figures->parts[REDUCTIONS]);
+    cli_json_number(&json, "point_us", figures->parts[EXCHANGES]);
+    cli_json_end(&json);
+}
+
+bool report_row(const struct ocean *ocean, const struct solver *solver, const struct solve *solve,
+                FILE *json, struct problem *problem) {
+    struct figures figures;
+    int ranks;
+    bool first = is_first(ocean, &ranks);
+    if (!find_figures(solve, ranks, &figures, problem))
+        return false;
+    if (!first)
+        return true;
+    printf("%-10s %-10s %10ld %10.3g %14.2f %11.2f %11.2f %11.2f\n", solver->name,
+           solve->mode->name, solve->iterations, solve->residual, figures.slowest,
+           figures.parts[COMPUTING], figures.parts[REDUCTIONS], figures.parts[EXCHANGES]);
+    fflush(stdout);
+    write_json(json, ocean, ranks, solver, solve, &figures);
+    return true;
+}
+
+void report_end(const struct ocean *ocean, double lowest, double highest) {
+    int ranks;
+    if (is_first(ocean, &ranks))
+        printf("surface from %.15g to %.15g mm\n", 1e3 * lowest, 1e3 * highest);
+}

@@ -1,0 +1,94 @@
+#include "config.h"
+
+#include "cdcp/popcg/solver.h"
+
+#include "kmeans/agree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct solver solvers[] = {
+    {"pcg", "two reductions an iteration, each with little to overlap it", solver_pcg},
+    {"chrongear", "both in one reduction", solver_chrongear},
+    {"pipecg", "one reduction, which overlaps the exchange and the operator", solver_pipecg},
+    {NULL, NULL, NULL},
+};
+
+/* r = b - A x, with its border; the reduction of its norm overlaps the exchange of the border. */
+static bool find_residual(struct iteration *it, double *norm, struct problem *problem) {
+    struct solve *solve = it->solve;
+    double part, sum;
+    nine_point_apply(solve->matrix, it->r, solve->x);
+    field_combine(it->shape, it->r, 1, solve->b, -1);
+    part = field_dot(it->shape, it->r, it->r);
+    if (!reduction_start(&it->norm, &part, problem) ||
+        !halo_exchange(solve->halo, it->r, problem) || !reduction_finish(&it->norm, &sum, problem))
+        return false;
+    *norm = sqrt(sum);
+    return true;
+}
+
+bool iteration_begin(struct iteration *it, struct solve *solve, int count, bool *done,
+                     struct problem *problem) {
+    *it = (struct iteration){.solve = solve, .shape = solve->matrix->shape};
+    for (int i = 0; i < count; i++)
+        if (!(it->fields[i] = field_new(it->shape)))
+            problem_set(problem, "out of memory");
+    if (!km_agree(problem, solve->comm))
+        return false;
+    it->r = it->fields[0];
+    memset(solve->x, 0, field_cells(it->shape) * sizeof *solve->x);
+    solve->iterations = 0;
+    reduction_init(&it->norm, solve->mode, 1, solve->comm, &solve->in_reductions);
+    if (!find_residual(it, &it->norm_b, problem))
+        return false;
+    solve->residual = it->norm_b > 0;
+    *done = it->norm_b == 0;
+    return true;
+}
+
+void iteration_end(struct iteration *it) {
+    for (int i = 0; i < SOLVER_FIELDS; i++)
+        free(it->fields[i]);
+}
+
+bool iteration_is_tested(const struct iteration *it) {
+    long iterations = it->solve->iterations;
+    return iterations % TEST_INTERVAL == 0 || iterations == it->solve->most_iterations || it->stuck;
+}
+
+bool iteration_test(struct iteration *it, bool *done, struct problem *problem) {
+    struct solve *solve = it->solve;
+    double norm;
+    bool last = solve->iterations == solve->most_iterations;
+    if (!find_residual(it, &norm, problem))
+        return false;
+    solve->residual = norm / it->norm_b;
+    *done = solve->tolerance > 0 ? solve->residual <= solve->tolerance : last;
+    if (*done || (!last && !it->stuck))
+        return true;
+    return problem_set(problem,
+                       "%s %ld iterations: the residual is %.3g of the right-hand side's, %.3g was "
+                       "asked for",
+                       it->stuck ? "singular or not positive definite, as found in"
+                                 : "no convergence within",
+                       solve->iterations, solve->residual, solve->tolerance);
+}
+
+double iteration_length(struct iteration *it, double rho, double sigma) {
+    it->stuck = !(sigma > 0);
+    return it->stuck ? 0 : rho / sigma;
+}
+
+bool solver_run(const struct solver *solver, struct solve *solve, struct problem *problem) {
+    solve->in_reductions = 0;
+    solve->halo->seconds = 0;
+    if (!km_mpi(problem, MPI_Barrier(solve->comm)))
+        return false;
+    double start = MPI_Wtime();
+    bool good = solver->run(solve, problem);
+    solve->seconds = MPI_Wtime() - start;
+    solve->in_exchanges = solve->halo->seconds;
+    return good;
+}

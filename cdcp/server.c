@@ -1,0 +1,377 @@
+/*
+ * A DCP's side: one loop that looks at the mailboxes of its application ranks and at the messages
+ * that have come, and moves the allreduces on to which they belong (cdcp/reduction.h). Between
+ * looks it waits politely; in a long silence it sleeps.
+ */
+#include "config.h"
+
+#include "cdcp/dcp.h"
+
+#include "cdcp/job.h"
+#include "cdcp/late.h"
+#include "cdcp/reduction.h"
+#include "cdcp/server.h"
+#include "cdcp/team.h"
+#include "cdcp/wire.h"
+#include "lib/error.h"
+
+#include <stdlib.h>
+
+/*
+ * So many receives are posted for whatever comes; they complete in the order of the messages.
+ * Looks at the mailboxes are cheap, those at messages and the clock are not: so many of the first
+ * come to one of the latter where messages are rare.
+ */
+enum { RECEIVES = 16, TABLE = 64, LOOKS = 16 };
+
+/* s without anything to do after which a DCP sleeps on a core of its own too. */
+static const double SILENCE = 20e-3;
+
+typedef struct server {
+    coll_desk desk;
+    coll_wait wait;
+    coll_team *table[TABLE]; /* by number */
+    coll_team *recent;
+    coll_mailbox *boxes;
+    int served, box_count, stopped; /* ranks; with mailboxes; that have said stop */
+    MPI_Request receives[RECEIVES];
+    char *letters; /* RECEIVES of them, each a header and a body */
+    int next;      /* the receive that completes next */
+    double looked; /* when late ranks were last looked for */
+    unsigned turn;
+} server;
+
+static coll_team **chain_of(server *s, uint64_t number) {
+    return &s->table[(number ^ number >> 32) % TABLE];
+}
+
+/* NULL where nothing is known of it. */
+static coll_team *find_team(server *s, uint64_t number) {
+    if (s->recent && s->recent->number == number)
+        return s->recent;
+    coll_team *team = *chain_of(s, number);
+    while (team && team->number != number)
+        team = team->next;
+    s->recent = team ? team : s->recent;
+    return team;
+}
+
+static int make_team(server *s, uint64_t number, coll_team **team) {
+    *team = find_team(s, number);
+    if (*team)
+        return MPI_SUCCESS;
+    *team = coll_team_new(number);
+    if (!*team)
+        return coll_error(MPI_ERR_NO_MEM, "a dedicated processor has no memory for a communicator");
+    (*team)->next = *chain_of(s, number);
+    *chain_of(s, number) = *team;
+    return MPI_SUCCESS;
+}
+
+static void drop_team(server *s, coll_team *team) {
+    coll_team **link = chain_of(s, team->number);
+    while (*link != team)
+        link = &(*link)->next;
+    *link = team->next;
+    if (s->recent == team)
+        s->recent = NULL;
+    coll_team_free(team);
+}
+
+static void drop_if_over(server *s, coll_team *team) {
+    if (coll_team_is_over(team))
+        drop_team(s, team);
+}
+
+static size_t letter_bytes(const server *s) {
+    return sizeof(coll_wire_header) + coll_wire_room(s->desk.job->limit);
+}
+
+static char *letter_at(const server *s, int i) {
+    return s->letters + (size_t)i * letter_bytes(s);
+}
+
+static int post_receive(server *s, int i) {
+    return PMPI_Irecv(letter_at(s, i), (int)letter_bytes(s), MPI_BYTE, MPI_ANY_SOURCE,
+                      COLL_JOB_TAG_TO_DCP, s->desk.job->wire, &s->receives[i]);
+}
+
+/* A message for a team that is ready. */
+static int work_on(server *s, coll_team *team, const coll_wire_header *header, const void *body,
+                   size_t bytes, int source) {
+    const coll_contributor where = {.source = source, .reply = header->reply};
+    if (header->kind == COLL_WIRE_CONTRIBUTION)
+        return coll_reduction_contribute(&s->desk, team, header, body, &where);
+    if (header->kind == COLL_WIRE_FORGET) {
+        team->forgotten++;
+        team->posted += header->sequence;
+        return MPI_SUCCESS;
+    }
+    if (header->kind == COLL_WIRE_VERDICT)
+        return coll_late_told(&s->desk, team, header, body);
+    return coll_reduction_exchange(&s->desk, team, header, body, bytes, source);
+}
+
+/* The members of TEAM are known now: what came before them is due. */
+static int catch_up(server *s, coll_team *team) {
+    coll_note *due = NULL;
+    while (team->early) {
+        coll_note *note = team->early;
+        team->early = note->next;
+        note->next = due;
+        due = note;
+    }
+    int code = MPI_SUCCESS;
+    while (due) {
+        coll_note *note = due;
+        if (code == MPI_SUCCESS)
+            code = work_on(s, team, &note->header, note->body, note->bytes, note->source);
+        due = note->next;
+        free(note);
+    }
+    return code;
+}
+
+static int take_for_team(server *s, const coll_wire_header *header, const void *body, size_t bytes,
+                         int source) {
+    coll_team *team;
+    int code = make_team(s, header->team, &team);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (header->kind == COLL_WIRE_MEMBERS) {
+        code = coll_team_list(team, s->desk.job, header, body);
+        if (code == MPI_SUCCESS && coll_team_ready(team))
+            code = catch_up(s, team);
+    } else if (coll_team_ready(team))
+        code = work_on(s, team, header, body, bytes, source);
+    else
+        code = coll_team_keep(&team->early, header, body, bytes, source);
+    drop_if_over(s, team);
+    return code;
+}
+
+static int take_letter(server *s, const coll_wire_header *header, size_t bytes, int source) {
+    coll_team *team;
+    switch ((coll_wire_kind)header->kind) {
+    case COLL_WIRE_STOP:
+        s->stopped++;
+        return MPI_SUCCESS;
+    case COLL_WIRE_QUESTION:
+        return coll_late_asked(&s->desk, find_team(s, header->team), header, source);
+    case COLL_WIRE_ANSWER:
+        team = find_team(s, header->team);
+        return team ? coll_late_answered(&s->desk, team, header, (const void *)(header + 1), source)
+                    : MPI_SUCCESS;
+    default:
+        return take_for_team(s, header, header + 1, bytes - sizeof *header, source);
+    }
+}
+
+/* The message of the next receive, which is complete. */
+static int take_next(server *s, const MPI_Status *status) {
+    int bytes, i = s->next;
+    int code = PMPI_Get_count(status, MPI_BYTE, &bytes);
+    if (code == MPI_SUCCESS)
+        code = take_letter(s, (const void *)letter_at(s, i), (size_t)bytes, status->MPI_SOURCE);
+    s->next = (i + 1) % RECEIVES;
+    return code == MPI_SUCCESS ? post_receive(s, i) : code;
+}
+
+/* Takes the messages that have come, at most as many as there are receives. */
+static int look_at_messages(server *s, bool *moved) {
+    for (int i = 0; i < RECEIVES; i++) {
+        int there = 0;
+        MPI_Status status;
+        int code = PMPI_Test(&s->receives[s->next], &there, &status);
+        if (code == MPI_SUCCESS && there)
+            code = take_next(s, &status);
+        if (code != MPI_SUCCESS || !there)
+            return code;
+        *moved = true;
+    }
+    return MPI_SUCCESS;
+}
+
+/* Waits for a message where there are no mailboxes to look at. */
+static int wait_for_message(server *s) {
+    MPI_Status status;
+    if (s->wait.manner == COLL_WAIT_BLOCK && !s->desk.timed) {
+        int code = PMPI_Wait(&s->receives[s->next], &status);
+        return code == MPI_SUCCESS ? take_next(s, &status) : code;
+    }
+    coll_patience patience = coll_patience_begin(&s->wait);
+    bool moved = false;
+    int code = look_at_messages(s, &moved);
+    while (!moved && code == MPI_SUCCESS && !coll_patience_expired(&patience, s->wait.timeout)) {
+        coll_patience_relax(&patience);
+        code = look_at_messages(s, &moved);
+    }
+    coll_patience_progress(&patience);
+    return code;
+}
+
+/* Takes the next post from BOX unless its communicator isn't known here yet. */
+static int look_into(server *s, coll_mailbox *box, bool *moved) {
+    coll_mailbox_slot *slot = coll_mailbox_slot_at(box, box->ticket);
+    if (atomic_load_explicit(&slot->state, memory_order_acquire) !=
+        coll_mailbox_state(box->ticket, COLL_MAILBOX_POSTED))
+        return MPI_SUCCESS;
+    coll_team *team = find_team(s, slot->team);
+    if (!team || !coll_team_ready(team))
+        return MPI_SUCCESS;
+    const coll_wire_header header = {.team = slot->team,
+                                     .sequence = slot->sequence,
+                                     .kind = COLL_WIRE_CONTRIBUTION,
+                                     .code = slot->code,
+                                     .count = slot->count,
+                                     .rank = slot->rank};
+    const coll_contributor where = {.slot = slot, .ticket = box->ticket++};
+    *moved = true;
+    int code = coll_reduction_contribute(&s->desk, team, &header, slot->data, &where);
+    drop_if_over(s, team);
+    return code;
+}
+
+static int look_at_mailboxes(server *s, bool *moved) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < s->box_count && code == MPI_SUCCESS; i++)
+        code = look_into(s, &s->boxes[i], moved);
+    return code;
+}
+
+/* Looks, now and then, for allreduces that wait for late ranks. */
+static int look_for_late(server *s) {
+    double now, timeout = s->desk.job->timeout;
+    if (!s->desk.timed || (now = PMPI_Wtime()) - s->looked < timeout / 8)
+        return MPI_SUCCESS;
+    s->looked = now;
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < TABLE; i++)
+        for (coll_team *team = s->table[i]; team; team = team->next)
+            for (uint32_t j = 0; j < team->window_size && code == MPI_SUCCESS; j++)
+                if (team->window[j])
+                    code = coll_late_look(&s->desk, team->window[j], now);
+    return code;
+}
+
+static bool is_done(const server *s) {
+    return s->stopped == s->served && s->desk.under_way == 0;
+}
+
+/* Without mailboxes: messages alone. */
+static int serve_messages(server *s) {
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && !is_done(s)) {
+        code = wait_for_message(s);
+        if (code == MPI_SUCCESS)
+            code = coll_outbox_clear(&s->desk.outbox);
+        if (code == MPI_SUCCESS)
+            code = look_for_late(s);
+    }
+    return code;
+}
+
+static int serve_mailboxes(server *s) {
+    bool alone = s->desk.job->mapping.dcps == 1 && s->box_count == s->served;
+    unsigned rarely = alone ? LOOKS : 1;
+    coll_patience patience = coll_patience_begin(&s->wait);
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && !is_done(s)) {
+        bool moved = false, full_turn = ++s->turn % LOOKS == 0;
+        code = look_at_mailboxes(s, &moved);
+        if (code == MPI_SUCCESS && s->turn % rarely == 0)
+            code = look_at_messages(s, &moved);
+        if (code == MPI_SUCCESS && full_turn)
+            code = coll_outbox_clear(&s->desk.outbox);
+        if (code == MPI_SUCCESS && full_turn)
+            code = look_for_late(s);
+        if (moved)
+            coll_patience_progress(&patience);
+        else if (full_turn)
+            coll_patience_relax(&patience);
+    }
+    return code;
+}
+
+/* The team of the application's world is known to all from the start. */
+static int make_world(server *s) {
+    const coll_mapping *mapping = &s->desk.job->mapping;
+    int32_t *members = malloc((size_t)mapping->applications * sizeof *members);
+    if (!members)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for %d ranks", mapping->applications);
+    int count = 0;
+    for (int rank = 0; rank < mapping->ranks; rank++)
+        if (mapping->dcp_of[rank] >= 0)
+            members[count++] = rank;
+    const coll_wire_header header = {.count = count, .items = count};
+    coll_team *team;
+    int code = make_team(s, COLL_JOB_WORLD, &team);
+    if (code == MPI_SUCCESS)
+        code = coll_team_list(team, s->desk.job, &header, members);
+    free(members);
+    return code;
+}
+
+static int open_boxes(server *s) {
+    const coll_job *job = s->desk.job;
+    for (int rank = 0; rank < job->mapping.ranks; rank++)
+        s->served += job->mapping.dcp_of[rank] == job->rank;
+    s->boxes = calloc((size_t)s->served + 1, sizeof *s->boxes);
+    if (!s->boxes)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for %d mailboxes", s->served);
+    for (int rank = 0; rank < job->mapping.ranks; rank++) {
+        if (job->mapping.dcp_of[rank] != job->rank)
+            continue;
+        coll_mailbox *box = &s->boxes[s->box_count];
+        int code = coll_mailbox_open(&job->mailboxes, job->wire, rank, box);
+        if (code != MPI_SUCCESS)
+            return code;
+        s->box_count += box->slots != NULL;
+    }
+    return MPI_SUCCESS;
+}
+
+static int open_receives(server *s) {
+    s->letters = malloc(RECEIVES * letter_bytes(s));
+    s->desk.body = malloc(coll_wire_room(s->desk.job->limit));
+    if (!s->letters || !s->desk.body)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for messages");
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < RECEIVES && code == MPI_SUCCESS; i++)
+        code = post_receive(s, i);
+    return code;
+}
+
+static int close_server(server *s) {
+    int code = coll_outbox_close(&s->desk.outbox);
+    for (int i = 0; i < RECEIVES; i++)
+        if (s->receives[i] != MPI_REQUEST_NULL) {
+            PMPI_Cancel(&s->receives[i]);
+            PMPI_Wait(&s->receives[i], MPI_STATUS_IGNORE);
+        }
+    for (int i = 0; i < TABLE; i++)
+        while (s->table[i])
+            drop_team(s, s->table[i]);
+    free(s->boxes);
+    free(s->letters);
+    free(s->desk.body);
+    return code;
+}
+
+int coll_server_run(const coll_job *job) {
+    server s = {.desk = {.job = job, .outbox = {.wire = job->wire}, .timed = job->timeout > 0},
+                .wait = job->wait};
+    s.wait.silence = SILENCE;
+    s.wait.timeout = job->timeout / 8; /* until the next look for late ranks */
+    for (int i = 0; i < RECEIVES; i++)
+        s.receives[i] = MPI_REQUEST_NULL;
+    int code = open_boxes(&s);
+    if (code == MPI_SUCCESS)
+        code = make_world(&s);
+    if (code == MPI_SUCCESS)
+        code = open_receives(&s);
+    if (code == MPI_SUCCESS && s.served)
+        code = s.box_count ? serve_mailboxes(&s) : serve_messages(&s);
+    int closing = close_server(&s);
+    return code == MPI_SUCCESS ? closing : code;
+}

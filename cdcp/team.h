@@ -1,0 +1,77 @@
+/*
+ * A communicator as a DCP knows it: its members, those that this DCP serves, and the DCPs that take
+ * part with their order, which is that of the lowest member each of them serves.
+ */
+#ifndef COLL_CDCP_TEAM_H
+#define COLL_CDCP_TEAM_H
+
+#include "cdcp/job.h"
+#include "cdcp/wire.h"
+#include "lib/pattern/multiply.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A message that has come too early, kept as it came. */
+typedef struct coll_note {
+    struct coll_note *next;
+    coll_wire_header header;
+    int source;
+    size_t bytes;
+    char body[];
+} coll_note;
+
+typedef struct coll_reduction coll_reduction;
+
+typedef struct coll_team {
+    uint64_t number;
+    int ranks; /* members; 0 until the first piece of their list */
+    int listed;
+    int *members; /* their ranks in the job */
+    /* Those that this DCP serves, ascending, and how many contributions of each have come. */
+    int here, *own;
+    uint32_t *arrived;
+    /*
+     * Of them, those that have freed the communicator; what they have posted on it, by their word,
+     * and what has come: the word may come first.
+     */
+    int forgotten;
+    uint64_t posted, taken;
+    /* The DCPs that take part, by their ranks in the job; this one is at position. */
+    int stations, *station, position;
+    int stages;
+    coll_multiply_stage *stage;
+    coll_note *early; /* messages that came before the list of members, last first */
+    /* Allreduces under way, by their numbers modulo a power of two; and old ones to use again. */
+    coll_reduction **window;
+    uint32_t window_size;
+    int under_way;
+    coll_reduction *spare;
+    struct coll_team *next; /* in the table of teams */
+} coll_team;
+
+/* A team of which nothing but NUMBER is known. NULL without memory. */
+coll_team *coll_team_new(uint64_t number);
+void coll_team_free(coll_team *team);
+
+/* Whether its members are all known, so that it can work. */
+bool coll_team_ready(const coll_team *team);
+
+/* Takes a piece of the list of members; when it was the last one the team is ready. */
+int coll_team_list(coll_team *team, const coll_job *job, const coll_wire_header *header,
+                   const int32_t members[]);
+
+/* Member RANK, which this DCP serves, has contributed to allreduce SEQUENCE. */
+void coll_team_count(coll_team *team, int rank, uint32_t sequence);
+
+/* Whether the contribution of the member at PLACE of own to allreduce SEQUENCE hasn't come yet. */
+bool coll_team_misses(const coll_team *team, int place, uint32_t sequence);
+
+/* Whether all of its members here have freed it, and nothing of it is to come or under way. */
+bool coll_team_is_over(const coll_team *team);
+
+/* Keeps a message for later. */
+int coll_team_keep(coll_note **early, const coll_wire_header *header, const void *body,
+                   size_t bytes, int source);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * PolarGrid, the cluster of the Map-Collective papers (section 6.1 of "High Performance Clustering of
+ * Social Images"): racks of 42 nodes, 1 Gbit/s to each node, 10 Gbit/s from each rack to the core.
+ *
+ * NODES (151) hosts n0, n1, ...; UPLINK (10) Gbit/s of a rack; a FULL_DUPLEX of 0 makes both
+ * directions of an uplink share it.
+ *
+ * A node's link carries one message at a time. Without that, SimGrid shares it between all
+ * outstanding sends, and a window of chunks moves like one large chunk, which no TCP stream does.
+ */
+#include <cstdlib>
+#include <simgrid/s4u.hpp>
+#include <string>
+
+namespace s4u = simgrid::s4u;
+
+static const int rack_size = 42;
+static const double gigabit = 125e6; // bytes/s
+static const double node_latency = 20e-6, uplink_latency = 10e-6;
+
+static double setting(const char *name, double otherwise) {
+    const char *text = std::getenv(name);
+    return text ? std::atof(text) : otherwise;
+}
+
+static void add_node(s4u::NetZone *rack, int number) {
+    std::string name = "n" + std::to_string(number);
+    auto *host = rack->create_host(name, 1e10)->seal();
+    auto *link = rack->create_split_duplex_link("link-" + name, gigabit);
+    link->set_latency(node_latency);
+    link->get_link_up()->set_concurrency_limit(1);
+    link->get_link_down()->set_concurrency_limit(1);
+    link->seal();
+    rack->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
+                    {{link, s4u::LinkInRoute::Direction::UP}}, true);
+}
+
+static void add_rack(s4u::NetZone *core, int number, int nodes) {
+    std::string name = "rack" + std::to_string(number);
+    double speed = setting("UPLINK", 10) * gigabit;
+    auto *rack = s4u::create_star_zone(name);
+    rack->set_parent(core);
+    auto *sw = rack->create_router("switch-" + name);
+    for (int i = number * rack_size; i < nodes && i < (number + 1) * rack_size; i++)
+        add_node(rack, i);
+    rack->seal();
+    if (setting("FULL_DUPLEX", 1) > 0) {
+        auto *uplink = core->create_split_duplex_link("uplink-" + name, speed);
+        uplink->set_latency(uplink_latency)->seal();
+        core->add_route(rack->get_netpoint(), nullptr, sw, nullptr,
+                        {{uplink, s4u::LinkInRoute::Direction::UP}}, true);
+    } else {
+        auto *uplink = core->create_link("uplink-" + name, speed)->set_latency(uplink_latency);
+        uplink->seal();
+        core->add_route(rack->get_netpoint(), nullptr, sw, nullptr, {s4u::LinkInRoute(uplink)}, true);
+    }
+}
+
+extern "C" void load_platform(const s4u::Engine &engine);
+void load_platform(const s4u::Engine &) {
+    int nodes = static_cast<int>(setting("NODES", 151));
+    auto *core = s4u::create_star_zone("core");
+    for (int rack = 0; rack * rack_size < nodes; rack++)
+        add_rack(core, rack, nodes);
+    core->seal();
+}

@@ -1,0 +1,480 @@
+/* Allreduces on dedicated processors against the MPI library's own, for any number of DCPs. */
+#include "config.h"
+
+#include "cdcp/dcp.h"
+#include "cdcp/operands.h"
+#include "coll.h"
+#include "tests/dcp_run.h"
+#include "tests/harness.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTES = 8192 };
+
+static int rank_of(MPI_Comm comm) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+static int size_of(MPI_Comm comm) {
+    int size;
+    MPI_Comm_size(comm, &size);
+    return size;
+}
+
+/* How many ranks are the application's where the tests vary the number of DCPs. */
+static int applications(void) {
+    int ranks = size_of(MPI_COMM_WORLD);
+    return ranks > 3 ? ranks - 3 : ranks > 1 ? ranks - 1 : 1;
+}
+
+static bool allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm) {
+    coll_dcp_request *request;
+    return coll_dcp_takes(count, type, op, comm) &&
+           coll_dcp_post(from, to, count, type, op, comm, &request) == MPI_SUCCESS &&
+           coll_dcp_wait(&request) == MPI_SUCCESS && !request;
+}
+
+/* Whether all ranks hold the same BYTES. */
+static bool same_everywhere(const void *data, size_t bytes, MPI_Comm comm) {
+    char *first = malloc(bytes + 1);
+    memcpy(first, data, bytes);
+    PMPI_Bcast(first, (int)bytes, MPI_BYTE, 0, comm);
+    bool same = memcmp(first, data, bytes) == 0;
+    free(first);
+    return same;
+}
+
+/* Floating-point kinds, whose sums depend on the order of summation. */
+static size_t floating_bytes(MPI_Datatype type) {
+    const struct {
+        MPI_Datatype type;
+        size_t bytes;
+    } kinds[] = {
+        {MPI_FLOAT, 4},
+        {MPI_REAL, 4},
+        {MPI_REAL4, 4},
+        {MPI_C_FLOAT_COMPLEX, 4},
+        {MPI_CXX_FLOAT_COMPLEX, 4},
+        {MPI_COMPLEX, 4},
+        {MPI_COMPLEX8, 4},
+        {MPI_DOUBLE, 8},
+        {MPI_DOUBLE_PRECISION, 8},
+        {MPI_REAL8, 8},
+        {MPI_C_DOUBLE_COMPLEX, 8},
+        {MPI_CXX_DOUBLE_COMPLEX, 8},
+        {MPI_DOUBLE_COMPLEX, 8},
+        {MPI_COMPLEX16, 8},
+        {MPI_LONG_DOUBLE, 16},
+        {MPI_C_LONG_DOUBLE_COMPLEX, 16},
+        {MPI_CXX_LONG_DOUBLE_COMPLEX, 16},
+        {MPI_REAL16, 16},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].type == type)
+            return kinds[i].bytes;
+    return 0;
+}
+
+static long double floating_at(const void *data, size_t bytes, size_t i) {
+    if (bytes == 4)
+        return ((const float *)data)[i];
+    return bytes == 8 ? (long double)((const double *)data)[i] : ((const long double *)data)[i];
+}
+
+/* Values around 1, so that products and sums stay within rounding of one another. */
+static void fill_floating(void *data, size_t size, size_t bytes, unsigned seed) {
+    for (size_t i = 0; i < size / bytes; i++) {
+        double value = 0.75 + (double)((seed + i * 7919) * 2654435761u % 1000) / 2000;
+        if (bytes == 4)
+            ((float *)data)[i] = (float)value;
+        else if (bytes == 8)
+            ((double *)data)[i] = value;
+        else
+            ((long double *)data)[i] = (long double)value;
+    }
+}
+
+/* Pairs of a value and an index, with ties; each kind fills its members. */
+#define FILL_PAIRS(kind)                                                                           \
+    do {                                                                                           \
+        struct {                                                                                   \
+            kind value;                                                                            \
+            int index;                                                                             \
+        } *pairs = data;                                                                           \
+        for (size_t i = 0; i < size / sizeof *pairs; i++) {                                        \
+            pairs[i].value = (kind)((seed + i) * 2654435761u % 5);                                 \
+            pairs[i].index = (int)seed;                                                            \
+        }                                                                                          \
+    } while (0)
+
+static void fill(void *data, size_t size, MPI_Datatype type, unsigned seed) {
+    size_t floating = floating_bytes(type);
+    memset(data, 0, size);
+    if (floating)
+        fill_floating(data, size, floating, seed);
+    else if (type == MPI_FLOAT_INT)
+        FILL_PAIRS(float);
+    else if (type == MPI_DOUBLE_INT)
+        FILL_PAIRS(double);
+    else if (type == MPI_LONG_DOUBLE_INT)
+        FILL_PAIRS(long double);
+    else if (type == MPI_2REAL)
+        fill_floating(data, size, 4, seed);
+    else if (type == MPI_2DOUBLE_PRECISION)
+        fill_floating(data, size, 8, seed);
+    else if (type == MPI_C_BOOL || type == MPI_CXX_BOOL)
+        for (size_t i = 0; i < size; i++)
+            ((unsigned char *)data)[i] = (seed + i) * 2654435761u % 3 > 0;
+    else
+        for (size_t i = 0; i < size; i++)
+            ((unsigned char *)data)[i] = (unsigned char)((seed + i) * 2654435761u >> 24);
+}
+
+/* Whether all data are alike, but for the gaps that pairs have. */
+static bool same_data(const void *a, const void *b, int count, MPI_Datatype type) {
+    static char packed[2][MOST_BYTES];
+    int length[2] = {0, 0};
+    PMPI_Pack(a, count, type, packed[0], MOST_BYTES, &length[0], MPI_COMM_SELF);
+    PMPI_Pack(b, count, type, packed[1], MOST_BYTES, &length[1], MPI_COMM_SELF);
+    return memcmp(packed[0], packed[1], (size_t)length[0]) == 0;
+}
+
+/* Equal to the bit, or for floating-point sums and products within rounding. */
+static bool agrees(const void *ours, const void *native, int count, MPI_Datatype type, MPI_Op op,
+                   int ranks) {
+    size_t size = (size_t)count * coll_operands_extent(coll_operands_code(type, op));
+    size_t floating = floating_bytes(type);
+    if (!floating || (op != MPI_SUM && op != MPI_PROD))
+        return same_data(ours, native, count, type);
+    double rounding = floating == 4 ? 1.2e-7 : 2.3e-16;
+    for (size_t i = 0; i < size / floating; i++) {
+        long double a = floating_at(ours, floating, i), b = floating_at(native, floating, i);
+        long double scale = fabsl(b) > ranks ? fabsl(b) : ranks;
+        if (!(fabsl(a - b) <= scale * powl(1.7L, ranks) * rounding))
+            return false;
+    }
+    return true;
+}
+
+static bool one_operand_pair(MPI_Comm app, MPI_Datatype type, MPI_Op op, int count) {
+    static char from[MOST_BYTES], ours[MOST_BYTES], native[MOST_BYTES];
+    size_t size = (size_t)count * coll_operands_extent(coll_operands_code(type, op));
+    int rank = rank_of(app);
+    fill(from, size, type, (unsigned)(rank * 31 + count));
+    memset(ours, 0, size);
+    bool in_place = count % 2;
+    if (in_place)
+        memcpy(ours, from, size);
+    bool good = allreduce(in_place ? MPI_IN_PLACE : from, ours, count, type, op, app);
+    PMPI_Allreduce(from, native, count, type, op, app);
+    good = agrees(ours, native, count, type, op, size_of(app)) && good;
+    good = same_everywhere(ours, size, app) && good;
+    if (!good) {
+        int code = coll_operands_code(type, op);
+        fprintf(stderr, "rank %d: %s of %d %s is wrong\n", rank, coll_operands_op_name(code), count,
+                coll_operands_type_name(code));
+    }
+    return good;
+}
+
+static bool all_operands(MPI_Comm app, void *context) {
+    (void)context;
+    bool good = true;
+    for (int t = 0; coll_operands_type_at(t) != MPI_DATATYPE_NULL; t++)
+        for (int o = 0; coll_operands_op_at(o) != MPI_OP_NULL; o++)
+            if (coll_operands_code(coll_operands_type_at(t), coll_operands_op_at(o)) >= 0)
+                for (int count = 0; count <= 6; count = 2 * count + 1)
+                    good = one_operand_pair(app, coll_operands_type_at(t), coll_operands_op_at(o),
+                                            count) &&
+                           good;
+    return good;
+}
+
+START_TEST(operands) {
+    harness_assert(dcp_run_everywhere(applications(), 2, all_operands, NULL),
+                   "every operation on every type");
+}
+END_TEST
+
+static bool all_sizes(MPI_Comm app, void *context) {
+    (void)context;
+    bool good = true;
+    for (int count = 1; coll_dcp_takes(count, MPI_INT, MPI_SUM, app); count *= 2)
+        good = one_operand_pair(app, MPI_INT, MPI_SUM, count) && good;
+    return good && coll_dcp_takes(256, MPI_INT, MPI_SUM, app) &&
+           !coll_dcp_takes(MOST_BYTES, MPI_INT, MPI_SUM, app);
+}
+
+START_TEST(sizes) {
+    harness_assert(dcp_run_everywhere(applications(), 3, all_sizes, NULL), "all sizes");
+}
+END_TEST
+
+/* Values whose sum changes with the order of summation. */
+static double uneven(int rank, void *context) {
+    int seed = *(int *)context;
+    return pow(-1.0, rank) * (1.0 + rank) * pow(10.0, (rank * 7 + seed) % 17);
+}
+
+static bool sums_along_tree(MPI_Comm app, void *context) {
+    int *seed = context;
+    bool good = true;
+    for (*seed = 0; *seed < 20; ++*seed) {
+        double value = uneven(rank_of(app), seed), sum = 0;
+        double expected = dcp_tree_sum(size_of(app), uneven, seed);
+        good = allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, app) &&
+               memcmp(&sum, &expected, sizeof sum) == 0 && good;
+    }
+    return good;
+}
+
+START_TEST(same_bits_for_any_number_of_dcps) {
+    int seed = 0;
+    harness_assert(dcp_run_everywhere(applications(), 4, sums_along_tree, &seed), "fixed tree");
+}
+END_TEST
+
+/* More than there are slots, completed from the last one, and by tests. */
+static bool many_in_flight(MPI_Comm app, void *context) {
+    (void)context;
+    enum { MANY = 150 };
+    static coll_dcp_request *requests[MANY];
+    static int64_t from[MANY], to[MANY];
+    int rank = rank_of(app), ranks = size_of(app);
+    bool good = true;
+    for (int i = 0; i < MANY; i++) {
+        from[i] = (int64_t)(rank + 1) * i;
+        good = coll_dcp_post(&from[i], &to[i], 1, MPI_INT64_T, MPI_SUM, app, &requests[i]) ==
+                   MPI_SUCCESS &&
+               coll_dcp_owns(requests[i]) && !coll_dcp_owns(&from[i]) && good;
+        from[i] = -1; /* it was read already */
+    }
+    for (int i = MANY - 1; i >= 0; i--) {
+        int flag = i % 2;
+        while (!flag)
+            good = coll_dcp_test(&requests[i], &flag) == MPI_SUCCESS && good;
+        if (i % 2)
+            good = coll_dcp_wait(&requests[i]) == MPI_SUCCESS && good;
+        good = !requests[i] && to[i] == (int64_t)ranks * (ranks + 1) / 2 * i && good;
+    }
+    return good;
+}
+
+START_TEST(in_flight) {
+    harness_assert(dcp_run_everywhere(applications(), 3, many_in_flight, NULL), "many in flight");
+}
+END_TEST
+
+static bool persistent_requests(MPI_Comm app, void *context) {
+    (void)context;
+    int value, sum = 0, ranks = size_of(app);
+    coll_dcp_request *request;
+    bool good = coll_dcp_prepare(&value, &sum, 1, MPI_INT, MPI_SUM, app, &request) == MPI_SUCCESS;
+    good = good && coll_dcp_persistent(request) && !coll_dcp_active(request) &&
+           coll_dcp_ready(request) && coll_dcp_wait(&request) == MPI_SUCCESS && request;
+    for (int i = 0; i < 50 && good; i++) {
+        value = i;
+        good = coll_dcp_begin(request) == MPI_SUCCESS && coll_dcp_active(request) &&
+               coll_dcp_wait(&request) == MPI_SUCCESS && request && !coll_dcp_active(request) &&
+               sum == i * ranks;
+    }
+    return good && coll_dcp_release(&request) == MPI_SUCCESS && !request;
+}
+
+START_TEST(persistent) {
+    harness_assert(dcp_run_everywhere(applications(), 2, persistent_requests, NULL), "persistent");
+}
+END_TEST
+
+/* A split with ranks turned around, a dup, and requests that outlive their communicator. */
+static bool several_communicators(MPI_Comm app, void *context) {
+    (void)context;
+    int rank = rank_of(app);
+    bool good = true;
+    for (int round = 0; round < 5; round++) {
+        MPI_Comm half, copy;
+        MPI_Comm_split(app, rank % 2, -rank, &half);
+        MPI_Comm_dup(app, &copy);
+        int mine = rank + round, sums[3] = {0}, expected[3];
+        MPI_Comm comms[] = {half, app, copy};
+        coll_dcp_request *requests[3] = {NULL};
+        for (int i = 0; i < 3; i++) {
+            PMPI_Allreduce(&mine, &expected[i], 1, MPI_INT, MPI_SUM, comms[i]);
+            if (coll_dcp_takes(1, MPI_INT, MPI_SUM, comms[i]))
+                good = coll_dcp_post(&mine, &sums[i], 1, MPI_INT, MPI_SUM, comms[i],
+                                     &requests[i]) == MPI_SUCCESS &&
+                       good;
+            else
+                sums[i] = expected[i];
+        }
+        MPI_Comm_free(&half);
+        MPI_Comm_free(&copy);
+        for (int i = 2; i >= 0; i--)
+            good = (!requests[i] || coll_dcp_wait(&requests[i]) == MPI_SUCCESS) &&
+                   sums[i] == expected[i] && good;
+    }
+    return good;
+}
+
+START_TEST(communicators) {
+    harness_assert(dcp_run_everywhere(applications(), 3, several_communicators, NULL),
+                   "several communicators");
+}
+END_TEST
+
+/* What DCPs don't take, and the calls of coll.h whoever takes them. */
+static bool public_calls(MPI_Comm app, void *context) {
+    (void)context;
+    int ranks = size_of(app), rank = rank_of(app), flag = 0;
+    bool good = coll_dcp_comm(MPI_COMM_SELF) == MPI_COMM_SELF;
+    static int from[4 * MOST_BYTES], to[4 * MOST_BYTES];
+    MPI_Datatype pair;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    good = good && !coll_dcp_takes(1, pair, MPI_SUM, app) &&
+           !coll_dcp_takes(1, MPI_DOUBLE, MPI_BAND, app) &&
+           !coll_dcp_takes(1, MPI_INT, MPI_SUM, MPI_COMM_SELF) &&
+           !coll_dcp_takes(-1, MPI_INT, MPI_SUM, app);
+    MPI_Type_free(&pair);
+    for (int count = 1; count <= 4 * MOST_BYTES && good; count *= 32) {
+        DCP_Request request;
+        from[0] = from[count - 1] = rank;
+        good = DCP_IAllreduce(from, to, count, MPI_INT, MPI_SUM, app, &request) == MPI_SUCCESS;
+        flag = 0;
+        while (count > 32 && !flag && good)
+            good = DCP_Test(&request, &flag) == MPI_SUCCESS;
+        good = good && DCP_Wait(&request) == MPI_SUCCESS && request == DCP_REQUEST_NULL &&
+               to[count - 1] == ranks * (ranks - 1) / 2;
+    }
+    return good;
+}
+
+START_TEST(api) {
+    harness_assert(dcp_run_everywhere(applications(), 2, public_calls, NULL), "DCP_IAllreduce");
+    harness_assert(public_calls(MPI_COMM_WORLD, NULL), "DCP_IAllreduce without DCPs");
+}
+END_TEST
+
+static bool is_error(int code, const char *part, const char *other) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int class, length;
+    MPI_Error_class(code, &class);
+    MPI_Error_string(code, text, &length);
+    bool good = class == MPI_ERR_OTHER && strstr(text, part) && strstr(text, other);
+    if (!good)
+        fprintf(stderr, "error %d: %s\n", class, text);
+    return good;
+}
+
+/* The last rank calls another allreduce than the others; the next call is fine again. */
+static bool mismatches(MPI_Comm app, void *context) {
+    (void)context;
+    int rank = rank_of(app), ranks = size_of(app);
+    bool odd = rank == ranks - 1, good = true;
+    double values[2] = {1, 1}, sums[2] = {0};
+    const struct {
+        int count;
+        MPI_Datatype type;
+        MPI_Op op;
+        const char *text;
+    } other[] = {{2, MPI_DOUBLE, MPI_SUM, "2 of MPI_DOUBLE"},
+                 {1, MPI_FLOAT, MPI_SUM, "MPI_FLOAT"},
+                 {1, MPI_DOUBLE, MPI_MAX, "MPI_MAX"}};
+    for (int i = 0; i < 3 && ranks > 1; i++) {
+        coll_dcp_request *request;
+        good =
+            coll_dcp_post(values, sums, odd ? other[i].count : 1, odd ? other[i].type : MPI_DOUBLE,
+                          odd ? other[i].op : MPI_SUM, app, &request) == MPI_SUCCESS &&
+            good;
+        good =
+            is_error(coll_dcp_wait(&request), other[i].text, "1 of MPI_DOUBLE to MPI_SUM") && good;
+        good = allreduce(values, sums, 1, MPI_DOUBLE, MPI_SUM, app) && sums[0] == ranks && good;
+    }
+    return good;
+}
+
+START_TEST(mismatched_calls) {
+    harness_assert(dcp_run_everywhere(applications(), 3, mismatches, NULL), "mismatches");
+}
+END_TEST
+
+/* With COLL_TIMEOUT: the last rank comes late, and all hear of it. */
+static bool late_rank(MPI_Comm app, void *context) {
+    (void)context;
+    int rank = rank_of(app), ranks = size_of(app);
+    int one = 1, sum = 0;
+    bool good = true;
+    coll_dcp_request *request;
+    if (ranks == 1)
+        return true;
+    if (rank == ranks - 1) { /* waits for rank 0's error */
+        PMPI_Recv(&one, 1, MPI_INT, 0, 0, app, MPI_STATUS_IGNORE);
+    }
+    good = coll_dcp_post(&one, &sum, 1, MPI_INT, MPI_SUM, app, &request) == MPI_SUCCESS;
+    char who[40];
+    snprintf(who, sizeof who, "rank %d not there", ranks - 1);
+    good = good && is_error(coll_dcp_wait(&request), who, "0.2 s");
+    if (rank == 0)
+        PMPI_Send(&one, 1, MPI_INT, ranks - 1, 0, app);
+    PMPI_Barrier(app);
+    return allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, app) && sum == ranks && good;
+}
+
+START_TEST(late) {
+    setenv("COLL_TIMEOUT", "0.2", 1);
+    bool good = dcp_run_everywhere(applications(), 3, late_rank, NULL);
+    unsetenv("COLL_TIMEOUT");
+    harness_assert(good, "late rank");
+}
+END_TEST
+
+static bool refuses(const char *spec, const char *part) {
+    MPI_Comm app, world;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    MPI_Comm_dup(MPI_COMM_WORLD, &world);
+    int code = coll_dcp_start(spec, world, &app);
+    if (code != MPI_SUCCESS)
+        MPI_Error_string(code, text, &length);
+    MPI_Comm_free(&world);
+    return code != MPI_SUCCESS && strstr(text, part);
+}
+
+START_TEST(bad_settings) {
+    harness_assert(refuses("2:4", "COLL_DCP=2:4") && refuses("1000", "more dedicated"), "COLL_DCP");
+    setenv("COLL_DCP_TRANSPORT", "pigeon", 1);
+    harness_assert(refuses("1", "COLL_DCP_TRANSPORT=pigeon"), "COLL_DCP_TRANSPORT");
+    unsetenv("COLL_DCP_TRANSPORT");
+    setenv("COLL_DCP_LIMIT", "1G", 1);
+    harness_assert(refuses("1", "COLL_DCP_LIMIT=1G"), "COLL_DCP_LIMIT");
+    unsetenv("COLL_DCP_LIMIT");
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *suite = suite_create("dcp");
+    TCase *cases = tcase_create("dcp");
+    tcase_add_test(cases, sizes);
+    tcase_add_test(cases, operands);
+    tcase_add_test(cases, same_bits_for_any_number_of_dcps);
+    tcase_add_test(cases, in_flight);
+    tcase_add_test(cases, persistent);
+    tcase_add_test(cases, communicators);
+    tcase_add_test(cases, api);
+    tcase_add_test(cases, mismatched_calls);
+    tcase_add_test(cases, late);
+    tcase_add_test(cases, bad_settings);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(int argc, char **argv) {
+    return harness_main(argc, argv, "2 3 5 8 13", suite);
+}

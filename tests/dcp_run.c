@@ -1,0 +1,57 @@
+#include "config.h"
+
+#include "tests/dcp_run.h"
+
+#include "cdcp/dcp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool dcp_run(MPI_Comm world, const char *spec, const char *transport, dcp_work *work,
+             void *context) {
+    MPI_Comm app;
+    setenv("COLL_DCP_TRANSPORT", transport, 1);
+    if (coll_dcp_start(spec, world, &app) != MPI_SUCCESS)
+        return false;
+    if (app == MPI_COMM_NULL)
+        return coll_dcp_serve() == MPI_SUCCESS;
+    MPI_Comm_set_errhandler(app, MPI_ERRORS_RETURN);
+    bool good = work(app, context);
+    return coll_dcp_stop() == MPI_SUCCESS && good;
+}
+
+bool dcp_run_everywhere(int ranks, int most, dcp_work *work, void *context) {
+    static const char *const transports[] = {"shared", "p2p"};
+    int rank, all;
+    bool good = true;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &all);
+    for (int dcps = 1; dcps <= most && ranks + dcps <= all; dcps++) {
+        MPI_Comm world;
+        char spec[16];
+        snprintf(spec, sizeof spec, "%d", dcps);
+        MPI_Comm_split(MPI_COMM_WORLD, rank < ranks + dcps ? 0 : MPI_UNDEFINED, rank, &world);
+        for (int i = 0; i < 2 && world != MPI_COMM_NULL; i++)
+            good = dcp_run(world, spec, transports[i], work, context) && good;
+        if (world != MPI_COMM_NULL)
+            MPI_Comm_free(&world);
+    }
+    return good;
+}
+
+static double tree_sum(int first, int size, int ranks, double (*value)(int rank, void *context),
+                       void *context) {
+    if (size == 1)
+        return value(first, context);
+    double sum = tree_sum(first, size / 2, ranks, value, context);
+    if (first + size / 2 < ranks)
+        sum += tree_sum(first + size / 2, size / 2, ranks, value, context);
+    return sum;
+}
+
+double dcp_tree_sum(int ranks, double (*value)(int rank, void *context), void *context) {
+    int size = 1;
+    while (size < ranks)
+        size *= 2;
+    return tree_sum(0, size, ranks, value, context);
+}

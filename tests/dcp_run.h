@@ -1,0 +1,31 @@
+/* Application programs on dedicated processors, for the tests: start, work or serve, stop. */
+#ifndef COLL_TESTS_DCP_RUN_H
+#define COLL_TESTS_DCP_RUN_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* Does an application rank's work on APP; false where something is wrong. */
+typedef bool dcp_work(MPI_Comm app, void *context);
+
+/*
+ * Starts DCPs by SPEC and TRANSPORT ("shared", "p2p") on WORLD, has the application ranks do WORK
+ * and the others serve, and stops. Collective over WORLD; false on ranks where something went
+ * wrong.
+ */
+bool dcp_run(MPI_Comm world, const char *spec, const char *transport, dcp_work *work,
+             void *context);
+
+/*
+ * The same on communicators of RANKS + DCPS ranks of MPI_COMM_WORLD, for every number of DCPs that
+ * there are ranks for up to MOST, and both transports. Collective over MPI_COMM_WORLD.
+ */
+bool dcp_run_everywhere(int ranks, int most, dcp_work *work, void *context);
+
+/*
+ * What the sum of value(0) .. value(ranks - 1) must be to the bit: along the tree that splits at
+ * multiples of powers of two.
+ */
+double dcp_tree_sum(int ranks, double (*value)(int rank, void *context), void *context);
+
+#endif
