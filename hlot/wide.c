@@ -82,8 +82,7 @@ static double predict_local(const coll_topo *topo, const coll_profile *profile, 
                                                    : COLL_LEVEL_NODE;
     const coll_cost *link = &profile->level[level];
     int ranks = (topo->ranks + topo->sites - 1) / topo->sites;
-    return coll_tree_depth(ranks) *
-           (link->latency + link->overhead + (double)segment * link->per_byte);
+    return coll_tree_depth(ranks) * coll_cost_relay(link, (double)segment, 2);
 }
 
 static double make_tree(const hlot_network *network, hlot_kind kind, int root, hlot_tree *tree) {
