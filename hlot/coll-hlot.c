@@ -4,6 +4,7 @@
 #include "hlot/draw.h"
 #include "hlot/levels.h"
 #include "hlot/model.h"
+#include "hlot/observer.h"
 #include "hlot/report.h"
 #include "tools/cli.h"
 
@@ -15,27 +16,31 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char program[] = "coll-hlot";
 
 static const char help[] =
-    "usage: coll-hlot show|compare MATRIX [OPTION...]\n"
-    "       coll-hlot draw MATRIX --output FILE.svg|FILE.png [OPTION...]\n"
+    "usage: mpirun -n RANKS coll-hlot probe|show|draw|compare|watch [OPTION...]\n"
+    "       coll-hlot show|draw|compare MATRIX [OPTION...]\n"
     "       coll-hlot compare --random N [--sites S] [--seed N] [--json FILE]\n"
     "\n"
-    "Shows the latencies between sites, and the broadcast trees that they make.\n"
+    "Measures and shows the latencies between sites, and the broadcast trees that they make.\n"
     "\n"
-    "  show     the matrix, the levels, and the tree with the time at which each site has the "
-    "data\n"
+    "  probe    measure, and write the matrix to the output, a file for MATRIX and COLL_LATENCIES\n"
+    "  show     the matrix, the levels, and the tree with when each site has the data\n"
     "  draw     the tree as a picture, by graphviz\n"
     "  compare  the predicted times of all kinds of trees\n"
+    "  watch    what show shows, live\n"
     "\n"
-    "MATRIX is a file of latencies (coll-hlot(1) describes it), - for standard input.\n"
+    "MATRIX is a file of latencies (coll-hlot(1) describes it), - for standard input. Without one\n"
+    "they are measured between the sites of the ranks, which COLL_TOPOLOGY tells.\n"
     "\n"
     "  --root SITE    by name or number (default: the first)\n"
     "  --tree KIND    hlot, hlot+, flat, binomial, mst or spt (default hlot+)\n"
     "  --bytes SIZE   count sends and bytes by the cost model too (default: latencies alone)\n"
-    "  --output FILE  where to draw to\n"
+    "  --output FILE  where probe writes and draw draws to\n"
+    "  --seconds S    measure so long (default 2; watch: until it is stopped)\n"
     "  --random N     compare over N random matrices instead\n"
     "  --sites S      of at most so many sites (default 64)\n"
     "  --seed N       other random matrices (default 1)\n"
@@ -47,10 +52,15 @@ typedef struct command {
     hlot_kind kind;
     uint64_t bytes;
     int64_t random, sites, seed;
+    double seconds; /* negative: the verb's own */
     bool help, version;
 } command;
 
 static cli_problem problem;
+
+static bool is(const command *options, const char *verb) {
+    return strcmp(options->verb, verb) == 0;
+}
 
 static bool take_kind(const char *text, hlot_kind *kind) {
     for (int i = 0; i < HLOT_KINDS; i++)
@@ -81,6 +91,9 @@ static bool take_option(int option, const char *text, command *options) {
     case 'o':
         options->output = text;
         return true;
+    case 'i':
+        return (cli_parse_number(text, &options->seconds) && options->seconds >= 0) ||
+               cli_refuse(&problem, "--seconds %s: a number, 0 or more, is needed", text);
     case 'n':
         return take_number("random", text, 1, 10000000, &options->random);
     case 's':
@@ -100,40 +113,35 @@ static bool take_option(int option, const char *text, command *options) {
 }
 
 static bool take_words(int count, char **words, command *options) {
-    static const char *const verbs[] = {"show", "draw", "compare"};
+    static const char *const verbs[] = {"probe", "show", "draw", "compare", "watch"};
+    static const char known[] = "probe, show, draw, compare, watch";
     if (count == 0)
-        return cli_refuse(&problem, "no command; known: show, draw, compare");
+        return cli_refuse(&problem, "no command; known: %s", known);
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(words[0], verbs[i]) == 0)
             options->verb = verbs[i];
     if (!options->verb)
-        return cli_refuse(&problem, "unknown command %s; known: show, draw, compare", words[0]);
+        return cli_refuse(&problem, "unknown command %s; known: %s", words[0], known);
     if (count > 2)
         return cli_refuse(&problem, "unexpected argument %s; see coll-hlot --help", words[2]);
     options->matrix = count == 2 ? words[1] : NULL;
-    bool compares = strcmp(options->verb, "compare") == 0,
-         draws = strcmp(options->verb, "draw") == 0;
-    if (options->random && (!compares || options->matrix))
+    if (options->random && (!is(options, "compare") || options->matrix))
         return cli_refuse(&problem, "--random belongs to compare without a matrix");
-    if (!options->random && !options->matrix)
-        return cli_refuse(&problem, "%s needs a matrix file", options->verb);
-    if (draws && !options->output)
+    if (options->matrix && (is(options, "probe") || is(options, "watch")))
+        return cli_refuse(&problem, "%s measures; it takes no matrix", options->verb);
+    if (is(options, "draw") && !options->output)
         return cli_refuse(&problem, "draw needs --output FILE.svg or FILE.png");
     return true;
 }
 
 static bool parse(int argc, char **argv, command *options) {
-    static const struct option long_options[] = {{"root", required_argument, NULL, 'r'},
-                                                 {"tree", required_argument, NULL, 't'},
-                                                 {"bytes", required_argument, NULL, 'b'},
-                                                 {"output", required_argument, NULL, 'o'},
-                                                 {"random", required_argument, NULL, 'n'},
-                                                 {"sites", required_argument, NULL, 's'},
-                                                 {"seed", required_argument, NULL, 'd'},
-                                                 {"json", required_argument, NULL, 'j'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {"version", no_argument, NULL, 'v'},
-                                                 {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {
+        {"root", required_argument, NULL, 'r'},   {"tree", required_argument, NULL, 't'},
+        {"bytes", required_argument, NULL, 'b'},  {"output", required_argument, NULL, 'o'},
+        {"random", required_argument, NULL, 'n'}, {"sites", required_argument, NULL, 's'},
+        {"seed", required_argument, NULL, 'd'},   {"seconds", required_argument, NULL, 'i'},
+        {"json", required_argument, NULL, 'j'},   {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0}};
     int option;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
@@ -215,7 +223,7 @@ static bool present(const command *options, const hlot_matrix *matrix, const hlo
         hlot_tree_make(network, options->kind, root, &tree);
     double time = hlot_tree_time(network, &tree, arrival);
     describe(options, network, matrix, root, time, title);
-    if (strcmp(options->verb, "draw") == 0)
+    if (is(options, "draw"))
         return hlot_draw(options->output, matrix, &tree, arrival, groups, title, text) ||
                cli_refuse(&problem, "%s", text);
     hlot_report_matrix(stdout, matrix, groups);
@@ -236,35 +244,58 @@ static bool work_on(const command *options, const hlot_matrix *matrix, FILE *jso
                         &network);
     if (root < 0 || !check_reach(matrix, &network, root))
         return false;
-    if (strcmp(options->verb, "compare") != 0)
+    if (!is(options, "compare"))
         return present(options, matrix, &network, root, json);
     printf("# %d sites, root %s\n", matrix->sites, matrix->names[root]);
     hlot_report_kinds(stdout, &network, root, json);
     return true;
 }
 
-static bool read_and_work(const command *options, FILE *json) {
+/* Writes what was measured to the output or to a file, which is whole or not there. */
+static bool write_matrix(const command *options, const hlot_matrix *matrix) {
+    static const char note[] = "by coll-hlot probe: halves of round trips";
+    if (!options->output) {
+        hlot_matrix_print(stdout, matrix, note);
+        return true;
+    }
+    FILE *stream = fopen(options->output, "w");
+    if (!stream)
+        return cli_refuse(&problem, "%s: can't be written: %s", options->output, strerror(errno));
+    hlot_matrix_print(stream, matrix, note);
+    bool bad = ferror(stream) != 0;
+    if (!fclose(stream) && !bad)
+        return true;
+    cli_refuse(&problem, "%s: can't be written: %s", options->output, strerror(errno));
+    remove(options->output);
+    return false;
+}
+
+/* Works on the matrix of OBSERVER, or of the file where there is none. */
+static bool read_and_work(const command *options, const observer *o, FILE *json) {
     hlot_matrix matrix;
     char text[HLOT_PROBLEM];
     if (options->random)
         return hlot_report_random(stdout, (int)options->random, (int)options->sites,
                                   (uint64_t)options->seed, json) ||
                cli_refuse(&problem, "a tree is slower than it may be");
-    if (!hlot_matrix_read(options->matrix, &matrix, text))
+    if (!o && !hlot_matrix_read(options->matrix, &matrix, text))
         return cli_refuse(&problem, "%s", text);
-    bool good = work_on(options, &matrix, json);
+    if (o && !observer_read(o, &matrix))
+        return cli_refuse(&problem, "out of memory for the names of hosts");
+    bool good =
+        is(options, "probe") ? write_matrix(options, &matrix) : work_on(options, &matrix, json);
     hlot_matrix_free(&matrix);
     return good;
 }
 
-/* Rank 0's part. */
-static void run(const command *options) {
+/* Rank 0's part, once latencies are measured, if they are to be. */
+static void run(const command *options, const observer *o) {
     FILE *json = options->json ? fopen(options->json, "w") : NULL;
     if (options->json && !json) {
         cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
         return;
     }
-    read_and_work(options, json);
+    read_and_work(options, o, json);
     if (fflush(stdout))
         cli_refuse(&problem, "the output can't be written: %s", strerror(errno));
     bool bad = json && ferror(json) != 0;
@@ -278,8 +309,49 @@ static void agree(MPI_Comm comm) {
     cli_agree(comm, program, *problem.text ? problem.text : NULL);
 }
 
+/* All ranks: measures for a while. */
+static void measure(observer *o, double seconds) {
+    int code = observer_run(o, seconds);
+    if (code != MPI_SUCCESS)
+        cli_refuse_code(&problem, code);
+    agree(o->comm);
+}
+
+/* Shows the state of things every second. */
+static void watch(const command *options, observer *o) {
+    static const double every = 1;
+    bool terminal = isatty(STDOUT_FILENO);
+    for (double done = 0; options->seconds < 0 || done < options->seconds; done += every) {
+        measure(o, every);
+        if (o->rank != 0)
+            continue;
+        fputs(terminal ? "\033[H\033[2J" : "", stdout);
+        run(options, o);
+        int silent = observer_silent(o);
+        if (silent)
+            printf("# %d links are silent: their last latencies stand\n", silent);
+        fputs(terminal ? "# Ctrl-C ends it\n" : "\n", stdout);
+        fflush(stdout);
+    }
+}
+
+static void observe(const command *options, MPI_Comm comm) {
+    observer o;
+    int code = observer_open(&o, comm);
+    if (code != MPI_SUCCESS)
+        cli_refuse_code(&problem, code);
+    agree(comm);
+    if (is(options, "watch")) {
+        watch(options, &o);
+        return;
+    }
+    measure(&o, options->seconds < 0 ? 2 : options->seconds);
+    if (o.rank == 0)
+        run(options, &o);
+}
+
 int main(int argc, char **argv) {
-    command options = {.kind = HLOT_PLUS, .sites = HLOT_SITES, .seed = 1};
+    command options = {.kind = HLOT_PLUS, .sites = HLOT_SITES, .seed = 1, .seconds = -1};
     parse(argc, argv, &options);
     if (!*problem.text && options.help)
         return fputs(help, stdout) < 0;
@@ -288,11 +360,17 @@ int main(int argc, char **argv) {
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
         return EXIT_FAILURE;
     agree(MPI_COMM_WORLD);
+    MPI_Comm comm;
     int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0)
-        run(&options);
-    agree(MPI_COMM_WORLD);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(comm, &rank);
+    if (!options.matrix && !options.random)
+        observe(&options, comm);
+    else if (rank == 0)
+        run(&options, NULL);
+    agree(comm);
+    MPI_Comm_free(&comm);
     MPI_Finalize();
     return EXIT_SUCCESS;
 }

@@ -164,10 +164,10 @@ static void take_report(hlot_latency *l, int site, const double report[]) {
     }
 }
 
-int hlot_latency_begin(hlot_latency *l, uint32_t *round) {
-    bool all = true;
-    *round = 0;
-    for (int site = 0; site < l->sites && !l->by_hand; site++) {
+/* Takes in the reports that have come; *ALL: none is still to come. */
+static int take_reports(hlot_latency *l, bool *all) {
+    *all = true;
+    for (int site = 0; site < l->sites; site++) {
         int done = 1;
         if (l->receiving[site] == MPI_REQUEST_NULL)
             continue;
@@ -176,23 +176,33 @@ int hlot_latency_begin(hlot_latency *l, uint32_t *round) {
             return code;
         if (done)
             take_report(l, site, l->reports[site]);
-        all = all && done;
+        *all = *all && done;
     }
-    double now = PMPI_Wtime();
-    if (l->by_hand || !all || now - l->began < PERIOD)
+    return MPI_SUCCESS;
+}
+
+static int expect_reports(hlot_latency *l) {
+    int code = MPI_SUCCESS;
+    for (int site = 0; site < l->sites && code == MPI_SUCCESS; site++)
+        if (l->leads[site] != l->comm->rank)
+            code = PMPI_Irecv(l->reports[site], l->sites, MPI_DOUBLE, l->leads[site],
+                              COLL_TAG_REPORT, l->comm->private, &l->receiving[site]);
+    return code;
+}
+
+int hlot_latency_begin(hlot_latency *l, uint32_t *round) {
+    bool all;
+    *round = 0;
+    if (l->by_hand)
         return MPI_SUCCESS;
+    int code = take_reports(l, &all);
+    double now = PMPI_Wtime();
+    if (code != MPI_SUCCESS || !all || now - l->began < PERIOD)
+        return code;
     l->began = now;
     *round = l->round + 1;
     l->round += rounds_at_once(l);
-    for (int site = 0; site < l->sites; site++) {
-        if (l->leads[site] == l->comm->rank)
-            continue;
-        int code = PMPI_Irecv(l->reports[site], l->sites, MPI_DOUBLE, l->leads[site],
-                              COLL_TAG_REPORT, l->comm->private, &l->receiving[site]);
-        if (code != MPI_SUCCESS)
-            return code;
-    }
-    return MPI_SUCCESS;
+    return expect_reports(l);
 }
 
 int hlot_latency_take_part(hlot_latency *l, uint32_t round, int root) {

@@ -17,5 +17,6 @@ bin_PROGRAMS += coll-hlot
 coll_hlot_SOURCES = \
 	hlot/coll-hlot.c \
 	hlot/draw.c hlot/draw.h \
+	hlot/observer.c hlot/observer.h \
 	hlot/report.c hlot/report.h
 coll_hlot_LDADD = libcli.la libcoll_core.la

@@ -82,8 +82,7 @@ static double predict_local(const coll_topo *topo, const coll_profile *profile, 
                                                    : COLL_LEVEL_NODE;
     const coll_cost *link = &profile->level[level];
     int ranks = (topo->ranks + topo->sites - 1) / topo->sites;
-    return coll_tree_depth(ranks) *
-           (link->latency + link->overhead + (double)segment * link->per_byte);
+    return coll_tree_depth(ranks) * coll_cost_relay(link, (double)segment, 2);
 }
 
 static double make_tree(const hlot_network *network, hlot_kind kind, int root, hlot_tree *tree) {
@@ -102,10 +101,12 @@ static double predict_with(const coll_shape *call, const coll_profile *profile, 
 size_t hlot_wide_predict(const coll_shape *call, const coll_profile *profile, hlot_kind kind,
                          uint64_t segment, double *seconds) {
     hlot_network network;
-    fill_network(call, profile, &network);
     size_t lowest = segment ? segment : LEAST_SEGMENT, highest = segment ? segment : MOST_SEGMENT;
     size_t best = 0;
     double least = INFINITY;
+    if (!seconds && (segment || call->bytes <= LEAST_SEGMENT)) /* there is no choice */
+        return lowest < call->bytes ? lowest : call->bytes;
+    fill_network(call, profile, &network);
     for (size_t now = lowest; now <= highest; now *= 2) {
         size_t length = now < call->bytes ? now : call->bytes;
         double time = predict_with(call, profile, kind, length, &network);

@@ -122,6 +122,7 @@ START_TEST(scattered_over_nodes_and_racks) {
 }
 END_TEST
 
+/* Each rank count tries other algorithms on a number of sites. */
 START_TEST(scattered_over_sites) {
     static const char *const specs[] = {"hlot:segment=48,window=3", "flat:segment=36,window=1",
                                         "hlot:plus=0,segment=1M", "auto"};
@@ -129,8 +130,8 @@ START_TEST(scattered_over_sites) {
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         pretend_sites(comm, sites);
-        for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
-            check_all(comm, specs[i], 21);
+        for (int i = 0; i < 2; i++)
+            check_all(comm, specs[(sites + world_ranks + i) % 4], 21);
         MPI_Comm_free(&comm);
     }
 }

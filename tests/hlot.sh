@@ -62,6 +62,9 @@ refuses 'cannot read the matrix file nosuch' show nosuch
 refuses 'no command; known' --json r.json
 refuses 'unknown command shwo' shwo
 refuses 'draw needs --output' draw lost
+refuses 'probe measures; it takes no matrix' probe lost
+refuses '--seconds x: a number' show lost --seconds x
+refuses 'the ranks are at 1 site, and 2 to 64 are needed; set COLL_TOPOLOGY' probe
 refuses 'the name must end in .svg or .png' draw lost --root c --output picture.gif
 refuses '--root z: no such site; there are 3, the first is a' show lost --root z
 refuses '--tree oak: allowed: hlot, hlot+' show lost --tree oak

@@ -7,6 +7,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 netlab=$(dirname "$here")/scripts/netlab
 follow=$PWD/tests/hlot_follow
+hlot=$PWD/coll-hlot
 lab=hlot-$$
 work=$(mktemp -d)
 unset COLL_LATENCIES COLL_BCAST COLL_TOPOLOGY
@@ -70,6 +71,19 @@ follows() {
 }
 follows 4
 follows 7
+
+# measured WHAT...: what coll-hlot says of the lab's latencies, which are "after" now.
+measured() {
+    "$netlab" run --name "$lab" -n 4 -- "$hlot" "$@" --seconds 1 >"$work/log" 2>&1 ||
+        fail "coll-hlot $1"
+}
+measured probe --output "$work/probed"
+"$hlot" show "$work/probed" >"$work/log" 2>&1 || fail 'what probe writes'
+grep -q '^hosts site3 n3$' "$work/probed" || fail 'probe: the hosts'
+# Delays are exact to some tenths of a millisecond, and only ever longer.
+awk '/^ / && NR == 4 { exit !($2 >= 90 && $3 >= 40 && $4 >= 30) }' "$work/probed" || fail 'probe'
+measured watch
+grep -q '^hlot+ tree\|^# hlot+ tree from site0' "$work/log" || fail 'watch'
 
 # by_hand FILE: runs broadcasts with these latencies, which are not the lab's.
 by_hand() {

@@ -1,0 +1,89 @@
+#include "config.h"
+
+#include "hlot/observer.h"
+
+#include "lib/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Between two looks at the clock; nanoseconds. */
+static const long NAP = 20000000;
+
+int observer_open(observer *o, MPI_Comm comm) {
+    coll_comm *state;
+    *o = (observer){.comm = comm};
+    unsetenv("COLL_LATENCIES"); /* by hand they would not be measured */
+    int code = MPI_Comm_rank(comm, &o->rank);
+    if (code == MPI_SUCCESS)
+        code = coll_comm_get(comm, &state);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!hlot_wide_possible(&state->topo))
+        return coll_error(MPI_ERR_TOPOLOGY,
+                          "the ranks are at %d site%s, and 2 to %d are needed; set COLL_TOPOLOGY",
+                          state->topo.sites, state->topo.sites == 1 ? "" : "s", HLOT_SITES);
+    return hlot_wide_get(state, true, &o->wide);
+}
+
+/* What rank 0 tells all: whether there is more to come, and the round that it begins, or 0. */
+enum { MORE, ROUND, WORDS };
+
+static int go_on(observer *o, uint32_t word[WORDS]) {
+    int code = MPI_SUCCESS;
+    if (o->rank == 0)
+        code = hlot_latency_begin(o->wide->latency, &word[ROUND]);
+    if (code == MPI_SUCCESS)
+        code = MPI_Bcast(word, WORDS, MPI_UINT32_T, 0, o->comm);
+    return code == MPI_SUCCESS ? hlot_latency_take_part(o->wide->latency, word[ROUND], 0) : code;
+}
+
+int observer_run(observer *o, double seconds) {
+    uint32_t word[WORDS] = {1, 0};
+    double began = MPI_Wtime();
+    int code = MPI_SUCCESS;
+    while (word[MORE] && code == MPI_SUCCESS) {
+        struct timespec time = {.tv_nsec = NAP};
+        nanosleep(&time, NULL); /* a signal may cut it short: the next round comes earlier */
+        word[MORE] = MPI_Wtime() - began < seconds;
+        code = go_on(o, word);
+    }
+    return code;
+}
+
+/* Appends HOST to the list of a site; false without memory. */
+static bool add_host(char **list, const char *host) {
+    size_t before = *list ? strlen(*list) : 0, added = strlen(host);
+    char *joined = realloc(*list, before + added + 2);
+    if (!joined)
+        return false;
+    *list = joined;
+    if (before)
+        joined[before++] = ',';
+    memcpy(joined + before, host, added + 1);
+    return true;
+}
+
+bool observer_read(const observer *o, hlot_matrix *matrix) {
+    const coll_topo *topo = &o->wide->comm->topo;
+    bool good = true;
+    *matrix = (hlot_matrix){.sites = topo->sites};
+    memcpy(matrix->latency, *hlot_latency_known(o->wide->latency, NULL), sizeof matrix->latency);
+    for (int site = 0; site < topo->sites; site++)
+        snprintf(matrix->names[site], HLOT_NAME, "site%d", site);
+    for (int rank = 0, next = 0; rank < topo->ranks && good; rank++) {
+        const coll_place *place = &topo->places[rank];
+        if (place->node < next)
+            continue;
+        next = place->node + 1;
+        good = add_host(&matrix->hosts[place->site], topo->hosts[place->node]);
+    }
+    if (!good)
+        hlot_matrix_free(matrix);
+    return good;
+}
+
+int observer_silent(const observer *o) {
+    return hlot_latency_silent(o->wide->latency);
+}
