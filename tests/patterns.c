@@ -218,7 +218,7 @@ START_TEST(specs_are_read) {
     ck_assert_int_eq(coll_spec_parse("X", "chain", coll_bcast_table, &spec), MPI_SUCCESS);
     ck_assert_ptr_eq(spec.algorithm, &coll_bcast_chain.base);
     ck_assert_uint_eq(spec.values.at[0], 0);
-    ck_assert_uint_eq(spec.values.at[1], 16);
+    ck_assert_uint_eq(spec.values.at[1], 0);
     ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,chunk=8K", coll_bcast_table, &spec),
                      MPI_SUCCESS);
     ck_assert_uint_eq(spec.values.at[0], 8192);
@@ -234,11 +234,11 @@ START_TEST(bad_specs_name_setting_value_and_remedy) {
     ck_assert_str_eq(refusal("nonsense"),
                      "COLL_BCAST=nonsense: unknown algorithm; allowed: auto, native, linear, "
                      "binomial, scatter_allgather, chain, circulant, two_tree, flat, hlot");
-    ck_assert_str_eq(refusal("chain:window=0"),
-                     "COLL_BCAST=chain:window=0: window must be 1 to 1K");
+    ck_assert_str_eq(refusal("chain:window=2K"),
+                     "COLL_BCAST=chain:window=2K: window must be 0 to 1K");
     ck_assert_str_eq(refusal("chain:chunk=2G"), "COLL_BCAST=chain:chunk=2G: chunk must be 0 to 1G");
     ck_assert_str_eq(refusal("chain:window=x"),
-                     "COLL_BCAST=chain:window=x: window must be 1 to 1K");
+                     "COLL_BCAST=chain:window=x: window must be 0 to 1K");
     ck_assert_str_eq(
         refusal("chain:chunks=1"),
         "COLL_BCAST=chain:chunks=1: unknown parameter; chain takes: chunk, window, confirm, "
