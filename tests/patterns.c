@@ -310,6 +310,8 @@ START_TEST(predictions_match_the_formulas) {
                       (size_t)sqrt((1 << 20) * link->overhead / (23 * link->per_byte)));
     ck_assert_uint_eq(coll_profile_chunk(link, 1 << 30, 1), 32 << 10);
     ck_assert_uint_eq(coll_profile_chunk(link, 64 << 10, 1000), 4 << 10);
+    ck_assert_uint_eq(coll_profile_chunk(link, 4095, 1000), 2048);
+    ck_assert_uint_eq(coll_profile_chunk(link, 1500, 1000), 1024);
     ck_assert_uint_eq(coll_profile_chunk(link, 7, 1000), 7);
     ck_assert_double_eq_tol(coll_bcast_linear.base.predict(&shape, profile, NULL), a + 24 * whole,
                             1e-12);
