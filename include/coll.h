@@ -38,6 +38,7 @@ typedef struct COLL_Candidate {
     char spec[200];   /* with all its parameters: "chain:chunk=32K,window=16" */
     int applicable;   /* to this call */
     int chosen;       /* for this call */
+    int rival;        /* here to be compared with: runs when it is named, is never chosen */
     double predicted; /* seconds, from the cost model; 0 where not applicable */
     const char *why;  /* it was chosen; NULL for the others */
 } COLL_Candidate;

@@ -69,6 +69,7 @@ static void describe(const coll_profile *profile, const coll_shape *call, const 
         .summary = algorithm->summary,
         .applicable = !algorithm->applicable || algorithm->applicable(call),
         .chosen = chosen,
+        .rival = algorithm->rival,
         .why = chosen ? choice->why : NULL,
     };
     if (candidate->applicable)

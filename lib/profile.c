@@ -42,6 +42,10 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
     return &profile->level[level];
 }
 
+int coll_profile_parts(const coll_topo *topo) {
+    return topo->sites > 1 ? topo->sites : topo->racks > 1 ? topo->racks : topo->nodes;
+}
+
 static bool of_these_hosts(const coll_profilefile *file, const coll_topo *topo) {
     for (int node = 0; node < topo->nodes; node++)
         if (coll_profilefile_has_host(file, topo->hosts[node]))

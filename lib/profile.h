@@ -41,6 +41,12 @@ int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
 const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo);
 
 /*
+ * How many parts of TOPO's ranks the farthest level is between: sites, racks or nodes. A broadcast
+ * that follows them enters each part but the root's once, so that as many messages meet there.
+ */
+int coll_profile_parts(const coll_topo *topo);
+
+/*
  * The chunk for a pipeline of BYTES whose first chunk takes FILL chunk times to get to the end: the
  * one that makes m / c (a + c B) + FILL c B least, c = sqrt(m a / (FILL B)). Within bounds: smaller
  * ones are all header, and larger ones than 32 KB come near the eager limit of transports (64 KB

@@ -234,8 +234,8 @@ START_TEST(bad_specs_name_setting_value_and_remedy) {
     ck_assert_str_eq(refusal("nonsense"),
                      "COLL_BCAST=nonsense: unknown algorithm; allowed: auto, native, linear, "
                      "binomial, scatter_allgather, chain, circulant, two_tree, flat, hlot");
-    ck_assert_str_eq(refusal("two_tree:window=0"),
-                     "COLL_BCAST=two_tree:window=0: window must be 1 to 1K");
+    ck_assert_str_eq(refusal("chain:window=2K"),
+                     "COLL_BCAST=chain:window=2K: window must be 0 to 1K");
     ck_assert_str_eq(refusal("chain:chunk=2G"), "COLL_BCAST=chain:chunk=2G: chunk must be 0 to 1G");
     ck_assert_str_eq(refusal("chain:window=x"),
                      "COLL_BCAST=chain:window=x: window must be 0 to 1K");

@@ -180,7 +180,7 @@ refuses "--sizes: the list is empty" coll-bench bcast --sizes ,
 counts="1 3"
 refuses "nonsense: unknown algorithm; allowed: auto, native" coll-bench bcast --sizes 1K --algorithms nonsense
 counts=0
-refuses "window=0" coll-bench bcast --sizes 1K --algorithms two_tree:window=0
+refuses "window=2K" coll-bench bcast --sizes 1K --algorithms chain:window=2K
 counts="1 3"
 refuses "nowhere/j: can't be written" coll-bench bcast --sizes 1K --json nowhere/j
 counts=0

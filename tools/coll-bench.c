@@ -48,7 +48,8 @@ static const char help[] =
     "\n"
     "native is the MPI library's default, wire one message of the same size from the root to one\n"
     "other node: the limit. Gathers bring so many bytes from every rank, and their wire is one\n"
-    "message of the total from one other node; for gatherv one rank brings half of that. vs_native\n"
+    "message of the total from one other node; for gatherv one rank brings half of that. "
+    "vs_native\n"
     "and of_wire are ratios of medians: above 1 is faster than native, 1 is as fast as the wire.\n"
     "cpu_ms is the processor time of all ranks together.\n";
 
@@ -416,6 +417,7 @@ static void print_row(const command *options, const contender *c, const bench_re
         cli_json_number(&row, "dropped", result->dropped);
     if (prediction) {
         cli_json_text(&row, "runs", prediction->spec);
+        cli_json_integer(&row, "rival", prediction->rival);
         cli_json_number(&row, "predicted_us", predicted * 1e6);
     }
     cli_json_end(&row);

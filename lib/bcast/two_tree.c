@@ -55,10 +55,10 @@ static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
     double chunk = fmax((double)chunk_of(call, profile, values), 1);
-    int ranks = call->topo->ranks;
-    double hop = link->wake + coll_cost_messages(link, 2, chunk, ranks);
+    int parts = coll_profile_parts(call->topo);
+    double hop = link->wake + coll_cost_messages(link, 2, chunk, parts);
     return depth_of(call->topo) * hop +
-           meeting * coll_cost_rest(link, (double)call->bytes, chunk, ranks);
+           meeting * coll_cost_rest(link, (double)call->bytes, chunk, parts);
 }
 
 /* Two children in a tree and the next rank of the node. */

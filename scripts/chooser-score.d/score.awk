@@ -38,7 +38,7 @@ function absolute(x) {
     if (ran != algorithm)
         next # it doesn't apply there: native ran instead
     time[cell, field("runs")] = median
-    if (!(cell in best) || median + 0 < best[cell] + 0) {
+    if (field("rival") + 0 == 0 && (!(cell in best) || median + 0 < best[cell] + 0)) {
         best[cell] = median
         winner[cell] = field("runs")
     }
