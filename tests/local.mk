@@ -82,7 +82,7 @@ tests_fault_probe_LDADD = libcoll_core.la
 
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/hlot.sh \
-	tests/lab_faults.sh tests/netlab.sh tests/plot.sh tests/tools.sh tests/wordcount.sh tests/words.sh
+	tests/lab_faults.sh tests/netlab.sh tests/plot.sh tests/simulate.sh tests/tools.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.
