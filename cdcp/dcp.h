@@ -66,6 +66,9 @@ bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm
  */
 typedef struct coll_dcp_request coll_dcp_request;
 
+/* A request begins with so many ints that are its holder's; they stay when it is used again. */
+enum { COLL_DCP_ROOM = 64 };
+
 typedef struct coll_dcp_range {
     uintptr_t base, size; /* size 0 until the first request */
 } coll_dcp_range;

@@ -13,6 +13,7 @@
 typedef struct coll_envelope coll_envelope;
 
 struct coll_dcp_request {
+    int room[COLL_DCP_ROOM]; /* its holder's */
     /* Where the result comes: a slot, whose state is then DONE or FAILED, or an envelope. */
     coll_mailbox_slot *slot;
     uint32_t ticket;

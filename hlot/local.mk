@@ -17,6 +17,5 @@ bin_PROGRAMS += coll-hlot
 coll_hlot_SOURCES = \
 	hlot/coll-hlot.c \
 	hlot/draw.c hlot/draw.h \
-	hlot/report.c hlot/report.h \
-	tools/stats.c tools/stats.h
+	hlot/report.c hlot/report.h
 coll_hlot_LDADD = libcli.la libcoll_core.la

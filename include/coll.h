@@ -133,6 +133,7 @@ typedef struct COLL_Cost {
     double latency;  /* s: from the start of a small send to its arrival */
     double overhead; /* s: processor time of one send or one receive */
     double per_byte; /* s: the gap per byte of a stream of messages, 1 / bandwidth */
+    double wake;     /* s: what a rank of libcoll that waits for a message adds to Ur: it sleeps */
     double per_rank; /* s: what each rank beyond two that talks at once adds to L */
     double together; /* bytes/s: what all streams at once get in sum; 0: no limit was found */
     double buffer;   /* BL, bytes: what waits before the bottleneck without loss; 0: unknown */

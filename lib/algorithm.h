@@ -44,8 +44,9 @@ typedef struct coll_algorithm {
     const char *summary;                        /* one line */
     const coll_param *params;                   /* ended by one whose name is NULL */
     bool (*applicable)(const coll_shape *call); /* NULL: always */
-    bool sizeless; /* chosen where sizes differ and the root alone knows them */
-    bool rival;    /* here to be compared with: runs when the user names it, is never chosen */
+    size_t best_up_to; /* of a table's first: bytes up to which, in one site, no other is chosen */
+    bool sizeless;     /* chosen where sizes differ and the root alone knows them */
+    bool rival;        /* here to be compared with: runs when the user names it, is never chosen */
     /* Seconds from the common start to the last rank's end. */
     double (*predict)(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values);

@@ -9,6 +9,7 @@
 #include "lib/data.h"
 #include "lib/error.h"
 #include "lib/gather/gather.h"
+#include "lib/guard.h"
 #include "lib/select.h"
 #include "lib/trace.h"
 
@@ -143,18 +144,33 @@ static int check_bcast(MPI_Count count, MPI_Datatype type, int root, int ranks) 
     return MPI_SUCCESS;
 }
 
+static int run_bcast_by(const void *call, const coll_algorithm *algorithm,
+                        const coll_values *values) {
+    return coll_bcast_of(algorithm)->run(call, values);
+}
+
 static int run_bcast(coll_comm *comm, int root, const coll_data *data) {
     coll_shape shape = {
         .operation = "bcast", .bytes = data->bytes, .root = root, .topo = &comm->topo};
-    coll_choice choice =
-        coll_select(coll_bcast_table, &shape, comm->profile, &comm->specs[COLL_OPERATION_BCAST]);
+    coll_choice choice = coll_comm_choose(comm, COLL_OPERATION_BCAST, &shape);
     coll_bcast_call call = {.comm = comm, .root = root, .shape = &shape, .data = data};
+    bool done;
     double start = PMPI_Wtime();
-    int code = coll_bcast_of(choice.algorithm)->run(&call, &choice.values);
+    int code =
+        coll_guard(comm, COLL_OPERATION_BCAST, data->bytes, run_bcast_by, &call, &choice, &done);
+    if (code == MPI_SUCCESS && !done)
+        code = run_bcast_by(&call, choice.algorithm, &choice.values);
     if (code != MPI_SUCCESS)
         comm->broken = code;
     coll_trace(comm, "bcast", data->bytes, &choice, PMPI_Wtime() - start);
     return code;
+}
+
+/* Whether the last call of this size class was this one, and native was chosen. */
+static bool native_again(const coll_comm *comm, size_t bytes, int root) {
+    const coll_decision *last = coll_comm_decision(comm, COLL_OPERATION_BCAST, bytes);
+    return last->choice.algorithm == coll_bcast_table[0] && last->bytes == bytes &&
+           last->root == root && comm->topo.sites == 1 && !comm->trace;
 }
 
 /*
@@ -164,10 +180,13 @@ static int run_bcast(coll_comm *comm, int root, const coll_data *data) {
 static bool stand_back(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                        int *code) {
     const coll_comm *state = coll_comm_recent(comm);
-    if (!state || !state->stands_back || !state->plain_bytes || type != state->plain_type ||
-        count < 0 || count > INT_MAX / state->plain_bytes)
+    if (!state || !state->plain_bytes || type != state->plain_type || count < 0 ||
+        count > INT_MAX / state->plain_bytes)
         return false;
-    *code = PMPI_Bcast(buffer, (int)(count * state->plain_bytes), MPI_BYTE, root, state->private);
+    int bytes = (int)(count * state->plain_bytes);
+    if (!state->stands_back && !native_again(state, (size_t)bytes, root))
+        return false;
+    *code = PMPI_Bcast(buffer, bytes, MPI_BYTE, root, state->private);
     if (*code != MPI_SUCCESS)
         coll_raise(comm, *code);
     return true;
@@ -208,16 +227,23 @@ int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
     return coll_raise(comm, code);
 }
 
+static int run_gather_by(const void *call, const coll_algorithm *algorithm,
+                         const coll_values *values) {
+    return coll_gather_of(algorithm)->run(call, values);
+}
+
 static int run_gather(coll_comm *comm, size_t bytes, const coll_gather_call *given) {
     coll_shape shape = {
         .operation = "gather", .bytes = bytes, .root = given->root, .topo = &comm->topo};
-    coll_choice choice =
-        coll_select(coll_gather_table, &shape, comm->profile, &comm->specs[COLL_OPERATION_GATHER]);
+    coll_choice choice = coll_comm_choose(comm, COLL_OPERATION_GATHER, &shape);
     coll_gather_call call = *given;
     call.comm = comm;
     call.shape = &shape;
+    bool done;
     double start = PMPI_Wtime();
-    int code = coll_gather_of(choice.algorithm)->run(&call, &choice.values);
+    int code = coll_guard(comm, COLL_OPERATION_GATHER, bytes, run_gather_by, &call, &choice, &done);
+    if (code == MPI_SUCCESS && !done)
+        code = run_gather_by(&call, choice.algorithm, &choice.values);
     if (code != MPI_SUCCESS)
         comm->broken = code;
     coll_trace(comm, "gather", bytes, &choice, PMPI_Wtime() - start);

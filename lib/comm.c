@@ -99,6 +99,7 @@ typedef struct settings {
     char latencies[4096];
     char profile[COLL_PROFILE_SOURCE];
     double timeout;
+    bool guard;
     coll_wait_manner manner;
 } settings;
 
@@ -157,6 +158,8 @@ static int read_settings(MPI_Comm comm, settings *found) {
         code = coll_env_seconds("COLL_TIMEOUT", &found->timeout);
     if (code == MPI_SUCCESS)
         code = coll_wait_manner_parse(coll_env("COLL_WAIT"), &found->manner);
+    const char *guard = coll_env("COLL_GUARD");
+    found->guard = guard && strcmp(guard, "0") != 0;
     return code;
 }
 
@@ -220,6 +223,7 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
         return code;
     coll_wait_init(&state->wait, &state->topo, agreed.manner, agreed.timeout);
     state->profile = &state->loaded;
+    state->guard = agreed.guard;
     strcpy(state->topology, agreed.topology);
     strcpy(state->latencies, agreed.latencies);
     const char *trace = coll_env("COLL_TRACE");
@@ -339,8 +343,39 @@ int coll_comm_set(coll_comm *comm, coll_operation operation, const char *setting
     if (code != MPI_SUCCESS)
         return code;
     comm->specs[operation] = parsed;
+    memset(comm->decisions[operation], 0, sizeof comm->decisions[operation]);
     decide_to_stand_back(comm);
     return MPI_SUCCESS;
+}
+
+static int size_class(size_t bytes) {
+    int class = 0;
+    while (bytes >>= 1)
+        class ++;
+    return class;
+}
+
+const coll_decision *coll_comm_decision(const coll_comm *comm, coll_operation operation,
+                                        size_t bytes) {
+    return &comm->decisions[operation][size_class(bytes)];
+}
+
+void coll_comm_judge(coll_comm *comm, coll_operation operation, size_t bytes,
+                     coll_verdict verdict) {
+    comm->decisions[operation][size_class(bytes)].verdict = verdict;
+}
+
+/* Over several sites latencies may be measured anew at any time, and choices change with them. */
+coll_choice coll_comm_choose(coll_comm *comm, coll_operation operation, const coll_shape *shape) {
+    coll_decision *last = &comm->decisions[operation][size_class(shape->bytes)];
+    if (!last->choice.algorithm || last->bytes != shape->bytes || last->root != shape->root ||
+        comm->topo.sites > 1) {
+        last->choice = coll_select(coll_operations[operation].table, shape, comm->profile,
+                                   &comm->specs[operation]);
+        last->bytes = shape->bytes;
+        last->root = shape->root;
+    }
+    return last->choice;
 }
 
 int coll_comm_order(coll_comm *comm, int root, const int **order) {

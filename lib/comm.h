@@ -7,7 +7,7 @@
 #define COLL_LIB_COMM_H
 
 #include "lib/profile.h"
-#include "lib/spec.h"
+#include "lib/select.h"
 #include "lib/topo.h"
 #include "lib/wait.h"
 
@@ -34,6 +34,7 @@ extern const coll_operation_info coll_operations[COLL_OPERATIONS];
 /* The tags of messages on the private communicator. */
 enum {
     COLL_TAG_BCAST = 1,
+    COLL_TAG_CONFIRMATION,
     COLL_TAG_FIRST_TREE,
     COLL_TAG_SECOND_TREE,
     COLL_TAG_GATHER,
@@ -47,6 +48,22 @@ enum {
     COLL_TAG_WIDE = 1 << 14, /* and the next COLL_TAGS_WIDE - 1, by turns (hlot/relay.c) */
     COLL_TAGS_WIDE = 1 << 13 /* up to the highest tag that MPI promises */
 };
+
+/* What the guard has found (lib/guard.h). */
+typedef enum coll_verdict {
+    COLL_VERDICT_NONE,
+    COLL_VERDICT_CHOICE,
+    COLL_VERDICT_NATIVE
+} coll_verdict;
+
+/* What was decided last for an operation at sizes from one power of two to the next. */
+typedef struct coll_decision {
+    size_t bytes;
+    int root;
+    coll_choice choice; /* for these; no algorithm where nothing was decided */
+    coll_verdict verdict;
+} coll_decision;
+enum { COLL_SIZE_CLASSES = 64 };
 
 typedef struct coll_comm {
     MPI_Comm user;    /* the communicator that this belongs to */
@@ -66,7 +83,9 @@ typedef struct coll_comm {
     bool stands_back;
     MPI_Datatype plain_type; /* the last such type, and the bytes of an element: 0 for none */
     MPI_Count plain_bytes;
-    bool trace;         /* this rank prints a line a call */
+    bool trace; /* this rank prints a line a call */
+    bool guard; /* the chooser's picks are compared with native on first use */
+    coll_decision decisions[COLL_OPERATIONS][COLL_SIZE_CLASSES];
     int broken;         /* the error after which messages may be astray, or MPI_SUCCESS */
     uint32_t confirmed; /* confirmed broadcasts so far */
     int order_root;     /* the root that the next two are for, or -1 */
@@ -97,6 +116,16 @@ int coll_comm_set(coll_comm *comm, coll_operation operation, const char *setting
  */
 int coll_comm_part(const coll_comm *whole, int color, coll_comm **part);
 void coll_comm_free_part(coll_comm *part);
+
+/* The decision for the size class of BYTES. */
+const coll_decision *coll_comm_decision(const coll_comm *comm, coll_operation operation,
+                                        size_t bytes);
+
+/* What the guard found for that class from now on. */
+void coll_comm_judge(coll_comm *comm, coll_operation operation, size_t bytes, coll_verdict verdict);
+
+/* The choice for SHAPE, remembered while calls are of the same size and root. */
+coll_choice coll_comm_choose(coll_comm *comm, coll_operation operation, const coll_shape *shape);
 
 /*
  * The ranks in chain order from ROOT (lib/pattern/order.h), kept until another root is asked for;

@@ -92,6 +92,25 @@ double coll_cost_message(const coll_cost *cost, double bytes, int ranks) {
            coll_cost_arrival_overhead(cost, bytes) + coll_cost_receive_overhead(cost, bytes);
 }
 
+double coll_cost_relay(const coll_cost *cost, double bytes, int ranks) {
+    return cost->wake + coll_cost_message(cost, bytes, ranks);
+}
+
+double coll_cost_messages(const coll_cost *cost, double count, double bytes, int ranks) {
+    double shared_link = coll_cost_message(cost, count * bytes, ranks);
+    double processor =
+        coll_cost_message(cost, bytes, ranks) + (count - 1) * coll_cost_send_overhead(cost, bytes);
+    return fmax(shared_link, processor);
+}
+
+double coll_cost_rest(const coll_cost *cost, double bytes, double piece, int ranks) {
+    double network =
+        coll_cost_transfer(cost, bytes, ranks) - coll_cost_transfer(cost, piece, ranks);
+    double ends = coll_cost_send_overhead(cost, piece) + coll_cost_arrival_overhead(cost, piece) +
+                  coll_cost_receive_overhead(cost, piece);
+    return fmax(network, (bytes / piece - 1) * ends);
+}
+
 double coll_cost_buffer(const coll_cost *cost) {
     return cost->buffer;
 }

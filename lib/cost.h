@@ -39,6 +39,21 @@ double coll_cost_transfer(const coll_cost *cost, double bytes, int ranks);
 /* One message from the start of its send until its receiver has it: Os + L + Or + Ur. */
 double coll_cost_message(const coll_cost *cost, double bytes, int ranks);
 
+/* The same where the receiver is a rank of libcoll that has been waiting: it wakes up first. */
+double coll_cost_relay(const coll_cost *cost, double bytes, int ranks);
+
+/*
+ * COUNT messages of BYTES each that one rank sends one after the other, until the last one has
+ * arrived: they share the sender's link as one message of their total does, and its processor.
+ */
+double coll_cost_messages(const coll_cost *cost, double count, double bytes, int ranks);
+
+/*
+ * A message of BYTES that passes in pieces of PIECE: from the arrival of the first piece to that of
+ * the last one, at the pace of the network or of the processors at both ends, the slower one.
+ */
+double coll_cost_rest(const coll_cost *cost, double bytes, double piece, int ranks);
+
 /* BL, the bytes that wait before the bottleneck without loss; 0: unknown. */
 double coll_cost_buffer(const coll_cost *cost);
 

@@ -23,6 +23,8 @@ const COLL_Setting coll_settings[] = {
     {"COLL_TIMEOUT", "seconds without progress after which a call is an error; 0: wait for ever"},
     {"COLL_WAIT",
      "how to wait: polite (yield, sleep), spin, auto: polite on shared cores; block: in MPI"},
+    {"COLL_GUARD",
+     "1: on first use, compare what is chosen with the MPI library's own; keep the faster"},
     {"COLL_DCP", "dedicated processors: 1:4, one to four application ranks, or how many in all"},
     {"COLL_DCP_TRANSPORT", "to the DCP of its node a rank talks by: auto, shared (memory) or p2p"},
     {"COLL_DCP_LIMIT", "the largest allreduce that DCPs take, as 1K; default: by the cost model"},

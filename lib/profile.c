@@ -142,9 +142,12 @@ int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
 }
 
 size_t coll_profile_chunk(const coll_cost *link, size_t bytes, double fill) {
-    const double least = 4 << 10, most = 32 << 10;
+    const double least = 4 << 10, most = 32 << 10, smallest = 1 << 10;
     double chunk = sqrt((double)bytes * link->overhead / (fmax(fill, 1) * link->per_byte));
-    return (size_t)fmin(fmin(fmax(chunk, least), most), (double)bytes);
+    chunk = fmin(fmax(chunk, least), most);
+    if (chunk > (double)bytes / 2)
+        chunk = fmax(ceil((double)bytes / 2), smallest);
+    return (size_t)fmin(chunk, (double)bytes);
 }
 
 size_t coll_profile_chunk_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill) {

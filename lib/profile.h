@@ -45,8 +45,8 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
  * one that makes m / c (a + c B) + FILL c B least, c = sqrt(m a / (FILL B)). Within bounds: smaller
  * ones are all header, and larger ones than 32 KB come near the eager limit of transports (64 KB
  * over Open MPI's TCP), above which a rank's clear-to-send queues behind the data that it is
- * forwarding. Source: Zhang, Qiu: High Performance Clustering of Social Images, section 4.1
- * (k_opt).
+ * forwarding. Data of few KB is cut in two at least, since one chunk alone is no pipeline. Source:
+ * Zhang, Qiu: High Performance Clustering of Social Images, section 4.1 (k_opt).
  */
 size_t coll_profile_chunk(const coll_cost *link, size_t bytes, double fill);
 

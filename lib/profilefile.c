@@ -22,7 +22,7 @@ enum {
     MOST_BYTES = 1 << 20, /* the names of ten thousand hosts; more is some other file */
     HOSTS_COLUMNS = 90,   /* where lines of hosts are wrapped */
     NEEDED = 3,           /* of the keys; the others are 0 where they are missing */
-    KEYS = 6
+    KEYS = 7
 };
 
 /* What a level's line holds, and between which bounds anything real lies. */
@@ -34,6 +34,7 @@ static const struct {
     {"latency_s", offsetof(COLL_Cost, latency), 1e-9, 100},
     {"overhead_s", offsetof(COLL_Cost, overhead), 1e-9, 100},
     {"per_byte_s", offsetof(COLL_Cost, per_byte), 1e-13, 1},
+    {"wake_s", offsetof(COLL_Cost, wake), 0, 100},
     {"per_rank_s", offsetof(COLL_Cost, per_rank), 0, 100},
     {"together_bytes_per_s", offsetof(COLL_Cost, together), 0, 1e15},
     {"buffer_bytes", offsetof(COLL_Cost, buffer), 0, 1e15},
@@ -159,7 +160,7 @@ static bool parse_level(parser *p, char *rest) {
         if (key == KEYS)
             return refuse(p,
                           "unknown key '%.30s'; known: latency_s, overhead_s, per_byte_s, "
-                          "per_rank_s, together_bytes_per_s, buffer_bytes",
+                          "wake_s, per_rank_s, together_bytes_per_s, buffer_bytes",
                           word);
         if (seen[key])
             return refuse(p, "%s is there twice; keep one", word);

@@ -14,9 +14,10 @@
  * The date and the first line of hosts come once, the hosts (in Slurm's syntax, lib/hostlist.h) in
  * as many lines as they need. A level is numa, node, rack, site or wide; each at most once, one at
  * least; those that are not there were not measured. `end` tells a whole file from a truncated one.
- * Of a level's figures the first three are always there; per_rank_s, together_bytes_per_s and
- * buffer_bytes are 0 where they are missing. Below its line come its curves (COLL_Parameter), and
- * anywhere the copies in memory (COLL_Copy): the error of the fit, then knots of bytes and seconds.
+ * Of a level's figures the first three are always there; wake_s, per_rank_s, together_bytes_per_s
+ * and buffer_bytes are 0 where they are missing. Below its line come its curves (COLL_Parameter),
+ * and anywhere the copies in memory (COLL_Copy): the error of the fit, then knots of bytes and
+ * seconds.
  *
  * A file of another version is refused, the older one too: what version 1 called overhead was
  * measured less well.

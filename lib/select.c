@@ -37,6 +37,8 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
         return choice(standby, call, profile, NULL, "nobody knows the size");
     if (call->topo->nodes == 1)
         return choice(standby, call, profile, NULL, "all ranks on one node");
+    if (call->topo->sites == 1 && call->bytes <= standby->best_up_to)
+        return choice(standby, call, profile, NULL, "the data is small");
 
     coll_choice best = choice(standby, call, profile, NULL, "least predicted time");
     for (const coll_algorithm *const *a = table + 1; *a; a++) {

@@ -18,7 +18,8 @@ typedef struct coll_choice {
 /*
  * Chooses from TABLE (ended by NULL; its first entry applies everywhere and is what the library
  * stands back to). The user's word comes first. Without it that first entry on one node, since
- * there MPI's own shared memory is hard to beat; where the size is not known to all, the algorithm
+ * there MPI's own shared memory is hard to beat, and for as few bytes as it says it is best for;
+ * where the size is not known to all, the algorithm
  * that is made for that, or else the first entry again; and in all other cases the applicable
  * algorithm with the least predicted time, rivals left aside.
  */

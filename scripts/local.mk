@@ -1,6 +1,19 @@
-# Scripts run from the source tree.
+# coll-run is installed where there is a library for it to preload.
+if HAVE_PMPI
+bin_SCRIPTS = coll-run
+endif
+coll-run: scripts/coll-run.in Makefile
+	$(AM_V_GEN)sed -e 's|[@]libdir@|$(libdir)|' -e 's|[@]VERSION@|$(VERSION)|' \
+		$(srcdir)/scripts/coll-run.in >$@ && chmod +x $@
+CLEANFILES += coll-run
+
+# The others run from the source tree.
 EXTRA_DIST += \
+	scripts/applications \
 	scripts/check \
+	scripts/chooser-score \
+	scripts/chooser-score.d/score.awk \
+	scripts/coll-run.in \
 	scripts/netlab \
 	scripts/netlab.d/delay.c \
 	scripts/netlab.d/enter \

@@ -313,8 +313,8 @@ START_TEST(bad_arguments_are_errors_of_the_communicator) {
     code = world_rank ? COLL_Gather(MPI_IN_PLACE, 1, MPI_INT, NULL, 1, MPI_INT, 0, comm) : 0;
     harness_assert(!world_rank || class_of(code) == MPI_ERR_BUFFER,
                    "in place, but not at the root");
-    code = COLL_Set(comm, "gather", "credit:segment=0");
-    harness_assert(class_of(code) == MPI_ERR_ARG, "segment of 0");
+    code = COLL_Set(comm, "gather", "credit:run=0");
+    harness_assert(class_of(code) == MPI_ERR_ARG, "run of 0");
     code = COLL_Gather(&one, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
     harness_assert(code == MPI_SUCCESS, "usable afterwards");
     MPI_Comm_free(&comm);

@@ -9,7 +9,8 @@ check_LTLIBRARIES = libharness.la
 libharness_la_SOURCES = tests/harness.c tests/harness.h tests/layouts.c tests/layouts.h
 
 AM_CFLAGS += $(CHECK_CFLAGS)
-LDADD = libharness.la libpopcg.la libkmeans.la libwords.la libcli.la libcoll_core.la $(CHECK_LIBS)
+LDADD = libharness.la libpopcg.la libsurvey.la libkmeans.la libwords.la libcli.la libcoll_core.la \
+	$(CHECK_LIBS)
 
 # Without MPI.
 check_PROGRAMS += \
@@ -17,9 +18,11 @@ check_PROGRAMS += \
 	tests/cgroup \
 	tests/cluster \
 	tests/confirm \
+	tests/cost \
 	tests/crc32c \
 	tests/doorbell \
 	tests/forest \
+	tests/hlot_latency \
 	tests/hlot_matrix \
 	tests/hlot_tree \
 	tests/hog \
@@ -47,10 +50,12 @@ check_PROGRAMS += \
 	tests/gather.mpi \
 	tests/info.mpi \
 	tests/faults.mpi \
+	tests/guard.mpi \
 	tests/kmeans.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
 	tests/popcg.mpi \
+	tests/survey.mpi \
 	tests/topo.mpi \
 	tests/typemap.mpi \
 	tests/wait.mpi
@@ -63,10 +68,12 @@ tests_dcp_random_mpi_SOURCES = tests/dcp_random.c tests/dcp_run.c tests/dcp_run.
 tests_gather_mpi_SOURCES = tests/gather.c
 tests_info_mpi_SOURCES = tests/info.c
 tests_faults_mpi_SOURCES = tests/faults.c
+tests_guard_mpi_SOURCES = tests/guard.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
 tests_popcg_mpi_SOURCES = tests/popcg.c
+tests_survey_mpi_SOURCES = tests/survey.c
 tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
 tests_wait_mpi_SOURCES = tests/wait.c
@@ -79,10 +86,46 @@ tests_places_LDADD = libcoll_core.la
 # What a script runs.
 noinst_PROGRAMS += tests/fault_probe
 tests_fault_probe_LDADD = libcoll_core.la
+noinst_PROGRAMS += tests/hlot_follow
+tests_hlot_follow_LDADD = libcoll_core.la
+
+# Programs as they are, which know nothing of libcoll: tests/interposed.sh runs them under its wrapper.
+if HAVE_PMPI
+noinst_PROGRAMS += tests/interposed/calls tests/interposed/ends tests/interposed/family \
+	tests/interposed/requests
+tests_interposed_calls_LDADD =
+tests_interposed_ends_LDADD =
+tests_interposed_family_LDADD =
+tests_interposed_requests_LDADD =
+if HAVE_MPICXX
+noinst_PROGRAMS += tests/interposed/bindings
+tests_interposed_bindings_SOURCES = tests/interposed/bindings.cc
+tests_interposed_bindings_LDADD =
+endif
+if HAVE_MPIFORT
+noinst_PROGRAMS += tests/interposed/mpif_h tests/interposed/use_mpi tests/interposed/use_mpi_f08
+# Without interfaces a compiler sees the same call with data of different types.
+tests_interposed_mpif_h_SOURCES = tests/interposed/fortran.F90
+tests_interposed_mpif_h_FCFLAGS = -DBINDING=77 -std=legacy -w
+tests_interposed_mpif_h_LDADD =
+tests_interposed_use_mpi_SOURCES = tests/interposed/fortran.F90
+tests_interposed_use_mpi_FCFLAGS = -DBINDING=90
+tests_interposed_use_mpi_LDADD =
+tests_interposed_use_mpi_f08_SOURCES = tests/interposed/fortran.F90
+tests_interposed_use_mpi_f08_FCFLAGS = -DBINDING=8
+tests_interposed_use_mpi_f08_LDADD =
+endif
+CLEANFILES += callbacks_77.mod callbacks_90.mod callbacks_f08.mod
+# What a program sees that runs with another MPI library.
+check_LTLIBRARIES += libother.la
+libother_la_SOURCES = tests/interposed/other.c
+libother_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+endif
 
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/hlot.sh \
-	tests/lab_faults.sh tests/netlab.sh tests/plot.sh tests/simulate.sh tests/tools.sh tests/wordcount.sh tests/words.sh
+	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
+	tests/simulate.sh tests/tools.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.

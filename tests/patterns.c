@@ -233,7 +233,7 @@ END_TEST
 START_TEST(bad_specs_name_setting_value_and_remedy) {
     ck_assert_str_eq(refusal("nonsense"),
                      "COLL_BCAST=nonsense: unknown algorithm; allowed: auto, native, linear, "
-                     "binomial, scatter_allgather, chain, circulant, two_tree");
+                     "binomial, scatter_allgather, chain, circulant, two_tree, flat, hlot");
     ck_assert_str_eq(refusal("chain:window=0"),
                      "COLL_BCAST=chain:window=0: window must be 1 to 1K");
     ck_assert_str_eq(refusal("chain:chunk=2G"), "COLL_BCAST=chain:chunk=2G: chunk must be 0 to 1G");
@@ -290,7 +290,10 @@ START_TEST(choice_follows_word_node_and_model) {
 }
 END_TEST
 
-/* Eq. 3 of the chain by hand: 25 ranks, 1 MB in 32 chunks, Ethernet of the built-in profile. */
+/*
+ * By hand for 25 ranks and 1 MB on Ethernet of the built-in profile, where a message takes latency
+ * + m B: eq. 3 of the chain in 32 chunks, and the others.
+ */
 START_TEST(predictions_match_the_formulas) {
     coll_topo cluster = flat_topo(25, 1);
     coll_shape shape = {.operation = "bcast", .bytes = 1 << 20, .root = 0, .topo = &cluster};
@@ -298,23 +301,29 @@ START_TEST(predictions_match_the_formulas) {
     const coll_cost *link = &profile->level[COLL_LEVEL_RACK];
     coll_values values = coll_values_default(&coll_bcast_chain.base);
     values.at[0] = 32768;
-    double pace = link->overhead + 32768 * link->per_byte;
-    double whole = link->latency + link->overhead + (1 << 20) * link->per_byte;
-    double block = link->latency + link->overhead + (1 << 20) / 25.0 * link->per_byte;
+    double whole = (1 << 20) * link->per_byte, chunk = 32768 * link->per_byte, a = link->latency;
+    double block = whole / 25;
     ck_assert_double_eq_tol(coll_bcast_chain.base.predict(&shape, profile, &values),
-                            24 * (link->latency + pace) + 31 * pace, 1e-12);
+                            24 * (a + chunk) + 31 * chunk, 1e-12);
     /* k_opt: the chunk of sqrt(m a / ((p - 2) B)), within 4 KB and 32 KB. */
     ck_assert_uint_eq(coll_profile_chunk(link, 1 << 20, 23),
                       (size_t)sqrt((1 << 20) * link->overhead / (23 * link->per_byte)));
     ck_assert_uint_eq(coll_profile_chunk(link, 1 << 30, 1), 32 << 10);
     ck_assert_uint_eq(coll_profile_chunk(link, 64 << 10, 1000), 4 << 10);
+    ck_assert_uint_eq(coll_profile_chunk(link, 4095, 1000), 2048);
+    ck_assert_uint_eq(coll_profile_chunk(link, 1500, 1000), 1024);
     ck_assert_uint_eq(coll_profile_chunk(link, 7, 1000), 7);
-    ck_assert_double_eq_tol(coll_bcast_linear.base.predict(&shape, profile, NULL), 24 * whole,
+    ck_assert_double_eq_tol(coll_bcast_linear.base.predict(&shape, profile, NULL), a + 24 * whole,
                             1e-12);
-    ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, profile, NULL), 5 * whole,
-                            1e-12);
+    ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, profile, NULL),
+                            5 * (a + whole), 1e-12);
+    /* Under the eager limit the root's five messages share its link, its first child's four, ... */
+    shape.bytes = 32 << 10;
+    ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, profile, NULL),
+                            5 * a + (5 + 4 + 3 + 2 + 1) * chunk, 1e-12);
+    shape.bytes = 1 << 20;
     ck_assert_double_eq_tol(coll_bcast_scatter_allgather.base.predict(&shape, profile, NULL),
-                            49 * block, 1e-12);
+                            a + 24 * block + 24 * (a + block), 1e-12);
     free(cluster.places);
 }
 END_TEST

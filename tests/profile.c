@@ -232,6 +232,7 @@ START_TEST(what_is_written_is_read_back) {
                                        [COLL_LEVEL_WIDE] = {.latency = 0.0625,
                                                             .overhead = 1e-9,
                                                             .per_byte = 1,
+                                                            .wake = 3e-5,
                                                             .per_rank = 2.5e-6,
                                                             .together = 1.25e8,
                                                             .buffer = 61440,
@@ -254,8 +255,9 @@ START_TEST(what_is_written_is_read_back) {
         ck_assert(back.measured[level] == file.measured[level]);
         const COLL_Cost *one = &back.level[level], *other = &file.level[level];
         ck_assert(one->latency == other->latency && one->overhead == other->overhead &&
-                  one->per_byte == other->per_byte && one->per_rank == other->per_rank &&
-                  one->together == other->together && one->buffer == other->buffer);
+                  one->per_byte == other->per_byte && one->wake == other->wake &&
+                  one->per_rank == other->per_rank && one->together == other->together &&
+                  one->buffer == other->buffer);
         for (int i = 0; i < COLL_PARAMETERS; i++)
             ck_assert(same_curve(&one->curve[i], &other->curve[i]));
     }

@@ -241,12 +241,34 @@ static void give_up(int code) {
     cli_abort(MPI_COMM_WORLD, program, "%s", problem.text);
 }
 
-static void measure(const command *options, const char *spec, FILE *json) {
-    MPI_Comm app;
-    int code = coll_dcp_start(spec, MPI_COMM_WORLD, &app);
+/* Starts DCPs by SPEC; ends the program where they can't be. */
+static void start(const char *spec, MPI_Comm *app) {
+    int code = coll_dcp_start(spec, MPI_COMM_WORLD, app);
     if (code != MPI_SUCCESS)
         cli_refuse_code(&problem, code);
     cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
+}
+
+/* Bad ones are refused before anything is measured. */
+static void check_specs(const command *options) {
+    MPI_Comm app;
+    for (int i = 0; i < options->spec_count; i++) {
+        start(options->specs[i], &app);
+        give_up(app == MPI_COMM_NULL ? coll_dcp_serve() : coll_dcp_stop());
+    }
+}
+
+static void measure_without(const command *options, FILE *json) {
+    MPI_Comm all;
+    MPI_Comm_dup(MPI_COMM_WORLD, &all);
+    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    give_up(measure_all(options, no_dcps, all, json));
+    MPI_Comm_free(&all);
+}
+
+static void measure_with(const command *options, const char *spec, FILE *json) {
+    MPI_Comm app;
+    start(spec, &app);
     if (app == MPI_COMM_NULL) {
         give_up(coll_dcp_serve());
         return;
@@ -259,19 +281,16 @@ static void measure(const command *options, const char *spec, FILE *json) {
 static void measure_specs(const command *options) {
     int rank;
     FILE *json = NULL;
+    check_specs(options);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0 && options->json && !(json = fopen(options->json, "w")))
         cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
     cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
     if (rank == 0)
         print_heading();
-    MPI_Comm all;
-    MPI_Comm_dup(MPI_COMM_WORLD, &all);
-    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
-    give_up(measure_all(options, no_dcps, all, json));
-    MPI_Comm_free(&all);
+    measure_without(options, json);
     for (int i = 0; i < options->spec_count; i++)
-        measure(options, options->specs[i], json);
+        measure_with(options, options->specs[i], json);
     if (json) {
         bool bad = ferror(json) != 0;
         if (fclose(json) || bad)

@@ -258,7 +258,7 @@ int bench_run(const contender_list *list, size_t bytes, const bench_settings *se
     MPI_Comm_rank(comm, &s.rank);
     MPI_Comm_size(comm, &s.ranks);
     /* Time for the announcement to reach everybody, whatever the network. */
-    s.lead = 1e-3 + 20 * clock->uncertainty + 50e-6 * s.ranks;
+    s.lead = 1e-3 + 8 * clock->uncertainty + 50e-6 * s.ranks;
     int good = allocate(&s, results);
     int code = MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm);
     if (code == MPI_SUCCESS)

@@ -34,6 +34,7 @@ static const char help[] =
     "  --rivals           also Open MPI's own by forced algorithm and segment size, those of its\n"
     "                     components han and adapt, and the nonblocking one\n"
     "  --no-native        without the MPI library's default, which may take very long\n"
+    "  --predict          also what libcoll's cost model predicts, and by how much it is wrong\n"
     "  --root RANK        (default 0)\n"
     "  --reps N           so many repetitions (default: 5 at least, until the medians are steady)\n"
     "  --seconds S        no new repetition of a size after so many seconds (default 20)\n"
@@ -47,9 +48,9 @@ static const char help[] =
     "\n"
     "native is the MPI library's default, wire one message of the same size from the root to one\n"
     "other node: the limit. Gathers bring so many bytes from every rank, and their wire is one\n"
-    "message of the total from one other node; for gatherv one rank brings half of that. vs_native "
-    "and of_wire are ratios of medians: above 1 is faster than\n"
-    "native, 1 is as fast as the wire. cpu_ms is the processor time of all ranks together.\n";
+    "message of the total from one other node; for gatherv one rank brings half of that. vs_native\n"
+    "and of_wire are ratios of medians: above 1 is faster than native, 1 is as fast as the wire.\n"
+    "cpu_ms is the processor time of all ranks together.\n";
 
 enum { SIZES_MAX = 128, SPECS_MAX = 64 };
 
@@ -58,7 +59,7 @@ typedef struct command {
     int size_count;
     char *spec_text; /* what specs point into */
     const char *specs[SPECS_MAX + 1];
-    bool rivals, no_native, help, version;
+    bool rivals, no_native, predict, help, version;
     const char *json;
     bench_settings settings;
 } command;
@@ -67,6 +68,7 @@ enum {
     OPTION_SIZES = 256,
     OPTION_ALGORITHMS,
     OPTION_RIVALS,
+    OPTION_PREDICT,
     OPTION_ROOT,
     OPTION_REPS,
     OPTION_SECONDS,
@@ -84,6 +86,7 @@ static const struct option long_options[] = {
     {"sizes", required_argument, NULL, OPTION_SIZES},
     {"algorithms", required_argument, NULL, OPTION_ALGORITHMS},
     {"rivals", no_argument, NULL, OPTION_RIVALS},
+    {"predict", no_argument, NULL, OPTION_PREDICT},
     {"root", required_argument, NULL, OPTION_ROOT},
     {"reps", required_argument, NULL, OPTION_REPS},
     {"seconds", required_argument, NULL, OPTION_SECONDS},
@@ -179,6 +182,9 @@ static bool take_option(int option, const char *text, command *options) {
         return take_sizes(options, text);
     case OPTION_ALGORITHMS:
         return take_algorithms(options, text);
+    case OPTION_PREDICT:
+        options->predict = true;
+        return true;
     case OPTION_RIVALS:
         options->rivals = true;
         return true;
@@ -334,14 +340,42 @@ static double reference(const contender_list *list, const bench_result results[]
     return c ? median_of(&results[c - list->at]) : 0;
 }
 
-static void print_heading(int ranks, bool drops) {
-    printf("# %d ranks; times in us\n%-27s %-20s %10s %5s %12s %12s %12s %12s %9s %9s %8s %9s%s\n",
-           ranks, "algorithm", "params", "bytes", "reps", "min", "median", "p95", "max", "MB/s",
-           "vs_native", "of_wire", "cpu_ms", drops ? "   dropped" : "");
+static void print_heading(const command *options, int ranks) {
+    printf(
+        "# %d ranks; times in us\n%-27s %-20s %10s %5s %12s %12s %12s %12s %9s %9s %8s %9s%s%s\n",
+        ranks, "algorithm", "params", "bytes", "reps", "min", "median", "p95", "max", "MB/s",
+        "vs_native", "of_wire", "cpu_ms", options->settings.drops ? "   dropped" : "",
+        options->predict ? "    predicted  error_%" : "");
+}
+
+/*
+ * What libcoll predicts of C at BYTES, where it can know the size; else false. Local: the state of
+ * every communicator of libcoll was made when its algorithm was set.
+ */
+static bool find_prediction(const command *options, const contender_list *list, const contender *c,
+                            size_t bytes, COLL_Candidate *found) {
+    enum { MOST = 64 };
+    COLL_Candidate candidates[MOST];
+    const operation *op = options->settings.operation;
+    const contender *ours = c->kind == CONTENDER_OURS ? c : kind_of(list, CONTENDER_OURS);
+    bool native = c->kind == CONTENDER_NATIVE;
+    int count;
+    if (!options->predict || !ours || (!native && c->kind != CONTENDER_OURS) ||
+        strcmp(op->name, op->library) != 0 ||
+        COLL_Explain(op->library, (MPI_Count)bytes, options->settings.root, ours->comm, candidates,
+                     MOST, &count) != MPI_SUCCESS)
+        return false;
+    for (int i = 0; i < count && i < MOST; i++)
+        if (native ? strcmp(candidates[i].name, "native") == 0 : candidates[i].chosen) {
+            *found = candidates[i];
+            return true;
+        }
+    return false;
 }
 
 static void print_row(const command *options, const contender *c, const bench_result *result,
-                      int ranks, size_t bytes, double native, double wire, FILE *json) {
+                      const COLL_Candidate *prediction, int ranks, size_t bytes, double native,
+                      double wire, FILE *json) {
     if (!result->count) {
         printf("%-27s %-20s %10zu %5d  failed\n", c->algorithm, c->params, bytes, 0);
         return;
@@ -357,6 +391,9 @@ static void print_row(const command *options, const contender *c, const bench_re
            samples[count - 1] * 1e6, rate, vs_native, of_wire, result->processor * 1e3);
     if (options->settings.drops)
         printf(" %9.2f", result->dropped);
+    double predicted = prediction ? prediction->predicted : 0;
+    if (prediction)
+        printf(" %12.1f %8.1f", predicted * 1e6, 100 * (predicted / median - 1));
     puts(result->wrong ? "  WRONG DATA" : "");
 
     cli_json row;
@@ -377,6 +414,10 @@ static void print_row(const command *options, const contender *c, const bench_re
     cli_json_number(&row, "cpu_ms", result->processor * 1e3);
     if (options->settings.drops)
         cli_json_number(&row, "dropped", result->dropped);
+    if (prediction) {
+        cli_json_text(&row, "runs", prediction->spec);
+        cli_json_number(&row, "predicted_us", predicted * 1e6);
+    }
     cli_json_end(&row);
 }
 
@@ -416,7 +457,10 @@ static bool print_size(const command *options, const contender_list *list,
     double wire = reference(list, results, CONTENDER_WIRE);
     bool good = true;
     for (int i = 0; i < list->count; i++) {
-        print_row(options, &list->at[i], &results[i], ranks, bytes, native, wire, json);
+        COLL_Candidate prediction;
+        bool predicted = find_prediction(options, list, &list->at[i], bytes, &prediction);
+        print_row(options, &list->at[i], &results[i], predicted ? &prediction : NULL, ranks, bytes,
+                  native, wire, json);
         if (results[i].wrong)
             good = cli_refuse(&problem, "%s %s: wrong data at %zu bytes", list->at[i].algorithm,
                               list->at[i].params, bytes);
@@ -483,7 +527,7 @@ static void measure(command *options, MPI_Comm comm) {
     agree(comm);
 
     if (rank == 0)
-        print_heading(ranks, options->settings.drops);
+        print_heading(options, ranks);
     for (int i = 0; i < options->size_count; i++) {
         measure_size(options, &list, &clock, comm, options->sizes[i], json);
         agree(comm);

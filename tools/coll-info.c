@@ -21,8 +21,9 @@ static const char help[] =
     "       coll-info explain dcp TRACE [OPTION...]   (see coll-info explain dcp --help)\n"
     "\n"
     "Shows what the library found: versions, nodes, racks and sites, waiting, profile, algorithms\n"
-    "and settings. `explain` shows which algorithms could run OPERATION (bcast, aggregate) with\n"
-    "SIZE bytes (64K, 16M, 1G), what each is predicted to take, which one would run, and why.\n"
+    "and settings. `explain` shows which algorithms could run OPERATION (bcast, gather,\n"
+    "aggregate) with SIZE bytes (64K, 16M, 1G), what each is predicted to take, which one would run,\n"
+    "and why.\n"
     "\n"
     "  --ranks P    explain for so many ranks, spread over nodes and racks as those that run now\n"
     "  --root R     explain for this root (default 0)\n"
@@ -125,11 +126,14 @@ static void print_machine(const COLL_Description *d) {
 }
 
 static void print_costs(const COLL_Description *d) {
-    printf("\n%-10s %12s %12s %12s  %s\n", "level", "latency_us", "overhead_us", "MB/s", "source");
-    for (int level = 0; level < COLL_LEVELS; level++)
-        printf("%-10s %12.2f %12.2f %12.2f  %s\n", COLL_Level_name(level),
-               d->cost[level].latency * 1e6, d->cost[level].overhead * 1e6,
-               1e-6 / d->cost[level].per_byte, d->measured[level] ? "measured" : "built-in");
+    printf("\n%-10s %12s %12s %12s %12s %12s  %s\n", "level", "latency_us", "overhead_us", "MB/s",
+           "wake_us", "BL_bytes", "source");
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        const COLL_Cost *cost = &d->cost[level];
+        printf("%-10s %12.2f %12.2f %12.2f %12.2f %12.0f  %s\n", COLL_Level_name(level),
+               cost->latency * 1e6, cost->overhead * 1e6, 1e-6 / cost->per_byte, cost->wake * 1e6,
+               cost->buffer, d->measured[level] ? "measured" : "built-in");
+    }
 }
 
 /* A line for each node, where its first rank comes. */
@@ -192,6 +196,8 @@ static void write_machine(const COLL_Description *d, FILE *json) {
         cli_json_number(&line, "latency_us", d->cost[level].latency * 1e6);
         cli_json_number(&line, "overhead_us", d->cost[level].overhead * 1e6);
         cli_json_number(&line, "MBps", 1e-6 / d->cost[level].per_byte);
+        cli_json_number(&line, "wake_us", d->cost[level].wake * 1e6);
+        cli_json_number(&line, "buffer_bytes", d->cost[level].buffer);
         cli_json_integer(&line, "measured", d->measured[level]);
         cli_json_end(&line);
     }

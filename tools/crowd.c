@@ -4,6 +4,8 @@
 
 #include "tools/stats.h"
 
+#include <coll.h>
+
 #include <stdlib.h>
 
 const int crowd_size[CROWD_SIZES] = {256, 1 << 10, 4 << 10, 8 << 10};
@@ -14,6 +16,7 @@ enum {
     TAG_STREAM,
     TAG_ORDER,
     TAG_CREDIT,
+    TAG_RELAY,
     MESSAGE = 32 << 10, /* bytes of a stream's message: under eager limits, as chunks are */
     WINDOW = 8,
     MOST_SAMPLES = 1000,
@@ -101,6 +104,78 @@ int crowd_pair(int peer, bool leads, MPI_Comm comm, double seconds, crowd_result
         code =
             leads ? stream(peer, comm, seconds, buffer, &result->rate) : sink(peer, comm, buffer);
     free(buffer);
+    return code;
+}
+
+/* --- Relays --- */
+
+/* One broadcast down a chain, until the first rank knows that all have it; whether there is more.
+ */
+static int chain_once(MPI_Comm chain, int rank, int ranks, char *more) {
+    int code = COLL_Bcast(more, 1, MPI_BYTE, 0, chain);
+    if (code != MPI_SUCCESS || rank > 0)
+        return code == MPI_SUCCESS ? MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_RELAY, chain) : code;
+    for (int other = 1; other < ranks && code == MPI_SUCCESS; other++)
+        code = MPI_Recv(NULL, 0, MPI_BYTE, other, TAG_RELAY, chain, MPI_STATUS_IGNORE);
+    return code;
+}
+
+/* The median of such broadcasts, on the chain's first rank. */
+static int time_chain(MPI_Comm chain, double limit, double *median) {
+    double samples[MOST_SAMPLES], began = MPI_Wtime();
+    int rank, ranks, count = 0, code = COLL_Set(chain, "bcast", "chain");
+    MPI_Comm_rank(chain, &rank);
+    MPI_Comm_size(chain, &ranks);
+    for (char more = 1; more && code == MPI_SUCCESS; count++) {
+        double start = MPI_Wtime();
+        if (rank == 0)
+            more = count < 2 || (count < MOST_SAMPLES - 1 && start - began < limit);
+        code = chain_once(chain, rank, ranks, &more);
+        samples[count % MOST_SAMPLES] = MPI_Wtime() - start;
+    }
+    if (rank == 0 && code == MPI_SUCCESS) { /* the first one made libcoll's state */
+        stats_sort(samples + 1, count - 1);
+        *median = stats_quantile(samples + 1, count - 1, 0.5);
+    }
+    return code;
+}
+
+/* The first COUNT ranks of MEMBERS as a communicator; MPI_COMM_NULL on others. */
+static int make_chain(const int members[], int count, MPI_Comm comm, MPI_Comm *chain) {
+    MPI_Group all, group;
+    int code = MPI_Comm_group(comm, &all);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = MPI_Group_incl(all, count, members, &group);
+    MPI_Group_free(&all);
+    if (code != MPI_SUCCESS)
+        return code;
+    int rank;
+    MPI_Group_rank(group, &rank);
+    *chain = MPI_COMM_NULL;
+    if (rank != MPI_UNDEFINED)
+        code = MPI_Comm_create_group(comm, group, TAG_RELAY, chain);
+    MPI_Group_free(&group);
+    return code;
+}
+
+static int time_members(const int members[], int count, MPI_Comm comm, double limit,
+                        double *median) {
+    MPI_Comm chain;
+    int code = make_chain(members, count, comm, &chain);
+    if (code != MPI_SUCCESS || chain == MPI_COMM_NULL)
+        return code;
+    code = time_chain(chain, limit, median);
+    MPI_Comm_free(&chain);
+    return code;
+}
+
+int crowd_relay(const int members[], int count, MPI_Comm comm, double limit, double *seconds) {
+    double two = 0, all = 0;
+    int code = time_members(members, 2, comm, limit, &two);
+    if (code == MPI_SUCCESS)
+        code = time_members(members, count, comm, limit, &all);
+    *seconds = (all - two) / (count - 2);
     return code;
 }
 

@@ -19,6 +19,13 @@ typedef struct crowd_result {
  */
 int crowd_pair(int peer, bool leads, MPI_Comm comm, double seconds, crowd_result *result);
 
+/*
+ * What a rank of libcoll that waits adds to a message: the ranks of MEMBERS, COUNT (at least 3) of
+ * them, call this together. On the first one *SECONDS is the difference that each further rank
+ * makes to a chain broadcast of a byte, for about twice LIMIT seconds; the median.
+ */
+int crowd_relay(const int members[], int count, MPI_Comm comm, double limit, double *seconds);
+
 enum { CROWD_SIZES = 4, CROWD_SENDERS = 4 };
 
 /* The sizes in bytes at which the gap of a receiver is measured, ascending. */

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char program[] = "coll-info";
+
 static const char help[] =
     "usage: coll-info explain dcp TRACE [OPTION...]\n"
     "\n"
@@ -136,15 +138,20 @@ static bool print_table(const command *options, const benefit_times *times, int 
     return true;
 }
 
+/* Rank 0 reads and prints, as coll-info does. */
 int explain_dcp_main(int argc, char **argv) {
     command options = {.share = 0.7};
     benefit_times times;
-    int ranks;
-    bool good = parse(argc, argv, &options);
-    if (good && options.help)
+    int rank, ranks;
+    parse(argc, argv, &options);
+    if (!*problem.text && options.help)
         return fputs(help, stdout) < 0;
-    good = good && read_trace(&options, &times, &ranks) && print_table(&options, &times, ranks);
-    if (!good)
-        fprintf(stderr, "coll-info: %s\n", problem.text);
-    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
+        return EXIT_FAILURE;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!*problem.text && rank == 0 && read_trace(&options, &times, &ranks))
+        print_table(&options, &times, ranks);
+    cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
+    MPI_Finalize();
+    return EXIT_SUCCESS;
 }

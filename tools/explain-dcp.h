@@ -2,7 +2,7 @@
 #ifndef COLL_TOOLS_EXPLAIN_DCP_H
 #define COLL_TOOLS_EXPLAIN_DCP_H
 
-/* The program's main where its first arguments are "explain dcp". Needs no MPI. */
+/* The program's main where its first arguments are "explain dcp". */
 int explain_dcp_main(int argc, char **argv);
 
 #endif

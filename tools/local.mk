@@ -1,10 +1,12 @@
 # libcli.la: what the programs share.
 noinst_LTLIBRARIES += libcli.la
-libcli_la_SOURCES = tools/cli.c tools/cli.h
+libcli_la_SOURCES = \
+	tools/asleep.c tools/asleep.h \
+	tools/cli.c tools/cli.h \
+	tools/stats.c tools/stats.h
 
 bin_PROGRAMS += coll-bench
 coll_bench_SOURCES = \
-	tools/asleep.c tools/asleep.h \
 	tools/bench-dcp.c tools/bench-dcp.h \
 	tools/bench.c tools/bench.h \
 	tools/clock.c tools/clock.h \
@@ -13,8 +15,7 @@ coll_bench_SOURCES = \
 	tools/drops.c tools/drops.h \
 	tools/operation.c tools/operation.h \
 	tools/overlap.c tools/overlap.h \
-	tools/rivals.c tools/rivals.h \
-	tools/stats.c tools/stats.h
+	tools/rivals.c tools/rivals.h
 coll_bench_LDADD = libcli.la libcoll.la
 
 bin_PROGRAMS += coll-info
@@ -24,10 +25,9 @@ coll_info_SOURCES = \
 	tools/explain-dcp.c tools/explain-dcp.h
 coll_info_LDADD = libcli.la libcoll.la
 
-bin_PROGRAMS += coll-profile
-coll_profile_SOURCES = \
-	tools/asleep.c tools/asleep.h \
-	tools/coll-profile.c \
+# libsurvey.la: what coll-profile measures with.
+noinst_LTLIBRARIES += libsurvey.la
+libsurvey_la_SOURCES = \
 	tools/copies.c tools/copies.h \
 	tools/crowd.c tools/crowd.h \
 	tools/fit.c tools/fit.h \
@@ -36,6 +36,8 @@ coll_profile_SOURCES = \
 	tools/pairs.c tools/pairs.h \
 	tools/probe.c tools/probe.h \
 	tools/sheet.c tools/sheet.h \
-	tools/survey.c tools/survey.h \
-	tools/stats.c tools/stats.h
-coll_profile_LDADD = libcli.la libcoll.la
+	tools/survey.c tools/survey.h
+
+bin_PROGRAMS += coll-profile
+coll_profile_SOURCES = tools/coll-profile.c
+coll_profile_LDADD = libsurvey.la libcli.la libcoll.la

@@ -154,6 +154,7 @@ static void make_level(const survey_level *l, double noise, model_level *level) 
     make_transfer(level, &message);
     keep(level, COLL_TRANSFER, noise);
     make_crowd(l, cost);
+    cost->wake = fmax(l->relay - cost->latency, 0);
     cost->buffer = floor(flood_buffer(&l->flood));
 }
 

@@ -51,7 +51,8 @@ static const double AWAKE = 500e-6;
 typedef struct link {
     int peer;
     MPI_Comm comm;
-    char *buffer; /* of a window of streamed messages, which is more than the largest size */
+    double per_byte; /* s: what a byte needs on the wire; 0 while unknown */
+    char *buffer;    /* of a window of streamed messages, which is more than the largest size */
 } link;
 
 static int make_buffer(link *l) {
@@ -84,9 +85,18 @@ static void let_pass(double seconds) {
         continue;
 }
 
+/*
+ * Lets the network recover from BYTES in each direction: links may pass more than their rate allows
+ * until they have caught up, and a sample is to find them idle.
+ */
+static void recover(const link *l, int bytes) {
+    let_pass(bytes * l->per_byte);
+}
+
 /* --- The figures, one sample each; TRIP is half a round trip of that size --- */
 
 static int sample_message(const link *l, int bytes, double *seconds) {
+    recover(l, bytes);
     double start = MPI_Wtime();
     int code = send_data(l, bytes);
     if (code == MPI_SUCCESS)
@@ -111,6 +121,7 @@ static int finish_counting(MPI_Request *request, double trip, double *seconds) {
 /* The pause lets the message arrive, so that the next one finds the network empty. */
 static int sample_send(const link *l, int bytes, double trip, double *seconds) {
     MPI_Request request;
+    recover(l, bytes);
     double start = MPI_Wtime();
     int code = MPI_Isend(l->buffer, bytes, MPI_BYTE, l->peer, TAG_DATA, l->comm, &request);
     *seconds = MPI_Wtime() - start;
@@ -122,6 +133,7 @@ static int sample_send(const link *l, int bytes, double trip, double *seconds) {
 
 static int sample_receive(const link *l, int bytes, double trip, double *seconds) {
     MPI_Request request;
+    recover(l, bytes);
     int code = send_data(l, 0);
     let_pass(2 * trip + SLACK);
     double start = MPI_Wtime();
@@ -144,6 +156,7 @@ static double compute(long steps) {
 static int sample_arrival(const link *l, int bytes, double trip, double *seconds) {
     const long unit = 10000;
     long steps = (long)((2 * SPRAYED * trip + 2 * SLACK) / compute(unit) * (double)unit);
+    recover(l, SPRAYED * bytes);
     double alone = compute(steps);
     int code = ask(l, SPRAY, bytes, SPRAYED);
     double disturbed = compute(steps);
@@ -186,7 +199,7 @@ static int stream(const link *l, int bytes, int count, bool send, double *quarte
 static int sample_gap(const link *l, int bytes, double *seconds) {
     int count = STREAM / bytes, steady;
     count = count < LEAST_MESSAGES ? LEAST_MESSAGES : count > MOST_MESSAGES ? MOST_MESSAGES : count;
-    double quarter, last;
+    double quarter = 0, last = 0;
     int code = stream(l, bytes, count, false, &quarter, &last);
     steady = count - 1 - count / 4;
     *seconds = (last - quarter) / steady;
@@ -229,10 +242,8 @@ static int measure_once(const link *l, probe_figure figure, int bytes, double tr
     static const task tasks[PROBE_FIGURES] = {
         [PROBE_MESSAGE] = ECHO, [PROBE_SEND] = TAKE, [PROBE_RECEIVE] = GIVE};
     double samples[MOST_SAMPLES];
-    double wanted = trip > 0 ? BATCH / (4 * trip) : MOST_SAMPLES;
+    double wanted = trip > 0 && figure < PROBE_ARRIVAL ? BATCH / (4 * trip) : 1;
     int count = wanted < 1 ? 1 : wanted < MOST_SAMPLES ? (int)wanted : MOST_SAMPLES;
-    if (figure >= PROBE_ARRIVAL)
-        count = 1;
     int code = figure < PROBE_ARRIVAL ? ask(l, tasks[figure], bytes, count) : MPI_SUCCESS;
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
         code = take_sample(l, figure, bytes, trip, &samples[i]);
@@ -271,9 +282,10 @@ static int measure_size(const link *l, int s, probe_result *result, double *trip
     return code;
 }
 
-static int measure_rounds(const link *l, double seconds, probe_result *result) {
+static int measure_rounds(link *l, double seconds, probe_result *result) {
     double began = MPI_Wtime(), longest = 0, trips[PROBE_SIZES] = {0};
-    int sizes = PROBE_SIZES, code = MPI_SUCCESS;
+    int sizes = PROBE_SIZES, code = sample_gap(l, LONGEST_STREAMED, &l->per_byte);
+    l->per_byte /= LONGEST_STREAMED;
     for (int round = 0; round < PROBE_ROUNDS && code == MPI_SUCCESS; round++) {
         double start = MPI_Wtime();
         if (round > 0 && start + longest > began + seconds)

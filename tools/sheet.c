@@ -39,6 +39,8 @@ static void print_summary(const survey_level *l, const model_level *level, const
     const COLL_Cost *cost = &level->cost;
     printf("%-6s %d pairs: latency %.2f us, overhead %.2f us, %.2f MB/s", name, l->pairs,
            cost->latency * 1e6, cost->overhead * 1e6, 1e-6 / cost->per_byte);
+    if (l->relay > 0)
+        printf("; waking up %.2f us", cost->wake * 1e6);
     if (l->crowds > 1)
         printf("; each rank more that talks: %.2f us", cost->per_rank * 1e6);
     if (cost->together > 0)
@@ -55,6 +57,7 @@ static void print_summary(const survey_level *l, const model_level *level, const
     cli_json_number(&line, "latency_us", cost->latency * 1e6);
     cli_json_number(&line, "overhead_us", cost->overhead * 1e6);
     cli_json_number(&line, "MBps", 1e-6 / cost->per_byte);
+    cli_json_number(&line, "wake_us", cost->wake * 1e6);
     cli_json_number(&line, "per_rank_us", cost->per_rank * 1e6);
     cli_json_number(&line, "together_MBps", cost->together * 1e-6);
     cli_json_number(&line, "buffer_bytes", cost->buffer);

@@ -19,7 +19,7 @@ static const double PAIRS_SHARE = 0.7, CROWD_SHARE = 0.01;
 /* A flood's longest step takes no more of the slowest link than this; s. */
 static const double FLOOD_SECONDS = 0.2;
 
-typedef enum task_kind { PAIR, CROWD, CONVERGE, FLOOD, END } task_kind;
+typedef enum task_kind { PAIR, CROWD, RELAY, CONVERGE, FLOOD, END } task_kind;
 
 /* What comes next at LEVEL: the pair of that NUMBER; so many concurrent pairs; else unused. */
 typedef struct task {
@@ -74,6 +74,7 @@ static bool sends(const survey_level *l, int rank) {
 typedef union finding {
     probe_result probe;
     crowd_result crowd;
+    double relay;
     double gap[CROWD_SIZES];
     flood_result flood;
 } finding;
@@ -112,6 +113,14 @@ static int take_crowd(const survey *s, const survey_level *l, const task *t, fin
     return crowd_pair(peer, leads, s->comm, t->seconds, &found->crowd);
 }
 
+/* From the receiver to the senders. */
+static int take_relay(const survey *s, const survey_level *l, double seconds, double *relay) {
+    int members[1 + CROWD_SENDERS] = {l->receiver};
+    for (int i = 0; i < l->senders; i++)
+        members[i + 1] = l->sender[i];
+    return crowd_relay(members, l->senders + 1, s->comm, seconds, relay);
+}
+
 /* This rank's part in T. */
 static int take_part(const survey *s, const task *t, finding *found) {
     const survey_level *l = &s->level[t->level];
@@ -120,6 +129,8 @@ static int take_part(const survey *s, const task *t, finding *found) {
         return take_pair(s, &l->pair[t->number], t->seconds, found);
     case CROWD:
         return take_crowd(s, l, t, found);
+    case RELAY:
+        return take_relay(s, l, t->seconds, &found->relay);
     case CONVERGE:
         return s->rank == l->receiver
                    ? crowd_receive(l->sender, l->senders, s->comm, t->seconds, found->gap)
@@ -227,6 +238,13 @@ static int direct_streams(survey *s, int level, finding *found) {
     return code;
 }
 
+static int direct_relay(survey *s, int level, finding *found) {
+    task t = {.kind = RELAY, .level = level, .seconds = CROWD_SHARE * s->seconds};
+    int code = direct(s, &t, found);
+    s->level[level].relay = found->relay;
+    return code;
+}
+
 /* As long as the slowest link bears. */
 static int direct_flood(survey *s, int level, finding *found) {
     survey_level *l = &s->level[level];
@@ -239,7 +257,8 @@ static int direct_flood(survey *s, int level, finding *found) {
 
 static int direct_level(survey *s, int level, double seconds, finding found[],
                         void (*progress)(const char *what)) {
-    static const char *const what[] = {"pairs", "concurrent pairs", "converging streams", "floods"};
+    static const char *const what[] = {"pairs", "concurrent pairs", "relays", "converging streams",
+                                       "floods"};
     survey_level *l = &s->level[level];
     int code = MPI_SUCCESS;
     for (int kind = PAIR; kind < END && l->pairs && code == MPI_SUCCESS; kind++) {
@@ -251,6 +270,8 @@ static int direct_level(survey *s, int level, double seconds, finding found[],
             code = direct_pairs(s, level, seconds, found);
         else if (kind == CROWD)
             code = direct_crowds(s, level, found);
+        else if (kind == RELAY && l->senders > 1)
+            code = direct_relay(s, level, found);
         else if (kind == CONVERGE && l->senders > 1)
             code = direct_streams(s, level, found);
         else if (kind == FLOOD && l->senders > 1 && level >= COLL_LEVEL_RACK && s->flood)

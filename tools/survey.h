@@ -1,6 +1,6 @@
 /*
  * All measurements of a profile, in order: at each level pairs, one after the other; concurrent
- * pairs; converging streams; floods. Rank 0 directs, and all who don't take part sleep.
+ * pairs; relays; converging streams; floods. Rank 0 directs, and all who don't take part sleep.
  */
 #ifndef COLL_TOOLS_SURVEY_H
 #define COLL_TOOLS_SURVEY_H
@@ -31,6 +31,7 @@ typedef struct survey_level {
 
     int receiver, senders; /* of converging streams; none where there are fewer than 2 */
     int sender[CROWD_SENDERS];
+    double relay;            /* s: of a message from a waiting rank on; 0: not measured */
     double gap[CROWD_SIZES]; /* s; 0: not measured */
     flood_result flood;
 } survey_level;

@@ -4,7 +4,10 @@
  * 1. Ranks stand in a line: the root, its node, its rack, the other racks, so that every uplink is
  *    crossed once in each direction.
  * 2. The data moves down the line in chunks; a rank sends a chunk on as soon as it has it, with
- *    receives posted a window ahead and at most a window of sends under way.
+ *    receives posted a window ahead and at most a window of chunks that the next rank has not
+ *    confirmed. A send is complete when the transport has copied the data: only confirmations bound
+ *    what waits in the switch before the next rank. Unbounded it overflows now and then, and a line
+ *    in which every link is equally fast never makes up for the time that a lost packet costs.
  *
  * Chunks stay under the transport's eager limit: above it, a rank's clear-to-send queues behind the
  * data that it is forwarding, and the pipeline stalls (over TCP, 128 KB chunks reach a third of the
@@ -13,9 +16,9 @@
  * With confirm=1 chunks carry checksums, the last rank acknowledges, and faults lead to up to retry
  * restarts: chain_confirmed.h.
  *
- * Cost: (p + n - 2) (a + c B) for p ranks and n chunks of c bytes; a is overhead and, over the
- * p - 1 hops, latency.
- * Source: Zhang, Qiu: High Performance Clustering of Social Images, section 4 and eq. 3.
+ * Cost: (p + n - 2) (a + c B) for p ranks and n chunks of c bytes: the first chunk pays p - 1 hops
+ * in full, each at its level; the other n - 1 follow at the pace of the farthest level. Source:
+ * Zhang, Qiu: High Performance Clustering of Social Images, section 4 and eq. 3.
  */
 #include "config.h"
 
@@ -31,8 +34,8 @@ enum { CHUNK, WINDOW, CONFIRM, RETRY };
 static const coll_param params[] = {
     [CHUNK] = {"chunk", "bytes a message, under the transport's eager limit; 0: by the cost model",
                .fallback = 0, .lowest = 0, .highest = 1 << 30},
-    [WINDOW] = {"window", "messages under way to the next rank", .fallback = 16, .lowest = 1,
-                .highest = 1024},
+    [WINDOW] = {"window", "messages that the next rank has not confirmed; 0: by the cost model",
+                .fallback = 0, .lowest = 0, .highest = 1024},
     [CONFIRM] = {"confirm", "1: checksums, and the last rank's acknowledgement", .highest = 1},
     [RETRY] = {"retry", "with confirm=1: restarts after faults", .fallback = 2, .highest = 10},
     {.name = NULL},
@@ -44,18 +47,32 @@ static size_t chunk_of(const coll_shape *call, const coll_profile *profile,
     return coll_profile_chunk_or(values->at[CHUNK], link, call->bytes, call->topo->ranks - 2);
 }
 
+/* As many chunks as half of the buffer before the next rank holds, of those that are worth it. */
+static int window_of(const coll_shape *call, const coll_profile *profile, const coll_values *values,
+                     size_t chunk) {
+    enum { FEWEST = 4, MOST = 16 };
+    if (values->at[WINDOW])
+        return (int)values->at[WINDOW];
+    double buffer = coll_cost_buffer(coll_profile_outermost(profile, call->topo));
+    double fit = buffer > 0 ? floor(buffer / 2 / fmax((double)chunk, 1)) : MOST;
+    return (int)fmin(fmax(fit, FEWEST), MOST);
+}
+
 static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
-    double hops = call->topo->ranks - 1;
-    double bytes = (double)call->bytes;
+    const coll_topo *topo = call->topo;
     double chunk = fmax((double)chunk_of(call, profile, values), 1);
-    double chunks = ceil(bytes / chunk);
-
-    /* The first chunk pays every hop in full; the others follow at the pace of the slowest hop. */
-    const coll_cost *slowest = coll_profile_outermost(profile, call->topo);
-    double pace = slowest->overhead + chunk * slowest->per_byte;
-    double confirmation = values->at[CONFIRM] ? 2 * (slowest->latency + slowest->overhead) : 0;
-    return hops * (slowest->latency + pace) + (chunks - 1) * pace + confirmation;
+    const int hops[COLL_LEVELS] = {[COLL_LEVEL_NODE] = topo->ranks - topo->nodes,
+                                   [COLL_LEVEL_RACK] = topo->nodes - topo->racks,
+                                   [COLL_LEVEL_SITE] = topo->racks - topo->sites,
+                                   [COLL_LEVEL_WIDE] = topo->sites - 1};
+    double seconds = 0;
+    for (int level = 0; level < COLL_LEVELS; level++)
+        seconds += hops[level] * coll_cost_relay(&profile->level[level], chunk, 2);
+    const coll_cost *slowest = coll_profile_outermost(profile, topo);
+    double confirmation = values->at[CONFIRM] ? 2 * coll_cost_relay(slowest, 1, 2) : 0;
+    return seconds + coll_cost_rest(slowest, (double)call->bytes, chunk, topo->ranks) +
+           confirmation;
 }
 
 /* One rank's part: chunks come from PREVIOUS and go to NEXT (-1: nobody). */
@@ -64,8 +81,9 @@ typedef struct hop {
     int previous, next;
     size_t chunk, chunks;
     int window;
-    MPI_Request *receives, *sends; /* a window of each */
-    char *segments;                /* 2 windows of chunks, NULL where the data moves in place */
+    MPI_Request *receives, *sends;     /* a window of each */
+    MPI_Request confirming, confirmed; /* to the previous rank, from the next */
+    char *segments;                    /* 2 windows of chunks, NULL where the data moves in place */
 } hop;
 
 static size_t length_of(const hop *l, size_t i) {
@@ -100,7 +118,37 @@ static int forward(const hop *l, size_t i) {
                       l->call->comm->private, &l->sends[i % (size_t)l->window]);
 }
 
-static int pass_along(const hop *l) {
+/*
+ * Confirmations are empty messages, one for every STEP chunks; those that nobody waits for, since
+ * the last window of chunks needs none, are not sent.
+ */
+static size_t step_of(const hop *l) {
+    return l->window < 4 ? 1 : (size_t)l->window / 4;
+}
+
+/* Chunk I has arrived: tells the previous rank where it will want to know. */
+static int confirm(hop *l, size_t i) {
+    size_t window = (size_t)l->window, step = step_of(l);
+    bool wanted = (i + 1) % step == 0 && i + 1 + window < l->chunks + step;
+    if (l->previous < 0 || !wanted)
+        return MPI_SUCCESS;
+    int code = wait_one(l, &l->confirming, l->previous);
+    return code == MPI_SUCCESS ? PMPI_Isend(NULL, 0, MPI_BYTE, l->previous, COLL_TAG_CONFIRMATION,
+                                            l->call->comm->private, &l->confirming)
+                               : code;
+}
+
+/* Before chunk I is sent, chunk I - window must have been confirmed. */
+static int await_confirmation(hop *l, size_t i) {
+    size_t window = (size_t)l->window;
+    if (i < window || (i - window) % step_of(l) != 0)
+        return MPI_SUCCESS;
+    int code = PMPI_Irecv(NULL, 0, MPI_BYTE, l->next, COLL_TAG_CONFIRMATION, l->call->comm->private,
+                          &l->confirmed);
+    return code == MPI_SUCCESS ? wait_one(l, &l->confirmed, l->next) : code;
+}
+
+static int pass_along(hop *l) {
     const coll_data *data = l->call->data;
     size_t window = (size_t)l->window;
     int code = MPI_SUCCESS;
@@ -116,6 +164,10 @@ static int pass_along(const hop *l) {
             code = wait_one(l, &l->sends[i % window], l->next);
         if (code == MPI_SUCCESS && l->previous >= 0 && i + window < l->chunks)
             code = post_receive(l, i + window);
+        if (code == MPI_SUCCESS)
+            code = confirm(l, i);
+        if (code == MPI_SUCCESS && l->next >= 0)
+            code = await_confirmation(l, i);
         if (code == MPI_SUCCESS && l->next >= 0)
             code = forward(l, i);
         if (code == MPI_SUCCESS && l->previous >= 0)
@@ -123,14 +175,15 @@ static int pass_along(const hop *l) {
     }
     for (size_t i = 0; i < window && code == MPI_SUCCESS; i++)
         code = wait_one(l, &l->sends[i], l->next);
-    return code;
+    return code == MPI_SUCCESS ? wait_one(l, &l->confirming, l->previous) : code;
 }
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
-    if (values->at[CONFIRM])
-        return coll_chain_confirmed_run(call, chunk_of(call->shape, call->comm->profile, values),
-                                        (int)values->at[WINDOW], (unsigned)values->at[RETRY]);
     coll_comm *comm = call->comm;
+    size_t chunk = chunk_of(call->shape, comm->profile, values);
+    int most = window_of(call->shape, comm->profile, values, chunk);
+    if (values->at[CONFIRM])
+        return coll_chain_confirmed_run(call, chunk, most, (unsigned)values->at[RETRY]);
     const int *order;
     int code = coll_comm_order(comm, call->root, &order);
     if (code != MPI_SUCCESS)
@@ -141,8 +194,10 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     hop l = {.call = call,
              .previous = position > 0 ? order[position - 1] : -1,
              .next = position < comm->ranks - 1 ? order[position + 1] : -1,
-             .chunk = chunk_of(call->shape, comm->profile, values),
-             .window = (int)values->at[WINDOW]};
+             .chunk = chunk,
+             .window = most,
+             .confirming = MPI_REQUEST_NULL,
+             .confirmed = MPI_REQUEST_NULL};
     l.chunks = (bytes + l.chunk - 1) / l.chunk;
     if ((size_t)l.window > l.chunks)
         l.window = (int)l.chunks;
@@ -164,6 +219,8 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     code = pass_along(&l);
     if (code != MPI_SUCCESS) {
         coll_wait_abandon(2 * l.window, requests);
+        coll_wait_abandon(1, &l.confirming);
+        coll_wait_abandon(1, &l.confirmed);
         l.segments = NULL; /* left to messages that are still under way */
     }
 free_memory:

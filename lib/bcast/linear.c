@@ -4,7 +4,7 @@
  * What the papers call simple broadcasting and data-centric frameworks do by default; here as the
  * rival to measure against.
  *
- * Cost: (p - 1) (latency + m B).
+ * Cost: that of p - 1 messages of one sender.
  * Source: Zhang, Qiu: High Performance Clustering of Social Images, section 3.2 and table 7.
  */
 #include "config.h"
@@ -18,8 +18,7 @@ static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
     (void)values;
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    return (call->topo->ranks - 1) *
-           (link->latency + link->overhead + (double)call->bytes * link->per_byte);
+    return link->wake + coll_cost_messages(link, call->topo->ranks - 1, (double)call->bytes, 2);
 }
 
 static int run(const coll_bcast_call *call, const coll_values *values) {

@@ -4,8 +4,9 @@
  * 1. The root sends block i to the rank at position i of the chain order.
  * 2. Around the ring of positions, each rank p - 1 times passes on the block that it received last.
  *
- * Cost: (p + p - 1) (a + m B / p).
- * Source: Zhang, Qiu: High Performance Clustering of Social Images, eq. 2 and table 3.
+ * Cost: (p + p - 1) (a + m B / p): p - 1 messages of the root, and p - 1 rounds of the ring, in
+ * which all send at once. Source: Zhang, Qiu: High Performance Clustering of Social Images, eq. 2
+ * and table 3.
  */
 #include "config.h"
 
@@ -20,8 +21,8 @@ static double predict(const coll_shape *call, const coll_profile *profile,
     (void)values;
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
     int p = call->topo->ranks;
-    return (p + p - 1) *
-           (link->latency + link->overhead + (double)call->bytes / p * link->per_byte);
+    double block = (double)call->bytes / p;
+    return coll_cost_messages(link, p - 1, block, 2) + (p - 1) * coll_cost_relay(link, block, p);
 }
 
 static int scatter(const coll_bcast_call *call, const int *order, int position) {

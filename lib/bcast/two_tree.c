@@ -10,11 +10,10 @@
  * The rate is that of the chain; the first chunk needs a hop for every rack and some log2 of a
  * rack's nodes, where the chain needs one for every node.
  *
- * Cost: n (a + c B M) + d (latency + 2 (a + c B M)) for n chunks of c bytes and depth d: a node
- * sends to its two children by turns. Two streams meet at every node, and do not share its link
- * quite as well as one alone fills it; M is what that costs. Source: Sanders, Speck, Traeff,
- * Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel Computing 35
- * (2009).
+ * Cost: d (a + 2 c B M) + (n - 1) c B M for n chunks of c bytes and depth d: a node sends to its
+ * two children by turns. Two streams meet at every node, and do not share its link quite as well as
+ * one alone fills it; M is what that costs. Source: Sanders, Speck, Traeff, Two-tree algorithms for
+ * full bandwidth broadcast, reduction and scan, Parallel Computing 35 (2009).
  */
 #include "config.h"
 
@@ -56,9 +55,10 @@ static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
     double chunk = fmax((double)chunk_of(call, profile, values), 1);
-    double pace = link->overhead + chunk * link->per_byte * meeting;
-    return ceil((double)call->bytes / chunk) * pace +
-           depth_of(call->topo) * (link->latency + 2 * pace);
+    int ranks = call->topo->ranks;
+    double hop = link->wake + coll_cost_messages(link, 2, chunk, ranks);
+    return depth_of(call->topo) * hop +
+           meeting * coll_cost_rest(link, (double)call->bytes, chunk, ranks);
 }
 
 /* Two children in a tree and the next rank of the node. */

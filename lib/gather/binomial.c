@@ -7,7 +7,7 @@
  *    segment together from its own block and its children's streams, which are cut at the same
  *    places, and sends it on to its parent: inner ranks hold a window of segments, not a subtree.
  *
- * Cost: ceil(log2 p) (a + s B) + (p - 1) m B for segments of s bytes.
+ * Cost: ceil(log2 p) (a + s B) + ((p - 1) m - s) B for segments of s bytes.
  * Source: the minimum spanning tree of Zhang, Qiu: High Performance Clustering of Social Images,
  * eq. 1, in the other direction.
  */
@@ -36,8 +36,9 @@ static double predict(const coll_shape *call, const coll_profile *profile,
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
     double bytes = (double)call->bytes * (call->topo->ranks - 1);
     double segment = fmin((double)values->at[SEGMENT], bytes);
-    double hop = link->latency + link->overhead + segment * link->per_byte;
-    return coll_tree_depth(call->topo->ranks) * hop + bytes * link->per_byte;
+    double hops = coll_tree_depth(call->topo->ranks) * coll_cost_message(link, segment, 2);
+    double rest = coll_cost_transfer(link, bytes, 2) - coll_cost_transfer(link, segment, 2);
+    return hops + rest;
 }
 
 /* Bytes of the root's stream, counted from the start of its own block. */

@@ -7,14 +7,15 @@
  * 2. While the window's bytes are all one rank's, it may go up to a run: its own link paces it, and
  *    its stream needs no further grants. The next rank is asked as soon as what is missing of the
  *    stream fits the window, so the link to the root stays full.
- * 3. Blocks that fit the window all together are sent without being asked for.
+ * 3. So that the link need not wait for the first question, the first ranks send unasked, as much
+ * as the buffer holds besides the window. Blocks that all fit there are not asked for at all.
  *
  * The window of Tam and Wang's algorithm counts senders, and a sender passes its place on when its
  * send returns. Over TCP that is when its data has left for the socket's buffer: the start signal
  * overtakes the data, and the window bounds nothing. This one counts bytes that have arrived.
  *
- * Cost: T = C1 + (p - 1) m D + C2 (eq. 8): the first grant and segment come, then the link to the
- * root is full, then the last segment is received.
+ * Cost: T = C1 + (p - 1) m D + C2 (eq. 8): the first bytes come, then the link to the root is full,
+ * then the last segment is received.
  * Source: Tam, Wang: a performance model for commodity clusters, section 5; the credits are ours.
  */
 #include "config.h"
@@ -22,11 +23,13 @@
 #include "lib/gather/gather.h"
 #include "lib/gather/intake.h"
 
+#include <math.h>
+
 enum { SEGMENT, WINDOW, RUN };
 
 static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit",
-                 .fallback = 16 << 10, .lowest = 1, .highest = 1 << 30},
+    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit; 0: by the window",
+                 .fallback = 0, .lowest = 0, .highest = 1 << 30},
     [WINDOW] = {"window", "bytes on the way; 0: by the cost model", .fallback = 0, .lowest = 0,
                 .highest = UINT64_C(1) << 40},
     [RUN] = {"run", "bytes on the way while one rank alone sends", .fallback = 1 << 20, .lowest = 1,
@@ -34,26 +37,43 @@ static const coll_param params[] = {
     {.name = NULL},
 };
 
+/* Headers take a twentieth of a link; the rest is for what else passes it, acknowledgements first.
+ */
+static const double BUFFER_SHARE = 0.85;
+
+/*
+ * The window's share of that; the rest is for what comes unasked, since ranks that are done with
+ * one gather may begin the next while the root still takes in the first.
+ */
+static const double WINDOW_SHARE = 0.6;
+
+/* s: TCP takes a segment that waits much longer in a queue for lost, and sends it again. */
+static const double LONGEST_QUEUE = 4e-3;
+
+static const size_t SEGMENT_MOST = 16 << 10, SEGMENT_LEAST = 1 << 10;
+
 static coll_intake intake_of(const coll_shape *call, const coll_profile *profile,
                              const coll_values *values) {
-    (void)profile;
-    size_t window = values->at[WINDOW] ? values->at[WINDOW] : 48 << 10;
-    size_t senders = call->topo->ranks > 1 ? (size_t)call->topo->ranks - 1 : 1;
-    return (coll_intake){.segment = values->at[SEGMENT],
-                         .window = window,
-                         .run = values->at[RUN],
-                         .grants = true,
-                         .unasked = window / senders};
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    double usable = coll_gather_buffer(profile, call->topo) * BUFFER_SHARE;
+    double per_byte = coll_cost_receive_gap(link, SEGMENT_MOST) / SEGMENT_MOST;
+    double window = fmin(usable * WINDOW_SHARE, LONGEST_QUEUE / per_byte);
+    if (values->at[WINDOW])
+        window = (double)values->at[WINDOW];
+    double segment = fmax(fmin(window / 2, SEGMENT_MOST), SEGMENT_LEAST);
+    return (coll_intake){
+        .segment = values->at[SEGMENT] ? values->at[SEGMENT] : (size_t)segment,
+        .window = (size_t)window,
+        .run = values->at[RUN],
+        .grants = true,
+        .unasked = (size_t)fmin(window, usable * (1 - WINDOW_SHARE)),
+    };
 }
 
 static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
     coll_intake intake = intake_of(call, profile, values);
-    double bytes = (double)call->bytes * (call->topo->ranks - 1);
-    double hop = link->latency + link->overhead;
-    double first = call->bytes > intake.unasked ? 2 * hop : hop;
-    return first + bytes * link->per_byte + link->overhead;
+    return coll_gather_seconds(call, profile, ceil((double)call->bytes / (double)intake.segment));
 }
 
 static int run(const coll_gather_call *call, const coll_values *values) {

@@ -1,13 +1,31 @@
 #include "config.h"
 
 #include "lib/gather/gather.h"
+#include "lib/pattern/incast.h"
+
+#include <math.h>
 
 const coll_algorithm *const coll_gather_table[] = {
     &coll_gather_native.base, &coll_gather_linear.base, &coll_gather_binomial.base,
     &coll_gather_window.base, &coll_gather_credit.base, NULL,
 };
 
+double coll_gather_seconds(const coll_shape *call, const coll_profile *profile, double messages) {
+    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    double senders = fmax(call->topo->ranks - 1, 1), items = senders * (double)call->bytes;
+    double start = coll_cost_transfer(link, 0, 2);
+    double through = coll_cost_transfer(link, items, 2) - start;
+    double taken = senders * messages * coll_cost_receive_gap(link, 0);
+    double first = coll_cost_send_overhead(link, (double)call->bytes) + start;
+    double last = coll_cost_arrival_overhead(link, (double)call->bytes) +
+                  coll_cost_receive_overhead(link, (double)call->bytes);
+    return coll_incast_seconds(first, items, items / fmax(through, taken), last);
+}
+
+/* Where nobody has measured it: that of the smallest switches. */
+static const double SMALL_BUFFER = 60e3;
+
 double coll_gather_buffer(const coll_profile *profile, const coll_topo *topo) {
-    (void)profile, (void)topo;
-    return 60e3;
+    double buffer = coll_cost_buffer(coll_profile_outermost(profile, topo));
+    return buffer > 0 ? buffer : SMALL_BUFFER;
 }

@@ -43,6 +43,13 @@ static inline bool coll_gather_is_even(const coll_shape *call) {
     return call->bytes != COLL_BYTES_UNKNOWN;
 }
 
+/*
+ * Eq. 8 of Tam and Wang, T = C1 + (p - 1) m D + C2, for blocks of MESSAGES messages each that keep
+ * the link to the root full: until the first byte is there, all bytes through the link (or, where
+ * that takes longer, all messages at the root's least gap), and the end of the last message.
+ */
+double coll_gather_seconds(const coll_shape *call, const coll_profile *profile, double messages);
+
 /* Bytes that the buffer before the link to a rank holds. */
 double coll_gather_buffer(const coll_profile *profile, const coll_topo *topo);
 

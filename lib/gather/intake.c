@@ -27,11 +27,16 @@ typedef struct slot {
     uint64_t granted;
 } slot;
 
+typedef struct source {
+    int rank;
+    size_t unasked; /* bytes that it sends without being asked */
+} source;
+
 typedef struct root {
     const coll_gather_call *call;
     const coll_intake *intake;
     coll_comm *comm;
-    int *senders; /* ranks in the order in which they are asked */
+    source *senders; /* in the order in which they are asked */
     int sender_count;
 
     int next;          /* the sender to be asked next */
@@ -47,25 +52,37 @@ typedef struct root {
 } root;
 
 static size_t bytes_of(const root *r, int sender) {
-    return coll_blocks_bytes(r->call->blocks, r->senders[sender]);
+    return coll_blocks_bytes(r->call->blocks, r->senders[sender].rank);
 }
 
-static bool comes_unasked(const coll_intake *intake, size_t bytes) {
-    return !intake->grants || bytes <= intake->unasked;
+/* How much of a block of BYTES comes unasked; PLACE, the sender's in chain order, counts from 0. */
+static size_t unasked_of(const coll_gather_call *call, const coll_intake *intake, int place,
+                         size_t bytes) {
+    size_t senders = (size_t)call->comm->ranks - 1, before = (size_t)place * bytes;
+    if (!intake->grants)
+        return bytes;
+    if (!coll_gather_is_even(call->shape))
+        return bytes <= intake->unasked / senders ? bytes : 0;
+    if (before + bytes <= intake->unasked)
+        return bytes;
+    size_t left = before < intake->unasked ? intake->unasked - before : 0;
+    return left - left % intake->segment;
 }
 
-/* Chain order; first come those who don't wait to be asked, since they are on the way already. */
+/* Chain order; first come those who send unasked, since they are on the way already. */
 static int list_senders(root *r) {
     const int *order;
     int code = coll_comm_order(r->comm, r->call->root, &order);
     if (code != MPI_SUCCESS)
         return code;
     r->sender_count = 0;
-    for (int unasked = 1; unasked >= 0; unasked--)
-        for (int i = 1; i < r->comm->ranks; i++) {
-            size_t bytes = coll_blocks_bytes(r->call->blocks, order[i]);
-            if (bytes > 0 && comes_unasked(r->intake, bytes) == unasked)
-                r->senders[r->sender_count++] = order[i];
+    for (int first = 1; first >= 0; first--)
+        for (int place = 0; place < r->comm->ranks - 1; place++) {
+            int rank = order[place + 1];
+            size_t bytes = coll_blocks_bytes(r->call->blocks, rank);
+            size_t unasked = unasked_of(r->call, r->intake, place, bytes);
+            if (bytes > 0 && (unasked > 0) == first)
+                r->senders[r->sender_count++] = (source){rank, unasked};
         }
     return MPI_SUCCESS;
 }
@@ -123,7 +140,7 @@ static bool has_room(const root *r) {
 /* Posts the receive of the next segment in slot I. */
 static int post(root *r, int i) {
     slot *s = &r->slots[i];
-    int rank = r->senders[r->next];
+    int rank = r->senders[r->next].rank;
     s->sender = r->next;
     s->from = r->asked;
     s->length = next_length(r);
@@ -139,7 +156,7 @@ static int post(root *r, int i) {
 /* Tells the sender of slot I that it may send up to the slot's end. */
 static int grant(root *r, int i) {
     slot *s = &r->slots[i];
-    int rank = r->senders[s->sender];
+    int rank = r->senders[s->sender].rank;
     s->granted = s->from + s->length;
     r->peers[r->slot_count + i] = rank;
     return PMPI_Isend(&s->granted, 1, MPI_UINT64_T, rank, COLL_TAG_GRANT, r->comm->private,
@@ -154,7 +171,7 @@ static int ask_next(root *r, bool *all) {
         last = r->unused[--r->unused_count];
         code = post(r, last);
     }
-    if (code == MPI_SUCCESS && last >= 0 && !comes_unasked(r->intake, bytes))
+    if (code == MPI_SUCCESS && last >= 0 && r->asked > r->senders[r->next].unasked)
         code = grant(r, last);
     *all = r->asked == bytes;
     return code;
@@ -173,7 +190,7 @@ static int ask(root *r) {
 }
 
 static void arrive(root *r, const slot *s) {
-    coll_data block = coll_blocks_at(r->call->blocks, r->senders[s->sender]);
+    coll_data block = coll_blocks_at(r->call->blocks, r->senders[s->sender].rank);
     coll_data_store(&block, s->from, s->length, s->segment);
     r->on_the_way -= s->length;
     if (s->sender == r->next)
@@ -293,7 +310,11 @@ static int supply(supplier *s) {
 int coll_intake_supply(const coll_gather_call *call, const coll_intake *intake) {
     size_t bytes = call->mine->bytes;
     supplier s = {.call = call, .segment = intake->segment};
-    s.allowed = comes_unasked(intake, bytes) ? bytes : 0;
+    const int *order;
+    int code = coll_comm_order(call->comm, call->root, &order);
+    if (code != MPI_SUCCESS)
+        return code;
+    s.allowed = unasked_of(call, intake, coll_comm_position(call->comm) - 1, bytes);
     if (s.segment > bytes)
         s.segment = bytes;
     if (bytes > 0 && !coll_data_in_place(call->mine) && !(s.memory = malloc(SENDS * s.segment)))
@@ -303,7 +324,7 @@ int coll_intake_supply(const coll_gather_call *call, const coll_intake *intake) 
         s.requests[i] = MPI_REQUEST_NULL;
         s.peers[i] = call->root;
     }
-    int code = supply(&s);
+    code = supply(&s);
     if (code != MPI_SUCCESS) {
         coll_wait_abandon(1 + SENDS, s.requests);
         return code; /* the memory is left to messages that are still under way */

@@ -3,7 +3,9 @@
  * segments, sender by sender in chain order, with receives posted a window of bytes ahead.
  *
  * With grants a rank sends no more of its block than the root has told it to, and the root tells it
- * to when it posts the receives: the window then bounds the bytes on the way, too.
+ * to when it posts the receives: the window then bounds the bytes on the way, too. What comes
+ * unasked are the first blocks of that order, as far as all ranks know the size; else blocks that
+ * are no longer than an equal share.
  */
 #ifndef COLL_LIB_GATHER_INTAKE_H
 #define COLL_LIB_GATHER_INTAKE_H
@@ -19,7 +21,7 @@ typedef struct coll_intake {
     size_t window;  /* bytes asked for that have not arrived */
     size_t run;     /* the same while all of them are one sender's */
     bool grants;    /* senders wait to be told: a uint64_t, how many bytes they may send in all */
-    size_t unasked; /* with grants: blocks of at most so many bytes come without being asked for */
+    size_t unasked; /* with grants: so many bytes in all come without being asked for */
 } coll_intake;
 
 /* Receives that ask nobody, for senders that use coll_flow_send. */

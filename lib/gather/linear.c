@@ -4,14 +4,16 @@
  * The uncoordinated gather of message-passing libraries; here as the rival to measure against. On
  * Ethernet the senders together flood the switch's port to the root.
  *
- * Cost: latency + (p - 1) (overhead + m B), while nothing is lost.
- * Source: Tam, Wang: a performance model for commodity clusters, section 5.1.
+ * Cost: (C1 + (p - 1) m D + C2) / r (eq. 8), where only the share r of eq. 4 gets through and the
+ * rest is sent again.
+ * Source: Tam, Wang: a performance model for commodity clusters, section 5.
  */
 #include "config.h"
 
 #include "lib/flow.h"
 #include "lib/gather/gather.h"
 #include "lib/gather/intake.h"
+#include "lib/pattern/incast.h"
 
 static const coll_param params[] = {{.name = NULL}};
 
@@ -19,8 +21,12 @@ static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
     (void)values;
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    return link->latency +
-           (call->topo->ranks - 1) * (link->overhead + (double)call->bytes * link->per_byte);
+    double senders = call->topo->ranks - 1, bytes = (double)call->bytes;
+    double arrival = senders * bytes / coll_cost_send_gap(link, bytes);
+    double departure = bytes / coll_cost_receive_gap(link, bytes);
+    double buffer = coll_gather_buffer(profile, call->topo);
+    return coll_gather_seconds(call, profile, 1) /
+           coll_incast_transfer_ratio(buffer, arrival, departure, senders * bytes);
 }
 
 static int run(const coll_gather_call *call, const coll_values *values) {

@@ -9,8 +9,8 @@
  * Blocks of different lengths go by MPI_Gatherv, if its ints can say what the root wants; the root
  * tells. Otherwise, by linear.
  *
- * Cost: that of a binomial tree, the common choice of MPI libraries,
- *     ceil(log2 p) (latency + overhead) + (p - 1) m B.
+ * Cost: that of a binomial tree, the common choice of MPI libraries, whose inner ranks first gather
+ * their subtrees: the messages of m, 2 m, 4 m, ... bytes one after the other.
  */
 #include "config.h"
 
@@ -30,9 +30,10 @@ static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
     (void)values;
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    int ranks = call->topo->ranks;
-    return coll_tree_depth(ranks) * (link->latency + link->overhead) +
-           (ranks - 1) * (double)call->bytes * link->per_byte;
+    double seconds = 0, bytes = (double)call->bytes;
+    for (int round = 0; round < coll_tree_depth(call->topo->ranks); round++, bytes *= 2)
+        seconds += coll_cost_message(link, bytes, 2);
+    return seconds;
 }
 
 /* The pieces in which all ranks pass their blocks. */

@@ -35,19 +35,17 @@ static int window_of(const coll_shape *call, const coll_profile *profile,
     if (values->at[SENDERS])
         return (int)values->at[SENDERS];
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    double bytes = (double)call->bytes * senders, gap = link->per_byte;
-    int fewest = coll_incast_fewest(gap, gap);
-    int most = coll_incast_most(gap, gap, coll_gather_buffer(profile, call->topo), bytes, senders);
+    double bytes = (double)call->bytes, buffer = coll_gather_buffer(profile, call->topo);
+    double gs = coll_cost_send_gap(link, bytes), gr = coll_cost_receive_gap(link, bytes);
+    int fewest = coll_incast_fewest(gs, gr);
+    int most = coll_incast_most(gs, gr, buffer, bytes * senders, senders);
     return coll_incast_window(fewest, most, senders);
 }
 
 static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
     (void)values;
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    double items = (double)call->bytes * (call->topo->ranks - 1);
-    return coll_incast_seconds(link->overhead + link->latency, items, 1 / link->per_byte,
-                               link->overhead);
+    return coll_gather_seconds(call, profile, 1);
 }
 
 /* Waits for the start signal of FROM. */

@@ -1,0 +1,53 @@
+/*
+ * Where the program's time goes: computation, collectives, point-to-point communication, which are
+ * Tcomp, Tcoll and Tpoint of the paper "CDCP", section V.E. Counted on the thread that initialised
+ * MPI, where COLL_TRACE asks; otherwise a call costs one look at a flag.
+ */
+#ifndef COLL_CDCP_PMPI_ACCOUNT_H
+#define COLL_CDCP_PMPI_ACCOUNT_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* What a call does; the names are those that generate.awk writes. Neither: it counts as
+ * computation. */
+typedef enum coll_account_kind {
+    COLL_ACCOUNT_collective,
+    COLL_ACCOUNT_point,
+    COLL_ACCOUNT_neither
+} coll_account_kind;
+
+extern bool coll_account_on;
+
+/* The outermost of nested calls counts. Go through enter and leave. */
+void coll_account_begin(void);
+void coll_account_end(coll_account_kind kind);
+
+static inline void coll_account_enter(coll_account_kind kind) {
+    if (coll_account_on && kind != COLL_ACCOUNT_neither)
+        coll_account_begin();
+}
+
+static inline void coll_account_leave(coll_account_kind kind) {
+    if (coll_account_on && kind != COLL_ACCOUNT_neither)
+        coll_account_end(kind);
+}
+
+/* Counts from now on, on this thread. Not collective. */
+void coll_account_start(void);
+
+/* Leaves out what comes until the next resume; MPI_Pcontrol. */
+void coll_account_pause(void);
+void coll_account_resume(void);
+
+/* One more allreduce that a dedicated processor serves. */
+void coll_account_served(void);
+
+/*
+ * Prints one line to stderr on rank 0 of WORLD: the times, in seconds and as means over its ranks,
+ * and the numbers of calls, with DCPS dedicated processors beside them. Collective over WORLD;
+ * does nothing where nobody has started to count.
+ */
+int coll_account_report(MPI_Comm world, int dcps);
+
+#endif

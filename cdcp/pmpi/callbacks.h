@@ -1,0 +1,30 @@
+/*
+ * The program's error handlers and attribute callbacks, called with MPI_COMM_WORLD where the MPI
+ * library calls with what stands for it. C's and Fortran's have the same shape: a function of ours
+ * is given to the MPI library in the place of the program's.
+ */
+#ifndef COLL_CDCP_PMPI_CALLBACKS_H
+#define COLL_CDCP_PMPI_CALLBACKS_H
+
+#include <mpi.h>
+
+typedef void coll_function(void);
+
+/* Remembers that FUNCTION is the program's own behind HANDLER. MPI_ERR_NO_MEM. */
+int coll_callbacks_keep_handler(MPI_Errhandler handler, coll_function *function);
+
+/* The program's function behind the error handler of COMM, or NULL. */
+coll_function *coll_callbacks_handler(MPI_Comm comm);
+
+/* The program's callbacks of an attribute and what they are given. */
+typedef struct coll_callbacks_attribute {
+    coll_function *copy, *delete;
+    void *c_extra;          /* C's, or */
+    MPI_Aint fortran_extra; /* Fortran's */
+    struct coll_callbacks_attribute *next;
+} coll_callbacks_attribute;
+
+/* A record that lives as long as the program, or NULL: no memory. */
+coll_callbacks_attribute *coll_callbacks_keep_attribute(coll_callbacks_attribute attribute);
+
+#endif

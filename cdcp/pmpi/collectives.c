@@ -1,0 +1,90 @@
+/*
+ * The collectives that libcoll takes: allreduces go to dedicated processors, MPI_Bcast and
+ * MPI_Gather to libcoll's algorithms where COLL_BCAST and COLL_GATHER ask.
+ */
+#include "config.h"
+
+#include "cdcp/dcp.h"
+#include "cdcp/pmpi/account.h"
+#include "cdcp/pmpi/collectives.h"
+#include "cdcp/pmpi/mpi_all.h"
+#include "coll.h"
+#include "lib/error.h"
+
+coll_route coll_routed;
+
+/* Posts to a dedicated processor and waits. */
+static int allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm) {
+    coll_dcp_request *request;
+    coll_account_served();
+    int code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &request);
+    if (code == MPI_SUCCESS)
+        code = coll_dcp_wait(&request);
+    return coll_raise(comm, code);
+}
+
+int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm) {
+    comm = coll_dcp_comm(comm);
+    coll_account_enter(COLL_ACCOUNT_collective);
+    int code = coll_dcp_takes(count, type, op, comm)
+                   ? allreduce(sendbuf, recvbuf, count, type, op, comm)
+                   : PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
+    coll_account_leave(COLL_ACCOUNT_collective);
+    return code;
+}
+
+static int iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm, MPI_Request *request) {
+    coll_dcp_request *served;
+    coll_account_served();
+    int code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served);
+    if (code == MPI_SUCCESS)
+        *request = (MPI_Request)served;
+    return coll_raise(comm, code);
+}
+
+int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm, MPI_Request *request) {
+    comm = coll_dcp_comm(comm);
+    coll_account_enter(COLL_ACCOUNT_collective);
+    int code = coll_dcp_takes(count, type, op, comm)
+                   ? iallreduce(sendbuf, recvbuf, count, type, op, comm, request)
+                   : PMPI_Iallreduce(sendbuf, recvbuf, count, type, op, comm, request);
+    coll_account_leave(COLL_ACCOUNT_collective);
+    return code;
+}
+
+int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    comm = coll_dcp_comm(comm);
+    if (!coll_dcp_takes(count, type, op, comm))
+        return PMPIX_Allreduce_init(sendbuf, recvbuf, count, type, op, comm, info, request);
+    coll_dcp_request *served;
+    int code = coll_dcp_prepare(sendbuf, recvbuf, count, type, op, comm, &served);
+    if (code == MPI_SUCCESS)
+        *request = (MPI_Request)served;
+    return coll_raise(comm, code);
+}
+
+int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    comm = coll_dcp_comm(comm);
+    coll_account_enter(COLL_ACCOUNT_collective);
+    int code = coll_routed.bcast ? COLL_Bcast(buffer, count, type, root, comm)
+                                 : PMPI_Bcast(buffer, count, type, root, comm);
+    coll_account_leave(COLL_ACCOUNT_collective);
+    return code;
+}
+
+int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    comm = coll_dcp_comm(comm);
+    coll_account_enter(COLL_ACCOUNT_collective);
+    int code =
+        coll_routed.gather
+            ? COLL_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+            : PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    coll_account_leave(COLL_ACCOUNT_collective);
+    return code;
+}

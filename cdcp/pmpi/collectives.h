@@ -1,0 +1,14 @@
+/* Which of the program's collectives libcoll's algorithms run. */
+#ifndef COLL_CDCP_PMPI_COLLECTIVES_H
+#define COLL_CDCP_PMPI_COLLECTIVES_H
+
+#include <stdbool.h>
+
+typedef struct coll_route {
+    bool bcast, gather;
+} coll_route;
+
+/* The user's word, the same on all ranks. Set at MPI_Init; nothing before. */
+extern coll_route coll_routed;
+
+#endif

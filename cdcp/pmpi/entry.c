@@ -1,0 +1,194 @@
+/*
+ * The beginning and the end of a program under libcoll_pmpi: MPI_Init makes some ranks dedicated
+ * processors, which serve inside it and never return from it; the others get a communicator in the
+ * place of MPI_COMM_WORLD. The last callback of MPI_Finalize ends the service.
+ */
+#include "config.h"
+
+#include "cdcp/dcp.h"
+#include "cdcp/pmpi/account.h"
+#include "cdcp/pmpi/collectives.h"
+#include "cdcp/pmpi/world.h"
+#include "lib/env.h"
+#include "lib/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What rank 0's environment says, which holds for all. */
+typedef struct user_word {
+    char problem[MPI_MAX_ERROR_STRING]; /* or "" */
+    char dcp[64];                       /* COLL_DCP, or "" */
+    bool bcast, gather, trace;
+} user_word;
+
+static int dcps; /* how many dedicated processors serve */
+
+/* Ends the process without the program's own code: what it has registered with atexit, say. */
+_Noreturn static void leave(int status) {
+    fflush(stderr);
+    _exit(status);
+}
+
+/* Whether this rank is the one that speaks for a job that MPI_Init has not yet made. */
+static bool speaks_before_init(void) {
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "MPI_LOCALRANKID"};
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        if (getenv(ranks[i]))
+            return strcmp(getenv(ranks[i]), "0") == 0;
+    return true;
+}
+
+/* Another MPI library's handles and functions are not those that the calls here were built for. */
+static void check_library(void) {
+    char name[MPI_MAX_LIBRARY_VERSION_STRING] = "", built[32];
+    int length = 0;
+    PMPI_Get_library_version(name, &length);
+    snprintf(built, sizeof built, "Open MPI v%d.", OMPI_MAJOR_VERSION);
+    if (strncmp(name, built, strlen(built)) == 0)
+        return;
+    name[strcspn(name, ",\n")] = '\0';
+    if (speaks_before_init())
+        fprintf(stderr, "libcoll_pmpi: built for Open MPI %d, but the program runs with %s\n",
+                OMPI_MAJOR_VERSION, name);
+    leave(1);
+}
+
+/* Ends a job that can't begin: collective; rank 0 says why. */
+_Noreturn static void refuse(const char *problem) {
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        fprintf(stderr, "libcoll_pmpi: %s\n", problem);
+    PMPI_Finalize();
+    leave(1);
+}
+
+_Noreturn static void refuse_code(int code) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    if (PMPI_Error_string(code, text, &length) != MPI_SUCCESS)
+        snprintf(text, sizeof text, "error %d", code);
+    refuse(text);
+}
+
+/* Collective over MPI_COMM_WORLD. */
+static int ask_user(user_word *word) {
+    int rank, length;
+    int code = PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (code != MPI_SUCCESS)
+        return code;
+    *word = (user_word){.problem = ""};
+    if (rank == 0) {
+        const char *dcp = coll_env("COLL_DCP");
+        int unknown = coll_env_check();
+        if (unknown != MPI_SUCCESS)
+            PMPI_Error_string(unknown, word->problem, &length);
+        snprintf(word->dcp, sizeof word->dcp, "%s", dcp ? dcp : "");
+        word->bcast = coll_env("COLL_BCAST");
+        word->gather = coll_env("COLL_GATHER");
+        word->trace = coll_env("COLL_TRACE") && strcmp(coll_env("COLL_TRACE"), "0") != 0;
+    }
+    return PMPI_Bcast(word, sizeof *word, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+/* A dedicated processor's life. */
+_Noreturn static void serve(void) {
+    int code = coll_dcp_serve();
+    if (code != MPI_SUCCESS) {
+        char text[MPI_MAX_ERROR_STRING] = "";
+        int length;
+        PMPI_Error_string(code, text, &length);
+        fprintf(stderr, "libcoll_pmpi: dedicated processor: %s\n", text);
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    PMPI_Finalize();
+    leave(code == MPI_SUCCESS ? 0 : 1);
+}
+
+/* Attributes of MPI_COMM_SELF go at the start of MPI_Finalize, this one, the first set, at last. */
+static int end(MPI_Comm self, int keyval, void *value, void *extra) {
+    (void)self, (void)keyval, (void)value, (void)extra;
+    int code = coll_account_report(coll_dcp_comm(MPI_COMM_WORLD), dcps);
+    int stopped = dcps ? coll_dcp_stop() : MPI_SUCCESS;
+    return code != MPI_SUCCESS ? code : stopped;
+}
+
+static int end_at_finalize(void) {
+    int keyval;
+    int code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &keyval, NULL);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_free_keyval(&keyval);
+    return code;
+}
+
+/* Spawned programs run without dedicated processors: all of their ranks are their parents' peers.
+ */
+static bool is_spawned(void) {
+    MPI_Comm parent;
+    return PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
+}
+
+/* Makes dedicated processors as SPEC says; they don't return. */
+static int dedicate(const char *spec) {
+    MPI_Comm app;
+    int code = coll_dcp_start(spec, MPI_COMM_WORLD, &app);
+    if (code != MPI_SUCCESS)
+        refuse_code(code);
+    if (app == MPI_COMM_NULL)
+        serve();
+    int ranks, all;
+    code = PMPI_Comm_size(app, &ranks);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_size(MPI_COMM_WORLD, &all);
+    dcps = all - ranks;
+    return code == MPI_SUCCESS ? coll_world_dress(app) : code;
+}
+
+static int begin(void) {
+    user_word word;
+    int code = ask_user(&word);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (*word.problem)
+        refuse(word.problem);
+    if (*word.dcp && !is_spawned())
+        code = dedicate(word.dcp);
+    coll_routed = (coll_route){.bcast = word.bcast, .gather = word.gather};
+    if (word.trace)
+        coll_account_start();
+    if (code == MPI_SUCCESS && (dcps || word.trace))
+        code = end_at_finalize();
+    return code;
+}
+
+int MPI_Init(int *argc, char ***argv) {
+    check_library();
+    int code = PMPI_Init(argc, argv);
+    return code == MPI_SUCCESS ? begin() : code;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+    check_library();
+    int code = PMPI_Init_thread(argc, argv, required, provided);
+    return code == MPI_SUCCESS ? begin() : code;
+}
+
+/* The standard leaves its meaning to tools: 0 leaves out of the account what follows, others end
+ * that. */
+int MPI_Pcontrol(const int level, ...) {
+    if (level == 0)
+        coll_account_pause();
+    else
+        coll_account_resume();
+    return MPI_SUCCESS;
+}
+
+int PMPI_Pcontrol(const int level, ...) {
+    return MPI_Pcontrol(level);
+}

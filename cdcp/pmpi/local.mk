@@ -1,0 +1,41 @@
+# libcoll_pmpi.so: interposes on MPI. It holds a libcoll of its own and exports MPI's names alone.
+if HAVE_PMPI
+lib_LTLIBRARIES += libcoll_pmpi.la
+libcoll_pmpi_la_SOURCES = $(pmpi_by_hand) \
+	cdcp/pmpi/account.h \
+	cdcp/pmpi/callbacks.h \
+	cdcp/pmpi/collectives.h \
+	cdcp/pmpi/requests.h \
+	cdcp/pmpi/world.h
+nodist_libcoll_pmpi_la_SOURCES = cdcp/pmpi/doors.c cdcp/pmpi/passed.c
+# What the program calls may be deprecated.
+libcoll_pmpi_la_CFLAGS = $(AM_CFLAGS) -Wno-deprecated-declarations
+libcoll_pmpi_la_LIBADD = libcoll_core.la
+libcoll_pmpi_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-Bsymbolic-functions \
+	-Wl,@cdcp/pmpi/wrap.ld -export-symbols-regex '^(P?MPIX?|p?mpi|ompi)_'
+libcoll_pmpi_la_DEPENDENCIES = libcoll_core.la cdcp/pmpi/wrap.ld
+endif
+
+pmpi_by_hand = \
+	cdcp/pmpi/account.c \
+	cdcp/pmpi/callbacks.c \
+	cdcp/pmpi/collectives.c \
+	cdcp/pmpi/entry.c \
+	cdcp/pmpi/fortran.c \
+	cdcp/pmpi/request_arrays.c \
+	cdcp/pmpi/requests.c \
+	cdcp/pmpi/world.c
+
+# What is made from the MPI library's header.
+pmpi_made = cdcp/pmpi/doors.c cdcp/pmpi/passed.c cdcp/pmpi/wrap.ld
+cdcp/pmpi/mpi.i: $(srcdir)/cdcp/pmpi/mpi_all.h
+	$(AM_V_GEN)mkdir -p cdcp/pmpi && $(CPP) $(srcdir)/cdcp/pmpi/mpi_all.h >$@
+$(pmpi_made): cdcp/pmpi/mpi.i $(srcdir)/cdcp/pmpi/generate.awk $(pmpi_by_hand)
+	$(AM_V_GEN)cd $(srcdir) && awk -f cdcp/pmpi/generate.awk $(pmpi_by_hand) \
+		$(abs_builddir)/cdcp/pmpi/mpi.i $@.in >$(abs_builddir)/$@
+cdcp/pmpi/doors.c: $(srcdir)/cdcp/pmpi/doors.c.in
+cdcp/pmpi/passed.c: $(srcdir)/cdcp/pmpi/passed.c.in
+cdcp/pmpi/wrap.ld: $(srcdir)/cdcp/pmpi/wrap.ld.in
+CLEANFILES += $(pmpi_made) cdcp/pmpi/mpi.i
+EXTRA_DIST += cdcp/pmpi/generate.awk cdcp/pmpi/doors.c.in cdcp/pmpi/passed.c.in \
+	cdcp/pmpi/wrap.ld.in cdcp/pmpi/mpi_all.h

@@ -1,0 +1,270 @@
+/*
+ * What the program does with many requests. Where some are ours, of dedicated processors, those are
+ * looked after here, while the MPI library sees MPI_REQUEST_NULL in their places.
+ */
+#include "config.h"
+
+#include "cdcp/pmpi/account.h"
+#include "cdcp/pmpi/requests.h"
+#include "lib/error.h"
+#include "lib/wait.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool any_ours(int count, const MPI_Request requests[]) {
+    if (coll_dcp_arena.size == 0)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (coll_requests_own(requests[i]))
+            return true;
+    return false;
+}
+
+static coll_account_kind kind(bool mixed) {
+    return mixed ? COLL_ACCOUNT_collective : COLL_ACCOUNT_point;
+}
+
+static bool is_active(MPI_Request request) {
+    return coll_requests_own(request) && coll_dcp_active(coll_requests_served(request));
+}
+
+static bool is_ready(MPI_Request request) {
+    return coll_dcp_ready(coll_requests_served(request));
+}
+
+/* An array while ours are hidden from the MPI library. */
+typedef struct hiding {
+    int count;
+    MPI_Request *requests, *all;
+    MPI_Request few[32];
+} hiding;
+
+static int hide(hiding *hidden, int count, MPI_Request requests[]) {
+    const int enough = sizeof hidden->few / sizeof *hidden->few;
+    size_t bytes = (size_t)count * sizeof *requests;
+    hidden->count = count;
+    hidden->requests = requests;
+    hidden->all = count <= enough ? hidden->few : malloc(bytes);
+    if (!hidden->all)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for %d requests", count);
+    memcpy(hidden->all, requests, bytes);
+    for (int i = 0; i < count; i++)
+        if (coll_requests_own(requests[i]))
+            requests[i] = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+static void show(hiding *hidden) {
+    for (int i = 0; i < hidden->count; i++)
+        if (coll_requests_own(hidden->all[i]))
+            hidden->requests[i] = hidden->all[i];
+    if (hidden->all != hidden->few)
+        free(hidden->all);
+}
+
+/* What became of ours in one call: the first error and the communicator that it is raised on. */
+typedef struct outcome {
+    int error;
+    MPI_Comm comm;
+} outcome;
+
+/* Completes *REQUEST, one of ours, into STATUSES[at]. */
+static void complete(MPI_Request *request, MPI_Status statuses[], int at, outcome *all) {
+    MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[at];
+    MPI_Comm comm = coll_dcp_request_comm(coll_requests_served(*request));
+    int error = coll_requests_complete(request, status);
+    if (status != MPI_STATUS_IGNORE)
+        status->MPI_ERROR = error;
+    if (error != MPI_SUCCESS && all->error == MPI_SUCCESS)
+        *all = (outcome){error, comm};
+}
+
+/* Errors of several requests lie in their statuses: all of them are then to be looked at. */
+static void no_errors(int count, MPI_Status statuses[]) {
+    for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; i++)
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
+}
+
+/* The call's result, where the MPI library's own requests gave CODE. */
+static int conclude(int code, const outcome *all) {
+    return all->error == MPI_SUCCESS ? code : coll_raise(all->comm, MPI_ERR_IN_STATUS);
+}
+
+static int complete_all(int code, int count, MPI_Request requests[], MPI_Status statuses[]) {
+    outcome all = {MPI_SUCCESS, MPI_COMM_NULL};
+    if (code == MPI_SUCCESS)
+        no_errors(count, statuses);
+    for (int i = 0; i < count; i++)
+        if (coll_requests_own(requests[i]))
+            complete(&requests[i], statuses, i, &all);
+    return conclude(code, &all);
+}
+
+static int wait_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
+    hiding hidden;
+    int code = hide(&hidden, count, requests);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Waitall(count, requests, statuses);
+    show(&hidden);
+    return complete_all(code, count, requests, statuses);
+}
+
+static int test_all(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
+    *flag = 0;
+    for (int i = 0; i < count; i++)
+        if (is_active(requests[i]) && !is_ready(requests[i]))
+            return MPI_SUCCESS;
+    hiding hidden;
+    int code = hide(&hidden, count, requests);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Testall(count, requests, flag, statuses);
+    show(&hidden);
+    return *flag ? complete_all(code, count, requests, statuses) : code;
+}
+
+static int test_any(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
+    bool active = false;
+    for (int i = 0; i < count; i++) {
+        if (!is_active(requests[i]))
+            continue;
+        active = true;
+        if (!is_ready(requests[i]))
+            continue;
+        *index = i;
+        *flag = 1;
+        MPI_Comm comm = coll_dcp_request_comm(coll_requests_served(requests[i]));
+        return coll_raise(comm, coll_requests_complete(&requests[i], status));
+    }
+    hiding hidden;
+    int code = hide(&hidden, count, requests);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Testany(count, requests, index, flag, status);
+    show(&hidden);
+    *flag = *flag && (*index != MPI_UNDEFINED || !active);
+    return code;
+}
+
+static int test_some(int count, MPI_Request requests[], int *completed, int indices[],
+                     MPI_Status statuses[]) {
+    hiding hidden;
+    int code = hide(&hidden, count, requests);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Testsome(count, requests, completed, indices, statuses);
+    show(&hidden);
+
+    outcome all = {MPI_SUCCESS, MPI_COMM_NULL};
+    int done = *completed == MPI_UNDEFINED ? 0 : *completed;
+    if (code == MPI_SUCCESS)
+        no_errors(done, statuses);
+    for (int i = 0; i < count; i++) {
+        if (!is_active(requests[i]))
+            continue;
+        *completed = done;
+        if (!is_ready(requests[i]))
+            continue;
+        complete(&requests[i], statuses, done, &all);
+        indices[done++] = i;
+        *completed = done;
+    }
+    return conclude(code, &all);
+}
+
+/* Waits for ours and the MPI library's together; the wait's manner is that of any process. */
+static coll_patience patience_of(coll_wait *wait) {
+    coll_wait_init(wait, &(coll_topo){.crowded = false}, COLL_WAIT_AUTO, 0);
+    return coll_patience_begin(wait);
+}
+
+static int wait_any(int count, MPI_Request requests[], int *index, MPI_Status *status) {
+    coll_wait wait;
+    coll_patience patience = patience_of(&wait);
+    for (;;) {
+        int flag;
+        int code = test_any(count, requests, index, &flag, status);
+        if (code != MPI_SUCCESS || flag)
+            return code;
+        coll_patience_relax(&patience);
+    }
+}
+
+static int wait_some(int count, MPI_Request requests[], int *completed, int indices[],
+                     MPI_Status statuses[]) {
+    coll_wait wait;
+    coll_patience patience = patience_of(&wait);
+    for (;;) {
+        int code = test_some(count, requests, completed, indices, statuses);
+        if (code != MPI_SUCCESS || *completed != 0)
+            return code;
+        coll_patience_relax(&patience);
+    }
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+    bool mixed = any_ours(count, requests);
+    coll_account_enter(kind(mixed));
+    int code =
+        mixed ? wait_all(count, requests, statuses) : PMPI_Waitall(count, requests, statuses);
+    coll_account_leave(kind(mixed));
+    return code;
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
+    bool mixed = any_ours(count, requests);
+    coll_account_enter(kind(mixed));
+    int code = mixed ? test_all(count, requests, flag, statuses)
+                     : PMPI_Testall(count, requests, flag, statuses);
+    coll_account_leave(kind(mixed));
+    return code;
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
+    bool mixed = any_ours(count, requests);
+    coll_account_enter(kind(mixed));
+    int code = mixed ? wait_any(count, requests, index, status)
+                     : PMPI_Waitany(count, requests, index, status);
+    coll_account_leave(kind(mixed));
+    return code;
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
+    bool mixed = any_ours(count, requests);
+    coll_account_enter(kind(mixed));
+    int code = mixed ? test_any(count, requests, index, flag, status)
+                     : PMPI_Testany(count, requests, index, flag, status);
+    coll_account_leave(kind(mixed));
+    return code;
+}
+
+int MPI_Waitsome(int count, MPI_Request requests[], int *completed, int indices[],
+                 MPI_Status statuses[]) {
+    bool mixed = any_ours(count, requests);
+    coll_account_enter(kind(mixed));
+    int code = mixed ? wait_some(count, requests, completed, indices, statuses)
+                     : PMPI_Waitsome(count, requests, completed, indices, statuses);
+    coll_account_leave(kind(mixed));
+    return code;
+}
+
+int MPI_Testsome(int count, MPI_Request requests[], int *completed, int indices[],
+                 MPI_Status statuses[]) {
+    bool mixed = any_ours(count, requests);
+    coll_account_enter(kind(mixed));
+    int code = mixed ? test_some(count, requests, completed, indices, statuses)
+                     : PMPI_Testsome(count, requests, completed, indices, statuses);
+    coll_account_leave(kind(mixed));
+    return code;
+}
+
+int MPI_Startall(int count, MPI_Request requests[]) {
+    if (!any_ours(count, requests))
+        return PMPI_Startall(count, requests);
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < count && code == MPI_SUCCESS; i++)
+        code = MPI_Start(&requests[i]);
+    return code;
+}

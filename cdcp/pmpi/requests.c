@@ -1,0 +1,121 @@
+/*
+ * What the program does with one request: ours, of a dedicated processor, or the MPI library's.
+ *
+ * In Fortran a request of ours is FIRST_HANDLE + its distance from the first one. Open MPI's
+ * Fortran reads the handle from the request itself after a wait, which coll_dcp_request has room
+ * for.
+ */
+#include "config.h"
+
+#include "cdcp/pmpi/requests.h"
+
+#include "cdcp/pmpi/account.h"
+#include "lib/error.h"
+
+#include <stdint.h>
+
+enum { FIRST_HANDLE = 0x40000000 };
+
+/* What a collective operation leaves: no message. The error field is for arrays only. */
+static void clear(MPI_Status *status) {
+    if (status != MPI_STATUS_IGNORE)
+        *status = (MPI_Status){
+            .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = status->MPI_ERROR};
+}
+
+int coll_requests_complete(MPI_Request *request, MPI_Status *status) {
+    coll_dcp_request *served = coll_requests_served(*request);
+    int code = coll_dcp_wait(&served);
+    if (!served)
+        *request = MPI_REQUEST_NULL;
+    clear(status);
+    return code;
+}
+
+static int complete_alone(MPI_Request *request, MPI_Status *status) {
+    MPI_Comm comm = coll_dcp_request_comm(coll_requests_served(*request));
+    coll_account_enter(COLL_ACCOUNT_collective);
+    int code = coll_raise(comm, coll_requests_complete(request, status));
+    coll_account_leave(COLL_ACCOUNT_collective);
+    return code;
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+    if (coll_requests_own(*request))
+        return complete_alone(request, status);
+    coll_account_enter(COLL_ACCOUNT_point);
+    int code = PMPI_Wait(request, status);
+    coll_account_leave(COLL_ACCOUNT_point);
+    return code;
+}
+
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
+    if (coll_requests_own(*request)) {
+        *flag = coll_dcp_ready(coll_requests_served(*request));
+        return *flag ? complete_alone(request, status) : MPI_SUCCESS;
+    }
+    coll_account_enter(COLL_ACCOUNT_point);
+    int code = PMPI_Test(request, flag, status);
+    coll_account_leave(COLL_ACCOUNT_point);
+    return code;
+}
+
+int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
+    if (!coll_requests_own(request))
+        return PMPI_Request_get_status(request, flag, status);
+    *flag = coll_dcp_ready(coll_requests_served(request));
+    if (*flag)
+        clear(status);
+    return MPI_SUCCESS;
+}
+
+/* An active collective must be completed by a wait or test: MPI 3.1, section 5.12. */
+int MPI_Request_free(MPI_Request *request) {
+    if (!coll_requests_own(*request))
+        return PMPI_Request_free(request);
+    coll_dcp_request *served = coll_requests_served(*request);
+    MPI_Comm comm = coll_dcp_request_comm(served);
+    if (coll_dcp_active(served))
+        return coll_raise(comm, MPI_ERR_REQUEST);
+    *request = MPI_REQUEST_NULL;
+    return coll_raise(comm, coll_dcp_release(&served));
+}
+
+int MPI_Cancel(MPI_Request *request) {
+    return coll_requests_own(*request)
+               ? coll_raise(coll_dcp_request_comm(coll_requests_served(*request)), MPI_ERR_REQUEST)
+               : PMPI_Cancel(request);
+}
+
+int MPI_Start(MPI_Request *request) {
+    if (!coll_requests_own(*request))
+        return PMPI_Start(request);
+    coll_account_enter(COLL_ACCOUNT_collective);
+    coll_account_served();
+    MPI_Comm comm = coll_dcp_request_comm(coll_requests_served(*request));
+    int code = coll_raise(comm, coll_dcp_begin(coll_requests_served(*request)));
+    coll_account_leave(COLL_ACCOUNT_collective);
+    return code;
+}
+
+/* A request keeps its handle as long as it has its address: it is written there once. */
+static void note_handle(coll_dcp_request *request, MPI_Fint handle) {
+    MPI_Fint *room = (MPI_Fint *)request;
+    if (room[0] != handle)
+        for (int i = 0; i < COLL_DCP_ROOM; i++)
+            room[i] = handle;
+}
+
+MPI_Fint MPI_Request_c2f(MPI_Request request) {
+    if (!coll_requests_own(request))
+        return PMPI_Request_c2f(request);
+    MPI_Fint handle = FIRST_HANDLE + (MPI_Fint)((uintptr_t)request - coll_dcp_arena.base);
+    note_handle(coll_requests_served(request), handle);
+    return handle;
+}
+
+MPI_Request MPI_Request_f2c(MPI_Fint handle) {
+    if (handle < FIRST_HANDLE)
+        return PMPI_Request_f2c(handle);
+    return (MPI_Request)(coll_dcp_arena.base + (uintptr_t)(handle - FIRST_HANDLE));
+}

@@ -1,0 +1,71 @@
+/*
+ * The calls on communicators where giving them what stands for MPI_COMM_WORLD is not enough. That
+ * communicator comes from MPI_Comm_split, so that it has no name and none of the attributes that
+ * the MPI library gives MPI_COMM_WORLD.
+ */
+#include "config.h"
+
+#include "cdcp/pmpi/world.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* An attribute that marks what stands for MPI_COMM_WORLD, and its duplicates. */
+static int mark = MPI_KEYVAL_INVALID;
+
+int coll_world_dress(MPI_Comm app) {
+    int code = PMPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &mark, NULL);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_set_attr(app, mark, NULL);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_set_name(app, "MPI_COMM_WORLD");
+    return code;
+}
+
+static bool is_predefined(int keyval) {
+    return keyval == MPI_TAG_UB || keyval == MPI_HOST || keyval == MPI_IO ||
+           keyval == MPI_WTIME_IS_GLOBAL || keyval == MPI_APPNUM || keyval == MPI_UNIVERSE_SIZE;
+}
+
+/* MPI_LASTUSEDCODE is MPI_COMM_WORLD's alone; duplicates have the others too. */
+MPI_Comm coll_world_holder(MPI_Comm comm, int keyval) {
+    if (coll_dcp_substituted.app == MPI_COMM_NULL)
+        return comm;
+    comm = coll_dcp_comm(comm);
+    if (keyval == MPI_LASTUSEDCODE)
+        return coll_world_shown(comm);
+    if (!is_predefined(keyval) || comm == MPI_COMM_NULL)
+        return comm;
+    void *value;
+    int marked = 0;
+    PMPI_Comm_get_attr(comm, mark, &value, &marked);
+    return marked ? coll_dcp_substituted.world : comm;
+}
+
+int MPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag) {
+    return PMPI_Comm_get_attr(coll_world_holder(comm, keyval), keyval, value, flag);
+}
+
+int MPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag) {
+    return PMPI_Attr_get(coll_world_holder(comm, keyval), keyval, value, flag);
+}
+
+/* Errors on handles that are no communicators are MPI_COMM_WORLD's own. */
+int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
+    comm = coll_dcp_comm(comm);
+    int code = PMPI_Comm_set_errhandler(comm, handler);
+    MPI_Comm shown = coll_world_shown(comm);
+    if (code == MPI_SUCCESS && shown != comm)
+        code = PMPI_Comm_set_errhandler(shown, handler);
+    return code;
+}
+
+/* Ends the dedicated processors too. */
+int MPI_Abort(MPI_Comm comm, int status) {
+    return PMPI_Abort(coll_world_shown(comm), status);
+}
+
+/* Fortran's handle of MPI_COMM_WORLD is a constant, like C's. */
+MPI_Fint MPI_Comm_c2f(MPI_Comm comm) {
+    return PMPI_Comm_c2f(coll_world_shown(comm));
+}

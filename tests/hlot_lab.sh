@@ -1,0 +1,102 @@
+#!/bin/bash
+# hlot on a lab of four sites: the tree is the one that the latencies make, and follows them when
+# they change in mid-run; no broadcast goes wrong meanwhile. Latencies by hand, good and bad.
+# Needs root and the kernel's features; skipped (77) where netlab says that the machine lacks them.
+# Times are only printed.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+netlab=$(dirname "$here")/scripts/netlab
+follow=$PWD/tests/hlot_follow
+lab=hlot-$$
+work=$(mktemp -d)
+unset COLL_LATENCIES COLL_BCAST COLL_TOPOLOGY
+
+cleanup() {
+    [[ -z ${run-} ]] || kill "$run" 2>/dev/null
+    wait
+    "$netlab" down --name "$lab" 2>/dev/null
+    rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+fail() {
+    echo "FAILED: $*"
+    tail -n 20 "$work"/log*
+    exit 1
+}
+
+# From s0 the way to s2 is best over s1 (10 + 10), s3 is alone; later the first link takes 90.
+cat >"$work/before" <<'END'
+s0 s1 s2 s3
+ 0 10 40 30
+10  0 10 60
+40 10  0 60
+30 60 60  0
+END
+sed -e 's/^ 0 10/ 0 90/' -e 's/^10  0/90  0/' "$work/before" >"$work/after"
+
+text=$("$netlab" wan --name "$lab" --matrix "$work/before" --hosts-per-site 1 2>&1)
+status=$?
+if ((status == 3)); then
+    echo "skipped: $text"
+    exit 77
+fi
+((status == 0)) || { echo "$text" && exit 1; }
+if ! "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI'; then
+    echo 'skipped: no mpirun of Open MPI'
+    exit 77
+fi
+
+# follows RANKS: the change, with so many ranks. Broadcasts end at most a minute later.
+follows() {
+    local tries
+    rm -f "$work/changed"
+    "$netlab" wan --name "$lab" --update "$work/before" || fail 'the first latencies'
+    "$netlab" run --name "$lab" -n "$1" -- "$follow" "$work/changed" 1500 >"$work/log" 2>&1 &
+    run=$!
+    for ((tries = 0; tries < 600; tries++)); do
+        ! grep -q -s '^broadcast .* parents -1 0 1 0$' "$work/log" || break
+        sleep 0.1
+    done
+    sleep 1
+    grep -q '^broadcast .* parents -1 0 1 0$' "$work/log" || fail "no tree over s1 with $1 ranks"
+    "$netlab" wan --name "$lab" --update "$work/after" || fail 'the update'
+    touch "$work/changed"
+    wait "$run" || fail "a broadcast with $1 ranks"
+    run=
+    tail -n 1 "$work/log" | grep -q ' parents -1 2 0 0$' || fail "the tree stays with $1 ranks"
+    grep '^broadcast' "$work/log" | tail -n 1
+}
+follows 4
+follows 7
+
+# by_hand FILE: runs broadcasts with these latencies, which are not the lab's.
+by_hand() {
+    "$netlab" run --name "$lab" -n 4 -x COLL_LATENCIES="$1" -- "$follow" "$work/nothing" 5 \
+        >"$work/log" 2>&1
+}
+printf 's0 s1 s2 s3\n0 9 9 1\n9 0 9 9\n9 9 0 9\n9 1 1 0\n' >"$work/hand"
+by_hand "$work/hand" || fail 'latencies by hand'
+grep -q ' parents -1 3 3 0$' "$work/log" || fail 'latencies by hand: the tree'
+# The same sites in another order, known by their hosts; host 3 is n0.
+printf 'a b c d\n0 9 9 9\n9 0 9 1\n9 1 0 1\n9 1 9 0\nhosts a n1\nhosts b n3\nhosts c n2\nhosts d n0\n' \
+    >"$work/hosts"
+by_hand "$work/hosts" || fail 'latencies by hand and host'
+grep -q ' parents -1 0 0 0$' "$work/log" || fail 'latencies by hand and host: the tree'
+
+# refuses TEXT FILE
+refuses() {
+    ! by_hand "$2" || fail "accepted: $1"
+    grep -q -F "$1" "$work/log" || fail "not \"$1\""
+}
+printf '0 1\n1 0\n' >"$work/bad"
+refuses '2 sites where the ranks are at 4' "$work/bad"
+sed 's/hosts d n0/hosts d n9/' "$work/hosts" >"$work/bad"
+refuses 'host n0 is in none of its lines of hosts' "$work/bad"
+sed 's/hosts d n0/hosts d n9\nhosts a n0/; s/hosts a n1/hosts x/' "$work/hosts" >"$work/bad"
+refuses 'line 6' "$work/bad"
+printf '0 1 1 -\n1 0 1 -\n1 1 0 -\n1 1 1 0\n' >"$work/bad"
+refuses 'no way leads from site0 to site3' "$work/bad"
+refuses 'cannot read the matrix file' "$work/nosuch"
+exit 0

@@ -1,0 +1,149 @@
+#!/bin/sh
+# Programs that know nothing of libcoll, in C, C++ and Fortran, under coll-run: with dedicated
+# processors they print what they print without, at as many ranks of their own. Then what coll-run
+# and the wrapper refuse, and that nothing is left running when a rank aborts or is killed.
+set -u
+mpirun=${MPIRUN:-mpirun}
+build=$PWD
+[ -x coll-run ] || {
+    echo "SKIPPED: libcoll_pmpi is built for Open MPI only"
+    exit 77
+}
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+# Many ranks share few cores here, as root perhaps; these are Open MPI's ways to allow that.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
+export COLL_PROFILE=built-in
+
+fail() {
+    echo "FAILED: $*"
+    head -n 50 out err 2>/dev/null
+    exit 1
+}
+
+# coll_run RANKS OPTIONS -- PROGRAM ARGUMENTS: its streams in out and err.
+coll_run() {
+    timeout -k 10 60 "$build/coll-run" -n "$@" >out 2>err </dev/null
+}
+
+# same RANKS PROGRAM: prints the same on RANKS ranks, whatever serves them.
+same() {
+    ranks=$1
+    shift
+    program=$build/tests/interposed/$1
+    [ -x "$program" ] || {
+        echo "SKIPPED: $1, for want of a compiler"
+        return
+    }
+    echo "== $1 with $ranks ranks"
+    timeout -k 10 60 "$mpirun" -n "$ranks" "$program" >out 2>err </dev/null ||
+        fail "$1 without libcoll"
+    sort out >alone
+    coll_run "$ranks" -- "$program" || fail "$1 with the wrapper alone"
+    sort out | diff alone - || fail "$1 with the wrapper alone"
+    for dcp in 2 1:3; do
+        case $dcp in
+        1:*) served=$((ranks + (ranks + 2) / 3)) ;;
+        *) served=$((ranks + dcp)) ;;
+        esac
+        coll_run "$served" --dcp $dcp -- "$program" || fail "$1 with --dcp $dcp"
+        test -s err && fail "$1 with --dcp $dcp says something"
+        sort out | diff alone - || fail "$1 with --dcp $dcp"
+    done
+}
+same 3 calls
+same 1 calls
+same 3 requests
+same 3 mpif_h
+same 3 use_mpi
+same 3 use_mpi_f08
+same 2 bindings
+same 3 family
+
+# Broadcasts and gathers go to libcoll from every language; they know their world.
+for program in mpif_h use_mpi use_mpi_f08 calls; do
+    [ -x "$build/tests/interposed/$program" ] || continue
+    COLL_TRACE=1 coll_run 5 --dcp 2 --bcast chain --gather linear -- \
+        "$build/tests/interposed/$program" || fail "$program with --bcast and --gather"
+    for call in "bcast .*choice=chain" "gather .*choice=linear"; do
+        grep -q "^coll: $call" err || fail "$program: no $call"
+    done
+    test "$(grep -c '^coll: account ranks=3 dcps=2 Tcomp=' err)" = 1 || fail "$program's account"
+    grep '^coll: account' err | grep -q ' served=0' && fail "$program: no allreduce is served"
+done
+
+# What else a program has of its own.
+coll_run 5 --dcp 2 -- "$build/tests/interposed/ends" atexit || fail "MPI_Finalize by atexit"
+test "$(grep -c 'finalizes, sum 3$' out)" = 3 || fail "MPI_Finalize by atexit"
+printf 'one\ntwo\n' | timeout 60 "$build/coll-run" -n 4 --dcp 1 -- "$build/tests/interposed/ends" \
+    stdin >out 2>err || fail "standard input"
+printf 'rank 0 read one\nrank 0 read two\n' | diff - out || fail "standard input"
+
+# refuses TEXT RANKS OPTIONS -- PROGRAM: an error, one line with TEXT, and no more.
+refuses() {
+    text=$1
+    shift
+    coll_run "$@" && fail "not refused: $*"
+    test "$(grep -c '^\(libcoll_pmpi\|coll-run\): ' err)" = 1 || fail "not one line: $*"
+    grep -F -q -e "$text" err || fail "no \"$text\": $*"
+    test -s out && fail "output: $*"
+}
+calls=$build/tests/interposed/calls
+refuses "COLL_DCP=1:x" 4 --dcp 1:x -- "$calls"
+refuses "COLL_DCP=0" 4 --dcp 0 -- "$calls"
+refuses "3 of 3" 3 --dcp 3 -- "$calls"
+refuses "COLL_DCP=9" 3 --dcp 9 -- "$calls"
+refuses "COLL_DPC" 3 -x COLL_DPC=2 -- "$calls"
+refuses "needs a value" 3 --dcp -- "$calls"
+refuses "no program" 3 --dcp 1
+"$build/coll-run" --dcp 1 -- "$calls" 2>&1 | grep -q "how many ranks" || fail "no ranks are named"
+[ ! -f "$build/.libs/libother.so" ] ||
+    LD_PRELOAD="$build/.libs/libother.so" refuses "SomeMPI" 3 --dcp 1 -- "$calls"
+
+# Processes of this test, which have its directory in their command lines.
+cp "$build/tests/interposed/ends" ends
+printf '%s' "$work" >pattern
+running() {
+    grep -l -F -f pattern /proc/[0-9]*/cmdline 2>/dev/null
+}
+# ended WHAT: all of them end within 5 s.
+ended() {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        [ -n "$(running)" ] || return 0
+        sleep 0.5
+    done
+    fail "processes are left after $1: $(running)"
+}
+for rank in 0 2; do
+    coll_run 5 --dcp 2 -- "$work/ends" abort $rank
+    test $? = 3 || fail "the status of an abort"
+    ended "an abort"
+done
+
+# started: waits until a job runs that sleeps; its application's processes are in out.
+started() {
+    timeout -k 10 60 "$build/coll-run" -n 5 --dcp 2 -- "$work/ends" sleep >out 2>err </dev/null &
+    for _ in $(seq 100); do
+        [ "$(grep -c pid out)" = 3 ] && return
+        sleep 0.1
+    done
+    fail "the program does not start"
+}
+started
+kill -9 "$(sed -n 's/^pid //p' out | head -n 1)"
+ended "a killed rank"
+started
+for process in $(running); do
+    process=${process#/proc/}
+    process=${process%/cmdline}
+    # A dedicated processor: a rank that did not print.
+    tr '\0' ' ' <"/proc/$process/cmdline" | grep -q "^$work/ends" || continue
+    grep -q "^pid $process\$" out || dedicated=$process
+done
+kill -9 "${dedicated:?no dedicated processor}"
+ended "a killed dedicated processor"
+echo passed

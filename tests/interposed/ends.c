@@ -1,0 +1,45 @@
+/*
+ * How a program may end, and what else must be the program's own: `ends atexit` leaves MPI_Finalize
+ * to atexit, `ends stdin` has rank 0 repeat its standard input, `ends abort R` has rank R abort
+ * while the others wait, `ends sleep` prints its process number and waits to be killed.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank;
+
+static void finalize(void) {
+    int sum, one = 1;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    printf("rank %d finalizes, sum %d\n", rank, sum);
+    MPI_Finalize();
+}
+
+int main(int argc, char **argv) {
+    const char *how = argc > 1 ? argv[1] : "";
+    if (strcmp(how, "atexit") == 0)
+        atexit(finalize); /* dedicated processors must not come here */
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (strcmp(how, "atexit") == 0)
+        return 0;
+
+    char line[100];
+    while (strcmp(how, "stdin") == 0 && fgets(line, sizeof line, stdin))
+        printf("rank %d read %s", rank, line);
+    if (strcmp(how, "sleep") == 0) {
+        printf("pid %d\n", (int)getpid());
+        fflush(stdout);
+        pause();
+    }
+    if (strcmp(how, "abort") == 0) {
+        if (argc > 2 && rank == atoi(argv[2]))
+            MPI_Abort(MPI_COMM_WORLD, 3);
+        pause();
+    }
+    MPI_Finalize();
+    return 0;
+}
