@@ -23,4 +23,21 @@ EXTRA_DIST += \
 	scripts/plot \
 	scripts/plot.d/picture.awk \
 	scripts/plot.d/rows.awk \
-	scripts/quickstart
+	scripts/quickstart \
+	scripts/simulate
+
+# What scripts/simulate builds, runs and writes.
+EXTRA_DIST += \
+	simulate/Makefile \
+	simulate/allreduce.c \
+	simulate/bcast.c \
+	simulate/clock.h \
+	simulate/expected.txt \
+	simulate/figures \
+	simulate/hosts \
+	simulate/infiniband.cpp \
+	simulate/measure \
+	simulate/measure-once \
+	simulate/polargrid.cpp \
+	simulate/popcg.c \
+	simulate/report

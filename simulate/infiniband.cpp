@@ -2,18 +2,20 @@
  * The cluster of the paper "CDCP" (section V.A): nodes of two sockets with two cores each, which share
  * one InfiniBand 4x SDR card, on one switch; 4 us and 950 MB/s from node to node.
  *
- * NODES (160) hosts i0, i1, ... of four cores. From the papers are the latency and the speed; fitted
- * to their curve over the number of dedicated processors are
+ * NODES (1024, theirs were 256) hosts i0, i1, ... of four cores. Latency and speed are the paper's;
+ * fitted to its curve over the number of dedicated processors are
  *   OVERHEAD_US (0.5)  a processor's time for each send and each receive, and
- *   PEER_NS (25)       what each of a processor's peers beyond PEERS (16) adds to that: queues that
- *                      are searched for a match, and connections whose state the card doesn't hold.
+ *   PEER_NS (25)       what each node beyond PEERS (16) that the processor has lately talked with
+ *                      adds to that: queues that are searched for a match, and connections whose
+ *                      state the card doesn't hold.
  */
 #include <cstdlib>
+#include <deque>
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
 namespace s4u = simgrid::s4u;
 
@@ -38,24 +40,35 @@ static void add_node(s4u::NetZone *zone, int number) {
                     {s4u::LinkInRoute(memory)}, false);
 }
 
-/* How many processors the one that is running has talked with, PEER among them. */
-static double count_peers(const s4u::Host *peer) {
-    static std::unordered_map<aid_t, std::unordered_set<const s4u::Host *>> peers;
-    auto &mine = peers[s4u::this_actor::get_pid()];
-    mine.insert(peer);
-    return static_cast<double>(mine.size());
-}
+/* The nodes that one processor has lately talked with. */
+class Peers {
+    std::deque<std::pair<double, const s4u::Host *>> messages;
+    std::unordered_map<const s4u::Host *, int> count;
+
+public:
+    /* Notes a message to or from NODE and tells how many nodes there were in the last 10 ms. */
+    double note(const s4u::Host *node) {
+        double now = s4u::Engine::get_clock();
+        messages.emplace_back(now, node);
+        count[node]++;
+        for (; messages.front().first < now - 0.01; messages.pop_front())
+            if (--count[messages.front().second] == 0)
+                count.erase(messages.front().second);
+        return static_cast<double>(count.size());
+    }
+};
 
 static double overhead(const s4u::Host *peer) {
     static const double each = setting("OVERHEAD_US", 0.5) * 1e-6;
     static const double more = setting("PEER_NS", 25) * 1e-9, at_once = setting("PEERS", 16);
-    double beyond = count_peers(peer) - at_once;
+    static std::unordered_map<aid_t, Peers> peers;
+    double beyond = peers[s4u::this_actor::get_pid()].note(peer) - at_once;
     return beyond > 0 ? each + more * beyond : each;
 }
 
 extern "C" void load_platform(const s4u::Engine &engine);
 void load_platform(const s4u::Engine &) {
-    int nodes = static_cast<int>(setting("NODES", 160));
+    int nodes = static_cast<int>(setting("NODES", 1024));
     auto *zone = s4u::create_star_zone("switch");
     for (int i = 0; i < nodes; i++)
         add_node(zone, i);
