@@ -1,6 +1,6 @@
 /*
- * The cluster of the paper "CDCP" (section V.A): nodes of two sockets with two cores each, which share
- * one InfiniBand 4x SDR card, on one switch; 4 us and 950 MB/s from node to node.
+ * The cluster of the paper "CDCP" (section V.A): nodes of two sockets with two cores each, which
+ * share one InfiniBand 4x SDR card, on one switch; 4 us and 950 MB/s from node to node.
  *
  * NODES (1024, theirs were 256) hosts i0, i1, ... of four cores. Latency and speed are the paper's;
  * fitted to its curve over the number of dedicated processors are
@@ -19,7 +19,7 @@
 
 namespace s4u = simgrid::s4u;
 
-static const double card_speed = 950e6, memory_speed = 4e9;         // bytes/s
+static const double card_speed = 950e6, memory_speed = 4e9;       // bytes/s
 static const double card_latency = 2e-6, memory_latency = 0.5e-6; // s; a message crosses two cards
 
 static double setting(const char *name, double otherwise) {
@@ -45,7 +45,7 @@ class Peers {
     std::deque<std::pair<double, const s4u::Host *>> messages;
     std::unordered_map<const s4u::Host *, int> count;
 
-public:
+  public:
     /* Notes a message to or from NODE and tells how many nodes there were in the last 10 ms. */
     double note(const s4u::Host *node) {
         double now = s4u::Engine::get_clock();
@@ -73,8 +73,8 @@ void load_platform(const s4u::Engine &) {
     for (int i = 0; i < nodes; i++)
         add_node(zone, i);
     zone->seal();
-    smpi_register_op_cost_callback(SmpiOperation::RECV,
-                                   [](size_t, s4u::Host *from, s4u::Host *) { return overhead(from); });
+    smpi_register_op_cost_callback(
+        SmpiOperation::RECV, [](size_t, s4u::Host *from, s4u::Host *) { return overhead(from); });
     auto send = [](size_t, s4u::Host *, s4u::Host *to) { return overhead(to); };
     smpi_register_op_cost_callback(SmpiOperation::SEND, send);
     smpi_register_op_cost_callback(SmpiOperation::ISEND, send);

@@ -1,6 +1,7 @@
 /*
- * PolarGrid, the cluster of the Map-Collective papers (section 6.1 of "High Performance Clustering of
- * Social Images"): racks of 42 nodes, 1 Gbit/s to each node, 10 Gbit/s from each rack to the core.
+ * PolarGrid, the cluster of the Map-Collective papers (section 6.1 of "High Performance Clustering
+ * of Social Images"): racks of 42 nodes, 1 Gbit/s to each node, 10 Gbit/s from each rack to the
+ * core.
  *
  * NODES (151) hosts n0, n1, ...; UPLINK (10) Gbit/s of a rack; a FULL_DUPLEX of 0 makes both
  * directions of an uplink share it.
@@ -52,7 +53,8 @@ static void add_rack(s4u::NetZone *core, int number, int nodes) {
     } else {
         auto *uplink = core->create_link("uplink-" + name, speed)->set_latency(uplink_latency);
         uplink->seal();
-        core->add_route(rack->get_netpoint(), nullptr, sw, nullptr, {s4u::LinkInRoute(uplink)}, true);
+        core->add_route(rack->get_netpoint(), nullptr, sw, nullptr, {s4u::LinkInRoute(uplink)},
+                        true);
     }
 }
 
