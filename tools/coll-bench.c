@@ -46,7 +46,8 @@ static const char help[] =
     "\n"
     "native is the MPI library's default, wire one message of the same size from the root to one\n"
     "other node: the limit. Gathers bring so many bytes from every rank, and their wire is one\n"
-    "message of the total from one other node; for gatherv one rank brings half of that. vs_native\n"
+    "message of the total from one other node; for gatherv one rank brings half of that. "
+    "vs_native\n"
     "and of_wire are ratios of medians: above 1 is faster than native, 1 is as fast as the wire.\n"
     "cpu_ms is the processor time of all ranks together.\n";
 

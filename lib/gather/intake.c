@@ -4,6 +4,7 @@
 
 #include "lib/error.h"
 #include "lib/flow.h"
+#include "lib/pattern/incast.h"
 
 #include <stdlib.h>
 
@@ -12,6 +13,12 @@ enum { SLOTS_MAX = 1024 };
 
 /* Segments that a sender hands to MPI ahead of those that have left. */
 enum { SENDS = 8 };
+
+/*
+ * A stream that has begun and pauses for so many seconds has lost a packet: TCP sends it again
+ * after 200 ms at the earliest. A rank that comes late to the gather has not begun.
+ */
+static const double STALL = 0.15;
 
 const coll_intake coll_intake_freely = {
     .segment = COLL_FLOW_PIECE,
@@ -30,6 +37,7 @@ typedef struct slot {
 typedef struct source {
     int rank;
     size_t unasked; /* bytes that it sends without being asked */
+    bool begun;     /* some of its bytes are here */
 } source;
 
 typedef struct root {
@@ -38,6 +46,9 @@ typedef struct root {
     coll_comm *comm;
     source *senders; /* in the order in which they are asked */
     int sender_count;
+
+    size_t window, run; /* of the intake, as large as they have lately been safe */
+    bool stalled;       /* some stream did: something was lost */
 
     int next;          /* the sender to be asked next */
     size_t asked;      /* bytes of its block that it has been asked for */
@@ -82,7 +93,7 @@ static int list_senders(root *r) {
             size_t bytes = coll_blocks_bytes(r->call->blocks, rank);
             size_t unasked = unasked_of(r->call, r->intake, place, bytes);
             if (bytes > 0 && (unasked > 0) == first)
-                r->senders[r->sender_count++] = (source){rank, unasked};
+                r->senders[r->sender_count++] = (source){.rank = rank, .unasked = unasked};
         }
     return MPI_SUCCESS;
 }
@@ -131,9 +142,8 @@ static size_t next_length(const root *r) {
 
 /* One segment may always be on the way; a sender that is alone on it has a window of its own. */
 static bool has_room(const root *r) {
-    const coll_intake *intake = r->intake;
-    bool alone = r->on_the_way == r->of_next && intake->run > intake->window;
-    size_t most = alone ? intake->run : intake->window;
+    bool alone = r->on_the_way == r->of_next && r->run > r->window;
+    size_t most = alone ? r->run : r->window;
     return r->on_the_way == 0 || r->on_the_way + next_length(r) <= most;
 }
 
@@ -190,6 +200,7 @@ static int ask(root *r) {
 }
 
 static void arrive(root *r, const slot *s) {
+    r->senders[s->sender].begun = true;
     coll_data block = coll_blocks_at(r->call->blocks, r->senders[s->sender].rank);
     coll_data_store(&block, s->from, s->length, s->segment);
     r->on_the_way -= s->length;
@@ -197,9 +208,11 @@ static void arrive(root *r, const slot *s) {
         r->of_next -= s->length;
 }
 
-/* The request at INDEX is complete. */
-static void complete(root *r, int index) {
+/* The request at INDEX is complete, after so many SECONDS without any. */
+static void complete(root *r, int index, double seconds) {
     int i = index % r->slot_count;
+    if (seconds > STALL && r->senders[r->slots[i].sender].begun)
+        r->stalled = true;
     if (index == i)
         arrive(r, &r->slots[i]);
     if (r->requests[i] == MPI_REQUEST_NULL && r->requests[r->slot_count + i] == MPI_REQUEST_NULL)
@@ -209,18 +222,22 @@ static void complete(root *r, int index) {
 static int receive_all(root *r) {
     for (;;) {
         int count, code = ask(r);
+        double since = PMPI_Wtime();
         if (code == MPI_SUCCESS)
             code = coll_wait_some(&r->comm->wait, 2 * r->slot_count, r->requests, r->peers, &count,
                                   r->completed);
         if (code != MPI_SUCCESS || count == 0)
             return code;
         for (int i = 0; i < count; i++)
-            complete(r, r->completed[i]);
+            complete(r, r->completed[i], PMPI_Wtime() - since);
     }
 }
 
 int coll_intake_run(const coll_gather_call *call, const coll_intake *intake) {
+    double share = intake->grants ? call->comm->window_share : 1;
     root r = {.call = call, .intake = intake, .comm = call->comm};
+    r.window = (size_t)(share * (double)intake->window);
+    r.run = (size_t)(share * (double)intake->run);
     int code;
     r.senders = malloc((size_t)call->comm->ranks * sizeof *r.senders);
     if (!r.senders) {
@@ -237,6 +254,8 @@ int coll_intake_run(const coll_gather_call *call, const coll_intake *intake) {
         goto free_memory;
     }
     code = receive_all(&r);
+    if (intake->grants)
+        call->comm->window_share = coll_incast_share(share, r.stalled);
     if (code != MPI_SUCCESS) {
         coll_wait_abandon(2 * r.slot_count, r.requests);
         r.memory = NULL; /* left to messages that are still under way */
