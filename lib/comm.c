@@ -228,6 +228,7 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
     strcpy(state->latencies, agreed.latencies);
     const char *trace = coll_env("COLL_TRACE");
     state->trace = trace && strcmp(trace, "0") != 0 && state->rank == 0;
+    state->window_share = 1;
     state->order_root = -1;
     state->plain_type = MPI_DATATYPE_NULL;
     decide_to_stand_back(state);

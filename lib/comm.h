@@ -88,9 +88,11 @@ typedef struct coll_comm {
     coll_decision decisions[COLL_OPERATIONS][COLL_SIZE_CLASSES];
     int broken;         /* the error after which messages may be astray, or MPI_SUCCESS */
     uint32_t confirmed; /* confirmed broadcasts so far */
-    int order_root;     /* the root that the next two are for, or -1 */
-    int *order;         /* ranks in chain order */
-    int position;       /* this rank's place in it */
+    double
+        window_share; /* of a gather's window that has lately lost nothing; this rank's as root */
+    int order_root;   /* the root that the next two are for, or -1 */
+    int *order;       /* ranks in chain order */
+    int position;     /* this rank's place in it */
     /* What hlot keeps here from its first broadcast on, and how it is freed; NULL: nothing. */
     void *wide;
     void (*free_wide)(void *wide);

@@ -57,6 +57,7 @@ libcoll_core_la_SOURCES = \
 	lib/gather/intake.c lib/gather/intake.h \
 	lib/gather/linear.c \
 	lib/gather/native.c \
+	lib/gather/supply.c \
 	lib/gather/window.c \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \

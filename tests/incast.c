@@ -66,6 +66,15 @@ START_TEST(eq_7_the_window) {
 }
 END_TEST
 
+START_TEST(a_stall_halves_the_window) {
+    ck_assert_double_eq_tol(coll_incast_share(1, false), 1, exact);
+    ck_assert_double_eq_tol(coll_incast_share(1, true), 0.5, exact);
+    ck_assert_double_eq_tol(coll_incast_share(0.5, false), 0.5625, exact);
+    ck_assert_double_eq_tol(coll_incast_share(0.0625, true), 0.0625, exact);
+    ck_assert_double_eq_tol(coll_incast_share(0.9, false), 1, exact);
+}
+END_TEST
+
 /* 15 ranks with 1 MB each over 12.5 MB/s. */
 START_TEST(eq_8_the_time) {
     ck_assert_double_eq_tol(coll_incast_seconds(1e-4, 15e6, 12.5e6, 2e-4), 1.2003, exact);
@@ -80,6 +89,7 @@ int main(void) {
     tcase_add_test(tests, eq_5_the_fewest_senders);
     tcase_add_test(tests, eq_6_the_most_senders);
     tcase_add_test(tests, eq_7_the_window);
+    tcase_add_test(tests, a_stall_halves_the_window);
     tcase_add_test(tests, eq_8_the_time);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -8,7 +8,9 @@
  *    its stream needs no further grants. The next rank is asked as soon as what is missing of the
  *    stream fits the window, so the link to the root stays full.
  * 3. So that the link need not wait for the first question, the first ranks send unasked, as much
- * as the buffer holds besides the window. Blocks that all fit there are not asked for at all.
+ *    as the buffer holds besides the window. Blocks that all fit there are not asked for at all.
+ * 4. A stream that stalls has lost something: the root's next gathers on this communicator use half
+ *    of the window, then gradually more again.
  *
  * The window of Tam and Wang's algorithm counts senders, and a sender passes its place on when its
  * send returns. Over TCP that is when its data has left for the socket's buffer: the start signal

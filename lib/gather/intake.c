@@ -4,14 +4,18 @@
 
 #include "lib/error.h"
 #include "lib/flow.h"
+#include "lib/pattern/incast.h"
 
 #include <stdlib.h>
 
 /* More receives posted at once than this would only be more to look through. */
 enum { SLOTS_MAX = 1024 };
 
-/* Segments that a sender hands to MPI ahead of those that have left. */
-enum { SENDS = 8 };
+/*
+ * A stream that has begun and pauses for so many seconds has lost a packet: TCP sends it again
+ * after 200 ms at the earliest. A rank that comes late to the gather has not begun.
+ */
+static const double STALL = 0.15;
 
 const coll_intake coll_intake_freely = {
     .segment = COLL_FLOW_PIECE,
@@ -30,6 +34,7 @@ typedef struct slot {
 typedef struct source {
     int rank;
     size_t unasked; /* bytes that it sends without being asked */
+    bool begun;     /* some of its bytes are here */
 } source;
 
 typedef struct root {
@@ -38,6 +43,9 @@ typedef struct root {
     coll_comm *comm;
     source *senders; /* in the order in which they are asked */
     int sender_count;
+
+    size_t window, run; /* of the intake, as large as they have lately been safe */
+    bool stalled;       /* some stream did: something was lost */
 
     int next;          /* the sender to be asked next */
     size_t asked;      /* bytes of its block that it has been asked for */
@@ -51,13 +59,8 @@ typedef struct root {
     char *memory; /* of the segments, where the data can't be received in place */
 } root;
 
-static size_t bytes_of(const root *r, int sender) {
-    return coll_blocks_bytes(r->call->blocks, r->senders[sender].rank);
-}
-
-/* How much of a block of BYTES comes unasked; PLACE, the sender's in chain order, counts from 0. */
-static size_t unasked_of(const coll_gather_call *call, const coll_intake *intake, int place,
-                         size_t bytes) {
+size_t coll_intake_unasked(const coll_gather_call *call, const coll_intake *intake, int place,
+                           size_t bytes) {
     size_t senders = (size_t)call->comm->ranks - 1, before = (size_t)place * bytes;
     if (!intake->grants)
         return bytes;
@@ -67,6 +70,10 @@ static size_t unasked_of(const coll_gather_call *call, const coll_intake *intake
         return bytes;
     size_t left = before < intake->unasked ? intake->unasked - before : 0;
     return left - left % intake->segment;
+}
+
+static size_t bytes_of(const root *r, int sender) {
+    return coll_blocks_bytes(r->call->blocks, r->senders[sender].rank);
 }
 
 /* Chain order; first come those who send unasked, since they are on the way already. */
@@ -80,9 +87,9 @@ static int list_senders(root *r) {
         for (int place = 0; place < r->comm->ranks - 1; place++) {
             int rank = order[place + 1];
             size_t bytes = coll_blocks_bytes(r->call->blocks, rank);
-            size_t unasked = unasked_of(r->call, r->intake, place, bytes);
+            size_t unasked = coll_intake_unasked(r->call, r->intake, place, bytes);
             if (bytes > 0 && (unasked > 0) == first)
-                r->senders[r->sender_count++] = (source){rank, unasked};
+                r->senders[r->sender_count++] = (source){.rank = rank, .unasked = unasked};
         }
     return MPI_SUCCESS;
 }
@@ -131,9 +138,8 @@ static size_t next_length(const root *r) {
 
 /* One segment may always be on the way; a sender that is alone on it has a window of its own. */
 static bool has_room(const root *r) {
-    const coll_intake *intake = r->intake;
-    bool alone = r->on_the_way == r->of_next && intake->run > intake->window;
-    size_t most = alone ? intake->run : intake->window;
+    bool alone = r->on_the_way == r->of_next && r->run > r->window;
+    size_t most = alone ? r->run : r->window;
     return r->on_the_way == 0 || r->on_the_way + next_length(r) <= most;
 }
 
@@ -190,6 +196,7 @@ static int ask(root *r) {
 }
 
 static void arrive(root *r, const slot *s) {
+    r->senders[s->sender].begun = true;
     coll_data block = coll_blocks_at(r->call->blocks, r->senders[s->sender].rank);
     coll_data_store(&block, s->from, s->length, s->segment);
     r->on_the_way -= s->length;
@@ -197,9 +204,11 @@ static void arrive(root *r, const slot *s) {
         r->of_next -= s->length;
 }
 
-/* The request at INDEX is complete. */
-static void complete(root *r, int index) {
+/* The request at INDEX is complete, after so many SECONDS without any. */
+static void complete(root *r, int index, double seconds) {
     int i = index % r->slot_count;
+    if (seconds > STALL && r->senders[r->slots[i].sender].begun)
+        r->stalled = true;
     if (index == i)
         arrive(r, &r->slots[i]);
     if (r->requests[i] == MPI_REQUEST_NULL && r->requests[r->slot_count + i] == MPI_REQUEST_NULL)
@@ -209,18 +218,29 @@ static void complete(root *r, int index) {
 static int receive_all(root *r) {
     for (;;) {
         int count, code = ask(r);
+        double since = PMPI_Wtime();
         if (code == MPI_SUCCESS)
             code = coll_wait_some(&r->comm->wait, 2 * r->slot_count, r->requests, r->peers, &count,
                                   r->completed);
         if (code != MPI_SUCCESS || count == 0)
             return code;
         for (int i = 0; i < count; i++)
-            complete(r, r->completed[i]);
+            complete(r, r->completed[i], PMPI_Wtime() - since);
     }
 }
 
+static bool grants_under_way(const root *r) {
+    for (int i = r->slot_count; i < 2 * r->slot_count; i++)
+        if (r->requests[i] != MPI_REQUEST_NULL)
+            return true;
+    return false;
+}
+
 int coll_intake_run(const coll_gather_call *call, const coll_intake *intake) {
+    double share = intake->grants ? call->comm->window_share : 1;
     root r = {.call = call, .intake = intake, .comm = call->comm};
+    r.window = (size_t)(share * (double)intake->window);
+    r.run = (size_t)(share * (double)intake->run);
     int code;
     r.senders = malloc((size_t)call->comm->ranks * sizeof *r.senders);
     if (!r.senders) {
@@ -237,10 +257,14 @@ int coll_intake_run(const coll_gather_call *call, const coll_intake *intake) {
         goto free_memory;
     }
     code = receive_all(&r);
+    if (intake->grants)
+        call->comm->window_share = coll_incast_share(share, r.stalled);
     if (code != MPI_SUCCESS) {
+        bool granting = grants_under_way(&r);
         coll_wait_abandon(2 * r.slot_count, r.requests);
         r.memory = NULL; /* left to messages that are still under way */
-        r.slots = NULL;
+        if (granting)
+            r.slots = NULL; /* likewise: they hold the grants */
     }
 free_memory:
     free(r.memory);
@@ -251,84 +275,4 @@ free_memory:
     free(r.slots);
     free(r.senders);
     return code;
-}
-
-/* --- A sender's side --- */
-
-typedef struct supplier {
-    const coll_gather_call *call;
-    size_t segment;
-    size_t sent, allowed;
-    uint64_t grant;
-    MPI_Request requests[1 + SENDS]; /* the next grant, then segments */
-    int peers[1 + SENDS];
-    char *memory; /* SENDS segments, NULL where the data moves in place */
-} supplier;
-
-static int await_grant(supplier *s) {
-    return PMPI_Irecv(&s->grant, 1, MPI_UINT64_T, s->call->root, COLL_TAG_GRANT,
-                      s->call->comm->private, &s->requests[0]);
-}
-
-/* Sends the next segment by request I. */
-static int send_segment(supplier *s, int i) {
-    const coll_data *data = s->call->mine;
-    size_t left = data->bytes - s->sent, length = left < s->segment ? left : s->segment;
-    char *segment = s->memory ? s->memory + (size_t)(i - 1) * s->segment : NULL;
-    const void *bytes = coll_data_read(data, s->sent, length, segment);
-    s->sent += length;
-    return PMPI_Isend(bytes, (int)length, MPI_BYTE, s->call->root, COLL_TAG_GATHER,
-                      s->call->comm->private, &s->requests[i]);
-}
-
-static int send_allowed(supplier *s) {
-    int code = MPI_SUCCESS;
-    for (int i = 1; i <= SENDS && s->sent < s->allowed && code == MPI_SUCCESS; i++)
-        if (s->requests[i] == MPI_REQUEST_NULL)
-            code = send_segment(s, i);
-    return code;
-}
-
-static int supply(supplier *s) {
-    size_t bytes = s->call->mine->bytes;
-    int index = 0, code = s->allowed < bytes ? await_grant(s) : MPI_SUCCESS;
-    while (code == MPI_SUCCESS) {
-        code = send_allowed(s);
-        if (code == MPI_SUCCESS)
-            code = coll_wait_any(&s->call->comm->wait, 1 + SENDS, s->requests, s->peers, &index);
-        if (code != MPI_SUCCESS || index == MPI_UNDEFINED)
-            return code;
-        if (index > 0)
-            continue;
-        s->allowed = (size_t)s->grant;
-        if (s->allowed < bytes)
-            code = await_grant(s);
-    }
-    return code;
-}
-
-int coll_intake_supply(const coll_gather_call *call, const coll_intake *intake) {
-    size_t bytes = call->mine->bytes;
-    supplier s = {.call = call, .segment = intake->segment};
-    const int *order;
-    int code = coll_comm_order(call->comm, call->root, &order);
-    if (code != MPI_SUCCESS)
-        return code;
-    s.allowed = unasked_of(call, intake, coll_comm_position(call->comm) - 1, bytes);
-    if (s.segment > bytes)
-        s.segment = bytes;
-    if (bytes > 0 && !coll_data_in_place(call->mine) && !(s.memory = malloc(SENDS * s.segment)))
-        return coll_error(MPI_ERR_NO_MEM, "no memory for %d segments of %zu bytes", SENDS,
-                          s.segment);
-    for (int i = 0; i <= SENDS; i++) {
-        s.requests[i] = MPI_REQUEST_NULL;
-        s.peers[i] = call->root;
-    }
-    code = supply(&s);
-    if (code != MPI_SUCCESS) {
-        coll_wait_abandon(1 + SENDS, s.requests);
-        return code; /* the memory is left to messages that are still under way */
-    }
-    free(s.memory);
-    return MPI_SUCCESS;
 }

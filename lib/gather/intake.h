@@ -33,4 +33,11 @@ int coll_intake_run(const coll_gather_call *call, const coll_intake *intake);
 /* The other side of an intake with grants: sends this rank's block as the root asks for it. */
 int coll_intake_supply(const coll_gather_call *call, const coll_intake *intake);
 
+/*
+ * How much of a block of BYTES comes unasked, as both sides know. PLACE, the sender's in chain
+ * order, counts from 0.
+ */
+size_t coll_intake_unasked(const coll_gather_call *call, const coll_intake *intake, int place,
+                           size_t bytes);
+
 #endif

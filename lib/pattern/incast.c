@@ -34,6 +34,11 @@ int coll_incast_window(int fewest, int most, int senders) {
     return fewest < senders ? fewest : senders;
 }
 
+double coll_incast_share(double share, bool stalled) {
+    static const double least = 1.0 / 16;
+    return stalled ? fmax(share / 2, least) : fmin(share * 9 / 8, 1);
+}
+
 double coll_incast_seconds(double first, double items, double departure, double last) {
     return first + items / departure + last;
 }

@@ -13,6 +13,8 @@
 #ifndef COLL_LIB_PATTERN_INCAST_H
 #define COLL_LIB_PATTERN_INCAST_H
 
+#include <stdbool.h>
+
 /* Eq. 3: seconds until a buffer of so many items is full; INFINITY where it never is. */
 double coll_incast_seconds_to_fill(double buffer, double arrival, double departure);
 
@@ -31,6 +33,12 @@ int coll_incast_most(double gs, double gr, double buffer, double items, int send
  * where there is none, and never more than SENDERS.
  */
 int coll_incast_window(int fewest, int most, int senders);
+
+/*
+ * What share of its window a receiver should use next, by the share it used and whether a stream
+ * stalled: half as much after a loss, an eighth more, up to all, after none.
+ */
+double coll_incast_share(double share, bool stalled);
 
 /* Eq. 8: seconds for ITEMS in all; FIRST until the first is at the bottleneck (C1), LAST from there
  * to the end of the last one (C2). */

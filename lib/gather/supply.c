@@ -1,0 +1,87 @@
+#include "config.h"
+
+#include "lib/error.h"
+#include "lib/gather/intake.h"
+
+#include <stdlib.h>
+
+/* Segments that a sender hands to MPI ahead of those that have left. */
+enum { SENDS = 8 };
+
+typedef struct supplier {
+    const coll_gather_call *call;
+    size_t segment;
+    size_t sent, allowed;
+    uint64_t grant;
+    MPI_Request requests[1 + SENDS]; /* the next grant, then segments */
+    int peers[1 + SENDS];
+    char *memory; /* SENDS segments, NULL where the data moves in place */
+} supplier;
+
+static int await_grant(supplier *s) {
+    return PMPI_Irecv(&s->grant, 1, MPI_UINT64_T, s->call->root, COLL_TAG_GRANT,
+                      s->call->comm->private, &s->requests[0]);
+}
+
+/* Sends the next segment by request I. */
+static int send_segment(supplier *s, int i) {
+    const coll_data *data = s->call->mine;
+    size_t left = data->bytes - s->sent, length = left < s->segment ? left : s->segment;
+    char *segment = s->memory ? s->memory + (size_t)(i - 1) * s->segment : NULL;
+    const void *bytes = coll_data_read(data, s->sent, length, segment);
+    s->sent += length;
+    return PMPI_Isend(bytes, (int)length, MPI_BYTE, s->call->root, COLL_TAG_GATHER,
+                      s->call->comm->private, &s->requests[i]);
+}
+
+static int send_allowed(supplier *s) {
+    int code = MPI_SUCCESS;
+    for (int i = 1; i <= SENDS && s->sent < s->allowed && code == MPI_SUCCESS; i++)
+        if (s->requests[i] == MPI_REQUEST_NULL)
+            code = send_segment(s, i);
+    return code;
+}
+
+static int supply(supplier *s) {
+    size_t bytes = s->call->mine->bytes;
+    int index = 0, code = s->allowed < bytes ? await_grant(s) : MPI_SUCCESS;
+    while (code == MPI_SUCCESS) {
+        code = send_allowed(s);
+        if (code == MPI_SUCCESS)
+            code = coll_wait_any(&s->call->comm->wait, 1 + SENDS, s->requests, s->peers, &index);
+        if (code != MPI_SUCCESS || index == MPI_UNDEFINED)
+            return code;
+        if (index > 0)
+            continue;
+        s->allowed = (size_t)s->grant;
+        if (s->allowed < bytes)
+            code = await_grant(s);
+    }
+    return code;
+}
+
+int coll_intake_supply(const coll_gather_call *call, const coll_intake *intake) {
+    size_t bytes = call->mine->bytes;
+    supplier s = {.call = call, .segment = intake->segment};
+    const int *order;
+    int code = coll_comm_order(call->comm, call->root, &order);
+    if (code != MPI_SUCCESS)
+        return code;
+    s.allowed = coll_intake_unasked(call, intake, coll_comm_position(call->comm) - 1, bytes);
+    if (s.segment > bytes)
+        s.segment = bytes;
+    if (bytes > 0 && !coll_data_in_place(call->mine) && !(s.memory = malloc(SENDS * s.segment)))
+        return coll_error(MPI_ERR_NO_MEM, "no memory for %d segments of %zu bytes", SENDS,
+                          s.segment);
+    for (int i = 0; i <= SENDS; i++) {
+        s.requests[i] = MPI_REQUEST_NULL;
+        s.peers[i] = call->root;
+    }
+    code = supply(&s);
+    if (code != MPI_SUCCESS) {
+        coll_wait_abandon(1 + SENDS, s.requests);
+        return code; /* the memory is left to messages that are still under way */
+    }
+    free(s.memory);
+    return MPI_SUCCESS;
+}
