@@ -42,8 +42,8 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
     return &profile->level[level];
 }
 
-int coll_profile_parts(const coll_topo *topo) {
-    return topo->sites > 1 ? topo->sites : topo->racks > 1 ? topo->racks : topo->nodes;
+int coll_profile_sharing(const coll_topo *topo) {
+    return topo->racks > 1 ? 2 : topo->nodes;
 }
 
 static bool of_these_hosts(const coll_profilefile *file, const coll_topo *topo) {

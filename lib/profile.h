@@ -41,10 +41,11 @@ int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
 const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo);
 
 /*
- * How many parts of TOPO's ranks the farthest level is between: sites, racks or nodes. A broadcast
- * that follows them enters each part but the root's once, so that as many messages meet there.
+ * How many ranks share the farthest level's links in a broadcast that enters every site and rack
+ * once: two, for each uplink carries one stream in each direction; in one rack all nodes, at its
+ * switch.
  */
-int coll_profile_parts(const coll_topo *topo);
+int coll_profile_sharing(const coll_topo *topo);
 
 /*
  * The chunk for a pipeline of BYTES whose first chunk takes FILL chunk times to get to the end: the

@@ -71,7 +71,8 @@ static double predict(const coll_shape *call, const coll_profile *profile,
         seconds += hops[level] * coll_cost_relay(&profile->level[level], chunk, 2);
     const coll_cost *slowest = coll_profile_outermost(profile, topo);
     double confirmation = values->at[CONFIRM] ? 2 * coll_cost_relay(slowest, 1, 2) : 0;
-    return seconds + coll_cost_rest(slowest, (double)call->bytes, chunk, coll_profile_parts(topo)) +
+    return seconds +
+           coll_cost_rest(slowest, (double)call->bytes, chunk, coll_profile_sharing(topo)) +
            confirmation;
 }
 

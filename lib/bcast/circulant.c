@@ -56,10 +56,11 @@ static double predict(const coll_shape *call, const coll_profile *profile,
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
     double block = fmax((double)block_of(call, profile, values), 1);
     const coll_topo *topo = call->topo;
-    int parts = coll_profile_parts(topo);
+    int sharing = coll_profile_sharing(topo);
     int depth = coll_tree_depth(topo->ranks);
-    double first = depth * coll_cost_relay(link, block, parts);
-    double rounds = first + drift(depth) * coll_cost_rest(link, (double)call->bytes, block, parts);
+    double first = depth * coll_cost_relay(link, block, sharing);
+    double rounds =
+        first + drift(depth) * coll_cost_rest(link, (double)call->bytes, block, sharing);
     double behind = topo->racks > 1 ? ceil((double)topo->nodes / topo->racks) : 0;
     return fmax(rounds, behind * (double)call->bytes * link->per_byte);
 }

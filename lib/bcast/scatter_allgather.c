@@ -23,7 +23,7 @@ static double predict(const coll_shape *call, const coll_profile *profile,
     int p = call->topo->ranks;
     double block = (double)call->bytes / p;
     return coll_cost_messages(link, p - 1, block, 2) +
-           (p - 1) * coll_cost_relay(link, block, coll_profile_parts(call->topo));
+           (p - 1) * coll_cost_relay(link, block, coll_profile_sharing(call->topo));
 }
 
 static int scatter(const coll_bcast_call *call, const int *order, int position) {

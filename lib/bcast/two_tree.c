@@ -55,10 +55,10 @@ static double predict(const coll_shape *call, const coll_profile *profile,
                       const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
     double chunk = fmax((double)chunk_of(call, profile, values), 1);
-    int parts = coll_profile_parts(call->topo);
-    double hop = link->wake + coll_cost_messages(link, 2, chunk, parts);
+    int sharing = coll_profile_sharing(call->topo);
+    double hop = link->wake + coll_cost_messages(link, 2, chunk, sharing);
     return depth_of(call->topo) * hop +
-           meeting * coll_cost_rest(link, (double)call->bytes, chunk, parts);
+           meeting * coll_cost_rest(link, (double)call->bytes, chunk, sharing);
 }
 
 /* Two children in a tree and the next rank of the node. */
