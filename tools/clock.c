@@ -25,6 +25,13 @@ static const double NAP = 1e-3;
 /* Below this a sleep may come back too late. */
 static const double shortest_sleep = 200e-6;
 
+/* Not MPI_Wtime, which may count from each process's own start. */
+static double here(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 /* Rank 0 gives RANK its turn, and answers each of its messages with the time. */
 static int answer(int rank, MPI_Comm comm) {
     char turn = 0;
@@ -32,7 +39,7 @@ static int answer(int rank, MPI_Comm comm) {
     int code = MPI_Send(&turn, 1, MPI_CHAR, rank, TAG_TURN, comm);
     while (question == MORE && code == MPI_SUCCESS) {
         code = MPI_Recv(&question, 1, MPI_CHAR, rank, TAG, comm, MPI_STATUS_IGNORE);
-        double now = MPI_Wtime();
+        double now = here();
         if (code == MPI_SUCCESS)
             code = MPI_Send(&now, 1, MPI_DOUBLE, rank, TAG, comm);
     }
@@ -41,8 +48,8 @@ static int answer(int rank, MPI_Comm comm) {
 
 /*
  * Half the shortest round trip bounds the error. An offset that may be 0 within that is 0: clocks
- * of separate machines count from their boots or are synchronized, and emulated hosts share one. A
- * wide area whose two directions differ would else be taken for an offset.
+ * of separate machines count from their boots, and emulated hosts share one. A wide area whose two
+ * directions differ would else be taken for an offset.
  */
 static int ask(common_clock *clock, MPI_Comm comm) {
     double shortest = -1;
@@ -53,14 +60,14 @@ static int ask(common_clock *clock, MPI_Comm comm) {
         code = wait_asleep(&request, NAP);
     if (code != MPI_SUCCESS)
         return code;
-    double began = MPI_Wtime();
+    double began = here();
     for (int i = 1; question == MORE; i++) {
-        if (i == EXCHANGES || (i >= FEWEST && MPI_Wtime() - began > LONGEST))
+        if (i == EXCHANGES || (i >= FEWEST && here() - began > LONGEST))
             question = LAST;
-        double start = MPI_Wtime(), theirs;
+        double start = here(), theirs;
         code = MPI_Sendrecv(&question, 1, MPI_CHAR, 0, TAG, &theirs, 1, MPI_DOUBLE, 0, TAG, comm,
                             MPI_STATUS_IGNORE);
-        double end = MPI_Wtime();
+        double end = here();
         if (code != MPI_SUCCESS)
             return code;
         if (shortest >= 0 && end - start >= shortest)
@@ -110,7 +117,7 @@ int common_clock_init(common_clock *clock, MPI_Comm comm) {
 }
 
 double common_clock_now(const common_clock *clock) {
-    return MPI_Wtime() + clock->offset;
+    return here() + clock->offset;
 }
 
 void common_clock_wait(const common_clock *clock, double date) {

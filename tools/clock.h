@@ -5,7 +5,7 @@
 #include <mpi.h>
 
 typedef struct common_clock {
-    double offset;      /* s: what to add to this rank's MPI_Wtime */
+    double offset;      /* s: what to add to this host's monotonic clock */
     double uncertainty; /* s: half the shortest round trip to rank 0, over all ranks the largest */
 } common_clock;
 
