@@ -67,10 +67,11 @@ static int report(coll_desk *desk, coll_reduction *reduction) {
                         "COLL_TIMEOUT (seconds)",
                         names, desk->job->timeout);
     reduction->reported = true;
-    int code = coll_reduction_answer(desk, reduction);
-    return code == MPI_SUCCESS ? send_to_others(desk, reduction, COLL_WIRE_VERDICT, reduction->text,
-                                                sizeof reduction->text)
-                               : code;
+    /* The other DCPs first: a late rank that hears of the error and comes must not find them
+     * ignorant, or it would complete what has failed. */
+    int code =
+        send_to_others(desk, reduction, COLL_WIRE_VERDICT, reduction->text, sizeof reduction->text);
+    return code == MPI_SUCCESS ? coll_reduction_answer(desk, reduction) : code;
 }
 
 static int ask(coll_desk *desk, coll_reduction *reduction) {
