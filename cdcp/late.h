@@ -1,7 +1,8 @@
 /*
  * Who keeps an allreduce waiting: a DCP whose ranks have waited for longer than COLL_TIMEOUT asks
  * the other DCPs of the communicator which of their ranks they miss, and names them to its own
- * ranks and, through the other DCPs, to all.
+ * ranks and, through the other DCPs, to all. A rank that comes after all, before its DCP has heard,
+ * may still get the sum: the others have the error then, and it alone goes on.
  */
 #ifndef COLL_CDCP_LATE_H
 #define COLL_CDCP_LATE_H
