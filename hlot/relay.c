@@ -299,7 +299,8 @@ int hlot_relay_run(const coll_bcast_call *call, hlot_wide *wide, hlot_kind kind,
     wide->broadcasts++;
     if (code != MPI_SUCCESS && heads) {
         coll_wait_abandon((int)(r.window * (1 + (size_t)call->comm->topo.sites)), r.receives);
-        r.memory = r.first = NULL; /* left to messages that are still under way */
+        r.memory = coll_wait_leave(r.memory); /* messages are still under way */
+        r.first = coll_wait_leave(r.first);
     }
 free_memory:
     free(r.memory);

@@ -8,7 +8,9 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* On a core of its own a wait spins for so long before it offers the core to others; seconds. */
@@ -348,4 +350,22 @@ void coll_wait_abandon(int count, MPI_Request requests[]) {
             PMPI_Cancel(&requests[i]);
             PMPI_Request_free(&requests[i]);
         }
+}
+
+/* Memory that was left to messages: one after the other, never freed. */
+typedef struct left {
+    void *memory;
+    struct left *next;
+} left;
+
+static _Atomic(left *) all_left;
+
+void *coll_wait_leave(void *memory) {
+    left *one = memory ? malloc(sizeof *one) : NULL;
+    if (one) {
+        *one = (left){.memory = memory, .next = all_left};
+        while (!atomic_compare_exchange_weak(&all_left, &one->next, one))
+            ;
+    }
+    return NULL;
 }

@@ -78,6 +78,12 @@ int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int 
 void coll_wait_abandon(int count, MPI_Request requests[]);
 
 /*
+ * Leaves MEMORY to messages that were given up and may still be under way: it lives on, and can be
+ * found by who looks for leaks, until the process ends. NULL is fine, and what it returns.
+ */
+void *coll_wait_leave(void *memory);
+
+/*
  * The same patience for waits on other things than requests: begin, then look and relax until what
  * was waited for is there, then progress. Begins anew after progress.
  */

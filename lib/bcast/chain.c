@@ -222,7 +222,7 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
         coll_wait_abandon(2 * l.window, requests);
         coll_wait_abandon(1, &l.confirming);
         coll_wait_abandon(1, &l.confirmed);
-        l.segments = NULL; /* left to messages that are still under way */
+        l.segments = coll_wait_leave(l.segments); /* messages are still under way */
     }
 free_memory:
     free(l.segments);

@@ -192,7 +192,7 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     code = run_rounds(&p);
     if (code != MPI_SUCCESS) {
         coll_wait_abandon(2 * p.window, requests);
-        p.segments = NULL; /* left to messages that are still under way */
+        p.segments = coll_wait_leave(p.segments); /* messages are still under way */
     }
 free_memory:
     free(p.segments);

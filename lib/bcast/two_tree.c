@@ -333,7 +333,7 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     code = run_to_end(&p);
     if (code != MPI_SUCCESS) {
         coll_wait_abandon(p.lanes * (int)p.window, p.requests);
-        p.segments = NULL; /* left to messages that are still under way */
+        p.segments = coll_wait_leave(p.segments); /* messages are still under way */
     }
 free_memory:
     free(p.segments);

@@ -193,7 +193,7 @@ static int run(const coll_gather_call *call, const coll_values *values) {
     code = pass_up(&n);
     if (code != MPI_SUCCESS) {
         coll_wait_abandon((int)requests, n.receives);
-        n.memory = NULL; /* left to messages that are still under way */
+        n.memory = coll_wait_leave(n.memory); /* messages are still under way */
     }
 free_memory:
     free(n.receives);

@@ -262,7 +262,7 @@ int coll_intake_run(const coll_gather_call *call, const coll_intake *intake) {
     if (code != MPI_SUCCESS) {
         bool granting = grants_under_way(&r);
         coll_wait_abandon(2 * r.slot_count, r.requests);
-        r.memory = NULL; /* left to messages that are still under way */
+        r.memory = coll_wait_leave(r.memory); /* messages are still under way */
         if (granting)
             r.slots = NULL; /* likewise: they hold the grants */
     }

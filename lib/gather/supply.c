@@ -80,7 +80,8 @@ int coll_intake_supply(const coll_gather_call *call, const coll_intake *intake) 
     code = supply(&s);
     if (code != MPI_SUCCESS) {
         coll_wait_abandon(1 + SENDS, s.requests);
-        return code; /* the memory is left to messages that are still under way */
+        coll_wait_leave(s.memory); /* messages are still under way */
+        return code;
     }
     free(s.memory);
     return MPI_SUCCESS;
