@@ -183,6 +183,7 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("mapping");
     TCase *cases = tcase_create("mapping");
+    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, wishes);
     tcase_add_test(cases, by_hand);
     tcase_add_test(cases, ratio_of_the_paper);
