@@ -67,10 +67,10 @@ static int report(coll_desk *desk, coll_reduction *reduction) {
                         "COLL_TIMEOUT (seconds)",
                         names, desk->job->timeout);
     reduction->reported = true;
-    int code = coll_reduction_answer(desk, reduction);
-    return code == MPI_SUCCESS ? send_to_others(desk, reduction, COLL_WIRE_VERDICT, reduction->text,
-                                                sizeof reduction->text)
-                               : code;
+    /* The other DCPs first: a rank that hears of it may be what the late one waits for. */
+    int code =
+        send_to_others(desk, reduction, COLL_WIRE_VERDICT, reduction->text, sizeof reduction->text);
+    return code == MPI_SUCCESS ? coll_reduction_answer(desk, reduction) : code;
 }
 
 static int ask(coll_desk *desk, coll_reduction *reduction) {
