@@ -205,8 +205,11 @@ int coll_dcp_serve(void) {
 int coll_dcp_stop(void) {
     int code = coll_client_close();
     coll_the_job.posts = false;
-    coll_dcp_substituted = (coll_dcp_substitute){MPI_COMM_NULL, MPI_COMM_NULL};
     if (code == MPI_SUCCESS)
         code = coll_membership_end_all();
-    return code == MPI_SUCCESS ? end_job() : code;
+    if (code == MPI_SUCCESS)
+        code = end_job();
+    /* Not before: callbacks of attributes that went with it are told of MPI_COMM_WORLD. */
+    coll_dcp_substituted = (coll_dcp_substitute){MPI_COMM_NULL, MPI_COMM_NULL};
+    return code;
 }

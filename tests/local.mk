@@ -116,6 +116,13 @@ tests_interposed_use_mpi_f08_FCFLAGS = -DBINDING=8
 tests_interposed_use_mpi_f08_LDADD =
 endif
 CLEANFILES += callbacks_77.mod callbacks_90.mod callbacks_f08.mod
+# One that is linked with it. A static library leaves the last step of linking to the program.
+check_PROGRAMS += tests/linked.mpi
+tests_linked_mpi_SOURCES = tests/linked.c
+tests_linked_mpi_LDADD = libcoll_pmpi.la
+if !SHARED
+tests_linked_mpi_LDFLAGS = $(AM_LDFLAGS) -Wl,@cdcp/pmpi/wrap.ld
+endif
 # What a program sees that runs with another MPI library.
 check_LTLIBRARIES += libother.la
 libother_la_SOURCES = tests/interposed/other.c
