@@ -67,12 +67,8 @@ static int report(coll_desk *desk, coll_reduction *reduction) {
                         "COLL_TIMEOUT (seconds)",
                         names, desk->job->timeout);
     reduction->reported = true;
-<<<<<<< HEAD
     /* The other DCPs first: a late rank that hears of the error and comes must not find them
      * ignorant, or it would complete what has failed. */
-=======
-    /* The other DCPs first: a rank that hears of it may be what the late one waits for. */
->>>>>>> wip-engine
     int code =
         send_to_others(desk, reduction, COLL_WIRE_VERDICT, reduction->text, sizeof reduction->text);
     return code == MPI_SUCCESS ? coll_reduction_answer(desk, reduction) : code;
