@@ -217,11 +217,7 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("forest");
     TCase *cases = tcase_create("forest");
-<<<<<<< HEAD
     tcase_set_timeout(cases, 120); /* under sanitizers, on a busy machine */
-=======
-    tcase_set_timeout(cases, 120);
->>>>>>> wip-engine
     tcase_add_test(cases, any_order_of_arrival);
     tcase_add_test(cases, any_number_of_stations);
     tcase_add_test(cases, consecutive_ranks_are_few_nodes);
