@@ -143,16 +143,11 @@ static bool parse(int argc, char **argv, command *options) {
         {"json", required_argument, NULL, 'j'},   {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0}};
     int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-        const char *word = argv[optind - 1];
-        if (option == ':')
-            return cli_refuse(&problem, "option %s needs a value", word);
-        if (option == '?')
-            return cli_refuse(&problem, "unknown option %s; coll-hlot --help lists them", word);
+    while ((option = cli_next_option(&problem, "coll-hlot", argc, argv, long_options)) >= 0)
         if (!take_option(option, optarg, options))
             return false;
-    }
+    if (option == CLI_REFUSED)
+        return false;
     return options->help || options->version || take_words(argc - optind, argv + optind, options);
 }
 

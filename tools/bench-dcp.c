@@ -136,19 +136,13 @@ static bool parse(int argc, char **argv, command *options) {
         {"json", required_argument, NULL, 'j'},    {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0}};
     int option;
-    opterr = 0;
     take_list("sizes", "8,64,1K", options, take_size);
     take_list("compute", "0,1,2,5,10,20,50,100,200", options, take_compute);
-    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-        const char *word = argv[optind - 1];
-        if (option == ':')
-            return cli_refuse(&problem, "option %s needs a value", word);
-        if (option == '?')
-            return cli_refuse(&problem, "unknown option %s; coll-bench dcp --help lists them",
-                              word);
+    while ((option = cli_next_option(&problem, "coll-bench dcp", argc, argv, long_options)) >= 0)
         if (!take_option(option, optarg, options))
             return false;
-    }
+    if (option == CLI_REFUSED)
+        return false;
     if (optind + 1 < argc)
         return cli_refuse(&problem, "unexpected argument %s; see coll-bench dcp --help",
                           argv[optind + 1]);

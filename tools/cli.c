@@ -64,6 +64,17 @@ bool cli_refuse_code(cli_problem *problem, int code) {
     return cli_refuse(problem, "%s", text);
 }
 
+int cli_next_option(cli_problem *problem, const char *program, int argc, char **argv,
+                    const struct option *known) {
+    opterr = 0; /* the problem is told once, by one rank */
+    int option = getopt_long(argc, argv, ":", known, NULL);
+    if (option == ':')
+        cli_refuse(problem, "option %s needs a value", argv[optind - 1]);
+    if (option == '?')
+        cli_refuse(problem, "unknown option %s; %s --help lists them", argv[optind - 1], program);
+    return option == ':' || option == '?' ? CLI_REFUSED : option;
+}
+
 void cli_agree(MPI_Comm comm, const char *program, const char *problem) {
     int rank, first, mine;
     MPI_Comm_rank(comm, &rank);

@@ -2,6 +2,7 @@
 #ifndef COLL_TOOLS_CLI_H
 #define COLL_TOOLS_CLI_H
 
+#include <getopt.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +26,16 @@ typedef struct cli_problem {
 bool cli_refuse(cli_problem *problem, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool cli_refuse_code(cli_problem *problem, int code);
+
+/*
+ * The next of the long options KNOWN on the command line, which getopt(3) walks: its code, with its
+ * value in optarg, or CLI_LAST_OPTION when only operands are left, from argv[optind] on.
+ * CLI_REFUSED for an unknown option or a missing value: PROBLEM then says so, and names PROGRAM's
+ * --help.
+ */
+enum { CLI_LAST_OPTION = -1, CLI_REFUSED = -2 };
+int cli_next_option(cli_problem *problem, const char *program, int argc, char **argv,
+                    const struct option *known);
 
 /*
  * Ends the program when any rank of COMM has an error, alike on all ranks: collective. PROBLEM is

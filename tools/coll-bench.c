@@ -227,16 +227,11 @@ static bool take_option(int option, const char *text, command *options) {
 
 static bool parse(int argc, char **argv, command *options) {
     int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-        const char *word = argv[optind - 1];
-        if (option == ':')
-            return cli_refuse(&problem, "option %s needs a value", word);
-        if (option == '?')
-            return cli_refuse(&problem, "unknown option %s; coll-bench --help lists them", word);
+    while ((option = cli_next_option(&problem, "coll-bench", argc, argv, long_options)) >= 0)
         if (!take_option(option, optarg, options))
             return false;
-    }
+    if (option == CLI_REFUSED)
+        return false;
     if (options->help || options->version)
         return true;
     options->settings.operation = optind + 1 == argc ? operation_find(argv[optind]) : NULL;

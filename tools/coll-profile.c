@@ -87,16 +87,11 @@ static bool parse(int argc, char **argv, command *options) {
                                                  {"version", no_argument, NULL, 'v'},
                                                  {NULL, 0, NULL, 0}};
     int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-        const char *word = argv[optind - 1];
-        if (option == ':')
-            return cli_refuse(&problem, "option %s needs a value", word);
-        if (option == '?')
-            return cli_refuse(&problem, "unknown option %s; coll-profile --help lists them", word);
+    while ((option = cli_next_option(&problem, "coll-profile", argc, argv, long_options)) >= 0)
         if (!take_option(option, optarg, options))
             return false;
-    }
+    if (option == CLI_REFUSED)
+        return false;
     if (optind < argc)
         return cli_refuse(&problem, "unexpected argument %s; see coll-profile --help",
                           argv[optind]);

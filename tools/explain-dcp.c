@@ -47,14 +47,8 @@ static bool parse(int argc, char **argv, command *options) {
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
     int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-        const char *word = argv[optind - 1];
-        if (option == ':')
-            return cli_refuse(&problem, "option %s needs a value", word);
-        if (option == '?')
-            return cli_refuse(&problem,
-                              "unknown option %s; coll-info explain dcp --help lists them", word);
+    while ((option = cli_next_option(&problem, "coll-info explain dcp", argc, argv,
+                                     long_options)) >= 0) {
         if (option == 'h')
             options->help = true;
         else if (option == 'j')
@@ -63,6 +57,8 @@ static bool parse(int argc, char **argv, command *options) {
                  options->share > 1)
             return cli_refuse(&problem, "--share %s: a number from 0 to 1 is needed", optarg);
     }
+    if (option == CLI_REFUSED)
+        return false;
     if (options->help)
         return true;
     if (optind + 3 != argc)
