@@ -4,6 +4,7 @@
 #include "kmeans/assign.h"
 #include "kmeans/benchmark.h"
 #include "kmeans/peak.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <errno.h>
@@ -266,9 +267,5 @@ int main(void) {
     tcase_add_test(tests, unknown_kernel);
     tcase_add_test(tests, measured_rates);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "lib/cgroup.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <limits.h>
@@ -104,9 +105,5 @@ int main(void) {
     tcase_add_test(tests, a_path_from_outside_the_container_is_no_obstacle);
     tcase_add_test(tests, nothing_readable_is_no_limit);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

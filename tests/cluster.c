@@ -2,10 +2,10 @@
 #include "config.h"
 
 #include "lib/pattern/cluster.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 enum { NODES_MOST = 64, PAIRS_MOST = NODES_MOST * NODES_MOST };
 
@@ -196,9 +196,5 @@ int main(void) {
     tcase_add_test(tests, a_site_begins_at_a_multiple_and_at_a_least_time);
     tcase_add_test(tests, numbers_follow_first_appearance);
     suite_add_tcase(all, tests);
-    SRunner *runner = srunner_create(all);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return harness_unit(all);
 }

@@ -1,6 +1,7 @@
 /* What confirmed broadcasts decide by: intact parcels, and who is to blame. */
 #include "lib/confirm/parcel.h"
 #include "lib/confirm/watch.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -181,9 +182,5 @@ int main(void) {
     tcase_add_test(tests, a_try_stalls_without_progress_or_with_somebody_silent);
     tcase_add_test(tests, suspects);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

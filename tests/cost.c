@@ -5,11 +5,11 @@
 #include "config.h"
 
 #include "lib/cost.h"
+#include "tests/harness.h"
 #include "tools/fit.h"
 #include "tools/flood.h"
 
 #include <check.h>
-#include <stdlib.h>
 
 static const double exact = 1e-15;
 
@@ -175,9 +175,5 @@ int main(void) {
     tcase_add_test(tests, lines_by_least_squares);
     tcase_add_test(tests, floods_give_the_buffer);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

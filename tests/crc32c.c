@@ -1,8 +1,9 @@
 /* CRC32C against the vectors of RFC 3720 B.4, and the processor's way against the table's. */
 #include "lib/crc32c.h"
 
+#include "tests/harness.h"
+
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef uint32_t checksum(uint32_t, const void *, size_t);
@@ -64,9 +65,5 @@ int main(void) {
     tcase_add_test(tests, both_ways_agree);
     tcase_add_test(tests, every_bit_counts);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

@@ -5,11 +5,11 @@
 #include "config.h"
 
 #include "lib/doorbell.h"
+#include "tests/harness.h"
 
 #include <arpa/inet.h>
 #include <check.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -104,9 +104,5 @@ int main(void) {
     tcase_add_test(tests, unread_data_does_not_ring_for_ever);
     tcase_add_test(tests, a_later_connection_is_found);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

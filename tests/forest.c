@@ -2,6 +2,7 @@
  */
 #include "cdcp/forest.h"
 #include "lib/pattern/multiply.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <stdbool.h>
@@ -226,9 +227,5 @@ int main(void) {
     tcase_add_test(cases, exchanges_reach_all);
     tcase_add_test(cases, powers_are_recursive_doubling);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+int harness_unit(Suite *suite) {
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 bool harness_agree(bool good) {
     int mine = good, all = 0;
     PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);

@@ -1,10 +1,15 @@
-/* What the MPI tests share: Check run alike on all ranks, verdicts agreed before they are asserted.
+/*
+ * What the tests share: the main of those without MPI, and for those with MPI a Check that runs
+ * alike on all ranks, with verdicts agreed before they are asserted.
  */
 #ifndef COLL_TESTS_HARNESS_H
 #define COLL_TESTS_HARNESS_H
 
 #include <check.h>
 #include <stdbool.h>
+
+/* The main of a test without MPI: runs SUITE, frees it, and returns the exit status. */
+int harness_unit(Suite *suite);
 
 /*
  * The main of an MPI test: runs SUITE on MPI_COMM_WORLD and returns the exit status. With the

@@ -4,6 +4,7 @@
 #include "hlot/forecast.h"
 #include "hlot/latency.h"
 #include "hlot/probe.h"
+#include "tests/harness.h"
 
 #include <arpa/inet.h>
 #include <check.h>
@@ -168,9 +169,5 @@ int main(void) {
     tcase_add_test(tests, a_refused_probe_is_silent);
     tcase_add_test(tests, a_probe_without_an_answer_ends_in_time);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return harness_unit(suite);
 }

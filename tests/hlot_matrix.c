@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "hlot/matrix.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <math.h>
@@ -133,9 +134,5 @@ int main(void) {
     tcase_add_test(tests, too_many_sites_are_refused);
     tcase_add_test(tests, a_file_that_is_not_there_is_refused);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return harness_unit(suite);
 }

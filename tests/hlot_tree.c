@@ -6,11 +6,11 @@
 
 #include "hlot/levels.h"
 #include "hlot/tree.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { A, B, C, D, E, F, G, H, FIGURE_SITES };
@@ -280,9 +280,5 @@ int main(void) {
     tcase_add_test(tests, near_sites_form_groups_that_are_entered_once);
     tcase_add_test(tests, unlike_links_leave_every_site_by_itself);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return harness_unit(suite);
 }

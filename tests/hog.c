@@ -1,6 +1,8 @@
 /* Histograms of oriented gradients: known patches give known bytes. */
 #include "kmeans/hog.h"
 
+#include "tests/harness.h"
+
 #include <check.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -197,9 +199,5 @@ int main(void) {
     tcase_add_test(tests, lengths_are_bounded);
     tcase_add_test(tests, one_lit_corner_is_cut_at_255);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

@@ -3,6 +3,7 @@
 
 #include "kmeans/images.h"
 #include "kmeans/patches.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -398,9 +399,5 @@ int main(void) {
     tcase_add_test(tests, patches_larger_than_the_image_are_refused);
     tcase_add_test(tests, limit_counts_images);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

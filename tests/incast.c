@@ -2,10 +2,10 @@
 #include "config.h"
 
 #include "lib/pattern/incast.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 static const double exact = 1e-12;
 
@@ -93,9 +93,5 @@ int main(void) {
     tcase_add_test(tests, a_stall_halves_the_window);
     tcase_add_test(tests, eq_8_the_time);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

@@ -1,6 +1,7 @@
 /* Which ranks become dedicated processors, and whom they serve. */
 #include "cdcp/mapping.h"
 #include "cdcp/model.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <limits.h>
@@ -191,9 +192,5 @@ int main(void) {
     tcase_add_test(cases, properties);
     tcase_add_test(cases, radix_by_the_model);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

@@ -1,6 +1,8 @@
 /* The .npy header: what is written is read back, and what is hostile is named. */
 #include "kmeans/npy.h"
 
+#include "tests/harness.h"
+
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,9 +190,5 @@ int main(void) {
     tcase_add_test(tests, versions_and_lengths_are_bounded);
     tcase_add_test(tests, files_must_hold_their_data);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "lib/pattern/order.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <stdint.h>
@@ -143,9 +144,5 @@ int main(void) {
     tcase_add_test(tests, equals_come_in_ascending_order_from_the_root_on);
     tcase_add_test(tests, a_small_cluster_is_visited_from_near_to_far);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

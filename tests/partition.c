@@ -1,6 +1,8 @@
 /* Partitions and routes: balance, and that all ranks' views of a stage fit together. */
 #include "lib/pattern/partition.h"
 
+#include "tests/harness.h"
+
 #include <check.h>
 #include <stdlib.h>
 
@@ -174,9 +176,5 @@ int main(void) {
     tcase_add_loop_test(cases, stages_fit_together, 0, LAYOUTS);
     tcase_add_loop_test(cases, keys_reach_owner_and_root, 0, LAYOUTS);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

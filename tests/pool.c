@@ -1,6 +1,8 @@
 /* COLL_Pool: keys, combination, order, threads, the account of memory, and running out of it. */
 #include "lib/aggregate/pool.h"
 
+#include "tests/harness.h"
+
 #include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -305,9 +307,5 @@ int main(void) {
     tcase_add_test(cases, out_of_memory);
     tcase_add_test(cases, account);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

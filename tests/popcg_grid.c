@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "cdcp/popcg/nine_point.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <math.h>
@@ -222,9 +223,5 @@ int main(void) {
     tcase_add_test(cases, cuts_are_complete);
     tcase_add_test(cases, mask_is_of_the_earth);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "lib/profilefile.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <locale.h>
@@ -373,9 +374,5 @@ int main(void) {
     tcase_add_test(tests, mutated_files_are_parsed_or_refused_cleanly);
     tcase_add_test(tests, the_language_does_not_matter);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }

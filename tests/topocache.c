@@ -4,6 +4,7 @@
 #include "lib/roundtrip.h"
 #include "lib/topocache.h"
 #include "lib/topofile.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <errno.h>
@@ -115,9 +116,5 @@ int main(void) {
     tcase_add_test(tests, a_place_that_cannot_be_is_an_error);
     tcase_add_test(tests, names_without_an_address_get_no_answer);
     suite_add_tcase(all, tests);
-    SRunner *runner = srunner_create(all);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return harness_unit(all);
 }

@@ -3,6 +3,7 @@
 
 #include "lib/hostlist.h"
 #include "lib/topofile.h"
+#include "tests/harness.h"
 
 #include <check.h>
 #include <stdbool.h>
@@ -379,9 +380,5 @@ int main(void) {
     tcase_add_test(tests, matching_agrees_with_expansion);
     tcase_add_test(tests, mutated_files_are_parsed_or_refused_cleanly);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return harness_unit(suite);
 }
