@@ -5,6 +5,7 @@
 #include "hlot/byhand.h"
 #include "hlot/probe.h"
 #include "lib/error.h"
+#include "lib/roundtrip.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -240,8 +241,8 @@ static void find_leads(hlot_latency *l, const int ports[]) {
     const coll_topo *topo = &l->comm->topo;
     for (int other = 0; other < l->sites; other++) {
         int lead = l->leads[other];
-        bool found = ports[lead] && hlot_probe_find(topo->hosts[topo->places[lead].node],
-                                                    ports[lead], &l->addresses[other]);
+        bool found = ports[lead] && coll_roundtrip_find(topo->hosts[topo->places[lead].node],
+                                                        ports[lead], &l->addresses[other]);
         if (!found)
             l->addresses[other].sin_port = 0;
     }

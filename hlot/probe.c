@@ -2,38 +2,30 @@
 
 #include "hlot/probe.h"
 
+#include "lib/monotonic.h"
+#include "lib/roundtrip.h"
+
 #include <errno.h>
-#include <netdb.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Connections that the kernel keeps for us at a time: two from every other site. */
 enum { BACKLOG = 128 };
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 int hlot_probe_listen(int *port) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
-    socklen_t length = sizeof address;
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int listener = coll_roundtrip_reserve(port);
     if (listener < 0)
         return -1;
-    if (bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, BACKLOG) ||
-        getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
+    if (fcntl(listener, F_SETFL, O_NONBLOCK) != 0 || listen(listener, BACKLOG) != 0) {
         int error = errno;
         close(listener);
         errno = error;
         return -1;
     }
-    *port = ntohs(address.sin_port);
     return listener;
 }
 
@@ -47,16 +39,6 @@ void hlot_probe_drain(int listener) {
     }
 }
 
-bool hlot_probe_find(const char *host, int port, struct sockaddr_in *address) {
-    struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *found;
-    if (getaddrinfo(host, NULL, &hints, &found) != 0)
-        return false;
-    memcpy(address, found->ai_addr, sizeof *address);
-    freeaddrinfo(found);
-    address->sin_port = htons((uint16_t)port);
-    return true;
-}
-
 void hlot_probe_end(hlot_probe *probe) {
     if (probe->connection >= 0)
         close(probe->connection);
@@ -68,7 +50,7 @@ void hlot_probe_start(hlot_probe *probe, const struct sockaddr_in *address) {
     if (probe->connection >= 0)
         return;
     probe->connection = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    probe->sent = now();
+    probe->sent = coll_monotonic();
     if (probe->connection < 0)
         return;
     setsockopt(probe->connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -83,7 +65,7 @@ hlot_answer hlot_probe_look(hlot_probe *probe, double patience, double *seconds)
     if (probe->connection < 0)
         return HLOT_NO_PROBE;
     int ready = poll(&event, 1, 0);
-    if (ready == 0 && now() - probe->sent < patience)
+    if (ready == 0 && coll_monotonic() - probe->sent < patience)
         return HLOT_WAITING;
     bool answered = ready == 1 && !(event.revents & (POLLERR | POLLHUP)) &&
                     getsockopt(probe->connection, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&

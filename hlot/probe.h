@@ -19,9 +19,6 @@ int hlot_probe_listen(int *port);
 /* Drops the connections that others' probes have left at LISTENER. Call it now and then. */
 void hlot_probe_drain(int listener);
 
-/* Finds the address of PORT on HOST; may take as long as the name service. False for none. */
-bool hlot_probe_find(const char *host, int port, struct sockaddr_in *address);
-
 typedef struct hlot_probe {
     int connection; /* -1: no probe is under way */
     double sent;    /* date */

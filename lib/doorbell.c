@@ -2,6 +2,8 @@
 
 #include "lib/doorbell.h"
 
+#include "lib/monotonic.h"
+
 #include <time.h>
 
 static bool sleep_blindly(double seconds) {
@@ -34,12 +36,6 @@ static double next_search,
 
 static void open_watch(void) {
     watch = epoll_create1(EPOLL_CLOEXEC);
-}
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static bool is_tcp_connection(int descriptor) {
@@ -77,11 +73,11 @@ static bool search(void) {
 static void search_in_time(void) {
     if (pthread_mutex_trylock(&lock) != 0)
         return;
-    if (now() >= next_search) {
+    if (coll_monotonic() >= next_search) {
         bool found = search();
         has_connections = has_connections || found;
         pause_between = found ? FIRST_PAUSE : fmin(2 * pause_between, LONGEST_PAUSE);
-        next_search = now() + pause_between;
+        next_search = coll_monotonic() + pause_between;
     }
     pthread_mutex_unlock(&lock);
 }

@@ -18,6 +18,7 @@ libcoll_core_la_SOURCES = \
 	lib/hostlist.c lib/hostlist.h \
 	lib/info.c \
 	lib/locate.c lib/locate.h \
+	lib/monotonic.c lib/monotonic.h \
 	lib/profile.c lib/profile.h \
 	lib/profilefile.c lib/profilefile.h \
 	lib/roundtrip.c lib/roundtrip.h \

@@ -2,6 +2,8 @@
 
 #include "lib/roundtrip.h"
 
+#include "lib/monotonic.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -10,7 +12,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 /* So many tries; of slow ones (another site's) as many as fit into a time, but at least a few. */
@@ -22,12 +23,6 @@ static const double SPIN = 500e-6;
 
 /* Without an answer for so long there is none; packets that were lost are sent again after 1 s. */
 enum { PATIENCE = 3500 }; /* ms */
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 int coll_roundtrip_reserve(int *port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
@@ -46,14 +41,18 @@ int coll_roundtrip_reserve(int *port) {
     return reserved;
 }
 
-/* False where the host has no address that leads to another host. */
-static bool find_address(const char *host, int port, struct sockaddr_in *address) {
+bool coll_roundtrip_find(const char *host, int port, struct sockaddr_in *address) {
     struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *found;
     if (getaddrinfo(host, NULL, &hints, &found) != 0)
         return false;
     memcpy(address, found->ai_addr, sizeof *address);
     freeaddrinfo(found);
     address->sin_port = htons((uint16_t)port);
+    return true;
+}
+
+/* Whether ADDRESS leads to another host. */
+static bool leads_out(const struct sockaddr_in *address) {
     return ntohl(address->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET;
 }
 
@@ -61,7 +60,7 @@ static bool find_address(const char *host, int port, struct sockaddr_in *address
 static bool is_answered(int connection, double sent) {
     struct pollfd event = {.fd = connection, .events = POLLOUT};
     int ready = 0;
-    while (ready == 0 && now() - sent < SPIN)
+    while (ready == 0 && coll_monotonic() - sent < SPIN)
         ready = poll(&event, 1, 0);
     if (ready == 0)
         ready = poll(&event, 1, PATIENCE);
@@ -76,21 +75,21 @@ static double try_once(const struct sockaddr_in *address) {
     int connection = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (connection < 0)
         return -1;
-    double sent = now();
+    double sent = coll_monotonic();
     int refused = connect(connection, (const struct sockaddr *)address, sizeof *address);
     bool answered = refused == 0 || errno == ECONNREFUSED ||
                     (errno == EINPROGRESS && is_answered(connection, sent));
-    double seconds = now() - sent;
+    double seconds = coll_monotonic() - sent;
     close(connection);
     return answered ? seconds : -1;
 }
 
 double coll_roundtrip(const char *host, int port) {
     struct sockaddr_in address;
-    if (!find_address(host, port, &address))
+    if (!coll_roundtrip_find(host, port, &address) || !leads_out(&address))
         return -1;
-    double start = now(), least = -1;
-    for (int i = 0; i < TRIES && (i < FEWEST || now() - start < LONGEST); i++) {
+    double start = coll_monotonic(), least = -1;
+    for (int i = 0; i < TRIES && (i < FEWEST || coll_monotonic() - start < LONGEST); i++) {
         double seconds = try_once(&address);
         if (seconds < 0)
             return -1;

@@ -7,11 +7,18 @@
 #ifndef COLL_LIB_ROUNDTRIP_H
 #define COLL_LIB_ROUNDTRIP_H
 
+#include <stdbool.h>
+
+struct sockaddr_in;
+
 /*
  * Reserves a TCP port of this host on which connections are refused, until the returned file
- * descriptor is closed. -1, with errno set, where that cannot be.
+ * descriptor is closed or listened on. -1, with errno set, where that cannot be.
  */
 int coll_roundtrip_reserve(int *port);
+
+/* Finds the address of PORT on HOST; may take as long as the name service. False for none. */
+bool coll_roundtrip_find(const char *host, int port, struct sockaddr_in *address);
 
 /*
  * The least of several round trips to a reserved PORT of HOST, in seconds; negative where no answer

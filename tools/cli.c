@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 bool cli_parse_size(const char *text, uint64_t *value) {
     static const char units[] = "KMGT";
@@ -46,6 +47,12 @@ bool cli_parse_number(const char *text, double *value) {
         return false;
     *value = number;
     return true;
+}
+
+double cli_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 bool cli_refuse(cli_problem *problem, const char *format, ...) {

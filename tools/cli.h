@@ -17,6 +17,12 @@ bool cli_parse_integer(const char *text, int64_t lowest, int64_t highest, int64_
 /* Reads a finite decimal number; false unless all of TEXT is one. */
 bool cli_parse_number(const char *text, double *value);
 
+/*
+ * Seconds of this host's monotonic clock. Not MPI_Wtime, which may count from each process's own
+ * start, and in steps of 10 ns.
+ */
+double cli_seconds(void);
+
 /* What is wrong on this rank, in words; "" for nothing. */
 typedef struct cli_problem {
     char text[512];

@@ -3,6 +3,7 @@
 #include "tools/clock.h"
 
 #include "tools/asleep.h"
+#include "tools/cli.h"
 
 #include <math.h>
 #include <sched.h>
@@ -25,13 +26,6 @@ static const double NAP = 1e-3;
 /* Below this a sleep may come back too late. */
 static const double shortest_sleep = 200e-6;
 
-/* Not MPI_Wtime, which may count from each process's own start. */
-static double here(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Rank 0 gives RANK its turn, and answers each of its messages with the time. */
 static int answer(int rank, MPI_Comm comm) {
     char turn = 0;
@@ -39,7 +33,7 @@ static int answer(int rank, MPI_Comm comm) {
     int code = MPI_Send(&turn, 1, MPI_CHAR, rank, TAG_TURN, comm);
     while (question == MORE && code == MPI_SUCCESS) {
         code = MPI_Recv(&question, 1, MPI_CHAR, rank, TAG, comm, MPI_STATUS_IGNORE);
-        double now = here();
+        double now = cli_seconds();
         if (code == MPI_SUCCESS)
             code = MPI_Send(&now, 1, MPI_DOUBLE, rank, TAG, comm);
     }
@@ -60,14 +54,14 @@ static int ask(common_clock *clock, MPI_Comm comm) {
         code = wait_asleep(&request, NAP);
     if (code != MPI_SUCCESS)
         return code;
-    double began = here();
+    double began = cli_seconds();
     for (int i = 1; question == MORE; i++) {
-        if (i == EXCHANGES || (i >= FEWEST && here() - began > LONGEST))
+        if (i == EXCHANGES || (i >= FEWEST && cli_seconds() - began > LONGEST))
             question = LAST;
-        double start = here(), theirs;
+        double start = cli_seconds(), theirs;
         code = MPI_Sendrecv(&question, 1, MPI_CHAR, 0, TAG, &theirs, 1, MPI_DOUBLE, 0, TAG, comm,
                             MPI_STATUS_IGNORE);
-        double end = here();
+        double end = cli_seconds();
         if (code != MPI_SUCCESS)
             return code;
         if (shortest >= 0 && end - start >= shortest)
@@ -117,7 +111,7 @@ int common_clock_init(common_clock *clock, MPI_Comm comm) {
 }
 
 double common_clock_now(const common_clock *clock) {
-    return here() + clock->offset;
+    return cli_seconds() + clock->offset;
 }
 
 void common_clock_wait(const common_clock *clock, double date) {

@@ -2,11 +2,11 @@
 
 #include "tools/copies.h"
 
+#include "tools/cli.h"
 #include "tools/stats.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 const double copies_size[COPIES_SIZES] = {64,       256,      1 << 10,   4 << 10,
                                           16 << 10, 64 << 10, 256 << 10, 1 << 20};
@@ -20,12 +20,6 @@ enum {
 /* What one sample copies, so that the clock's own time doesn't matter; bytes. */
 static const size_t BATCH = 1 << 20;
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Two fields and how far into each the last copy came: steps of 0 stay in the cache. */
 typedef struct fields {
     char *from, *to;
@@ -35,14 +29,14 @@ typedef struct fields {
 /* Copies SIZE bytes COUNT times, each from and to the next place where it is to be memory. */
 static double sample(fields *f, COLL_Copy copy, size_t size, size_t count) {
     bool far_from = copy == COLL_COPY_MEMORY_TO_MEMORY, far_to = copy != COLL_COPY_CACHE_TO_CACHE;
-    double start = now();
+    double start = cli_seconds();
     for (size_t i = 0; i < count; i++) {
         if (f->at + size > FIELD)
             f->at = 0;
         memcpy(f->to + (far_to ? f->at : 0), f->from + (far_from ? f->at : 0), size);
         f->at += size;
     }
-    return (now() - start) / (double)count;
+    return (cli_seconds() - start) / (double)count;
 }
 
 static double least_median(fields *f, COLL_Copy copy, size_t size) {

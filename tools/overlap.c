@@ -2,13 +2,13 @@
 
 #include "tools/overlap.h"
 
+#include "tools/cli.h"
 #include "tools/stats.h"
 
 #include <coll.h>
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Pieces of computation between tests, for those who poll. */
 enum { PIECES = 8 };
@@ -16,13 +16,6 @@ enum { PIECES = 8 };
 const char *overlap_name(overlap_scheme scheme) {
     static const char *const names[] = {"blocking", "nbc", "nbc-polled", "dcp"};
     return names[scheme];
-}
-
-/* MPI_Wtime counts in steps of 10 ns in places. */
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 /* Work that no compiler leaves out, and that neither reads the clock nor uses memory. */
@@ -36,8 +29,8 @@ static double median_clock_cost(void) {
     enum { SAMPLES = 1001 };
     double samples[SAMPLES];
     for (int i = 0; i < SAMPLES; i++) {
-        double start = now();
-        samples[i] = now() - start;
+        double start = cli_seconds();
+        samples[i] = cli_seconds() - start;
     }
     stats_sort(samples, SAMPLES);
     return stats_quantile(samples, SAMPLES, 0.5);
@@ -48,9 +41,9 @@ overlap_machine overlap_calibrate(void) {
     const double steps = 20000;
     double samples[SAMPLES];
     for (int i = 0; i < SAMPLES; i++) {
-        double start = now();
+        double start = cli_seconds();
         compute(steps);
-        samples[i] = now() - start;
+        samples[i] = cli_seconds() - start;
     }
     stats_sort(samples, SAMPLES);
     return (overlap_machine){.steps_per_second = steps / stats_quantile(samples, SAMPLES, 0.5),
@@ -90,9 +83,9 @@ static int end(repetition *r) {
 }
 
 static int timed(repetition *r, int (*part)(repetition *r)) {
-    double start = now();
+    double start = cli_seconds();
     int code = part(r);
-    r->inside += now() - start - r->machine->clock_seconds;
+    r->inside += cli_seconds() - start - r->machine->clock_seconds;
     return code;
 }
 
