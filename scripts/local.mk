@@ -34,6 +34,7 @@ EXTRA_DIST += \
 	simulate/clock.h \
 	simulate/expected.txt \
 	simulate/figures \
+	simulate/grid.cpp \
 	simulate/hosts \
 	simulate/infiniband.cpp \
 	simulate/measure \
