@@ -261,15 +261,17 @@ static MPI_Comm make_from(MPI_Comm parent, int way, int color, int key) {
     return made;
 }
 
-/* Requests may still be open on the communicator that goes. */
+/* Open MPI's own collectives must be complete before their communicator goes. */
 static void make_comm(void) {
     int parent = below(&shared, COMMS), child = 1 + below(&shared, COMMS - 1);
     int way = below(&shared, 6);
     generator salted = {draw(&shared) ^ (uint64_t)rank};
     int color = below(&salted, 3), key = below(&salted, 100);
     MPI_Comm made = make_from(comms[parent], way, color, key);
-    if (comms[child] != MPI_COMM_NULL)
+    if (comms[child] != MPI_COMM_NULL) {
+        complete(2);
         MPI_Comm_free(&comms[child]);
+    }
     comms[child] = made;
 }
 
