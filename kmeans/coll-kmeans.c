@@ -3,10 +3,10 @@
 
 #include "kmeans/benchmark.h"
 #include "kmeans/kmeans.h"
+#include "kmeans/output.h"
 #include "kmeans/partial.h"
 #include "kmeans/report.h"
 #include "kmeans/result.h"
-#include "kmeans/result_file.h"
 #include "kmeans/threads.h"
 #include "tools/cli.h"
 
@@ -232,9 +232,8 @@ static bool choose_algorithms(const command *options, MPI_Comm comm, struct prob
 static bool check_outputs(const command *options, MPI_Comm comm, struct problem *problem) {
     int rank;
     MPI_Comm_rank(comm, &rank);
-    if (rank == 0 &&
-        result_file_check(options->centroids, options->points, options->files, problem))
-        result_file_check(options->assign, options->points, options->files, problem);
+    if (rank == 0 && output_check(options->centroids, options->points, options->files, problem))
+        output_check(options->assign, options->points, options->files, problem);
     return km_agree(problem, comm);
 }
 

@@ -40,7 +40,6 @@ libkmeans_la_SOURCES = \
 	kmeans/points.c kmeans/points.h \
 	kmeans/refill.c kmeans/refill.h \
 	kmeans/result.c kmeans/result.h \
-	kmeans/result_file.c kmeans/result_file.h \
 	kmeans/sample.c kmeans/sample.h \
 	kmeans/threads.c kmeans/threads.h \
 	kmeans/update.c kmeans/update.h

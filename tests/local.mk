@@ -31,11 +31,11 @@ check_PROGRAMS += \
 	tests/mapping \
 	tests/npy \
 	tests/order \
+	tests/output \
 	tests/partition \
 	tests/pool \
 	tests/popcg_grid \
 	tests/profile \
-	tests/result_file \
 	tests/topocache \
 	tests/topofile
 
