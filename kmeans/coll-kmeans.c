@@ -40,6 +40,11 @@ static const char help[] =
     "  --assign FILE       write each point's cluster here: .npy, int32, in the points' order\n"
     "  --iterations N      stop after N iterations (default 10)\n"
     "  --tolerance T       stop when no centroid moves farther than T (Euclidean)\n"
+    "  --checkpoint DIR    keep what a crash would lose in DIR/checkpoint, also within an "
+    "iteration\n"
+    "  --every N           ... after every N iterations\n"
+    "  --every-seconds S   ... every S seconds (default 300; with --every, none)\n"
+    "  --resume            go on from the checkpoint in DIR, at any number of ranks and threads\n"
     "  --threads T         threads of each rank (default: its processors, shared fairly)\n"
     "  --seed S            chooses the initial centroids (default 1)\n"
     "  --bcast SPEC        algorithm of the broadcast, e.g. chain:chunk=32K (or COLL_BCAST)\n"
@@ -79,11 +84,15 @@ enum {
     OPTION_BCAST,
     OPTION_BENCHMARK,
     OPTION_CENTROIDS,
+    OPTION_CHECKPOINT,
+    OPTION_EVERY,
+    OPTION_EVERY_SECONDS,
     OPTION_HELP,
     OPTION_ITERATIONS,
     OPTION_JSON,
     OPTION_K,
     OPTION_PROGRESS,
+    OPTION_RESUME,
     OPTION_SEED,
     OPTION_THREADS,
     OPTION_TOLERANCE,
@@ -96,11 +105,15 @@ static const struct option long_options[] = {
     {"bcast", required_argument, NULL, OPTION_BCAST},
     {"benchmark", no_argument, NULL, OPTION_BENCHMARK},
     {"centroids", required_argument, NULL, OPTION_CENTROIDS},
+    {"checkpoint", required_argument, NULL, OPTION_CHECKPOINT},
+    {"every", required_argument, NULL, OPTION_EVERY},
+    {"every-seconds", required_argument, NULL, OPTION_EVERY_SECONDS},
     {"help", no_argument, NULL, OPTION_HELP},
     {"iterations", required_argument, NULL, OPTION_ITERATIONS},
     {"json", required_argument, NULL, OPTION_JSON},
     {"k", required_argument, NULL, OPTION_K},
     {"progress", no_argument, NULL, OPTION_PROGRESS},
+    {"resume", no_argument, NULL, OPTION_RESUME},
     {"seed", required_argument, NULL, OPTION_SEED},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
@@ -124,6 +137,12 @@ static bool take_integer(const char *name, const char *text, int64_t lowest, int
                        text, lowest, highest);
 }
 
+static bool take_number(const char *name, const char *text, double *value,
+                        struct problem *problem) {
+    return (cli_parse_number(text, value) && *value >= 0) ||
+           problem_set(problem, "--%s %s: a number, 0 or more, is needed", name, text);
+}
+
 static bool take_option(int option, const char *text, command *options, struct problem *problem) {
     km_settings *settings = &options->settings;
     int64_t integer = 0;
@@ -144,6 +163,15 @@ static bool take_option(int option, const char *text, command *options, struct p
     case OPTION_CENTROIDS:
         options->centroids = text;
         break;
+    case OPTION_CHECKPOINT:
+        settings->checkpoint = text;
+        break;
+    case OPTION_EVERY:
+        good = take_integer("every", text, 1, INT32_MAX, &settings->every, problem);
+        break;
+    case OPTION_EVERY_SECONDS:
+        good = take_number("every-seconds", text, &settings->every_seconds, problem);
+        break;
     case OPTION_HELP:
         options->help = true;
         break;
@@ -159,6 +187,9 @@ static bool take_option(int option, const char *text, command *options, struct p
     case OPTION_PROGRESS:
         options->progress = true;
         break;
+    case OPTION_RESUME:
+        settings->resume = true;
+        break;
     case OPTION_SEED:
         good = take_integer("seed", text, 0, INT64_MAX, &integer, problem);
         settings->seed = (uint64_t)integer;
@@ -168,8 +199,7 @@ static bool take_option(int option, const char *text, command *options, struct p
         settings->threads = (int)integer;
         break;
     case OPTION_TOLERANCE:
-        if (!cli_parse_number(text, &settings->tolerance) || settings->tolerance < 0)
-            good = problem_set(problem, "--tolerance %s: a number, 0 or more, is needed", text);
+        good = take_number("tolerance", text, &settings->tolerance, problem);
         break;
     case OPTION_VERSION:
         options->version = true;
@@ -188,6 +218,8 @@ static bool require(const command *options, struct problem *problem) {
                                                 : NULL;
     if (missing)
         return problem_set(problem, "%s is missing; coll-kmeans --help explains", missing);
+    if (options->settings.resume && !options->settings.checkpoint)
+        return problem_set(problem, "--resume needs --checkpoint DIR");
     if (strcmp(options->centroids, options->assign) == 0)
         return problem_set(problem, "--centroids and --assign name the same file");
     return true;
@@ -207,6 +239,8 @@ static bool parse(int argc, char **argv, command *options, struct problem *probl
     }
     options->points = (const char *const *)argv + optind;
     options->files = (size_t)(argc - optind);
+    if (options->settings.every_seconds < 0 && !options->settings.every)
+        options->settings.every_seconds = 300;
     return options->help || options->version || options->benchmark || require(options, problem);
 }
 
@@ -285,7 +319,7 @@ static bool cluster(const command *options, const km_points *points, km_report *
                     MPI_Comm comm, struct problem *problem) {
     km_result result;
     int rank;
-    km_observer observer = {report_step, report_progress, report};
+    km_observer observer = {report_step, report_progress, report_note, report};
     MPI_Comm_rank(comm, &rank);
     if (!km_cluster(points, &options->settings, &observer, comm, &result, problem))
         return false;
@@ -324,7 +358,8 @@ static bool run(command *options, MPI_Comm comm, struct problem *problem) {
 }
 
 int main(int argc, char **argv) {
-    command options = {.settings = {.iterations = 10, .tolerance = -1, .seed = 1}};
+    command options = {
+        .settings = {.iterations = 10, .tolerance = -1, .seed = 1, .every_seconds = -1}};
     struct problem problem = {""};
     MPI_Comm comm;
     int provided;

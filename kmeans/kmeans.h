@@ -14,13 +14,19 @@
 
 #include <stdint.h>
 
+enum { KM_START_SIZE = 64 };
+
 typedef struct km_settings {
     size_t k;
-    int64_t iterations; /* at most, 0 for none */
-    double tolerance;   /* stop when no centroid moves farther than this; below 0: not asked for */
-    uint64_t seed;      /* of the initial centroids */
-    int threads;        /* of this rank */
+    uint64_t seed; /* of the initial centroids */
+    int threads;   /* of this rank */
     const km_kernel *kernel;
+    int64_t iterations;     /* at most, 0 for none */
+    double tolerance;       /* stop when no centroid moves farther than this; below 0: no stop */
+    const char *checkpoint; /* directory for checkpoints, or NULL */
+    bool resume;            /* go on from the one that is there, if any */
+    int64_t every;          /* iterations from one checkpoint to the next; 0: by time alone */
+    double every_seconds;   /* the same in seconds, also within an iteration; below 0: never */
 } km_settings;
 
 typedef enum km_phase {
@@ -57,6 +63,8 @@ typedef struct km_observer {
     void (*step)(const km_step *step, void *context);
     /* Now and then within iteration ITERATION, of whose map phase DONE (0 to 1) is done. */
     void (*progress)(int64_t iteration, double done, void *context);
+    /* Something to know, as a line, that doesn't end the run. */
+    void (*note)(const char *text, void *context);
     void *context;
 } km_observer;
 
@@ -71,6 +79,11 @@ typedef struct km_result {
 /*
  * Clusters POINTS, from k distinct rows that the seed chooses. Collective; on false all ranks have
  * the same problem. The caller frees RESULT with km_result_free.
+ *
+ * A checkpoint that can't be written is noted; the one before stays and the run goes on. Resumed
+ * from a checkpoint, at any number of ranks and threads, it ends with the same bits as if it had
+ * never been interrupted. One that is there without being asked to resume it is a problem, so that
+ * nobody's work is lost.
  *
  * The objective never rises from one iteration to the next (update.h says why).
  */

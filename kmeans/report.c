@@ -77,6 +77,11 @@ void report_progress(int64_t iteration, double done, void *context) {
     fflush(stderr);
 }
 
+void report_note(const char *text, void *context) {
+    hide_progress(context);
+    fprintf(stderr, "coll-kmeans: %s\n", text);
+}
+
 static const char *reason(km_stop stop) {
     switch (stop) {
     case KM_STOP_UNMOVED:

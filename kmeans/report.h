@@ -21,6 +21,7 @@ void report_begin(km_report *report, const km_points *points, const km_settings 
 /* The observer whose context is a report. */
 void report_step(const km_step *step, void *context);
 void report_progress(int64_t iteration, double done, void *context);
+void report_note(const char *text, void *context);
 
 /* Prints the summary. */
 void report_end(km_report *report, const km_points *points, const km_result *result);
