@@ -45,6 +45,7 @@ check_PROGRAMS += \
 	tests/aggregate_call.mpi \
 	tests/bcast.mpi \
 	tests/bcast_large.mpi \
+	tests/checkpoint.mpi \
 	tests/dcp.mpi \
 	tests/dcp_random.mpi \
 	tests/gather.mpi \
@@ -63,6 +64,7 @@ tests_aggregate_mpi_SOURCES = tests/aggregate.c
 tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
+tests_checkpoint_mpi_SOURCES = tests/checkpoint.c
 tests_dcp_mpi_SOURCES = tests/dcp.c tests/dcp_run.c tests/dcp_run.h
 tests_dcp_random_mpi_SOURCES = tests/dcp_random.c tests/dcp_run.c tests/dcp_run.h
 tests_gather_mpi_SOURCES = tests/gather.c
@@ -132,7 +134,7 @@ endif
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
-	tests/tools.sh tests/wordcount.sh tests/words.sh
+	tests/restart.sh tests/tools.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/simulate.sh tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.
