@@ -6,9 +6,7 @@
 #include "kmeans/fingerprint.h"
 #include "kmeans/map.h"
 #include "kmeans/partial.h"
-#include "kmeans/place.h"
 #include "kmeans/refill.h"
-#include "kmeans/sample.h"
 #include "kmeans/update.h"
 
 #include <coll.h>
@@ -19,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WINDOW_BYTES = 1 << 28 };
+
 /* All that the steps of the iteration share. */
 typedef struct job {
     const km_points *points;
@@ -28,14 +28,16 @@ typedef struct job {
     int rank;
     km_state state;
     uint32_t *distance2; /* of each point to its centroid */
-    size_t *order;       /* scratch of km_partial_add */
+    size_t window;       /* points that are summed up at once: a bounded part of their memory */
+    size_t *order;       /* scratch of km_partial_add, for a window */
     size_t *starts;
     uint8_t *old_centroids; /* rank 0 only, as the next */
     uint64_t *counts;
     km_checkpoint checkpoint;
     km_identity identity;
-    double saved;  /* when the last checkpoint was done, or the run began; at rank 0 */
-    double saving; /* seconds spent on checkpoints */
+    double started, elapsed; /* seconds: of the clock, and since then by rank 0's, on all ranks */
+    double saved;            /* when the last checkpoint was done, or the run began; at rank 0 */
+    double saving;           /* seconds spent on checkpoints */
 } job;
 
 /* Memory for all iterations at once: then what can fail for want of it fails at the start. */
@@ -44,7 +46,8 @@ static bool allocate(job *run, struct problem *problem) {
     run->state.centroids = malloc(bytes);
     run->state.nearest = malloc(rows * sizeof *run->state.nearest);
     run->distance2 = malloc(rows * sizeof *run->distance2);
-    run->order = malloc(rows * sizeof *run->order);
+    run->window = WINDOW_BYTES / run->points->dim < rows ? WINDOW_BYTES / run->points->dim : rows;
+    run->order = malloc(run->window * sizeof *run->order);
     run->starts = malloc((k + 1) * sizeof *run->starts);
     bool good =
         run->state.centroids && run->state.nearest && run->distance2 && run->order && run->starts;
@@ -71,6 +74,19 @@ static void release(job *run) {
     free(run->state.centroids);
 }
 
+/* What this clustering is, by which a checkpoint is known to be its own. */
+static bool identify(job *run, struct problem *problem) {
+    const km_settings *settings = run->settings;
+    run->identity = (km_identity){.total = run->points->total,
+                                  .dim = run->points->dim,
+                                  .k = settings->k,
+                                  .seed = settings->seed};
+    if (run->rank == 0)
+        km_start_describe(&settings->start, run->identity.start, problem);
+    return km_agree(problem, run->comm) && km_fingerprint(run->points, settings->threads, run->comm,
+                                                          &run->identity.fingerprint, problem);
+}
+
 /* Opens the checkpoints, if any are asked for, and goes back to the last one; or begins. */
 static bool restore(job *run, bool *resumed, struct problem *problem) {
     const km_settings *settings = run->settings;
@@ -79,13 +95,7 @@ static bool restore(job *run, bool *resumed, struct problem *problem) {
     memset(run->state.nearest, 0xff, run->points->rows * sizeof *run->state.nearest);
     if (!settings->checkpoint)
         return true;
-    run->identity = (km_identity){.total = run->points->total,
-                                  .dim = run->points->dim,
-                                  .k = settings->k,
-                                  .seed = settings->seed,
-                                  .start = "random"};
-    if (!km_fingerprint(run->points, settings->threads, run->comm, &run->identity.fingerprint,
-                        problem) ||
+    if (!identify(run, problem) ||
         !km_checkpoint_open(&run->checkpoint, settings->checkpoint, settings->resume, &found,
                             run->comm, problem))
         return false;
@@ -131,23 +141,22 @@ static void save_when_due(job *run, bool now, struct problem *problem) {
     const km_settings *settings = run->settings;
     if (!settings->checkpoint)
         return;
-    int due = now ||
-              (settings->every_seconds >= 0 && MPI_Wtime() - run->saved >= settings->every_seconds);
+    int due =
+        now || (settings->every_seconds >= 0 && MPI_Wtime() - run->saved >= settings->every_seconds);
     if (km_mpi(problem, MPI_Bcast(&due, 1, MPI_INT, 0, run->comm)) && due)
         save(run);
 }
 
 static bool choose_centroids(job *run, struct problem *problem) {
-    size_t k = run->settings->k;
-    km_place *places = malloc(k * sizeof *places);
-    if (!places)
-        problem_set(problem, "out of memory");
-    bool good = km_agree(problem, run->comm);
-    for (size_t j = 0; good && j < k; j++)
-        places[j] = (km_place){km_sample_row(run->settings->seed, run->points->total, j), j};
-    good = good && km_place_rows(run->points, places, k, run->state.centroids, run->comm, problem);
-    free(places);
-    return good;
+    const km_settings *settings = run->settings;
+    km_seeding seeding = {.points = run->points,
+                          .k = settings->k,
+                          .start = &settings->start,
+                          .seed = settings->seed,
+                          .threads = settings->threads,
+                          .kernel = settings->kernel,
+                          .comm = run->comm};
+    return km_start_choose(&seeding, run->state.centroids, problem);
 }
 
 static bool broadcast(job *run, km_step *step, struct problem *problem) {
@@ -183,12 +192,27 @@ static bool map(job *run, km_step *step, struct problem *problem) {
     return km_agree(problem, run->comm);
 }
 
+/*
+ * Adds this rank's points to POOL, a window after the other: within one they are visited cluster by
+ * cluster, which should not go all over points that are on disk.
+ */
+static bool add_partials(job *run, COLL_Pool *pool, struct problem *problem) {
+    for (size_t row = 0; row < run->points->rows; row += run->window) {
+        km_points part = *run->points;
+        part.data += row * part.dim;
+        part.rows = part.rows - row < run->window ? part.rows - row : run->window;
+        if (!km_partial_add(&part, run->state.nearest + row, run->settings->k,
+                            run->settings->threads, run->order, run->starts, pool, problem))
+            return false;
+    }
+    return true;
+}
+
 /* The sums of all clusters, in POOL at rank 0. */
 static bool aggregate(job *run, COLL_Pool *pool, km_step *step, struct problem *problem) {
     COLL_Aggregate_stats stats = {0};
     double start = MPI_Wtime();
-    km_partial_add(run->points, run->state.nearest, run->settings->k, run->settings->threads,
-                   run->order, run->starts, pool, problem);
+    add_partials(run, pool, problem);
     step->seconds[KM_LOCAL] = MPI_Wtime() - start;
     if (!km_agree(problem, run->comm))
         return false;
@@ -242,11 +266,13 @@ static bool update(job *run, km_step *step, struct problem *problem) {
            measure_shift(run, step, problem);
 }
 
-/* Rank 0 learns the time of the slowest rank in each phase. */
-static bool gather_seconds(const job *run, km_step *step, struct problem *problem) {
+/* Rank 0 learns the time of the slowest rank in each phase, and all ranks that of rank 0. */
+static bool gather_seconds(job *run, km_step *step, struct problem *problem) {
     double mine[KM_PHASES];
     memcpy(mine, step->seconds, sizeof mine);
     km_mpi(problem, MPI_Reduce(mine, step->seconds, KM_PHASES, MPI_DOUBLE, MPI_MAX, 0, run->comm));
+    run->elapsed = MPI_Wtime() - run->started;
+    km_mpi(problem, MPI_Bcast(&run->elapsed, 1, MPI_DOUBLE, 0, run->comm));
     return km_agree(problem, run->comm);
 }
 
@@ -259,6 +285,7 @@ static bool iterate(job *run, struct problem *problem) {
     double start = MPI_Wtime();
     km_step step = run->state.step;
     step.iteration++;
+    step.previous = step.objective;
     step.refilled = 0;
     step.shift = 0;
     memset(step.seconds, 0, sizeof step.seconds);
@@ -275,6 +302,19 @@ static bool iterate(job *run, struct problem *problem) {
     return true;
 }
 
+/* Whether a step, not the first, made too little difference to go on, and in what. */
+static bool is_little(const km_settings *settings, const km_step *step, uint64_t total,
+                      km_stop *why) {
+    double gain = (double)step->previous - (double)step->objective;
+    if ((double)step->moved <= settings->moved * (double)total)
+        *why = KM_STOP_MOVED;
+    else if (gain <= settings->gain * (double)step->previous)
+        *why = KM_STOP_GAIN;
+    else
+        return false;
+    return true;
+}
+
 /* Whether the last step was the last one, and why. */
 static bool stops(const job *run, km_stop *why) {
     const km_settings *settings = run->settings;
@@ -284,8 +324,12 @@ static bool stops(const job *run, km_stop *why) {
         *why = KM_STOP_UNMOVED;
     else if (begun && step->shift <= settings->tolerance)
         *why = KM_STOP_TOLERANCE;
+    else if (step->iteration > 1 && is_little(settings, step, run->points->total, why))
+        return true;
     else if (step->iteration >= settings->iterations)
         *why = KM_STOP_ITERATIONS;
+    else if (settings->seconds >= 0 && run->elapsed >= settings->seconds)
+        *why = KM_STOP_SECONDS;
     else
         return false;
     return true;
@@ -330,8 +374,9 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
                .observer = observer,
                .comm = comm,
                .checkpoint = {.lock = -1},
-               .saved = MPI_Wtime()};
+               .started = MPI_Wtime()};
     bool resumed;
+    run.saved = run.started;
     *result = (km_result){.centroids = NULL};
     if (settings->k < 1 || settings->k > INT32_MAX)
         problem_set(problem, "k is %zu; 1 to %" PRId32 " are allowed", settings->k, INT32_MAX);

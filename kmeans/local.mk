@@ -28,6 +28,7 @@ libkmeans_la_SOURCES = \
 	kmeans/assign_vnni.c \
 	kmeans/benchmark.c kmeans/benchmark.h \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
+	kmeans/draw.c kmeans/draw.h \
 	kmeans/fingerprint.c kmeans/fingerprint.h \
 	kmeans/format.h \
 	kmeans/format_npy.c \
@@ -44,8 +45,15 @@ libkmeans_la_SOURCES = \
 	kmeans/random.c kmeans/random.h \
 	kmeans/refill.c kmeans/refill.h \
 	kmeans/result.c kmeans/result.h \
+	kmeans/room.c kmeans/room.h \
 	kmeans/rows.c kmeans/rows.h \
 	kmeans/sample.c kmeans/sample.h \
+	kmeans/start.c kmeans/start.h \
+	kmeans/start_chain.c \
+	kmeans/start_file.c \
+	kmeans/start_parallel.c \
+	kmeans/start_plus_plus.c \
+	kmeans/start_random.c \
 	kmeans/state.h \
 	kmeans/threads.c kmeans/threads.h \
 	kmeans/update.c kmeans/update.h \

@@ -88,6 +88,12 @@ static const char *reason(km_stop stop) {
         return "no centroid moves any more";
     case KM_STOP_TOLERANCE:
         return "no centroid moves farther than the tolerance";
+    case KM_STOP_MOVED:
+        return "no more than the given share of the points moves";
+    case KM_STOP_GAIN:
+        return "the objective falls by no more than the given share";
+    case KM_STOP_SECONDS:
+        return "the time is up";
     case KM_STOP_ITERATIONS:
         break;
     }

@@ -115,7 +115,9 @@ static km_settings settings_of_test(void) {
     return (km_settings){.k = K,
                          .iterations = ITERATIONS,
                          .tolerance = -1,
-
+                         .moved = -1,
+                         .gain = -1,
+                         .seconds = -1,
                          .seed = SEED,
                          .threads = 1,
                          .kernel = km_kernel_best(text, sizeof text),

@@ -238,6 +238,9 @@ START_TEST(same_as_reference) {
         km_settings settings = {.k = trial->k,
                                 .iterations = trial->iterations,
                                 .tolerance = trial->tolerance,
+                                .moved = -1,
+                                .gain = -1,
+                                .seconds = -1,
                                 .seed = SEED,
                                 .threads = threads,
                                 .kernel = km_kernel_best(text, sizeof text)};
@@ -285,8 +288,13 @@ START_TEST(bad_k) {
     make_points(&trials[0], &points);
     const size_t bad[] = {0, 501, (size_t)INT32_MAX + 1};
     for (int i = 0; i < 3; i++) {
-        km_settings settings = {
-            .k = bad[i], .iterations = 1, .threads = 1, .kernel = km_kernel_best(text, 256)};
+        km_settings settings = {.k = bad[i],
+                                .iterations = 1,
+                                .moved = -1,
+                                .gain = -1,
+                                .seconds = -1,
+                                .threads = 1,
+                                .kernel = km_kernel_best(text, 256)};
         struct watch watch = {.good = true};
         km_observer observer = {watch_step, watch_progress, watch_note, &watch};
         km_result result;
