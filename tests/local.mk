@@ -56,6 +56,7 @@ check_PROGRAMS += \
 	tests/patterns.mpi \
 	tests/points.mpi \
 	tests/popcg.mpi \
+	tests/starts.mpi \
 	tests/survey.mpi \
 	tests/topo.mpi \
 	tests/typemap.mpi \
@@ -75,6 +76,7 @@ tests_large_mpi_SOURCES = tests/large.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
 tests_popcg_mpi_SOURCES = tests/popcg.c
+tests_starts_mpi_SOURCES = tests/starts.c
 tests_survey_mpi_SOURCES = tests/survey.c
 tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
