@@ -251,8 +251,10 @@ static bool require(const command *options, struct problem *problem) {
                                                 : NULL;
     if (missing)
         return problem_set(problem, "%s is missing; coll-kmeans --help explains", missing);
-    if (options->settings.resume && !options->settings.checkpoint)
-        return problem_set(problem, "--resume needs --checkpoint DIR");
+    const km_settings *settings = &options->settings;
+    if (!settings->checkpoint &&
+        (settings->resume || settings->every || settings->every_seconds >= 0))
+        return problem_set(problem, "--resume and --every need --checkpoint DIR");
     if (strcmp(options->centroids, options->assign) == 0)
         return problem_set(problem, "--centroids and --assign name the same file");
     return true;
@@ -272,9 +274,13 @@ static bool parse(int argc, char **argv, command *options, struct problem *probl
     }
     options->points = (const char *const *)argv + optind;
     options->files = (size_t)(argc - optind);
+    if (options->help || options->version || options->benchmark)
+        return true;
+    if (!require(options, problem))
+        return false;
     if (options->settings.every_seconds < 0 && !options->settings.every)
         options->settings.every_seconds = 300;
-    return options->help || options->version || options->benchmark || require(options, problem);
+    return true;
 }
 
 /* Asks for the algorithms, and finds out at once whether all settings are known and allowed. */

@@ -11,7 +11,8 @@ typedef struct km_report {
     bool progress;
     int64_t iterations; /* at most */
     double started;
-    double shown; /* when the progress was shown last */
+    double skipped; /* passes over the points that a run before this one made; below 0: not known */
+    double shown;   /* when the progress was shown last */
 } km_report;
 
 /* Starts the clock and prints the head of the table. */

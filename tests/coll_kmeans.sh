@@ -161,7 +161,7 @@ refuses "c.npy: can't be written: it is also read" --k 2 c.npy --centroids c.npy
 refuses "/dev/full: can't be written" --k 2 points.txt --centroids results/c.npy --assign /dev/full
 refuses "nonsense" --k 2 --bcast nonsense points.txt $to
 refuses "nonsense" --k 2 --aggregate nonsense points.txt $to
-refuses "--resume needs --checkpoint DIR" --k 2 points.txt $to --resume
+refuses "--resume and --every need --checkpoint DIR" --k 2 points.txt $to --resume
 refuses "nowhere/ck: can't be made: No such file" --k 2 points.txt $to --checkpoint nowhere/ck
 refuses "nowhere: is no directory for checkpoints: No such file" \
     --k 2 points.txt $to --checkpoint nowhere --resume
