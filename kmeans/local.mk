@@ -3,6 +3,7 @@
 # libwords.la: images, patches, features and .npy files, without MPI.
 noinst_LTLIBRARIES += libwords.la
 libwords_la_SOURCES = \
+	kmeans/batch.c kmeans/batch.h \
 	kmeans/canvas.c kmeans/canvas.h \
 	kmeans/exemplars.c kmeans/exemplars.h \
 	kmeans/hog.c kmeans/hog.h \
@@ -15,7 +16,7 @@ libwords_la_SOURCES = \
 	kmeans/patches.c kmeans/patches.h \
 	kmeans/problem.c kmeans/problem.h \
 	kmeans/table.c kmeans/table.h
-libwords_la_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
+libwords_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas $(PNG_CFLAGS)
 libwords_la_LIBADD = $(PNG_LIBS) $(ZLIB_LIBS)
 
 # libkmeans.la: assignment, iteration, reading of points and writing of results.

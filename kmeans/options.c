@@ -2,7 +2,6 @@
 
 #include "kmeans/options.h"
 
-#include "kmeans/hog.h"
 #include "tools/cli.h"
 
 #include <getopt.h>
@@ -34,6 +33,12 @@ static bool set_integer(const option_row *row, const char *text, struct problem 
     return true;
 }
 
+static bool set_number(const option_row *row, const char *text, struct problem *problem) {
+    double *number = row->value;
+    return (cli_parse_number(text, number) && *number > 0) ||
+           problem_set(problem, "--%s %s: give a number above 0", row->name, text);
+}
+
 static bool set_option(const option_row *row, const char *text, struct problem *problem) {
     switch (row->kind) {
     case OPTION_TEXT:
@@ -41,6 +46,11 @@ static bool set_option(const option_row *row, const char *text, struct problem *
         return true;
     case OPTION_INTEGER:
         return set_integer(row, text, problem);
+    case OPTION_NUMBER:
+        return set_number(row, text, problem);
+    case OPTION_FLAG:
+        *(bool *)row->value = true;
+        return true;
     case OPTION_PATHS:
         return append_word(row->value, text, problem);
     }
@@ -60,6 +70,8 @@ static void print_help(const char *usage, const option_row *table, size_t count)
         }
         if (row->kind == OPTION_INTEGER && *(uint64_t *)row->value <= row->most)
             printf(" (%" PRIu64 ")", *(uint64_t *)row->value);
+        if (row->kind == OPTION_NUMBER)
+            printf(" (%g)", *(double *)row->value);
         putchar('\n');
     }
     printf("  --help%*sprint this\n", COLUMN - 8, "");
@@ -107,7 +119,9 @@ options_state options_parse(int argc, char **argv, const char *usage, const opti
         return OPTIONS_FAILED;
     }
     for (size_t i = 0; i < count; i++)
-        longs[i] = (struct option){table[i].name, required_argument, NULL, FIRST_ROW + (int)i};
+        longs[i] = (struct option){table[i].name,
+                                   table[i].kind == OPTION_FLAG ? no_argument : required_argument,
+                                   NULL, FIRST_ROW + (int)i};
     longs[count] = (struct option){"help", no_argument, NULL, HELP};
     options_state state = parse(argc, argv, longs, usage, table, count, problem);
     free(longs);
@@ -140,4 +154,26 @@ void options_of_patches(patch_choice *choice, option_row rows[PATCH_OPTIONS]) {
                            &choice->stride,
                            1,
                            UINT32_MAX};
+}
+
+void options_of_hog(hog_shape *shape, option_row rows[HOG_OPTIONS]) {
+    *shape = (hog_shape){.cells = 4, .bins = 32};
+    rows[0] = (option_row){"cells",
+                           "C",
+                           "cells along each side of a patch",
+                           OPTION_INTEGER,
+                           false,
+                           &shape->cells,
+                           1,
+                           HOG_CELLS_MOST};
+    rows[1] = (option_row){"bins",         "B",          "orientations of a cell's histogram",
+                           OPTION_INTEGER, false,        &shape->bins,
+                           HOG_BINS_LEAST, HOG_BINS_MOST};
+}
+
+bool options_check_hog(hog_shape shape, uint64_t patch, struct problem *problem) {
+    return shape.cells <= patch ||
+           problem_set(problem,
+                       "--cells %" PRIu64 ": a patch of %" PRIu64 " pixels has %" PRIu64 " at most",
+                       shape.cells, patch, patch);
 }
