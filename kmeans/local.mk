@@ -29,6 +29,7 @@ libkmeans_la_SOURCES = \
 	kmeans/assign_vnni.c \
 	kmeans/benchmark.c kmeans/benchmark.h \
 	kmeans/format.h \
+	kmeans/format_idx.c \
 	kmeans/format_npy.c \
 	kmeans/format_records.c \
 	kmeans/format_text.c \
@@ -36,6 +37,7 @@ libkmeans_la_SOURCES = \
 	kmeans/kernel.c kmeans/kernel.h kmeans/kernels.h \
 	kmeans/kmeans.c kmeans/kmeans.h \
 	kmeans/partial.c kmeans/partial.h \
+	kmeans/paths.c kmeans/paths.h \
 	kmeans/peak.c kmeans/peak.h \
 	kmeans/place.c kmeans/place.h \
 	kmeans/points.c kmeans/points.h \
