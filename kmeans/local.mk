@@ -9,6 +9,7 @@ libwords_la_SOURCES = \
 	kmeans/hog.c kmeans/hog.h \
 	kmeans/image_format.h \
 	kmeans/image_idx.c \
+	kmeans/image_jpeg.c \
 	kmeans/image_png.c \
 	kmeans/images.c kmeans/images.h \
 	kmeans/npy.c kmeans/npy.h \
@@ -17,7 +18,7 @@ libwords_la_SOURCES = \
 	kmeans/problem.c kmeans/problem.h \
 	kmeans/table.c kmeans/table.h
 libwords_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas $(PNG_CFLAGS)
-libwords_la_LIBADD = $(PNG_LIBS) $(ZLIB_LIBS)
+libwords_la_LIBADD = $(PNG_LIBS) $(JPEG_LIBS) $(ZLIB_LIBS)
 
 # libkmeans.la: assignment, iteration, reading of points and writing of results.
 noinst_LTLIBRARIES += libkmeans.la

@@ -81,13 +81,17 @@ static options_state parse(int argc, char **argv, const struct option *longs, co
                            const option_row *table, size_t count, struct problem *problem) {
     const option_row *last = NULL;
     optind = 1;
-    for (int code; (code = getopt_long(argc, argv, "-", longs, NULL)) != -1;) {
+    opterr = 0;
+    for (int code; (code = getopt_long(argc, argv, "-:", longs, NULL)) != -1;) {
         if (code == HELP) {
             print_help(usage, table, count);
             return OPTIONS_HELP;
         }
-        if (code == '?') {
-            problem->text[0] = '\0';
+        if (code == '?' || code == ':') {
+            problem_set(problem,
+                        code == ':' ? "option '%s' requires an argument; see --help"
+                                    : "unrecognized option '%s'; see --help",
+                        argv[optind - 1]);
             return OPTIONS_FAILED;
         }
         if (code != WORD) {
@@ -132,8 +136,8 @@ void options_of_patches(patch_choice *choice, option_row rows[PATCH_OPTIONS]) {
     *choice = (patch_choice){.limit = UINT64_MAX, .patch = 16, .stride = 6};
     rows[0] = (option_row){"images",
                            "PATH...",
-                           "IDX files (plain or .gz), PNG files, directories of PNG files;\n"
-                           "without it the training images of Fashion-MNIST from the\n"
+                           "IDX files (plain or .gz), PNG and JPEG files, directories of\n"
+                           "these two; without it the training images of Fashion-MNIST from the\n"
                            "Debian package dataset-fashion-mnist",
                            OPTION_PATHS,
                            false,
@@ -154,6 +158,15 @@ void options_of_patches(patch_choice *choice, option_row rows[PATCH_OPTIONS]) {
                            &choice->stride,
                            1,
                            UINT32_MAX};
+    rows[4] = (option_row){"skip-bad",
+                           "",
+                           "leave out PNG and JPEG files that can't be decoded; each is named\n"
+                           "on stderr, and they are counted",
+                           OPTION_FLAG,
+                           false,
+                           &choice->skip_bad,
+                           0,
+                           0};
 }
 
 void options_of_hog(hog_shape *shape, option_row rows[HOG_OPTIONS]) {

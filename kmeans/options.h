@@ -27,14 +27,13 @@ typedef enum options_state { OPTIONS_FAILED, OPTIONS_GOOD, OPTIONS_HELP } option
 
 /*
  * Parses what follows argv[0] by the COUNT rows of TABLE. "--help" prints USAGE and the table and
- * gives OPTIONS_HELP. On failure the problem is set, or its text is empty where getopt_long has
- * printed it already.
+ * gives OPTIONS_HELP. On failure the problem is set.
  */
 options_state options_parse(int argc, char **argv, const char *usage, const option_row *table,
                             size_t count, struct problem *problem);
 
 /* Sets CHOICE to the defaults, and rows of a verb's table to its options. */
-enum { PATCH_OPTIONS = 4 };
+enum { PATCH_OPTIONS = 5 };
 void options_of_patches(patch_choice *choice, option_row rows[PATCH_OPTIONS]);
 
 /* The same of how a patch is described. */

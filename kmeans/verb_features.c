@@ -101,8 +101,10 @@ static bool run(const patch_choice *choice, hog_shape shape, int threads, const 
     if (good)
         printf("%s: %" PRIu64 " vectors of %zu bytes from %" PRIu64 " images, patches of %" PRIu64
                " pixels every %" PRIu64 ", in %.1f s\n",
-               path, vectors, hog_size(shape), patches_images(stream), choice->patch,
-               choice->stride, omp_get_wtime() - begun);
+               path, vectors, hog_size(shape), patches_images(stream) - patches_bad(stream),
+               choice->patch, choice->stride, omp_get_wtime() - begun);
+    if (good && patches_bad(stream))
+        printf("%" PRIu64 " images left out\n", patches_bad(stream));
 release:
     output_discard(&output);
     batch_end(&batch);
