@@ -1,8 +1,9 @@
 # coll-kmeans and coll-words.
 
-# libwords.la: images, patches, features and .npy files, without MPI.
+# libwords.la: images, patches, features, bags of words, SVMs and .npy files, without MPI.
 noinst_LTLIBRARIES += libwords.la
 libwords_la_SOURCES = \
+	kmeans/bags.c kmeans/bags.h \
 	kmeans/batch.c kmeans/batch.h \
 	kmeans/canvas.c kmeans/canvas.h \
 	kmeans/exemplars.c kmeans/exemplars.h \
@@ -12,13 +13,15 @@ libwords_la_SOURCES = \
 	kmeans/image_jpeg.c \
 	kmeans/image_png.c \
 	kmeans/images.c kmeans/images.h \
+	kmeans/labels.c kmeans/labels.h \
 	kmeans/npy.c kmeans/npy.h \
 	kmeans/output.c kmeans/output.h \
 	kmeans/patches.c kmeans/patches.h \
 	kmeans/problem.c kmeans/problem.h \
+	kmeans/svm.c kmeans/svm.h \
 	kmeans/table.c kmeans/table.h
 libwords_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas $(PNG_CFLAGS)
-libwords_la_LIBADD = $(PNG_LIBS) $(JPEG_LIBS) $(ZLIB_LIBS)
+libwords_la_LIBADD = $(PNG_LIBS) $(JPEG_LIBS) $(LINEAR_LIBS) $(ZLIB_LIBS)
 
 # libkmeans.la: assignment, iteration, reading of points and writing of results.
 noinst_LTLIBRARIES += libkmeans.la
@@ -55,12 +58,17 @@ libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 bin_PROGRAMS += coll-words
 coll_words_SOURCES = \
 	kmeans/coll-words.c \
+	kmeans/encode.c kmeans/encode.h \
 	kmeans/options.c kmeans/options.h \
+	kmeans/verb_curve.c \
+	kmeans/verb_encode.c \
 	kmeans/verb_features.c \
 	kmeans/verb_sheet.c \
+	kmeans/verb_test.c \
+	kmeans/verb_train.c \
 	kmeans/words.h
 coll_words_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
-coll_words_LDADD = libcli.la libwords.la
+coll_words_LDADD = libkmeans.la libwords.la libcli.la libcoll.la
 
 bin_PROGRAMS += coll-kmeans
 coll_kmeans_SOURCES = \
