@@ -45,7 +45,6 @@ check_PROGRAMS += \
 	tests/aggregate.mpi \
 	tests/aggregate_call.mpi \
 	tests/bcast.mpi \
-	tests/bcast_large.mpi \
 	tests/dcp.mpi \
 	tests/dcp_random.mpi \
 	tests/gather.mpi \
@@ -53,6 +52,7 @@ check_PROGRAMS += \
 	tests/faults.mpi \
 	tests/guard.mpi \
 	tests/kmeans.mpi \
+	tests/large.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
 	tests/popcg.mpi \
@@ -64,7 +64,6 @@ check_PROGRAMS += \
 tests_aggregate_mpi_SOURCES = tests/aggregate.c
 tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
-tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
 tests_dcp_mpi_SOURCES = tests/dcp.c tests/dcp_run.c tests/dcp_run.h
 tests_dcp_random_mpi_SOURCES = tests/dcp_random.c tests/dcp_run.c tests/dcp_run.h
 tests_gather_mpi_SOURCES = tests/gather.c
@@ -72,6 +71,7 @@ tests_info_mpi_SOURCES = tests/info.c
 tests_faults_mpi_SOURCES = tests/faults.c
 tests_guard_mpi_SOURCES = tests/guard.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
+tests_large_mpi_SOURCES = tests/large.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
 tests_popcg_mpi_SOURCES = tests/popcg.c

@@ -159,6 +159,14 @@ refuses "--share 2: a number from 0 to 1" coll-info explain dcp account --share 
 sed 's/dcps=0/dcps=2/' account >served
 refuses "had 2 DCPs already" coll-info explain dcp served
 
+# coll-bench gather: what arrives is verified, and packets are counted where a command tells.
+for operation in gather gatherv; do
+    run 3 coll-bench $operation --sizes 4,4K --reps 3 --verify --predict --drops "echo 7" \
+        --algorithms "auto linear binomial window credit" --json j || fail "coll-bench $operation"
+    [ "$(grep -c "\"op\": \"$operation\".*\"dropped\": 0" j)" = 14 ] || fail "coll-bench $operation: rows"
+done
+refuses "--drops" coll-bench gather --sizes 4 --drops "echo many"
+
 # coll-bench dcp: a row for each scheme, and for those without dedicated processors.
 run 3 coll-bench dcp --dcp 1:2,2 --sizes 8 --compute 0,5 --reps 20 --json j || fail "coll-bench dcp"
 [ "$(grep -c '"op": "dcp"' j)" = 22 ] || fail "coll-bench dcp: rows"
