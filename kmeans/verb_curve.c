@@ -136,7 +136,8 @@ static void write_picture(FILE *gnuplot, const struct curve *curve, const char *
     fprintf(gnuplot, "\nset title ");
     write_quoted(gnuplot, title);
     fprintf(gnuplot, "\nset xlabel 'words in the vocabulary'\nset ylabel 'accuracy (%%)'\n"
-                     "set logscale x 2\nset grid\nset offsets graph 0.03, graph 0.03, graph 0.05, "
+                     "set logscale x 2\nset grid\nset key bottom right\nset offsets graph 0.03, "
+                     "graph 0.03, graph 0.05, "
                      "graph 0.05\nset xtics (");
     for (size_t i = 0; i < curve->count; i++)
         fprintf(gnuplot, "%s%" PRId64, i ? ", " : "", curve->points[i].words);
