@@ -86,18 +86,22 @@ static double factor_of(bag_norm norm, const uint64_t *uses, size_t count) {
     return 1;
 }
 
-/* Makes room for a label or a bin and its value. */
-static bool make_room(struct text *text, struct problem *problem) {
-    enum { LONGEST = 64 };
-    if (text->size + LONGEST <= text->room)
+bool text_reserve(struct text *text, size_t room, struct problem *problem) {
+    if (room <= text->room)
         return true;
-    size_t room = text->room ? 2 * text->room : 1 << 16;
     char *bytes = realloc(text->bytes, room);
     if (!bytes)
         return problem_set(problem, "out of memory");
     text->bytes = bytes;
     text->room = room;
     return true;
+}
+
+/* Makes room for a label or a bin and its value. */
+static bool make_room(struct text *text, struct problem *problem) {
+    enum { LONGEST = 64, LEAST = 1 << 16 };
+    return text->size + LONGEST <= text->room ||
+           text_reserve(text, 2 * text->room + LEAST, problem);
 }
 
 /* A line of COUNT uses, which are sorted; their bins count from FIRST. */

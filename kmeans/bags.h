@@ -31,6 +31,9 @@ struct text {
     size_t size, room;
 };
 
+/* Makes room for ROOM bytes in all. */
+bool text_reserve(struct text *text, size_t room, struct problem *problem);
+
 struct bags {
     uint64_t words, levels; /* of the vocabulary; of the pyramid, 1 to BAGS_LEVELS_MOST */
     bag_norm norm;

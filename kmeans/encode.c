@@ -188,48 +188,45 @@ static bool encode_block(encoder *this, uint64_t first, size_t *images, struct p
             problem_set(problem, "%d images make more than 2 GB of text", BLOCK));
 }
 
-/* Writes the blocks of all ranks, in their order; a failure is told in the next round. */
+/*
+ * Writes the blocks of all ranks, in their order; rank 0 has room for each. A failure to write is
+ * told in the next round.
+ */
 static bool write_round(encoder *this, const struct output *output, struct problem *problem) {
-    if (this->rank > 0)
-        return km_mpi(problem, MPI_Send(this->text.bytes, (int)this->text.size, MPI_CHAR, 0, TAG,
-                                        this->comm));
     struct text *text = &this->text;
+    if (this->rank > 0)
+        return km_mpi(problem,
+                      MPI_Send(text->bytes, (int)text->size, MPI_CHAR, 0, TAG, this->comm));
     for (int rank = 0;;) {
-        MPI_Message message;
         MPI_Status status;
-        int size;
+        int size, room = text->room < INT_MAX ? (int)text->room : INT_MAX;
         if (text->size && fwrite(text->bytes, text->size, 1, output->file) != 1)
             output_failed(output, problem);
         if (++rank == this->ranks)
             return !problem->text[0];
-        if (!km_mpi(problem, MPI_Mprobe(rank, TAG, this->comm, &message, &status)) ||
+        if (!km_mpi(problem,
+                    MPI_Recv(text->bytes, room, MPI_CHAR, rank, TAG, this->comm, &status)) ||
             !km_mpi(problem, MPI_Get_count(&status, MPI_CHAR, &size)))
             return false;
-        if ((size_t)size > text->room) {
-            char *bytes = realloc(text->bytes, (size_t)size);
-            if (!bytes)
-                return problem_set(problem, "out of memory");
-            text->bytes = bytes;
-            text->room = (size_t)size;
-        }
         text->size = (size_t)size;
-        if (!km_mpi(problem, MPI_Mrecv(text->bytes, size, MPI_CHAR, &message, MPI_STATUS_IGNORE)))
-            return false;
     }
 }
 
-/* Round by round, a block for each rank, until rank 0 finds no more images. */
+/* Round by round, a block for each rank, until no rank finds more images. */
 static bool encode_rounds(encoder *this, const struct output *output, struct problem *problem) {
     for (uint64_t round = 0;; round++) {
         size_t images = 0;
         uint64_t first = (round * (uint64_t)this->ranks + (uint64_t)this->rank) * BLOCK;
         if (!problem->text[0])
             encode_block(this, first, &images, problem);
+        uint64_t most[] = {images, this->text.size}; /* of any rank */
+        km_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_UINT64_T, MPI_MAX, this->comm));
+        if (this->rank == 0 && !problem->text[0])
+            text_reserve(&this->text, most[1], problem);
         if (!km_agree(problem, this->comm))
             return false;
-        uint64_t begun = images;
-        if (!km_mpi(problem, MPI_Bcast(&begun, 1, MPI_UINT64_T, 0, this->comm)) || !begun)
-            return !problem->text[0];
+        if (!most[0])
+            return true;
         write_round(this, output, problem);
     }
 }
