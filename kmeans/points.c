@@ -119,8 +119,28 @@ static bool read_part(const km_source *source, uint64_t offset, const km_points 
     return good;
 }
 
-static bool read_share(const km_source *sources, size_t count, MPI_Comm comm, km_points *points,
-                       struct problem *problem) {
+/* Whether the rows of a file lie in it as they do in memory. */
+static bool is_plain(const km_source *source) {
+    return source->format->read == km_read_records && source->layout.prefix == 0 &&
+           source->layout.element == 1;
+}
+
+/* Room for this rank's rows; *FILLED when they are in it already. */
+static bool make_room(const km_source *sources, size_t count, const char *directory,
+                      km_points *points, bool *filled, struct problem *problem) {
+    const km_layout *layout = &sources[0].layout;
+    size_t bytes = points->rows * points->dim;
+    *filled = directory && bytes && count == 1 && is_plain(&sources[0]);
+    bool good = *filled
+                    ? km_room_of_file(&points->room, sources[0].path,
+                                      layout->start + points->first * points->dim, bytes, problem)
+                    : km_room_make(&points->room, bytes, directory, problem);
+    points->data = points->room.data;
+    return good;
+}
+
+static bool read_share(const km_source *sources, size_t count, const char *directory, MPI_Comm comm,
+                       km_points *points, struct problem *problem) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
@@ -136,13 +156,15 @@ static bool read_share(const km_source *sources, size_t count, MPI_Comm comm, km
         return problem_set(problem, "%" PRIu64 " points of %zu features are too many",
                            points->total, points->dim);
     points->rows = (size_t)rows;
-    points->data = malloc(points->rows * points->dim + 1);
-    if (!points->data)
-        return problem_set(problem,
-                           "out of memory: %zu points of %zu features for one rank; use more nodes",
-                           points->rows, points->dim);
+    bool filled;
+    if (!make_room(sources, count, directory, points, &filled, problem))
+        return !directory ? problem_set(problem,
+                                        "out of memory: %zu points of %zu features for one rank; "
+                                        "use more nodes, or --mapped",
+                                        points->rows, points->dim)
+                          : false;
     uint64_t offset = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; !filled && i < count; i++) {
         if (!read_part(&sources[i], offset, points, problem))
             return false;
         offset += sources[i].layout.rows;
@@ -151,8 +173,8 @@ static bool read_share(const km_source *sources, size_t count, MPI_Comm comm, km
 }
 
 /* Reads the files one after the other. */
-static bool read_files(const km_paths *files, MPI_Comm comm, km_points *points,
-                       struct problem *problem) {
+static bool read_files(const km_paths *files, const char *directory, MPI_Comm comm,
+                       km_points *points, struct problem *problem) {
     bool good = true;
     km_source *sources = calloc(files->count + 1, sizeof *sources);
     if (!sources)
@@ -166,7 +188,7 @@ static bool read_files(const km_paths *files, MPI_Comm comm, km_points *points,
         good = share_description(&sources[i], &sources[0], comm, problem);
     }
     if (good) {
-        read_share(sources, files->count, comm, points, problem);
+        read_share(sources, files->count, directory, comm, points, problem);
         good = km_agree(problem, comm);
     }
     for (size_t i = 0; i < files->count; i++)
@@ -177,11 +199,16 @@ static bool read_files(const km_paths *files, MPI_Comm comm, km_points *points,
 
 bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
                     struct problem *problem) {
+    return km_points_map(paths, count, NULL, comm, points, problem);
+}
+
+bool km_points_map(const char *const *paths, size_t count, const char *directory, MPI_Comm comm,
+                   km_points *points, struct problem *problem) {
     km_paths files;
     *points = (km_points){.data = NULL};
     if (!km_paths_expand(paths, count, comm, &files, problem))
         return false;
-    bool good = read_files(&files, comm, points, problem);
+    bool good = read_files(&files, directory, comm, points, problem);
     km_paths_free(&files);
     if (!good)
         km_points_free(points);
@@ -189,6 +216,6 @@ bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_po
 }
 
 void km_points_free(km_points *points) {
-    free(points->data);
+    km_room_free(&points->room);
     *points = (km_points){.data = NULL};
 }

@@ -1,8 +1,9 @@
-/* The points to be clustered: every rank holds an even share of the rows, in memory. */
+/* The points to be clustered: every rank holds an even share of the rows, in memory or mapped. */
 #ifndef COLL_KMEANS_POINTS_H
 #define COLL_KMEANS_POINTS_H
 
 #include "kmeans/agree.h"
+#include "kmeans/room.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@ typedef struct km_points {
     size_t dim;     /* features of a row */
     uint64_t first; /* the place of this rank's first row among all */
     uint64_t total; /* rows of all ranks */
+    km_room room;   /* where the data are; of zeros: not km_points_free's business */
 } km_points;
 
 /*
@@ -24,6 +26,14 @@ typedef struct km_points {
  */
 bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
                     struct problem *problem);
+
+/*
+ * The same with the points left on disk: one file whose rows are just their unsigned bytes (.npy,
+ * IDX) is mapped where it is, and must not change until the end; of anything else a copy, which has
+ * no name, is mapped in DIRECTORY.
+ */
+bool km_points_map(const char *const *paths, size_t count, const char *directory, MPI_Comm comm,
+                   km_points *points, struct problem *problem);
 
 void km_points_free(km_points *points);
 

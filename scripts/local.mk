@@ -25,7 +25,8 @@ EXTRA_DIST += \
 	scripts/plot.d/rows.awk \
 	scripts/quickstart \
 	scripts/simulate \
-	scripts/vocabulary
+	scripts/vocabulary \
+	scripts/wrapper-cost
 
 # What scripts/simulate builds, runs and writes.
 EXTRA_DIST += \

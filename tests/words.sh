@@ -121,13 +121,13 @@ refused "unexpected argument 'x.npy'" "$words" features x.npy
 refused "unexpected argument 'y'" "$words" features --output x.npy -- y
 refused "unrecognized option '--colour'" "$words" features --colour
 refused "option '--output' requires an argument" "$words" features --output
-refused "nowhere/x.npy: cannot be written: No such file" \
+refused "nowhere/x.npy: can't be written: directory nowhere: No such file" \
     "$words" features --images images.idx --patch 8 --output nowhere/x.npy
-refused "/dev/null: is not a regular file" \
+refused "/dev/null: can't be written: it is there and no regular file" \
     "$words" features --images images.idx --patch 8 --output /dev/null
 mkdir empty
 refused "holds no PNG or JPEG" "$words" features --images empty --output x.npy
-refused "empty: is not a regular file" \
+refused "empty: can't be written: it is there and no regular file" \
     "$words" features --images images.idx --patch 8 --output empty
 bytes '\000\000\010\003\000\000\000\000\000\000\000\024\000\000\000\024' >none.idx
 refused "no images" "$words" features --images none.idx --output x.npy
@@ -135,7 +135,7 @@ refused "no images" "$words" features --images none.idx --output x.npy
 small_disk() {
     (ulimit -f 64 && exec "$@")
 }
-refused "x.npy: cannot be written: File too large" \
+refused "x.npy: can't be written: File too large" \
     small_disk "$words" features --images images.idx --patch 4 --stride 1 --output x.npy
 
 # A sheet of words: 90 rows, the row's number modulo 4 as its word, the first rows as centroids.
@@ -196,7 +196,7 @@ refused "cut.npy: holds 872 bytes of data where its header promises 46080" \
 refused "images.idx: is not a .npy file" \
     "$words" sheet --features images.idx --centroids c.npy --assign a.npy --output x.png
 refused "--words 0: give" sheet --words 0 --output x.png
-refused "nowhere/x.png: cannot be written" sheet --output nowhere/x.png
+refused "nowhere/x.png: can't be written" sheet --output nowhere/x.png
 
 # Histograms: 9 patches in each of ten images, 5 words, the same for any number of ranks.
 labelled() { # COUNT: labels, 0 for the first half of ten and 1 for the rest
@@ -272,7 +272,7 @@ refused "nowhere: No such file" encode --centroids nowhere --output x.svm
 refused "--norm l3: give counts" encode --norm l3 --output x.svm
 refused "--pyramid 9: give an integer from 1 to 4" three_ranks --pyramid 9
 refused "--centroids is missing" "$words" encode --output x.svm
-refused "nowhere/x.svm: cannot be written" encode --output nowhere/x.svm
+refused "nowhere/x.svm: can't be written" encode --output nowhere/x.svm
 works encode --labels more.idx --limit 9 --output n.svm
 [ "$(wc -l <n.svm)" -eq 9 ] || fail "encode --limit"
 
@@ -328,7 +328,7 @@ else
     svm "all 2 rows are of one class" '1 1:1\n1 2:1\n'
     refused "nowhere: No such file" "$words" train --input nowhere --model x.model
     refused "--cost 0: give a number above 0" "$words" train --input h.svm --cost 0 --model x.model
-    refused "nowhere/x: cannot be written" "$words" train --input h.svm --model nowhere/x
+    refused "nowhere/x: can't be written" "$words" train --input h.svm --model nowhere/x
     refused "h.svm: is no model" "$words" test --input h.svm --model h.svm
     head -c 200 h.model | sed 's/^nr_feature .*/nr_feature 2000000000/' >huge.model
     refused "huge.model: is no model of liblinear, or cut off" \
