@@ -141,8 +141,8 @@ static void save_when_due(job *run, bool now, struct problem *problem) {
     const km_settings *settings = run->settings;
     if (!settings->checkpoint)
         return;
-    int due =
-        now || (settings->every_seconds >= 0 && MPI_Wtime() - run->saved >= settings->every_seconds);
+    int due = now ||
+              (settings->every_seconds >= 0 && MPI_Wtime() - run->saved >= settings->every_seconds);
     if (km_mpi(problem, MPI_Bcast(&due, 1, MPI_INT, 0, run->comm)) && due)
         save(run);
 }

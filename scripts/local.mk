@@ -25,6 +25,7 @@ EXTRA_DIST += \
 	scripts/plot.d/rows.awk \
 	scripts/quickstart \
 	scripts/simulate \
+	scripts/vocabulary \
 	scripts/wrapper-cost
 
 # What scripts/simulate builds, runs and writes.
