@@ -12,6 +12,8 @@ cd "$work" || exit 99
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
+# A rank that has failed is no reason to wait a second for the others.
+export OMPI_MCA_odls_base_sigkill_timeout=0
 # Profiles of this machine stay out of it.
 unset COLL_PROFILE
 export XDG_CONFIG_HOME="$work/config"
