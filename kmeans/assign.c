@@ -75,9 +75,20 @@ static void pack_centroid(km_centroids *packed, size_t j, const uint8_t *centroi
     packed->norms[j] = norm;
 }
 
+/* Fills a panel; beyond K centroids with zeros of a norm that scores KM_NO_SCORE and never wins. */
+static void pack_panel(km_centroids *packed, size_t panel, const uint8_t *centroids, size_t k) {
+    size_t first = panel * packed->kernel->centroids, end = first + packed->kernel->centroids;
+    memset(packed->data + panel * packed->panel_bytes, 0, packed->panel_bytes);
+    for (size_t j = first; j < end; j++)
+        if (j < k)
+            pack_centroid(packed, j, centroids + j * packed->dim);
+        else
+            packed->norms[j] = KM_NO_SCORE;
+}
+
 int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km_kernel *kernel,
-                        km_centroids **packed) {
-    if (k < 1 || k > UINT32_MAX || dim < 1 || dim > KM_MAX_DIM)
+                        int threads, km_centroids **packed) {
+    if (threads < 1 || k < 1 || k > UINT32_MAX || dim < 1 || dim > KM_MAX_DIM)
         return EINVAL;
     km_centroids *made = calloc(1, sizeof *made);
     if (!made)
@@ -94,12 +105,9 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km
         return ENOMEM;
     }
 
-    memset(made->data, 0, made->panels * made->panel_bytes);
-    for (size_t j = 0; j < k; j++)
-        pack_centroid(made, j, centroids + j * dim);
-    /* What fills the last panel must never win: zeros with this norm score KM_NO_SCORE. */
-    for (size_t j = k; j < made->panels * kernel->centroids; j++)
-        made->norms[j] = KM_NO_SCORE;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (size_t panel = 0; panel < made->panels; panel++)
+        pack_panel(made, panel, centroids, k);
     *packed = made;
     return 0;
 }

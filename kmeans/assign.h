@@ -18,13 +18,13 @@ enum { KM_MAX_DIM = 65793 };
 typedef struct km_centroids km_centroids;
 
 /*
- * Packs K centroids of DIM bytes each, row after row, for KERNEL; the rows themselves are not
- * needed afterwards. Free the result with km_centroids_free. The packed copy takes about K * DIM
- * bytes (avx2: twice that). Returns 0, ENOMEM, or EINVAL unless 1 <= K < 2^32 and 1 <= DIM <=
- * KM_MAX_DIM.
+ * Packs K centroids of DIM bytes each, row after row, for KERNEL, by THREADS threads; the rows
+ * themselves are not needed afterwards. Free the result with km_centroids_free. The packed copy
+ * takes about K * DIM bytes (avx2: twice that). Returns 0, ENOMEM, or EINVAL unless THREADS >= 1,
+ * 1 <= K < 2^32 and 1 <= DIM <= KM_MAX_DIM.
  */
 int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km_kernel *kernel,
-                        km_centroids **packed);
+                        int threads, km_centroids **packed);
 void km_centroids_free(km_centroids *centroids);
 
 /*

@@ -100,8 +100,8 @@ static bool assign_rows(job *run, const km_step *step, struct problem *problem) 
     const km_points *points = run->points;
     const km_settings *settings = run->settings;
     km_centroids *centroids;
-    int code =
-        km_centroids_create(run->centroids, settings->k, points->dim, settings->kernel, &centroids);
+    int code = km_centroids_create(run->centroids, settings->k, points->dim, settings->kernel,
+                                   settings->threads, &centroids);
     if (code)
         return problem_set(problem, "the centroids can't be packed: %s", strerror(code));
     size_t most = rows_of_report(run);

@@ -81,7 +81,7 @@ static void check_all(const uint8_t *points, size_t n, size_t dim, const uint8_t
         if (!(*kernel)->supported())
             continue;
         km_centroids *packed;
-        ck_assert_int_eq(km_centroids_create(centroids, k, dim, *kernel, &packed), 0);
+        ck_assert_int_eq(km_centroids_create(centroids, k, dim, *kernel, 2, &packed), 0);
         for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
             memset(nearest, 0xee, bytes);
             memset(distance, 0xee, bytes);
@@ -161,7 +161,7 @@ START_TEST(ties) {
         if (!(*kernel)->supported())
             continue;
         km_centroids *packed;
-        ck_assert_int_eq(km_centroids_create(around, sizeof around, 1, *kernel, &packed), 0);
+        ck_assert_int_eq(km_centroids_create(around, sizeof around, 1, *kernel, 2, &packed), 0);
         ck_assert_int_eq(km_assign(&point, 1, 1, packed, 1, &nearest, &distance), 0);
         ck_assert_uint_eq(nearest, 1);
         ck_assert_uint_eq(distance, 9);
@@ -178,7 +178,7 @@ START_TEST(distances_are_optional) {
         if (!(*kernel)->supported())
             continue;
         km_centroids *packed;
-        ck_assert_int_eq(km_centroids_create(centroids.bytes, 30, 20, *kernel, &packed), 0);
+        ck_assert_int_eq(km_centroids_create(centroids.bytes, 30, 20, *kernel, 2, &packed), 0);
         memset(nearest, 0xee, sizeof nearest);
         ck_assert_int_eq(km_assign(points.bytes, 100, 20, packed, 2, nearest, NULL), 0);
         ck_assert_mem_eq(nearest, wanted, sizeof wanted);
@@ -193,14 +193,16 @@ START_TEST(bad_arguments) {
     const km_kernel *kernel = km_kernel_list()[0];
     const uint8_t rows[8] = {0};
     km_centroids *packed = NULL;
-    ck_assert_int_eq(km_centroids_create(rows, 0, 4, kernel, &packed), EINVAL);
-    ck_assert_int_eq(km_centroids_create(rows, 2, 0, kernel, &packed), EINVAL);
-    ck_assert_int_eq(km_centroids_create(rows, 1, KM_MAX_DIM + 1, kernel, &packed), EINVAL);
-    ck_assert_int_eq(km_centroids_create(rows, (size_t)UINT32_MAX + 1, 1, kernel, &packed), EINVAL);
+    ck_assert_int_eq(km_centroids_create(rows, 0, 4, kernel, 1, &packed), EINVAL);
+    ck_assert_int_eq(km_centroids_create(rows, 2, 0, kernel, 1, &packed), EINVAL);
+    ck_assert_int_eq(km_centroids_create(rows, 2, 4, kernel, 0, &packed), EINVAL);
+    ck_assert_int_eq(km_centroids_create(rows, 1, KM_MAX_DIM + 1, kernel, 1, &packed), EINVAL);
+    ck_assert_int_eq(km_centroids_create(rows, (size_t)UINT32_MAX + 1, 1, kernel, 1, &packed),
+                     EINVAL);
     ck_assert_ptr_null(packed);
 
     uint32_t nearest[2];
-    ck_assert_int_eq(km_centroids_create(rows, 2, 4, kernel, &packed), 0);
+    ck_assert_int_eq(km_centroids_create(rows, 2, 4, kernel, 1, &packed), 0);
     ck_assert_int_eq(km_assign(rows, 2, 4, packed, 0, nearest, NULL), EINVAL);
     ck_assert_int_eq(km_assign(rows, 2, 3, packed, 1, nearest, NULL), EINVAL);
     km_centroids_free(packed);
