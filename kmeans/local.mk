@@ -24,6 +24,7 @@ libkmeans_la_SOURCES = \
 	kmeans/agree.c kmeans/agree.h \
 	kmeans/assign.c kmeans/assign.h \
 	kmeans/assign_avx2.c \
+	kmeans/assign_openblas.c \
 	kmeans/assign_scalar.c \
 	kmeans/assign_vnni.c \
 	kmeans/benchmark.c kmeans/benchmark.h \
@@ -38,6 +39,7 @@ libkmeans_la_SOURCES = \
 	kmeans/peak.c kmeans/peak.h \
 	kmeans/place.c kmeans/place.h \
 	kmeans/points.c kmeans/points.h \
+	kmeans/real.c kmeans/real.h \
 	kmeans/refill.c kmeans/refill.h \
 	kmeans/result.c kmeans/result.h \
 	kmeans/result_file.c kmeans/result_file.h \
@@ -45,8 +47,9 @@ libkmeans_la_SOURCES = \
 	kmeans/threads.c kmeans/threads.h \
 	kmeans/update.c kmeans/update.h
 # A compiler without OpenMP ignores its pragmas, and one thread does the work.
-libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas
+libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(OPENBLAS_CFLAGS) -Wno-unknown-pragmas
 libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+libkmeans_la_LIBADD = $(OPENBLAS_LIBS)
 
 bin_PROGRAMS += coll-words
 coll_words_SOURCES = \

@@ -102,6 +102,10 @@ static bool share_description(km_source *source, const km_source *first, MPI_Com
     return !source->format->index || source->format->index(source, comm, problem);
 }
 
+size_t km_row_bytes(const km_points *points) {
+    return points->dim * (points->real.used ? sizeof(float) : 1);
+}
+
 /* Reads what of [BEGIN, END), rows of all files, lies in SOURCE, whose rows begin at OFFSET. */
 static bool read_part(const km_source *source, uint64_t offset, const km_points *points,
                       struct problem *problem) {
@@ -115,13 +119,15 @@ static bool read_part(const km_source *source, uint64_t offset, const km_points 
     if (file < 0)
         return false;
     bool good = source->format->read(file, source, begin - offset, (size_t)(end - begin),
-                                     points->data + (begin - points->first) * points->dim, problem);
+                                     points->data + (begin - points->first) * km_row_bytes(points),
+                                     problem);
     close(file);
     return good;
 }
 
-static bool read_share(const km_source *sources, size_t count, MPI_Comm comm, km_points *points,
-                       struct problem *problem) {
+/* Makes room for this rank's share of the rows. */
+static bool allocate_share(const km_source *sources, size_t count, MPI_Comm comm, km_points *points,
+                           struct problem *problem) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
@@ -137,22 +143,50 @@ static bool read_share(const km_source *sources, size_t count, MPI_Comm comm, km
         return problem_set(problem, "%" PRIu64 " points of %zu features are too many",
                            points->total, points->dim);
     points->rows = (size_t)rows;
-    points->data = malloc(points->rows * points->dim + 1);
-    if (!points->data)
-        return problem_set(problem,
-                           "out of memory: %zu points of %zu features for one rank; use more nodes",
-                           points->rows, points->dim);
+    points->data = malloc(points->rows * km_row_bytes(points) + 1);
+    return points->data ||
+           problem_set(problem,
+                       "out of memory: %zu points of %zu features for one rank; use more nodes",
+                       points->rows, points->dim);
+}
+
+/* Reads this rank's share, as bytes or, where REALS, as float32. Collective; agrees. */
+static bool read_share(km_source *sources, size_t count, bool reals, MPI_Comm comm,
+                       km_points *points, struct problem *problem) {
+    *points = (km_points){.real = {.used = reals}};
     uint64_t offset = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!read_part(&sources[i], offset, points, problem))
-            return false;
+    bool good = allocate_share(sources, count, comm, points, problem);
+    for (size_t i = 0; good && i < count; i++) {
+        sources[i].reals = reals;
+        good = read_part(&sources[i], offset, points, problem);
         offset += sources[i].layout.rows;
     }
+    return km_agree(problem, comm) &&
+           (!reals || km_real_scale((const float *)points->data, points->rows * points->dim,
+                                    points->total, points->dim, comm, &points->real, problem));
+}
+
+static bool all_float32(const km_source *sources, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (sources[i].layout.element != sizeof(float))
+            return false;
     return true;
 }
 
-bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
-                    struct problem *problem) {
+/* As bytes, or what can't be read so as float32, where that is allowed. Collective; agrees. */
+static bool read_shares(km_source *sources, size_t count, bool reals, MPI_Comm comm,
+                        km_points *points, struct problem *problem) {
+    if (read_share(sources, count, false, comm, points, problem))
+        return true;
+    if (!reals || !all_float32(sources, count))
+        return false;
+    km_points_free(points);
+    *problem = (struct problem){""};
+    return read_share(sources, count, true, comm, points, problem);
+}
+
+bool km_points_read(const char *const *paths, size_t count, bool reals, MPI_Comm comm,
+                    km_points *points, struct problem *problem) {
     bool good = true;
     *points = (km_points){.data = NULL};
     km_source *sources = calloc(count, sizeof *sources);
@@ -166,10 +200,7 @@ bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_po
         sources[i].path = paths[i];
         good = share_description(&sources[i], &sources[0], comm, problem);
     }
-    if (good) {
-        read_share(sources, count, comm, points, problem);
-        good = km_agree(problem, comm);
-    }
+    good = good && read_shares(sources, count, reals, comm, points, problem);
     for (size_t i = 0; i < count; i++)
         free(sources[i].lines);
     free(sources);

@@ -3,6 +3,7 @@
 #define COLL_KMEANS_POINTS_H
 
 #include "kmeans/agree.h"
+#include "kmeans/real.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -15,15 +16,20 @@ typedef struct km_points {
     size_t dim;     /* features of a row */
     uint64_t first; /* the place of this rank's first row among all */
     uint64_t total; /* rows of all ranks */
+    km_real real;   /* where features are float32; all 0 where they are unsigned bytes */
 } km_points;
 
 /*
  * Reads the files at PATHS, one after the other in that order, each rank its share of the rows.
- * Collective; on false all ranks have the same problem. The caller frees POINTS with
- * km_points_free.
+ * Features become unsigned bytes; where they can't, as some are no whole numbers from 0 to 255, and
+ * all files are of float32, they stay float32 if REALS is true, else it is a problem. Collective;
+ * on false all ranks have the same problem. The caller frees POINTS with km_points_free.
  */
-bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
-                    struct problem *problem);
+bool km_points_read(const char *const *paths, size_t count, bool reals, MPI_Comm comm,
+                    km_points *points, struct problem *problem);
+
+/* Bytes of a row of POINTS, or of a centroid among them. */
+size_t km_row_bytes(const km_points *points);
 
 void km_points_free(km_points *points);
 

@@ -10,12 +10,12 @@
 
 enum { PIECE = 1 << 18, TAG = 1 }; /* points in a message */
 
-static bool write_centroids(result_file *output, const km_result *result, size_t k, size_t dim,
-                            struct problem *problem) {
+static bool write_centroids(result_file *output, const km_result *result, size_t k,
+                            const km_points *points, struct problem *problem) {
     char header[NPY_HEADER_SIZE];
-    npy_format_header(NPY_UINT8, 2, k, dim, header);
+    npy_format_header(points->real.used ? NPY_FLOAT32 : NPY_UINT8, 2, k, points->dim, header);
     return result_file_write(output, header, sizeof header, problem) &&
-           result_file_write(output, result->centroids, k * dim, problem);
+           result_file_write(output, result->centroids, k * km_row_bytes(points), problem);
 }
 
 static int piece_of(uint64_t left) {
@@ -79,7 +79,7 @@ bool km_write_result(const km_result *result, const km_points *points, size_t k,
     MPI_Comm_rank(comm, &rank);
     if (rank == 0 && result_file_open(&centroids, centroids_path, problem) &&
         result_file_open(&clusters, assign_path, problem))
-        write_centroids(&centroids, result, k, points->dim, problem);
+        write_centroids(&centroids, result, k, points, problem);
     bool good = km_agree(problem, comm);
     if (good && rank > 0)
         send_clusters(result, points, comm, problem);
