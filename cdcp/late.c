@@ -6,38 +6,52 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The ranks of this DCP that are missing: how many, and the first of them in NAMED. */
-static int count_missing(const coll_team *team, uint32_t sequence, int32_t named[]) {
-    int missing = 0;
+/* Keeps the lowest names, in order: the same text whoever is asked first. */
+static void name(coll_late_ranks *late, int32_t rank) {
+    int at = late->named;
+    while (at > 0 && late->rank[at - 1] > rank)
+        at--;
+    if (at == COLL_WIRE_NAMED)
+        return;
+    int moved = late->named < COLL_WIRE_NAMED ? late->named++ - at : COLL_WIRE_NAMED - 1 - at;
+    memmove(&late->rank[at + 1], &late->rank[at], (size_t)moved * sizeof *late->rank);
+    late->rank[at] = rank;
+}
+
+static void add(coll_late_ranks *late, int32_t rank) {
+    name(late, rank);
+    late->count++;
+}
+
+static void add_all(coll_late_ranks *late, int count, const int32_t named[]) {
+    for (int i = 0; i < count && i < COLL_WIRE_NAMED; i++)
+        name(late, named[i]);
+    late->count += count;
+}
+
+/* The ranks of this DCP that are missing. */
+static coll_late_ranks list_missing(const coll_team *team, uint32_t sequence) {
+    coll_late_ranks late = {0};
     for (int i = 0; i < team->here; i++)
-        if (coll_team_misses(team, i, sequence) && missing++ < COLL_WIRE_NAMED)
-            named[missing - 1] = team->own[i];
-    return missing;
+        if (coll_team_misses(team, i, sequence))
+            add(&late, team->own[i]);
+    return late;
 }
 
-/* The same for a DCP that doesn't know the team: all that it serves. */
-static int count_all(const coll_team *team, const coll_job *job, int dcp, int32_t named[]) {
-    int missing = 0;
+/* All that DCP serves, where it doesn't know the team. */
+static void add_served(coll_late_ranks *late, const coll_team *team, const coll_job *job, int dcp) {
     for (int i = 0; i < team->ranks; i++)
-        if (job->mapping.dcp_of[team->members[i]] == dcp && missing++ < COLL_WIRE_NAMED)
-            named[missing - 1] = i;
-    return missing;
+        if (job->mapping.dcp_of[team->members[i]] == dcp)
+            add(late, i);
 }
 
-static void note_missing(coll_reduction *reduction, int missing, const int32_t named[]) {
-    reduction->missing += missing;
-    for (int i = 0; i < missing && i < COLL_WIRE_NAMED && reduction->named < COLL_WIRE_NAMED; i++)
-        reduction->names[reduction->named++] = named[i];
-}
-
-static void write_names(const coll_reduction *reduction, char *text, size_t size) {
-    size_t length = (size_t)snprintf(text, size, "rank%s", reduction->missing > 1 ? "s" : "");
-    for (int i = 0; i < reduction->named; i++)
-        length += (size_t)snprintf(text + length, size - length, "%s %d", i ? "," : "",
-                                   reduction->names[i]);
-    if (reduction->missing > reduction->named)
-        snprintf(text + length, size - length, " and %d more",
-                 reduction->missing - reduction->named);
+static void write_names(const coll_late_ranks *late, char *text, size_t size) {
+    size_t length = (size_t)snprintf(text, size, "rank%s", late->count > 1 ? "s" : "");
+    for (int i = 0; i < late->named; i++)
+        length +=
+            (size_t)snprintf(text + length, size - length, "%s %d", i ? "," : "", late->rank[i]);
+    if (late->count > late->named)
+        snprintf(text + length, size - length, " and %d more", late->count - late->named);
 }
 
 static int send_to_others(coll_desk *desk, const coll_reduction *reduction, coll_wire_kind kind,
@@ -56,30 +70,47 @@ static int send_to_others(coll_desk *desk, const coll_reduction *reduction, coll
 /* All DCPs have answered. With nobody missing, messages are slow: ask again later. */
 static int report(coll_desk *desk, coll_reduction *reduction) {
     char names[120];
-    if (!reduction->missing) {
+    if (!reduction->all.count) {
         reduction->asked = false;
         reduction->since = PMPI_Wtime();
         return MPI_SUCCESS;
     }
-    write_names(reduction, names, sizeof names);
+    write_names(&reduction->all, names, sizeof names);
     coll_reduction_fail(reduction, MPI_ERR_OTHER,
                         "allreduce: %s not there for %.1f s; see what keeps them, or raise "
                         "COLL_TIMEOUT (seconds)",
                         names, desk->job->timeout);
-    reduction->reported = true;
-    /* The other DCPs first: a late rank that hears of the error and comes must not find them
-     * ignorant, or it would complete what has failed. */
     int code =
         send_to_others(desk, reduction, COLL_WIRE_VERDICT, reduction->text, sizeof reduction->text);
-    return code == MPI_SUCCESS ? coll_reduction_answer(desk, reduction) : code;
+    return code == MPI_SUCCESS ? coll_reduction_report(desk, reduction) : code;
+}
+
+int coll_late_hold(coll_desk *desk, coll_team *team, uint32_t sequence) {
+    coll_late_ranks late = list_missing(team, sequence);
+    coll_reduction *reduction;
+    if (!late.count)
+        return MPI_SUCCESS;
+    int code = coll_reduction_of(desk, team, sequence, &reduction);
+    if (code == MPI_SUCCESS && !reduction->held) {
+        reduction->held = true;
+        reduction->own = late;
+    }
+    return code;
+}
+
+/* What this DCP says of its ranks. */
+static coll_late_ranks own_word(const coll_team *team, uint32_t sequence) {
+    const coll_reduction *reduction = coll_reduction_find(team, sequence);
+    return reduction && reduction->held ? reduction->own : (coll_late_ranks){0};
 }
 
 static int ask(coll_desk *desk, coll_reduction *reduction) {
-    int32_t named[COLL_WIRE_NAMED];
+    int code = coll_late_hold(desk, reduction->team, reduction->sequence);
     reduction->asked = true;
-    reduction->answers = reduction->missing = reduction->named = 0;
-    note_missing(reduction, count_missing(reduction->team, reduction->sequence, named), named);
-    return send_to_others(desk, reduction, COLL_WIRE_QUESTION, NULL, 0);
+    reduction->answers = 0;
+    reduction->all = own_word(reduction->team, reduction->sequence);
+    return code == MPI_SUCCESS ? send_to_others(desk, reduction, COLL_WIRE_QUESTION, NULL, 0)
+                               : code;
 }
 
 int coll_late_look(coll_desk *desk, coll_reduction *reduction, double now) {
@@ -90,15 +121,19 @@ int coll_late_look(coll_desk *desk, coll_reduction *reduction, double now) {
     return code == MPI_SUCCESS && reduction->team->stations == 1 ? report(desk, reduction) : code;
 }
 
-int coll_late_asked(coll_desk *desk, const coll_team *team, const coll_wire_header *header,
-                    int source) {
-    int32_t named[COLL_WIRE_NAMED] = {0};
+int coll_late_asked(coll_desk *desk, coll_team *team, const coll_wire_header *header, int source) {
     coll_wire_header answer = {
         .team = header->team, .sequence = header->sequence, .kind = COLL_WIRE_ANSWER, .count = -1};
-    if (team && coll_team_ready(team))
-        answer.count = count_missing(team, header->sequence, named);
-    return coll_outbox_send(&desk->outbox, source, COLL_JOB_TAG_TO_DCP, &answer, named,
-                            sizeof named);
+    coll_late_ranks late = {0};
+    int code = MPI_SUCCESS;
+    if (coll_team_ready(team)) {
+        code = coll_late_hold(desk, team, header->sequence);
+        late = own_word(team, header->sequence);
+        answer.count = late.count;
+    }
+    return code == MPI_SUCCESS ? coll_outbox_send(&desk->outbox, source, COLL_JOB_TAG_TO_DCP,
+                                                  &answer, late.rank, sizeof late.rank)
+                               : code;
 }
 
 int coll_late_answered(coll_desk *desk, coll_team *team, const coll_wire_header *header,
@@ -106,27 +141,24 @@ int coll_late_answered(coll_desk *desk, coll_team *team, const coll_wire_header 
     coll_reduction *reduction = coll_reduction_find(team, header->sequence);
     if (!reduction || !reduction->asked || reduction->reported)
         return MPI_SUCCESS;
-    int32_t all[COLL_WIRE_NAMED];
     if (header->count < 0)
-        note_missing(reduction, count_all(team, desk->job, source, all), all);
+        add_served(&reduction->all, team, desk->job, source);
     else
-        note_missing(reduction, header->count, named);
+        add_all(&reduction->all, header->count, named);
     bool last = ++reduction->answers == team->stations - 1;
     return last ? report(desk, reduction) : MPI_SUCCESS;
 }
 
 int coll_late_told(coll_desk *desk, coll_team *team, const coll_wire_header *header,
                    const char *text) {
-    int32_t named[COLL_WIRE_NAMED];
     bool over = !coll_reduction_find(team, header->sequence) &&
-                count_missing(team, header->sequence, named) == 0;
-    if (over) /* the late ones have come just now */
+                list_missing(team, header->sequence).count == 0;
+    if (over) /* it has failed by the word of another DCP, which was told before */
         return MPI_SUCCESS;
     coll_reduction *reduction;
     int code = coll_reduction_of(desk, team, header->sequence, &reduction);
-    if (code != MPI_SUCCESS)
+    if (code != MPI_SUCCESS || reduction->reported)
         return code;
     coll_reduction_fail(reduction, MPI_ERR_OTHER, "%.*s", COLL_WIRE_TEXT, text);
-    reduction->reported = true;
-    return coll_reduction_answer(desk, reduction);
+    return coll_reduction_report(desk, reduction);
 }

@@ -1,8 +1,16 @@
 /*
- * Who keeps an allreduce waiting: a DCP whose ranks have waited for longer than COLL_TIMEOUT asks
- * the other DCPs of the communicator which of their ranks they miss, and names them to its own
- * ranks and, through the other DCPs, to all. A rank that comes after all, before its DCP has heard,
- * may still get the sum: the others have the error then, and it alone goes on.
+ * Who keeps an allreduce waiting, with one verdict on all ranks:
+ *
+ * 1. A DCP whose ranks have waited for longer than COLL_TIMEOUT asks the other DCPs of the
+ *    communicator which of their ranks they miss.
+ * 2. A DCP that misses some says so, and holds the allreduce: whoever comes from now on, it sends
+ *    no values, so that no DCP can complete what another one reports. What it has said it says to
+ *    all who ask.
+ * 3. Where somebody is missing, the one that has asked names them to the other DCPs. Each reports
+ *    to its ranks: at once to those that wait, to the others as they come.
+ *
+ * An allreduce that isn't late pays for none of this. Mismatched calls fail on all ranks too: the
+ * failure goes where the values would have gone (cdcp/reduction.h).
  */
 #ifndef COLL_CDCP_LATE_H
 #define COLL_CDCP_LATE_H
@@ -12,9 +20,14 @@
 /* Asks or reports where REDUCTION has waited too long by now, the date NOW. */
 int coll_late_look(coll_desk *desk, coll_reduction *reduction, double now);
 
-/* A question from DCP SOURCE; TEAM is NULL where none of its ranks has come here yet. */
-int coll_late_asked(coll_desk *desk, const coll_team *team, const coll_wire_header *header,
-                    int source);
+/* Holds allreduce SEQUENCE of TEAM, which is ready, if ranks of this DCP are missing. */
+int coll_late_hold(coll_desk *desk, coll_team *team, uint32_t sequence);
+
+/*
+ * Answers a question of DCP SOURCE. A TEAM whose members aren't known yet misses all: the caller
+ * holds when they are.
+ */
+int coll_late_asked(coll_desk *desk, coll_team *team, const coll_wire_header *header, int source);
 
 /* The answer of DCP SOURCE, with the ranks it names. */
 int coll_late_answered(coll_desk *desk, coll_team *team, const coll_wire_header *header,

@@ -80,7 +80,7 @@ static coll_reduction *make(const coll_team *team) {
 static void begin(coll_reduction *reduction, coll_team *team, uint32_t sequence, bool timed) {
     reduction->team = team;
     reduction->sequence = sequence;
-    reduction->known = reduction->asked = reduction->reported = false;
+    reduction->known = reduction->held = reduction->asked = reduction->reported = false;
     reduction->arrived = reduction->answered = reduction->sent = reduction->received = 0;
     reduction->error_class = MPI_SUCCESS;
     reduction->since = timed ? PMPI_Wtime() : 0;
@@ -302,7 +302,8 @@ static int absorb_early(coll_reduction *reduction) {
 static int move_on(coll_desk *desk, coll_reduction *reduction) {
     const coll_team *team = reduction->team;
     int code = MPI_SUCCESS;
-    if (reduction->arrived < team->here)
+    bool waits_for_verdict = reduction->held && !reduction->reported;
+    if (reduction->arrived < team->here || waits_for_verdict)
         return MPI_SUCCESS;
     while (code == MPI_SUCCESS) {
         bool stage_complete = reduction->sent == 0 ||
@@ -321,6 +322,12 @@ static int move_on(coll_desk *desk, coll_reduction *reduction) {
         code = coll_reduction_answer(desk, reduction);
     end(desk, reduction);
     return code;
+}
+
+int coll_reduction_report(coll_desk *desk, coll_reduction *reduction) {
+    reduction->reported = true;
+    int code = coll_reduction_answer(desk, reduction);
+    return code == MPI_SUCCESS ? move_on(desk, reduction) : code;
 }
 
 int coll_reduction_contribute(coll_desk *desk, coll_team *team, const coll_wire_header *header,

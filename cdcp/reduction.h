@@ -9,7 +9,8 @@
  *
  * A failure (operands that don't match, no memory) takes the way of the nodes, so that every DCP
  * hears of it and counts its messages as ever. Only a report of late ranks goes back at once, to
- * those that wait; the others get it when they come.
+ * those that wait; the others get it when they come. A DCP that is held sends no values: without
+ * them none completes.
  *
  * Cost with k ranks to a DCP and D DCPs, messages of latency L and overhead o: L + k o to the DCP,
  * for each of log_r D stages L + 2 (r - 1) o, and L + k o back.
@@ -33,6 +34,12 @@ typedef struct coll_contributor {
     int source, reply; /* its rank in the job, the tag */
 } coll_contributor;
 
+/* Ranks of a communicator that are late: how many, the lowest of them in ascending order. */
+typedef struct coll_late_ranks {
+    int count, named;
+    int32_t rank[COLL_WIRE_NAMED];
+} coll_late_ranks;
+
 struct coll_reduction {
     coll_team *team;
     uint32_t sequence;
@@ -48,9 +55,10 @@ struct coll_reduction {
     int error_class;    /* MPI_SUCCESS, or it has failed for the reason in text */
     char text[COLL_WIRE_TEXT];
     /* The search for late ranks (cdcp/late.h). */
-    double since; /* when it began or was last asked about */
-    int answers, missing, named;
-    int names[COLL_WIRE_NAMED];
+    double since;             /* when it began or was last asked about */
+    bool held;                /* this DCP has said that it misses ranks: a verdict will come */
+    coll_late_ranks own, all; /* what it has said; with what the others have said */
+    int answers;
     bool asked, reported;
     struct coll_reduction *next; /* of those to use again */
 };
@@ -82,6 +90,12 @@ int coll_reduction_exchange(coll_desk *desk, coll_team *team, const coll_wire_he
 /* Makes it fail, the first time; the text is printf's. */
 void coll_reduction_fail(coll_reduction *reduction, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/*
+ * The verdict on late ranks, with which it has failed: those that wait hear of it now, the others
+ * when they come.
+ */
+int coll_reduction_report(coll_desk *desk, coll_reduction *reduction);
 
 /* Tells those contributors that haven't been told yet of the result or failure. */
 int coll_reduction_answer(coll_desk *desk, coll_reduction *reduction);

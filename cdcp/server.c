@@ -107,6 +107,8 @@ static int work_on(server *s, coll_team *team, const coll_wire_header *header, c
         team->posted += header->sequence;
         return MPI_SUCCESS;
     }
+    if (header->kind == COLL_WIRE_QUESTION) /* answered when it came */
+        return coll_late_hold(&s->desk, team, header->sequence);
     if (header->kind == COLL_WIRE_VERDICT)
         return coll_late_told(&s->desk, team, header, body);
     return coll_reduction_exchange(&s->desk, team, header, body, bytes, source);
@@ -150,18 +152,34 @@ static int take_for_team(server *s, const coll_wire_header *header, const void *
     return code;
 }
 
-static int take_letter(server *s, const coll_wire_header *header, size_t bytes, int source) {
+static int take_question(server *s, const coll_wire_header *header, int source) {
     coll_team *team;
+    int code = make_team(s, header->team, &team);
+    if (code == MPI_SUCCESS)
+        code = coll_late_asked(&s->desk, team, header, source);
+    if (code == MPI_SUCCESS && !coll_team_ready(team))
+        code = coll_team_keep(&team->early, header, NULL, 0, source);
+    return code;
+}
+
+static int take_answer(server *s, const coll_wire_header *header, int source) {
+    coll_team *team = find_team(s, header->team);
+    if (!team)
+        return MPI_SUCCESS;
+    int code = coll_late_answered(&s->desk, team, header, (const void *)(header + 1), source);
+    drop_if_over(s, team);
+    return code;
+}
+
+static int take_letter(server *s, const coll_wire_header *header, size_t bytes, int source) {
     switch ((coll_wire_kind)header->kind) {
     case COLL_WIRE_STOP:
         s->stopped++;
         return MPI_SUCCESS;
     case COLL_WIRE_QUESTION:
-        return coll_late_asked(&s->desk, find_team(s, header->team), header, source);
+        return take_question(s, header, source);
     case COLL_WIRE_ANSWER:
-        team = find_team(s, header->team);
-        return team ? coll_late_answered(&s->desk, team, header, (const void *)(header + 1), source)
-                    : MPI_SUCCESS;
+        return take_answer(s, header, source);
     default:
         return take_for_team(s, header, header + 1, bytes - sizeof *header, source);
     }

@@ -3,10 +3,10 @@
 
 #include "kmeans/benchmark.h"
 #include "kmeans/kmeans.h"
+#include "kmeans/output.h"
 #include "kmeans/partial.h"
 #include "kmeans/report.h"
 #include "kmeans/result.h"
-#include "kmeans/result_file.h"
 #include "kmeans/threads.h"
 #include "tools/cli.h"
 
@@ -43,6 +43,19 @@ static const char help[] =
     "  --assign FILE       write each point's cluster here: .npy, int32, in the points' order\n"
     "  --iterations N      stop after N iterations (default 10)\n"
     "  --tolerance T       stop when no centroid moves farther than T (Euclidean)\n"
+    "  --moved S           stop when no more than this share of the points moves: 0.001\n"
+    "  --gain S            stop when the objective falls by no more than this share of itself\n"
+    "  --seconds S         start no more iterations after S seconds\n"
+    "  --start METHOD      random (default), k-means++, k-means||[:rounds=5,memory=256M],\n"
+    "                      afk-mc2[:chain=200], or file:PATH with k points in any format\n"
+    "  --checkpoint DIR    keep what a crash would lose in DIR/checkpoint, also within an "
+    "iteration\n"
+    "  --every N           ... after every N iterations\n"
+    "  --every-seconds S   ... every S seconds (default 300; with --every, none)\n"
+    "  --resume            go on from the checkpoint in DIR, at any number of ranks and threads\n"
+    "  --mapped DIR        leave the points on disk, for more than memory holds: one .npy of "
+    "bytes\n"
+    "                      where it is, anything else as a copy in DIR\n"
     "  --threads T         threads of each rank (default: its processors, shared fairly)\n"
     "  --seed S            chooses the initial centroids (default 1)\n"
     "  --bcast SPEC        algorithm of the broadcast, e.g. chain:chunk=32K (or COLL_BCAST)\n"
@@ -70,7 +83,7 @@ static const char help[] =
 
 typedef struct command {
     km_settings settings;
-    const char *bcast, *aggregate, *json, *centroids, *assign;
+    const char *bcast, *aggregate, *json, *centroids, *assign, *mapped;
     const char *const *points;
     size_t files;
     bool progress, benchmark, help, version;
@@ -82,12 +95,21 @@ enum {
     OPTION_BCAST,
     OPTION_BENCHMARK,
     OPTION_CENTROIDS,
+    OPTION_CHECKPOINT,
+    OPTION_EVERY,
+    OPTION_EVERY_SECONDS,
+    OPTION_GAIN,
     OPTION_HELP,
     OPTION_ITERATIONS,
     OPTION_JSON,
     OPTION_K,
+    OPTION_MAPPED,
+    OPTION_MOVED,
     OPTION_PROGRESS,
+    OPTION_RESUME,
+    OPTION_SECONDS,
     OPTION_SEED,
+    OPTION_START,
     OPTION_THREADS,
     OPTION_TOLERANCE,
     OPTION_VERSION
@@ -99,12 +121,21 @@ static const struct option long_options[] = {
     {"bcast", required_argument, NULL, OPTION_BCAST},
     {"benchmark", no_argument, NULL, OPTION_BENCHMARK},
     {"centroids", required_argument, NULL, OPTION_CENTROIDS},
+    {"checkpoint", required_argument, NULL, OPTION_CHECKPOINT},
+    {"every", required_argument, NULL, OPTION_EVERY},
+    {"every-seconds", required_argument, NULL, OPTION_EVERY_SECONDS},
+    {"gain", required_argument, NULL, OPTION_GAIN},
     {"help", no_argument, NULL, OPTION_HELP},
     {"iterations", required_argument, NULL, OPTION_ITERATIONS},
     {"json", required_argument, NULL, OPTION_JSON},
     {"k", required_argument, NULL, OPTION_K},
+    {"mapped", required_argument, NULL, OPTION_MAPPED},
+    {"moved", required_argument, NULL, OPTION_MOVED},
     {"progress", no_argument, NULL, OPTION_PROGRESS},
+    {"resume", no_argument, NULL, OPTION_RESUME},
+    {"seconds", required_argument, NULL, OPTION_SECONDS},
     {"seed", required_argument, NULL, OPTION_SEED},
+    {"start", required_argument, NULL, OPTION_START},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -127,6 +158,12 @@ static bool take_integer(const char *name, const char *text, int64_t lowest, int
                        text, lowest, highest);
 }
 
+static bool take_number(const char *name, const char *text, double *value,
+                        struct problem *problem) {
+    return (cli_parse_number(text, value) && *value >= 0) ||
+           problem_set(problem, "--%s %s: a number, 0 or more, is needed", name, text);
+}
+
 static bool take_option(int option, const char *text, command *options, struct problem *problem) {
     km_settings *settings = &options->settings;
     int64_t integer = 0;
@@ -147,6 +184,18 @@ static bool take_option(int option, const char *text, command *options, struct p
     case OPTION_CENTROIDS:
         options->centroids = text;
         break;
+    case OPTION_CHECKPOINT:
+        settings->checkpoint = text;
+        break;
+    case OPTION_EVERY:
+        good = take_integer("every", text, 1, INT32_MAX, &settings->every, problem);
+        break;
+    case OPTION_EVERY_SECONDS:
+        good = take_number("every-seconds", text, &settings->every_seconds, problem);
+        break;
+    case OPTION_GAIN:
+        good = take_number("gain", text, &settings->gain, problem);
+        break;
     case OPTION_HELP:
         options->help = true;
         break;
@@ -159,20 +208,34 @@ static bool take_option(int option, const char *text, command *options, struct p
     case OPTION_K:
         good = take_k(text, &settings->k, problem);
         break;
+    case OPTION_MAPPED:
+        options->mapped = text;
+        break;
+    case OPTION_MOVED:
+        good = take_number("moved", text, &settings->moved, problem);
+        break;
     case OPTION_PROGRESS:
         options->progress = true;
+        break;
+    case OPTION_RESUME:
+        settings->resume = true;
+        break;
+    case OPTION_SECONDS:
+        good = take_number("seconds", text, &settings->seconds, problem);
         break;
     case OPTION_SEED:
         good = take_integer("seed", text, 0, INT64_MAX, &integer, problem);
         settings->seed = (uint64_t)integer;
+        break;
+    case OPTION_START:
+        good = km_start_parse(text, &settings->start, problem);
         break;
     case OPTION_THREADS:
         good = take_integer("threads", text, 1, 1024, &integer, problem);
         settings->threads = (int)integer;
         break;
     case OPTION_TOLERANCE:
-        if (!cli_parse_number(text, &settings->tolerance) || settings->tolerance < 0)
-            good = problem_set(problem, "--tolerance %s: a number, 0 or more, is needed", text);
+        good = take_number("tolerance", text, &settings->tolerance, problem);
         break;
     case OPTION_VERSION:
         options->version = true;
@@ -191,6 +254,10 @@ static bool require(const command *options, struct problem *problem) {
                                                 : NULL;
     if (missing)
         return problem_set(problem, "%s is missing; coll-kmeans --help explains", missing);
+    const km_settings *settings = &options->settings;
+    if (!settings->checkpoint &&
+        (settings->resume || settings->every || settings->every_seconds >= 0))
+        return problem_set(problem, "--resume and --every need --checkpoint DIR");
     if (strcmp(options->centroids, options->assign) == 0)
         return problem_set(problem, "--centroids and --assign name the same file");
     return true;
@@ -210,7 +277,13 @@ static bool parse(int argc, char **argv, command *options, struct problem *probl
     }
     options->points = (const char *const *)argv + optind;
     options->files = (size_t)(argc - optind);
-    return options->help || options->version || options->benchmark || require(options, problem);
+    if (options->help || options->version || options->benchmark)
+        return true;
+    if (!require(options, problem))
+        return false;
+    if (options->settings.every_seconds < 0 && !options->settings.every)
+        options->settings.every_seconds = 300;
+    return true;
 }
 
 /* Asks for the algorithms, and finds out at once whether all settings are known and allowed. */
@@ -235,9 +308,8 @@ static bool choose_algorithms(const command *options, MPI_Comm comm, struct prob
 static bool check_outputs(const command *options, MPI_Comm comm, struct problem *problem) {
     int rank;
     MPI_Comm_rank(comm, &rank);
-    if (rank == 0 &&
-        result_file_check(options->centroids, options->points, options->files, problem))
-        result_file_check(options->assign, options->points, options->files, problem);
+    if (rank == 0 && output_check(options->centroids, options->points, options->files, problem))
+        output_check(options->assign, options->points, options->files, problem);
     return km_agree(problem, comm);
 }
 
@@ -289,7 +361,7 @@ static bool cluster(const command *options, const km_points *points, km_report *
                     MPI_Comm comm, struct problem *problem) {
     km_result result;
     int rank;
-    km_observer observer = {report_step, report_progress, report};
+    km_observer observer = {report_step, report_progress, report_note, report};
     MPI_Comm_rank(comm, &rank);
     if (!km_cluster(points, &options->settings, &observer, comm, &result, problem))
         return false;
@@ -299,6 +371,19 @@ static bool cluster(const command *options, const km_points *points, km_report *
                                 options->assign, comm, problem);
     km_result_free(&result);
     return good;
+}
+
+/* Real features have a kernel of their own, and not all that bytes have. */
+static void take_reals(command *options, const km_kernel *kernel, int rank,
+                       struct problem *problem) {
+    km_settings *settings = &options->settings;
+    bool random = !settings->start.method || settings->start.method == &km_start_random;
+    settings->kernel = kernel;
+    if (!random || settings->checkpoint)
+        problem_set(problem, "%s: for features that are whole numbers from 0 to 255 alone",
+                    random ? "--checkpoint" : "--start");
+    else if (rank == 0)
+        report_core_type();
 }
 
 static bool run(command *options, MPI_Comm comm, struct problem *problem) {
@@ -312,13 +397,11 @@ static bool run(command *options, MPI_Comm comm, struct problem *problem) {
         return false;
     const km_kernel *real = km_kernel_real();
     double start = MPI_Wtime();
-    if (!km_points_read(options->points, options->files, real != NULL, comm, &points, problem))
+    if (!km_points_map(options->points, options->files, options->mapped, real != NULL, comm,
+                       &points, problem))
         return false;
-    if (points.real.used) {
-        options->settings.kernel = real;
-        if (rank == 0)
-            report_core_type();
-    }
+    if (points.real.used)
+        take_reals(options, real, rank, problem);
     if (options->settings.k > points.total)
         problem_set(problem, "--k %zu: there are only %" PRIu64 " points", options->settings.k,
                     points.total);
@@ -334,7 +417,13 @@ static bool run(command *options, MPI_Comm comm, struct problem *problem) {
 }
 
 int main(int argc, char **argv) {
-    command options = {.settings = {.iterations = 10, .tolerance = -1, .seed = 1}};
+    command options = {.settings = {.seed = 1,
+                                    .iterations = 10,
+                                    .tolerance = -1,
+                                    .moved = -1,
+                                    .gain = -1,
+                                    .seconds = -1,
+                                    .every_seconds = -1}};
     struct problem problem = {""};
     MPI_Comm comm;
     int provided;

@@ -2,19 +2,22 @@
 
 #include "kmeans/kmeans.h"
 
-#include "kmeans/assign.h"
+#include "kmeans/checkpoint.h"
+#include "kmeans/fingerprint.h"
+#include "kmeans/map.h"
 #include "kmeans/partial.h"
-#include "kmeans/place.h"
 #include "kmeans/refill.h"
-#include "kmeans/sample.h"
 #include "kmeans/update.h"
 
 #include <coll.h>
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { WINDOW_BYTES = 1 << 28 };
 
 /* All that the steps of the iteration share. */
 typedef struct job {
@@ -23,28 +26,32 @@ typedef struct job {
     const km_observer *observer;
     MPI_Comm comm;
     int rank;
-    uint8_t *centroids;
-    uint32_t *nearest;   /* the cluster of each point */
-    uint32_t *before;    /* the same in the iteration before */
+    km_state state;
     uint32_t *distance2; /* of each point to its centroid */
-    size_t *order;       /* scratch of km_partial_add */
+    size_t window;       /* points that are summed up at once: a bounded part of their memory */
+    size_t *order;       /* scratch of km_partial_add, for a window */
     size_t *starts;
     uint8_t *old_centroids; /* rank 0 only, as the next */
     uint64_t *counts;
+    km_checkpoint checkpoint;
+    km_identity identity;
+    double started, elapsed; /* seconds: of the clock, and since then by rank 0's, on all ranks */
+    double saved;            /* when the last checkpoint was done, or the run began; at rank 0 */
+    double saving;           /* seconds spent on checkpoints */
 } job;
 
 /* Memory for all iterations at once: then what can fail for want of it fails at the start. */
 static bool allocate(job *run, struct problem *problem) {
     size_t rows = run->points->rows + 1, k = run->settings->k,
            bytes = k * km_row_bytes(run->points);
-    run->centroids = malloc(bytes);
-    run->nearest = malloc(rows * sizeof *run->nearest);
-    run->before = malloc(rows * sizeof *run->before);
+    run->state.centroids = malloc(bytes);
+    run->state.nearest = malloc(rows * sizeof *run->state.nearest);
     run->distance2 = malloc(rows * sizeof *run->distance2);
-    run->order = malloc(rows * sizeof *run->order);
+    run->window = WINDOW_BYTES / run->points->dim < rows ? WINDOW_BYTES / run->points->dim : rows;
+    run->order = malloc(run->window * sizeof *run->order);
     run->starts = malloc((k + 1) * sizeof *run->starts);
-    bool good = run->centroids && run->nearest && run->before && run->distance2 && run->order &&
-                run->starts;
+    bool good =
+        run->state.centroids && run->state.nearest && run->distance2 && run->order && run->starts;
     if (run->rank == 0) {
         run->old_centroids = malloc(bytes);
         run->counts = malloc(k * sizeof *run->counts);
@@ -58,82 +65,127 @@ static bool allocate(job *run, struct problem *problem) {
 }
 
 static void release(job *run) {
+    km_checkpoint_close(&run->checkpoint);
     free(run->counts);
     free(run->old_centroids);
     free(run->starts);
     free(run->order);
     free(run->distance2);
-    free(run->before);
-    free(run->nearest);
-    free(run->centroids);
+    free(run->state.nearest);
+    free(run->state.centroids);
+}
+
+/* What this clustering is, by which a checkpoint is known to be its own. */
+static bool identify(job *run, struct problem *problem) {
+    const km_settings *settings = run->settings;
+    run->identity = (km_identity){.total = run->points->total,
+                                  .dim = run->points->dim,
+                                  .k = settings->k,
+                                  .seed = settings->seed};
+    if (run->rank == 0)
+        km_start_describe(&settings->start, run->identity.start, problem);
+    return km_agree(problem, run->comm) && km_fingerprint(run->points, settings->threads, run->comm,
+                                                          &run->identity.fingerprint, problem);
+}
+
+/* Opens the checkpoints, if any are asked for, and goes back to the last one; or begins. */
+static bool restore(job *run, bool *resumed, struct problem *problem) {
+    const km_settings *settings = run->settings;
+    bool found;
+    *resumed = false;
+    memset(run->state.nearest, 0xff, run->points->rows * sizeof *run->state.nearest);
+    if (!settings->checkpoint)
+        return true;
+    if (!identify(run, problem) ||
+        !km_checkpoint_open(&run->checkpoint, settings->checkpoint, settings->resume, &found,
+                            run->comm, problem))
+        return false;
+    if (!found)
+        return true;
+    if (!settings->resume)
+        return problem_set(problem, "%s: has a checkpoint: resume it, or delete it to start afresh",
+                           settings->checkpoint);
+    *resumed = true;
+    return km_checkpoint_read(&run->checkpoint, &run->identity, run->points, &run->state, run->comm,
+                              problem);
+}
+
+/* What is to be known about RESUMED, where resuming was asked for. */
+static void note_start(const job *run, bool resumed) {
+    char text[128];
+    if (run->rank > 0 || !run->settings->resume)
+        return;
+    if (resumed)
+        snprintf(text, sizeof text, "resumed after iteration %" PRId64, run->state.step.iteration);
+    else
+        snprintf(text, sizeof text, "no checkpoint yet: starts from the beginning");
+    run->observer->note(text, run->observer->context);
+}
+
+/* Keeps the state on disk. Where that fails the run goes on, for the last checkpoint stays. */
+static void save(job *run) {
+    struct problem trouble = {""};
+    char text[sizeof trouble.text + 64];
+    double start = MPI_Wtime();
+    if (!km_checkpoint_write(&run->checkpoint, &run->identity, run->points, &run->state, run->comm,
+                             &trouble) &&
+        run->rank == 0) {
+        snprintf(text, sizeof text, "%s; goes on, the last checkpoint stays", trouble.text);
+        run->observer->note(text, run->observer->context);
+    }
+    run->saved = MPI_Wtime();
+    run->saving += run->saved - start;
+}
+
+/* Saves when it is time by rank 0's clock, or NOW, which is the same on all ranks. */
+static void save_when_due(job *run, bool now, struct problem *problem) {
+    const km_settings *settings = run->settings;
+    if (!settings->checkpoint)
+        return;
+    int due = now ||
+              (settings->every_seconds >= 0 && MPI_Wtime() - run->saved >= settings->every_seconds);
+    if (km_mpi(problem, MPI_Bcast(&due, 1, MPI_INT, 0, run->comm)) && due)
+        save(run);
 }
 
 static bool choose_centroids(job *run, struct problem *problem) {
-    size_t k = run->settings->k;
-    km_place *places = malloc(k * sizeof *places);
-    if (!places)
-        problem_set(problem, "out of memory");
-    bool good = km_agree(problem, run->comm);
-    for (size_t j = 0; good && j < k; j++)
-        places[j] = (km_place){km_sample_row(run->settings->seed, run->points->total, j), j};
-    good = good && km_place_rows(run->points, places, k, run->centroids, run->comm, problem);
-    free(places);
-    return good;
+    const km_settings *settings = run->settings;
+    km_seeding seeding = {.points = run->points,
+                          .k = settings->k,
+                          .start = &settings->start,
+                          .seed = settings->seed,
+                          .threads = settings->threads,
+                          .kernel = settings->kernel,
+                          .comm = run->comm};
+    return km_start_choose(&seeding, run->state.centroids, problem);
 }
 
 static bool broadcast(job *run, km_step *step, struct problem *problem) {
     double start = MPI_Wtime();
     MPI_Count bytes = (MPI_Count)(run->settings->k * km_row_bytes(run->points));
-    km_mpi(problem, COLL_Bcast(run->centroids, bytes, MPI_UINT8_T, 0, run->comm));
+    km_mpi(problem, COLL_Bcast(run->state.centroids, bytes, MPI_UINT8_T, 0, run->comm));
     step->seconds[KM_BROADCAST] = MPI_Wtime() - start;
     return km_agree(problem, run->comm);
 }
 
-/* The rows to assign between two reports of progress: some seconds of work for a fast core. */
-static size_t rows_of_report(const job *run) {
-    const uint64_t work = UINT64_C(1) << 40; /* multiplications */
-    uint64_t rows = work / run->points->dim / run->settings->k;
-    uint64_t least = (uint64_t)1024 * (uint64_t)run->settings->threads;
-    return (size_t)(rows > least ? rows : least);
-}
-
-static bool assign_rows(job *run, const km_step *step, struct problem *problem) {
-    const km_points *points = run->points;
-    const km_settings *settings = run->settings;
-    km_centroids *centroids;
-    int code = km_centroids_create(run->centroids, settings->k, points->dim, settings->kernel,
-                                   settings->threads, &centroids);
-    if (code)
-        return problem_set(problem, "the centroids can't be packed: %s", strerror(code));
-    size_t most = rows_of_report(run);
-    for (size_t row = 0; !code && row < points->rows; row += most) {
-        size_t count = points->rows - row < most ? points->rows - row : most;
-        if (run->rank == 0)
-            run->observer->progress(step->iteration, (double)row / (double)points->rows,
-                                    run->observer->context);
-        code = km_assign(points->data + row * km_row_bytes(points), count, points->dim, centroids,
-                         settings->threads, run->nearest + row, run->distance2 + row);
-    }
-    km_centroids_free(centroids);
-    return !code || problem_set(problem, "points can't be assigned: %s", strerror(code));
+static void after_round(double done, void *context, struct problem *problem) {
+    job *run = context;
+    if (run->rank == 0)
+        run->observer->progress(run->state.step.iteration + 1, done, run->observer->context);
+    save_when_due(run, false, problem);
 }
 
 /* Assigns every point, and sums up over all ranks what that came to. */
 static bool map(job *run, km_step *step, struct problem *problem) {
-    double start = MPI_Wtime();
-    uint32_t *swap = run->before;
-    run->before = run->nearest;
-    run->nearest = swap;
-    assign_rows(run, step, problem);
-
-    uint64_t sums[2] = {0, 0};
-    bool first = step->iteration == 1;
-    for (size_t i = 0; !problem->text[0] && i < run->points->rows; i++) {
+    const km_rounds rounds = {after_round, run};
+    double start = MPI_Wtime(), saving = run->saving;
+    bool good = km_map(run->points, run->settings, &run->state, run->distance2, &rounds, run->comm,
+                       problem);
+    uint64_t sums[2] = {0, run->state.moved};
+    for (size_t i = 0; good && i < run->points->rows; i++)
         sums[0] += km_real_units(&run->points->real, run->distance2[i]);
-        sums[1] += first || run->nearest[i] != run->before[i];
-    }
-    step->seconds[KM_MAP] = MPI_Wtime() - start;
-    if (!km_agree(problem, run->comm))
+    step->seconds[KM_MAP] = MPI_Wtime() - start - (run->saving - saving);
+    if (!good)
         return false;
     km_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UINT64_T, MPI_SUM, run->comm));
     step->objective = sums[0];
@@ -141,12 +193,27 @@ static bool map(job *run, km_step *step, struct problem *problem) {
     return km_agree(problem, run->comm);
 }
 
+/*
+ * Adds this rank's points to POOL, a window after the other: within one they are visited cluster by
+ * cluster, which should not go all over points that are on disk.
+ */
+static bool add_partials(job *run, COLL_Pool *pool, struct problem *problem) {
+    for (size_t row = 0; row < run->points->rows; row += run->window) {
+        km_points part = *run->points;
+        part.data += row * km_row_bytes(&part);
+        part.rows = part.rows - row < run->window ? part.rows - row : run->window;
+        if (!km_partial_add(&part, run->state.nearest + row, run->settings->k,
+                            run->settings->threads, run->order, run->starts, pool, problem))
+            return false;
+    }
+    return true;
+}
+
 /* The sums of all clusters, in POOL at rank 0. */
 static bool aggregate(job *run, COLL_Pool *pool, km_step *step, struct problem *problem) {
     COLL_Aggregate_stats stats = {0};
     double start = MPI_Wtime();
-    km_partial_add(run->points, run->nearest, run->settings->k, run->settings->threads, run->order,
-                   run->starts, pool, problem);
+    add_partials(run, pool, problem);
     step->seconds[KM_LOCAL] = MPI_Wtime() - start;
     if (!km_agree(problem, run->comm))
         return false;
@@ -174,7 +241,7 @@ static bool measure_shift(const job *run, km_step *step, struct problem *problem
     size_t bytes = km_row_bytes(run->points);
     for (size_t j = 0; run->rank == 0 && j < run->settings->k; j++) {
         double way =
-            km_way2(run->points, run->old_centroids + j * bytes, run->centroids + j * bytes);
+            km_way2(run->points, run->old_centroids + j * bytes, run->state.centroids + j * bytes);
         farthest = way > farthest ? way : farthest;
     }
     km_mpi(problem, MPI_Bcast(&farthest, 1, MPI_DOUBLE, 0, run->comm));
@@ -189,82 +256,128 @@ static bool update(job *run, km_step *step, struct problem *problem) {
     km_partial_pool(run->points, &pool, problem);
     bool good = km_agree(problem, run->comm) && aggregate(run, pool, step, problem);
     if (good && run->rank == 0) {
-        memcpy(run->old_centroids, run->centroids, k * km_row_bytes(run->points));
-        if (km_update(pool, run->points, k, run->centroids, run->counts, problem))
+        memcpy(run->old_centroids, run->state.centroids, k * km_row_bytes(run->points));
+        if (km_update(pool, run->points, k, run->state.centroids, run->counts, problem))
             count_clusters(run, step);
     }
     COLL_Pool_free(&pool);
     return good && km_agree(problem, run->comm) &&
-           km_refill(run->points, run->nearest, run->distance2, run->counts, k, run->centroids,
-                     run->comm, &step->refilled, problem) &&
+           km_refill(run->points, run->state.nearest, run->distance2, run->counts, k,
+                     run->state.centroids, run->comm, &step->refilled, problem) &&
            measure_shift(run, step, problem);
 }
 
-/* Rank 0 learns the time of the slowest rank in each phase. */
-static bool gather_seconds(const job *run, km_step *step, struct problem *problem) {
+/* Rank 0 learns the time of the slowest rank in each phase, and all ranks that of rank 0. */
+static bool gather_seconds(job *run, km_step *step, struct problem *problem) {
     double mine[KM_PHASES];
     memcpy(mine, step->seconds, sizeof mine);
     km_mpi(problem, MPI_Reduce(mine, step->seconds, KM_PHASES, MPI_DOUBLE, MPI_MAX, 0, run->comm));
+    run->elapsed = MPI_Wtime() - run->started;
+    km_mpi(problem, MPI_Bcast(&run->elapsed, 1, MPI_DOUBLE, 0, run->comm));
     return km_agree(problem, run->comm);
 }
 
-/* One iteration. Where no point moved there is nothing to update: then all stays as it is. */
-static bool iterate(job *run, km_step *step, struct problem *problem) {
+/*
+ * One iteration. Where no point moved there is nothing to update: then all stays as it is,
+ * imbalance and empty clusters too. The state's step changes at the end, when the iteration is
+ * complete.
+ */
+static bool iterate(job *run, struct problem *problem) {
     double start = MPI_Wtime();
-    if (!broadcast(run, step, problem) || !map(run, step, problem))
+    km_step step = run->state.step;
+    step.iteration++;
+    step.previous = step.objective;
+    step.refilled = 0;
+    step.shift = 0;
+    memset(step.seconds, 0, sizeof step.seconds);
+    if (!broadcast(run, &step, problem) || !map(run, &step, problem))
         return false;
-    if (step->moved && !update(run, step, problem))
+    if (step.moved && !update(run, &step, problem))
         return false;
-    step->seconds[KM_TOTAL] = MPI_Wtime() - start;
-    if (!gather_seconds(run, step, problem))
+    step.seconds[KM_TOTAL] = MPI_Wtime() - start;
+    if (!gather_seconds(run, &step, problem))
         return false;
     if (run->rank == 0)
-        run->observer->step(step, run->observer->context);
+        run->observer->step(&step, run->observer->context);
+    run->state.step = step;
     return true;
 }
 
-/* Whether STEP was the last one, and why. */
-static bool stops(const km_settings *settings, const km_step *step, km_stop *why) {
-    if (!step->moved || step->shift == 0)
-        *why = KM_STOP_UNMOVED;
-    else if (step->shift <= settings->tolerance)
-        *why = KM_STOP_TOLERANCE;
-    else if (step->iteration >= settings->iterations)
-        *why = KM_STOP_ITERATIONS;
+/* Whether a step, not the first, made too little difference to go on, and in what. */
+static bool is_little(const km_settings *settings, const km_step *step, uint64_t total,
+                      km_stop *why) {
+    double gain = (double)step->previous - (double)step->objective;
+    if ((double)step->moved <= settings->moved * (double)total)
+        *why = KM_STOP_MOVED;
+    else if (gain <= settings->gain * (double)step->previous)
+        *why = KM_STOP_GAIN;
     else
         return false;
     return true;
 }
 
-static bool iterate_all(job *run, km_result *result, struct problem *problem) {
-    /* Imbalance and empty clusters stay from before in an iteration that moves no point. */
-    km_step step = {0};
-    result->stop = KM_STOP_ITERATIONS;
-    while (step.iteration < run->settings->iterations) {
-        step.iteration++;
-        step.refilled = 0;
-        step.shift = 0;
-        memset(step.seconds, 0, sizeof step.seconds);
-        if (!iterate(run, &step, problem))
-            return false;
-        if (stops(run->settings, &step, &result->stop))
-            break;
-    }
-    result->iterations = step.iteration;
-    result->objective = step.objective;
-    if (result->stop == KM_STOP_UNMOVED)
+/* Whether the last step was the last one, and why. */
+static bool stops(const job *run, km_stop *why) {
+    const km_settings *settings = run->settings;
+    const km_step *step = &run->state.step;
+    bool begun = step->iteration > 0;
+    if (begun && (!step->moved || step->shift == 0))
+        *why = KM_STOP_UNMOVED;
+    else if (begun && step->shift <= settings->tolerance)
+        *why = KM_STOP_TOLERANCE;
+    else if (step->iteration > 1 && is_little(settings, step, run->points->total, why))
         return true;
-    /* The centroids have moved since the points were assigned. */
-    step.iteration++;
-    if (!broadcast(run, &step, problem) || !map(run, &step, problem))
+    else if (step->iteration >= settings->iterations)
+        *why = KM_STOP_ITERATIONS;
+    else if (settings->seconds >= 0 && run->elapsed >= settings->seconds)
+        *why = KM_STOP_SECONDS;
+    else
         return false;
-    result->objective = step.objective;
+    return true;
+}
+
+/* After an iteration that isn't the end: all points are to be assigned again. */
+static void begin_next(job *run) {
+    run->state.moved = 0;
+    for (size_t i = 0; i < run->points->rows; i++)
+        run->state.nearest[i] |= KM_PENDING;
+}
+
+static bool iterate_all(job *run, km_result *result, struct problem *problem) {
+    const km_settings *settings = run->settings;
+    km_step *step = &run->state.step, last = {0};
+    bool stop = stops(run, &result->stop);
+    while (!stop) {
+        if (!iterate(run, problem))
+            return false;
+        stop = stops(run, &result->stop);
+        if (stop && result->stop == KM_STOP_UNMOVED)
+            break;
+        begin_next(run);
+        save_when_due(run, stop || (settings->every && step->iteration % settings->every == 0),
+                      problem);
+    }
+    result->iterations = step->iteration;
+    result->objective = step->objective;
+    if (result->stop == KM_STOP_UNMOVED)
+        return km_agree(problem, run->comm);
+    /* The centroids have moved since the points were assigned. */
+    if (!broadcast(run, &last, problem) || !map(run, &last, problem))
+        return false;
+    result->objective = last.objective;
     return true;
 }
 
 bool km_cluster(const km_points *points, const km_settings *settings, const km_observer *observer,
                 MPI_Comm comm, km_result *result, struct problem *problem) {
-    job run = {.points = points, .settings = settings, .observer = observer, .comm = comm};
+    job run = {.points = points,
+               .settings = settings,
+               .observer = observer,
+               .comm = comm,
+               .checkpoint = {.lock = -1},
+               .started = MPI_Wtime()};
+    bool resumed;
+    run.saved = run.started;
     *result = (km_result){.centroids = NULL};
     if (settings->k < 1 || settings->k > INT32_MAX)
         problem_set(problem, "k is %zu; 1 to %" PRId32 " are allowed", settings->k, INT32_MAX);
@@ -274,13 +387,16 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
     km_mpi(problem, MPI_Comm_rank(comm, &run.rank));
     if (!km_agree(problem, comm))
         return false;
-    bool good = allocate(&run, problem) && choose_centroids(&run, problem) &&
-                iterate_all(&run, result, problem);
+    bool good = allocate(&run, problem) && restore(&run, &resumed, problem);
+    if (good)
+        note_start(&run, resumed);
+    good =
+        good && (resumed || choose_centroids(&run, problem)) && iterate_all(&run, result, problem);
     if (good) {
-        result->centroids = run.centroids;
-        result->nearest = run.nearest;
-        run.centroids = NULL;
-        run.nearest = NULL;
+        result->centroids = run.state.centroids;
+        result->nearest = run.state.nearest;
+        run.state.centroids = NULL;
+        run.state.nearest = NULL;
     }
     release(&run);
     return good;

@@ -11,16 +11,25 @@
 
 #include "kmeans/kernel.h"
 #include "kmeans/points.h"
+#include "kmeans/start.h"
 
 #include <stdint.h>
 
 typedef struct km_settings {
     size_t k;
-    int64_t iterations; /* at most, 0 for none */
-    double tolerance;   /* stop when no centroid moves farther than this; below 0: not asked for */
-    uint64_t seed;      /* of the initial centroids */
-    int threads;        /* of this rank */
+    km_start start; /* how the initial centroids are chosen; of zeros: at random */
+    uint64_t seed;  /* for that */
+    int threads;    /* of this rank */
     const km_kernel *kernel;
+    int64_t iterations;     /* at most, 0 for none */
+    double tolerance;       /* stop when no centroid moves farther than this; below 0: no stop */
+    double moved;           /* ... when no more than this share of the points moves; the same */
+    double gain;            /* ... when the objective falls by no more than this share; the same */
+    double seconds;         /* start no iteration after so many; the same */
+    const char *checkpoint; /* directory for checkpoints, or NULL */
+    bool resume;            /* go on from the one that is there, if any */
+    int64_t every;          /* iterations from one checkpoint to the next; 0: by time alone */
+    double every_seconds;   /* the same in seconds, also within an iteration; below 0: never */
 } km_settings;
 
 typedef enum km_phase {
@@ -38,6 +47,7 @@ typedef struct km_step {
     int64_t iteration;         /* from 1 */
     uint64_t objective;        /* sum of squared distances to the centroids that were broadcast; in
                                   units where features are real (km_real_objective) */
+    uint64_t previous;         /* the objective of the iteration before; 0 in the first */
     uint64_t moved;            /* points whose cluster changed; all in the first iteration */
     double imbalance;          /* k * sum of squared counts / n^2: 1 for clusters of equal size */
     uint64_t empty;            /* clusters without a point */
@@ -49,6 +59,9 @@ typedef struct km_step {
 typedef enum km_stop {
     KM_STOP_UNMOVED,   /* neither a point nor a centroid moved */
     KM_STOP_TOLERANCE, /* no centroid moved farther than the tolerance */
+    KM_STOP_MOVED,     /* few points moved */
+    KM_STOP_GAIN,      /* the objective fell by little */
+    KM_STOP_SECONDS,   /* the time is up */
     KM_STOP_ITERATIONS
 } km_stop;
 
@@ -58,6 +71,8 @@ typedef struct km_observer {
     void (*step)(const km_step *step, void *context);
     /* Now and then within iteration ITERATION, of whose map phase DONE (0 to 1) is done. */
     void (*progress)(int64_t iteration, double done, void *context);
+    /* Something to know, as a line, that doesn't end the run. */
+    void (*note)(const char *text, void *context);
     void *context;
 } km_observer;
 
@@ -70,8 +85,13 @@ typedef struct km_result {
 } km_result;
 
 /*
- * Clusters POINTS, from k distinct rows that the seed chooses. Collective; on false all ranks have
+ * Clusters POINTS. Collective; on false all ranks have
  * the same problem. The caller frees RESULT with km_result_free.
+ *
+ * A checkpoint that can't be written is noted; the one before stays and the run goes on. Resumed
+ * from a checkpoint, at any number of ranks and threads, it ends with the same bits as if it had
+ * never been interrupted. One that is there without being asked to resume it is a problem, so that
+ * nobody's work is lost.
  *
  * The objective never rises from one iteration to the next (update.h says why).
  */

@@ -28,6 +28,9 @@ libkmeans_la_SOURCES = \
 	kmeans/assign_scalar.c \
 	kmeans/assign_vnni.c \
 	kmeans/benchmark.c kmeans/benchmark.h \
+	kmeans/checkpoint.c kmeans/checkpoint.h \
+	kmeans/draw.c kmeans/draw.h \
+	kmeans/fingerprint.c kmeans/fingerprint.h \
 	kmeans/format.h \
 	kmeans/format_npy.c \
 	kmeans/format_records.c \
@@ -35,17 +38,28 @@ libkmeans_la_SOURCES = \
 	kmeans/format_vecs.c \
 	kmeans/kernel.c kmeans/kernel.h kmeans/kernels.h \
 	kmeans/kmeans.c kmeans/kmeans.h \
+	kmeans/map.c kmeans/map.h \
 	kmeans/partial.c kmeans/partial.h \
 	kmeans/peak.c kmeans/peak.h \
 	kmeans/place.c kmeans/place.h \
 	kmeans/points.c kmeans/points.h \
+	kmeans/random.c kmeans/random.h \
 	kmeans/real.c kmeans/real.h \
 	kmeans/refill.c kmeans/refill.h \
 	kmeans/result.c kmeans/result.h \
-	kmeans/result_file.c kmeans/result_file.h \
+	kmeans/room.c kmeans/room.h \
+	kmeans/rows.c kmeans/rows.h \
 	kmeans/sample.c kmeans/sample.h \
+	kmeans/start.c kmeans/start.h \
+	kmeans/start_chain.c \
+	kmeans/start_file.c \
+	kmeans/start_parallel.c \
+	kmeans/start_plus_plus.c \
+	kmeans/start_random.c \
+	kmeans/state.h \
 	kmeans/threads.c kmeans/threads.h \
-	kmeans/update.c kmeans/update.h
+	kmeans/update.c kmeans/update.h \
+	lib/crc32c.c lib/crc32c.h
 # A compiler without OpenMP ignores its pragmas, and one thread does the work.
 libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(OPENBLAS_CFLAGS) -Wno-unknown-pragmas
 libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

@@ -125,9 +125,28 @@ static bool read_part(const km_source *source, uint64_t offset, const km_points 
     return good;
 }
 
-/* Makes room for this rank's share of the rows. */
-static bool allocate_share(const km_source *sources, size_t count, MPI_Comm comm, km_points *points,
-                           struct problem *problem) {
+/* Whether the rows of a file lie in it as they do in memory. */
+static bool is_plain(const km_source *source) {
+    return source->format->read == km_read_records && source->layout.prefix == 0 &&
+           source->layout.element == 1;
+}
+
+/* Room for this rank's rows; *FILLED when they are in it already. */
+static bool make_room(const km_source *sources, size_t count, const char *directory,
+                      km_points *points, bool *filled, struct problem *problem) {
+    const km_layout *layout = &sources[0].layout;
+    size_t bytes = points->rows * km_row_bytes(points);
+    *filled = directory && bytes && count == 1 && is_plain(&sources[0]);
+    bool good = *filled
+                    ? km_room_of_file(&points->room, sources[0].path,
+                                      layout->start + points->first * points->dim, bytes, problem)
+                    : km_room_make(&points->room, bytes, directory, problem);
+    points->data = points->room.data;
+    return good;
+}
+
+static bool read_rows(const km_source *sources, size_t count, const char *directory, MPI_Comm comm,
+                      km_points *points, struct problem *problem) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
@@ -143,24 +162,31 @@ static bool allocate_share(const km_source *sources, size_t count, MPI_Comm comm
         return problem_set(problem, "%" PRIu64 " points of %zu features are too many",
                            points->total, points->dim);
     points->rows = (size_t)rows;
-    points->data = malloc(points->rows * km_row_bytes(points) + 1);
-    return points->data ||
-           problem_set(problem,
-                       "out of memory: %zu points of %zu features for one rank; use more nodes",
-                       points->rows, points->dim);
-}
-
-/* Reads this rank's share, as bytes or, where REALS, as float32. Collective; agrees. */
-static bool read_share(km_source *sources, size_t count, bool reals, MPI_Comm comm,
-                       km_points *points, struct problem *problem) {
-    *points = (km_points){.real = {.used = reals}};
+    bool filled;
+    if (!make_room(sources, count, directory, points, &filled, problem))
+        return !directory ? problem_set(problem,
+                                        "out of memory: %zu points of %zu features for one rank; "
+                                        "use more nodes, or --mapped",
+                                        points->rows, points->dim)
+                          : false;
     uint64_t offset = 0;
-    bool good = allocate_share(sources, count, comm, points, problem);
-    for (size_t i = 0; good && i < count; i++) {
-        sources[i].reals = reals;
-        good = read_part(&sources[i], offset, points, problem);
+    for (size_t i = 0; !filled && i < count; i++) {
+        if (!read_part(&sources[i], offset, points, problem))
+            return false;
         offset += sources[i].layout.rows;
     }
+    return true;
+}
+
+/* This rank's share, as bytes or, where REALS, as float32. Collective; agrees. */
+static bool read_share(km_source *sources, size_t count, const char *directory, bool reals,
+                       MPI_Comm comm, km_points *points, struct problem *problem) {
+    km_points_free(points);
+    *problem = (struct problem){""};
+    points->real.used = reals;
+    for (size_t i = 0; i < count; i++)
+        sources[i].reals = reals;
+    read_rows(sources, count, directory, comm, points, problem);
     return km_agree(problem, comm) &&
            (!reals || km_real_scale((const float *)points->data, points->rows * points->dim,
                                     points->total, points->dim, comm, &points->real, problem));
@@ -173,20 +199,13 @@ static bool all_float32(const km_source *sources, size_t count) {
     return true;
 }
 
-/* As bytes, or what can't be read so as float32, where that is allowed. Collective; agrees. */
-static bool read_shares(km_source *sources, size_t count, bool reals, MPI_Comm comm,
-                        km_points *points, struct problem *problem) {
-    if (read_share(sources, count, false, comm, points, problem))
-        return true;
-    if (!reals || !all_float32(sources, count))
-        return false;
-    km_points_free(points);
-    *problem = (struct problem){""};
-    return read_share(sources, count, true, comm, points, problem);
+bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
+                    struct problem *problem) {
+    return km_points_map(paths, count, NULL, false, comm, points, problem);
 }
 
-bool km_points_read(const char *const *paths, size_t count, bool reals, MPI_Comm comm,
-                    km_points *points, struct problem *problem) {
+bool km_points_map(const char *const *paths, size_t count, const char *directory, bool reals,
+                   MPI_Comm comm, km_points *points, struct problem *problem) {
     bool good = true;
     *points = (km_points){.data = NULL};
     km_source *sources = calloc(count, sizeof *sources);
@@ -200,7 +219,9 @@ bool km_points_read(const char *const *paths, size_t count, bool reals, MPI_Comm
         sources[i].path = paths[i];
         good = share_description(&sources[i], &sources[0], comm, problem);
     }
-    good = good && read_shares(sources, count, reals, comm, points, problem);
+    good = good && (read_share(sources, count, directory, false, comm, points, problem) ||
+                    (reals && all_float32(sources, count) &&
+                     read_share(sources, count, directory, true, comm, points, problem)));
     for (size_t i = 0; i < count; i++)
         free(sources[i].lines);
     free(sources);
@@ -210,6 +231,6 @@ bool km_points_read(const char *const *paths, size_t count, bool reals, MPI_Comm
 }
 
 void km_points_free(km_points *points) {
-    free(points->data);
+    km_room_free(&points->room);
     *points = (km_points){.data = NULL};
 }

@@ -1,9 +1,10 @@
-/* The points to be clustered: every rank holds an even share of the rows, in memory. */
+/* The points to be clustered: every rank holds an even share of the rows, in memory or mapped. */
 #ifndef COLL_KMEANS_POINTS_H
 #define COLL_KMEANS_POINTS_H
 
 #include "kmeans/agree.h"
 #include "kmeans/real.h"
+#include "kmeans/room.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -17,16 +18,25 @@ typedef struct km_points {
     uint64_t first; /* the place of this rank's first row among all */
     uint64_t total; /* rows of all ranks */
     km_real real;   /* where features are float32; all 0 where they are unsigned bytes */
+    km_room room;   /* where the data are; of zeros: not km_points_free's business */
 } km_points;
 
 /*
  * Reads the files at PATHS, one after the other in that order, each rank its share of the rows.
- * Features become unsigned bytes; where they can't, as some are no whole numbers from 0 to 255, and
- * all files are of float32, they stay float32 if REALS is true, else it is a problem. Collective;
- * on false all ranks have the same problem. The caller frees POINTS with km_points_free.
+ * Collective; on false all ranks have the same problem. The caller frees POINTS with
+ * km_points_free.
  */
-bool km_points_read(const char *const *paths, size_t count, bool reals, MPI_Comm comm,
-                    km_points *points, struct problem *problem);
+bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
+                    struct problem *problem);
+
+/*
+ * The same, with the points left on disk unless DIRECTORY is NULL: one file whose rows are just
+ * their unsigned bytes (.npy) is mapped where it is, and must not change until the end; of anything
+ * else a copy, which has no name, is mapped in DIRECTORY. With REALS, features of files that are
+ * all of float32 stay float32 where some are no whole numbers from 0 to 255.
+ */
+bool km_points_map(const char *const *paths, size_t count, const char *directory, bool reals,
+                   MPI_Comm comm, km_points *points, struct problem *problem);
 
 /* Bytes of a row of POINTS, or of a centroid among them. */
 size_t km_row_bytes(const km_points *points);

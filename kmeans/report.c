@@ -11,6 +11,7 @@ void report_begin(km_report *report, const km_points *points, const km_settings 
     report->points = points;
     report->started = MPI_Wtime();
     report->shown = 0;
+    report->skipped = -1;
     report->iterations = settings->iterations;
     printf("%" PRIu64 " points of %zu features, read in %.2f s; k = %zu; %d rank%s, %d thread%s on "
            "rank 0, kernel %s\n",
@@ -80,6 +81,8 @@ void report_step(const km_step *step, void *context) {
 void report_progress(int64_t iteration, double done, void *context) {
     km_report *report = context;
     double now = MPI_Wtime(), passes = (double)(iteration - 1) + done;
+    if (report->skipped < 0)
+        report->skipped = (double)(iteration - 1);
     if (!report->progress || now - report->shown < 0.2)
         return;
     report->shown = now;
@@ -90,10 +93,16 @@ void report_progress(int64_t iteration, double done, void *context) {
         fprintf(stderr, "iteration %" PRId64 " of %" PRId64 ": %.0f%%", iteration,
                 report->iterations, 100 * done);
     /* One more pass over the points follows the last iteration. */
-    if (passes > 0)
+    if (passes > report->skipped)
         fprintf(stderr, ", at most %.0f s left",
-                (now - report->started) * ((double)report->iterations + 1 - passes) / passes);
+                (now - report->started) * ((double)report->iterations + 1 - passes) /
+                    (passes - report->skipped));
     fflush(stderr);
+}
+
+void report_note(const char *text, void *context) {
+    hide_progress(context);
+    fprintf(stderr, "coll-kmeans: %s\n", text);
 }
 
 static const char *reason(km_stop stop) {
@@ -102,6 +111,12 @@ static const char *reason(km_stop stop) {
         return "no centroid moves any more";
     case KM_STOP_TOLERANCE:
         return "no centroid moves farther than the tolerance";
+    case KM_STOP_MOVED:
+        return "no more than the given share of the points moves";
+    case KM_STOP_GAIN:
+        return "the objective falls by no more than the given share";
+    case KM_STOP_SECONDS:
+        return "the time is up";
     case KM_STOP_ITERATIONS:
         break;
     }

@@ -12,7 +12,8 @@ typedef struct km_report {
     bool progress;
     int64_t iterations; /* at most */
     double started;
-    double shown; /* when the progress was shown last */
+    double skipped; /* passes over the points that a run before this one made; below 0: not known */
+    double shown;   /* when the progress was shown last */
 } km_report;
 
 /* Starts the clock and prints the head of the table. POINTS must live as long as the report. */
@@ -22,6 +23,7 @@ void report_begin(km_report *report, const km_points *points, const km_settings 
 /* The observer whose context is a report. */
 void report_step(const km_step *step, void *context);
 void report_progress(int64_t iteration, double done, void *context);
+void report_note(const char *text, void *context);
 
 /* Prints the summary. */
 void report_end(km_report *report, const km_result *result);

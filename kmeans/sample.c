@@ -8,19 +8,14 @@
 
 #include "kmeans/sample.h"
 
-/* The mixing function of splitmix64 (Steele, Lea and Flood, 2014). */
-static uint64_t mix(uint64_t value) {
-    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
-    value = (value ^ value >> 27) * 0x94d049bb133111eb;
-    return value ^ value >> 31;
-}
+#include "kmeans/random.h"
 
 static uint64_t permute(uint64_t seed, unsigned half_bits, uint64_t value) {
     enum { ROUNDS = 6 };
     uint64_t mask = (UINT64_C(1) << half_bits) - 1, left = value >> half_bits, right = value & mask;
     for (uint64_t round = 1; round <= ROUNDS; round++) {
-        uint64_t key = mix(seed + round * 0x9e3779b97f4a7c15);
-        uint64_t next = left ^ (mix(key + right) & mask);
+        uint64_t key = km_mix(seed + round * 0x9e3779b97f4a7c15);
+        uint64_t next = left ^ (km_mix(key + right) & mask);
         left = right;
         right = next;
     }

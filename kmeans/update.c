@@ -11,10 +11,11 @@ typedef struct update {
 } update;
 
 uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim) {
-    uint64_t sum = 0;
+    uint32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
     for (size_t i = 0; i < dim; i++) {
         int difference = a[i] - b[i];
-        sum += (uint64_t)(difference * difference);
+        sum += (uint32_t)(difference * difference);
     }
     return sum;
 }

@@ -4,7 +4,7 @@
 
 #include "kmeans/partial.h"
 
-/* The squared distance between two vectors of uint8. */
+/* The squared distance between two vectors of uint8, of KM_MAX_DIM (assign.h) features at most. */
 uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim);
 
 /* The squared distance between two rows or centroids of POINTS. */

@@ -27,7 +27,8 @@ EXTRA_DIST += \
 	scripts/plot.d/picture.awk \
 	scripts/plot.d/rows.awk \
 	scripts/quickstart \
-	scripts/simulate
+	scripts/simulate \
+	scripts/wrapper-cost
 
 # What scripts/simulate builds, runs and writes.
 EXTRA_DIST += \

@@ -97,6 +97,23 @@ run 2 --k 12 --seed 2 points.txt --centroids c.npy --assign a.npy --tolerance 10
 grep -q '^1 iteration ' out || fail "a tolerance stops at once"
 test "$(find . -name '*.npy*' | wc -l)" = 2 || fail "temporary files are left"
 
+# Other starts and stops: the same bits at any number of ranks, and points that stay on disk.
+for start in k-means++ 'k-means||:rounds=3' 'k-means||:memory=100' afk-mc2:chain=20 file:c.npy; do
+    run 1 --k 12 --start "$start" points.txt --centroids c2.npy --assign a2.npy || fail "$start"
+    run 3 --k 12 --start "$start" points.txt --centroids c3.npy --assign a3.npy --mapped . ||
+        fail "$start, mapped"
+    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "--start $start depends on the ranks"
+done
+run 2 --k 5 --start k-means++ c2.npy --mapped . --centroids c3.npy --assign a3.npy ||
+    fail "a mapped .npy"
+for stop in "--moved 1" "--gain 1"; do
+    run 2 --k 12 $stop points.txt --centroids c3.npy --assign a3.npy || fail "$stop"
+    grep -q '^2 iterations ' out || fail "$stop stops as soon as there is something to compare"
+done
+run 2 --k 12 --seconds 0 points.txt --centroids c3.npy --assign a3.npy || fail "--seconds"
+grep -q '^1 iteration .*the time is up' out || fail "--seconds 0 stops after one iteration"
+rm -f c2.npy a2.npy c3.npy a3.npy
+
 # Real features, where this coll-kmeans takes them: float32 centroids, the same bits anywhere.
 for i in 1 2 3 4 5 6 7 8 9 10; do
     printf '\002\000\000\000\000\000\300\077\000\000\020\300' # 1.5 -2.25
@@ -161,6 +178,21 @@ refuses "c.npy: can't be written: it is also read" --k 2 c.npy --centroids c.npy
 refuses "/dev/full: can't be written" --k 2 points.txt --centroids results/c.npy --assign /dev/full
 refuses "nonsense" --k 2 --bcast nonsense points.txt $to
 refuses "nonsense" --k 2 --aggregate nonsense points.txt $to
+refuses "--resume and --every need --checkpoint DIR" --k 2 points.txt $to --resume
+refuses "nowhere/ck: can't be made: No such file" --k 2 points.txt $to --checkpoint nowhere/ck
+refuses "nowhere: is no directory for checkpoints: No such file" \
+    --k 2 points.txt $to --checkpoint nowhere --resume
+refuses "--every 0: a number from 1" --k 2 points.txt $to --checkpoint x --every 0
+refuses "--every-seconds -1: a number, 0 or more" --k 2 points.txt $to --checkpoint x --every-seconds -1
+refuses "--gain x: a number, 0 or more" --k 2 --gain x points.txt $to
+refuses "--start kmeans++: random, k-means++," --k 2 --start kmeans++ points.txt $to
+refuses "afk-mc2 has no parameter \"rounds\"" --k 2 --start afk-mc2:rounds=2 points.txt $to
+refuses "chain=N is needed, N from 1" --k 2 --start afk-mc2:chain=0 points.txt $to
+refuses "file:PATH needs a path" --k 2 --start file: points.txt $to
+refuses "missing: can't be opened" --k 2 --start file:missing points.txt $to
+refuses "c.npy: has 12 rows of 20 features; the start needs 2 of 20" \
+    --k 2 --start file:c.npy points.txt $to
+refuses "nowhere: no place for mapped points: No such file" --k 2 points.txt $to --mapped nowhere
 COLL_BCAST=nonsense
 export COLL_BCAST
 refuses COLL_BCAST --k 2 points.txt $to
@@ -178,5 +210,13 @@ if mount -t tmpfs -o size=8k tmpfs "$disk" 2>/dev/null; then
     test "$(grep -c '^coll-kmeans: .*disk/a.npy: can.t be written: No space left' err)" = 1 ||
         fail "full disk"
     test -z "$(ls -A disk)" || fail "files are left on a full disk"
+    # A checkpoint that has no room is noted, and the run goes on to its end.
+    run 3 --k 12 many.txt --centroids c2.npy --assign a2.npy --checkpoint disk/ck --every 1 ||
+        fail "a full disk for checkpoints"
+    grep -q '^coll-kmeans: disk/ck/checkpoint: can.t be written: No space left.*goes on' err ||
+        fail "a full disk for checkpoints"
+    test -z "$(ls -A disk/ck)" || fail "a part of a checkpoint is left on a full disk"
+    counts=2
+    refuses "disk: no place for" --k 2 many.txt $to --mapped disk
 fi
 echo "all as it should be"

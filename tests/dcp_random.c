@@ -1,11 +1,14 @@
 /*
  * Random programs on dedicated processors: communicators come and go, allreduces of many kinds are
- * posted on all of them, waited for and tested in an order that every rank chooses for itself.
- * COLL_TEST_SEED repeats one, COLL_TEST_STEPS says how long they are.
+ * posted on all of them, waited for and tested in an order that every rank chooses for itself,
+ * among the MPI library's own. Nothing may be left behind. COLL_TEST_PROGRAMS says how many run
+ * with each number of DCPs and each transport, COLL_TEST_SEED which is the first, COLL_TEST_STEPS
+ * how long they are.
  */
 #include "config.h"
 
 #include "cdcp/dcp.h"
+#include "cdcp/request.h"
 #include "tests/dcp_run.h"
 #include "tests/harness.h"
 
@@ -16,7 +19,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { COMMS = 6, PENDING = 60, MOST_COUNT = 24, VALUE = 8, STEPS = 1500, MOST_RANKS = 64 };
+enum { COMMS = 6, PENDING = 60, MOST_COUNT = 24, VALUE = 8, MOST_RANKS = 64 };
+enum { PROGRAMS = 8, STEPS = 200 };
 
 typedef struct generator {
     uint64_t state;
@@ -167,6 +171,17 @@ static void post(program *p, const circle *c, kind which, int count) {
         wait_for(p, slot);
 }
 
+/* The MPI library foretells the same; its sums of floating-point numbers may differ by rounding. */
+static void compare_native(program *p, const circle *c, kind which) {
+    char value[VALUE], expected[VALUE], result[VALUE];
+    if (which == SUM_DOUBLE)
+        return;
+    bring(p, which, p->rank, 0, value);
+    foretell(p, which, c, 0, expected);
+    PMPI_Allreduce(value, result, 1, kinds[which].type, kinds[which].op, c->comm);
+    check(p, memcmp(result, expected, VALUE) == 0, "another result than the MPI library's");
+}
+
 static void enter(program *p, circle *c, MPI_Comm comm) {
     MPI_Group group, all;
     *c = (circle){.comm = comm};
@@ -214,41 +229,80 @@ static void take_step(program *p) {
     if (c->comm != MPI_COMM_NULL &&
         coll_dcp_takes(count, kinds[which].type, kinds[which].op, c->comm))
         post(p, c, which, count);
+    if (c->comm != MPI_COMM_NULL && what > 90)
+        compare_native(p, c, which);
     test_one(p, &p->pending[below(&p->own, PENDING)]);
 }
 
-static bool run_program(MPI_Comm app, void *context) {
-    const uint64_t *seed = context;
-    const char *steps = getenv("COLL_TEST_STEPS");
-    program *p = calloc(1, sizeof *p);
-    *p = (program){.seed = *seed, .shared = {*seed}, .app = app, .good = true};
-    PMPI_Comm_rank(app, &p->rank);
-    p->own.state = *seed ^ (uint64_t)p->rank << 40;
+static int length_of_programs(void) {
+    const char *given = getenv("COLL_TEST_STEPS");
+    return given ? atoi(given) : STEPS;
+}
+
+static void run_program(program *p) {
+    int steps = length_of_programs();
     for (int i = 0; i < COMMS; i++)
-        enter(p, &p->circles[i], i ? MPI_COMM_NULL : app);
-    for (p->step = 0; p->step < (steps ? atoi(steps) : STEPS); p->step++)
+        enter(p, &p->circles[i], i ? MPI_COMM_NULL : p->app);
+    for (p->step = 0; p->step < steps; p->step++)
         take_step(p);
     for (int i = 0; i < PENDING; i++)
         wait_for(p, &p->pending[i]);
     for (int i = 1; i < COMMS; i++)
         if (p->circles[i].comm != MPI_COMM_NULL)
             PMPI_Comm_free(&p->circles[i].comm);
-    bool good = p->good;
+}
+
+/* The lowest numbers are given again: what is left behind makes them grow. */
+static MPI_Fint next_handle(MPI_Comm app) {
+    MPI_Comm copy;
+    PMPI_Comm_dup(app, &copy);
+    MPI_Fint handle = PMPI_Comm_c2f(copy);
+    PMPI_Comm_free(&copy);
+    return handle;
+}
+
+static int next_request(void) {
+    coll_dcp_request *request = coll_request_take();
+    int number = coll_request_number(request);
+    coll_request_give_back(request);
+    return number;
+}
+
+/* Programs of consecutive seeds from CONTEXT's on, which is the next one's afterwards. */
+static bool run_programs(MPI_Comm app, void *context) {
+    uint64_t *seed = context;
+    const char *given = getenv("COLL_TEST_PROGRAMS");
+    int programs = given ? atoi(given) : PROGRAMS;
+    MPI_Fint handle = next_handle(app);
+    program *p = malloc(sizeof *p);
+    bool good = true;
+    for (int i = 0; i < programs && good; i++, ++*seed) {
+        *p = (program){.seed = *seed, .shared = {*seed}, .app = app, .good = true};
+        PMPI_Comm_rank(app, &p->rank);
+        p->own.state = *seed ^ (uint64_t)p->rank << 40;
+        run_program(p);
+        check(p, next_handle(app) == handle, "a communicator is left");
+        check(p, next_request() < PENDING, "requests are left");
+        PMPI_Allreduce(&p->good, &good, 1, MPI_C_BOOL, MPI_LAND, app);
+    }
     free(p);
     return good;
 }
 
 START_TEST(random_programs) {
     const char *given = getenv("COLL_TEST_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+    uint64_t first = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    PMPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    PMPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("COLL_TEST_SEED=%" PRIu64 "\n", seed);
-    harness_assert(dcp_run_everywhere(ranks > 3 ? ranks - 3 : ranks - 1, 3, run_program, &seed),
-                   "COLL_TEST_SEED=%" PRIu64, seed);
+        printf("COLL_TEST_SEED=%" PRIu64 "\n", first);
+    uint64_t seed = first;
+    harness_assert(dcp_run_everywhere(ranks > 3 ? ranks - 3 : ranks - 1, 3, run_programs, &seed),
+                   "COLL_TEST_SEED=%" PRIu64, first);
+    if (rank == 0)
+        printf("%" PRIu64 " programs\n", seed - first);
 }
 END_TEST
 

@@ -58,6 +58,7 @@ same() {
 same 3 calls
 same 1 calls
 same 3 requests
+same 3 random
 same 3 mpif_h
 same 3 use_mpi
 same 3 use_mpi_f08

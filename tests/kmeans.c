@@ -193,7 +193,14 @@ static void watch_step(const km_step *step, void *context) {
 
 static void watch_progress(int64_t iteration, double done, void *context) {
     struct watch *watch = context;
-    watch->good = watch->good && iteration >= 1 && done >= 0 && done < 1;
+    watch->good = watch->good && iteration >= 1 && done >= 0 && done <= 1;
+}
+
+/* Nothing is noted where there are no checkpoints. */
+static void watch_note(const char *text, void *context) {
+    struct watch *watch = context;
+    (void)text;
+    watch->good = false;
 }
 
 static void make_points(const struct trial *trial, km_points *points) {
@@ -231,11 +238,14 @@ START_TEST(same_as_reference) {
         km_settings settings = {.k = trial->k,
                                 .iterations = trial->iterations,
                                 .tolerance = trial->tolerance,
+                                .moved = -1,
+                                .gain = -1,
+                                .seconds = -1,
                                 .seed = SEED,
                                 .threads = threads,
                                 .kernel = km_kernel_best(text, sizeof text)};
         struct watch watch = {.reference = &expected, .objective = UINT64_MAX, .good = true};
-        km_observer observer = {watch_step, watch_progress, &watch};
+        km_observer observer = {watch_step, watch_progress, watch_note, &watch};
         km_result result;
         struct problem problem = {""};
         bool good = km_cluster(&points, &settings, &observer, MPI_COMM_WORLD, &result, &problem);
@@ -278,10 +288,15 @@ START_TEST(bad_k) {
     make_points(&trials[0], &points);
     const size_t bad[] = {0, 501, (size_t)INT32_MAX + 1};
     for (int i = 0; i < 3; i++) {
-        km_settings settings = {
-            .k = bad[i], .iterations = 1, .threads = 1, .kernel = km_kernel_best(text, 256)};
+        km_settings settings = {.k = bad[i],
+                                .iterations = 1,
+                                .moved = -1,
+                                .gain = -1,
+                                .seconds = -1,
+                                .threads = 1,
+                                .kernel = km_kernel_best(text, 256)};
         struct watch watch = {.good = true};
-        km_observer observer = {watch_step, watch_progress, &watch};
+        km_observer observer = {watch_step, watch_progress, watch_note, &watch};
         km_result result;
         struct problem problem = {""};
         bool good = km_cluster(&points, &settings, &observer, MPI_COMM_WORLD, &result, &problem);

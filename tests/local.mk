@@ -31,11 +31,11 @@ check_PROGRAMS += \
 	tests/mapping \
 	tests/npy \
 	tests/order \
+	tests/output \
 	tests/partition \
 	tests/pool \
 	tests/popcg_grid \
 	tests/profile \
-	tests/result_file \
 	tests/topocache \
 	tests/topofile
 
@@ -44,7 +44,7 @@ check_PROGRAMS += \
 	tests/aggregate.mpi \
 	tests/aggregate_call.mpi \
 	tests/bcast.mpi \
-	tests/bcast_large.mpi \
+	tests/checkpoint.mpi \
 	tests/dcp.mpi \
 	tests/dcp_random.mpi \
 	tests/gather.mpi \
@@ -52,9 +52,11 @@ check_PROGRAMS += \
 	tests/faults.mpi \
 	tests/guard.mpi \
 	tests/kmeans.mpi \
+	tests/large.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
 	tests/popcg.mpi \
+	tests/starts.mpi \
 	tests/survey.mpi \
 	tests/topo.mpi \
 	tests/typemap.mpi \
@@ -62,7 +64,7 @@ check_PROGRAMS += \
 tests_aggregate_mpi_SOURCES = tests/aggregate.c
 tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
-tests_bcast_large_mpi_SOURCES = tests/bcast_large.c
+tests_checkpoint_mpi_SOURCES = tests/checkpoint.c
 tests_dcp_mpi_SOURCES = tests/dcp.c tests/dcp_run.c tests/dcp_run.h
 tests_dcp_random_mpi_SOURCES = tests/dcp_random.c tests/dcp_run.c tests/dcp_run.h
 tests_gather_mpi_SOURCES = tests/gather.c
@@ -70,9 +72,11 @@ tests_info_mpi_SOURCES = tests/info.c
 tests_faults_mpi_SOURCES = tests/faults.c
 tests_guard_mpi_SOURCES = tests/guard.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
+tests_large_mpi_SOURCES = tests/large.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
 tests_popcg_mpi_SOURCES = tests/popcg.c
+tests_starts_mpi_SOURCES = tests/starts.c
 tests_survey_mpi_SOURCES = tests/survey.c
 tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
@@ -91,11 +95,13 @@ tests_hlot_follow_LDADD = libcoll_core.la
 
 # Programs as they are, which know nothing of libcoll: tests/interposed.sh runs them under its wrapper.
 if HAVE_PMPI
-noinst_PROGRAMS += tests/interposed/calls tests/interposed/ends tests/interposed/family \
-	tests/interposed/requests
+noinst_PROGRAMS += tests/interposed/calls tests/interposed/cost tests/interposed/ends \
+	tests/interposed/family tests/interposed/random tests/interposed/requests
 tests_interposed_calls_LDADD =
+tests_interposed_cost_LDADD =
 tests_interposed_ends_LDADD =
 tests_interposed_family_LDADD =
+tests_interposed_random_LDADD =
 tests_interposed_requests_LDADD =
 if HAVE_MPICXX
 noinst_PROGRAMS += tests/interposed/bindings
@@ -132,7 +138,7 @@ endif
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
-	tests/tools.sh tests/wordcount.sh tests/words.sh
+	tests/restart.sh tests/tools.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/simulate.sh tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.

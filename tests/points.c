@@ -128,8 +128,8 @@ START_TEST(one_file) {
         struct problem problem = {""};
         char *path = path_of(names[_i]);
         write_points((enum kind)_i, 0, sizes[i].rows, sizes[i].dim);
-        bool good = km_points_read((const char *const[]){path}, 1, false, MPI_COMM_WORLD, &points,
-                                   &problem);
+        bool good =
+            km_points_read((const char *const[]){path}, 1, MPI_COMM_WORLD, &points, &problem);
         harness_assert(good, "%s: %s", names[_i], problem.text);
         harness_assert(is_share(&points, sizes[i].rows, sizes[i].dim), "%s, %zu features",
                        names[_i], sizes[i].dim);
@@ -156,7 +156,7 @@ START_TEST(many_files) {
         total += rows;
     }
     bool good =
-        km_points_read((const char *const *)paths, KINDS, false, MPI_COMM_WORLD, &points, &problem);
+        km_points_read((const char *const *)paths, KINDS, MPI_COMM_WORLD, &points, &problem);
     harness_assert(good, "%s", problem.text);
     harness_assert(is_share(&points, total, DIM), "all kinds of files");
     km_points_free(&points);
@@ -232,7 +232,7 @@ static void write_file(const char *name, const void *content, size_t bytes) {
 static void assert_fails(const char *const *paths, size_t count, const char *says) {
     km_points points;
     struct problem problem = {""}, root = {""};
-    bool good = km_points_read(paths, count, false, MPI_COMM_WORLD, &points, &problem);
+    bool good = km_points_read(paths, count, MPI_COMM_WORLD, &points, &problem);
     if (good)
         km_points_free(&points);
     harness_assert(!good, "accepted instead of \"%s\"", says);
@@ -322,22 +322,24 @@ START_TEST(reals) {
     char *path = path_of(names[NPY_FLOAT]), *bytes = path_of(names[NPY]);
     km_points points;
     struct problem problem = {""};
-    bool good =
-        km_points_read((const char *const[]){path}, 1, true, MPI_COMM_WORLD, &points, &problem);
+    bool good = km_points_map((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+                              &problem);
     harness_assert(good && !points.real.used && is_share(&points, ROWS, DIM), "whole numbers");
     km_points_free(&points);
 
     put_real(path, DIM, 399, 17, -0.25f);
-    good = km_points_read((const char *const[]){path}, 1, true, MPI_COMM_WORLD, &points, &problem);
+    good = km_points_map((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+                         &problem);
     harness_assert(good && points.total == ROWS && are_reals(&points, 399, 17, -0.25f), "reals");
     km_points_free(&points);
 
-    good = km_points_read((const char *const[]){path, bytes}, 2, true, MPI_COMM_WORLD, &points,
-                          &problem);
+    good = km_points_map((const char *const[]){path, bytes}, 2, NULL, true, MPI_COMM_WORLD, &points,
+                         &problem);
     harness_assert(!good && strstr(problem.text, "is -0.25"), "bytes beside reals");
     put_real(path, DIM, 399, 17, NAN);
     problem = (struct problem){""};
-    good = km_points_read((const char *const[]){path}, 1, true, MPI_COMM_WORLD, &points, &problem);
+    good = km_points_map((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+                         &problem);
     harness_assert(!good && strstr(problem.text, "is nan; features are finite"), "NaN");
     MPI_Barrier(MPI_COMM_WORLD);
     remove_file(names[NPY_FLOAT]);

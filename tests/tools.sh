@@ -159,6 +159,27 @@ refuses "--share 2: a number from 0 to 1" coll-info explain dcp account --share 
 sed 's/dcps=0/dcps=2/' account >served
 refuses "had 2 DCPs already" coll-info explain dcp served
 
+# coll-profile --dcp: ratios until one serves all, and what the traced program would take.
+run 4 coll-profile --dcp --reps 10 --trace account --output j || fail "coll-profile --dcp"
+[ "$(wc -l <j)" = 4 ] || fail "coll-profile --dcp: ratios"
+grep -q '"dcp": "none", "ranks": 4.*"share": 1, .*"blocking_s": 12.5' j || fail "coll-profile --dcp: none"
+grep -q '"dcp": "1:4", "ranks": 3' j || fail "coll-profile --dcp: the last ratio"
+for what in latency "the program, blocking" "the program, overlapped"; do
+    grep -q "^# $what: \(best with 1:[124], \|DCPs don't pay\)" out || fail "coll-profile --dcp: $what"
+done
+refuses "no line" coll-profile --dcp --trace j
+refuses "nowhere/j: can't be written" coll-profile --dcp --output nowhere/j
+refuses "--reps 0: a number from 1" coll-profile --dcp --reps 0
+refuses "unknown option --frob" coll-profile --dcp --frob
+
+# coll-bench gather: what arrives is verified, and packets are counted where a command tells.
+for operation in gather gatherv; do
+    run 3 coll-bench $operation --sizes 4,4K --reps 3 --verify --predict --drops "echo 7" \
+        --algorithms "auto linear binomial window credit" --json j || fail "coll-bench $operation"
+    [ "$(grep -c "\"op\": \"$operation\".*\"dropped\": 0" j)" = 14 ] || fail "coll-bench $operation: rows"
+done
+refuses "--drops" coll-bench gather --sizes 4 --drops "echo many"
+
 # coll-bench dcp: a row for each scheme, and for those without dedicated processors.
 run 3 coll-bench dcp --dcp 1:2,2 --sizes 8 --compute 0,5 --reps 20 --json j || fail "coll-bench dcp"
 [ "$(grep -c '"op": "dcp"' j)" = 22 ] || fail "coll-bench dcp: rows"

@@ -108,13 +108,13 @@ refused "unexpected argument 'x.npy'" "$words" features x.npy
 refused "unexpected argument 'y'" "$words" features --output x.npy -- y
 refused "unrecognized option '--colour'" "$words" features --colour
 refused "option '--output' requires an argument" "$words" features --output
-refused "nowhere/x.npy: cannot be written: No such file" \
+refused "nowhere/x.npy: can't be written: directory nowhere: No such file" \
     "$words" features --images images.idx --patch 8 --output nowhere/x.npy
-refused "/dev/null: is not a regular file" \
+refused "/dev/null: can't be written: it is there and no regular file" \
     "$words" features --images images.idx --patch 8 --output /dev/null
 mkdir empty
 refused "holds no PNG" "$words" features --images empty --output x.npy
-refused "empty: is not a regular file" \
+refused "empty: can't be written: it is there and no regular file" \
     "$words" features --images images.idx --patch 8 --output empty
 bytes '\000\000\010\003\000\000\000\000\000\000\000\024\000\000\000\024' >none.idx
 refused "no images" "$words" features --images none.idx --output x.npy
@@ -122,7 +122,7 @@ refused "no images" "$words" features --images none.idx --output x.npy
 small_disk() {
     (ulimit -f 64 && exec "$@")
 }
-refused "x.npy: cannot be written: File too large" \
+refused "x.npy: can't be written: File too large" \
     small_disk "$words" features --images images.idx --patch 4 --stride 1 --output x.npy
 
 # A sheet of words: 90 rows, the row's number modulo 4 as its word, the first rows as centroids.
@@ -183,7 +183,7 @@ refused "cut.npy: holds 872 bytes of data where its header promises 46080" \
 refused "images.idx: is not a .npy file" \
     "$words" sheet --features images.idx --centroids c.npy --assign a.npy --output x.png
 refused "--words 0: give" sheet --words 0 --output x.png
-refused "nowhere/x.png: cannot be written" sheet --output nowhere/x.png
+refused "nowhere/x.png: can't be written" sheet --output nowhere/x.png
 
 [ $failures -eq 0 ] || exit 1
 echo "all good"

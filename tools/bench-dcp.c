@@ -2,8 +2,8 @@
 
 #include "tools/bench-dcp.h"
 
-#include "cdcp/dcp.h"
 #include "tools/cli.h"
+#include "tools/dcp-job.h"
 #include "tools/overlap.h"
 #include "tools/stats.h"
 
@@ -211,80 +211,45 @@ static int measure_schemes(overlap_call *call, const char *spec, const overlap_m
     return code;
 }
 
-/* What an application rank does with one number of DCPs, or every rank with none. */
-static int measure_all(const command *options, const char *spec, MPI_Comm app, FILE *json) {
+/* What is measured with one number of DCPs, or with none. */
+typedef struct measurement {
+    const command *options;
+    const char *spec;
+    FILE *json;
+} measurement;
+
+static int measure_all(MPI_Comm comm, void *context) {
+    const measurement *m = context;
+    const command *options = m->options;
     overlap_machine machine = overlap_calibrate();
     int code = MPI_SUCCESS;
     for (int size = 0; size < options->size_count; size++)
         for (int i = 0; i < options->compute_count && code == MPI_SUCCESS; i++) {
-            overlap_call call = {.comm = app,
+            overlap_call call = {.comm = comm,
                                  .doubles = options->doubles[size],
                                  .compute = options->compute[i],
                                  .warmups = WARMUPS,
                                  .repetitions = options->reps};
-            code = measure_schemes(&call, spec, &machine, json);
+            code = measure_schemes(&call, m->spec, &machine, m->json);
         }
     return code;
-}
-
-/* Others wait in calls that end with those who failed: only the whole job can end then. */
-static void give_up(int code) {
-    if (code == MPI_SUCCESS)
-        return;
-    cli_refuse_code(&problem, code);
-    cli_abort(MPI_COMM_WORLD, program, "%s", problem.text);
-}
-
-/* Starts DCPs by SPEC; ends the program where they can't be. */
-static void start(const char *spec, MPI_Comm *app) {
-    int code = coll_dcp_start(spec, MPI_COMM_WORLD, app);
-    if (code != MPI_SUCCESS)
-        cli_refuse_code(&problem, code);
-    cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
-}
-
-/* Bad ones are refused before anything is measured. */
-static void check_specs(const command *options) {
-    MPI_Comm app;
-    for (int i = 0; i < options->spec_count; i++) {
-        start(options->specs[i], &app);
-        give_up(app == MPI_COMM_NULL ? coll_dcp_serve() : coll_dcp_stop());
-    }
-}
-
-static void measure_without(const command *options, FILE *json) {
-    MPI_Comm all;
-    MPI_Comm_dup(MPI_COMM_WORLD, &all);
-    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
-    give_up(measure_all(options, no_dcps, all, json));
-    MPI_Comm_free(&all);
-}
-
-static void measure_with(const command *options, const char *spec, FILE *json) {
-    MPI_Comm app;
-    start(spec, &app);
-    if (app == MPI_COMM_NULL) {
-        give_up(coll_dcp_serve());
-        return;
-    }
-    MPI_Comm_set_errhandler(app, MPI_ERRORS_RETURN);
-    give_up(measure_all(options, spec, app, json));
-    give_up(coll_dcp_stop());
 }
 
 static void measure_specs(const command *options) {
     int rank;
     FILE *json = NULL;
-    check_specs(options);
+    for (int i = 0; i < options->spec_count; i++) /* bad ones are refused before all */
+        dcp_job_run(program, options->specs[i], NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0 && options->json && !(json = fopen(options->json, "w")))
         cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
     cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
     if (rank == 0)
         print_heading();
-    measure_without(options, json);
+    dcp_job_run(program, NULL, measure_all, &(measurement){options, no_dcps, json});
     for (int i = 0; i < options->spec_count; i++)
-        measure_with(options, options->specs[i], json);
+        dcp_job_run(program, options->specs[i], measure_all,
+                    &(measurement){options, options->specs[i], json});
     if (json) {
         bool bad = ferror(json) != 0;
         if (fclose(json) || bad)

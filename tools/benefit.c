@@ -2,6 +2,7 @@
 
 #include "tools/benefit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,29 @@ bool benefit_read(const char *line, benefit_times *times, int *ranks, int *dcps)
         return false;
     *ranks = (int)numbers[0];
     *dcps = (int)numbers[1];
+    return true;
+}
+
+bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, cli_problem *problem) {
+    bool standard = strcmp(path, "-") == 0, found = false;
+    FILE *file = standard ? stdin : fopen(path, "r");
+    if (!file)
+        return cli_refuse(problem, "%s: %s", path, strerror(errno));
+    char line[1024];
+    int dcps = 0;
+    while (fgets(line, sizeof line, file))
+        found = benefit_read(line, times, ranks, &dcps) || found;
+    if (!standard)
+        fclose(file);
+    if (!found)
+        return cli_refuse(problem,
+                          "%s: no line \"coll: account\"; run the program with COLL_TRACE=1 under "
+                          "coll-run",
+                          path);
+    if (dcps > 0)
+        return cli_refuse(problem,
+                          "%s: this run had %d DCPs already; trace one without (unset COLL_DCP)",
+                          path, dcps);
     return true;
 }
 

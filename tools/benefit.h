@@ -1,9 +1,11 @@
 /*
  * Whether dedicated processors would pay for a program: the paper's condition on where its time
- * goes. Pure. Source: paper "CDCP", section V.E.
+ * goes. Source: paper "CDCP", section V.E.
  */
 #ifndef COLL_TOOLS_BENEFIT_H
 #define COLL_TOOLS_BENEFIT_H
+
+#include "tools/cli.h"
 
 #include <stdbool.h>
 
@@ -14,6 +16,12 @@ typedef struct benefit_times {
 
 /* Reads them from a line "coll: account ... Tcomp=S Tcoll=S Tpoint=S ..." of COLL_TRACE. */
 bool benefit_read(const char *line, benefit_times *times, int *ranks, int *dcps);
+
+/*
+ * Reads what a program wrote to the file at PATH, or to standard input for "-": its last such line,
+ * which must be of a run without DCPs. Otherwise false, and PROBLEM says why.
+ */
+bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, cli_problem *problem);
 
 /*
  * Seconds with one DCP to SERVED application ranks out of the same ranks: the computation grows by

@@ -4,6 +4,7 @@
 
 #include "tools/cli.h"
 #include "tools/model.h"
+#include "tools/profile-dcp.h"
 #include "tools/sheet.h"
 #include "tools/survey.h"
 
@@ -20,6 +21,7 @@ static const char program[] = "coll-profile";
 
 static const char help[] =
     "usage: mpirun -n RANKS coll-profile --output FILE [OPTION...]\n"
+    "       mpirun -n RANKS coll-profile --dcp [OPTION...]   (see coll-profile --dcp --help)\n"
     "\n"
     "Measures what messages cost at each level at which the ranks are apart (NUMA domain, node,\n"
     "rack, site, wide area), as functions of their size: the parameters of Tam and Wang's model.\n"
@@ -202,6 +204,8 @@ static void measure(const command *options, survey *s) {
 }
 
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "--dcp") == 0)
+        return profile_dcp_main(argc, argv);
     static survey s;
     command options = {.seconds = 40, .noise = 0.5, .flood = true};
     parse(argc, argv, &options);

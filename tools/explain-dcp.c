@@ -67,30 +67,6 @@ static bool parse(int argc, char **argv, command *options) {
     return true;
 }
 
-/* The last account of the file counts: that of the program's end. */
-static bool read_trace(const command *options, benefit_times *times, int *ranks) {
-    bool standard = strcmp(options->trace, "-") == 0, found = false;
-    FILE *file = standard ? stdin : fopen(options->trace, "r");
-    if (!file)
-        return cli_refuse(&problem, "%s: %s", options->trace, strerror(errno));
-    char line[1024];
-    int dcps = 0;
-    while (fgets(line, sizeof line, file))
-        found = benefit_read(line, times, ranks, &dcps) || found;
-    if (!standard)
-        fclose(file);
-    if (!found)
-        return cli_refuse(&problem,
-                          "%s: no line \"coll: account\"; run the program with COLL_TRACE=1 under "
-                          "coll-run",
-                          options->trace);
-    if (dcps > 0)
-        return cli_refuse(&problem,
-                          "%s: this run had %d DCPs already; trace one without (unset COLL_DCP)",
-                          options->trace, dcps);
-    return true;
-}
-
 static void print_row(const benefit_times *times, int served, double share, FILE *json) {
     double now = times->computation + times->collectives + times->point_to_point;
     double blocking = benefit_predict(times, served, share);
@@ -145,7 +121,7 @@ int explain_dcp_main(int argc, char **argv) {
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
         return EXIT_FAILURE;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (!*problem.text && rank == 0 && read_trace(&options, &times, &ranks))
+    if (!*problem.text && rank == 0 && benefit_read_trace(options.trace, &times, &ranks, &problem))
         print_table(&options, &times, ranks);
     cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
     MPI_Finalize();

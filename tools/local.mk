@@ -11,6 +11,7 @@ coll_bench_SOURCES = \
 	tools/bench.c tools/bench.h \
 	tools/clock.c tools/clock.h \
 	tools/coll-bench.c \
+	tools/dcp-job.c tools/dcp-job.h \
 	tools/contender.c tools/contender.h \
 	tools/drops.c tools/drops.h \
 	tools/operation.c tools/operation.h \
@@ -39,5 +40,10 @@ libsurvey_la_SOURCES = \
 	tools/survey.c tools/survey.h
 
 bin_PROGRAMS += coll-profile
-coll_profile_SOURCES = tools/coll-profile.c
+coll_profile_SOURCES = \
+	tools/benefit.c tools/benefit.h \
+	tools/coll-profile.c \
+	tools/dcp-job.c tools/dcp-job.h \
+	tools/overlap.c tools/overlap.h \
+	tools/profile-dcp.c tools/profile-dcp.h
 coll_profile_LDADD = libsurvey.la libcli.la libcoll.la

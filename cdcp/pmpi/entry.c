@@ -44,7 +44,9 @@ static bool speaks_before_init(void) {
 
 /* Another MPI library's handles and functions are not those that the calls here were built for. */
 static void check_library(void) {
-    char name[MPI_MAX_LIBRARY_VERSION_STRING] = "", built[32];
+    enum { LONGEST = 1 << 14 }; /* MPICH writes up to 8 KB, whatever Open MPI's header allows */
+    static char name[LONGEST];
+    char built[32];
     int length = 0;
     PMPI_Get_library_version(name, &length);
     snprintf(built, sizeof built, "Open MPI v%d.", OMPI_MAJOR_VERSION);

@@ -1,9 +1,17 @@
-/* Preloaded, it makes a program look as if it ran with another MPI library. */
+/*
+ * Preloaded, it makes a program look as if it ran with another MPI library, which like MPICH says
+ * much more of itself than Open MPI's MPI_MAX_LIBRARY_VERSION_STRING.
+ */
 #include <mpi.h>
 #include <string.h>
 
+enum { LENGTH = 8191 };
+
 int PMPI_Get_library_version(char *version, int *length) {
-    strcpy(version, "SomeMPI Version: 7.1");
-    *length = (int)strlen(version);
+    static const char text[] = "SomeMPI Version: 7.1\n";
+    memset(version, '-', LENGTH);
+    memcpy(version, text, strlen(text));
+    version[LENGTH] = '\0';
+    *length = LENGTH;
     return MPI_SUCCESS;
 }

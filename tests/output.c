@@ -1,7 +1,7 @@
-/* Result files: whole under their name, or not there at all. */
+/* Output files: whole under their name, or not there at all. */
 #include "config.h"
 
-#include "kmeans/result_file.h"
+#include "kmeans/output.h"
 #include "tests/harness.h"
 
 #include <dirent.h>
@@ -37,18 +37,18 @@ static int files_in_directory(void) {
 }
 
 START_TEST(appears_when_kept) {
-    result_file file;
+    struct output file;
     struct problem problem = {""};
     char content[16] = "";
     mode_t mask = umask(027);
-    ck_assert(result_file_open(&file, path, &problem));
+    ck_assert(output_open(&file, path, &problem));
     umask(mask);
-    ck_assert(result_file_write(&file, "whole", 5, &problem));
+    ck_assert(output_write(&file, "whole", 5, &problem));
     ck_assert_int_ne(access(path, F_OK), 0);
-    ck_assert(result_file_finish(&file, &problem));
+    ck_assert(output_finish(&file, &problem));
     ck_assert_int_ne(access(path, F_OK), 0);
-    ck_assert(result_file_keep(&file, &problem));
-    result_file_discard(&file);
+    ck_assert(output_keep(&file, &problem));
+    output_discard(&file);
     ck_assert_int_eq(files_in_directory(), 1);
 
     struct stat about;
@@ -63,14 +63,14 @@ START_TEST(appears_when_kept) {
 END_TEST
 
 START_TEST(discard_leaves_nothing) {
-    result_file file;
+    struct output file;
     struct problem problem = {""};
-    ck_assert(result_file_open(&file, path, &problem));
-    result_file_discard(&file);
-    ck_assert(result_file_open(&file, path, &problem));
-    ck_assert(result_file_finish(&file, &problem));
-    result_file_discard(&file);
-    result_file_discard(&file);
+    ck_assert(output_open(&file, path, &problem));
+    output_discard(&file);
+    ck_assert(output_open(&file, path, &problem));
+    ck_assert(output_finish(&file, &problem));
+    output_discard(&file);
+    output_discard(&file);
     ck_assert_int_eq(files_in_directory(), 0);
 }
 END_TEST
@@ -79,17 +79,17 @@ END_TEST
 START_TEST(full_disk) {
     static const char data[8192];
     struct rlimit before, tight;
-    result_file file;
+    struct output file;
     struct problem problem = {""};
-    ck_assert(result_file_open(&file, path, &problem));
+    ck_assert(output_open(&file, path, &problem));
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
     tight = (struct rlimit){5000, before.rlim_max};
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &tight), 0);
-    bool good = result_file_write(&file, data, sizeof data, &problem);
+    bool good = output_write(&file, data, sizeof data, &problem);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
     ck_assert(!good);
     ck_assert(strstr(problem.text, "/out: can't be written: File too large"));
-    result_file_discard(&file);
+    output_discard(&file);
     ck_assert_int_eq(files_in_directory(), 0);
 }
 END_TEST
@@ -98,28 +98,28 @@ START_TEST(checks_before_work) {
     struct problem problem = {""};
     char inside[sizeof path + 8];
     const char *const inputs[] = {path};
-    ck_assert(result_file_check(path, inputs, 1, &problem));
+    ck_assert(output_check(path, inputs, 1, &problem));
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fclose(file);
-    ck_assert(result_file_check(path, NULL, 0, &problem));
-    ck_assert(!result_file_check(path, inputs, 1, &problem));
+    ck_assert(output_check(path, NULL, 0, &problem));
+    ck_assert(!output_check(path, inputs, 1, &problem));
     ck_assert(strstr(problem.text, "it is also read, as points"));
     snprintf(inside, sizeof inside, "%s/x", path);
-    ck_assert(!result_file_check(inside, NULL, 0, &problem));
+    ck_assert(!output_check(inside, NULL, 0, &problem));
     ck_assert(strstr(problem.text, "/out is no directory"));
-    ck_assert(!result_file_check(directory, NULL, 0, &problem));
+    ck_assert(!output_check(directory, NULL, 0, &problem));
     ck_assert(strstr(problem.text, "it is there and no regular file"));
-    ck_assert(!result_file_check("/dev/full", NULL, 0, &problem));
+    ck_assert(!output_check("/dev/full", NULL, 0, &problem));
     ck_assert(strstr(problem.text, "it is there and no regular file"));
-    ck_assert(!result_file_check("/tmp/no-such-directory/x", NULL, 0, &problem));
+    ck_assert(!output_check("/tmp/no-such-directory/x", NULL, 0, &problem));
     ck_assert(strstr(problem.text, "directory /tmp/no-such-directory: No such file"));
 }
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("result_file");
-    TCase *cases = tcase_create("result_file");
+    Suite *suite = suite_create("output");
+    TCase *cases = tcase_create("output");
     tcase_add_checked_fixture(cases, setup, teardown);
     tcase_add_test(cases, appears_when_kept);
     tcase_add_test(cases, discard_leaves_nothing);

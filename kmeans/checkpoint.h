@@ -1,0 +1,54 @@
+/*
+ * Checkpoints: what a clustering needs to go on after a crash, in one file DIRECTORY/checkpoint of
+ * rank 0's host. A new one replaces the last under its name only when it is whole and on disk, so
+ * that at any moment there is a good one. It holds nothing of ranks and threads: any number of them
+ * can go on from it.
+ *
+ * The file is a header (what it belongs to, the last iteration's figures), the centroids, the
+ * cluster of each point, and the CRC32C of all that; the header has its own, too.
+ */
+#ifndef COLL_KMEANS_CHECKPOINT_H
+#define COLL_KMEANS_CHECKPOINT_H
+
+#include "kmeans/state.h"
+
+/* What a checkpoint belongs to: the same clustering, whatever else the command line says. */
+typedef struct km_identity {
+    uint64_t total, dim;
+    uint64_t fingerprint; /* of the points, see km_fingerprint */
+    uint64_t k;
+    uint64_t seed;
+    char start[KM_START_SIZE]; /* how the centroids were chosen, in words */
+} km_identity;
+
+typedef struct km_checkpoint {
+    const char *directory;
+    char *path;
+    int lock; /* the directory, locked; -1 but at rank 0 */
+} km_checkpoint;
+
+/*
+ * Takes DIRECTORY, made where it is missing unless EXISTING, for this run alone. *FOUND, on all
+ * ranks, is whether it has a checkpoint. Collective; on false all ranks have the same problem. The
+ * caller ends it with km_checkpoint_close, after a failure too.
+ */
+bool km_checkpoint_open(km_checkpoint *checkpoint, const char *directory, bool existing,
+                        bool *found, MPI_Comm comm, struct problem *problem);
+
+void km_checkpoint_close(km_checkpoint *checkpoint);
+
+/* Writes STATE. Collective; on false all ranks have the same problem and the last one stays. */
+bool km_checkpoint_write(const km_checkpoint *checkpoint, const km_identity *identity,
+                         const km_points *points, const km_state *state, MPI_Comm comm,
+                         struct problem *problem);
+
+/*
+ * Reads the checkpoint into STATE, whose arrays are the caller's. A checkpoint that is damaged or
+ * of another clustering than IDENTITY is a problem that says so. Collective; on false all ranks
+ * have the same problem and the arrays hold nothing of use.
+ */
+bool km_checkpoint_read(const km_checkpoint *checkpoint, const km_identity *identity,
+                        const km_points *points, km_state *state, MPI_Comm comm,
+                        struct problem *problem);
+
+#endif

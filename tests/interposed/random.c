@@ -1,0 +1,366 @@
+/*
+ * Random programs: collectives of many kinds, requests and messages on communicators that come and
+ * go, completed in an order that every rank chooses for itself. Prints a checksum of all results of
+ * a program, the same whoever serves its allreduces: all numbers are small integers, so that sums
+ * are exact in every type and order.
+ *
+ *   random [PROGRAMS [SEED]]     programs of SEED, SEED + 1, ...
+ */
+#include <mpi.h>
+/* It needs the other first. */
+#include <mpi-ext.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 80, COMMS = 5, FEW = 40, MANY = 3000, BYTES = 16 * MANY };
+
+/* Requests of collectives and receives, each with one of a send, and persistent ones. */
+enum { PENDING = 16, SENDS = PENDING, PERSISTENT = 2 * PENDING, REQUESTS = PERSISTENT + 2 };
+
+typedef struct generator {
+    uint64_t state;
+} generator;
+
+static uint64_t draw(generator *g) {
+    g->state += 0x9e3779b97f4a7c15u;
+    uint64_t z = g->state;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static int below(generator *g, int bound) {
+    return (int)(draw(g) % (uint64_t)bound);
+}
+
+/* What is reduced; elements are made of so many numbers of a kind. */
+typedef struct operand {
+    MPI_Datatype type;
+    MPI_Op op;
+    char kind;
+    int numbers;
+} operand;
+
+enum { OPERANDS = 11 };
+static operand operands[OPERANDS];
+
+/* The program: what all ranks draw alike and what each draws for itself; its communicators. */
+static generator shared, own;
+static uint64_t seed, checksum;
+static int step, rank;
+static MPI_Comm comms[COMMS];
+
+/* Its requests; those that are open wait for their results, of so many bytes. */
+static MPI_Request requests[REQUESTS];
+static bool is_open[REQUESTS];
+static size_t bytes_of[REQUESTS];
+static int step_of[REQUESTS];
+static char from[REQUESTS][BYTES], to[REQUESTS][BYTES];
+
+static void add_numbers(void *with, void *into, int *count, MPI_Datatype *type) {
+    int bytes;
+    MPI_Type_size(*type, &bytes);
+    for (int i = 0; i < *count * (bytes / (int)sizeof(int)); i++)
+        ((int *)into)[i] += ((const int *)with)[i];
+}
+
+static void make_operands(void) {
+    MPI_Op add;
+    MPI_Datatype triple;
+    MPI_Op_create(add_numbers, 1, &add);
+    MPI_Type_contiguous(3, MPI_INT, &triple);
+    MPI_Type_commit(&triple);
+    const operand all[OPERANDS] = {
+        {MPI_INT, MPI_SUM, 'i', 1},     {MPI_INT, MPI_BXOR, 'i', 1},
+        {MPI_INT, MPI_LAND, 'i', 1},    {MPI_INT64_T, MPI_PROD, 'l', 1},
+        {MPI_DOUBLE, MPI_SUM, 'd', 1},  {MPI_DOUBLE, MPI_MIN, 'd', 1},
+        {MPI_FLOAT, MPI_MAX, 'f', 1},   {MPI_C_DOUBLE_COMPLEX, MPI_SUM, 'd', 2},
+        {MPI_2INT, MPI_MINLOC, 'i', 2}, {MPI_INT, add, 'i', 1},
+        {triple, add, 'i', 3},
+    };
+    memcpy(operands, all, sizeof all);
+}
+
+static void free_operands(void) {
+    MPI_Op_free(&operands[OPERANDS - 1].op);
+    MPI_Type_free(&operands[OPERANDS - 1].type);
+}
+
+static size_t size_of(const operand *what, int count) {
+    size_t number = what->kind == 'l' || what->kind == 'd' ? 8 : 4;
+    return (size_t)count * (size_t)what->numbers * number;
+}
+
+/* The numbers that this rank brings to this step. */
+static void fill(char *data, const operand *what, int count) {
+    generator g = {seed ^ (uint64_t)step << 40 ^ (uint64_t)rank << 20};
+    for (int i = 0; i < count * what->numbers; i++) {
+        int number = below(&g, 7);
+        if (what->kind == 'i')
+            ((int *)data)[i] = number;
+        else if (what->kind == 'l')
+            ((int64_t *)data)[i] = number;
+        else if (what->kind == 'd')
+            ((double *)data)[i] = number;
+        else
+            ((float *)data)[i] = (float)number;
+    }
+}
+
+/* Adds a result to the checksum, which does not depend on the order. */
+static void take(const char *data, size_t bytes, int begun) {
+    generator g = {seed ^ (uint64_t)begun << 32 ^ (uint64_t)rank};
+    for (size_t i = 0; i < bytes; i++)
+        g.state = (g.state ^ (unsigned char)data[i]) * 0x100000001b3u;
+    checksum += draw(&g);
+}
+
+static void take_request(int i) {
+    if (!is_open[i])
+        return;
+    is_open[i] = false;
+    if (i < SENDS || i >= PERSISTENT)
+        take(to[i], bytes_of[i], step_of[i]);
+}
+
+static void take_all(void) {
+    for (int i = 0; i < REQUESTS; i++)
+        take_request(i);
+}
+
+static void wait_for(int i) {
+    MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    take_request(i);
+}
+
+static void take_some(int count, const int indices[]) {
+    for (int i = 0; i < count && count != MPI_UNDEFINED; i++)
+        take_request(indices[i]);
+}
+
+/* Completes requests in one of the ways that there are. */
+static void complete(int way) {
+    int index = below(&own, REQUESTS), flag = 0, some, indices[REQUESTS];
+    MPI_Status statuses[REQUESTS];
+    if (way == 0)
+        wait_for(index);
+    else if (way == 1 && MPI_Test(&requests[index], &flag, statuses) == MPI_SUCCESS && flag)
+        take_request(index);
+    else if (way == 2 && MPI_Waitall(REQUESTS, requests, statuses) == MPI_SUCCESS)
+        take_all();
+    else if (way == 3 && MPI_Waitany(REQUESTS, requests, &index, statuses) == MPI_SUCCESS)
+        take_some(index != MPI_UNDEFINED, &index);
+    else if (way == 4 && MPI_Waitsome(REQUESTS, requests, &some, indices, statuses) == MPI_SUCCESS)
+        take_some(some, indices);
+    else if (way == 5 && MPI_Testall(REQUESTS, requests, &flag, statuses) == MPI_SUCCESS && flag)
+        take_all();
+    else if (way == 6 && MPI_Testany(REQUESTS, requests, &index, &flag, statuses) == MPI_SUCCESS)
+        take_some(flag && index != MPI_UNDEFINED, &index);
+    else if (way == 7 && MPI_Testsome(REQUESTS, requests, &some, indices, statuses) == MPI_SUCCESS)
+        take_some(some, indices);
+}
+
+/* Makes a request's place free and notes what is to come there. */
+static void reopen(int i, size_t bytes) {
+    wait_for(i);
+    is_open[i] = true;
+    bytes_of[i] = bytes;
+    step_of[i] = step;
+}
+
+static void begin_allreduce(MPI_Comm comm, const operand *what, int count, bool in_place) {
+    int i = below(&own, PENDING);
+    reopen(i, size_of(what, count));
+    fill(in_place ? to[i] : from[i], what, count);
+    MPI_Iallreduce(in_place ? MPI_IN_PLACE : from[i], to[i], count, what->type, what->op, comm,
+                   &requests[i]);
+}
+
+static void begin_persistent(int which) {
+    reopen(PERSISTENT + which, size_of(&operands[which], FEW));
+    fill(from[PERSISTENT + which], &operands[which], FEW);
+    MPI_Start(&requests[PERSISTENT + which]);
+}
+
+static void begin_bcast(MPI_Comm comm, const operand *what, int count, int root) {
+    int i = below(&own, PENDING);
+    reopen(i, size_of(what, count));
+    fill(to[i], what, count);
+    MPI_Ibcast(to[i], count, what->type, root, comm, &requests[i]);
+}
+
+/* Around the ring. */
+static void begin_messages(MPI_Comm comm, int place, int ranks) {
+    int i = below(&own, PENDING);
+    reopen(i, sizeof(int));
+    reopen(SENDS + i, 0);
+    fill(from[SENDS + i], &operands[0], 1);
+    MPI_Irecv(to[i], 1, MPI_INT, (place + ranks - 1) % ranks, step, comm, &requests[i]);
+    MPI_Isend(from[SENDS + i], 1, MPI_INT, (place + 1) % ranks, step, comm, &requests[SENDS + i]);
+}
+
+/* One that blocks. Only members call it; all draw before they know whether they are. */
+static void call_collective(MPI_Comm comm, int which, const operand *what, int count, int root) {
+    static char mine[BYTES], all[64 * 16 * FEW];
+    int ranks, place;
+    size_t bytes = size_of(what, count);
+    MPI_Comm_size(comm, &ranks);
+    MPI_Comm_rank(comm, &place);
+    fill(mine, what, count);
+    memset(all, 0, sizeof all);
+    if (which == 0)
+        MPI_Allreduce(mine, all, count, what->type, what->op, comm);
+    else if (which == 1)
+        MPI_Bcast(memcpy(all, mine, bytes), count, what->type, root, comm);
+    else if (which == 2)
+        MPI_Reduce(mine, all, count, what->type, what->op, root, comm);
+    else if (which == 3)
+        MPI_Scan(mine, all, count, what->type, what->op, comm);
+    else if (which == 4)
+        MPI_Gather(mine, count, what->type, all, count, what->type, root, comm);
+    else
+        MPI_Allgather(mine, count, what->type, all, count, what->type, comm);
+    bool everywhere = which != 2 && which != 4;
+    if (everywhere || place == root)
+        take(all, which < 4 ? bytes : bytes * (size_t)ranks, step);
+}
+
+/* Every other rank of PARENT. */
+static MPI_Comm make_by_group(MPI_Comm parent) {
+    MPI_Group group, half;
+    MPI_Comm made = MPI_COMM_NULL;
+    int ranks, place;
+    MPI_Comm_size(parent, &ranks);
+    MPI_Comm_rank(parent, &place);
+    MPI_Comm_group(parent, &group);
+    MPI_Group_range_incl(group, 1, (int[1][3]){{0, ranks - 1, 2}}, &half);
+    if (place % 2 == 0)
+        MPI_Comm_create_group(parent, half, step, &made);
+    MPI_Group_free(&half);
+    MPI_Group_free(&group);
+    return made;
+}
+
+static MPI_Comm make_from(MPI_Comm parent, int way, int color, int key) {
+    MPI_Comm made = MPI_COMM_NULL;
+    int ranks, periodic = 1;
+    if (parent == MPI_COMM_NULL)
+        return MPI_COMM_NULL;
+    if (way == 0)
+        MPI_Comm_dup(parent, &made);
+    else if (way == 1) {
+        MPI_Comm_size(parent, &ranks);
+        MPI_Cart_create(parent, 1, &ranks, &periodic, 0, &made);
+    } else if (way == 2)
+        made = make_by_group(parent);
+    else
+        MPI_Comm_split(parent, color ? color : MPI_UNDEFINED, key, &made);
+    return made;
+}
+
+/* Open MPI's own collectives must be complete before their communicator goes. */
+static void make_comm(void) {
+    int parent = below(&shared, COMMS), child = 1 + below(&shared, COMMS - 1);
+    int way = below(&shared, 6);
+    generator salted = {draw(&shared) ^ (uint64_t)rank};
+    int color = below(&salted, 3), key = below(&salted, 100);
+    MPI_Comm made = make_from(comms[parent], way, color, key);
+    if (comms[child] != MPI_COMM_NULL) {
+        complete(2);
+        MPI_Comm_free(&comms[child]);
+    }
+    comms[child] = made;
+}
+
+static void take_step(void) {
+    int what = below(&shared, 20), which = below(&shared, 6), root = below(&shared, 1 << 20);
+    const operand *reduced = &operands[below(&shared, OPERANDS)];
+    int count = below(&shared, FEW + 1), many = below(&shared, MANY), place, ranks;
+    bool in_place = below(&shared, 3) == 0, large = below(&shared, 8) == 0;
+    MPI_Comm comm = comms[below(&shared, COMMS)];
+    if (what == 0)
+        make_comm();
+    else if (what == 1)
+        begin_persistent(which % 2);
+    if (what < 2 || comm == MPI_COMM_NULL)
+        return;
+    MPI_Comm_size(comm, &ranks);
+    MPI_Comm_rank(comm, &place);
+    if (what < 9)
+        begin_allreduce(comm, reduced, large ? many : count, in_place);
+    else if (what < 11)
+        begin_bcast(comm, reduced, count, root % ranks);
+    else if (what < 13)
+        begin_messages(comm, place, ranks);
+    else
+        call_collective(comm, what < 16 ? 0 : which, reduced, count, root % ranks);
+}
+
+static void begin_program(uint64_t number) {
+    seed = number;
+    checksum = 0;
+    shared.state = number;
+    own.state = number ^ (uint64_t)rank << 40;
+    comms[0] = MPI_COMM_WORLD;
+    for (int i = 1; i < COMMS; i++)
+        comms[i] = MPI_COMM_NULL;
+    for (int i = 0; i < REQUESTS; i++)
+        requests[i] = MPI_REQUEST_NULL;
+    for (int i = PERSISTENT; i < REQUESTS; i++)
+        MPIX_Allreduce_init(from[i], to[i], FEW, operands[i - PERSISTENT].type,
+                            operands[i - PERSISTENT].op, MPI_COMM_WORLD, MPI_INFO_NULL,
+                            &requests[i]);
+}
+
+static void end_program(void) {
+    complete(2);
+    for (int i = PERSISTENT; i < REQUESTS; i++)
+        MPI_Request_free(&requests[i]);
+    for (int i = 1; i < COMMS; i++)
+        if (comms[i] != MPI_COMM_NULL)
+            MPI_Comm_free(&comms[i]);
+    for (int i = 0; i < REQUESTS; i++)
+        if (requests[i] != MPI_REQUEST_NULL)
+            printf("%d: request %d is left\n", rank, i);
+}
+
+/* The lowest numbers are given again: communicators that are left behind make them grow. */
+static MPI_Fint next_handle(void) {
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Fint handle = MPI_Comm_c2f(copy);
+    MPI_Comm_free(&copy);
+    return handle;
+}
+
+static void run_program(uint64_t number) {
+    uint64_t sum;
+    begin_program(number);
+    for (step = 0; step < STEPS; step++) {
+        take_step();
+        complete(below(&own, 40));
+    }
+    end_program();
+    MPI_Reduce(&checksum, &sum, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("program %llu: %016llx\n", (unsigned long long)number, (unsigned long long)sum);
+}
+
+int main(int argc, char **argv) {
+    int programs = argc > 1 ? atoi(argv[1]) : 20;
+    uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    make_operands();
+    MPI_Fint handle = next_handle();
+    for (int i = 0; i < programs; i++)
+        run_program(first + (uint64_t)i);
+    if (next_handle() != handle)
+        printf("%d: a communicator is left\n", rank);
+    free_operands();
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,119 @@
+/*
+ * More than 2 GB, by every algorithm, with 2 ranks: in one message, and as the sum of blocks that
+ * are less. Takes some 5 GB of memory: skipped when COLL_TEST_LARGE=0 is set or less than 8 GB are
+ * free.
+ */
+#include "coll.h"
+#include "lib/bcast/bcast.h"
+#include "lib/gather/gather.h"
+#include "tests/harness.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SKIPPED = 77, ROOT = 1 };
+
+static const size_t words = ((size_t)2 << 30) / 8 + 12345;
+static const uint64_t factor = 0x9e3779b97f4a7c15u;
+
+static int world_rank(void) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+/* Words FROM to UNTIL of what all is made of. */
+static void fill(uint64_t *data, size_t from, size_t until) {
+    for (size_t i = from; i < until; i++)
+        data[i - from] = i * factor;
+}
+
+static bool is_whole(const uint64_t *data) {
+    for (size_t i = 0; i < words; i++)
+        if (data[i] != i * factor)
+            return false;
+    return true;
+}
+
+static bool broadcast(uint64_t *data) {
+    if (world_rank() == ROOT)
+        fill(data, 0, words);
+    return COLL_Bcast(data, (MPI_Count)(words * 8), MPI_BYTE, ROOT, MPI_COMM_WORLD) ==
+               MPI_SUCCESS &&
+           is_whole(data);
+}
+
+/* Half of all from each rank; the root's is in place. */
+static bool gather_halves(uint64_t *data) {
+    bool is_root = world_rank() == ROOT;
+    size_t half = words / 2, begin = is_root ? half : 0;
+    fill(is_root ? data + begin : data, begin, begin + half);
+    if (is_root)
+        data[words - 1] = (words - 1) * factor; /* a word that no block has */
+    return COLL_Gather(is_root ? MPI_IN_PLACE : data, (MPI_Count)half, MPI_UINT64_T, data,
+                       (MPI_Count)half, MPI_UINT64_T, ROOT, MPI_COMM_WORLD) == MPI_SUCCESS &&
+           (!is_root || is_whole(data));
+}
+
+/* All from the rank that isn't the root. */
+static bool gather_from_one(uint64_t *data) {
+    bool is_root = world_rank() == ROOT;
+    const MPI_Count counts[] = {(MPI_Count)words, 0};
+    const MPI_Aint displacements[] = {0, 0};
+    if (!is_root)
+        fill(data, 0, words);
+    return COLL_Gatherv(data, is_root ? 0 : (MPI_Count)words, MPI_UINT64_T, is_root ? data : NULL,
+                        counts, displacements, MPI_UINT64_T, ROOT, MPI_COMM_WORLD) == MPI_SUCCESS &&
+           (!is_root || is_whole(data));
+}
+
+/* Whether TRANSFER works with memory for all the words. */
+static bool works(const char *operation, const char *spec, bool (*transfer)(uint64_t *data)) {
+    uint64_t *data = calloc(words, sizeof *data);
+    bool good = data && COLL_Set(MPI_COMM_WORLD, operation, spec) == MPI_SUCCESS;
+    good = harness_agree(good) && transfer(data);
+    free(data);
+    return good;
+}
+
+START_TEST(broadcasts) {
+    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++)
+        harness_assert(works("bcast", (*a)->name, broadcast), "%s", (*a)->name);
+}
+END_TEST
+
+START_TEST(gathers) {
+    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
+        harness_assert(works("gather", (*a)->name, gather_halves), "%s", (*a)->name);
+}
+END_TEST
+
+START_TEST(gathers_from_one) {
+    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
+        harness_assert(works("gather", (*a)->name, gather_from_one), "%s", (*a)->name);
+}
+END_TEST
+
+static Suite *large(void) {
+    Suite *suite = suite_create("large");
+    TCase *tests = tcase_create("2 GB");
+    tcase_add_test(tests, broadcasts);
+    tcase_add_test(tests, gathers);
+    tcase_add_test(tests, gathers_from_one);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(int argc, char **argv) {
+    const char *wanted = getenv("COLL_TEST_LARGE");
+    long free_pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    bool room = free_pages > 0 && (double)free_pages * (double)page > 8e9;
+    if (argc > 1 && (!room || (wanted && strcmp(wanted, "0") == 0))) {
+        fprintf(stderr, "skipped: %s\n", room ? "COLL_TEST_LARGE=0" : "less than 8 GB free");
+        return SKIPPED;
+    }
+    return harness_main(argc, argv, "2", large);
+}
