@@ -5,6 +5,7 @@
 #include "kmeans/images.h"
 
 typedef struct image_format {
+    bool single; /* a file is one image; one that can't be decoded is NEXT_BAD */
     /* Whether a file that begins with these 8 bytes (zeros past its end) is of this format. */
     bool (*recognise)(const unsigned char first[8]);
     /* Opens the file; NULL and a problem on failure. */
@@ -15,6 +16,7 @@ typedef struct image_format {
 } image_format;
 
 extern const image_format image_format_idx;
+extern const image_format image_format_jpeg;
 extern const image_format image_format_png;
 
 #endif

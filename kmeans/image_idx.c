@@ -124,4 +124,9 @@ static next_state read_next(void *opened, struct image *image, struct problem *p
     return NEXT_READ;
 }
 
-const image_format image_format_idx = {recognise, open_reader, read_next, close_reader};
+const image_format image_format_idx = {
+    .recognise = recognise,
+    .open = open_reader,
+    .next = read_next,
+    .close = close_reader,
+};

@@ -60,7 +60,7 @@ static next_state read_next(void *opened, struct image *image, struct problem *p
     image->height = png.height;
     image->pixels = reader->pixels;
     png_image_free(&png);
-    return good ? NEXT_READ : NEXT_FAILED;
+    return good ? NEXT_READ : NEXT_BAD;
 }
 
 static void close_reader(void *opened) {
@@ -70,4 +70,10 @@ static void close_reader(void *opened) {
     free(reader);
 }
 
-const image_format image_format_png = {recognise, open_reader, read_next, close_reader};
+const image_format image_format_png = {
+    .single = true,
+    .recognise = recognise,
+    .open = open_reader,
+    .next = read_next,
+    .close = close_reader,
+};

@@ -12,7 +12,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-static const image_format *const formats[] = {&image_format_idx, &image_format_png};
+static const image_format *const formats[] = {&image_format_idx, &image_format_jpeg,
+                                              &image_format_png};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 struct image_set {
@@ -43,9 +44,13 @@ static bool add_file(image_set *set, const char *directory, const char *name,
     return true;
 }
 
-static bool is_png_name(const char *name) {
-    size_t length = strlen(name);
-    return length > 4 && name[0] != '.' && !strcasecmp(name + length - 4, ".png");
+static bool is_image_name(const char *name) {
+    static const char *const suffixes[] = {".png", ".jpg", ".jpeg"};
+    const char *suffix = strrchr(name, '.');
+    for (int i = 0; i < 3; i++)
+        if (suffix && name[0] != '.' && !strcasecmp(suffix, suffixes[i]))
+            return true;
+    return false;
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -60,7 +65,7 @@ static bool add_directory(image_set *set, const char *path, struct problem *prob
         return problem_set(problem, "%s: %s", path, strerror(errno));
     bool good = true;
     for (errno = 0; good && (entry = readdir(directory)); errno = 0)
-        if (is_png_name(entry->d_name))
+        if (is_image_name(entry->d_name))
             good = add_file(set, path, entry->d_name, problem);
     if (good && errno)
         good = problem_set(problem, "%s: %s", path, strerror(errno));
@@ -68,7 +73,7 @@ static bool add_directory(image_set *set, const char *path, struct problem *prob
     if (!good)
         return false;
     if (set->count == first)
-        return problem_set(problem, "%s: holds no PNG files", path);
+        return problem_set(problem, "%s: holds no PNG or JPEG files", path);
     qsort(set->files + first, set->count - first, sizeof *set->files, compare_names);
     return true;
 }
@@ -101,41 +106,72 @@ static void close_file(image_set *set) {
     set->format = NULL;
 }
 
-static bool open_file(image_set *set, const char *path, struct problem *problem) {
+/* Opens the file; NEXT_BAD when it is of no format. */
+static next_state open_file(image_set *set, const char *path, struct problem *problem) {
     unsigned char first[8] = {0};
     FILE *file = fopen(path, "rb");
-    if (!file)
-        return problem_set(problem, "%s: %s", path, strerror(errno));
+    if (!file) {
+        problem_set(problem, "%s: %s", path, strerror(errno));
+        return NEXT_FAILED;
+    }
     size_t got = fread(first, 1, sizeof first, file);
     bool failed = ferror(file);
     int error = errno;
     fclose(file);
-    if (failed)
-        return problem_set(problem, "%s: %s", path, strerror(error));
-    if (!got)
-        return problem_set(problem, "%s: is empty", path);
-    for (int i = 0; i < FORMATS; i++)
+    if (failed) {
+        problem_set(problem, "%s: %s", path, strerror(error));
+        return NEXT_FAILED;
+    }
+    for (int i = 0; got && i < FORMATS; i++)
         if (formats[i]->recognise(first)) {
             set->reader = formats[i]->open(path, problem);
             set->format = set->reader ? formats[i] : NULL;
-            return set->reader != NULL;
+            return set->reader ? NEXT_READ : NEXT_FAILED;
         }
-    return problem_set(problem, "%s: is neither an IDX (plain or gzipped) nor a PNG file", path);
+    problem_set(problem,
+                got ? "%s: is neither an IDX (plain or gzipped) nor a PNG or JPEG file"
+                    : "%s: is empty",
+                path);
+    return NEXT_BAD;
+}
+
+/* Opens the next file; NEXT_NONE after the last one. */
+static next_state open_next(image_set *set, struct problem *problem) {
+    if (set->opened == set->count)
+        return NEXT_NONE;
+    return open_file(set, set->files[set->opened++], problem);
 }
 
 next_state images_next(image_set *set, struct image *image, struct problem *problem) {
     for (;;) {
-        if (!set->format) {
-            if (set->opened == set->count)
-                return NEXT_NONE;
-            if (!open_file(set, set->files[set->opened++], problem))
-                return NEXT_FAILED;
-        }
-        next_state state = set->format->next(set->reader, image, problem);
-        if (state != NEXT_NONE)
+        next_state state = set->format ? NEXT_READ : open_next(set, problem);
+        if (state != NEXT_READ)
+            return state;
+        state = set->format->next(set->reader, image, problem);
+        if (state == NEXT_READ)
             return state;
         close_file(set);
+        if (state != NEXT_NONE)
+            return state;
     }
+}
+
+next_state images_skip(image_set *set, struct problem *problem) {
+    struct image passed;
+    if (set->format && !set->format->single) {
+        next_state state = set->format->next(set->reader, &passed, problem);
+        if (state != NEXT_NONE)
+            return state;
+    }
+    /* Of a file of one image this was it. */
+    close_file(set);
+    next_state state = open_next(set, problem);
+    if (state == NEXT_BAD || (state == NEXT_READ && set->format->single)) {
+        close_file(set);
+        problem->text[0] = '\0';
+        return NEXT_READ;
+    }
+    return state == NEXT_READ ? images_skip(set, problem) : state;
 }
 
 const char *images_file(const image_set *set) {

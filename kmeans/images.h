@@ -1,6 +1,6 @@
 /*
- * A set of images, read one after another as 8-bit grey: IDX files (plain or gzipped), PNG files,
- * directories of PNG files. One image at a time is in memory.
+ * A set of images, read one after another as 8-bit grey: IDX files (plain or gzipped), PNG and JPEG
+ * files, directories of these two. One image at a time is in memory.
  */
 #ifndef COLL_KMEANS_IMAGES_H
 #define COLL_KMEANS_IMAGES_H
@@ -19,15 +19,21 @@ struct image {
 
 typedef struct image_set image_set;
 
-/* What asking for the next item of a stream gives. */
-typedef enum next_state { NEXT_FAILED, NEXT_NONE, NEXT_READ } next_state;
+/*
+ * What asking for the next item of a stream gives. NEXT_BAD is a file of one image that can't be
+ * decoded: the problem names it, and the next image may be asked for.
+ */
+typedef enum next_state { NEXT_FAILED, NEXT_BAD, NEXT_NONE, NEXT_READ } next_state;
 
-/* Opens the images of PATHS, in that order; a directory gives its *.png in byte order of their
- * names. NULL and a problem when a path does not exist or a directory holds no PNG. */
+/* Opens the images of PATHS, in that order; a directory gives its *.png, *.jpg and *.jpeg in byte
+ * order of their names. NULL and a problem when a path does not exist or a directory holds none. */
 image_set *images_open(const char *const *paths, size_t count, struct problem *problem);
 
 /* Reads the next image. Its pixels are the set's, and good until the next call. */
 next_state images_next(image_set *set, struct image *image, struct problem *problem);
+
+/* Passes over the next image; what is one in a file of its own is neither read nor checked. */
+next_state images_skip(image_set *set, struct problem *problem);
 
 /* The file that the last image came from. */
 const char *images_file(const image_set *set);

@@ -1,22 +1,27 @@
 # coll-kmeans and coll-words.
 
-# libwords.la: images, patches, features and .npy files, without MPI.
+# libwords.la: images, patches, features, bags of words, SVMs and .npy files, without MPI.
 noinst_LTLIBRARIES += libwords.la
 libwords_la_SOURCES = \
+	kmeans/bags.c kmeans/bags.h \
+	kmeans/batch.c kmeans/batch.h \
 	kmeans/canvas.c kmeans/canvas.h \
 	kmeans/exemplars.c kmeans/exemplars.h \
 	kmeans/hog.c kmeans/hog.h \
 	kmeans/image_format.h \
 	kmeans/image_idx.c \
+	kmeans/image_jpeg.c \
 	kmeans/image_png.c \
 	kmeans/images.c kmeans/images.h \
+	kmeans/labels.c kmeans/labels.h \
 	kmeans/npy.c kmeans/npy.h \
 	kmeans/output.c kmeans/output.h \
 	kmeans/patches.c kmeans/patches.h \
 	kmeans/problem.c kmeans/problem.h \
+	kmeans/svm.c kmeans/svm.h \
 	kmeans/table.c kmeans/table.h
-libwords_la_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
-libwords_la_LIBADD = $(PNG_LIBS) $(ZLIB_LIBS)
+libwords_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas $(PNG_CFLAGS)
+libwords_la_LIBADD = $(PNG_LIBS) $(JPEG_LIBS) $(LINEAR_LIBS) $(ZLIB_LIBS)
 
 # libkmeans.la: assignment, iteration, reading of points and writing of results.
 noinst_LTLIBRARIES += libkmeans.la
@@ -32,6 +37,7 @@ libkmeans_la_SOURCES = \
 	kmeans/draw.c kmeans/draw.h \
 	kmeans/fingerprint.c kmeans/fingerprint.h \
 	kmeans/format.h \
+	kmeans/format_idx.c \
 	kmeans/format_npy.c \
 	kmeans/format_records.c \
 	kmeans/format_text.c \
@@ -40,6 +46,7 @@ libkmeans_la_SOURCES = \
 	kmeans/kmeans.c kmeans/kmeans.h \
 	kmeans/map.c kmeans/map.h \
 	kmeans/partial.c kmeans/partial.h \
+	kmeans/paths.c kmeans/paths.h \
 	kmeans/peak.c kmeans/peak.h \
 	kmeans/place.c kmeans/place.h \
 	kmeans/points.c kmeans/points.h \
@@ -68,12 +75,17 @@ libkmeans_la_LIBADD = $(OPENBLAS_LIBS)
 bin_PROGRAMS += coll-words
 coll_words_SOURCES = \
 	kmeans/coll-words.c \
+	kmeans/encode.c kmeans/encode.h \
 	kmeans/options.c kmeans/options.h \
+	kmeans/verb_curve.c \
+	kmeans/verb_encode.c \
 	kmeans/verb_features.c \
 	kmeans/verb_sheet.c \
+	kmeans/verb_test.c \
+	kmeans/verb_train.c \
 	kmeans/words.h
 coll_words_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
-coll_words_LDADD = libcli.la libwords.la
+coll_words_LDADD = libkmeans.la libwords.la libcli.la libcoll.la
 
 bin_PROGRAMS += coll-kmeans
 coll_kmeans_SOURCES = \

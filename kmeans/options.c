@@ -2,7 +2,6 @@
 
 #include "kmeans/options.h"
 
-#include "kmeans/hog.h"
 #include "tools/cli.h"
 
 #include <getopt.h>
@@ -34,6 +33,12 @@ static bool set_integer(const option_row *row, const char *text, struct problem 
     return true;
 }
 
+static bool set_number(const option_row *row, const char *text, struct problem *problem) {
+    double *number = row->value;
+    return (cli_parse_number(text, number) && *number > 0) ||
+           problem_set(problem, "--%s %s: give a number above 0", row->name, text);
+}
+
 static bool set_option(const option_row *row, const char *text, struct problem *problem) {
     switch (row->kind) {
     case OPTION_TEXT:
@@ -41,6 +46,11 @@ static bool set_option(const option_row *row, const char *text, struct problem *
         return true;
     case OPTION_INTEGER:
         return set_integer(row, text, problem);
+    case OPTION_NUMBER:
+        return set_number(row, text, problem);
+    case OPTION_FLAG:
+        *(bool *)row->value = true;
+        return true;
     case OPTION_PATHS:
         return append_word(row->value, text, problem);
     }
@@ -60,6 +70,8 @@ static void print_help(const char *usage, const option_row *table, size_t count)
         }
         if (row->kind == OPTION_INTEGER && *(uint64_t *)row->value <= row->most)
             printf(" (%" PRIu64 ")", *(uint64_t *)row->value);
+        if (row->kind == OPTION_NUMBER)
+            printf(" (%g)", *(double *)row->value);
         putchar('\n');
     }
     printf("  --help%*sprint this\n", COLUMN - 8, "");
@@ -69,13 +81,17 @@ static options_state parse(int argc, char **argv, const struct option *longs, co
                            const option_row *table, size_t count, struct problem *problem) {
     const option_row *last = NULL;
     optind = 1;
-    for (int code; (code = getopt_long(argc, argv, "-", longs, NULL)) != -1;) {
+    opterr = 0;
+    for (int code; (code = getopt_long(argc, argv, "-:", longs, NULL)) != -1;) {
         if (code == HELP) {
             print_help(usage, table, count);
             return OPTIONS_HELP;
         }
-        if (code == '?') {
-            problem->text[0] = '\0';
+        if (code == '?' || code == ':') {
+            problem_set(problem,
+                        code == ':' ? "option '%s' requires an argument; see --help"
+                                    : "unrecognized option '%s'; see --help",
+                        argv[optind - 1]);
             return OPTIONS_FAILED;
         }
         if (code != WORD) {
@@ -107,7 +123,9 @@ options_state options_parse(int argc, char **argv, const char *usage, const opti
         return OPTIONS_FAILED;
     }
     for (size_t i = 0; i < count; i++)
-        longs[i] = (struct option){table[i].name, required_argument, NULL, FIRST_ROW + (int)i};
+        longs[i] = (struct option){table[i].name,
+                                   table[i].kind == OPTION_FLAG ? no_argument : required_argument,
+                                   NULL, FIRST_ROW + (int)i};
     longs[count] = (struct option){"help", no_argument, NULL, HELP};
     options_state state = parse(argc, argv, longs, usage, table, count, problem);
     free(longs);
@@ -118,8 +136,8 @@ void options_of_patches(patch_choice *choice, option_row rows[PATCH_OPTIONS]) {
     *choice = (patch_choice){.limit = UINT64_MAX, .patch = 16, .stride = 6};
     rows[0] = (option_row){"images",
                            "PATH...",
-                           "IDX files (plain or .gz), PNG files, directories of PNG files;\n"
-                           "without it the training images of Fashion-MNIST from the\n"
+                           "IDX files (plain or .gz), PNG and JPEG files, directories of\n"
+                           "these two; without it the training images of Fashion-MNIST from the\n"
                            "Debian package dataset-fashion-mnist",
                            OPTION_PATHS,
                            false,
@@ -140,4 +158,35 @@ void options_of_patches(patch_choice *choice, option_row rows[PATCH_OPTIONS]) {
                            &choice->stride,
                            1,
                            UINT32_MAX};
+    rows[4] = (option_row){"skip-bad",
+                           "",
+                           "leave out PNG and JPEG files that can't be decoded; each is named\n"
+                           "on stderr, and they are counted",
+                           OPTION_FLAG,
+                           false,
+                           &choice->skip_bad,
+                           0,
+                           0};
+}
+
+void options_of_hog(hog_shape *shape, option_row rows[HOG_OPTIONS]) {
+    *shape = (hog_shape){.cells = 4, .bins = 32};
+    rows[0] = (option_row){"cells",
+                           "C",
+                           "cells along each side of a patch",
+                           OPTION_INTEGER,
+                           false,
+                           &shape->cells,
+                           1,
+                           HOG_CELLS_MOST};
+    rows[1] = (option_row){"bins",         "B",          "orientations of a cell's histogram",
+                           OPTION_INTEGER, false,        &shape->bins,
+                           HOG_BINS_LEAST, HOG_BINS_MOST};
+}
+
+bool options_check_hog(hog_shape shape, uint64_t patch, struct problem *problem) {
+    return shape.cells <= patch ||
+           problem_set(problem,
+                       "--cells %" PRIu64 ": a patch of %" PRIu64 " pixels has %" PRIu64 " at most",
+                       shape.cells, patch, patch);
 }

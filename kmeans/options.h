@@ -2,11 +2,14 @@
 #ifndef COLL_KMEANS_OPTIONS_H
 #define COLL_KMEANS_OPTIONS_H
 
+#include "kmeans/hog.h"
 #include "kmeans/patches.h"
 
 typedef enum option_kind {
     OPTION_TEXT,    /* VALUE is a const char ** */
     OPTION_INTEGER, /* VALUE is a uint64_t *, within LEAST and MOST */
+    OPTION_NUMBER,  /* VALUE is a double *, above 0 */
+    OPTION_FLAG,    /* takes no argument; VALUE is a bool * */
     OPTION_PATHS    /* one word or more; VALUE is an word_list * */
 } option_kind;
 
@@ -24,14 +27,20 @@ typedef enum options_state { OPTIONS_FAILED, OPTIONS_GOOD, OPTIONS_HELP } option
 
 /*
  * Parses what follows argv[0] by the COUNT rows of TABLE. "--help" prints USAGE and the table and
- * gives OPTIONS_HELP. On failure the problem is set, or its text is empty where getopt_long has
- * printed it already.
+ * gives OPTIONS_HELP. On failure the problem is set.
  */
 options_state options_parse(int argc, char **argv, const char *usage, const option_row *table,
                             size_t count, struct problem *problem);
 
-/* Sets CHOICE to the defaults, and the first rows of a verb's table to its options. */
-enum { PATCH_OPTIONS = 4 };
+/* Sets CHOICE to the defaults, and rows of a verb's table to its options. */
+enum { PATCH_OPTIONS = 5 };
 void options_of_patches(patch_choice *choice, option_row rows[PATCH_OPTIONS]);
+
+/* The same of how a patch is described. */
+enum { HOG_OPTIONS = 2 };
+void options_of_hog(hog_shape *shape, option_row rows[HOG_OPTIONS]);
+
+/* Whether a patch of PATCH pixels a side has one for each cell. */
+bool options_check_hog(hog_shape shape, uint64_t patch, struct problem *problem);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "kmeans/assign.h"
 #include "kmeans/format.h"
+#include "kmeans/paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +15,8 @@
 #include <unistd.h>
 
 static const km_format *const formats[] = {
-    &km_format_npy,
-    &km_format_bvecs,
-    &km_format_fvecs,
-    &km_format_text,
+    &km_format_npy, &km_format_bvecs,  &km_format_fvecs,
+    &km_format_idx, &km_format_idx_gz, &km_format_text,
 };
 
 void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *count) {
@@ -199,6 +198,30 @@ static bool all_float32(const km_source *sources, size_t count) {
     return true;
 }
 
+/* Reads the files one after the other: as bytes, or where that fails and REALS, as float32. */
+static bool read_files(const km_paths *files, const char *directory, bool reals, MPI_Comm comm,
+                       km_points *points, struct problem *problem) {
+    bool good = true;
+    km_source *sources = calloc(files->count + 1, sizeof *sources);
+    if (!sources)
+        problem_set(problem, "out of memory");
+    if (!km_agree(problem, comm)) {
+        free(sources);
+        return false;
+    }
+    for (size_t i = 0; good && i < files->count; i++) {
+        sources[i].path = files->paths[i];
+        good = share_description(&sources[i], &sources[0], comm, problem);
+    }
+    good = good && (read_share(sources, files->count, directory, false, comm, points, problem) ||
+                    (reals && all_float32(sources, files->count) &&
+                     read_share(sources, files->count, directory, true, comm, points, problem)));
+    for (size_t i = 0; i < files->count; i++)
+        free(sources[i].lines);
+    free(sources);
+    return good;
+}
+
 bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
                     struct problem *problem) {
     return km_points_map(paths, count, NULL, false, comm, points, problem);
@@ -206,25 +229,12 @@ bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_po
 
 bool km_points_map(const char *const *paths, size_t count, const char *directory, bool reals,
                    MPI_Comm comm, km_points *points, struct problem *problem) {
-    bool good = true;
+    km_paths files;
     *points = (km_points){.data = NULL};
-    km_source *sources = calloc(count, sizeof *sources);
-    if (!sources)
-        problem_set(problem, "out of memory");
-    if (!km_agree(problem, comm)) {
-        free(sources);
+    if (!km_paths_expand(paths, count, comm, &files, problem))
         return false;
-    }
-    for (size_t i = 0; good && i < count; i++) {
-        sources[i].path = paths[i];
-        good = share_description(&sources[i], &sources[0], comm, problem);
-    }
-    good = good && (read_share(sources, count, directory, false, comm, points, problem) ||
-                    (reals && all_float32(sources, count) &&
-                     read_share(sources, count, directory, true, comm, points, problem)));
-    for (size_t i = 0; i < count; i++)
-        free(sources[i].lines);
-    free(sources);
+    bool good = read_files(&files, directory, reals, comm, points, problem);
+    km_paths_free(&files);
     if (!good)
         km_points_free(points);
     return good;

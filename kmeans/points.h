@@ -22,18 +22,18 @@ typedef struct km_points {
 } km_points;
 
 /*
- * Reads the files at PATHS, one after the other in that order, each rank its share of the rows.
- * Collective; on false all ranks have the same problem. The caller frees POINTS with
- * km_points_free.
+ * Reads the files at PATHS and in the directories among them, one after the other in the byte order
+ * of their paths (paths.h), each rank its share of the rows. Collective; on false all ranks have
+ * the same problem. The caller frees POINTS with km_points_free.
  */
 bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
                     struct problem *problem);
 
 /*
  * The same, with the points left on disk unless DIRECTORY is NULL: one file whose rows are just
- * their unsigned bytes (.npy) is mapped where it is, and must not change until the end; of anything
- * else a copy, which has no name, is mapped in DIRECTORY. With REALS, features of files that are
- * all of float32 stay float32 where some are no whole numbers from 0 to 255.
+ * their unsigned bytes (.npy, IDX) is mapped where it is, and must not change until the end; of
+ * anything else a copy, which has no name, is mapped in DIRECTORY. With REALS, features of files
+ * that are all of float32 stay float32 where some are no whole numbers from 0 to 255.
  */
 bool km_points_map(const char *const *paths, size_t count, const char *directory, bool reals,
                    MPI_Comm comm, km_points *points, struct problem *problem);

@@ -8,8 +8,12 @@
 /* Runs with the verb's own arguments, argv[0] being "coll-words"; returns the exit status. */
 typedef int verb_run(int argc, char **argv);
 
+verb_run verb_curve;
+verb_run verb_encode;
 verb_run verb_features;
 verb_run verb_sheet;
+verb_run verb_test;
+verb_run verb_train;
 
 /* Prints "coll-words: PROBLEM", unless it is empty, and returns the exit status of failure. */
 int verb_failed(const struct problem *problem);

@@ -28,6 +28,7 @@ EXTRA_DIST += \
 	scripts/plot.d/rows.awk \
 	scripts/quickstart \
 	scripts/simulate \
+	scripts/vocabulary \
 	scripts/wrapper-cost
 
 # What scripts/simulate builds, runs and writes.
@@ -35,11 +36,14 @@ EXTRA_DIST += \
 	simulate/Makefile \
 	simulate/allreduce.c \
 	simulate/bcast.c \
+	simulate/claims.txt \
 	simulate/clock.h \
 	simulate/expected.txt \
 	simulate/figures \
+	simulate/grid.cpp \
 	simulate/hosts \
 	simulate/infiniband.cpp \
+	simulate/lab \
 	simulate/measure \
 	simulate/measure-once \
 	simulate/polargrid.cpp \

@@ -6,8 +6,9 @@
  * NODES (151) hosts n0, n1, ...; UPLINK (10) Gbit/s of a rack; a FULL_DUPLEX of 0 makes both
  * directions of an uplink share it.
  *
- * A node's link carries one message at a time. Without that, SimGrid shares it between all
- * outstanding sends, and a window of chunks moves like one large chunk, which no TCP stream does.
+ * SimGrid shares a link between all outstanding messages, so that a window of chunks moves like one
+ * chunk as large: windows here are short. (A link of one message at a time, which would mend that,
+ * keeps a chain's confirmations waiting behind its chunks, as no TCP connection does.)
  */
 #include <cstdlib>
 #include <simgrid/s4u.hpp>
@@ -28,10 +29,7 @@ static void add_node(s4u::NetZone *rack, int number) {
     std::string name = "n" + std::to_string(number);
     auto *host = rack->create_host(name, 1e10)->seal();
     auto *link = rack->create_split_duplex_link("link-" + name, gigabit);
-    link->set_latency(node_latency);
-    link->get_link_up()->set_concurrency_limit(1);
-    link->get_link_down()->set_concurrency_limit(1);
-    link->seal();
+    link->set_latency(node_latency)->seal();
     rack->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
                     {{link, s4u::LinkInRoute::Direction::UP}}, true);
 }

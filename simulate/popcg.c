@@ -2,9 +2,9 @@
  * What coll-popcg meets in a simulation: its computing takes time, and with COLL_DCP some ranks are
  * dedicated processors, which never come back from MPI_Init; MPI_COMM_WORLD is then the others.
  *
- * VALUE_NS (2.5: half of the 6.4 GB/s that two cores of an Opteron's socket share) nanoseconds for
- * each number that a pass over a block reads or writes stand for the processor. coll-popcg is
- * linked with --wrap for its four kinds of passes.
+ * VALUE_NS (2.5) nanoseconds for each number that a pass over a block reads or writes stand for the
+ * processor: 8 bytes at half of the 6.4 GB/s that two cores of an Opteron's socket share.
+ * coll-popcg is linked with --wrap for its four kinds of passes.
  */
 #include "simulate/clock.h"
 
@@ -78,7 +78,11 @@ int MPI_Comm_rank(MPI_Comm comm, int *rank) {
 }
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy) {
+    double mine = 0, all;
     int code = PMPI_Comm_dup(coll_dcp_comm(comm), copy);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, *copy);
+    clock_settle();
     return code == MPI_SUCCESS && getenv("COLL_DCP") ? coll_dcp_register(*copy) : code;
 }
 

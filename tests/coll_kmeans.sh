@@ -76,6 +76,15 @@ done
 run 3 --k 12 --bcast chain:chunk=32K points.txt --centroids c2.npy --assign a2.npy ||
     fail "--bcast chain"
 cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files with --bcast chain"
+# In two files, in any order, and as their directory.
+mkdir parts
+head -n 250 points.txt >parts/a.txt
+tail -n +251 points.txt >parts/b.txt
+for points in parts "parts/b.txt parts/a.txt"; do
+    # shellcheck disable=SC2086 # a list of files
+    run 2 --k 12 $points --centroids c2.npy --assign a2.npy || fail "points in $points"
+    cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files from $points"
+done
 
 # The table's figures, a line each; the objective never rises.
 grep -c '"iteration": ' steps.json >count
@@ -111,7 +120,7 @@ for stop in "--moved 1" "--gain 1"; do
     grep -q '^2 iterations ' out || fail "$stop stops as soon as there is something to compare"
 done
 run 2 --k 12 --seconds 0 points.txt --centroids c3.npy --assign a3.npy || fail "--seconds"
-grep -q '^1 iteration .*the time is up' out || fail "--seconds 0 stops after one iteration"
+grep -q '^0 iterations .*the time is up' out || fail "--seconds 0 leaves no time for one"
 rm -f c2.npy a2.npy c3.npy a3.npy
 
 # Real features, where this coll-kmeans takes them: float32 centroids, the same bits anywhere.
@@ -147,7 +156,7 @@ refuses "short.txt:601: has 1 features after its 3 ids where the first line has 
     --k 2 short.txt $to
 refuses "word.txt:599: feature 20 is 'x'" --k 2 word.txt $to
 refuses "large.txt:300: feature 20 is '256'" --k 2 large.txt $to
-refuses "narrow.txt: has 19 features a row where points.txt has 20" --k 2 points.txt narrow.txt $to
+refuses "points.txt: has 20 features a row where narrow.txt has 19" --k 2 points.txt narrow.txt $to
 refuses "cut.npy: truncated" --k 2 cut.npy $to
 refuses "head.npy: is cut off within its header" --k 2 head.npy $to
 refuses "half.npy: elements '|f2'" --k 2 half.npy $to

@@ -441,12 +441,12 @@ static bool just_in_time(MPI_Comm app, void *context) {
     int rank = rank_of(app), ranks = size_of(app), sum;
     const int one = 1;
     bool good = true;
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 8; round++) {
         char text[MPI_MAX_ERROR_STRING] = "";
         int length, there = 0;
         coll_dcp_request *request;
         PMPI_Barrier(app);
-        double come = PMPI_Wtime() + 0.046 + 0.001 * round;
+        double come = PMPI_Wtime() + 0.016 + 0.001 * round;
         while (rank > 0 && rank >= ranks - 2 && PMPI_Wtime() < come)
             PMPI_Iprobe(MPI_ANY_SOURCE, 0, app, &there, MPI_STATUS_IGNORE);
         good = coll_dcp_post(&one, &sum, 1, MPI_INT, MPI_SUM, app, &request) == MPI_SUCCESS && good;
@@ -456,11 +456,11 @@ static bool just_in_time(MPI_Comm app, void *context) {
         good = (code != MPI_SUCCESS || sum == ranks) && good;
         good = same_everywhere(text, sizeof text, app) && good;
     }
-    return allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, app) && sum == ranks && good;
+    return good;
 }
 
 START_TEST(late_or_not) {
-    setenv("COLL_TIMEOUT", "0.05", 1);
+    setenv("COLL_TIMEOUT", "0.02", 1);
     bool good = dcp_run_everywhere(applications(), 3, just_in_time, NULL);
     unsetenv("COLL_TIMEOUT");
     harness_assert(good, "one verdict");

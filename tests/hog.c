@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The papers' shape: 512 bytes. */
+enum { HOG_CELLS = 4, HOG_BINS = 32, HOG_SIZE = HOG_CELLS * HOG_CELLS * HOG_BINS };
+static const hog_shape papers = {HOG_CELLS, HOG_BINS};
+
 static size_t place(int row, int column, int bin) {
     return (size_t)((row * HOG_CELLS + column) * HOG_BINS + bin);
 }
@@ -26,7 +30,7 @@ START_TEST(even_patches_give_zeros) {
         for (size_t i = 0; i < 4; i++) {
             memset(pixels, grey, sizeof pixels);
             memset(features, 99, sizeof features);
-            hog_describe(pixels, sizes[i], features);
+            hog_describe(papers, pixels, sizes[i], features);
             ck_assert_mem_eq(features, zeros, HOG_SIZE);
         }
 }
@@ -43,7 +47,7 @@ static void expect_step(uint8_t height, uint8_t value) {
         pixels[i] = i % 4 < 2 ? 0 : height;
     for (int row = 0; row < 4; row++)
         expected[place(row, 1, 0)] = expected[place(row, 2, 0)] = value;
-    hog_describe(pixels, 4, features);
+    hog_describe(papers, pixels, 4, features);
     ck_assert_mem_eq(features, expected, HOG_SIZE);
 }
 
@@ -69,7 +73,7 @@ START_TEST(edges_land_in_their_bins) {
         for (int c = 0; c < 4; c++) {
             uint8_t pixels[32 * 32], features[HOG_SIZE];
             edge(pixels, patch, cases[c][0], cases[c][1]);
-            hog_describe(pixels, (size_t)patch, features);
+            hog_describe(papers, pixels, (size_t)patch, features);
             for (int i = 0; i < HOG_SIZE; i++) {
                 int cell = i / HOG_BINS, bin = i % HOG_BINS;
                 int along = cases[c][0] ? cell % HOG_CELLS : cell / HOG_CELLS;
@@ -86,7 +90,7 @@ START_TEST(diagonals_land_between) {
     uint8_t pixels[144], features[HOG_SIZE];
     for (int i = 0; i < 144; i++)
         pixels[i] = (uint8_t)(8 * (i % 12 + i / 12));
-    hog_describe(pixels, 12, features);
+    hog_describe(papers, pixels, 12, features);
     for (int row = 1; row <= 2; row++)
         for (int column = 1; column <= 2; column++)
             for (int bin = 0; bin < HOG_BINS; bin++) {
@@ -101,7 +105,7 @@ START_TEST(orientations_between_bins_are_shared) {
     uint8_t pixels[16], features[HOG_SIZE];
     for (int i = 0; i < 16; i++)
         pixels[i] = (uint8_t)(50 * (i % 4) + 5 * (i / 4));
-    hog_describe(pixels, 4, features);
+    hog_describe(papers, pixels, 4, features);
     for (int row = 1; row <= 2; row++)
         for (int column = 1; column <= 2; column++) {
             int lower = features[place(row, column, 0)], upper = features[place(row, column, 1)];
@@ -124,8 +128,8 @@ START_TEST(a_quarter_turn_permutes) {
         for (int y = 0; y < patch; y++)
             for (int x = 0; x < patch; x++)
                 turned[x * patch + patch - 1 - y] = pixels[y * patch + x];
-        hog_describe(pixels, (size_t)patch, before);
-        hog_describe(turned, (size_t)patch, after);
+        hog_describe(papers, pixels, (size_t)patch, before);
+        hog_describe(papers, turned, (size_t)patch, after);
         for (int row = 0; row < HOG_CELLS; row++)
             for (int column = 0; column < HOG_CELLS; column++)
                 for (int bin = 0; bin < HOG_BINS; bin++) {
@@ -146,8 +150,8 @@ START_TEST(a_negative_turns_half_way) {
         pixels[i] = noise(&state);
         negative[i] = (uint8_t)(255 - pixels[i]);
     }
-    hog_describe(pixels, 12, before);
-    hog_describe(negative, 12, after);
+    hog_describe(papers, pixels, 12, before);
+    hog_describe(papers, negative, 12, after);
     for (int cell = 0; cell < HOG_CELLS * HOG_CELLS; cell++)
         for (int bin = 0; bin < HOG_BINS; bin++)
             ck_assert_int_le(
@@ -164,7 +168,7 @@ START_TEST(lengths_are_bounded) {
         ck_assert_ptr_nonnull(pixels);
         for (size_t i = 0; i < patch * patch; i++)
             pixels[i] = noise(&state);
-        hog_describe(pixels, patch, features);
+        hog_describe(papers, pixels, patch, features);
         for (int i = 0; i < HOG_SIZE; i++)
             squares += features[i] * features[i];
         /* 512 squared is the unit; noise is neither faint nor clipped much, rounding adds a bit. */
@@ -178,11 +182,31 @@ END_TEST
 START_TEST(one_lit_corner_is_cut_at_255) {
     uint8_t pixels[16] = {255}, features[HOG_SIZE];
     int most = 0;
-    hog_describe(pixels, 4, features);
+    hog_describe(papers, pixels, 4, features);
     for (int i = 0; i < HOG_SIZE; i++)
         most = features[i] > most ? features[i] : most;
     ck_assert_int_eq(most, 255);
     ck_assert_int_eq(features[place(0, 0, 20)], 255); /* up and left: brighter there */
+}
+END_TEST
+
+/* Any shape keeps to its own bytes; a step gives its left and right neighbours bin 0 alone. */
+START_TEST(other_shapes) {
+    static const hog_shape shapes[] = {{1, 2}, {2, 8}, {3, 9}, {5, 64}, {16, 4}};
+    uint8_t pixels[32 * 32];
+    edge(pixels, 32, 1, 0);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        size_t size = hog_size(shapes[i]), lit = 0;
+        uint8_t *features = malloc(size); /* of that size, for the sanitizers */
+        ck_assert_ptr_nonnull(features);
+        hog_describe(shapes[i], pixels, 32, features);
+        for (size_t at = 0; at < size; at++) {
+            ck_assert_msg(!features[at] || at % shapes[i].bins == 0, "shape %zu, byte %zu", i, at);
+            lit += features[at] > 0;
+        }
+        ck_assert_uint_ge(lit, shapes[i].cells);
+        free(features);
+    }
 }
 END_TEST
 
@@ -198,6 +222,7 @@ int main(void) {
     tcase_add_test(tests, a_negative_turns_half_way);
     tcase_add_test(tests, lengths_are_bounded);
     tcase_add_test(tests, one_lit_corner_is_cut_at_255);
+    tcase_add_test(tests, other_shapes);
     suite_add_tcase(suite, tests);
     return harness_unit(suite);
 }

@@ -8,11 +8,15 @@
 #include <check.h>
 #include <dirent.h>
 #include <png.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#ifdef HAVE_JPEG
+#include <jpeglib.h>
+#endif
 
 static char folder[] = "images-test-XXXXXX";
 
@@ -102,7 +106,7 @@ static void expect_refused(const char *name, int good, const char *words) {
     while ((state = images_next(set, &image, &problem)) == NEXT_READ)
         count++;
     images_close(set);
-    ck_assert_msg(state == NEXT_FAILED, "%s passed", name);
+    ck_assert_msg(state == NEXT_FAILED || state == NEXT_BAD, "%s passed", name);
     ck_assert_msg(strstr(problem.text, words) != NULL, "'%s' lacks '%s'", problem.text, words);
     ck_assert_msg(strstr(problem.text, name) != NULL, "'%s' lacks '%s'", problem.text, name);
     ck_assert_ptr_null(strchr(problem.text, '\n'));
@@ -293,7 +297,7 @@ START_TEST(missing_paths_are_named) {
     ck_assert_ptr_null(images_open(&(const char *){"nowhere/at-all"}, 1, &problem));
     ck_assert_str_eq(problem.text, "nowhere/at-all: No such file or directory");
     ck_assert_ptr_null(images_open(&(const char *){folder}, 1, &problem));
-    ck_assert_ptr_nonnull(strstr(problem.text, "holds no PNG files"));
+    ck_assert_ptr_nonnull(strstr(problem.text, "holds no PNG or JPEG files"));
 }
 END_TEST
 
@@ -363,6 +367,109 @@ START_TEST(patches_larger_than_the_image_are_refused) {
 }
 END_TEST
 
+#ifdef HAVE_JPEG
+/* Writes WIDTH x HEIGHT pixels of the one COLOUR, of 1, 3 or 4 components. */
+static void write_jpeg(const char *name, unsigned width, unsigned height, const uint8_t *colour,
+                       int components) {
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    uint8_t row[64 * 4];
+    FILE *file = fopen(file_in_folder(name), "wb");
+    ck_assert_ptr_nonnull(file);
+    for (unsigned i = 0; i < width * (unsigned)components; i++)
+        row[i] = colour[i % (unsigned)components];
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&jpeg);
+    jpeg_stdio_dest(&jpeg, file);
+    jpeg.image_width = width;
+    jpeg.image_height = height;
+    jpeg.input_components = components;
+    jpeg.in_color_space = components == 1 ? JCS_GRAYSCALE : components == 3 ? JCS_RGB : JCS_CMYK;
+    jpeg_set_defaults(&jpeg);
+    jpeg_set_quality(&jpeg, 100, TRUE);
+    jpeg_start_compress(&jpeg, TRUE);
+    for (unsigned y = 0; y < height; y++)
+        jpeg_write_scanlines(&jpeg, &(JSAMPROW){row}, 1);
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    fclose(file);
+}
+
+START_TEST(jpeg_is_read_as_grey) {
+    uint8_t grey[40 * 30];
+    write_jpeg("a.jpg", 40, 30, &(const uint8_t){90}, 1);
+    memset(grey, 90, sizeof grey);
+    image_set *set = open_one("a.jpg");
+    expect_image(set, 40, 30, grey);
+    expect_end(set);
+    images_close(set);
+    write_jpeg("b.JPEG", 16, 16, (const uint8_t[]){255, 0, 0}, 3);
+    memset(grey, 76, sizeof grey);
+    set = open_one("b.JPEG");
+    expect_image(set, 16, 16, grey);
+    images_close(set);
+}
+END_TEST
+
+START_TEST(damaged_jpeg_is_refused) {
+    static const unsigned char no_jpeg[] = {0xff, 0xd8, 0xff, 0, 0, 0, 0, 0};
+    unsigned char bytes[4096];
+    write_jpeg("a.jpg", 40, 30, &(const uint8_t){90}, 1);
+    FILE *file = fopen(file_in_folder("a.jpg"), "rb");
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    for (size_t cut = 3; cut + 2 < size; cut += 7) {
+        write_file("cut.jpg", bytes, cut);
+        expect_refused("cut.jpg", 0, "can't be decoded: ");
+    }
+    write_file("no.jpg", no_jpeg, sizeof no_jpeg);
+    expect_refused("no.jpg", 0, "can't be decoded: ");
+    write_jpeg("cmyk.jpg", 8, 8, (const uint8_t[]){1, 2, 3, 4}, 4);
+    expect_refused("cmyk.jpg", 0, "can't be decoded: ");
+}
+END_TEST
+#endif
+
+/* After a file that can't be decoded the next can be read, and skipping looks at none. */
+START_TEST(bad_images_can_be_passed) {
+    char path[256];
+    struct image image;
+    struct problem problem;
+    write_file("a.png", "no image", 8);
+    write_png("b.png", PNG_FORMAT_GRAY, 3, 2, two_images + 16);
+    write_file("c.png", "\x89PNG\r\n\x1a\n", 8);
+    write_file("d.jpg", "", 0);
+    strcpy(path, folder);
+    image_set *set = images_open(&(const char *){path}, 1, &problem);
+    ck_assert_ptr_nonnull(set);
+    ck_assert_int_eq(images_next(set, &image, &problem), NEXT_BAD);
+    expect_image(set, 3, 2, two_images + 16);
+    ck_assert_int_eq(images_next(set, &image, &problem), NEXT_BAD);
+    ck_assert_int_eq(images_next(set, &image, &problem), NEXT_BAD);
+    expect_end(set);
+    images_close(set);
+    set = images_open(&(const char *){path}, 1, &problem);
+    ck_assert_ptr_nonnull(set);
+    ck_assert_int_eq(images_skip(set, &problem), NEXT_READ);
+    expect_image(set, 3, 2, two_images + 16);
+    ck_assert_int_eq(images_skip(set, &problem), NEXT_READ);
+    ck_assert_int_eq(images_skip(set, &problem), NEXT_READ);
+    ck_assert_int_eq(images_skip(set, &problem), NEXT_NONE);
+    images_close(set);
+}
+END_TEST
+
+START_TEST(images_of_idx_are_passed) {
+    struct problem problem;
+    write_file("two", two_images, sizeof two_images);
+    image_set *set = open_one("two");
+    ck_assert_int_eq(images_skip(set, &problem), NEXT_READ);
+    expect_image(set, 3, 2, two_images + 22);
+    ck_assert_int_eq(images_skip(set, &problem), NEXT_NONE);
+    images_close(set);
+}
+END_TEST
+
 START_TEST(limit_counts_images) {
     struct problem problem;
     uint8_t pixels[4];
@@ -398,6 +505,12 @@ int main(void) {
     tcase_add_test(tests, patches_go_by_row_and_column);
     tcase_add_test(tests, patches_larger_than_the_image_are_refused);
     tcase_add_test(tests, limit_counts_images);
+    tcase_add_test(tests, bad_images_can_be_passed);
+    tcase_add_test(tests, images_of_idx_are_passed);
+#ifdef HAVE_JPEG
+    tcase_add_test(tests, jpeg_is_read_as_grey);
+    tcase_add_test(tests, damaged_jpeg_is_refused);
+#endif
     suite_add_tcase(suite, tests);
     return harness_unit(suite);
 }

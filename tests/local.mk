@@ -15,6 +15,7 @@ LDADD = libharness.la libpopcg.la libsurvey.la libkmeans.la libwords.la libcli.l
 # Without MPI.
 check_PROGRAMS += \
 	tests/assign \
+	tests/bags \
 	tests/cgroup \
 	tests/cluster \
 	tests/confirm \
@@ -56,6 +57,7 @@ check_PROGRAMS += \
 	tests/patterns.mpi \
 	tests/points.mpi \
 	tests/popcg.mpi \
+	tests/readers.mpi \
 	tests/starts.mpi \
 	tests/survey.mpi \
 	tests/topo.mpi \
@@ -76,6 +78,7 @@ tests_large_mpi_SOURCES = tests/large.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
 tests_popcg_mpi_SOURCES = tests/popcg.c
+tests_readers_mpi_SOURCES = tests/readers.c
 tests_starts_mpi_SOURCES = tests/starts.c
 tests_survey_mpi_SOURCES = tests/survey.c
 tests_topo_mpi_SOURCES = tests/topo.c
@@ -138,8 +141,8 @@ endif
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
-	tests/restart.sh tests/tools.sh tests/wordcount.sh tests/words.sh
-EXTRA_DIST += $(SCRIPT_TESTS) tests/simulate.sh tests/hlot/congested.txt tests/hlot/figure1.txt
+	tests/restart.sh tests/simulate.sh tests/tools.sh tests/wordcount.sh tests/words.sh
+EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.
 RUN_SCRIPT_TESTS = $(SCRIPT_TESTS)

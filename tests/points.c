@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static char directory[] = "/tmp/coll-points-XXXXXX";
 
@@ -57,10 +58,11 @@ static uint8_t feature(uint64_t row, uint64_t column) {
     return (uint8_t)(row * 7 + column * 31 + row * column % 11);
 }
 
-enum kind { NPY, NPY_FLOAT, BVECS, FVECS, TEXT, TEXT_OPEN, TEXT_CRLF, KINDS };
+enum kind { NPY, NPY_FLOAT, BVECS, FVECS, IDX, IDX_GZ, TEXT, TEXT_OPEN, TEXT_CRLF, KINDS };
 
-static const char *const names[KINDS] = {"a.npy", "f.npy", "a.bvecs", "a.fvecs",
-                                         "a.txt", "b.txt", "c.txt"};
+/* In byte order. */
+static const char *const names[KINDS] = {"a.npy", "b.npy", "c.bvecs", "d.fvecs", "e.idx",
+                                         "f.gz",  "g.txt", "h.txt",   "i.txt"};
 
 static void put_feature(FILE *file, enum kind kind, uint8_t value) {
     float number = value;
@@ -72,12 +74,30 @@ static void put_feature(FILE *file, enum kind kind, uint8_t value) {
         fprintf(file, kind == TEXT_CRLF ? "\t%03d " : " %d", value);
 }
 
+/* Writes IDX of three dimensions, rows x dim x 1, at rank 0. */
+static void write_idx(const char *path, bool gzipped, uint64_t first, uint64_t rows, size_t dim) {
+    const uint32_t lengths[] = {(uint32_t)rows, (uint32_t)dim, 1};
+    gzFile file = gzopen(path, gzipped ? "wb" : "wbT");
+    ck_assert_ptr_nonnull(file);
+    gzwrite(file, "\0\0\x08\x03", 4);
+    for (int i = 0; i < 3; i++)
+        for (int shift = 24; shift >= 0; shift -= 8)
+            gzputc(file, (int)(lengths[i] >> shift & 0xff));
+    for (uint64_t row = first; row < first + rows; row++)
+        for (size_t column = 0; column < dim; column++)
+            gzputc(file, feature(row, column));
+    ck_assert_int_eq(gzclose(file), Z_OK);
+}
+
 /* Writes ROWS rows from row FIRST on, at rank 0. */
 static void write_points(enum kind kind, uint64_t first, uint64_t rows, size_t dim) {
     char *path = path_of(names[kind]);
     MPI_Barrier(MPI_COMM_WORLD);
-    FILE *file = my_rank() == 0 ? fopen(path, "wb") : NULL;
-    harness_assert(my_rank() != 0 || file, "%s can be written", path);
+    bool idx = kind == IDX || kind == IDX_GZ;
+    if (idx && my_rank() == 0)
+        write_idx(path, kind == IDX_GZ, first, rows, dim);
+    FILE *file = !idx && my_rank() == 0 ? fopen(path, "wb") : NULL;
+    harness_assert(idx || my_rank() != 0 || file, "%s can be written", path);
     for (uint64_t row = first; file && row < first + rows; row++) {
         int32_t width = (int32_t)dim;
         char header[NPY_HEADER_SIZE];
@@ -141,7 +161,7 @@ START_TEST(one_file) {
 }
 END_TEST
 
-/* Files of all kinds make one set of points, in the order given. */
+/* Files of all kinds make one set of points, the same in any order and as a directory. */
 START_TEST(many_files) {
     enum { DIM = 33 };
     char *paths[KINDS];
@@ -155,11 +175,16 @@ START_TEST(many_files) {
         write_points((enum kind)kind, total, rows, DIM);
         total += rows;
     }
-    bool good =
-        km_points_read((const char *const *)paths, KINDS, MPI_COMM_WORLD, &points, &problem);
-    harness_assert(good, "%s", problem.text);
-    harness_assert(is_share(&points, total, DIM), "all kinds of files");
-    km_points_free(&points);
+    for (int order = 0; order <= KINDS; order++) {
+        const char *given[KINDS] = {directory};
+        for (int kind = 0; order < KINDS && kind < KINDS; kind++)
+            given[kind] = paths[(kind * (KINDS - 1) + order) % KINDS];
+        bool good =
+            km_points_read(given, order < KINDS ? KINDS : 1, MPI_COMM_WORLD, &points, &problem);
+        harness_assert(good, "%s", problem.text);
+        harness_assert(is_share(&points, total, DIM), "all kinds of files");
+        km_points_free(&points);
+    }
     for (int kind = 0; kind < KINDS; kind++) {
         remove_file(names[kind]);
         free(paths[kind]);
@@ -213,6 +238,20 @@ static const struct bad {
     BAD("x.fvecs", "\x01\x00\x00\x00\x00\x00\x00\x3f", "is 0.5"),
     BAD("x.fvecs", "\x01\x00\x00\x00\x00\x00\x80\x43", "is 256"),
     BAD("x.fvecs", "\x01\x00\x00\x00\x00\x00\x80\x7f", "is inf"),
+    BAD("x.idx", "\0\0\x08", "x.idx:1: has 1 fields"),
+    BAD("x.idx", "\0\0\x08\x02\0\0", "ends early"),
+    BAD("x.idx", "\0\0\x0d\x02\0\0\0\x01\0\0\0\x01\0\0\0\0", "is an IDX file of type 0x0d"),
+    BAD("x.idx", "\0\0\x08\x01\0\0\0\x02\x01\x02", "of 1 dimensions; points have 2 to 8"),
+    BAD("x.idx", "\0\0\x08\xff\0\0\0\x02\x01\x02", "of 255 dimensions"),
+    BAD("x.idx", "\0\0\x08\x02\0\0\0\x02\0\0\0\x02\x01\x02\x03",
+        "promises 4 bytes of features, it"),
+    BAD("x.idx", "\0\0\x08\x02\0\0\0\x01\0\0\0\x02\x01\x02\x03", "it holds 3"),
+    BAD("x.idx", "\0\0\x08\x02\0\0\0\0\0\0\0\x02", "is empty"),
+    BAD("x.idx", "\0\0\x08\x04\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\x01",
+        "past 2^32"),
+    BAD("x.idx", "\0\0\x08\x02\xff\xff\xff\xff\xff\xff\xff\xff", "promises"),
+    BAD("x.gz", "\x1f\x8b", "truncated"),
+    BAD("x.gz", "\x1f\x8b\x08\0\0\0\0\0\0\0zzzz", "x.gz: "),
 #undef BAD
 };
 
@@ -243,6 +282,34 @@ static void assert_fails(const char *const *paths, size_t count, const char *say
                    "\"%s\" instead of \"%s\"", problem.text, says);
     harness_assert(points.data == NULL, "nothing is left to be freed");
 }
+
+/* What is wrong in a gzipped IDX file of 7 x 5 shows when it is unpacked; cut anywhere, it is
+ * truncated. */
+START_TEST(bad_gz) {
+    enum { DIM = 5, ROWS = 7 };
+    unsigned char bytes[256];
+    long size = 0;
+    make_directory();
+    char *path = path_of(names[IDX_GZ]);
+    write_points(IDX_GZ, 0, ROWS, DIM);
+    if (my_rank() == 0) {
+        FILE *file = fopen(path, "rb");
+        size = (long)fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+    }
+    MPI_Bcast(&size, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    for (long cut = size - 1; cut > 2; cut -= 5) {
+        write_file(names[IDX_GZ], bytes, (size_t)cut);
+        assert_fails((const char *const[]){path}, 1, "f.gz: ");
+    }
+    bytes[size - 6] ^= 1; /* of the checksum */
+    write_file(names[IDX_GZ], bytes, (size_t)size);
+    assert_fails((const char *const[]){path}, 1, "incorrect data check");
+    remove_file(names[IDX_GZ]);
+    free(path);
+    remove_directory();
+}
+END_TEST
 
 START_TEST(bad_file) {
     const struct bad *bad = &bad_files[_i];
@@ -377,7 +444,7 @@ START_TEST(bad_line_far_away) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     assert_fails((const char *const[]){path}, 1,
-                 "a.txt:1301: has 1 features after its 3 ids where the first line has 512");
+                 "g.txt:1301: has 1 features after its 3 ids where the first line has 512");
     remove_file(names[TEXT]);
     free(path);
     remove_directory();
@@ -386,14 +453,15 @@ END_TEST
 
 START_TEST(bad_paths) {
     make_directory();
-    char *missing = path_of("missing.npy"), *npy = path_of(names[NPY]), *text = path_of("a.txt");
+    char *missing = path_of("missing.npy"), *npy = path_of(names[NPY]),
+         *text = path_of(names[TEXT]);
     assert_fails((const char *const[]){missing}, 1, "missing.npy: can't be opened: No such file");
-    assert_fails((const char *const[]){directory}, 1, "is not a regular file");
+    assert_fails((const char *const[]){directory}, 1, "is a directory without files");
     assert_fails((const char *const[]){"/dev/null"}, 1, "is not a regular file");
     write_points(NPY, 0, 5, 4);
     write_points(TEXT, 0, 5, 3);
     assert_fails((const char *const[]){npy, missing}, 2, "missing.npy: can't be opened");
-    assert_fails((const char *const[]){npy, text}, 2, "a.txt: has 3 features a row where ");
+    assert_fails((const char *const[]){npy, text}, 2, "g.txt: has 3 features a row where ");
     remove_file(names[NPY]);
     remove_file(names[TEXT]);
     free(text);
@@ -424,6 +492,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(cases, one_file, 0, KINDS);
     tcase_add_test(cases, many_files);
     tcase_add_loop_test(cases, bad_file, 0, sizeof bad_files / sizeof *bad_files);
+    tcase_add_test(cases, bad_gz);
     tcase_add_loop_test(cases, bad_array, 0, sizeof bad_arrays / sizeof *bad_arrays);
     tcase_add_test(cases, reals);
     tcase_add_test(cases, bad_float_far_away);

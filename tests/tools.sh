@@ -168,7 +168,8 @@ for what in latency "the program, blocking" "the program, overlapped"; do
     grep -q "^# $what: \(best with 1:[124], \|DCPs don't pay\)" out || fail "coll-profile --dcp: $what"
 done
 refuses "no line" coll-profile --dcp --trace j
-refuses "nowhere/j: can't be written" coll-profile --dcp --output nowhere/j
+counts=1 refuses "one rank has nothing to reduce" coll-profile --dcp --output results/j
+counts=3 refuses "nowhere/j: can't be written" coll-profile --dcp --output nowhere/j
 refuses "--reps 0: a number from 1" coll-profile --dcp --reps 0
 refuses "unknown option --frob" coll-profile --dcp --frob
 

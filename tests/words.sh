@@ -3,10 +3,17 @@
 # is left behind. Runs in the build directory.
 set -u
 words=$(pwd)/coll-words
+mpirun=${MPIRUN:-mpirun}
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 failures=0
+
+# Many ranks share few cores here, as root perhaps; these are Open MPI's ways to allow that.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
+export OMP_WAIT_POLICY=passive
 
 fail() {
     echo "FAILED: $*"
@@ -31,6 +38,8 @@ refused() {
     ls -A >before
     "$@" >stdout 2>stderr
     status=$?
+    # mpirun itself has more to say.
+    case $1 in three_ranks | "$mpirun") sed -i '/^coll-words: /!d' stderr ;; esac
     [ $status -eq 1 ] || fail "$*: status $status"
     [ ! -s stdout ] || fail "$*: wrote to stdout"
     [ "$(wc -l <stderr)" -eq 1 ] || fail "$*: not one line: $(cat stderr)"
@@ -65,7 +74,7 @@ works "$words" features --help
 grep -q -e '--stride S' stdout || fail "features --help lacks --stride"
 works "$words" sheet --help
 grep -q -e '--per-word M' stdout || fail "sheet --help lacks --per-word"
-refused "the verbs are features, sheet" "$words"
+refused "the verbs are features, encode, train, test, curve, sheet" "$words"
 refused "unknown verb 'draw'" "$words" draw
 
 # Features: 3 x 3 patches of 8 pixels every 6 in each image, the same for any number of threads.
@@ -103,6 +112,10 @@ refused "--stride 0: give an integer from 1" "$words" features --stride 0 --outp
 refused "--limit 0: give an integer from 1" "$words" features --limit 0 --output x.npy
 refused "--limit ten: give" "$words" features --limit ten --output x.npy
 refused "--threads 0: give" "$words" features --threads 0 --output x.npy
+refused "--cells 17: give an integer from 1 to 16" "$words" features --cells 17 --output x.npy
+refused "--bins 1: give an integer from 2 to 64" "$words" features --bins 1 --output x.npy
+refused "--cells 9: a patch of 8 pixels has 8 at most" \
+    "$words" features --images images.idx --patch 8 --cells 9 --output x.npy
 refused "--output is missing" "$words" features --images images.idx
 refused "unexpected argument 'x.npy'" "$words" features x.npy
 refused "unexpected argument 'y'" "$words" features --output x.npy -- y
@@ -113,7 +126,7 @@ refused "nowhere/x.npy: can't be written: directory nowhere: No such file" \
 refused "/dev/null: can't be written: it is there and no regular file" \
     "$words" features --images images.idx --patch 8 --output /dev/null
 mkdir empty
-refused "holds no PNG" "$words" features --images empty --output x.npy
+refused "holds no PNG or JPEG" "$words" features --images empty --output x.npy
 refused "empty: can't be written: it is there and no regular file" \
     "$words" features --images images.idx --patch 8 --output empty
 bytes '\000\000\010\003\000\000\000\000\000\000\000\024\000\000\000\024' >none.idx
@@ -184,6 +197,165 @@ refused "images.idx: is not a .npy file" \
     "$words" sheet --features images.idx --centroids c.npy --assign a.npy --output x.png
 refused "--words 0: give" sheet --words 0 --output x.png
 refused "nowhere/x.png: can't be written" sheet --output nowhere/x.png
+
+# Histograms: 9 patches in each of ten images, 5 words, the same for any number of ranks.
+labelled() { # COUNT: labels, 0 for the first half of ten and 1 for the rest
+    bytes "\\000\\000\\010\\001\\000\\000\\000\\$(printf %03o "$1")"
+    for image in $(seq "$1"); do
+        if [ "$image" -le 5 ]; then bytes '\000'; else bytes '\001'; fi
+    done
+}
+labelled 10 >labels.idx
+{
+    npy '|u1' '(5, 512)'
+    for row in 4 20 42 60 85; do tail -c +$((129 + row * 512)) f.npy | head -c 512; done
+} >w.npy
+encode() {
+    "$words" encode --images images.idx --patch 8 --stride 6 --centroids w.npy --threads 1 "$@"
+}
+works encode --labels labels.idx --output h.svm
+grep -q '^h.svm: 10 images as histograms of 25 bins, 5 words and 2 levels' stdout ||
+    fail "encode: $(cat stdout)"
+[ "$(cut -d ' ' -f 1 h.svm | tr -d '\n')" = 0000011111 ] || fail "labels: $(cat h.svm)"
+# "sums POWER FILE": of the values of each line, to that power.
+sums() {
+    awk -v power="$1" '{ sum = 0; for (i = 2; i <= NF; i++) { split($i, pair, ":"); sum += pair[2] ^ power }
+        printf "%.3f ", sum }' "$2"
+}
+for norm in "counts 1 18.000" "l1 1 1.000" "l2 2 1.000" "hellinger 2 1.000"; do
+    set -- $norm
+    works encode --norm "$1" --output n.svm
+    for sum in $(sums "$2" n.svm); do
+        [ "$sum" = "$3" ] || fail "--norm $1 gives sums of $(sums "$2" n.svm)"
+    done
+done
+works encode --pyramid 1 --norm counts --output n.svm
+[ "$(sums 1 n.svm)" = "$(repeat 10 '9.000 ')" ] || fail "--pyramid 1: $(cat n.svm)"
+seq 10 | sed 's/[1-5]$/0/; s/[6-9]$/1/; s/10$/1/' >labels.txt
+gzip -kn labels.txt
+works encode --labels labels.txt.gz --output n.svm
+cmp h.svm n.svm || fail "labels as text give another file"
+many() { # RANKS ARGUMENTS...: 200 images, more than a block for each of 3 ranks
+    ranks=$1
+    shift
+    # shellcheck disable=SC2046 # a list of paths
+    "$mpirun" -n "$ranks" "$words" encode --patch 8 --stride 12 --centroids w.npy --threads 1 \
+        --images $(repeat 20 "images.idx ") "$@"
+}
+many 1 --output one.svm >stdout || fail "encode with one rank"
+[ "$(wc -l <one.svm)" -eq 200 ] || fail "not 200 lines"
+for ranks in 2 5; do
+    many $ranks --output many.svm >stdout || fail "encode with $ranks ranks"
+    cmp one.svm many.svm || fail "$ranks ranks give another file"
+done
+
+# Histograms from bad input, on one rank and on three.
+labelled 9 >few.idx
+labelled 11 >more.idx
+three_ranks() {
+    "$mpirun" -n 3 "$words" encode --patch 8 --stride 6 --threads 1 --output x.svm "$@"
+}
+refused "few.idx: has 9 labels, but there are more images" \
+    encode --labels few.idx --output x.svm
+refused "more.idx: has 11 labels for 10 images" encode --labels more.idx --output x.svm
+refused "more.idx: has 11 labels for 10 images" \
+    three_ranks --images images.idx --centroids w.npy --labels more.idx
+refused "f.npy:1: is not an integer; labels are" encode --labels f.npy --output x.svm
+refused "w.npy has 512 columns where 2 x 2 cells of 32 bins make 128" \
+    encode --cells 2 --output x.svm
+refused "w.npy has 512 columns where 2 x 2 cells of 32 bins make 128" \
+    three_ranks --images images.idx --centroids w.npy --cells 2
+refused "cut.idx: is cut off within image 10 of 10" \
+    three_ranks --images images.idx cut.idx --centroids w.npy
+refused "a.npy: has 1 dimensions of int32" encode --centroids a.npy --output x.svm
+refused "nowhere: No such file" encode --centroids nowhere --output x.svm
+refused "--norm l3: give counts" encode --norm l3 --output x.svm
+refused "--pyramid 9: give an integer from 1 to 4" three_ranks --pyramid 9
+refused "--centroids is missing" "$words" encode --output x.svm
+refused "nowhere/x.svm: can't be written" encode --output nowhere/x.svm
+works encode --labels more.idx --limit 9 --output n.svm
+[ "$(wc -l <n.svm)" -eq 9 ] || fail "encode --limit"
+
+# Images that can't be decoded: named, or left out and counted.
+mkdir mixed
+cp s.png mixed/a.png
+head -c 300 s.png >mixed/b.png
+cp s.png mixed/c.png
+: >mixed/d.jpg
+describe() {
+    "$words" features --images mixed --patch 16 --stride 16 "$@"
+}
+refused "mixed/b.png: " describe --output x.npy
+describe --skip-bad --output mixed.npy >stdout 2>stderr || fail "--skip-bad: $(cat stderr)"
+grep -q '^2 images left out' stdout || fail "--skip-bad: $(cat stdout)"
+grep -q 'left out: mixed/b.png: ' stderr && grep -q 'left out: mixed/d.jpg: ' stderr ||
+    fail "--skip-bad: $(cat stderr)"
+printf '1\n2\n3\n4\n' >four.txt
+for ranks in 1 3; do
+    refused "mixed/b.png: " "$mpirun" -n $ranks "$words" encode --images mixed --patch 16 \
+        --centroids w.npy --output x.svm
+    "$mpirun" -n $ranks "$words" encode --images mixed --patch 16 --stride 16 --skip-bad \
+        --labels four.txt --centroids w.npy --output mixed.svm >stdout 2>stderr ||
+        fail "encode --skip-bad: $(cat stderr)"
+    grep -q '^2 images left out' stdout || fail "encode --skip-bad: $(cat stdout)"
+    [ "$(cut -d ' ' -f 1 mixed.svm | tr -d '\n')" = 13 ] || fail "labels after --skip-bad"
+done
+
+# Classification, where liblinear is there.
+if "$words" train --input nowhere --model x 2>&1 | grep -q 'no liblinear'; then
+    echo "without liblinear"
+else
+    works "$words" train --input h.svm --model h.model --cost 10
+    works "$words" test --input h.svm --model h.model --json h.json --words 5 --seed 1
+    grep -q '^accuracy: 10 of 10, 100.00%' stdout || fail "test: $(cat stdout)"
+    grep -q '"words": 5, "seed": 1, "rows": 10, "correct": 10, "percent": 100' h.json ||
+        fail "test --json: $(cat h.json)"
+    printf '7 1:1 99:1\n0 1:1\n' >other.svm
+    works "$words" test --input other.svm --model h.model
+    grep -q 'unknown  *1  *0' stdout || fail "an unknown class: $(cat stdout)"
+    svm() { # WORDS CONTENT: refused as input
+        printf "$2" >bad.svm
+        refused "$1" "$words" train --input bad.svm --model x.model
+    }
+    svm "bad.svm: is empty" ''
+    svm "bad.svm:1: begins with no label" 'one 1:1\n'
+    svm "bad.svm:2: is no line of LIBSVM" '1 1:1\n2 0:1\n'
+    svm "bad.svm:1: is no line of LIBSVM" '1 2:1 1:1\n'
+    svm "bad.svm:1: is no line of LIBSVM" '1 1:nan\n'
+    svm "bad.svm:1: is no line of LIBSVM" '1 1\n'
+    svm "bad.svm:1: is no line of LIBSVM" '1 1:\n'
+    svm "bad.svm:1: is no line of LIBSVM" '1 99999999999:1\n'
+    svm "all 2 rows are of one class" '1 1:1\n1 2:1\n'
+    refused "nowhere: No such file" "$words" train --input nowhere --model x.model
+    refused "--cost 0: give a number above 0" "$words" train --input h.svm --cost 0 --model x.model
+    refused "nowhere/x: can't be written" "$words" train --input h.svm --model nowhere/x
+    refused "h.svm: is no model" "$words" test --input h.svm --model h.svm
+    head -c 200 h.model | sed 's/^nr_feature .*/nr_feature 2000000000/' >huge.model
+    refused "huge.model: is no model of liblinear, or cut off" \
+        "$words" test --input h.svm --model huge.model
+fi
+
+# The curve.
+result() { # WORDS SEED PERCENT
+    printf '{"words": %d, "seed": %d, "rows": 10, "correct": 1, "percent": %s}\n' "$@"
+}
+{ result 64 1 80; result 64 2 82; } >64.json
+result 32 1 79.5 >32.json
+works "$words" curve --results 64.json 32.json --json curve.json
+[ "$(sed -n 's/^ *\([0-9]\)/\1/p' stdout | tr -s ' \n' ' ')" = \
+    "32 1 79.50 79.50 79.50 64 2 81.00 80.00 82.00 " ] || fail "curve: $(cat stdout)"
+grep -q 'within noise: yes' stdout || fail "curve: $(cat stdout)"
+grep -q '"words": 64, "runs": 2, "mean_percent": 81, ' curve.json || fail "$(cat curve.json)"
+result 128 1 78.9 >128.json
+works "$words" curve --results 64.json 128.json
+grep -q 'within noise: no' stdout || fail "a curve that falls: $(cat stdout)"
+if command -v gnuplot >/dev/null; then
+    works "$words" curve --results 64.json 32.json --output "it's.png" --title "it's one"
+    head -c 8 "it's.png" | od -An -tx1 | grep -q '89 50 4e 47' || fail "the curve is no PNG"
+fi
+refused "h.svm:1: has no words and percent" "$words" curve --results h.svm
+refused "--results is missing" "$words" curve
+refused "nowhere: No such file" "$words" curve --results nowhere
 
 [ $failures -eq 0 ] || exit 1
 echo "all good"

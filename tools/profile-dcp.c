@@ -252,10 +252,10 @@ static void profile(const command *options) {
     int rank, ranks, traced;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (rank == 0 && options->trace)
+        benefit_read_trace(options->trace, &times, &traced, &problem);
     if (ranks < 2)
         cli_refuse(&problem, "one rank has nothing to reduce; start it by mpirun -n RANKS");
-    else if (rank == 0 && options->trace)
-        benefit_read_trace(options->trace, &times, &traced, &problem);
     if (rank == 0 && !*problem.text && options->output && !(json = fopen(options->output, "w")))
         cli_refuse(&problem, "%s: can't be written: %s", options->output, strerror(errno));
     agree();

@@ -1,0 +1,57 @@
+/*
+ * The eight clusters of the paper "An Efficient Collective Communication Method for Grid Scale
+ * Networks" (section 4): four hosts each, h0 to h3 the first one's, 100 Mbit/s.
+ *
+ * The paper gives the latencies between its own clusters nowhere: these are those of its example,
+ * figure 1, in the file that MATRIX names (grid.txt; coll-hlot(1) tells the syntax). Wide-area
+ * links carry 10 Mbit/s from each site to each other.
+ */
+#include <cstdlib>
+#include <fstream>
+#include <simgrid/s4u.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace s4u = simgrid::s4u;
+
+static const int sites = 8, hosts_per_site = 4;
+static const double local_speed = 12.5e6, wide_speed = 1.25e6; // bytes/s
+static const double local_latency = 50e-6, unit = 0.1e-3;      // s
+
+/* The lines of numbers: seconds from each site to each other. */
+static std::vector<std::vector<double>> read_latencies(const char *path) {
+    std::vector<std::vector<double>> matrix;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words(line);
+        std::vector<double> row;
+        for (double number; words >> number;)
+            row.push_back(number * unit);
+        if (row.size() == sites)
+            matrix.push_back(row);
+    }
+    xbt_assert(matrix.size() == sites, "%s: not a matrix of %d sites", path, sites);
+    return matrix;
+}
+
+extern "C" void load_platform(const s4u::Engine &engine);
+void load_platform(const s4u::Engine &) {
+    const char *path = std::getenv("MATRIX");
+    auto latency = read_latencies(path ? path : "grid.txt");
+    auto *zone = s4u::create_full_zone("wide");
+    std::vector<s4u::Host *> hosts;
+    for (int i = 0; i < sites * hosts_per_site; i++)
+        hosts.push_back(zone->create_host("h" + std::to_string(i), 1e10)->seal());
+    for (int from = 0; from < sites; from++)
+        for (int to = 0; to < sites; to++) {
+            std::string name = std::to_string(from) + "-" + std::to_string(to);
+            auto *link = zone->create_link(name, from == to ? local_speed : wide_speed);
+            link->set_latency(from == to ? local_latency : latency[from][to])->seal();
+            for (int a = from * hosts_per_site; a < (from + 1) * hosts_per_site; a++)
+                for (int b = to * hosts_per_site; b < (to + 1) * hosts_per_site; b++)
+                    zone->add_route(hosts[a]->get_netpoint(), hosts[b]->get_netpoint(), nullptr,
+                                    nullptr, {s4u::LinkInRoute(link)}, false);
+        }
+    zone->seal();
+}
