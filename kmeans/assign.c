@@ -146,9 +146,10 @@ static void sweep(const km_centroids *centroids, size_t start, size_t end, const
     size_t share = quotient_up(next_bytes, end - start), fetched = 0;
     for (size_t panel = start; panel < end; panel++) {
         size_t first = panel * kernel->centroids;
-        kernel->tile(points, centroids->data + panel * centroids->panel_bytes,
-                     centroids->norms + first, centroids->groups, (uint32_t)first, space->best + i,
-                     space->nearest + i, space->scratch);
+        kernel->tile(points, space->corrections + i,
+                     centroids->data + panel * centroids->panel_bytes, centroids->norms + first,
+                     centroids->groups, (uint32_t)first, space->best + i, space->nearest + i,
+                     space->scratch);
         size_t wanted = smaller(fetched + share, next_bytes);
         for (; fetched < wanted; fetched += CACHE_LINE)
             __builtin_prefetch(next + fetched);
@@ -180,14 +181,9 @@ static void search(const uint8_t *points, size_t n, const km_centroids *centroid
 /* The distances of N points to the nearest centroids that search found. */
 static void measure(size_t n, const km_centroids *centroids, const workspace *space,
                     uint32_t *distance) {
-    const km_kernel *kernel = centroids->kernel;
-    size_t bytes = row_bytes(centroids);
+    bool real = centroids->kernel->real; /* whose best are distances already */
     for (size_t i = 0; i < n; i++)
-        distance[i] =
-            kernel->distance
-                ? kernel->distance(space->data + i * bytes,
-                                   centroids->data + space->nearest[i] * bytes, centroids->dim)
-                : space->best[i] + space->corrections[i];
+        distance[i] = space->best[i] + (real ? 0 : space->corrections[i]);
 }
 
 static void assign_block(const uint8_t *points, size_t n, const km_centroids *centroids,

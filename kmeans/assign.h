@@ -37,9 +37,8 @@ void km_centroids_free(km_centroids *centroids);
  * points, some 1 MiB.
  *
  * Of real features, too, the answer does not depend on the number of threads, nor on which points
- * are assigned together; where two centroids are equally near but for rounding, either is found.
- * The distances are floats then, computed from the differences, of which each number holds the
- * bits: they order as the floats do.
+ * are assigned together. The distances are floats then, rounded from double precision, of which
+ * each number holds the bits: they order as the floats do.
  *
  * Returns 0, ENOMEM, or EINVAL when THREADS < 1 or DIM is not that of the centroids;
  * after an error the outputs are undefined.

@@ -56,10 +56,10 @@ TARGET static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel,
     correct(panel, groups, corrections);
 }
 
-TARGET static void tile(const void *points, const void *centroids, const uint32_t *norms,
-                        size_t groups, uint32_t first, uint32_t *best, uint32_t *nearest,
-                        void *scratch) {
-    (void)scratch;
+TARGET static void tile(const void *points, const uint32_t *corrections, const void *centroids,
+                        const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
+                        uint32_t *nearest, void *scratch) {
+    (void)corrections, (void)scratch;
     __m256i sums[CENTROIDS][HALVES];
 #pragma GCC unroll 6
     for (int j = 0; j < CENTROIDS; j++)

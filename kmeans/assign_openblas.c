@@ -1,20 +1,26 @@
 /*
  * The kernel for real features: a tile is 240 points times 240 centroids, whose scalar products are
- * one matrix product by OpenBLAS (sgemm). The score |c|^2 - 2 x.c is rounded to float32.
+ * one matrix product by OpenBLAS (sgemm).
  *
- * The tile has always the same size, missing rows being zero, and one that the inner blocks of
- * OpenBLAS (16 or 48 by 12 or 24 for x86-64) divide, for at edges it rounds in another order. So it
- * does the same work for every pair of a point and a centroid, and a score does not depend on where
- * in the tile they are. That holds on one kind of processor, with one version and core type of
- * OpenBLAS; a test checks it.
+ * How OpenBLAS rounds depends on the place in the tile, with some of its core types. So the scores
+ * |c|^2 - 2 x.c that it leads to only tell which centroids may be the nearest: those within twice
+ * the error bound of the least, of which there is mostly one. The distances to these are added up
+ * in double precision, in the same order always, and decide. So the result depends neither on where
+ * in a tile a point or a centroid is, nor on the core type.
+ *
+ * The bound: a scalar product of n terms in float32, added in any order, is off by n u |x| |c| /
+ * (1 - n u) at most, u = 2^-24 (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+ * eq. 3.5); a score by (n / 2 + 4) u (|x| + |c|)^2, with the roundings of its norm and of itself.
  */
 #include "config.h"
 
 #include "kmeans/kernels.h"
+#include "kmeans/real.h"
 
 #ifdef HAVE_OPENBLAS
 
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,10 +36,17 @@ static uint32_t bits_of(float value) {
     return bits;
 }
 
-/* A number that orders as VALUE does, which is not NaN; below KM_NO_SCORE. */
-static uint32_t order_of(float value) {
-    uint32_t bits = bits_of(value), sign = UINT32_C(1) << 31;
-    return bits & sign ? ~bits : bits | sign;
+static double value_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return (double)value;
+}
+
+static double norm2(const float *row, size_t dim) {
+    double sum = 0;
+    for (size_t d = 0; d < dim; d++)
+        sum += (double)row[d] * (double)row[d];
+    return sum;
 }
 
 /* The rows of a panel, and zeros for missing ones. */
@@ -42,64 +55,80 @@ static void pack_rows(const uint8_t *rows, size_t n, size_t dim, size_t most, vo
     memset((float *)panel + n * dim, 0, (most - n) * dim * sizeof(float));
 }
 
+/* A point that is missing has an infinite |x|^2. */
 static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections) {
     pack_rows(rows, n, dim, POINTS, panel);
-    memset(corrections, 0, POINTS * sizeof *corrections); /* distance needs none */
+    for (size_t i = 0; i < POINTS; i++)
+        corrections[i] =
+            bits_of(i < n ? (float)norm2((const float *)panel + i * dim, dim) : INFINITY);
 }
 
 static void pack_centroids(const km_kernel *kernel, const uint8_t *rows, size_t n, size_t dim,
                            void *panel, uint32_t *norms) {
     (void)kernel;
     pack_rows(rows, n, dim, CENTROIDS, panel);
-    for (size_t j = 0; j < CENTROIDS; j++) {
-        const float *centroid = (const float *)panel + j * dim;
-        double sum = 0;
-        for (size_t d = 0; d < dim; d++)
-            sum += (double)centroid[d] * centroid[d];
-        norms[j] = bits_of(j < n ? (float)sum : INFINITY);
-    }
+    for (size_t j = 0; j < CENTROIDS; j++)
+        norms[j] = bits_of(j < n ? (float)norm2((const float *)panel + j * dim, dim) : INFINITY);
 }
 
-/* Turns the products of one point into scores; the least goes to *LEAST, its place is returned. */
-static size_t least_score(const float *norms, float *products, float *least) {
-    float lowest = INFINITY;
-    size_t at = 0;
-#pragma omp simd reduction(min : lowest)
+static double largest_norm(const float *norms) {
+    float largest = 0;
+    for (size_t j = 0; j < CENTROIDS; j++)
+        largest = norms[j] > largest && norms[j] < INFINITY ? norms[j] : largest;
+    return sqrt((double)largest);
+}
+
+/* Turns the products of one point into scores, and returns the least. */
+static float make_scores(const float *norms, float *products) {
+    float least = INFINITY;
+#pragma omp simd reduction(min : least)
     for (size_t j = 0; j < CENTROIDS; j++) {
         products[j] = norms[j] - 2 * products[j];
-        lowest = products[j] < lowest ? products[j] : lowest;
+        least = products[j] < least ? products[j] : least;
     }
-    while (products[at] > lowest)
-        at++;
-    *least = lowest;
-    return at;
+    return least;
 }
 
-static void tile(const void *points, const void *centroids, const uint32_t *norms, size_t groups,
-                 uint32_t first, uint32_t *best, uint32_t *nearest, void *scratch) {
-    float *products = scratch;
-    int dim = (int)groups;
-    float real_norms[CENTROIDS];
-    memcpy(real_norms, norms, sizeof real_norms);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, POINTS, CENTROIDS, dim, 1, points, dim,
-                centroids, dim, 0, products, CENTROIDS);
-    for (size_t i = 0; i < POINTS; i++, products += CENTROIDS) {
-        float least;
-        size_t at = least_score(real_norms, products, &least);
-        if (order_of(least) >= best[i])
+/*
+ * How far above the least one the score of the nearest centroid may be, the sum of the norms of
+ * both being REACH at most: twice the error bound, with room for what else is rounded to float32
+ * (distances, |x|^2) or is too small for it.
+ */
+static double margin(size_t dim, double reach) {
+    return ((double)dim + 16) * (double)FLT_EPSILON * reach * reach + (double)FLT_MIN;
+}
+
+/* Lowers *BEST of the point X by those of the centroids C whose SCORES are MOST at most. */
+static void lower(const float *x, const float *c, size_t dim, const float *scores, double most,
+                  uint32_t first, uint32_t *best, uint32_t *nearest) {
+    for (size_t j = 0; j < CENTROIDS; j++) {
+        if ((double)scores[j] > most)
             continue;
-        best[i] = order_of(least);
-        nearest[i] = first + (uint32_t)at;
+        uint32_t distance = bits_of((float)km_real_distance2(x, c + j * dim, dim));
+        if (distance >= *best)
+            continue;
+        *best = distance;
+        *nearest = first + (uint32_t)j;
     }
 }
 
-/* In double, from the differences: exactly 0 for equal rows, and no digits lost for near ones. */
-static uint32_t distance(const void *point, const void *centroid, size_t dim) {
-    const float *x = point, *c = centroid;
-    double sum = 0;
-    for (size_t d = 0; d < dim; d++)
-        sum += ((double)x[d] - c[d]) * ((double)x[d] - c[d]);
-    return bits_of((float)sum);
+static void tile(const void *points, const uint32_t *corrections, const void *centroids,
+                 const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
+                 uint32_t *nearest, void *scratch) {
+    const float *x = points, *c = centroids;
+    float *scores = scratch, real_norms[CENTROIDS];
+    int dim = (int)groups;
+    memcpy(real_norms, norms, sizeof real_norms);
+    double farthest = largest_norm(real_norms);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, POINTS, CENTROIDS, dim, 1, x, dim, c, dim,
+                0, scores, CENTROIDS);
+    for (size_t i = 0; i < POINTS && isfinite(value_of(corrections[i])); i++, scores += CENTROIDS) {
+        double own = value_of(corrections[i]), least = (double)make_scores(real_norms, scores);
+        double known = value_of(best[i]) - own; /* NaN at first, which fmin passes over */
+        double most = fmin(least, known) + margin(groups, sqrt(own) + farthest);
+        if (least <= most)
+            lower(x + i * groups, c, groups, scores, most, first, best + i, nearest + i);
+    }
 }
 
 static const km_kernel km_kernel_openblas = {
@@ -115,7 +144,6 @@ static const km_kernel km_kernel_openblas = {
     .pack = pack,
     .pack_centroids = pack_centroids,
     .tile = tile,
-    .distance = distance,
 };
 
 /* Threads are ours: each multiplies its own blocks. */

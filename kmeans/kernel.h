@@ -11,7 +11,8 @@
  * between 0 and 256 * 255 to the score, so that up to 65,793 dimensions it is below 2^32 - 1, and
  * sums that wrap around modulo 2^32 give it exactly.
  *
- * One kernel is for real features instead, float32, where scores are rounded (assign_openblas.c).
+ * One kernel is for real features instead, float32 (assign_openblas.c): its scores are the bits of
+ * the distances, and its corrections those of |x|^2.
  */
 #ifndef COLL_KMEANS_KERNEL_H
 #define COLL_KMEANS_KERNEL_H
@@ -56,14 +57,12 @@ typedef struct km_kernel {
 
     /*
      * Lowers best[i], the least score of point i so far, and sets nearest[i] to the number of the
-     * centroid that did it, FIRST being the first one's in the panel; norms are |c|^2. GROUPS is
-     * the length of both panels, SCRATCH is memory to work in.
+     * centroid that did it, FIRST being the first one's in the panel; corrections are the points',
+     * norms are |c|^2. GROUPS is the length of both panels, SCRATCH is memory to work in.
      */
-    void (*tile)(const void *points, const void *centroids, const uint32_t *norms, size_t groups,
-                 uint32_t first, uint32_t *best, uint32_t *nearest, void *scratch);
-
-    /* The squared distance of two packed rows; NULL where score and correction give it exactly. */
-    uint32_t (*distance)(const void *point, const void *centroid, size_t dim);
+    void (*tile)(const void *points, const uint32_t *corrections, const void *centroids,
+                 const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
+                 uint32_t *nearest, void *scratch);
 
     /*
      * Runs the instruction, ROUNDS times a few, on registers alone: the most that a core can do.

@@ -1,6 +1,6 @@
 /*
  * K-means over MPI (Lloyd's algorithm) on features and centroids of uint8, exact (or of float32,
- * with scores that are rounded: assign_openblas.c, real.h): every iteration broadcasts the
+ * with distances that are rounded: assign_openblas.c, real.h): every iteration broadcasts the
  * centroids, assigns every point to the nearest (map), aggregates the sums of the clusters in three
  * stages and divides them at rank 0. Integers throughout, so that the result is the same bits for
  * any number of ranks and threads. Source: Zhang, Qiu et al., "High Performance Clustering of

@@ -42,8 +42,15 @@ double km_real_objective(const km_real *real, uint64_t units) {
 }
 
 double km_real_distance2(const float *a, const float *b, size_t dim) {
-    double sum = 0;
-    for (size_t i = 0; i < dim; i++)
-        sum += ((double)a[i] - b[i]) * ((double)a[i] - b[i]);
-    return sum;
+    enum { SUMS = 4 }; /* at once, as an addition has to wait for the one before */
+    double sums[SUMS] = {0};
+    size_t i = 0;
+    for (; i + SUMS <= dim; i += SUMS)
+        for (size_t j = 0; j < SUMS; j++) {
+            double way = (double)a[i + j] - (double)b[i + j];
+            sums[j] += way * way;
+        }
+    for (; i < dim; i++)
+        sums[0] += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }

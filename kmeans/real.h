@@ -44,7 +44,7 @@ float km_real_mean(const km_real *real, int64_t sum, uint64_t count);
 uint64_t km_real_units(const km_real *real, uint32_t distance2);
 double km_real_objective(const km_real *real, uint64_t units);
 
-/* The squared distance between two vectors. */
+/* The squared distance between two vectors, added up in the same order always. */
 double km_real_distance2(const float *a, const float *b, size_t dim);
 
 #endif
