@@ -134,6 +134,9 @@ if run 1 --k 2 --threads 1 real.fvecs --centroids c2.npy --assign a2.npy; then
     grep -q '^final objective 0$' out || fail "two kinds of points have two centroids"
     run 3 --k 2 --threads 2 real.fvecs --centroids c3.npy --assign a3.npy || fail "3 ranks"
     cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: other files at 3 ranks"
+    OPENBLAS_CORETYPE=Prescott run 2 --k 2 real.fvecs --centroids c3.npy --assign a3.npy ||
+        fail "another core type"
+    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: other files with another core type"
     rm c2.npy a2.npy c3.npy a3.npy
 else
     grep -q 'need OpenBLAS' err || fail "real features are refused for another reason"
