@@ -5,6 +5,7 @@
 #include "hlot/byhand.h"
 #include "hlot/probe.h"
 #include "lib/error.h"
+#include "lib/monotonic.h"
 #include "lib/roundtrip.h"
 
 #include <math.h>
@@ -122,6 +123,7 @@ static int take_answers(hlot_latency *l) {
 /* Probes every link once, a few rounds at a time. */
 static void survey(hlot_latency *l) {
     uint32_t rounds = (uint32_t)(l->sites + l->sites % 2 - 1), step = rounds_at_once(l);
+    double start = coll_monotonic();
     for (uint32_t round = 0; round < rounds; round += step) {
         for (uint32_t i = round; i < round + step && i < rounds; i++)
             start_round(l, i);
@@ -130,6 +132,9 @@ static void survey(hlot_latency *l) {
             nanosleep(&time, NULL); /* a signal may cut it short: the next look comes earlier */
         }
     }
+    if (l->comm->trace)
+        fprintf(stderr, "coll: hlot has probed %d sites in %.3f s\n", l->sites,
+                coll_monotonic() - start);
 }
 
 /* --- reports --- */

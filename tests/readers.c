@@ -173,7 +173,7 @@ static void write_file(const char *path, const unsigned char *bytes, size_t size
 }
 
 static void try_mutations(const seed *whole, const char *folder) {
-    enum { ROUNDS = 1500 };
+    enum { ROUNDS = 400 };
     char path[64];
     uint32_t state = 1;
     int good = 0, bad = 0;
