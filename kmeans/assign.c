@@ -36,6 +36,7 @@ typedef struct workspace {
     uint32_t *corrections;
     uint32_t *best;
     uint32_t *nearest;
+    void *scratch; /* of a tile */
 } workspace;
 
 static size_t smaller(size_t a, size_t b) {
@@ -57,27 +58,13 @@ static void *allocate(size_t count, size_t bytes) {
     return aligned_alloc(ALIGNMENT, quotient_up(count * bytes, ALIGNMENT) * ALIGNMENT);
 }
 
-/* Writes centroid number J; the others in its panel and the dimensions past the last stay as is. */
-static void pack_centroid(km_centroids *packed, size_t j, const uint8_t *centroid) {
-    const km_kernel *kernel = packed->kernel;
-    unsigned char *panel = packed->data + j / kernel->centroids * packed->panel_bytes;
-    size_t at = j % kernel->centroids * kernel->group;
-    uint32_t norm = 0;
-    for (size_t d = 0; d < packed->dim; at += kernel->centroids * kernel->group)
-        for (size_t i = 0; i < kernel->group && d < packed->dim; i++, d++) {
-            int value = centroid[d] - 128;
-            if (kernel->element == 1)
-                ((int8_t *)panel)[at + i] = (int8_t)value;
-            else
-                ((int16_t *)panel)[at + i] = (int16_t)value;
-            norm += (uint32_t)centroid[d] * centroid[d];
-        }
-    packed->norms[j] = norm;
+static size_t row_bytes(const km_centroids *centroids) {
+    return centroids->dim * (centroids->kernel->real ? sizeof(float) : 1);
 }
 
 int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km_kernel *kernel,
-                        km_centroids **packed) {
-    if (k < 1 || k > UINT32_MAX || dim < 1 || dim > KM_MAX_DIM)
+                        int threads, km_centroids **packed) {
+    if (threads < 1 || k < 1 || k > UINT32_MAX || dim < 1 || dim > KM_MAX_DIM)
         return EINVAL;
     km_centroids *made = calloc(1, sizeof *made);
     if (!made)
@@ -94,12 +81,13 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km
         return ENOMEM;
     }
 
-    memset(made->data, 0, made->panels * made->panel_bytes);
-    for (size_t j = 0; j < k; j++)
-        pack_centroid(made, j, centroids + j * dim);
-    /* What fills the last panel must never win: zeros with this norm score KM_NO_SCORE. */
-    for (size_t j = k; j < made->panels * kernel->centroids; j++)
-        made->norms[j] = KM_NO_SCORE;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (size_t panel = 0; panel < made->panels; panel++) {
+        size_t first = panel * kernel->centroids;
+        kernel->pack_centroids(kernel, centroids + first * row_bytes(made),
+                               smaller(k - first, kernel->centroids), dim,
+                               made->data + panel * made->panel_bytes, made->norms + first);
+    }
     *packed = made;
     return 0;
 }
@@ -117,6 +105,7 @@ static void workspace_free(workspace *space) {
     free(space->corrections);
     free(space->best);
     free(space->nearest);
+    free(space->scratch);
 }
 
 /* Room for POINTS points, a whole number of panels; false when memory is short. */
@@ -129,7 +118,8 @@ static bool workspace_create(workspace *space, size_t points, const km_centroids
     space->corrections = allocate(points, sizeof *space->corrections);
     space->best = allocate(points, sizeof *space->best);
     space->nearest = allocate(points, sizeof *space->nearest);
-    if (space->data && space->corrections && space->best && space->nearest)
+    space->scratch = allocate(kernel->scratch + 1, 1);
+    if (space->data && space->corrections && space->best && space->nearest && space->scratch)
         return true;
     workspace_free(space);
     return false;
@@ -156,9 +146,10 @@ static void sweep(const km_centroids *centroids, size_t start, size_t end, const
     size_t share = quotient_up(next_bytes, end - start), fetched = 0;
     for (size_t panel = start; panel < end; panel++) {
         size_t first = panel * kernel->centroids;
-        kernel->tile(points, centroids->data + panel * centroids->panel_bytes,
-                     centroids->norms + first, centroids->groups, (uint32_t)first, space->best + i,
-                     space->nearest + i);
+        kernel->tile(points, space->corrections + i,
+                     centroids->data + panel * centroids->panel_bytes, centroids->norms + first,
+                     centroids->groups, (uint32_t)first, space->best + i, space->nearest + i,
+                     space->scratch);
         size_t wanted = smaller(fetched + share, next_bytes);
         for (; fetched < wanted; fetched += CACHE_LINE)
             __builtin_prefetch(next + fetched);
@@ -169,16 +160,16 @@ static void sweep(const km_centroids *centroids, size_t start, size_t end, const
 static void search(const uint8_t *points, size_t n, const km_centroids *centroids,
                    const workspace *space) {
     const km_kernel *kernel = centroids->kernel;
-    size_t step = kernel->points, dim = centroids->dim;
+    size_t step = kernel->points, dim = centroids->dim, bytes = row_bytes(centroids);
     size_t cached = larger(CENTROID_BYTES / centroids->panel_bytes, 1);
     size_t end = smaller(cached, centroids->panels);
     for (size_t i = 0; i < space->points; i++)
         space->best[i] = KM_NO_SCORE;
     for (size_t i = 0; i < n; i += step) {
         size_t here = smaller(n - i, step), next = smaller(n - i - here, step);
-        kernel->pack(points + i * dim, here, dim, space->data + i / step * space->panel_bytes,
+        kernel->pack(points + i * bytes, here, dim, space->data + i / step * space->panel_bytes,
                      space->corrections + i);
-        sweep(centroids, 0, end, space, i, points + (i + here) * dim, next * dim);
+        sweep(centroids, 0, end, space, i, points + (i + here) * bytes, next * bytes);
     }
     for (size_t start = end; start < centroids->panels; start = end) {
         end = smaller(start + cached, centroids->panels);
@@ -187,14 +178,20 @@ static void search(const uint8_t *points, size_t n, const km_centroids *centroid
     }
 }
 
+/* The distances of N points to the nearest centroids that search found. */
+static void measure(size_t n, const km_centroids *centroids, const workspace *space,
+                    uint32_t *distance) {
+    bool real = centroids->kernel->real; /* whose best are distances already */
+    for (size_t i = 0; i < n; i++)
+        distance[i] = space->best[i] + (real ? 0 : space->corrections[i]);
+}
+
 static void assign_block(const uint8_t *points, size_t n, const km_centroids *centroids,
                          const workspace *space, uint32_t *nearest, uint32_t *distance) {
     search(points, n, centroids, space);
     memcpy(nearest, space->nearest, n * sizeof *nearest);
-    if (!distance)
-        return;
-    for (size_t i = 0; i < n; i++)
-        distance[i] = space->best[i] + space->corrections[i];
+    if (distance)
+        measure(n, centroids, space, distance);
 }
 
 int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
@@ -214,8 +211,9 @@ int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *c
         for (size_t block = 0; block < blocks; block++) {
             size_t first = block * size;
             if (!error)
-                assign_block(points + first * dim, smaller(n - first, size), centroids, &space,
-                             nearest + first, distance ? distance + first : NULL);
+                assign_block(points + first * row_bytes(centroids), smaller(n - first, size),
+                             centroids, &space, nearest + first,
+                             distance ? distance + first : NULL);
         }
         if (!error)
             workspace_free(&space);

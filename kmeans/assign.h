@@ -1,4 +1,6 @@
-/* The nearest centroid of every point, exactly: unsigned bytes, squared Euclidean distance. No MPI.
+/*
+ * The nearest centroid of every point by squared Euclidean distance: exactly where features are
+ * unsigned bytes. No MPI.
  */
 #ifndef COLL_KMEANS_ASSIGN_H
 #define COLL_KMEANS_ASSIGN_H
@@ -18,20 +20,27 @@ enum { KM_MAX_DIM = 65793 };
 typedef struct km_centroids km_centroids;
 
 /*
- * Packs K centroids of DIM bytes each, row after row, for KERNEL; the rows themselves are not
- * needed afterwards. Free the result with km_centroids_free. The packed copy takes about K * DIM
- * bytes (avx2: twice that). Returns 0, ENOMEM, or EINVAL unless 1 <= K < 2^32 and 1 <= DIM <=
+ * Packs K centroids of DIM features each (bytes, or float32 for a real kernel), row after row, for
+ * KERNEL, by THREADS threads; the rows themselves are not needed afterwards. Free the result with
+ * km_centroids_free. The packed copy takes about K * DIM bytes (avx2: twice that; float32: four
+ * times). Returns 0, ENOMEM, or EINVAL unless THREADS >= 1, 1 <= K < 2^32 and 1 <= DIM <=
  * KM_MAX_DIM.
  */
 int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km_kernel *kernel,
-                        km_centroids **packed);
+                        int threads, km_centroids **packed);
 void km_centroids_free(km_centroids *centroids);
 
 /*
- * For each of N points of DIM bytes, row after row: the number of the nearest centroid, the lowest
- * of several equally near, and its squared distance (DISTANCE may be NULL). The answer does not
- * depend on the kernel or on the number of threads. Every thread keeps a packed block of points,
- * some 1 MiB. Returns 0, ENOMEM, or EINVAL when THREADS < 1 or DIM is not that of the centroids;
+ * For each of N points of DIM features, row after row: the number of the nearest centroid, the
+ * lowest of several equally near, and its squared distance (DISTANCE may be NULL). The answer does
+ * not depend on the kernel or on the number of threads. Every thread keeps a packed block of
+ * points, some 1 MiB.
+ *
+ * Of real features, too, the answer does not depend on the number of threads, nor on which points
+ * are assigned together. The distances are floats then, rounded from double precision, of which
+ * each number holds the bits: they order as the floats do.
+ *
+ * Returns 0, ENOMEM, or EINVAL when THREADS < 1 or DIM is not that of the centroids;
  * after an error the outputs are undefined.
  */
 int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,

@@ -56,8 +56,10 @@ TARGET static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel,
     correct(panel, groups, corrections);
 }
 
-TARGET static void tile(const void *points, const void *centroids, const uint32_t *norms,
-                        size_t groups, uint32_t first, uint32_t *best, uint32_t *nearest) {
+TARGET static void tile(const void *points, const uint32_t *corrections, const void *centroids,
+                        const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
+                        uint32_t *nearest, void *scratch) {
+    (void)corrections, (void)scratch;
     __m256i sums[CENTROIDS][HALVES];
 #pragma GCC unroll 6
     for (int j = 0; j < CENTROIDS; j++)
@@ -120,6 +122,7 @@ const km_kernel km_kernel_avx2 = {
     .element = 2,
     .supported = supported,
     .pack = pack,
+    .pack_centroids = km_pack_centroids,
     .tile = tile,
     .burn = burn,
 };

@@ -20,8 +20,10 @@ static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_
         *corrections += rows[d] * (rows[d] - UINT32_C(256));
 }
 
-static void tile(const void *points, const void *centroids, const uint32_t *norms, size_t groups,
-                 uint32_t first, uint32_t *best, uint32_t *nearest) {
+static void tile(const void *points, const uint32_t *corrections, const void *centroids,
+                 const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
+                 uint32_t *nearest, void *scratch) {
+    (void)corrections, (void)scratch;
     const uint8_t *x = points;
     const int8_t *c = centroids;
     uint32_t sums[CENTROIDS] = {0};
@@ -60,6 +62,7 @@ const km_kernel km_kernel_scalar = {
     .element = 1,
     .supported = supported,
     .pack = pack,
+    .pack_centroids = km_pack_centroids,
     .tile = tile,
     .burn = burn,
 };

@@ -84,8 +84,10 @@ TARGET static inline __m512i broadcast(const uint8_t *memory) {
     return _mm512_set1_epi32(word);
 }
 
-TARGET static void tile(const void *points, const void *centroids, const uint32_t *norms,
-                        size_t groups, uint32_t first, uint32_t *best, uint32_t *nearest) {
+TARGET static void tile(const void *points, const uint32_t *corrections, const void *centroids,
+                        const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
+                        uint32_t *nearest, void *scratch) {
+    (void)corrections, (void)scratch;
     __m512i sums[CENTROIDS][HALVES];
 #pragma GCC unroll 12
     for (int j = 0; j < CENTROIDS; j++)
@@ -142,6 +144,7 @@ const km_kernel km_kernel_vnni = {
     .element = 1,
     .supported = supported,
     .pack = pack,
+    .pack_centroids = km_pack_centroids,
     .tile = tile,
     .burn = burn,
 };

@@ -18,15 +18,15 @@ typedef struct km_rate {
 } km_rate;
 
 /*
- * The best of TIMES assignments of N random points to K random centroids, packing of the
- * points included, and the peak, measured in turns with them. Returns 0, ENOMEM or EINVAL.
+ * The best of TIMES assignments of N random points to K random centroids, packing of
+ * both included, and the peak, measured in turns with them. Returns 0, ENOMEM or EINVAL.
  */
 int km_measure(const km_kernel *kernel, int threads, size_t n, size_t k, size_t dim, int times,
                km_rate *rate);
 
 /*
  * Measures every kernel that runs here at the sizes of image features, and prints a table to OUT;
- * the same as JSON lines to JSON unless that is NULL. Takes some 20 seconds of processor time.
+ * the same as JSON lines to JSON unless that is NULL. Takes some 30 seconds of processor time.
  * Returns 0, ENOMEM or EINVAL.
  */
 int km_benchmark(FILE *out, int threads, FILE *json);

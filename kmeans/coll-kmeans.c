@@ -26,19 +26,22 @@ static const char help[] =
     "FILE.npy\n"
     "       coll-kmeans --benchmark | --help | --version\n"
     "\n"
-    "Clusters points of unsigned bytes by K-means, exactly, over any number of MPI ranks. The "
-    "result\n"
-    "is the same, bit for bit, for any number of ranks and threads.\n"
+    "Clusters points by K-means over any number of MPI ranks: exactly where the features are "
+    "unsigned\n"
+    "bytes. The result is the same, bit for bit, for any number of ranks and threads.\n"
     "\n"
     "POINTS are one or more files, and directories of such, read in the byte order of their "
     "paths:\n"
-    "  .npy     rows x features, uint8 (or float32 that are whole numbers from 0 to 255)\n"
+    "  .npy     rows x features, uint8 or float32\n"
     "  .bvecs   the number of features as a 32-bit integer before each row (.fvecs: float32)\n"
     "  IDX      MNIST's format, unsigned bytes, plain or gzipped\n"
     "  others   text, a point on each line: picture id, row id, column id, features\n"
+    "float32 features that are all whole numbers from 0 to 255 are taken as bytes, others as they "
+    "are,\n"
+    "with centroids of float32 (this needs OpenBLAS).\n"
     "\n"
     "  --k K               number of clusters; K, M and G are powers of 1024: 64K\n"
-    "  --centroids FILE    write the centroids here: .npy, k x features, uint8\n"
+    "  --centroids FILE    write the centroids here: .npy, k x features, uint8 (or float32)\n"
     "  --assign FILE       write each point's cluster here: .npy, int32, in the points' order\n"
     "  --iterations N      stop after N iterations (default 10)\n"
     "  --tolerance T       stop when no centroid moves farther than T (Euclidean)\n"
@@ -293,7 +296,7 @@ static bool choose_algorithms(const command *options, MPI_Comm comm, struct prob
         km_mpi(problem, COLL_Set(comm, "bcast", options->bcast));
     if (options->aggregate)
         km_mpi(problem, COLL_Set(comm, "aggregate", options->aggregate));
-    km_partial_pool(1, 1, &pool, problem);
+    km_partial_pool(&(km_points){.dim = 1, .total = 1}, &pool, problem);
     bool good = km_agree(problem, comm);
     if (good) {
         if (km_mpi(problem, COLL_Bcast(&nothing, 1, MPI_UINT8_T, 0, comm)))
@@ -365,11 +368,24 @@ static bool cluster(const command *options, const km_points *points, km_report *
     if (!km_cluster(points, &options->settings, &observer, comm, &result, problem))
         return false;
     if (rank == 0)
-        report_end(report, points, &result);
+        report_end(report, &result);
     bool good = km_write_result(&result, points, options->settings.k, options->centroids,
                                 options->assign, comm, problem);
     km_result_free(&result);
     return good;
+}
+
+/* Real features have a kernel of their own, and not all that bytes have. */
+static void take_reals(command *options, const km_kernel *kernel, int rank,
+                       struct problem *problem) {
+    km_settings *settings = &options->settings;
+    bool random = !settings->start.method || settings->start.method == &km_start_random;
+    settings->kernel = kernel;
+    if (!random || settings->checkpoint)
+        problem_set(problem, "%s: for features that are whole numbers from 0 to 255 alone",
+                    random ? "--checkpoint" : "--start");
+    else if (rank == 0)
+        report_core_type();
 }
 
 static bool run(command *options, MPI_Comm comm, struct problem *problem) {
@@ -381,9 +397,13 @@ static bool run(command *options, MPI_Comm comm, struct problem *problem) {
     if (!check_outputs(options, comm, problem) || !choose_algorithms(options, comm, problem) ||
         !choose_kernel(&options->settings, comm, problem))
         return false;
+    const km_kernel *real = km_kernel_real();
     double start = MPI_Wtime();
-    if (!km_points_map(options->points, options->files, options->mapped, comm, &points, problem))
+    if (!km_points_map(options->points, options->files, options->mapped, real != NULL, comm,
+                       &points, problem))
         return false;
+    if (points.real.used)
+        take_reals(options, real, rank, problem);
     if (options->settings.k > points.total)
         problem_set(problem, "--k %zu: there are only %" PRIu64 " points", options->settings.k,
                     points.total);

@@ -80,7 +80,7 @@ static bool share_words(encoder *this, struct problem *problem) {
         goto free_rows;
     this->bags.words = k;
     if (km_mpi(problem, COLL_Bcast(rows, (MPI_Count)(k * size), MPI_UINT8_T, 0, this->comm)) &&
-        km_centroids_create(rows, k, size, kernel, &this->words))
+        km_centroids_create(rows, k, size, kernel, this->choice->threads, &this->words))
         problem_set(problem, "out of memory: %" PRIu64 " words of %zu bytes", k, size);
     km_agree(problem, this->comm);
 free_rows:

@@ -27,6 +27,7 @@ typedef struct km_source {
     const char *path;
     const struct km_format *format;
     km_layout layout;
+    bool reals;      /* features are to be read as float32 */
     uint64_t *lines; /* text: newlines before each block, and at the end all of them; or NULL */
 } km_source;
 
@@ -38,7 +39,8 @@ typedef struct km_format {
     bool (*describe)(int file, km_source *source, struct problem *problem);
     /* Completes SOURCE where its rows must be counted first, or NULL. Collective; agrees. */
     bool (*index)(km_source *source, MPI_Comm comm, struct problem *problem);
-    /* Reads ROWS rows from row FIRST into INTO, row after row. Not collective. */
+    /* Reads ROWS rows from row FIRST into INTO, row after row, as bytes unless reals are wanted.
+     * Not collective. */
     bool (*read)(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
                  struct problem *problem);
 } km_format;

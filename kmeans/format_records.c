@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "kmeans/format.h"
+#include "kmeans/real.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,6 +36,31 @@ bool km_read_at(int file, const char *path, uint64_t offset, void *into, size_t 
     return true;
 }
 
+/* Features of one record of float32 as they are. */
+static bool copy_reals(const km_source *source, uint64_t row, const unsigned char *from,
+                       uint8_t *into, struct problem *problem) {
+    size_t dim = source->layout.dim;
+    for (size_t column = 0; column < dim; column++) {
+        float value;
+        memcpy(&value, from + column * sizeof value, sizeof value);
+        if (!(fabsf(value) <= KM_LARGEST_REAL))
+            return problem_set(problem,
+                               "%s: row %" PRIu64
+                               ", column %zu (counted from 0) is %g; features are finite numbers, "
+                               "%g at most",
+                               source->path, row, column, (double)value, KM_LARGEST_REAL);
+    }
+    memcpy(into, from, dim * sizeof(float));
+    return true;
+}
+
+/* Who meets a real feature although reals may be taken has bytes beside it. */
+#ifdef HAVE_OPENBLAS
+static const char hint[] = ", or all files are of float32";
+#else
+static const char hint[] = "; others need OpenBLAS: install libopenblas-dev and configure again";
+#endif
+
 /* Features of one record, of either type, as uint8. */
 static bool convert(const km_source *source, uint64_t row, const unsigned char *from, uint8_t *into,
                     struct problem *problem) {
@@ -50,8 +76,8 @@ static bool convert(const km_source *source, uint64_t row, const unsigned char *
             return problem_set(problem,
                                "%s: row %" PRIu64
                                ", column %zu (counted from 0) is %g; features are "
-                               "whole numbers from 0 to 255",
-                               source->path, row, column, (double)value);
+                               "whole numbers from 0 to 255%s",
+                               source->path, row, column, (double)value, hint);
         into[column] = (uint8_t)value;
     }
     return true;
@@ -70,7 +96,8 @@ static bool take_record(const km_source *source, uint64_t row, const unsigned ch
                                "row 0 has %" PRIu64,
                                source->path, row, dim, layout->dim);
     }
-    return convert(source, row, record + layout->prefix, into, problem);
+    return (source->reals ? copy_reals : convert)(source, row, record + layout->prefix, into,
+                                                  problem);
 }
 
 bool km_read_records(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
@@ -87,13 +114,14 @@ bool km_read_records(int file, const km_source *source, uint64_t first, size_t r
     if (!buffer)
         return problem_set(problem, "%s: out of memory", source->path);
     bool good = true;
+    size_t size = source->reals ? sizeof(float) : 1;
     for (size_t done = 0; good && done < rows;) {
         size_t count = rows - done < most ? rows - done : most;
         good = km_read_at(file, source->path, layout->start + (first + done) * record, buffer,
                           count * record, problem);
         for (size_t i = 0; good && i < count; i++)
             good = take_record(source, first + done + i, buffer + i * record,
-                               into + (done + i) * layout->dim, problem);
+                               into + (done + i) * layout->dim * size, problem);
         done += count;
     }
     free(buffer);

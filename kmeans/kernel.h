@@ -10,6 +10,9 @@
  * signed byte, as instructions that multiply unsigned by signed bytes want it. Each dimension adds
  * between 0 and 256 * 255 to the score, so that up to 65,793 dimensions it is below 2^32 - 1, and
  * sums that wrap around modulo 2^32 give it exactly.
+ *
+ * One kernel is for real features instead, float32 (assign_openblas.c): its scores are the bits of
+ * the distances, and its corrections those of |x|^2.
  */
 #ifndef COLL_KMEANS_KERNEL_H
 #define COLL_KMEANS_KERNEL_H
@@ -32,6 +35,8 @@ typedef struct km_kernel {
     size_t centroids;        /* in a panel of centroids */
     size_t group;            /* dimensions that lie together */
     size_t element;          /* bytes of a packed dimension: 1 or 2, a centroid's are signed */
+    bool real;               /* rows are float32, and a panel is rows one after the other */
+    size_t scratch;          /* bytes that a tile needs to work in */
 
     /* True when this processor and its operating system can run the kernel. */
     bool (*supported)(void);
@@ -44,16 +49,24 @@ typedef struct km_kernel {
     void (*pack)(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections);
 
     /*
-     * Lowers best[i], the least score of point i so far, and sets nearest[i] to the number of the
-     * centroid that did it, FIRST being the first one's in the panel; norms are |c|^2. GROUPS is
-     * the length of both panels.
+     * Fills PANEL with N rows of centroids, 1 <= N <= centroids, and NORMS with their |c|^2; where
+     * one is missing with zeros and a norm that never wins.
      */
-    void (*tile)(const void *points, const void *centroids, const uint32_t *norms, size_t groups,
-                 uint32_t first, uint32_t *best, uint32_t *nearest);
+    void (*pack_centroids)(const struct km_kernel *kernel, const uint8_t *rows, size_t n,
+                           size_t dim, void *panel, uint32_t *norms);
+
+    /*
+     * Lowers best[i], the least score of point i so far, and sets nearest[i] to the number of the
+     * centroid that did it, FIRST being the first one's in the panel; corrections are the points',
+     * norms are |c|^2. GROUPS is the length of both panels, SCRATCH is memory to work in.
+     */
+    void (*tile)(const void *points, const uint32_t *corrections, const void *centroids,
+                 const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
+                 uint32_t *nearest, void *scratch);
 
     /*
      * Runs the instruction, ROUNDS times a few, on registers alone: the most that a core can do.
-     * Returns the number of multiplications and additions made.
+     * Returns the number of multiplications and additions made. NULL in the kernel for reals.
      */
     double (*burn)(size_t rounds);
 } km_kernel;
@@ -66,5 +79,25 @@ const km_kernel *const *km_kernel_list(void);
  * NULL when it names none that runs here; PROBLEM then holds one line saying so.
  */
 const km_kernel *km_kernel_best(char *problem, size_t size);
+
+/* The pack_centroids of every kernel for unsigned bytes. */
+void km_pack_centroids(const km_kernel *kernel, const uint8_t *rows, size_t n, size_t dim,
+                       void *panel, uint32_t *norms);
+
+/* The kernel for real features; NULL where it was built without OpenBLAS. */
+const km_kernel *km_kernel_real(void);
+
+/*
+ * True when the OpenBLAS of km_kernel_real does not use all of this processor; ADVICE then holds
+ * one line on how to make it.
+ */
+bool km_kernel_real_advice(char *advice, size_t size);
+
+/*
+ * What OPENBLAS_CORETYPE should be instead of CHOSEN for OpenBLAS, which may be too old to know the
+ * processor, to use all of it: one that has AVX-512 (F, BW, DQ and VL), or AVX2 with FMA, or
+ * neither. NULL where the choice is good.
+ */
+const char *km_better_core_type(const char *chosen, bool avx512, bool avx2);
 
 #endif

@@ -8,4 +8,7 @@ extern const km_kernel km_kernel_vnni;
 extern const km_kernel km_kernel_avx2;
 extern const km_kernel km_kernel_scalar;
 
+/* The processor for which OpenBLAS, where there is one, chose its instructions; or NULL. */
+const char *km_core_type(void);
+
 #endif

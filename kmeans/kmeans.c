@@ -42,7 +42,8 @@ typedef struct job {
 
 /* Memory for all iterations at once: then what can fail for want of it fails at the start. */
 static bool allocate(job *run, struct problem *problem) {
-    size_t rows = run->points->rows + 1, k = run->settings->k, bytes = k * run->points->dim;
+    size_t rows = run->points->rows + 1, k = run->settings->k,
+           bytes = k * km_row_bytes(run->points);
     run->state.centroids = malloc(bytes);
     run->state.nearest = malloc(rows * sizeof *run->state.nearest);
     run->distance2 = malloc(rows * sizeof *run->distance2);
@@ -161,7 +162,7 @@ static bool choose_centroids(job *run, struct problem *problem) {
 
 static bool broadcast(job *run, km_step *step, struct problem *problem) {
     double start = MPI_Wtime();
-    MPI_Count bytes = (MPI_Count)(run->settings->k * run->points->dim);
+    MPI_Count bytes = (MPI_Count)(run->settings->k * km_row_bytes(run->points));
     km_mpi(problem, COLL_Bcast(run->state.centroids, bytes, MPI_UINT8_T, 0, run->comm));
     step->seconds[KM_BROADCAST] = MPI_Wtime() - start;
     return km_agree(problem, run->comm);
@@ -182,7 +183,7 @@ static bool map(job *run, km_step *step, struct problem *problem) {
                        problem);
     uint64_t sums[2] = {0, run->state.moved};
     for (size_t i = 0; good && i < run->points->rows; i++)
-        sums[0] += run->distance2[i];
+        sums[0] += km_real_units(&run->points->real, run->distance2[i]);
     step->seconds[KM_MAP] = MPI_Wtime() - start - (run->saving - saving);
     if (!good)
         return false;
@@ -199,7 +200,7 @@ static bool map(job *run, km_step *step, struct problem *problem) {
 static bool add_partials(job *run, COLL_Pool *pool, struct problem *problem) {
     for (size_t row = 0; row < run->points->rows; row += run->window) {
         km_points part = *run->points;
-        part.data += row * part.dim;
+        part.data += row * km_row_bytes(&part);
         part.rows = part.rows - row < run->window ? part.rows - row : run->window;
         if (!km_partial_add(&part, run->state.nearest + row, run->settings->k,
                             run->settings->threads, run->order, run->starts, pool, problem))
@@ -236,27 +237,27 @@ static void count_clusters(const job *run, km_step *step) {
 
 /* The farthest way that a centroid went, told to all ranks. */
 static bool measure_shift(const job *run, km_step *step, struct problem *problem) {
-    uint64_t farthest = 0;
-    size_t dim = run->points->dim;
+    double farthest = 0;
+    size_t bytes = km_row_bytes(run->points);
     for (size_t j = 0; run->rank == 0 && j < run->settings->k; j++) {
-        uint64_t way =
-            km_distance2(run->old_centroids + j * dim, run->state.centroids + j * dim, dim);
+        double way =
+            km_way2(run->points, run->old_centroids + j * bytes, run->state.centroids + j * bytes);
         farthest = way > farthest ? way : farthest;
     }
-    km_mpi(problem, MPI_Bcast(&farthest, 1, MPI_UINT64_T, 0, run->comm));
-    step->shift = sqrt((double)farthest);
+    km_mpi(problem, MPI_Bcast(&farthest, 1, MPI_DOUBLE, 0, run->comm));
+    step->shift = sqrt(farthest);
     return km_agree(problem, run->comm);
 }
 
 /* New centroids, at rank 0, from the assignment. */
 static bool update(job *run, km_step *step, struct problem *problem) {
-    size_t k = run->settings->k, dim = run->points->dim;
+    size_t k = run->settings->k;
     COLL_Pool *pool = NULL;
-    km_partial_pool(run->points->total, dim, &pool, problem);
+    km_partial_pool(run->points, &pool, problem);
     bool good = km_agree(problem, run->comm) && aggregate(run, pool, step, problem);
     if (good && run->rank == 0) {
-        memcpy(run->old_centroids, run->state.centroids, k * dim);
-        if (km_update(pool, run->points->total, k, dim, run->state.centroids, run->counts, problem))
+        memcpy(run->old_centroids, run->state.centroids, k * km_row_bytes(run->points));
+        if (km_update(pool, run->points, k, run->state.centroids, run->counts, problem))
             count_clusters(run, step);
     }
     COLL_Pool_free(&pool);

@@ -1,10 +1,10 @@
 /*
- * K-means over MPI (Lloyd's algorithm) on features and centroids of uint8, exact: every iteration
- * broadcasts the centroids, assigns every point to the nearest (map), aggregates the sums of the
- * clusters in three stages and divides them at rank 0. Integers throughout, so that the result is
- * the same bits for any number of ranks and threads.
- * Source: Zhang, Qiu et al., "High Performance Clustering of Social Images in a Map-Collective
- * Programming Model", section II, table I.
+ * K-means over MPI (Lloyd's algorithm) on features and centroids of uint8, exact (or of float32,
+ * with distances that are rounded: assign_openblas.c, real.h): every iteration broadcasts the
+ * centroids, assigns every point to the nearest (map), aggregates the sums of the clusters in three
+ * stages and divides them at rank 0. Integers throughout, so that the result is the same bits for
+ * any number of ranks and threads. Source: Zhang, Qiu et al., "High Performance Clustering of
+ * Social Images in a Map-Collective Programming Model", section II, table I.
  */
 #ifndef COLL_KMEANS_KMEANS_H
 #define COLL_KMEANS_KMEANS_H
@@ -45,7 +45,8 @@ typedef enum km_phase {
 /* What one iteration found; complete at rank 0. */
 typedef struct km_step {
     int64_t iteration;         /* from 1 */
-    uint64_t objective;        /* sum of squared distances to the centroids that were broadcast */
+    uint64_t objective;        /* sum of squared distances to the centroids that were broadcast; in
+                                  units where features are real (km_real_objective) */
     uint64_t previous;         /* the objective of the iteration before; 0 in the first */
     uint64_t moved;            /* points whose cluster changed; all in the first iteration */
     double imbalance;          /* k * sum of squared counts / n^2: 1 for clusters of equal size */
@@ -78,7 +79,7 @@ typedef struct km_observer {
 typedef struct km_result {
     uint8_t *centroids; /* k rows, on all ranks */
     uint32_t *nearest;  /* of each of this rank's points, among these very centroids */
-    uint64_t objective; /* of the two; on all ranks */
+    uint64_t objective; /* of the two, as in km_step; on all ranks */
     int64_t iterations; /* done */
     km_stop stop;
 } km_result;

@@ -29,6 +29,7 @@ libkmeans_la_SOURCES = \
 	kmeans/agree.c kmeans/agree.h \
 	kmeans/assign.c kmeans/assign.h \
 	kmeans/assign_avx2.c \
+	kmeans/assign_openblas.c \
 	kmeans/assign_scalar.c \
 	kmeans/assign_vnni.c \
 	kmeans/benchmark.c kmeans/benchmark.h \
@@ -50,6 +51,7 @@ libkmeans_la_SOURCES = \
 	kmeans/place.c kmeans/place.h \
 	kmeans/points.c kmeans/points.h \
 	kmeans/random.c kmeans/random.h \
+	kmeans/real.c kmeans/real.h \
 	kmeans/refill.c kmeans/refill.h \
 	kmeans/result.c kmeans/result.h \
 	kmeans/room.c kmeans/room.h \
@@ -66,8 +68,9 @@ libkmeans_la_SOURCES = \
 	kmeans/update.c kmeans/update.h \
 	lib/crc32c.c lib/crc32c.h
 # A compiler without OpenMP ignores its pragmas, and one thread does the work.
-libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas
+libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(OPENBLAS_CFLAGS) -Wno-unknown-pragmas
 libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+libkmeans_la_LIBADD = $(OPENBLAS_LIBS)
 
 bin_PROGRAMS += coll-words
 coll_words_SOURCES = \

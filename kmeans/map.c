@@ -72,8 +72,8 @@ static bool assign_stretch(const job *run, stretch rows, const km_centroids *cen
                            struct problem *problem) {
     km_state *state = run->state;
     const km_points *points = run->points;
-    int code = km_assign(points->data + rows.row * points->dim, rows.count, points->dim, centroids,
-                         run->settings->threads, run->fresh, run->distance2 + rows.row);
+    int code = km_assign(points->data + rows.row * km_row_bytes(points), rows.count, points->dim,
+                         centroids, run->settings->threads, run->fresh, run->distance2 + rows.row);
     if (code)
         return problem_set(problem, "points can't be assigned: %s", strerror(code));
     for (size_t i = 0; i < rows.count; i++) {
@@ -107,7 +107,7 @@ bool km_map(const km_points *points, const km_settings *settings, km_state *stat
     if (!run.fresh)
         problem_set(problem, "out of memory");
     int code = km_centroids_create(state->centroids, settings->k, points->dim, settings->kernel,
-                                   &centroids);
+                                   settings->threads, &centroids);
     if (code)
         problem_set(problem, "the centroids can't be packed: %s", strerror(code));
     bool good = km_agree(problem, comm) && count_rounds(&run, &count, comm, problem);

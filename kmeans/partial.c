@@ -15,8 +15,8 @@
 enum { SLICE = 4096 };
 
 /* A value is a count and DIM sums, of 32 bits where no sum over all points needs more. */
-static bool is_wide(uint64_t total) {
-    return total > UINT32_MAX / 255;
+static bool is_wide(const km_points *points) {
+    return points->real.used || points->total > UINT32_MAX / 255;
 }
 
 static void add_narrow(void *into, const void *from, size_t bytes, void *context) {
@@ -35,11 +35,11 @@ static void add_wide(void *into, const void *from, size_t bytes, void *context) 
         sums[i] += more[i];
 }
 
-bool km_partial_pool(uint64_t total, size_t dim, COLL_Pool **pool, struct problem *problem) {
-    if (is_wide(total))
-        return km_mpi(problem,
-                      COLL_Pool_create((dim + 1) * sizeof(uint64_t), add_wide, NULL, pool));
-    return km_mpi(problem, COLL_Pool_create((dim + 1) * sizeof(uint32_t), add_narrow, NULL, pool));
+bool km_partial_pool(const km_points *points, COLL_Pool **pool, struct problem *problem) {
+    size_t sums = points->dim + 1;
+    if (is_wide(points))
+        return km_mpi(problem, COLL_Pool_create(sums * sizeof(uint64_t), add_wide, NULL, pool));
+    return km_mpi(problem, COLL_Pool_create(sums * sizeof(uint32_t), add_narrow, NULL, pool));
 }
 
 /* A counting sort: ORDER lists the points by cluster; those of cluster j end before STARTS[j]. */
@@ -75,13 +75,30 @@ static void add_rows(const km_points *points, const size_t *order, size_t from, 
     }
 }
 
+/* The same with real features; negative sums are their two's complement. */
+static void add_real_rows(const km_points *points, const size_t *order, size_t from, size_t to,
+                          uint64_t *sums) {
+    size_t dim = points->dim;
+    for (size_t i = from; i < to; i++) {
+        const float *row = (const float *)points->data + order[i] * dim;
+        for (size_t column = 0; column < dim; column++)
+            sums[column] += (uint64_t)km_real_feature(&points->real, row[column]);
+    }
+}
+
 /* Adds the points FROM to TO of ORDER, all of one cluster, to POOL. The last two are scratch. */
 static int add_run(const km_points *points, const size_t *order, size_t from, size_t to,
                    uint64_t cluster, COLL_Pool *pool, uint32_t *sums, uint64_t *wide_sums) {
+    if (points->real.used) {
+        memset(wide_sums, 0, (points->dim + 1) * sizeof *wide_sums);
+        wide_sums[0] = to - from;
+        add_real_rows(points, order, from, to, wide_sums + 1);
+        return COLL_Pool_add(pool, cluster, wide_sums);
+    }
     memset(sums, 0, (points->dim + 1) * sizeof *sums);
     sums[0] = (uint32_t)(to - from);
     add_rows(points, order, from, to, sums + 1);
-    if (!is_wide(points->total))
+    if (!is_wide(points))
         return COLL_Pool_add(pool, cluster, sums);
     for (size_t i = 0; i <= points->dim; i++)
         wide_sums[i] = sums[i];
@@ -148,11 +165,12 @@ static int visit_value(uint64_t cluster, const void *value, void *context) {
     return 0;
 }
 
-bool km_partial_visit(const COLL_Pool *pool, uint64_t total, size_t dim,
+bool km_partial_visit(const COLL_Pool *pool, const km_points *points,
                       void (*visit)(uint64_t cluster, uint64_t count, const uint64_t *sums,
                                     void *context),
                       void *context, struct problem *problem) {
-    visitor each = {is_wide(total), dim, malloc((dim + 1) * sizeof(uint64_t)), visit, context};
+    size_t dim = points->dim;
+    visitor each = {is_wide(points), dim, malloc((dim + 1) * sizeof(uint64_t)), visit, context};
     bool good = each.sums && COLL_Pool_visit(pool, visit_value, &each) == 0;
     free(each.sums);
     return good || problem_set(problem, "out of memory");

@@ -10,8 +10,8 @@
 
 #include <coll.h>
 
-/* Makes an empty pool for partial sums over TOTAL points; the caller frees it. */
-bool km_partial_pool(uint64_t total, size_t dim, COLL_Pool **pool, struct problem *problem);
+/* Makes an empty pool for partial sums over POINTS; the caller frees it. */
+bool km_partial_pool(const km_points *points, COLL_Pool **pool, struct problem *problem);
 
 /*
  * Adds this rank's points, of which point i belongs to cluster NEAREST[i] < K, to POOL, by THREADS
@@ -21,8 +21,11 @@ bool km_partial_pool(uint64_t total, size_t dim, COLL_Pool **pool, struct proble
 bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
                     size_t *order, size_t *starts, COLL_Pool *pool, struct problem *problem);
 
-/* Calls VISIT for every cluster in POOL, in ascending order. SUMS holds a sum for each feature. */
-bool km_partial_visit(const COLL_Pool *pool, uint64_t total, size_t dim,
+/*
+ * Calls VISIT for every cluster in POOL, in ascending order. SUMS holds a sum for each feature: of
+ * real ones in units, as int64_t.
+ */
+bool km_partial_visit(const COLL_Pool *pool, const km_points *points,
                       void (*visit)(uint64_t cluster, uint64_t count, const uint64_t *sums,
                                     void *context),
                       void *context, struct problem *problem);

@@ -8,7 +8,7 @@
 
 typedef struct target {
     uint8_t *centroids;
-    size_t dim;
+    size_t bytes; /* of a row */
 } target;
 
 /* Every key comes from the one rank that has the row: there is nothing to combine. */
@@ -18,7 +18,7 @@ static void keep(void *into, const void *from, size_t bytes, void *context) {
 
 static int put(uint64_t centroid, const void *row, void *context) {
     const target *to = context;
-    memcpy(to->centroids + centroid * to->dim, row, to->dim);
+    memcpy(to->centroids + centroid * to->bytes, row, to->bytes);
     return 0;
 }
 
@@ -28,8 +28,8 @@ static bool add_rows(const km_points *points, const km_place *places, size_t cou
         uint64_t row = places[i].row - points->first;
         if (places[i].row < points->first || row >= points->rows)
             continue;
-        if (!km_mpi(problem,
-                    COLL_Pool_add(pool, places[i].centroid, points->data + row * points->dim)))
+        if (!km_mpi(problem, COLL_Pool_add(pool, places[i].centroid,
+                                           points->data + row * km_row_bytes(points))))
             return false;
     }
     return true;
@@ -37,9 +37,9 @@ static bool add_rows(const km_points *points, const km_place *places, size_t cou
 
 bool km_place_rows(const km_points *points, const km_place *places, size_t count,
                    uint8_t *centroids, MPI_Comm comm, struct problem *problem) {
-    target to = {centroids, points->dim};
+    target to = {centroids, km_row_bytes(points)};
     COLL_Pool *pool = NULL;
-    if (km_mpi(problem, COLL_Pool_create(points->dim, keep, NULL, &pool)))
+    if (km_mpi(problem, COLL_Pool_create(to.bytes, keep, NULL, &pool)))
         add_rows(points, places, count, pool, problem);
     bool good = km_agree(problem, comm);
     if (good) {

@@ -101,6 +101,10 @@ static bool share_description(km_source *source, const km_source *first, MPI_Com
     return !source->format->index || source->format->index(source, comm, problem);
 }
 
+size_t km_row_bytes(const km_points *points) {
+    return points->dim * (points->real.used ? sizeof(float) : 1);
+}
+
 /* Reads what of [BEGIN, END), rows of all files, lies in SOURCE, whose rows begin at OFFSET. */
 static bool read_part(const km_source *source, uint64_t offset, const km_points *points,
                       struct problem *problem) {
@@ -114,7 +118,8 @@ static bool read_part(const km_source *source, uint64_t offset, const km_points 
     if (file < 0)
         return false;
     bool good = source->format->read(file, source, begin - offset, (size_t)(end - begin),
-                                     points->data + (begin - points->first) * points->dim, problem);
+                                     points->data + (begin - points->first) * km_row_bytes(points),
+                                     problem);
     close(file);
     return good;
 }
@@ -129,7 +134,7 @@ static bool is_plain(const km_source *source) {
 static bool make_room(const km_source *sources, size_t count, const char *directory,
                       km_points *points, bool *filled, struct problem *problem) {
     const km_layout *layout = &sources[0].layout;
-    size_t bytes = points->rows * points->dim;
+    size_t bytes = points->rows * km_row_bytes(points);
     *filled = directory && bytes && count == 1 && is_plain(&sources[0]);
     bool good = *filled
                     ? km_room_of_file(&points->room, sources[0].path,
@@ -139,8 +144,8 @@ static bool make_room(const km_source *sources, size_t count, const char *direct
     return good;
 }
 
-static bool read_share(const km_source *sources, size_t count, const char *directory, MPI_Comm comm,
-                       km_points *points, struct problem *problem) {
+static bool read_rows(const km_source *sources, size_t count, const char *directory, MPI_Comm comm,
+                      km_points *points, struct problem *problem) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
@@ -172,8 +177,29 @@ static bool read_share(const km_source *sources, size_t count, const char *direc
     return true;
 }
 
-/* Reads the files one after the other. */
-static bool read_files(const km_paths *files, const char *directory, MPI_Comm comm,
+/* This rank's share, as bytes or, where REALS, as float32. Collective; agrees. */
+static bool read_share(km_source *sources, size_t count, const char *directory, bool reals,
+                       MPI_Comm comm, km_points *points, struct problem *problem) {
+    km_points_free(points);
+    *problem = (struct problem){""};
+    points->real.used = reals;
+    for (size_t i = 0; i < count; i++)
+        sources[i].reals = reals;
+    read_rows(sources, count, directory, comm, points, problem);
+    return km_agree(problem, comm) &&
+           (!reals || km_real_scale((const float *)points->data, points->rows * points->dim,
+                                    points->total, points->dim, comm, &points->real, problem));
+}
+
+static bool all_float32(const km_source *sources, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (sources[i].layout.element != sizeof(float))
+            return false;
+    return true;
+}
+
+/* Reads the files one after the other: as bytes, or where that fails and REALS, as float32. */
+static bool read_files(const km_paths *files, const char *directory, bool reals, MPI_Comm comm,
                        km_points *points, struct problem *problem) {
     bool good = true;
     km_source *sources = calloc(files->count + 1, sizeof *sources);
@@ -187,10 +213,9 @@ static bool read_files(const km_paths *files, const char *directory, MPI_Comm co
         sources[i].path = files->paths[i];
         good = share_description(&sources[i], &sources[0], comm, problem);
     }
-    if (good) {
-        read_share(sources, files->count, directory, comm, points, problem);
-        good = km_agree(problem, comm);
-    }
+    good = good && (read_share(sources, files->count, directory, false, comm, points, problem) ||
+                    (reals && all_float32(sources, files->count) &&
+                     read_share(sources, files->count, directory, true, comm, points, problem)));
     for (size_t i = 0; i < files->count; i++)
         free(sources[i].lines);
     free(sources);
@@ -199,16 +224,16 @@ static bool read_files(const km_paths *files, const char *directory, MPI_Comm co
 
 bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
                     struct problem *problem) {
-    return km_points_map(paths, count, NULL, comm, points, problem);
+    return km_points_map(paths, count, NULL, false, comm, points, problem);
 }
 
-bool km_points_map(const char *const *paths, size_t count, const char *directory, MPI_Comm comm,
-                   km_points *points, struct problem *problem) {
+bool km_points_map(const char *const *paths, size_t count, const char *directory, bool reals,
+                   MPI_Comm comm, km_points *points, struct problem *problem) {
     km_paths files;
     *points = (km_points){.data = NULL};
     if (!km_paths_expand(paths, count, comm, &files, problem))
         return false;
-    bool good = read_files(&files, directory, comm, points, problem);
+    bool good = read_files(&files, directory, reals, comm, points, problem);
     km_paths_free(&files);
     if (!good)
         km_points_free(points);

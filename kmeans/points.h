@@ -3,6 +3,7 @@
 #define COLL_KMEANS_POINTS_H
 
 #include "kmeans/agree.h"
+#include "kmeans/real.h"
 #include "kmeans/room.h"
 
 #include <mpi.h>
@@ -16,6 +17,7 @@ typedef struct km_points {
     size_t dim;     /* features of a row */
     uint64_t first; /* the place of this rank's first row among all */
     uint64_t total; /* rows of all ranks */
+    km_real real;   /* where features are float32; all 0 where they are unsigned bytes */
     km_room room;   /* where the data are; of zeros: not km_points_free's business */
 } km_points;
 
@@ -28,12 +30,16 @@ bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_po
                     struct problem *problem);
 
 /*
- * The same with the points left on disk: one file whose rows are just their unsigned bytes (.npy,
- * IDX) is mapped where it is, and must not change until the end; of anything else a copy, which has
- * no name, is mapped in DIRECTORY.
+ * The same, with the points left on disk unless DIRECTORY is NULL: one file whose rows are just
+ * their unsigned bytes (.npy, IDX) is mapped where it is, and must not change until the end; of
+ * anything else a copy, which has no name, is mapped in DIRECTORY. With REALS, features of files
+ * that are all of float32 stay float32 where some are no whole numbers from 0 to 255.
  */
-bool km_points_map(const char *const *paths, size_t count, const char *directory, MPI_Comm comm,
-                   km_points *points, struct problem *problem);
+bool km_points_map(const char *const *paths, size_t count, const char *directory, bool reals,
+                   MPI_Comm comm, km_points *points, struct problem *problem);
+
+/* Bytes of a row of POINTS, or of a centroid among them. */
+size_t km_row_bytes(const km_points *points);
 
 void km_points_free(km_points *points);
 

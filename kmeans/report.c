@@ -8,6 +8,7 @@
 
 void report_begin(km_report *report, const km_points *points, const km_settings *settings,
                   int ranks, double read_seconds) {
+    report->points = points;
     report->started = MPI_Wtime();
     report->shown = 0;
     report->skipped = -1;
@@ -27,13 +28,30 @@ static void hide_progress(const km_report *report) {
         fputs("\r\033[K", stderr);
 }
 
-static void write_json(FILE *file, const km_step *step) {
+/* Of bytes it is a whole number. */
+static void print_objective(const km_report *report, uint64_t objective) {
+    const km_real *real = &report->points->real;
+    if (real->used)
+        printf("%20.12g", km_real_objective(real, objective));
+    else
+        printf("%20" PRIu64, objective);
+}
+
+static void json_objective(cli_json *json, const km_report *report, uint64_t objective) {
+    const km_real *real = &report->points->real;
+    if (real->used)
+        cli_json_number(json, "objective", km_real_objective(real, objective));
+    else
+        cli_json_integer(json, "objective", (int64_t)objective);
+}
+
+static void write_json(const km_report *report, const km_step *step) {
     static const char *const names[KM_PHASES] = {"broadcast_s", "map_s",    "local_s",
                                                  "group_by_s",  "gather_s", "total_s"};
     cli_json json;
-    cli_json_begin(&json, file);
+    cli_json_begin(&json, report->json);
     cli_json_integer(&json, "iteration", step->iteration);
-    cli_json_integer(&json, "objective", (int64_t)step->objective);
+    json_objective(&json, report, step->objective);
     cli_json_integer(&json, "moved", (int64_t)step->moved);
     cli_json_number(&json, "imbalance", step->imbalance);
     cli_json_integer(&json, "empty", (int64_t)step->empty);
@@ -47,14 +65,15 @@ static void write_json(FILE *file, const km_step *step) {
 void report_step(const km_step *step, void *context) {
     const km_report *report = context;
     hide_progress(report);
-    printf("%9" PRId64 " %20" PRIu64 " %12" PRIu64 " %10.3f %8" PRIu64 " %8" PRIu64 " %9.3f",
-           step->iteration, step->objective, step->moved, step->imbalance, step->empty,
-           step->refilled, step->shift);
+    printf("%9" PRId64 " ", step->iteration);
+    print_objective(report, step->objective);
+    printf(" %12" PRIu64 " %10.3f %8" PRIu64 " %8" PRIu64 " %9.3f", step->moved, step->imbalance,
+           step->empty, step->refilled, step->shift);
     for (int phase = 0; phase < KM_PHASES; phase++)
         printf(" %9.4f", step->seconds[phase]);
     putchar('\n');
     fflush(stdout);
-    write_json(report->json, step);
+    write_json(report, step);
     if (report->json)
         fflush(report->json);
 }
@@ -104,22 +123,33 @@ static const char *reason(km_stop stop) {
     return "the iterations asked for are done";
 }
 
-void report_end(km_report *report, const km_points *points, const km_result *result) {
+void report_end(km_report *report, const km_result *result) {
+    const km_points *points = report->points;
     cli_json json;
     double seconds = MPI_Wtime() - report->started;
-    double rounding = (double)points->total * (double)points->dim / 4;
+    double rounding = points->real.used ? 0 : (double)points->total * (double)points->dim / 4;
     hide_progress(report);
     printf("%" PRId64 " iteration%s in %.2f s: %s\n", result->iterations,
            result->iterations == 1 ? "" : "s", seconds, reason(result->stop));
-    printf("final objective %" PRIu64 ", of which rounding the centroids explains %.0f at most\n",
-           result->objective, rounding);
+    if (points->real.used)
+        printf("final objective %.12g\n", km_real_objective(&points->real, result->objective));
+    else
+        printf("final objective %" PRIu64
+               ", of which rounding the centroids explains %.0f at most\n",
+               result->objective, rounding);
     fflush(stdout);
 
     cli_json_begin(&json, report->json);
     cli_json_text(&json, "result", reason(result->stop));
     cli_json_integer(&json, "iterations", result->iterations);
-    cli_json_integer(&json, "objective", (int64_t)result->objective);
+    json_objective(&json, report, result->objective);
     cli_json_number(&json, "rounding_at_most", rounding);
     cli_json_number(&json, "seconds", seconds);
     cli_json_end(&json);
+}
+
+void report_core_type(void) {
+    char advice[256];
+    if (km_kernel_real_advice(advice, sizeof advice))
+        fprintf(stderr, "coll-kmeans: warning: %s\n", advice);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 typedef struct km_report {
+    const km_points *points;
     FILE *json; /* or NULL */
     bool progress;
     int64_t iterations; /* at most */
@@ -15,7 +16,7 @@ typedef struct km_report {
     double shown;   /* when the progress was shown last */
 } km_report;
 
-/* Starts the clock and prints the head of the table. */
+/* Starts the clock and prints the head of the table. POINTS must live as long as the report. */
 void report_begin(km_report *report, const km_points *points, const km_settings *settings,
                   int ranks, double read_seconds);
 
@@ -25,6 +26,9 @@ void report_progress(int64_t iteration, double done, void *context);
 void report_note(const char *text, void *context);
 
 /* Prints the summary. */
-void report_end(km_report *report, const km_points *points, const km_result *result);
+void report_end(km_report *report, const km_result *result);
+
+/* Warns, on stderr, of an OpenBLAS that takes the processor for an older one. */
+void report_core_type(void);
 
 #endif

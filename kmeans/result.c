@@ -8,12 +8,12 @@
 
 #include <unistd.h>
 
-static bool write_centroids(struct output *output, const km_result *result, size_t k, size_t dim,
-                            struct problem *problem) {
+static bool write_centroids(struct output *output, const km_result *result, size_t k,
+                            const km_points *points, struct problem *problem) {
     char header[NPY_HEADER_SIZE];
-    npy_format_header(NPY_UINT8, 2, k, dim, header);
+    npy_format_header(points->real.used ? NPY_FLOAT32 : NPY_UINT8, 2, k, points->dim, header);
     return output_write(output, header, sizeof header, problem) &&
-           output_write(output, result->centroids, k * dim, problem);
+           output_write(output, result->centroids, k * km_row_bytes(points), problem);
 }
 
 /* Clusters fit int32, whose bits are those of uint32 then. */
@@ -47,7 +47,7 @@ bool km_write_result(const km_result *result, const km_points *points, size_t k,
     MPI_Comm_rank(comm, &rank);
     if (rank == 0 && output_open(&centroids, centroids_path, problem) &&
         output_open(&clusters, assign_path, problem) &&
-        write_centroids(&centroids, result, k, points->dim, problem))
+        write_centroids(&centroids, result, k, points, problem))
         write_clusters_header(&clusters, points->total, problem);
     bool good = km_agree(problem, comm);
     if (good) {

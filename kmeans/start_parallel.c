@@ -66,7 +66,7 @@ static bool compare(job *run, size_t first, struct problem *problem) {
     const km_seeding *seeding = run->seeding;
     km_centroids *packed = NULL;
     int code = km_centroids_create(run->candidates + first * run->dim, run->count - first, run->dim,
-                                   seeding->kernel, &packed);
+                                   seeding->kernel, seeding->threads, &packed);
     if (!code)
         code = km_assign(run->points->data, run->points->rows, run->dim, packed, seeding->threads,
                          run->fresh, run->fresh2);

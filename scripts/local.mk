@@ -14,6 +14,9 @@ EXTRA_DIST += \
 	scripts/chooser-score \
 	scripts/chooser-score.d/score.awk \
 	scripts/coll-run.in \
+	scripts/compare-kmeans \
+	scripts/compare-kmeans.d/compare.py \
+	scripts/compare-kmeans.d/rival.py \
 	scripts/netlab \
 	scripts/netlab.d/delay.c \
 	scripts/netlab.d/enter \

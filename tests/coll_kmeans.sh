@@ -125,6 +125,26 @@ run 2 --k 12 --seconds 0 points.txt --centroids c3.npy --assign a3.npy || fail "
 grep -q '^0 iterations .*the time is up' out || fail "--seconds 0 leaves no time for one"
 rm -f c2.npy a2.npy c3.npy a3.npy
 
+# Real features, where this coll-kmeans takes them: float32 centroids, the same bits anywhere.
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    printf '\002\000\000\000\000\000\300\077\000\000\020\300' # 1.5 -2.25
+    test $((i % 3)) != 0 || printf '\002\000\000\000\000\000\000\076\000\000\100\100' # 0.125 3
+done >real.fvecs
+if run 1 --k 2 --threads 1 real.fvecs --centroids c2.npy --assign a2.npy; then
+    test "$(wc -c <c2.npy)" = $((128 + 2 * 2 * 4)) || fail "size of real centroids"
+    grep -q "'<f4'" c2.npy || fail "type of real centroids"
+    grep -q '^final objective 0$' out || fail "two kinds of points have two centroids"
+    run 3 --k 2 --threads 2 real.fvecs --centroids c3.npy --assign a3.npy || fail "3 ranks"
+    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: other files at 3 ranks"
+    OPENBLAS_CORETYPE=Prescott run 2 --k 2 real.fvecs --centroids c3.npy --assign a3.npy ||
+        fail "another core type"
+    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: other files with another core type"
+    rm c2.npy a2.npy c3.npy a3.npy
+else
+    grep -q 'need OpenBLAS' err || fail "real features are refused for another reason"
+fi
+rm -f real.fvecs
+
 # Everything that can be wrong.
 to="--centroids results/c.npy --assign results/a.npy"
 { cat points.txt; echo picture 1 2 3; } >short.txt

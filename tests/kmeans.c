@@ -339,10 +339,10 @@ START_TEST(narrow_and_wide_sums) {
         uint64_t counts[4];
         COLL_Pool *pool = NULL;
         struct problem problem = {""};
-        ck_assert(km_partial_pool(totals[i], 2, &pool, &problem));
+        ck_assert(km_partial_pool(&points, &pool, &problem));
         ck_assert(km_partial_add(&points, nearest, 4, 2, order, starts, pool, &problem));
         ck_assert(km_partial_add(&points, nearest, 4, 1, order, starts, pool, &problem));
-        ck_assert(km_update(pool, totals[i], 4, 2, centroids, counts, &problem));
+        ck_assert(km_update(pool, &points, 4, centroids, counts, &problem));
         COLL_Pool_free(&pool);
         ck_assert(counts[0] == 4 && counts[1] == 0 && counts[2] == 0 && counts[3] == 14);
         /* (1 + 254) / 2 = 127.5 and (255 + 0) / 2 = 127.5; 781 / 7 = 111.6, 1530 / 7 = 218.6. */
@@ -354,10 +354,110 @@ START_TEST(narrow_and_wide_sums) {
 }
 END_TEST
 
+/* The share of COMM's rank in a trial's points, as real features. */
+static void make_real_points(const struct trial *trial, MPI_Comm comm, km_points *points) {
+    int rank, ranks;
+    uint64_t rows;
+    struct problem problem = {""};
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    *points = (km_points){.dim = trial->dim, .total = trial->rows};
+    km_share(trial->rows, rank, ranks, &points->first, &rows);
+    points->rows = rows;
+    float *features = allocate(rows * trial->dim + 1, sizeof *features);
+    for (size_t i = 0; i < rows * trial->dim; i++)
+        features[i] =
+            (float)feature(trial, points->first + i / trial->dim, i % trial->dim) / 3 - 20;
+    points->data = (uint8_t *)features;
+    ck_assert(km_real_scale(features, rows * trial->dim, trial->rows, trial->dim, comm,
+                            &points->real, &problem));
+}
+
+static void ignore_step(const km_step *step, void *context) {
+    (void)step, (void)context;
+}
+
+static void ignore_progress(int64_t iteration, double done, void *context) {
+    (void)iteration, (void)done, (void)context;
+}
+
+static void cluster_reals(const struct trial *trial, MPI_Comm comm, int threads, km_points *points,
+                          km_result *result) {
+    km_settings settings = {.k = trial->k,
+                            .iterations = trial->iterations,
+                            .tolerance = trial->tolerance,
+                            .seed = SEED,
+                            .threads = threads,
+                            .kernel = km_kernel_real()};
+    km_observer observer = {.step = ignore_step, .progress = ignore_progress};
+    struct problem problem = {""};
+    make_real_points(trial, comm, points);
+    ck_assert_msg(km_cluster(points, &settings, &observer, comm, result, &problem), "%s: %s",
+                  trial->name, problem.text);
+}
+
+/* The objective of RESULT as its sum in double precision. */
+static double real_objective(const km_points *points, const km_result *result) {
+    double sum = 0;
+    for (size_t i = 0; i < points->rows; i++)
+        sum += km_way2(points, points->data + i * km_row_bytes(points),
+                       result->centroids + result->nearest[i] * km_row_bytes(points));
+    return sum;
+}
+
+/* Real features: all ranks together find the same bits as one alone, and their true objective. */
+START_TEST(reals_at_any_ranks) {
+    const struct trial *trial = &trials[_i];
+    km_points all, mine;
+    km_result alone, together;
+    if (!km_kernel_real())
+        return;
+    cluster_reals(trial, MPI_COMM_SELF, 2, &all, &alone);
+    cluster_reals(trial, MPI_COMM_WORLD, 1, &mine, &together);
+    bool same = alone.objective == together.objective && alone.iterations == together.iterations;
+    same = same && memcmp(alone.centroids, together.centroids, trial->k * km_row_bytes(&all)) == 0;
+    same = same && memcmp(alone.nearest + mine.first, together.nearest,
+                          mine.rows * sizeof *together.nearest) == 0;
+    harness_assert(same, "%s: another result than one rank's", trial->name);
+    double told = km_real_objective(&all.real, alone.objective);
+    double wanted = real_objective(&all, &alone);
+    harness_assert(fabs(told - wanted) <= 1e-6 * wanted, "%s: objective %g, told as %g",
+                   trial->name, wanted, told);
+    km_result_free(&alone);
+    km_result_free(&together);
+    free(all.data);
+    free(mine.data);
+}
+END_TEST
+
+/* Sums of reals keep their sign and small values beside large ones. */
+START_TEST(sums_of_reals) {
+    const float features[] = {-1000, 0.001f, 3, 1000, 0.003f, -7};
+    const uint32_t nearest[] = {1, 1, 0};
+    km_points points = {.data = (uint8_t *)features, .rows = 3, .dim = 2, .total = 3};
+    size_t order[3], starts[3];
+    float centroids[4];
+    uint64_t counts[2];
+    COLL_Pool *pool = NULL;
+    struct problem problem = {""};
+    ck_assert(km_real_scale(features, 6, 3, 2, MPI_COMM_SELF, &points.real, &problem));
+    ck_assert(km_partial_pool(&points, &pool, &problem));
+    ck_assert(km_partial_add(&points, nearest, 2, 2, order, starts, pool, &problem));
+    ck_assert(km_update(pool, &points, 2, (uint8_t *)centroids, counts, &problem));
+    COLL_Pool_free(&pool);
+    ck_assert(counts[0] == 1 && counts[1] == 2);
+    ck_assert(centroids[0] == 0.003f && centroids[1] == -7);
+    ck_assert(centroids[2] == -498.5f);
+    ck_assert(centroids[3] == (float)(((double)0.001f + 1000) / 2));
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *suite = suite_create("kmeans");
     TCase *cases = tcase_create("kmeans");
     tcase_add_loop_test(cases, same_as_reference, 0, TRIALS);
+    tcase_add_loop_test(cases, reals_at_any_ranks, 0, TRIALS);
+    tcase_add_test(cases, sums_of_reals);
     tcase_add_test(cases, rounding_is_bounded);
     tcase_add_test(cases, bad_k);
     tcase_add_test(cases, narrow_and_wide_sums);

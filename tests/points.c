@@ -7,6 +7,7 @@
 #include "tests/harness.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -356,20 +357,73 @@ START_TEST(bad_array) {
 }
 END_TEST
 
+/* Writes VALUE over a feature of the file of floats that write_points made, at rank 0. */
+static void put_real(const char *path, size_t dim, size_t row, size_t column, float value) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (my_rank() == 0) {
+        FILE *file = fopen(path, "r+b");
+        fseek(file, NPY_HEADER_SIZE + (long)((row * dim + column) * sizeof value), SEEK_SET);
+        fwrite(&value, sizeof value, 1, file);
+        fclose(file);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Whether POINTS are the rows of write_points as reals, but for VALUE in one place. */
+static bool are_reals(const km_points *points, size_t row, size_t column, float value) {
+    const float *features = (const float *)points->data;
+    for (size_t i = 0; points->real.used && i < points->rows * points->dim; i++) {
+        uint64_t at = points->first + i / points->dim, in = i % points->dim;
+        if (features[i] != (at == row && in == column ? value : (float)feature(at, in)))
+            return false;
+    }
+    return points->real.used;
+}
+
+/* Where reals are allowed, one that is no byte makes all features reals, on all ranks. */
+START_TEST(reals) {
+    enum { ROWS = 401, DIM = 40 };
+    make_directory();
+    write_points(NPY_FLOAT, 0, ROWS, DIM);
+    write_points(NPY, 0, ROWS, DIM);
+    char *path = path_of(names[NPY_FLOAT]), *bytes = path_of(names[NPY]);
+    km_points points;
+    struct problem problem = {""};
+    bool good = km_points_map((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+                              &problem);
+    harness_assert(good && !points.real.used && is_share(&points, ROWS, DIM), "whole numbers");
+    km_points_free(&points);
+
+    put_real(path, DIM, 399, 17, -0.25f);
+    good = km_points_map((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+                         &problem);
+    harness_assert(good && points.total == ROWS && are_reals(&points, 399, 17, -0.25f), "reals");
+    km_points_free(&points);
+
+    good = km_points_map((const char *const[]){path, bytes}, 2, NULL, true, MPI_COMM_WORLD, &points,
+                         &problem);
+    harness_assert(!good && strstr(problem.text, "is -0.25"), "bytes beside reals");
+    put_real(path, DIM, 399, 17, NAN);
+    problem = (struct problem){""};
+    good = km_points_map((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+                         &problem);
+    harness_assert(!good && strstr(problem.text, "is nan; features are finite"), "NaN");
+    MPI_Barrier(MPI_COMM_WORLD);
+    remove_file(names[NPY_FLOAT]);
+    remove_file(names[NPY]);
+    free(path);
+    free(bytes);
+    remove_directory();
+}
+END_TEST
+
 /* A bad value far into a file of floats, which another rank than 0 finds, is named by its place. */
 START_TEST(bad_float_far_away) {
     enum { ROWS = 4001, DIM = 40 };
     make_directory();
     write_points(NPY_FLOAT, 0, ROWS, DIM);
     char *path = path_of(names[NPY_FLOAT]);
-    if (my_rank() == 0) {
-        const float value = 300;
-        FILE *file = fopen(path, "r+b");
-        fseek(file, NPY_HEADER_SIZE + (3999 * DIM + 17) * (long)sizeof value, SEEK_SET);
-        fwrite(&value, sizeof value, 1, file);
-        fclose(file);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
+    put_real(path, DIM, 3999, 17, 300);
     assert_fails((const char *const[]){path}, 1, "row 3999, column 17 (counted from 0) is 300");
     remove_file(names[NPY_FLOAT]);
     free(path);
@@ -440,6 +494,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(cases, bad_file, 0, sizeof bad_files / sizeof *bad_files);
     tcase_add_test(cases, bad_gz);
     tcase_add_loop_test(cases, bad_array, 0, sizeof bad_arrays / sizeof *bad_arrays);
+    tcase_add_test(cases, reals);
     tcase_add_test(cases, bad_float_far_away);
     tcase_add_test(cases, bad_line_far_away);
     tcase_add_test(cases, bad_paths);

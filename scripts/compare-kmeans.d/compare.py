@@ -1,0 +1,144 @@
+"""Runs coll-kmeans, FAISS and scikit-learn on the same task and prints the table of compare-kmeans."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+RIVAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rival.py")
+
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--features", required=True)
+    parser.add_argument("--coll-kmeans", required=True)
+    parser.add_argument("--json")
+    parser.add_argument("--points", type=int, default=100000)
+    parser.add_argument("--k", type=int, default=4000)
+    parser.add_argument("--iterations", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--repeat", type=int, default=3)
+    return parser.parse_args()
+
+
+def run(command, threads, **environment):
+    """Runs a program on THREADS processors; returns its output and its peak memory in bytes."""
+    processors = sorted(os.sched_getaffinity(0))[:threads]
+    settings = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
+    settings.pop("OPENBLAS_CORETYPE", None)  # else it would be nobody's own choice
+    child = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=dict(settings, **environment),
+        preexec_fn=lambda: os.sched_setaffinity(0, processors),
+    )
+    output = child.stdout.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        sys.exit(f"compare-kmeans: failed: {' '.join(command)}")
+    return output, usage.ru_maxrss * 1024
+
+
+def core_types():
+    """OpenBLAS's own choice, and the best that the processor allows where that may be another."""
+    with open("/proc/cpuinfo") as info:
+        flags = set(next((line for line in info if line.startswith("flags")), "").split())
+    best = {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags and "SkylakeX"
+    best = best or ("avx2" in flags and "Haswell")
+    return [None, best] if best else [None]
+
+
+def take_points(options):
+    """N rows spread evenly over the features."""
+    rows = np.load(options.features, mmap_mode="r")
+    if rows.ndim != 2 or rows.dtype != np.uint8 or not options.k <= options.points <= len(rows):
+        sys.exit(
+            f"compare-kmeans: {options.features}: rows of uint8 are needed, as many as --points, "
+            "and no more clusters than points"
+        )
+    path = os.path.join(options.work, "points.npy")
+    np.save(path, rows[np.arange(options.points) * len(rows) // options.points])
+    return path
+
+
+def coll_kmeans(options, points, iterations, centroids):
+    results = os.path.join(options.work, "steps.json")
+    command = [options.coll_kmeans, "--k", str(options.k), "--iterations", str(iterations)]
+    command += ["--threads", str(options.threads), "--json", results, points]
+    command += ["--centroids", centroids, "--assign", os.path.join(options.work, "assign.npy")]
+    _, memory = run(command, options.threads)
+    with open(results) as lines:
+        return json.loads(lines.readlines()[-1])["seconds"], memory
+
+
+def rival(options, system, points, start, centroids, core_type):
+    command = [sys.executable, RIVAL, system, points, start, str(options.iterations)]
+    command += [str(options.threads), centroids]
+    environment = {"OPENBLAS_CORETYPE": core_type} if core_type else {}
+    output, memory = run(command, options.threads, **environment)
+    return float(output), memory
+
+
+def objective(points, centroids):
+    """The sum of squared distances to the nearest centroids, which are found in double precision."""
+    centroids = centroids.astype(np.float64)
+    norms = (centroids**2).sum(1)
+    total = 0.0
+    for first in range(0, len(points), 4096):
+        block = points[first : first + 4096].astype(np.float64)
+        nearest = (norms - 2 * block @ centroids.T).argmin(1)
+        total += ((block - centroids[nearest]) ** 2).sum()
+    return total
+
+
+def main():
+    options = parse()
+    points = take_points(options)
+    start, centroids = (os.path.join(options.work, name) for name in ("start.npy", "centroids.npy"))
+    coll_kmeans(options, points, 0, start)
+    data = np.load(points)
+
+    def measure(system, core_type, cluster):
+        """A row of the table: the fastest run of this system."""
+        seconds, memory = min(cluster() for _ in range(options.repeat))
+        return system, core_type, seconds, memory, objective(data, np.load(centroids))
+
+    rows = [
+        measure(
+            "coll-kmeans", None, lambda: coll_kmeans(options, points, options.iterations, centroids)
+        )
+    ]
+    for system in ("FAISS", "scikit-learn"):
+        found = [
+            measure(system, t, lambda: rival(options, system, points, start, centroids, t))
+            for t in core_types()
+        ]
+        rows.append(min(found, key=lambda row: row[2]))
+    print_table(options, data.shape[1], rows)
+
+
+def print_table(options, dim, rows):
+    print(
+        f"{options.points} points of {dim} bytes, k = {options.k}, {options.iterations} iterations "
+        f"and a final assignment, {options.threads} thread(s)"
+    )
+    print(f"{'system':14}{'core type':>12}{'seconds':>10}{'times':>8}{'memory MB':>11}{'objective':>20}")
+    for system, core_type, seconds, memory, result in rows:
+        times = seconds / rows[0][2]
+        print(
+            f"{system:14}{core_type or '-':>12}{seconds:10.2f}{times:8.2f}{memory / 1e6:11.0f}"
+            f"{result:20.0f}"
+        )
+    if options.json:
+        keys = ("system", "core_type", "seconds", "memory", "objective")
+        with open(options.json, "w") as file:
+            for row in rows:
+                file.write(json.dumps(dict(zip(keys, row))) + "\n")
+
+
+main()
