@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "tools/cli.h"
 
 #include <errno.h>
