@@ -285,17 +285,13 @@ static bool read_and_work(const command *options, const observer *o, FILE *json)
 
 /* Rank 0's part, once latencies are measured, if they are to be. */
 static void run(const command *options, const observer *o) {
-    FILE *json = options->json ? fopen(options->json, "w") : NULL;
-    if (options->json && !json) {
-        cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
+    FILE *json = cli_json_open(&problem, options->json);
+    if (options->json && !json)
         return;
-    }
     read_and_work(options, o, json);
     if (fflush(stdout))
         cli_refuse(&problem, "the output can't be written: %s", strerror(errno));
-    bool bad = json && ferror(json) != 0;
-    if (json && (fclose(json) || bad))
-        cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
+    cli_json_close(&problem, json, options->json);
     if (json && *problem.text)
         remove(options->json);
 }

@@ -10,6 +10,7 @@
 #include "cdcp/dcp.h"
 #include "cdcp/request.h"
 #include "tests/dcp_run.h"
+#include "tests/generator.h"
 #include "tests/harness.h"
 
 #include <inttypes.h>
@@ -21,22 +22,6 @@
 
 enum { COMMS = 6, PENDING = 60, MOST_COUNT = 24, VALUE = 8, MOST_RANKS = 64 };
 enum { PROGRAMS = 8, STEPS = 200 };
-
-typedef struct generator {
-    uint64_t state;
-} generator;
-
-static uint64_t draw(generator *g) {
-    g->state += 0x9e3779b97f4a7c15u;
-    uint64_t z = g->state;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static int below(generator *g, int bound) {
-    return (int)(draw(g) % (uint64_t)bound);
-}
 
 /* One of the program's communicators: of this rank, or none; and the application ranks in it. */
 typedef struct circle {

@@ -68,7 +68,7 @@ tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_checkpoint_mpi_SOURCES = tests/checkpoint.c
 tests_dcp_mpi_SOURCES = tests/dcp.c tests/dcp_run.c tests/dcp_run.h
-tests_dcp_random_mpi_SOURCES = tests/dcp_random.c tests/dcp_run.c tests/dcp_run.h
+tests_dcp_random_mpi_SOURCES = tests/dcp_random.c tests/dcp_run.c tests/dcp_run.h tests/generator.h
 tests_gather_mpi_SOURCES = tests/gather.c
 tests_info_mpi_SOURCES = tests/info.c
 tests_faults_mpi_SOURCES = tests/faults.c
@@ -104,6 +104,7 @@ tests_interposed_calls_LDADD =
 tests_interposed_cost_LDADD =
 tests_interposed_ends_LDADD =
 tests_interposed_family_LDADD =
+tests_interposed_random_SOURCES = tests/interposed/random.c tests/generator.h
 tests_interposed_random_LDADD =
 tests_interposed_requests_LDADD =
 if HAVE_MPICXX

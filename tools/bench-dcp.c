@@ -9,7 +9,6 @@
 
 #include <coll.h>
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,8 +240,8 @@ static void measure_specs(const command *options) {
     for (int i = 0; i < options->spec_count; i++) /* bad ones are refused before all */
         dcp_job_run(program, options->specs[i], NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0 && options->json && !(json = fopen(options->json, "w")))
-        cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
+    if (rank == 0)
+        json = cli_json_open(&problem, options->json);
     cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
     if (rank == 0)
         print_heading();
@@ -250,11 +249,7 @@ static void measure_specs(const command *options) {
     for (int i = 0; i < options->spec_count; i++)
         dcp_job_run(program, options->specs[i], measure_all,
                     &(measurement){options, options->specs[i], json});
-    if (json) {
-        bool bad = ferror(json) != 0;
-        if (fclose(json) || bad)
-            cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
-    }
+    cli_json_close(&problem, json, options->json);
     cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
 }
 

@@ -166,3 +166,19 @@ void cli_json_end(cli_json *json) {
     if (json->file)
         fputs("}\n", json->file);
 }
+
+FILE *cli_json_open(cli_problem *problem, const char *path) {
+    FILE *file = path ? fopen(path, "w") : NULL;
+    if (path && !file)
+        cli_refuse(problem, "%s: can't be written: %s", path, strerror(errno));
+    return file;
+}
+
+bool cli_json_close(cli_problem *problem, FILE *file, const char *path) {
+    if (!file)
+        return true;
+    bool bad = ferror(file) != 0;
+    if (fclose(file) || bad)
+        return cli_refuse(problem, "%s: can't be written: %s", path, strerror(errno));
+    return true;
+}

@@ -10,7 +10,6 @@
 
 #include <coll.h>
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -510,8 +509,8 @@ static void measure(command *options, MPI_Comm comm) {
     MPI_Comm_size(comm, &ranks);
     if (options->settings.root >= ranks)
         cli_refuse(&problem, "--root %d: there are %d ranks", options->settings.root, ranks);
-    if (!*problem.text && rank == 0 && options->json && !(json = fopen(options->json, "w")))
-        cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
+    if (!*problem.text && rank == 0)
+        json = cli_json_open(&problem, options->json);
     double dropped;
     if (!*problem.text && rank == 0 && options->settings.drops &&
         !drops_count(options->settings.drops, &dropped))
@@ -529,11 +528,7 @@ static void measure(command *options, MPI_Comm comm) {
         measure_size(options, &list, &clock, comm, options->sizes[i], json);
         agree(comm);
     }
-    if (json) {
-        bool bad = ferror(json) != 0;
-        if (fclose(json) || bad)
-            cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
-    }
+    cli_json_close(&problem, json, options->json);
     agree(comm);
     contender_free(&list);
 }

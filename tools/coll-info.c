@@ -286,22 +286,16 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
 
 /* Rank 0's part. */
 static void print(const command *options, const COLL_Description *d, MPI_Comm comm) {
-    FILE *json = options->json ? fopen(options->json, "w") : NULL;
-    if (options->json && !json) {
-        cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
+    FILE *json = cli_json_open(&problem, options->json);
+    if (options->json && !json)
         return;
-    }
     if (options->operation)
         explain(options, d, comm, json);
     else
         show(d, comm, json);
     if (fflush(stdout))
         cli_refuse(&problem, "the output can't be written: %s", strerror(errno));
-    if (!json)
-        return;
-    bool bad = ferror(json) != 0;
-    if (fclose(json) || bad)
-        cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
+    cli_json_close(&problem, json, options->json);
 }
 
 static void agree(MPI_Comm comm) {

@@ -186,20 +186,15 @@ static void run(survey *s) {
 static void measure(const command *options, survey *s) {
     FILE *json = NULL;
     if (s->rank == 0 && check_output(options->output) &&
-        (!options->plot || check_plot(options->plot)) && options->json &&
-        !(json = fopen(options->json, "w")))
-        cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
+        (!options->plot || check_plot(options->plot)))
+        json = cli_json_open(&problem, options->json);
     agree(s->comm);
     plan(s);
     agree(s->comm);
     run(s);
     if (s->rank == 0)
         report(options, s, json);
-    if (json) {
-        bool bad = ferror(json) != 0;
-        if (fclose(json) || bad)
-            cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
-    }
+    cli_json_close(&problem, json, options->json);
     agree(s->comm);
 }
 

@@ -5,7 +5,6 @@
 #include "tools/benefit.h"
 #include "tools/cli.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,9 +90,9 @@ static void print_verdict(const char *how, const benefit_times *times, double sh
 }
 
 static bool print_table(const command *options, const benefit_times *times, int ranks) {
-    FILE *json = options->json ? fopen(options->json, "w") : NULL;
+    FILE *json = cli_json_open(&problem, options->json);
     if (options->json && !json)
-        return cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
+        return false;
     printf("# %d ranks; on average Tcomp %.6f s, Tcoll %.6f s, Tpoint %.6f s; share %.2f\n", ranks,
            times->computation, times->collectives, times->point_to_point, options->share);
     printf("%-8s %12s %12s %12s %9s %9s\n", "dcp", "now_s", "blocking_s", "overlap_s", "speedup",
@@ -102,12 +101,7 @@ static bool print_table(const command *options, const benefit_times *times, int 
         print_row(times, served, options->share, json);
     print_verdict("blocking", times, options->share);
     print_verdict("overlapped", times, 0);
-    if (json) {
-        bool bad = ferror(json) != 0;
-        if (fclose(json) || bad)
-            return cli_refuse(&problem, "%s: can't be written: %s", options->json, strerror(errno));
-    }
-    return true;
+    return cli_json_close(&problem, json, options->json);
 }
 
 /* Rank 0 reads and prints, as coll-info does. */

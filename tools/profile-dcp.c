@@ -10,7 +10,6 @@
 
 #include <coll.h>
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,18 +255,14 @@ static void profile(const command *options) {
         benefit_read_trace(options->trace, &times, &traced, &problem);
     if (ranks < 2)
         cli_refuse(&problem, "one rank has nothing to reduce; start it by mpirun -n RANKS");
-    if (rank == 0 && !*problem.text && options->output && !(json = fopen(options->output, "w")))
-        cli_refuse(&problem, "%s: can't be written: %s", options->output, strerror(errno));
+    if (rank == 0 && !*problem.text)
+        json = cli_json_open(&problem, options->output);
     agree();
     int count = list_candidates(ranks, candidates);
     measure(options, candidates, count);
     if (rank == 0)
         print_table(candidates, count, options->trace ? &times : NULL, json);
-    if (json) {
-        bool bad = ferror(json) != 0;
-        if (fclose(json) || bad)
-            cli_refuse(&problem, "%s: can't be written: %s", options->output, strerror(errno));
-    }
+    cli_json_close(&problem, json, options->output);
     agree();
 }
 

@@ -6,6 +6,8 @@
  *
  *   random [PROGRAMS [SEED]]     programs of SEED, SEED + 1, ...
  */
+#include "tests/generator.h"
+
 #include <mpi.h>
 /* It needs the other first. */
 #include <mpi-ext.h>
@@ -19,22 +21,6 @@ enum { STEPS = 80, COMMS = 5, FEW = 40, MANY = 3000, BYTES = 16 * MANY };
 
 /* Requests of collectives and receives, each with one of a send, and persistent ones. */
 enum { PENDING = 16, SENDS = PENDING, PERSISTENT = 2 * PENDING, REQUESTS = PERSISTENT + 2 };
-
-typedef struct generator {
-    uint64_t state;
-} generator;
-
-static uint64_t draw(generator *g) {
-    g->state += 0x9e3779b97f4a7c15u;
-    uint64_t z = g->state;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static int below(generator *g, int bound) {
-    return (int)(draw(g) % (uint64_t)bound);
-}
 
 /* What is reduced; elements are made of so many numbers of a kind. */
 typedef struct operand {
