@@ -6,6 +6,7 @@
 #define COLL_KMEANS_ASSIGN_H
 
 #include "kmeans/kernel.h"
+#include "kmeans/sketch.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,15 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km
 void km_centroids_free(km_centroids *centroids);
 
 /*
+ * From now on most centroids are left out by their sketches (sieve.h), where that is faster; the
+ * answers stay the same. ROWS are those that were packed; they and SKETCH are kept by the caller
+ * for as long as CENTROIDS. The sketches take KM_SKETCH bytes a centroid. Returns 0, ENOMEM, or
+ * EINVAL when DIM is not that of the sketch or the kernel is the one for reals.
+ */
+int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sketch *sketch,
+                       int threads);
+
+/*
  * For each of N points of DIM features, row after row: the number of the nearest centroid, the
  * lowest of several equally near, and its squared distance (DISTANCE may be NULL). The answer does
  * not depend on the kernel or on the number of threads. Every thread keeps a packed block of
@@ -45,5 +55,12 @@ void km_centroids_free(km_centroids *centroids);
  */
 int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
               int threads, uint32_t *nearest, uint32_t *distance);
+
+/*
+ * The same, faster where GUESS[i] is the number of a centroid that is likely near point i, as that
+ * of the last iteration is; there is none where it isn't a centroid's number. It may be NEAREST.
+ */
+int km_assign_again(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
+                    int threads, const uint32_t *guess, uint32_t *nearest, uint32_t *distance);
 
 #endif

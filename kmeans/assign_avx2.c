@@ -56,11 +56,10 @@ TARGET static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel,
     correct(panel, groups, corrections);
 }
 
-TARGET static void tile(const void *points, const uint32_t *corrections, const void *centroids,
-                        const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
-                        uint32_t *nearest, void *scratch) {
-    (void)corrections, (void)scratch;
-    __m256i sums[CENTROIDS][HALVES];
+/* The products of a tile; always inline, so that the sums stay in registers. */
+TARGET __attribute__((always_inline)) static inline void
+accumulate(const void *points, const void *centroids, size_t groups,
+           __m256i sums[CENTROIDS][HALVES]) {
 #pragma GCC unroll 6
     for (int j = 0; j < CENTROIDS; j++)
         sums[j][0] = sums[j][1] = _mm256_setzero_si256();
@@ -76,6 +75,14 @@ TARGET static void tile(const void *points, const uint32_t *corrections, const v
             multiply_add(&sums[j][1], x1, same);
         }
     }
+}
+
+TARGET static void tile(const void *points, const uint32_t *corrections, const void *centroids,
+                        const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
+                        uint32_t *nearest, void *scratch) {
+    (void)corrections, (void)scratch;
+    __m256i sums[CENTROIDS][HALVES];
+    accumulate(points, centroids, groups, sums);
 
 #pragma GCC unroll 2
     for (int half = 0; half < HALVES; half++) {
@@ -94,6 +101,65 @@ TARGET static void tile(const void *points, const uint32_t *corrections, const v
         _mm256_storeu_si256((__m256i *)best + half, least);
         _mm256_storeu_si256((__m256i *)nearest + half, index);
     }
+}
+
+TARGET static void multiply(const void *points, const void *centroids, size_t groups,
+                            int32_t *products) {
+    __m256i sums[CENTROIDS][HALVES];
+    accumulate(points, centroids, groups, sums);
+    memcpy(products, sums, sizeof sums);
+}
+
+/* A bit for each lane where SUMS is not below FLOORS. */
+TARGET static inline uint32_t mask_of(__m256i sums, __m256i floors) {
+    __m256i below = _mm256_cmpgt_epi32(floors, sums);
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(below)) ^ 0xff;
+}
+
+TARGET static size_t sift(const void *points, const void *centroids, const int32_t *halves,
+                          size_t groups, const int32_t *floors, km_pair *pairs) {
+    __m256i sums[CENTROIDS][HALVES];
+    accumulate(points, centroids, groups, sums);
+    __m256i low = _mm256_loadu_si256((const __m256i *)floors);
+    __m256i high = _mm256_loadu_si256((const __m256i *)floors + 1);
+    uint32_t masks[CENTROIDS];
+#pragma GCC unroll 6
+    for (int j = 0; j < CENTROIDS; j++) {
+        __m256i half = _mm256_set1_epi32(halves[j]);
+        masks[j] = mask_of(_mm256_sub_epi32(sums[j][0], half), low) |
+                   mask_of(_mm256_sub_epi32(sums[j][1], half), high) << LANES;
+    }
+    size_t n = 0;
+    for (uint16_t j = 0; j < CENTROIDS; j++)
+        for (uint32_t mask = masks[j]; mask; mask &= mask - 1)
+            pairs[n++] = (km_pair){(uint16_t)__builtin_ctz(mask), j};
+    return n;
+}
+
+TARGET static int32_t multiply_pair(const uint8_t *x, const uint8_t *c, size_t dim) {
+    enum { STEP = 16 };
+    const __m256i bias = _mm256_set1_epi16(128);
+    __m256i sums = _mm256_setzero_si256();
+    size_t d = 0;
+    for (; d + STEP <= dim; d += STEP) {
+        __m256i wide = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(x + d)));
+        __m256i other = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(c + d)));
+        multiply_add(&sums, wide, _mm256_sub_epi16(other, bias));
+    }
+    int32_t lanes[LANES], sum = 0;
+    memcpy(lanes, &sums, sizeof lanes);
+    for (int i = 0; i < LANES; i++)
+        sum += lanes[i];
+    for (; d < dim; d++)
+        sum += x[d] * (c[d] - 128);
+    return sum;
+}
+
+static void multiply_pairs(const uint8_t *points, const uint8_t *centroids, size_t dim,
+                           const km_pair *pairs, size_t n, int32_t *products) {
+    for (size_t i = 0; i < n; i++)
+        products[i] =
+            multiply_pair(points + pairs[i].point * dim, centroids + pairs[i].centroid * dim, dim);
 }
 
 TARGET static double burn(size_t rounds) {
@@ -124,6 +190,9 @@ const km_kernel km_kernel_avx2 = {
     .pack = pack,
     .pack_centroids = km_pack_centroids,
     .tile = tile,
+    .multiply = multiply,
+    .sift = sift,
+    .multiply_pairs = multiply_pairs,
     .burn = burn,
 };
 

@@ -20,19 +20,44 @@ static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_
         *corrections += rows[d] * (rows[d] - UINT32_C(256));
 }
 
+static void multiply(const void *points, const void *centroids, size_t groups, int32_t *sums) {
+    const uint8_t *x = points;
+    const int8_t *c = centroids;
+    memset(sums, 0, CENTROIDS * sizeof *sums);
+    for (size_t d = 0; d < groups; d++, c += CENTROIDS)
+        for (int j = 0; j < CENTROIDS; j++)
+            sums[j] += x[d] * c[j];
+}
+
+static size_t sift(const void *points, const void *centroids, const int32_t *halves, size_t groups,
+                   const int32_t *floors, km_pair *pairs) {
+    int32_t sums[CENTROIDS];
+    size_t n = 0;
+    multiply(points, centroids, groups, sums);
+    for (uint16_t j = 0; j < CENTROIDS; j++)
+        if (sums[j] - halves[j] >= *floors)
+            pairs[n++] = (km_pair){0, j};
+    return n;
+}
+
+static void multiply_pairs(const uint8_t *points, const uint8_t *centroids, size_t dim,
+                           const km_pair *pairs, size_t n, int32_t *products) {
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *x = points + pairs[i].point * dim, *c = centroids + pairs[i].centroid * dim;
+        products[i] = 0;
+        for (size_t d = 0; d < dim; d++)
+            products[i] += x[d] * (c[d] - 128);
+    }
+}
+
 static void tile(const void *points, const uint32_t *corrections, const void *centroids,
                  const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
                  uint32_t *nearest, void *scratch) {
     (void)corrections, (void)scratch;
-    const uint8_t *x = points;
-    const int8_t *c = centroids;
-    uint32_t sums[CENTROIDS] = {0};
-    for (size_t d = 0; d < groups; d++, c += CENTROIDS)
-        for (int j = 0; j < CENTROIDS; j++)
-            sums[j] += (uint32_t)(x[d] * c[j]);
-
+    int32_t sums[CENTROIDS];
+    multiply(points, centroids, groups, sums);
     for (int j = 0; j < CENTROIDS; j++) {
-        uint32_t score = norms[j] - 2 * sums[j];
+        uint32_t score = norms[j] - 2 * (uint32_t)sums[j];
         if (score < *best) {
             *best = score;
             *nearest = first + (uint32_t)j;
@@ -64,5 +89,8 @@ const km_kernel km_kernel_scalar = {
     .pack = pack,
     .pack_centroids = km_pack_centroids,
     .tile = tile,
+    .multiply = multiply,
+    .sift = sift,
+    .multiply_pairs = multiply_pairs,
     .burn = burn,
 };

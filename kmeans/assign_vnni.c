@@ -84,11 +84,10 @@ TARGET static inline __m512i broadcast(const uint8_t *memory) {
     return _mm512_set1_epi32(word);
 }
 
-TARGET static void tile(const void *points, const uint32_t *corrections, const void *centroids,
-                        const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
-                        uint32_t *nearest, void *scratch) {
-    (void)corrections, (void)scratch;
-    __m512i sums[CENTROIDS][HALVES];
+/* The products of a tile; always inline, so that the sums stay in registers. */
+TARGET __attribute__((always_inline)) static inline void
+accumulate(const void *points, const void *centroids, size_t groups,
+           __m512i sums[CENTROIDS][HALVES]) {
 #pragma GCC unroll 12
     for (int j = 0; j < CENTROIDS; j++)
         sums[j][0] = sums[j][1] = _mm512_setzero_si512();
@@ -104,6 +103,14 @@ TARGET static void tile(const void *points, const uint32_t *corrections, const v
             multiply_add(&sums[j][1], x1, same);
         }
     }
+}
+
+TARGET static void tile(const void *points, const uint32_t *corrections, const void *centroids,
+                        const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
+                        uint32_t *nearest, void *scratch) {
+    (void)corrections, (void)scratch;
+    __m512i sums[CENTROIDS][HALVES];
+    accumulate(points, centroids, groups, sums);
 
 #pragma GCC unroll 2
     for (int half = 0; half < HALVES; half++) {
@@ -119,6 +126,95 @@ TARGET static void tile(const void *points, const uint32_t *corrections, const v
         }
         _mm512_storeu_si512(best + half * LANES, least);
         _mm512_storeu_si512(nearest + half * LANES, index);
+    }
+}
+
+TARGET static void multiply(const void *points, const void *centroids, size_t groups,
+                            int32_t *products) {
+    __m512i sums[CENTROIDS][HALVES];
+    accumulate(points, centroids, groups, sums);
+#pragma GCC unroll 12
+    for (int j = 0; j < CENTROIDS; j++) {
+        _mm512_storeu_si512(products + j * POINTS, sums[j][0]);
+        _mm512_storeu_si512(products + j * POINTS + LANES, sums[j][1]);
+    }
+}
+
+/* Appends the pairs of MASK, which are of a centroid's CODES, to the N that there are. */
+TARGET static inline size_t append(km_pair *pairs, size_t n, __mmask16 mask, __m512i codes) {
+    _mm512_storeu_si512(pairs + n, _mm512_maskz_compress_epi32(mask, codes));
+    return n + (size_t)__builtin_popcount(mask);
+}
+
+TARGET static size_t sift(const void *points, const void *centroids, const int32_t *halves,
+                          size_t groups, const int32_t *floors, km_pair *pairs) {
+    __m512i sums[CENTROIDS][HALVES];
+    accumulate(points, centroids, groups, sums);
+    __m512i low = _mm512_loadu_si512(floors), high = _mm512_loadu_si512(floors + LANES);
+    uint32_t masks[CENTROIDS], any = 0;
+#pragma GCC unroll 12
+    for (int j = 0; j < CENTROIDS; j++) {
+        __m512i half = _mm512_set1_epi32(halves[j]);
+        uint32_t first = _mm512_cmpge_epi32_mask(_mm512_sub_epi32(sums[j][0], half), low);
+        uint32_t second = _mm512_cmpge_epi32_mask(_mm512_sub_epi32(sums[j][1], half), high);
+        masks[j] = first | second << LANES;
+        any |= masks[j];
+    }
+    if (!any)
+        return 0;
+    /* As a km_pair lies in memory: the point, and 2^16 times the centroid. */
+    const __m512i next = _mm512_set1_epi32(1 << 16), lanes = _mm512_set1_epi32(LANES);
+    __m512i codes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    size_t n = 0;
+    for (int j = 0; j < CENTROIDS; j++, codes = _mm512_add_epi32(codes, next)) {
+        n = append(pairs, n, (__mmask16)masks[j], codes);
+        n = append(pairs, n, (__mmask16)(masks[j] >> LANES), _mm512_add_epi32(codes, lanes));
+    }
+    return n;
+}
+
+/* Four sums of 16 lanes each, in four lanes. */
+TARGET static __m128i add_lanes(const __m512i sums[4]) {
+    __m256i folded[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++)
+        folded[i] = _mm256_add_epi32(_mm512_castsi512_si256(sums[i]),
+                                     _mm512_extracti64x4_epi64(sums[i], 1));
+    __m256i all = _mm256_hadd_epi32(_mm256_hadd_epi32(folded[0], folded[1]),
+                                    _mm256_hadd_epi32(folded[2], folded[3]));
+    return _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
+}
+
+/* sums[i] += 64 products of x[i] and c[i], or of those in MASK. */
+TARGET __attribute__((always_inline)) static inline void multiply_chunks(__m512i sums[4],
+                                                                         uint8_t const *const x[4],
+                                                                         uint8_t const *const c[4],
+                                                                         size_t d, __mmask64 mask) {
+    const __m512i minus128 = _mm512_set1_epi8(-128);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++)
+        multiply_add(&sums[i], _mm512_maskz_loadu_epi8(mask, x[i] + d),
+                     _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, c[i] + d), minus128));
+}
+
+TARGET static void multiply_pairs(const uint8_t *points, const uint8_t *centroids, size_t dim,
+                                  const km_pair *pairs, size_t n, int32_t *products) {
+    for (size_t first = 0; first < n; first += 4) {
+        const uint8_t *x[4], *c[4];
+        __m512i sums[4];
+#pragma GCC unroll 4
+        for (size_t i = 0; i < 4; i++) {
+            const km_pair *pair = &pairs[first + i < n ? first + i : n - 1];
+            x[i] = points + pair->point * dim;
+            c[i] = centroids + pair->centroid * dim;
+            sums[i] = _mm512_setzero_si512();
+        }
+        size_t d = 0;
+        for (; d + 64 <= dim; d += 64)
+            multiply_chunks(sums, x, c, d, ~(__mmask64)0);
+        if (d < dim)
+            multiply_chunks(sums, x, c, d, ((__mmask64)1 << (dim - d)) - 1);
+        _mm_storeu_si128((__m128i *)(products + first), add_lanes(sums));
     }
 }
 
@@ -146,6 +242,9 @@ const km_kernel km_kernel_vnni = {
     .pack = pack,
     .pack_centroids = km_pack_centroids,
     .tile = tile,
+    .multiply = multiply,
+    .sift = sift,
+    .multiply_pairs = multiply_pairs,
     .burn = burn,
 };
 

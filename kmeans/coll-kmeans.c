@@ -59,6 +59,9 @@ static const char help[] =
     "bytes\n"
     "                      where it is, anything else as a copy in DIR\n"
     "  --threads T         threads of each rank (default: its processors, shared fairly)\n"
+    "  --whole             compare all points with all centroids in full, leaving out none by "
+    "their\n"
+    "                      sketches; slower, with the same result\n"
     "  --seed S            chooses the initial centroids (default 1)\n"
     "  --bcast SPEC        algorithm of the broadcast, e.g. chain:chunk=32K (or COLL_BCAST)\n"
     "  --aggregate SPEC    algorithm of the aggregation (or COLL_AGGREGATE)\n"
@@ -114,7 +117,8 @@ enum {
     OPTION_START,
     OPTION_THREADS,
     OPTION_TOLERANCE,
-    OPTION_VERSION
+    OPTION_VERSION,
+    OPTION_WHOLE
 };
 
 static const struct option long_options[] = {
@@ -141,6 +145,7 @@ static const struct option long_options[] = {
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
     {"version", no_argument, NULL, OPTION_VERSION},
+    {"whole", no_argument, NULL, OPTION_WHOLE},
     {NULL, 0, NULL, 0},
 };
 
@@ -241,6 +246,9 @@ static bool take_option(int option, const char *text, command *options, struct p
         break;
     case OPTION_VERSION:
         options->version = true;
+        break;
+    case OPTION_WHOLE:
+        settings->whole = true;
         break;
     default:
         good = problem_set(problem, "option %d is not handled", option);

@@ -22,7 +22,9 @@ typedef struct encoder {
     int rank, ranks;
     patch_stream *stream;
     struct labels labels;
-    km_centroids *words;
+    uint8_t *rows; /* the words */
+    km_sketch *sketch;
+    km_centroids *words; /* packed */
     struct batch batch;
     /* Of each patch in the batch. */
     patch_place *places;
@@ -60,32 +62,37 @@ close_table:
     return rows;
 }
 
-/* Brings the words to all ranks, packed for their kernels. */
+/* Packs the words for the kernel. */
+static void pack_words(encoder *this, const km_kernel *kernel, size_t k, struct problem *problem) {
+    size_t size = hog_size(this->choice->shape);
+    int threads = this->choice->threads;
+    if (km_centroids_create(this->rows, k, size, kernel, threads, &this->words) ||
+        km_sketch_create(this->rows, k, size, &this->sketch) ||
+        (this->sketch && km_centroids_sieve(this->words, this->rows, this->sketch, threads)))
+        problem_set(problem, "out of memory: %zu words of %zu bytes", k, size);
+}
+
+/* Brings the words to all ranks. */
 static bool share_words(encoder *this, struct problem *problem) {
     size_t size = hog_size(this->choice->shape);
-    uint8_t *rows = NULL;
     char text[256];
     uint64_t k = 0;
     const km_kernel *kernel = km_kernel_best(text, sizeof text);
     if (!kernel)
         problem_set(problem, "%s", text);
     else if (this->rank == 0)
-        rows = read_words(this->choice, &k, problem);
+        this->rows = read_words(this->choice, &k, problem);
     if (!km_agree(problem, this->comm))
-        goto free_rows;
+        return false;
     km_mpi(problem, MPI_Bcast(&k, 1, MPI_UINT64_T, 0, this->comm));
-    if (this->rank > 0 && !(rows = malloc(k * size + 1)))
+    if (this->rank > 0 && !(this->rows = malloc(k * size + 1)))
         problem_set(problem, "out of memory: %" PRIu64 " words of %zu bytes", k, size);
     if (!km_agree(problem, this->comm))
-        goto free_rows;
+        return false;
     this->bags.words = k;
-    if (km_mpi(problem, COLL_Bcast(rows, (MPI_Count)(k * size), MPI_UINT8_T, 0, this->comm)) &&
-        km_centroids_create(rows, k, size, kernel, this->choice->threads, &this->words))
-        problem_set(problem, "out of memory: %" PRIu64 " words of %zu bytes", k, size);
-    km_agree(problem, this->comm);
-free_rows:
-    free(rows);
-    return !problem->text[0];
+    if (km_mpi(problem, COLL_Bcast(this->rows, (MPI_Count)(k * size), MPI_UINT8_T, 0, this->comm)))
+        pack_words(this, kernel, k, problem);
+    return km_agree(problem, this->comm);
 }
 
 /* What each rank needs for its own images. */
@@ -111,6 +118,8 @@ static void end(encoder *this) {
     free(this->places);
     batch_end(&this->batch);
     km_centroids_free(this->words);
+    km_sketch_free(this->sketch);
+    free(this->rows);
     free(this->labels.values);
     patches_close(this->stream);
 }

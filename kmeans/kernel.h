@@ -24,6 +24,13 @@
 /* Greater than any score: where the search for the least one starts. */
 #define KM_NO_SCORE UINT32_MAX
 
+/* A point and a centroid, by their numbers in their panels. */
+typedef struct km_pair {
+    uint16_t point, centroid;
+} km_pair;
+
+enum { KM_SPARE = 16 };
+
 /*
  * A panel of points (or centroids) holds a fixed number of them side by side: first the leading
  * GROUP dimensions of each, then the next GROUP of each, and so on; missing dimensions are zero.
@@ -63,6 +70,26 @@ typedef struct km_kernel {
     void (*tile)(const void *points, const uint32_t *corrections, const void *centroids,
                  const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
                  uint32_t *nearest, void *scratch);
+
+    /*
+     * What sketches need (sieve.h); the kernel for reals has none of these three. The products of a
+     * tile: SUMS[j * points + i] becomes x.(c - 128) for point i and centroid j of the panels.
+     */
+    void (*multiply)(const void *points, const void *centroids, size_t groups, int32_t *sums);
+
+    /*
+     * Lists the pairs, centroid after centroid, whose product, less HALVES[centroid], is at least
+     * FLOORS[point]; returns how many. There is room for all and KM_SPARE more.
+     */
+    size_t (*sift)(const void *points, const void *centroids, const int32_t *halves, size_t groups,
+                   const int32_t *floors, km_pair *pairs);
+
+    /*
+     * The products x.(c - 128) of N pairs, from the rows of DIM bytes that the panels were packed
+     * from. There is room for N and KM_SPARE more.
+     */
+    void (*multiply_pairs)(const uint8_t *points, const uint8_t *centroids, size_t dim,
+                           const km_pair *pairs, size_t n, int32_t *products);
 
     /*
      * Runs the instruction, ROUNDS times a few, on registers alone: the most that a core can do.

@@ -31,6 +31,8 @@ typedef struct job {
     size_t window;       /* points that are summed up at once: a bounded part of their memory */
     size_t *order;       /* scratch of km_partial_add, for a window */
     size_t *starts;
+    km_sketch *sketch; /* NULL where there is none */
+    bool sketched;
     uint8_t *old_centroids; /* rank 0 only, as the next */
     uint64_t *counts;
     km_checkpoint checkpoint;
@@ -66,6 +68,7 @@ static bool allocate(job *run, struct problem *problem) {
 
 static void release(job *run) {
     km_checkpoint_close(&run->checkpoint);
+    km_sketch_free(run->sketch);
     free(run->counts);
     free(run->old_centroids);
     free(run->starts);
@@ -175,12 +178,23 @@ static void after_round(double done, void *context, struct problem *problem) {
     save_when_due(run, false, problem);
 }
 
+/* The sketch of all iterations, from the first one's centroids: these are the same on all ranks. */
+static bool make_sketch(job *run, struct problem *problem) {
+    const km_settings *settings = run->settings;
+    if (!run->sketched && !settings->whole && !settings->kernel->real &&
+        km_sketch_create(run->state.centroids, settings->k, run->points->dim, &run->sketch))
+        problem_set(problem, "out of memory");
+    run->sketched = true;
+    return km_agree(problem, run->comm);
+}
+
 /* Assigns every point, and sums up over all ranks what that came to. */
 static bool map(job *run, km_step *step, struct problem *problem) {
     const km_rounds rounds = {after_round, run};
     double start = MPI_Wtime(), saving = run->saving;
-    bool good = km_map(run->points, run->settings, &run->state, run->distance2, &rounds, run->comm,
-                       problem);
+    bool good =
+        make_sketch(run, problem) && km_map(run->points, run->settings, run->sketch, &run->state,
+                                            run->distance2, &rounds, run->comm, problem);
     uint64_t sums[2] = {0, run->state.moved};
     for (size_t i = 0; good && i < run->points->rows; i++)
         sums[0] += km_real_units(&run->points->real, run->distance2[i]);

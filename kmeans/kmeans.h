@@ -30,6 +30,7 @@ typedef struct km_settings {
     bool resume;            /* go on from the one that is there, if any */
     int64_t every;          /* iterations from one checkpoint to the next; 0: by time alone */
     double every_seconds;   /* the same in seconds, also within an iteration; below 0: never */
+    bool whole;             /* compare every point with every centroid in full; the same result */
 } km_settings;
 
 typedef enum km_phase {

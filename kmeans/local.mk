@@ -45,6 +45,7 @@ libkmeans_la_SOURCES = \
 	kmeans/kernel.c kmeans/kernel.h kmeans/kernels.h \
 	kmeans/kmeans.c kmeans/kmeans.h \
 	kmeans/map.c kmeans/map.h \
+	kmeans/memory.h \
 	kmeans/partial.c kmeans/partial.h \
 	kmeans/paths.c kmeans/paths.h \
 	kmeans/peak.c kmeans/peak.h \
@@ -57,6 +58,8 @@ libkmeans_la_SOURCES = \
 	kmeans/room.c kmeans/room.h \
 	kmeans/rows.c kmeans/rows.h \
 	kmeans/sample.c kmeans/sample.h \
+	kmeans/sieve.c kmeans/sieve.h \
+	kmeans/sketch.c kmeans/sketch.h \
 	kmeans/start.c kmeans/start.h \
 	kmeans/start_chain.c \
 	kmeans/start_file.c \

@@ -30,7 +30,7 @@ static size_t rows_of_round(const km_points *points, const km_settings *settings
     if (settings->checkpoint && settings->every_seconds >= 0 && settings->every_seconds < seconds)
         seconds = settings->every_seconds;
     uint64_t rows = (uint64_t)(seconds * second) / points->dim / settings->k;
-    uint64_t least = (uint64_t)1024 * (uint64_t)settings->threads;
+    uint64_t least = (uint64_t)8192 * (uint64_t)settings->threads;
     rows = rows > least ? rows : least;
     return rows < points->rows ? (size_t)rows : points->rows;
 }
@@ -72,8 +72,12 @@ static bool assign_stretch(const job *run, stretch rows, const km_centroids *cen
                            struct problem *problem) {
     km_state *state = run->state;
     const km_points *points = run->points;
-    int code = km_assign(points->data + rows.row * km_row_bytes(points), rows.count, points->dim,
-                         centroids, run->settings->threads, run->fresh, run->distance2 + rows.row);
+    for (size_t i = 0; i < rows.count; i++)
+        run->fresh[i] = state->nearest[rows.row + i] & ~KM_PENDING;
+    int code = km_assign_again(points->data + rows.row * km_row_bytes(points), rows.count,
+                               points->dim, centroids, run->settings->threads,
+                               run->state->step.iteration ? run->fresh : NULL, run->fresh,
+                               run->distance2 + rows.row);
     if (code)
         return problem_set(problem, "points can't be assigned: %s", strerror(code));
     for (size_t i = 0; i < rows.count; i++) {
@@ -98,8 +102,9 @@ static void assign_all(const job *run, uint64_t rounds, const km_centroids *cent
     }
 }
 
-bool km_map(const km_points *points, const km_settings *settings, km_state *state,
-            uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm, struct problem *problem) {
+bool km_map(const km_points *points, const km_settings *settings, const km_sketch *sketch,
+            km_state *state, uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm,
+            struct problem *problem) {
     job run = {points, settings, state, distance2, rows_of_round(points, settings), NULL};
     uint64_t count;
     km_centroids *centroids = NULL;
@@ -108,6 +113,8 @@ bool km_map(const km_points *points, const km_settings *settings, km_state *stat
         problem_set(problem, "out of memory");
     int code = km_centroids_create(state->centroids, settings->k, points->dim, settings->kernel,
                                    settings->threads, &centroids);
+    if (!code && sketch)
+        code = km_centroids_sieve(centroids, state->centroids, sketch, settings->threads);
     if (code)
         problem_set(problem, "the centroids can't be packed: %s", strerror(code));
     bool good = km_agree(problem, comm) && count_rounds(&run, &count, comm, problem);

@@ -2,6 +2,7 @@
 #ifndef COLL_KMEANS_MAP_H
 #define COLL_KMEANS_MAP_H
 
+#include "kmeans/sketch.h"
 #include "kmeans/state.h"
 
 /*
@@ -15,10 +16,11 @@ typedef struct km_rounds {
 
 /*
  * Assigns the pending points of STATE to its centroids, the same on all ranks, and sets the squared
- * distance of every point. A round takes some seconds; STATE is whole between rounds. Collective;
- * on false all ranks have the same problem.
+ * distance of every point. A round takes some seconds; STATE is whole between rounds. SKETCH, if
+ * not NULL, makes it faster. Collective; on false all ranks have the same problem.
  */
-bool km_map(const km_points *points, const km_settings *settings, km_state *state,
-            uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm, struct problem *problem);
+bool km_map(const km_points *points, const km_settings *settings, const km_sketch *sketch,
+            km_state *state, uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm,
+            struct problem *problem);
 
 #endif

@@ -37,6 +37,7 @@ check_PROGRAMS += \
 	tests/pool \
 	tests/popcg_grid \
 	tests/profile \
+	tests/sieve \
 	tests/topocache \
 	tests/topofile
 

@@ -1,0 +1,209 @@
+/* Sketches are no farther from each other than they may be, and a sieve never changes an answer. */
+#include "config.h"
+
+#include "kmeans/assign.h"
+#include "kmeans/sketch.h"
+#include "tests/harness.h"
+
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANK = 12, CENTROIDS = 1300, POINTS = 200 };
+
+static uint32_t next_random(uint32_t *state) {
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+static uint8_t to_byte(double x) {
+    return x < 0 ? 0 : x > 255 ? 255 : (uint8_t)x;
+}
+
+/* Rows that vary in RANK directions, by SPREAD, and a little in all. */
+static uint8_t *make_rows(size_t n, size_t dim, double spread, uint32_t seed) {
+    uint8_t *rows = malloc(n * dim);
+    double *axes = malloc(RANK * dim * sizeof *axes);
+    ck_assert(rows && axes);
+    uint32_t state = 1;
+    for (size_t i = 0; i < RANK * dim; i++)
+        axes[i] = next_random(&state) % 2001 / 1000.0 - 1;
+    state = seed;
+    for (size_t i = 0; i < n; i++) {
+        double part[RANK];
+        for (size_t a = 0; a < RANK; a++)
+            part[a] = spread * (next_random(&state) % 2001 / 1000.0 - 1);
+        for (size_t d = 0; d < dim; d++) {
+            double x = 110 + next_random(&state) % 9;
+            for (size_t a = 0; a < RANK; a++)
+                x += part[a] * axes[a * dim + d];
+            rows[i * dim + d] = to_byte(x);
+        }
+    }
+    free(axes);
+    return rows;
+}
+
+/* The sketch's own arithmetic, a row at a time: x.A_j in place of a kernel's products. */
+static float sketch_row(const km_sketch *sketch, const uint8_t *row, uint8_t *bytes) {
+    int32_t sums[KM_SKETCH] = {0};
+    float error;
+    for (size_t j = 0; j < KM_SKETCH; j++)
+        for (size_t d = 0; d < sketch->dim; d++)
+            sums[j] += row[d] * (sketch->axes[j * sketch->dim + d] - 128);
+    km_sketch_round(sketch, sums, 1, bytes, &error);
+    return error;
+}
+
+static double distance(const uint8_t *a, const uint8_t *b, size_t dim) {
+    double sum = 0;
+    for (size_t d = 0; d < dim; d++)
+        sum += (a[d] - b[d]) * (a[d] - b[d]);
+    return sqrt(sum);
+}
+
+/* The promise of sketch.h for all pairs of N rows; and the widest share of what is allowed. */
+static double check_bound(const km_sketch *sketch, const uint8_t *rows, size_t n) {
+    size_t dim = sketch->dim;
+    uint8_t *bytes = malloc(n * KM_SKETCH);
+    float *errors = malloc(n * sizeof *errors);
+    double widest = 0;
+    ck_assert(bytes && errors);
+    for (size_t i = 0; i < n; i++)
+        errors[i] = sketch_row(sketch, rows + i * dim, bytes + i * KM_SKETCH);
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = 0; l < i; l++) {
+            double between = distance(bytes + i * KM_SKETCH, bytes + l * KM_SKETCH, KM_SKETCH);
+            double allowed = sketch->stretch * distance(rows + i * dim, rows + l * dim, dim) +
+                             errors[i] + errors[l];
+            ck_assert_msg(between <= allowed, "dim %zu: rows %zu and %zu: %g > %g", dim, i, l,
+                          between, allowed);
+            widest = fmax(widest, between / allowed);
+        }
+    free(bytes);
+    free(errors);
+    return widest;
+}
+
+static const size_t dims[] = {2 * KM_SKETCH, 2 * KM_SKETCH + 1, 515};
+
+START_TEST(bound) {
+    size_t dim = dims[_i];
+    uint8_t *rows = make_rows(CENTROIDS, dim, 20, 2), *others = make_rows(100, dim, 500, 3);
+    km_sketch *sketch;
+    ck_assert_int_eq(km_sketch_create(rows, CENTROIDS, dim, &sketch), 0);
+    ck_assert_ptr_nonnull(sketch);
+    ck_assert(sketch->share > 0.8 && sketch->share <= 1.0001);
+    double widest = check_bound(sketch, rows, 100);
+    ck_assert_msg(widest > 0.8, "sketches keep %g of a distance at most", widest);
+    check_bound(sketch, others, 100); /* which don't fit into bytes: only 0 and 255 */
+    km_sketch_free(sketch);
+    free(rows);
+    free(others);
+}
+END_TEST
+
+/* Where a sketch can't help there is none. */
+START_TEST(no_sketch) {
+    enum { DIM = 2 * KM_SKETCH };
+    uint8_t *rows = calloc(CENTROIDS, DIM);
+    km_sketch *sketch;
+    uint32_t state = 5;
+    ck_assert_ptr_nonnull(rows);
+    ck_assert_int_eq(km_sketch_create(rows, CENTROIDS, DIM, &sketch), 0); /* all alike */
+    ck_assert_ptr_null(sketch);
+    for (size_t i = 0; i < (size_t)CENTROIDS * DIM; i++)
+        rows[i] = (uint8_t)next_random(&state);
+    ck_assert_int_eq(km_sketch_create(rows, CENTROIDS, DIM - 1, &sketch), 0);
+    ck_assert_ptr_null(sketch);
+    ck_assert_int_eq(km_sketch_create(rows, 1000, DIM, &sketch), 0);
+    ck_assert_ptr_null(sketch);
+    free(rows);
+}
+END_TEST
+
+/* What a sieve must not change: SIEVED by a sketch of other rows, or none, if SKETCH is NULL. */
+static void check_same(const km_kernel *kernel, const uint8_t *points, const uint8_t *centroids,
+                       const km_sketch *sketch, size_t dim) {
+    uint32_t wanted[POINTS], wanted_distance[POINTS], found[POINTS], found_distance[POINTS];
+    km_centroids *packed;
+    ck_assert_int_eq(km_centroids_create(centroids, CENTROIDS, dim, kernel, 2, &packed), 0);
+    ck_assert_int_eq(km_assign(points, POINTS, dim, packed, 1, wanted, wanted_distance), 0);
+    ck_assert_int_eq(km_centroids_sieve(packed, centroids, sketch, 2), 0);
+    for (int threads = 1; threads <= 3; threads++) {
+        ck_assert_int_eq(km_assign(points, POINTS, dim, packed, threads, found, found_distance), 0);
+        ck_assert_mem_eq(found, wanted, sizeof wanted);
+        ck_assert_mem_eq(found_distance, wanted_distance, sizeof wanted);
+    }
+    /* Guesses that are right, wrong, and none; in place. */
+    for (size_t i = 0; i < POINTS; i++)
+        found[i] = i % 3 == 0 ? wanted[i] : i % 3 == 1 ? (uint32_t)i : UINT32_MAX - (uint32_t)i;
+    ck_assert_int_eq(km_assign_again(points, POINTS, dim, packed, 2, found, found, found_distance),
+                     0);
+    ck_assert_mem_eq(found, wanted, sizeof wanted);
+    ck_assert_mem_eq(found_distance, wanted_distance, sizeof wanted);
+    km_centroids_free(packed);
+}
+
+/* On rows like the sketch's, with equal ones among them, on far ones and on those of no pattern. */
+START_TEST(same_answers) {
+    size_t dim = dims[_i];
+    uint8_t *centroids = make_rows(CENTROIDS, dim, 20, 2), *points = make_rows(POINTS, dim, 20, 3);
+    uint8_t *far = make_rows(CENTROIDS, dim, 500, 4), *noise = malloc(CENTROIDS * dim);
+    uint32_t state = 5;
+    km_sketch *sketch;
+    ck_assert_ptr_nonnull(noise);
+    for (size_t i = 0; i < CENTROIDS * dim; i++)
+        noise[i] = (uint8_t)next_random(&state);
+    for (size_t j = 700; j < 720; j++)
+        memcpy(centroids + j * dim, centroids + (j - 699) * dim, dim);
+    memcpy(points, centroids, 30 * dim);
+    ck_assert_int_eq(km_sketch_create(centroids, CENTROIDS, dim, &sketch), 0);
+    ck_assert_ptr_nonnull(sketch);
+    for (const km_kernel *const *kernel = km_kernel_list(); *kernel; kernel++) {
+        if (!(*kernel)->supported())
+            continue;
+        check_same(*kernel, points, centroids, sketch, dim);
+        check_same(*kernel, points, far, sketch, dim);
+        check_same(*kernel, far, centroids, sketch, dim);
+        check_same(*kernel, points, noise, sketch, dim);
+    }
+    km_sketch_free(sketch);
+    free(noise);
+    free(far);
+    free(points);
+    free(centroids);
+}
+END_TEST
+
+START_TEST(bad_arguments) {
+    enum { DIM = 2 * KM_SKETCH };
+    uint8_t *rows = make_rows(CENTROIDS, DIM, 20, 2);
+    const km_kernel *kernel = km_kernel_best(NULL, 0);
+    km_sketch *sketch;
+    km_centroids *packed;
+    ck_assert_int_eq(km_sketch_create(rows, CENTROIDS, DIM, &sketch), 0);
+    ck_assert_int_eq(km_centroids_create(rows, 10, DIM / 2, kernel, 1, &packed), 0);
+    ck_assert_int_eq(km_centroids_sieve(packed, rows, sketch, 1), EINVAL);
+    km_centroids_free(packed);
+    ck_assert_int_eq(km_centroids_create(rows, 10, DIM, kernel, 1, &packed), 0);
+    ck_assert_int_eq(km_centroids_sieve(packed, rows, sketch, 0), EINVAL);
+    km_centroids_free(packed);
+    km_sketch_free(sketch);
+    free(rows);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("sieve");
+    TCase *tests = tcase_create("sieve");
+    tcase_set_timeout(tests, 600);
+    tcase_add_loop_test(tests, bound, 0, sizeof dims / sizeof *dims);
+    tcase_add_test(tests, no_sketch);
+    tcase_add_loop_test(tests, same_answers, 0, sizeof dims / sizeof *dims);
+    tcase_add_test(tests, bad_arguments);
+    suite_add_tcase(suite, tests);
+    return harness_unit(suite);
+}
