@@ -1,9 +1,8 @@
 /* JPEG through libjpeg, as 8-bit grey: the luminance, or what libjpeg makes of other colours. */
 #include "config.h"
 
-#include "kmeans/image_format.h"
+#include "kmeans/image_single.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,35 +16,16 @@ static bool recognise(const unsigned char first[8]) {
 #include <jpeglib.h>
 #include <setjmp.h>
 
-struct reader {
-    FILE *file;
-    const char *path;
-    uint8_t *pixels; /* NULL until the one image is read */
+typedef struct decoder {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr errors;
     const char *why; /* what failed, or NULL where libjpeg has a text for it */
     jmp_buf failed;  /* where errors go */
-};
-
-static void *open_reader(const char *path, struct problem *problem) {
-    struct reader *reader = calloc(1, sizeof *reader);
-    if (!reader) {
-        problem_set(problem, "out of memory");
-        return NULL;
-    }
-    reader->path = path;
-    reader->file = fopen(path, "rb");
-    if (!reader->file) {
-        problem_set(problem, "%s: %s", path, strerror(errno));
-        free(reader);
-        return NULL;
-    }
-    return reader;
-}
+} decoder;
 
 static void fail(j_common_ptr jpeg) {
-    struct reader *reader = jpeg->client_data;
-    longjmp(reader->failed, 1);
+    decoder *this = jpeg->client_data;
+    longjmp(this->failed, 1);
 }
 
 /* libjpeg goes on after damage, with grey where pixels are missing; here that is an error, too. */
@@ -54,25 +34,25 @@ static void warn(j_common_ptr jpeg, int level) {
         fail(jpeg);
 }
 
-static _Noreturn void refuse(struct reader *reader, const char *why) {
-    reader->why = why;
-    longjmp(reader->failed, 1);
+static _Noreturn void refuse(decoder *this, const char *why) {
+    this->why = why;
+    longjmp(this->failed, 1);
 }
 
 /* Leaves by longjmp when the image can't be decoded. */
-static void decode(struct reader *reader) {
-    struct jpeg_decompress_struct *jpeg = &reader->jpeg;
+static void decode_jpeg(decoder *this, image_single *reader) {
+    struct jpeg_decompress_struct *jpeg = &this->jpeg;
     jpeg_create_decompress(jpeg);
     jpeg_stdio_src(jpeg, reader->file);
     jpeg_read_header(jpeg, TRUE);
     jpeg->out_color_space = JCS_GRAYSCALE;
     if (jpeg->image_height > IMAGE_PIXELS_MOST / jpeg->image_width)
-        refuse(reader, "has too many pixels");
+        refuse(this, "has too many pixels");
     jpeg_start_decompress(jpeg);
     size_t width = jpeg->output_width;
     reader->pixels = malloc(width * jpeg->output_height);
     if (!reader->pixels)
-        refuse(reader, "out of memory");
+        refuse(this, "out of memory");
     while (jpeg->output_scanline < jpeg->output_height) {
         JSAMPROW row = reader->pixels + jpeg->output_scanline * width;
         jpeg_read_scanlines(jpeg, &row, 1);
@@ -80,33 +60,35 @@ static void decode(struct reader *reader) {
     jpeg_finish_decompress(jpeg);
 }
 
-static next_state read_next(void *opened, struct image *image, struct problem *problem) {
-    struct reader *reader = opened;
+static bool decode(image_single *reader, struct image *image, struct problem *problem) {
+    decoder this = {.jpeg.client_data = &this};
     char text[JMSG_LENGTH_MAX];
-    if (reader->pixels)
-        return NEXT_NONE;
-    reader->jpeg.client_data = reader;
-    reader->jpeg.err = jpeg_std_error(&reader->errors);
-    reader->errors.error_exit = fail;
-    reader->errors.emit_message = warn;
-    if (setjmp(reader->failed)) {
-        reader->errors.format_message((j_common_ptr)&reader->jpeg, text);
-        problem_set(problem, "%s: can't be decoded: %s", reader->path,
-                    reader->why ? reader->why : text);
-        jpeg_destroy_decompress(&reader->jpeg);
-        return NEXT_BAD;
+    this.jpeg.err = jpeg_std_error(&this.errors);
+    this.errors.error_exit = fail;
+    this.errors.emit_message = warn;
+    if (setjmp(this.failed)) {
+        this.errors.format_message((j_common_ptr) & this.jpeg, text);
+        problem_set(problem, "%s: can't be decoded: %s", reader->path, this.why ? this.why : text);
+        jpeg_destroy_decompress(&this.jpeg);
+        return false;
     }
-    decode(reader);
-    *image = (struct image){reader->jpeg.output_width, reader->jpeg.output_height, reader->pixels};
-    jpeg_destroy_decompress(&reader->jpeg);
-    return NEXT_READ;
+    decode_jpeg(&this, reader);
+    image->width = this.jpeg.output_width;
+    image->height = this.jpeg.output_height;
+    jpeg_destroy_decompress(&this.jpeg);
+    return true;
+}
+
+static void *open_reader(const char *path, struct problem *problem) {
+    return image_single_open(path, problem);
+}
+
+static next_state read_next(void *opened, struct image *image, struct problem *problem) {
+    return image_single_next(opened, decode, image, problem);
 }
 
 static void close_reader(void *opened) {
-    struct reader *reader = opened;
-    fclose(reader->file);
-    free(reader->pixels);
-    free(reader);
+    image_single_close(opened);
 }
 
 #else

@@ -12,6 +12,7 @@ libwords_la_SOURCES = \
 	kmeans/image_idx.c \
 	kmeans/image_jpeg.c \
 	kmeans/image_png.c \
+	kmeans/image_single.c kmeans/image_single.h \
 	kmeans/images.c kmeans/images.h \
 	kmeans/labels.c kmeans/labels.h \
 	kmeans/npy.c kmeans/npy.h \
