@@ -17,6 +17,7 @@ EXTRA_DIST += \
 	scripts/compare-kmeans \
 	scripts/compare-kmeans.d/compare.py \
 	scripts/compare-kmeans.d/rival.py \
+	scripts/fuzz \
 	scripts/netlab \
 	scripts/netlab.d/delay.c \
 	scripts/netlab.d/enter \

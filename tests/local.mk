@@ -79,12 +79,19 @@ tests_large_mpi_SOURCES = tests/large.c
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
 tests_popcg_mpi_SOURCES = tests/popcg.c
-tests_readers_mpi_SOURCES = tests/readers.c
+tests_readers_mpi_SOURCES = tests/readers.c tests/reading.c tests/reading.h
 tests_starts_mpi_SOURCES = tests/starts.c
 tests_survey_mpi_SOURCES = tests/survey.c
 tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
 tests_wait_mpi_SOURCES = tests/wait.c
+
+# What scripts/fuzz runs, and the files that it found.
+EXTRA_PROGRAMS = tests/fuzz_readers
+tests_fuzz_readers_SOURCES = tests/fuzz_readers.c tests/reading.c tests/reading.h
+tests_fuzz_readers_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+CLEANFILES += $(EXTRA_PROGRAMS)
+EXTRA_DIST += tests/corpus
 
 # What tests/autotopo.sh looks at.
 noinst_PROGRAMS += tests/places

@@ -4,14 +4,12 @@
  */
 #include "config.h"
 
-#include "kmeans/images.h"
-#include "kmeans/labels.h"
 #include "kmeans/npy.h"
-#include "kmeans/points.h"
-#include "kmeans/svm.h"
 #include "tests/harness.h"
+#include "tests/reading.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <mpi.h>
 #include <png.h>
 #include <stdio.h>
@@ -27,50 +25,10 @@ enum { MOST = 4096 };
 
 /* A file that is whole, and what reads files of its name. */
 typedef struct seed {
-    const char *name;
-    bool (*read)(const char *path, struct problem *problem);
+    const file_reader *reader;
     unsigned char bytes[MOST];
     size_t size;
 } seed;
-
-static bool read_images(const char *path, struct problem *problem) {
-    struct image image;
-    next_state state = NEXT_FAILED;
-    image_set *set = images_open(&path, 1, problem);
-    if (!set)
-        return false;
-    while ((state = images_next(set, &image, problem)) == NEXT_READ)
-        ck_assert(image.width > 0 && image.pixels[image.width * image.height - 1] <= 255);
-    images_close(set);
-    return state == NEXT_NONE;
-}
-
-static bool read_points(const char *path, struct problem *problem) {
-    km_points points;
-    if (!km_points_read(&path, 1, MPI_COMM_SELF, &points, problem))
-        return false;
-    ck_assert_uint_eq(points.rows, points.total);
-    km_points_free(&points);
-    return true;
-}
-
-static bool read_labels(const char *path, struct problem *problem) {
-    struct labels labels;
-    if (!labels_read(path, &labels, problem))
-        return false;
-    ck_assert_uint_gt(labels.count, 0);
-    free(labels.values);
-    return true;
-}
-
-static bool read_rows(const char *path, struct problem *problem) {
-    svm_rows *rows = svm_read(path, problem);
-    if (!rows)
-        return false;
-    ck_assert_uint_gt(svm_count(rows), 0);
-    svm_free(rows);
-    return true;
-}
 
 static void set_bytes(seed *whole, const void *bytes, size_t size) {
     memcpy(whole->bytes, bytes, size);
@@ -178,23 +136,24 @@ static void try_mutations(const seed *whole, const char *folder) {
     uint32_t state = 1;
     int good = 0, bad = 0;
     struct problem problem = {""};
-    snprintf(path, sizeof path, "%s/%s", folder, whole->name);
+    snprintf(path, sizeof path, "%s/%s", folder, whole->reader->name);
     write_file(path, whole->bytes, whole->size);
-    ck_assert_msg(whole->read(path, &problem), "%s: %s", whole->name, problem.text);
+    ck_assert_msg(whole->reader->read(path, &problem), "%s: %s", whole->reader->name, problem.text);
     for (int round = 0; round < ROUNDS; round++) {
         unsigned char bytes[2 * MOST];
         memcpy(bytes, whole->bytes, whole->size);
         write_file(path, bytes, mutate(bytes, whole->size, &state));
         problem.text[0] = '\0';
-        if (whole->read(path, &problem)) {
+        if (whole->reader->read(path, &problem)) {
             good++;
             continue;
         }
         bad++;
-        ck_assert_msg(strstr(problem.text, whole->name) && !strchr(problem.text, '\n'),
-                      "round %d of %s: '%s'", round, whole->name, problem.text);
+        ck_assert_msg(problem_names(&problem, whole->reader->name), "round %d of %s: '%s'", round,
+                      whole->reader->name, problem.text);
     }
-    ck_assert_msg(good > 0 && bad > ROUNDS / 10, "%s: %d good, %d bad", whole->name, good, bad);
+    ck_assert_msg(good > 0 && bad > ROUNDS / 10, "%s: %d good, %d bad", whole->reader->name, good,
+                  bad);
     unlink(path);
 }
 
@@ -204,28 +163,17 @@ static const unsigned char idx_labels[] = {0, 0, 8, 1, 0, 0, 0, 5, 1, 2, 3, 4, 5
 static const unsigned char bvecs[] = {2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 3, 4};
 static const unsigned char fvecs[] = {1, 0, 0, 0, 0, 0, 0x80, 0x3f, 1, 0, 0, 0, 0, 0, 0, 0x43};
 
-static seed seeds[] = {
-    {.name = "i.idx", .read = read_images},   {.name = "i.gz", .read = read_images},
-    {.name = "i.png", .read = read_images},   {.name = "p.npy", .read = read_points},
-    {.name = "p.bvecs", .read = read_points}, {.name = "p.fvecs", .read = read_points},
-    {.name = "p.idx", .read = read_points},   {.name = "p.gz", .read = read_points},
-    {.name = "p.txt", .read = read_points},   {.name = "l.idx", .read = read_labels},
-    {.name = "l.txt", .read = read_labels},
-#ifdef HAVE_LINEAR
-    {.name = "r.svm", .read = read_rows},
-#endif
-#ifdef HAVE_JPEG
-    {.name = "i.jpg", .read = read_images},
-#endif
-};
-enum { SEEDS = sizeof seeds / sizeof *seeds };
+enum { SEEDS = 16 };
+static seed seeds[SEEDS];
 
-/* The seed of that name, which is there. */
+/* The seed of the reader of that name. */
 static seed *find(const char *name) {
-    seed *at = seeds;
-    while (strcmp(at->name, name))
-        at++;
-    return at;
+    size_t i = 0;
+    while (strcmp(readers[i].name, name) != 0)
+        i++;
+    ck_assert_uint_lt(i, SEEDS);
+    seeds[i].reader = &readers[i];
+    return &seeds[i];
 }
 
 static void make_seeds(void) {
@@ -255,18 +203,64 @@ START_TEST(mutated_files_are_read_or_refused) {
     char folder[] = "readers-test-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(folder));
     make_seeds();
+    ck_assert_ptr_eq(seeds[_i].reader, &readers[_i]);
     try_mutations(&seeds[_i], folder);
     rmdir(folder);
 }
 END_TEST
 
+/* What scripts/fuzz found worth keeping: the name of a reader, a newline, and a file's bytes. */
+static void replay(const char *path, const char *folder) {
+    unsigned char bytes[2 * MOST];
+    char name[16] = "", made[64];
+    struct problem problem = {""};
+    FILE *file = fopen(path, "rb");
+    ck_assert_msg(file, "%s can't be opened", path);
+    bool named = fscanf(file, "%15[^\n]", name) == 1 && fgetc(file) == '\n';
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    for (const file_reader *reader = readers; reader->name; reader++)
+        if (named && strcmp(reader->name, name) == 0) {
+            snprintf(made, sizeof made, "%s/%s", folder, name);
+            write_file(made, bytes, size);
+            if (!reader->read(made, &problem))
+                ck_assert_msg(problem_names(&problem, name), "%s: '%s'", path, problem.text);
+            unlink(made);
+        }
+}
+
+START_TEST(corpus_is_read_or_refused) {
+    char folder[] = "readers-test-XXXXXX", corpus[4096], path[8192];
+    const char *source = getenv("srcdir");
+    int files = 0;
+    snprintf(corpus, sizeof corpus, "%s/tests/corpus", source ? source : "..");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    DIR *directory = opendir(corpus);
+    ck_assert_msg(directory, "%s can't be opened", corpus);
+    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", corpus, entry->d_name);
+        replay(path, folder);
+        files++;
+    }
+    closedir(directory);
+    ck_assert_int_gt(files, 0);
+    rmdir(folder);
+}
+END_TEST
+
 static Suite *suite(void) {
-    Suite *readers = suite_create("readers");
+    Suite *made = suite_create("readers");
     TCase *cases = tcase_create("readers");
+    int count = 0;
+    while (readers[count].name)
+        count++;
     tcase_set_timeout(cases, 120);
-    tcase_add_loop_test(cases, mutated_files_are_read_or_refused, 0, SEEDS);
-    suite_add_tcase(readers, cases);
-    return readers;
+    tcase_add_loop_test(cases, mutated_files_are_read_or_refused, 0, count);
+    tcase_add_test(cases, corpus_is_read_or_refused);
+    suite_add_tcase(made, cases);
+    return made;
 }
 
 int main(int argc, char **argv) {
