@@ -39,14 +39,18 @@ EXTRA_DIST += \
 	simulate/bcast.c \
 	simulate/claims.txt \
 	simulate/clock.h \
+	simulate/ethernet.cpp \
 	simulate/expected.txt \
 	simulate/figures \
+	simulate/gather.c \
 	simulate/grid.cpp \
 	simulate/hosts \
+	simulate/iallreduce.c \
 	simulate/infiniband.cpp \
 	simulate/lab \
 	simulate/measure \
 	simulate/measure-once \
 	simulate/polargrid.cpp \
 	simulate/popcg.c \
+	simulate/predict.c \
 	simulate/report

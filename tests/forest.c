@@ -215,6 +215,18 @@ START_TEST(powers_are_recursive_doubling) {
 }
 END_TEST
 
+START_TEST(cuts_lie_at_powers_of_two) {
+    coll_multiply_stage stages[COLL_MULTIPLY_STAGES];
+    for (int position = 0; position < 128; position++) {
+        ck_assert_int_eq(coll_multiply_stages(128, 6, position, stages), 3);
+        ck_assert_int_eq(stages[0].receives, 3);
+        for (int i = 0; i < 3; i++)
+            ck_assert_int_eq(stages[0].from[i] / 4, position / 4);
+    }
+    ck_assert_int_eq(coll_multiply_stages(36, 6, 0, stages), 2);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("forest");
     TCase *cases = tcase_create("forest");
@@ -226,6 +238,7 @@ int main(void) {
     tcase_add_test(cases, errors_of_combining);
     tcase_add_test(cases, exchanges_reach_all);
     tcase_add_test(cases, powers_are_recursive_doubling);
+    tcase_add_test(cases, cuts_lie_at_powers_of_two);
     suite_add_tcase(suite, cases);
     return harness_unit(suite);
 }

@@ -9,9 +9,24 @@ typedef struct span {
     int start, length;
 } span;
 
-static span part_of(span whole, int parts, int i) {
-    return (span){whole.start + (int)coll_block_start((size_t)whole.length, parts, i),
-                  (int)coll_block_length((size_t)whole.length, parts, i)};
+/* Part I of the run WHOLE, which is cut at multiples of UNIT, a divisor of its length. */
+static span part_of(span whole, int unit, int parts, int i) {
+    size_t units = (size_t)(whole.length / unit);
+    return (span){whole.start + unit * (int)coll_block_start(units, parts, i),
+                  unit * (int)coll_block_length(units, parts, i)};
+}
+
+/* The largest power of two that divides LENGTH and at whose multiples a cut costs no stage more. */
+static int unit_of(int length, int radix) {
+    int unit = 1, most = 1; /* positions that the stages after this one can serve */
+    while (most * radix < length)
+        most *= radix;
+    for (int wider = 2; wider <= radix && length % wider == 0; wider *= 2) {
+        int units = length / wider;
+        if ((units + radix - 1) / radix * wider <= most)
+            unit = wider;
+    }
+    return unit;
 }
 
 /* Position MEMBER of the run OWN and the run OTHER of the same cut: who sends to whom. */
@@ -24,14 +39,15 @@ static void pair_up(coll_multiply_stage *stage, span own, span other, int member
 /* The stage of POSITION at one cut of WHOLE; *OWN becomes its part. */
 static coll_multiply_stage stage_at(span whole, int radix, int position, span *own) {
     coll_multiply_stage stage = {.depth = 0};
-    int parts = whole.length < radix ? whole.length : radix;
+    int unit = unit_of(whole.length, radix), units = whole.length / unit;
+    int parts = units < radix ? units : radix;
     for (int i = 0; i < parts; i++) {
-        span part = part_of(whole, parts, i);
+        span part = part_of(whole, unit, parts, i);
         if (position >= part.start && position < part.start + part.length)
             *own = part;
     }
     for (int i = 0; i < parts; i++) {
-        span part = part_of(whole, parts, i);
+        span part = part_of(whole, unit, parts, i);
         if (part.start != own->start)
             pair_up(&stage, *own, part, position - own->start);
     }

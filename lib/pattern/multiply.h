@@ -4,11 +4,13 @@
  *
  * The positions are cut into RADIX nearly equal runs, each of these again, until they are single.
  * From the innermost cut outwards, every position gets from one position of each other run of its
- * cut what that run has together. Runs differ by one position at most, so that any P goes without a
- * round more; the first position of a run may then serve two of a longer one. What a position holds
- * is always a run of consecutive positions. With radix 2 and a power of two this is recursive
- * doubling. Source: Thakur, Rabenseifner, Gropp (IJHPCA 2005) for doubling; the higher radix trades
- * more messages at once, an overhead each, for fewer latencies.
+ * cut what that run has together. Runs differ by as little as they can, so that any P goes without
+ * a round more; the first position of a run may then serve two of a longer one. Where it costs no
+ * round either, cuts lie at multiples of a power of two: a run of values is then few nodes of a
+ * binary tree (cdcp/forest.h). What a position holds is always a run of consecutive positions. With
+ * radix 2 and a power of two this is recursive doubling. Source: Thakur, Rabenseifner, Gropp
+ * (IJHPCA 2005) for doubling; the higher radix trades more messages at once, an overhead each, for
+ * fewer latencies.
  */
 #ifndef COLL_LIB_PATTERN_MULTIPLY_H
 #define COLL_LIB_PATTERN_MULTIPLY_H
