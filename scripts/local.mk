@@ -35,6 +35,7 @@ EXTRA_DIST += \
 # What scripts/simulate builds, runs and writes.
 EXTRA_DIST += \
 	simulate/Makefile \
+	simulate/aggregate.c \
 	simulate/allreduce.c \
 	simulate/bcast.c \
 	simulate/claims.txt \

@@ -4,7 +4,7 @@
  * core.
  *
  * NODES (151) hosts n0, n1, ...; UPLINK (10) Gbit/s of a rack; a FULL_DUPLEX of 0 makes both
- * directions of an uplink share it.
+ * directions of an uplink share it. All links are SCALE (1) times slower.
  *
  * SimGrid shares a link between all outstanding messages, so that a window of chunks moves like one
  * chunk as large: windows here are short. (A link of one message at a time, which would mend that,
@@ -17,7 +17,6 @@
 namespace s4u = simgrid::s4u;
 
 static const int rack_size = 42;
-static const double gigabit = 125e6; // bytes/s
 static const double node_latency = 20e-6, uplink_latency = 10e-6;
 
 static double setting(const char *name, double otherwise) {
@@ -25,10 +24,15 @@ static double setting(const char *name, double otherwise) {
     return text ? std::atof(text) : otherwise;
 }
 
+/* Bytes/s. */
+static double gigabits(double count) {
+    return count * 125e6 / setting("SCALE", 1);
+}
+
 static void add_node(s4u::NetZone *rack, int number) {
     std::string name = "n" + std::to_string(number);
     auto *host = rack->create_host(name, 1e10)->seal();
-    auto *link = rack->create_split_duplex_link("link-" + name, gigabit);
+    auto *link = rack->create_split_duplex_link("link-" + name, gigabits(1));
     link->set_latency(node_latency)->seal();
     rack->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
                     {{link, s4u::LinkInRoute::Direction::UP}}, true);
@@ -36,7 +40,7 @@ static void add_node(s4u::NetZone *rack, int number) {
 
 static void add_rack(s4u::NetZone *core, int number, int nodes) {
     std::string name = "rack" + std::to_string(number);
-    double speed = setting("UPLINK", 10) * gigabit;
+    double speed = gigabits(setting("UPLINK", 10));
     auto *rack = s4u::create_star_zone(name);
     rack->set_parent(core);
     auto *sw = rack->create_router("switch-" + name);

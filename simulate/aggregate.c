@@ -1,0 +1,88 @@
+/*
+ * aggregate STAGE SPEC BYTES TASKS: one COLL_Aggregate by SPEC ("group_by") of pools that all have
+ * the same keys, to rank 0. Prints the seconds of STAGE, "regroup" or "gather", on the rank where
+ * it took longest. Sums are verified.
+ *
+ * Every rank brings BYTES of pairs, evenly many for each owner, in PAIRS values for each. It brings
+ * them TASKS times, each time under keys of its own: what the tasks of a node have together where
+ * they don't combine what they have.
+ *
+ * A byte here stands for SCALE (1) bytes, and the platform's links are as many times slower: so
+ * data that one machine has no room for takes its time.
+ */
+#include "simulate/clock.h"
+
+#include "lib/pattern/partition.h"
+
+#include <coll.h>
+
+#include <string.h>
+
+enum { PAIRS = 2 };
+
+static void add_up(void *into, const void *from, size_t bytes, void *context) {
+    double *sums = into;
+    const double *values = from;
+    (void)context;
+    for (size_t i = 0; i < bytes / sizeof *sums; i++)
+        sums[i] += values[i];
+}
+
+/* COUNT keys, as many of each owner. */
+static uint64_t *choose_keys(int ranks, int count) {
+    uint64_t *keys = malloc((size_t)count * sizeof *keys), key = 0;
+    int *given = calloc((size_t)ranks, sizeof *given);
+    for (int chosen = 0; chosen < count; key++) {
+        int owner = coll_partition_owner(coll_partition_hash(key), ranks);
+        if (given[owner] < count / ranks) {
+            given[owner]++;
+            keys[chosen++] = key;
+        }
+    }
+    free(given);
+    return keys;
+}
+
+static int is_sum(uint64_t key, const void *value, void *context) {
+    (void)key;
+    return *(const double *)value != *(const double *)context;
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    if (argc != 5)
+        clock_fail("usage: aggregate STAGE SPEC BYTES TASKS");
+    const char *scale = getenv("SCALE");
+    double bytes = atof(argv[3]) / (scale ? atof(scale) : 1), seconds, longest;
+    int rank, ranks, tasks = atoi(argv[4]);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    int count = ranks * PAIRS;
+    size_t values = (size_t)(bytes / count / sizeof(double)) + 1;
+    double *value = malloc(values * sizeof *value), sum = ranks * (ranks + 1.0) / 2;
+    for (size_t i = 0; i < values; i++)
+        value[i] = rank + 1;
+
+    COLL_Pool *pool;
+    COLL_Aggregate_stats stats;
+    uint64_t *keys = choose_keys(ranks, tasks * count);
+    if (COLL_Set(MPI_COMM_WORLD, "aggregate", argv[2]) != MPI_SUCCESS ||
+        COLL_Pool_create(values * sizeof *value, add_up, NULL, &pool) != MPI_SUCCESS)
+        clock_fail("aggregate: bad SPEC or no memory");
+    for (int i = 0; i < tasks * count; i++)
+        COLL_Pool_add(pool, keys[i], value);
+    clock_start_together();
+    if (COLL_Aggregate(pool, 0, MPI_COMM_WORLD, &stats) != MPI_SUCCESS ||
+        COLL_Pool_visit(pool, is_sum, &sum) ||
+        COLL_Pool_size(pool) != (rank == 0 ? (size_t)(tasks * count) : 0))
+        clock_fail("aggregate: the aggregation failed");
+    seconds = strcmp(argv[1], "gather") == 0 ? stats.gather_seconds : stats.group_by_seconds;
+    MPI_Reduce(&seconds, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("seconds %.9f\n", longest);
+    COLL_Pool_free(&pool);
+    free(keys);
+    free(value);
+    MPI_Finalize();
+    return 0;
+}
