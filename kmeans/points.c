@@ -25,6 +25,17 @@ void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *co
     *count = each + (place < more);
 }
 
+km_points km_points_share(uint64_t total, size_t dim, MPI_Comm comm) {
+    km_points share = {.dim = dim, .total = total};
+    int rank, ranks;
+    uint64_t rows;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    km_share(total, rank, ranks, &share.first, &rows);
+    share.rows = (size_t)rows;
+    return share;
+}
+
 int km_open(const char *path, struct problem *problem) {
     struct stat about;
     /* Not to wait for a writer where the path is a pipe. */
@@ -146,21 +157,15 @@ static bool make_room(const km_source *sources, size_t count, const char *direct
 
 static bool read_rows(const km_source *sources, size_t count, const char *directory, MPI_Comm comm,
                       km_points *points, struct problem *problem) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    points->dim = sources[0].layout.dim;
-    points->total = 0;
+    uint64_t total = 0;
     for (size_t i = 0; i < count; i++)
-        points->total += sources[i].layout.rows;
-
-    uint64_t rows;
-    km_share(points->total, rank, ranks, &points->first, &rows);
+        total += sources[i].layout.rows;
+    *points = km_points_share(total, sources[0].layout.dim, comm);
+    points->real.used = sources[0].reals;
     /* The objective, a sum of squared distances, must fit 63 bits. */
     if (points->total > INT64_MAX / (255 * 255) / points->dim)
         return problem_set(problem, "%" PRIu64 " points of %zu features are too many",
                            points->total, points->dim);
-    points->rows = (size_t)rows;
     bool filled;
     if (!make_room(sources, count, directory, points, &filled, problem))
         return !directory ? problem_set(problem,
@@ -182,7 +187,6 @@ static bool read_share(km_source *sources, size_t count, const char *directory, 
                        MPI_Comm comm, km_points *points, struct problem *problem) {
     km_points_free(points);
     *problem = (struct problem){""};
-    points->real.used = reals;
     for (size_t i = 0; i < count; i++)
         sources[i].reals = reals;
     read_rows(sources, count, directory, comm, points, problem);

@@ -46,6 +46,9 @@ void km_points_free(km_points *points);
 /* The share of RANK when TOTAL things are spread evenly, in order, over RANKS. */
 void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *count);
 
+/* This rank's share of TOTAL rows of DIM features, unsigned bytes, over COMM; without the data. */
+km_points km_points_share(uint64_t total, size_t dim, MPI_Comm comm);
+
 /* Opens the regular file at PATH for reading; -1 with a problem. The caller closes it. */
 int km_open(const char *path, struct problem *problem);
 

@@ -188,13 +188,7 @@ static bool fill_up(const job *run, uint8_t *centroids, struct problem *problem)
 /* k-means++ on the candidates, which the ranks share out like points. */
 static bool reduce(const job *run, uint8_t *centroids, struct problem *problem) {
     const km_seeding *seeding = run->seeding;
-    int rank, ranks;
-    uint64_t rows;
-    km_points view = {.dim = run->dim, .total = run->count};
-    MPI_Comm_rank(seeding->comm, &rank);
-    MPI_Comm_size(seeding->comm, &ranks);
-    km_share(run->count, rank, ranks, &view.first, &rows);
-    view.rows = (size_t)rows;
+    km_points view = km_points_share(run->count, run->dim, seeding->comm);
     view.data = run->candidates + view.first * run->dim;
     uint64_t *weights = calloc(run->count, sizeof *weights);
     if (!weights)

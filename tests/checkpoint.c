@@ -95,16 +95,10 @@ static void watch_note(const char *text, void *context) {
 }
 
 static void make_points(km_points *points, MPI_Comm comm) {
-    int mine, ranks;
-    uint64_t rows;
-    MPI_Comm_rank(comm, &mine);
-    MPI_Comm_size(comm, &ranks);
-    *points = (km_points){.dim = DIM, .total = ROWS};
-    km_share(ROWS, mine, ranks, &points->first, &rows);
-    points->rows = rows;
-    points->data = malloc(rows * DIM + 1);
+    *points = km_points_share(ROWS, DIM, comm);
+    points->data = malloc(points->rows * DIM + 1);
     ck_assert_ptr_nonnull(points->data);
-    for (size_t i = 0; i < rows * DIM; i++) {
+    for (size_t i = 0; i < points->rows * DIM; i++) {
         uint64_t cell = (points->first + i / DIM) % 3001 * DIM + i % DIM;
         points->data[i] = (uint8_t)(cell * cell * UINT64_C(0x9e3779b97f4a7c15) >> 56);
     }

@@ -204,15 +204,9 @@ static void watch_note(const char *text, void *context) {
 }
 
 static void make_points(const struct trial *trial, km_points *points) {
-    int rank, ranks;
-    uint64_t rows;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    *points = (km_points){.dim = trial->dim, .total = trial->rows};
-    km_share(trial->rows, rank, ranks, &points->first, &rows);
-    points->rows = rows;
-    points->data = allocate(rows * trial->dim + 1, 1);
-    for (size_t i = 0; i < rows * trial->dim; i++)
+    *points = km_points_share(trial->rows, trial->dim, MPI_COMM_WORLD);
+    points->data = allocate(points->rows * trial->dim + 1, 1);
+    for (size_t i = 0; i < points->rows * trial->dim; i++)
         points->data[i] = feature(trial, points->first + i / trial->dim, i % trial->dim);
 }
 
@@ -356,21 +350,16 @@ END_TEST
 
 /* The share of COMM's rank in a trial's points, as real features. */
 static void make_real_points(const struct trial *trial, MPI_Comm comm, km_points *points) {
-    int rank, ranks;
-    uint64_t rows;
     struct problem problem = {""};
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    *points = (km_points){.dim = trial->dim, .total = trial->rows};
-    km_share(trial->rows, rank, ranks, &points->first, &rows);
-    points->rows = rows;
-    float *features = allocate(rows * trial->dim + 1, sizeof *features);
-    for (size_t i = 0; i < rows * trial->dim; i++)
+    *points = km_points_share(trial->rows, trial->dim, comm);
+    size_t cells = points->rows * trial->dim;
+    float *features = allocate(cells + 1, sizeof *features);
+    for (size_t i = 0; i < cells; i++)
         features[i] =
             (float)feature(trial, points->first + i / trial->dim, i % trial->dim) / 3 - 20;
     points->data = (uint8_t *)features;
-    ck_assert(km_real_scale(features, rows * trial->dim, trial->rows, trial->dim, comm,
-                            &points->real, &problem));
+    ck_assert(
+        km_real_scale(features, cells, trial->rows, trial->dim, comm, &points->real, &problem));
 }
 
 static void ignore_step(const km_step *step, void *context) {

@@ -22,16 +22,10 @@ enum { METHODS = sizeof methods / sizeof *methods, DIM = 6, SEED = 11 };
 /* Points near one of GROUPS corners; all of a group are one point where SPREAD is 1. */
 static void make_points(km_points *points, uint64_t total, unsigned groups, unsigned spread,
                         MPI_Comm comm) {
-    int rank, ranks;
-    uint64_t rows;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    *points = (km_points){.dim = DIM, .total = total};
-    km_share(total, rank, ranks, &points->first, &rows);
-    points->rows = rows;
-    points->data = malloc(rows * DIM + 1);
+    *points = km_points_share(total, DIM, comm);
+    points->data = malloc(points->rows * DIM + 1);
     ck_assert_ptr_nonnull(points->data);
-    for (size_t i = 0; i < rows * DIM; i++) {
+    for (size_t i = 0; i < points->rows * DIM; i++) {
         uint64_t row = points->first + i / DIM, group = row % groups;
         points->data[i] = (uint8_t)((group >> i % DIM & 1) * 240 +
                                     km_random_below(5, row / groups, i % DIM, spread));
