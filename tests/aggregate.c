@@ -442,8 +442,7 @@ START_TEST(out_of_memory_is_shared) {
                     coll_pool_limit(pool, coll_pool_bytes(pool) + spare);
                 int code =
                     coll_aggregate_run(pool, 0, &comm, coll_aggregate_of(*a), &odd_segments, NULL);
-                int class, highest, lowest;
-                MPI_Error_class(code, &class);
+                int class = harness_class(code), highest, lowest;
                 MPI_Allreduce(&class, &highest, 1, MPI_INT, MPI_MAX, comm.private);
                 MPI_Allreduce(&class, &lowest, 1, MPI_INT, MPI_MIN, comm.private);
                 coll_pool_limit(pool, SIZE_MAX);
@@ -466,10 +465,8 @@ START_TEST(out_of_memory_is_shared) {
 END_TEST
 
 static int class_of(COLL_Pool *pool, int root, coll_comm *comm) {
-    int class;
-    MPI_Error_class(coll_aggregate_run(pool, root, comm, &coll_aggregate_three_stage, NULL, NULL),
-                    &class);
-    return class;
+    return harness_class(
+        coll_aggregate_run(pool, root, comm, &coll_aggregate_three_stage, NULL, NULL));
 }
 
 /* One rank's bad argument is an error on all. */

@@ -28,11 +28,7 @@ static void unwatch(MPI_Comm comm, MPI_Errhandler before) {
 }
 
 static bool is_error(int code, int expected, const char *part) {
-    char text[MPI_MAX_ERROR_STRING];
-    int class, length;
-    MPI_Error_class(code, &class);
-    MPI_Error_string(code, text, &length);
-    return class == expected && strstr(text, part);
+    return harness_class(code) == expected && strstr(harness_text(code), part);
 }
 
 static void add(void *into, const void *from, size_t bytes, void *context) {

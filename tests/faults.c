@@ -202,19 +202,6 @@ START_TEST(damage_is_mended) {
 }
 END_TEST
 
-static const char *text_of(int code) {
-    static char text[MPI_MAX_ERROR_STRING];
-    int length;
-    MPI_Error_string(code, text, &length);
-    return text;
-}
-
-static int class_of(int code) {
-    int class;
-    MPI_Error_class(code, &class);
-    return class;
-}
-
 START_TEST(damage_without_end_is_an_error_everywhere) {
     for (unsigned retry = 0; retry < 3; retry += 2) {
         MPI_Comm comm = open_comm(
@@ -224,11 +211,11 @@ START_TEST(damage_without_end_is_an_error_everywhere) {
         plan_damage(0, 3, UINT32_MAX);
         int code = COLL_Bcast(bytes, sizeof bytes, MPI_BYTE, 0, comm);
         int damaged = end_damage(&epoch);
-        const char *text = text_of(code);
-        harness_assert(class_of(code) == MPI_ERR_OTHER && strstr(text, "chunk 3 from rank 0 on ") &&
-                           strstr(text, " was corrupt at rank ") &&
-                           !strstr(text, ", 3 tries; ") == !retry,
-                       "%s", text);
+        const char *text = harness_text(code);
+        harness_assert(
+            harness_class(code) == MPI_ERR_OTHER && strstr(text, "chunk 3 from rank 0 on ") &&
+                strstr(text, " was corrupt at rank ") && !strstr(text, ", 3 tries; ") == !retry,
+            "%s", text);
         ck_assert_int_eq(damaged, (int)retry + 1);
         ck_assert_int_eq(epoch, (int)retry);
         int again = COLL_Bcast(bytes, sizeof bytes, MPI_BYTE, 0, comm);
@@ -324,9 +311,9 @@ START_TEST(a_rank_that_stays_away_is_named) {
             int code = COLL_Bcast(bytes, (MPI_Count)cases[c].bytes, MPI_BYTE, root, comm);
             if (world_rank != late)
                 wake(late);
-            const char *text = text_of(code);
+            const char *text = harness_text(code);
             snprintf(expected, sizeof expected, "rank %d on %s ", late, host);
-            harness_assert(class_of(code) == MPI_ERR_OTHER && strstr(text, expected) &&
+            harness_assert(harness_class(code) == MPI_ERR_OTHER && strstr(text, expected) &&
                                strstr(text, "silent for "),
                            "rank %d stays away, root %d: %s", late, root, text);
             free(bytes);

@@ -19,6 +19,21 @@ bool harness_agree(bool good) {
     return all;
 }
 
+int harness_class(int code) {
+    int error_class;
+    PMPI_Error_class(code, &error_class);
+    return error_class;
+}
+
+const char *harness_text(int code) {
+    static char text[MPI_MAX_ERROR_STRING];
+    int length;
+    *text = '\0';
+    if (code != MPI_SUCCESS)
+        PMPI_Error_string(code, text, &length);
+    return text;
+}
+
 int harness_main(int argc, char **argv, const char *ranks, Suite *(*suite)(void)) {
     if (argc > 1 && strcmp(argv[1], "--ranks") == 0) {
         puts(ranks);

@@ -27,4 +27,8 @@ bool harness_agree(bool good);
  */
 #define harness_assert(condition, ...) ck_assert_msg(harness_agree(condition), __VA_ARGS__)
 
+/* The class and the text of an error code, as the MPI library tells them; "" for MPI_SUCCESS. */
+int harness_class(int code);
+const char *harness_text(int code);
+
 #endif

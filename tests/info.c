@@ -42,18 +42,14 @@ static MPI_Comm fresh(void) {
 }
 
 /* The description of a new communicator whose rank 0 alone has COLL_PROFILE set to PATH. */
-static int describe(const char *path, COLL_Description *description, char text[]) {
+static int describe(const char *path, COLL_Description *description) {
     static char source[COLL_PROFILE_SOURCE];
     MPI_Comm comm = fresh();
-    int length;
-    *text = '\0';
     if (world_rank == 0 && path)
         setenv("COLL_PROFILE", path, 1);
     int code = COLL_Describe(comm, description);
     unsetenv("COLL_PROFILE");
-    if (code != MPI_SUCCESS)
-        MPI_Error_string(code, text, &length);
-    else /* a text of the communicator */
+    if (code == MPI_SUCCESS) /* a text of the communicator */
         snprintf(source, sizeof source, "%s", description->profile);
     MPI_Comm_free(&comm);
     description->profile = source;
@@ -69,15 +65,16 @@ static bool has_level(const COLL_Description *d) {
 }
 
 START_TEST(the_named_profile_is_obeyed) {
-    char path[100], text[MPI_MAX_ERROR_STRING];
+    char path[100];
     COLL_Description d;
     snprintf(path, sizeof path, "%s/good", folder);
     write_profile(path, NULL, LEVEL "end\n");
-    int code = describe(path, &d, text);
-    harness_assert(code == MPI_SUCCESS, "%s", text);
+    int code = describe(path, &d);
+    harness_assert(code == MPI_SUCCESS, "%s", harness_text(code));
     harness_assert(has_level(&d) && strcmp(d.profile, path) == 0, "values");
-    code = describe("built-in", &d, text);
-    harness_assert(code == MPI_SUCCESS && !d.measured[COLL_LEVEL_RACK], "built-in: %s", text);
+    code = describe("built-in", &d);
+    harness_assert(code == MPI_SUCCESS && !d.measured[COLL_LEVEL_RACK], "built-in: %s",
+                   harness_text(code));
 }
 END_TEST
 
@@ -93,22 +90,22 @@ START_TEST(bad_profiles_are_the_same_error_everywhere) {
         {"missing", NULL, NULL, "/missing: no such file; measure one by coll-profile"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char path[100], text[MPI_MAX_ERROR_STRING];
+        char path[100];
         COLL_Description d;
         snprintf(path, sizeof path, "%s/%s", folder, cases[i].name);
         if (cases[i].body)
             write_profile(path, cases[i].host, cases[i].body);
-        int class = MPI_SUCCESS, code = describe(path, &d, text);
-        MPI_Error_class(code, &class);
-        harness_assert(class == MPI_ERR_FILE && strstr(text, cases[i].words), "%s: \"%s\"",
-                       cases[i].name, text);
+        int code = describe(path, &d);
+        const char *text = harness_text(code);
+        harness_assert(harness_class(code) == MPI_ERR_FILE && strstr(text, cases[i].words),
+                       "%s: \"%s\"", cases[i].name, text);
     }
 }
 END_TEST
 
 /* A file of these hosts is taken, one of others passed over, a damaged one is an error. */
 START_TEST(the_search_finds_the_right_file) {
-    char path[100], text[MPI_MAX_ERROR_STRING];
+    char path[100];
     COLL_Description d;
     snprintf(path, sizeof path, "%s/libcoll", folder);
     if (world_rank == 0)
@@ -116,25 +113,28 @@ START_TEST(the_search_finds_the_right_file) {
     snprintf(path, sizeof path, "%s/libcoll/profile", folder);
     setenv("XDG_CONFIG_HOME", folder, 1);
 
-    int code = describe(NULL, &d, text);
-    harness_assert(code == MPI_SUCCESS && strcmp(d.profile, path) != 0, "no file: %s", text);
+    int code = describe(NULL, &d);
+    harness_assert(code == MPI_SUCCESS && strcmp(d.profile, path) != 0, "no file: %s",
+                   harness_text(code));
     write_profile(path, "elsewhere", LEVEL "end\n");
-    code = describe(NULL, &d, text);
-    harness_assert(code == MPI_SUCCESS && strcmp(d.profile, path) != 0, "foreign: %s", text);
+    code = describe(NULL, &d);
+    harness_assert(code == MPI_SUCCESS && strcmp(d.profile, path) != 0, "foreign: %s",
+                   harness_text(code));
     write_profile(path, NULL, LEVEL "end\n");
-    code = describe(NULL, &d, text);
-    harness_assert(code == MPI_SUCCESS && has_level(&d), "found: %s", text);
+    code = describe(NULL, &d);
+    harness_assert(code == MPI_SUCCESS && has_level(&d), "found: %s", harness_text(code));
     write_profile(path, NULL, LEVEL);
-    code = describe(NULL, &d, text);
-    harness_assert(code != MPI_SUCCESS && strstr(text, "profile, line 4: the file is truncated"),
-                   "damaged: \"%s\"", text);
+    code = describe(NULL, &d);
+    harness_assert(code != MPI_SUCCESS &&
+                       strstr(harness_text(code), "profile, line 4: the file is truncated"),
+                   "damaged: \"%s\"", harness_text(code));
     unsetenv("XDG_CONFIG_HOME");
 }
 END_TEST
 
 START_TEST(written_profiles_are_read_back) {
     MPI_Comm comm = fresh();
-    char path[100], text[MPI_MAX_ERROR_STRING];
+    char path[100];
     COLL_Cost cost[COLL_LEVELS] = {
         [COLL_LEVEL_RACK] = {.latency = 0.0625, .overhead = 0.25, .per_byte = 0.5}};
     int measured[COLL_LEVELS] = {[COLL_LEVEL_RACK] = 1}, nothing[COLL_LEVELS] = {0};
@@ -145,10 +145,10 @@ START_TEST(written_profiles_are_read_back) {
     if (world_rank == 0)
         code = COLL_Profile_write(path, comm, cost, measured, NULL);
     harness_assert(code == MPI_SUCCESS, "written");
-    code = describe(path, &d, text);
+    code = describe(path, &d);
     harness_assert(code == MPI_SUCCESS && has_level(&d) && d.nodes == 1 &&
                        strcmp(d.profile, path) == 0,
-                   "%s", text);
+                   "%s", harness_text(code));
 
     bool good = COLL_Profile_write(path, comm, cost, nothing, NULL) != MPI_SUCCESS;
     cost[COLL_LEVEL_RACK].latency = 0;
@@ -157,8 +157,9 @@ START_TEST(written_profiles_are_read_back) {
     good = good && COLL_Profile_write("/dev/null", comm, cost, measured, NULL) != MPI_SUCCESS;
     good = good && COLL_Profile_write("/nonexistent/p", comm, cost, measured, NULL) != MPI_SUCCESS;
     harness_assert(good, "refusals");
-    code = describe(path, &d, text);
-    harness_assert(code == MPI_SUCCESS && has_level(&d), "refusals leave the file alone: %s", text);
+    code = describe(path, &d);
+    harness_assert(code == MPI_SUCCESS && has_level(&d), "refusals leave the file alone: %s",
+                   harness_text(code));
     MPI_Comm_free(&comm);
 }
 END_TEST
@@ -225,11 +226,10 @@ START_TEST(other_numbers_of_ranks_are_explained) {
         chosen += many[i].chosen;
     }
     harness_assert(good && chosen == 1, "predictions");
-    int class;
-    MPI_Error_class(COLL_Explain_ranks("bcast", 1, 5, 5, comm, now, MOST, &count), &class);
-    harness_assert(class == MPI_ERR_ROOT, "root beyond the end");
-    MPI_Error_class(COLL_Explain_ranks("bcast", 1, 0, -1, comm, now, MOST, &count), &class);
-    harness_assert(class == MPI_ERR_ARG, "negative ranks");
+    int code = COLL_Explain_ranks("bcast", 1, 5, 5, comm, now, MOST, &count);
+    harness_assert(harness_class(code) == MPI_ERR_ROOT, "root beyond the end");
+    code = COLL_Explain_ranks("bcast", 1, 0, -1, comm, now, MOST, &count);
+    harness_assert(harness_class(code) == MPI_ERR_ARG, "negative ranks");
     MPI_Comm_free(&comm);
 }
 END_TEST

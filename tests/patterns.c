@@ -201,12 +201,10 @@ START_TEST(sizes_are_read_and_printed) {
 END_TEST
 
 static const char *refusal(const char *spec_text) {
-    static char text[MPI_MAX_ERROR_STRING];
     coll_spec spec;
-    int length, code = coll_spec_parse("COLL_BCAST", spec_text, coll_bcast_table, &spec);
+    int code = coll_spec_parse("COLL_BCAST", spec_text, coll_bcast_table, &spec);
     ck_assert_msg(code != MPI_SUCCESS, "%s was accepted", spec_text);
-    MPI_Error_string(code, text, &length);
-    return text;
+    return harness_text(code);
 }
 
 START_TEST(specs_are_read) {
