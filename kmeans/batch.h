@@ -3,7 +3,7 @@
 #define COLL_KMEANS_BATCH_H
 
 #include "kmeans/hog.h"
-#include "kmeans/problem.h"
+#include "tools/problem.h"
 
 struct batch {
     hog_shape shape;

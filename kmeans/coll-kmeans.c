@@ -12,8 +12,6 @@
 
 #include <coll.h>
 
-#include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,16 +273,11 @@ static bool require(const command *options, struct problem *problem) {
 
 static bool parse(int argc, char **argv, command *options, struct problem *problem) {
     int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-        const char *word = argv[optind - 1];
-        if (option == ':')
-            return problem_set(problem, "option %s needs a value", word);
-        if (option == '?')
-            return problem_set(problem, "unknown option %s; coll-kmeans --help lists them", word);
+    while ((option = cli_next_option(problem, program, argc, argv, long_options)) >= 0)
         if (!take_option(option, optarg, options, problem))
             return false;
-    }
+    if (option == CLI_REFUSED)
+        return false;
     options->points = (const char *const *)argv + optind;
     options->files = (size_t)(argc - optind);
     if (options->help || options->version || options->benchmark)
@@ -334,36 +327,15 @@ static bool choose_kernel(km_settings *settings, MPI_Comm comm, struct problem *
 
 /* Measures this machine; without MPI, so that it also works without mpirun. */
 static bool benchmark(const command *options, struct problem *problem) {
-    FILE *json = NULL;
     int threads = options->settings.threads;
-    if (options->json && !(json = fopen(options->json, "w")))
-        return problem_set(problem, "%s: can't be written: %s", options->json, strerror(errno));
+    FILE *json = cli_json_open(problem, options->json);
+    if (options->json && !json)
+        return false;
     int code = km_benchmark(stdout, threads ? threads : 1, json);
     if (code)
         problem_set(problem, "the benchmark failed: %s", strerror(code));
-    if (json && fclose(json))
-        problem_set(problem, "%s: can't be written: %s", options->json, strerror(errno));
+    cli_json_close(problem, json, options->json);
     return !problem->text[0];
-}
-
-static bool open_json(const char *path, FILE **json, MPI_Comm comm, struct problem *problem) {
-    int rank;
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0 && path) {
-        *json = fopen(path, "w");
-        if (!*json)
-            problem_set(problem, "%s: can't be written: %s", path, strerror(errno));
-    }
-    return km_agree(problem, comm);
-}
-
-static bool close_json(const char *path, FILE *json, MPI_Comm comm, struct problem *problem) {
-    if (json) {
-        bool bad = ferror(json) != 0;
-        if (fclose(json) || bad)
-            problem_set(problem, "%s: can't be written: %s", path, strerror(errno));
-    }
-    return km_agree(problem, comm);
 }
 
 /* Clusters POINTS and writes the result. */
@@ -415,12 +387,15 @@ static bool run(command *options, MPI_Comm comm, struct problem *problem) {
     if (options->settings.k > points.total)
         problem_set(problem, "--k %zu: there are only %" PRIu64 " points", options->settings.k,
                     points.total);
-    bool good = km_agree(problem, comm) && open_json(options->json, &report.json, comm, problem);
+    if (rank == 0 && !problem->text[0])
+        report.json = cli_json_open(problem, options->json);
+    bool good = km_agree(problem, comm);
     if (good) {
         if (rank == 0)
             report_begin(&report, &points, &options->settings, ranks, MPI_Wtime() - start);
         good = cluster(options, &points, &report, comm, problem);
-        good = close_json(options->json, report.json, comm, problem) && good;
+        cli_json_close(problem, report.json, options->json);
+        good = km_agree(problem, comm) && good;
     }
     km_points_free(&points);
     return good;

@@ -5,7 +5,7 @@
 #ifndef COLL_KMEANS_IMAGES_H
 #define COLL_KMEANS_IMAGES_H
 
-#include "kmeans/problem.h"
+#include "tools/problem.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef COLL_KMEANS_LABELS_H
 #define COLL_KMEANS_LABELS_H
 
-#include "kmeans/problem.h"
+#include "tools/problem.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -18,7 +18,6 @@ libwords_la_SOURCES = \
 	kmeans/npy.c kmeans/npy.h \
 	kmeans/output.c kmeans/output.h \
 	kmeans/patches.c kmeans/patches.h \
-	kmeans/problem.c kmeans/problem.h \
 	kmeans/svm.c kmeans/svm.h \
 	kmeans/table.c kmeans/table.h
 libwords_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas $(PNG_CFLAGS)

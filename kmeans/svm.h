@@ -6,7 +6,7 @@
 #ifndef COLL_KMEANS_SVM_H
 #define COLL_KMEANS_SVM_H
 
-#include "kmeans/problem.h"
+#include "tools/problem.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #define COLL_KMEANS_TABLE_H
 
 #include "kmeans/npy.h"
-#include "kmeans/problem.h"
+#include "tools/problem.h"
 
 struct table {
     const char *path;

@@ -2,6 +2,8 @@
 #ifndef COLL_TOOLS_CLI_H
 #define COLL_TOOLS_CLI_H
 
+#include "tools/problem.h"
+
 #include <getopt.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -23,10 +25,8 @@ bool cli_parse_number(const char *text, double *value);
  */
 double cli_seconds(void);
 
-/* What is wrong on this rank, in words; "" for nothing. */
-typedef struct cli_problem {
-    char text[512];
-} cli_problem;
+/* What is wrong on this rank; "" for nothing. */
+typedef struct problem cli_problem;
 
 /* Keeps the formatted text, or that of MPI's error CODE; the first one counts. Returns false. */
 bool cli_refuse(cli_problem *problem, const char *format, ...)

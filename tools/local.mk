@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libcli.la
 libcli_la_SOURCES = \
 	tools/asleep.c tools/asleep.h \
 	tools/cli.c tools/cli.h \
+	tools/problem.c tools/problem.h \
 	tools/stats.c tools/stats.h
 
 bin_PROGRAMS += coll-bench

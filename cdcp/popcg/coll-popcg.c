@@ -9,8 +9,6 @@
 
 #include <coll.h>
 
-#include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,16 +179,11 @@ static bool take_option(int option, const char *text, struct command *command,
 
 static bool parse(int argc, char **argv, struct command *command, struct problem *problem) {
     int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-        const char *word = argv[optind - 1];
-        if (option == ':')
-            return problem_set(problem, "option %s needs a value", word);
-        if (option == '?')
-            return problem_set(problem, "unknown option %s; coll-popcg --help lists them", word);
+    while ((option = cli_next_option(problem, program, argc, argv, long_options)) >= 0)
         if (!take_option(option, optarg, command, problem))
             return false;
-    }
+    if (option == CLI_REFUSED)
+        return false;
     if (optind < argc)
         return problem_set(problem, "unknown argument %s; coll-popcg --help explains",
                            argv[optind]);
@@ -207,21 +200,6 @@ static int print_coordinates(const struct command *command) {
             printf("%zu %zu %.6f %.6f\n", column, row, at.longitude, at.latitude);
         }
     return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-static bool open_json(const char *path, FILE **json, MPI_Comm comm, struct problem *problem) {
-    int rank;
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0 && path && !(*json = fopen(path, "w")))
-        problem_set(problem, "%s: can't be written: %s", path, strerror(errno));
-    return km_agree(problem, comm);
-}
-
-static bool close_json(const char *path, FILE *json, MPI_Comm comm, struct problem *problem) {
-    bool bad = json && ferror(json);
-    if (json && (fclose(json) || bad))
-        problem_set(problem, "%s: can't be written: %s", path, strerror(errno));
-    return km_agree(problem, comm);
 }
 
 static bool solve_one(const struct command *command, struct ocean *ocean,
@@ -267,13 +245,18 @@ static bool draw(const struct command *command, const struct ocean *ocean,
 static bool run(const struct command *command, MPI_Comm comm, struct problem *problem) {
     struct ocean ocean;
     FILE *json = NULL;
+    int rank;
+    MPI_Comm_rank(comm, &rank);
     if (!ocean_open(&ocean, command->mask, command->columns, command->rows, &command->basin, comm,
                     problem))
         return false;
-    bool good = open_json(command->json, &json, comm, problem);
+    if (rank == 0)
+        json = cli_json_open(problem, command->json);
+    bool good = km_agree(problem, comm);
     if (good) {
         good = solve_all(command, &ocean, json, problem) && draw(command, &ocean, problem);
-        good = close_json(command->json, json, comm, problem) && good;
+        cli_json_close(problem, json, command->json);
+        good = km_agree(problem, comm) && good;
     }
     ocean_close(&ocean);
     return good;

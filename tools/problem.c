@@ -1,4 +1,4 @@
-#include "kmeans/problem.h"
+#include "tools/problem.h"
 
 #include <stdarg.h>
 #include <stdio.h>
