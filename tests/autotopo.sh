@@ -2,53 +2,16 @@
 # COLL_TOPOLOGY=auto on small labs of scripts/netlab. Needs root and what netlab needs; skipped (77)
 # where netlab says that the machine lacks it.
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
-netlab=$(dirname "$here")/scripts/netlab
+. "$(dirname "$0")/expect.sh"
+. "$(dirname "$0")/lab.sh"
 places=$PWD/tests/places
-name=autotopo-$$
-work=$(mktemp -d)
-failures=0
 export XDG_CACHE_HOME=$work/cache
-
-cleanup() {
-    "$netlab" down --name "$name" 2>/dev/null
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
-
-# same WHAT EXPECTED GOT
-same() {
-    [[ $2 == "$3" ]] && return
-    printf 'FAILED: %s\n  expected: %q\n  got:      %q\n' "$1" "$2" "$3"
-    failures=$((failures + 1))
-}
-
-# matches WHAT PATTERN GOT
-matches() {
-    # shellcheck disable=SC2053  # a pattern it is
-    [[ $3 == $2 ]] && return
-    printf 'FAILED: %s\n  expected: %s\n  got:      %q\n' "$1" "$2" "$3"
-    failures=$((failures + 1))
-}
-
-# build COMMAND...: a lab, and in $work/lab.conf its topology.
-build() {
-    local text status=0
-    text=$("$netlab" "$@" --name "$name" 2>&1) || status=$?
-    if ((status == 3)); then
-        echo "skipped: $text"
-        exit 77
-    fi
-    ((status == 0)) || { echo "$text" && exit 1; }
-    "$netlab" topology --name "$name" >"$work/lab.conf"
-}
 
 # places TOPOLOGY [OPTIONS]: host, rack, site of each host, and in $work/origin who says so.
 places() {
     local topology=$1
     shift
-    COLL_TOPOLOGY=$topology timeout 120 "$netlab" run --name "$name" "$@" -- "$places" \
+    COLL_TOPOLOGY=$topology timeout 120 "$netlab" run --name "$lab" "$@" -- "$places" \
         </dev/null >"$work/out" 2>"$work/err" || cat "$work/err"
     grep '^#' "$work/out" >"$work/origin"
     grep -v '^#' "$work/out"
@@ -58,7 +21,7 @@ places() {
 finds() {
     local what=$1
     shift
-    same "$what" "$(places "$work/lab.conf" "$@")" "$(places auto:fresh "$@")"
+    same "$what" "$(places "$work/topology" "$@")" "$(places auto:fresh "$@")"
     matches "$what: it was measured" '# * pairs measured in *; kept in *' "$(<"$work/origin")"
 }
 
@@ -66,20 +29,15 @@ if ((EUID != 0)); then
     echo 'skipped: netlab needs root'
     exit 77
 fi
-[[ $("${MPIRUN:-mpirun}" --version 2>/dev/null) == *'Open MPI'* ]] || {
-    echo 'skipped: netlab runs programs of Open MPI alone'
-    exit 77
-}
-
 build up --racks-of 5,3,1,2 --link 20mbit --uplink 100mbit
 finds 'uneven racks' --order scrambled
 kept=$(ls "$XDG_CACHE_HOME"/libcoll/topology-*.conf)
 matches 'what is kept says how' '# libcoll, *: 11 hosts; * pairs measured in *' "$(head -n 1 "$kept")"
-same 'what is kept is a topology file' "$(places "$work/lab.conf")" "$(places "$kept")"
+same 'what is kept is a topology file' "$(places "$work/topology")" "$(places "$kept")"
 
-same 'the second time' "$(places "$work/lab.conf")" "$(places auto)"
+same 'the second time' "$(places "$work/topology")" "$(places auto)"
 same 'the second time is from the cache' "# from $kept" "$(<"$work/origin")"
-same 'fewer hosts' "$(places "$work/lab.conf" -n 9)" "$(places auto -n 9)"
+same 'fewer hosts' "$(places "$work/topology" -n 9)" "$(places auto -n 9)"
 same 'fewer hosts have their own file' 2 "$(find "$XDG_CACHE_HOME/libcoll" -type f | wc -l)"
 
 # A bad file is named, not measured away.
@@ -88,21 +46,21 @@ echo 'SwitchName=rack0' >"$kept"
 matches 'a bad cache' "*topology file $kept, line 1: *" "$(places auto)"
 cp "$work/good" "$kept"
 
-places "check:$work/lab.conf" >/dev/null
+places "check:$work/topology" >/dev/null
 same 'a right file' '' "$(grep '^coll:' "$work/err")"
-sed -e 's/n\[0-4\]/n[0-3]/; s/Nodes=n8/Nodes=n[4,8]/' "$work/lab.conf" >"$work/wrong.conf"
+sed -e 's/n\[0-4\]/n[0-3]/; s/Nodes=n8/Nodes=n[4,8]/' "$work/topology" >"$work/wrong.conf"
 same 'a wrong file counts' "$(places "$work/wrong.conf")" "$(places "check:$work/wrong.conf")"
 matches 'a wrong file' "coll: topology file $work/wrong.conf disagrees with the measurement: hosts \
 n0 and n4 are in different ones there, but measured in one rack (*" "$(grep '^coll:' "$work/err")"
-"$netlab" down --name "$name"
+"$netlab" down --name "$lab"
 
 build up --racks-of 3,2,1 --link 20mbit --uplink 20mbit
 finds 'tight uplinks'
-"$netlab" down --name "$name"
+"$netlab" down --name "$lab"
 
 build up --racks 1 --hosts 5 --link 20mbit
 finds 'one rack'
-"$netlab" down --name "$name"
+"$netlab" down --name "$lab"
 
 printf '0 10 40\n10 0 35\n40 35 0\n' >"$work/matrix"
 build wan --matrix "$work/matrix" --hosts-per-site 2

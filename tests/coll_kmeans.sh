@@ -2,26 +2,12 @@
 # coll-kmeans as people run it: the same files for any number of ranks and threads, and one clear
 # line for everything that can be wrong, with nothing left under the final names.
 set -u
-mpirun=${MPIRUN:-mpirun}
-program=$PWD/coll-kmeans
-work=$(mktemp -d) || exit 99
+. "$(dirname "$0")/programs.sh"
+program=$build/coll-kmeans
 disk=$work/disk
 trap 'umount "$disk" 2>/dev/null; rm -rf "$work"' EXIT
-cd "$work" || exit 99
-
-# Many ranks share few cores here, as root perhaps; these are Open MPI's ways to allow that.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
 # A rank that has failed is no reason to wait a second for the others.
 export OMPI_MCA_odls_base_sigkill_timeout=0
-export OMP_WAIT_POLICY=passive
-
-fail() {
-    echo "FAILED: $*"
-    cat err 2>/dev/null
-    exit 1
-}
 
 # run RANKS ARGUMENTS...: the program under mpirun, its streams in out and err.
 run() {

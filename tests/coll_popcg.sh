@@ -2,22 +2,8 @@
 # coll-popcg as people run it: the same surface for any number of ranks, its table as JSON, a picture,
 # and one clear line for everything that can be wrong, with nothing left under the files' names.
 set -u
-mpirun=${MPIRUN:-mpirun}
-program=$PWD/coll-popcg
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-
-# Many ranks share few cores here, as root perhaps; these are Open MPI's ways to allow that.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
-
-fail() {
-    echo "FAILED: $*"
-    cat err 2>/dev/null
-    exit 1
-}
+. "$(dirname "$0")/programs.sh"
+program=$build/coll-popcg
 
 # run RANKS ARGUMENTS...: the program, under mpirun for more than one rank, its streams in out and err.
 run() {

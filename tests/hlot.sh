@@ -1,19 +1,9 @@
 #!/bin/sh
 # coll-hlot as people run it: the paper's figures, pictures, and one clear line for what is wrong.
 set -u
-build=$PWD
 tests=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. "$(dirname "$0")/programs.sh"
 unset COLL_PROFILE COLL_LATENCIES
-
-fail() {
-    echo "FAILED: $*"
-    cat err 2>/dev/null
-    exit 1
-}
 
 hlot() {
     timeout -k 10 60 "$build/coll-hlot" "$@" >out 2>err </dev/null

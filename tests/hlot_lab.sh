@@ -4,22 +4,10 @@
 # Needs root and the kernel's features; skipped (77) where netlab says that the machine lacks them.
 # Times are only printed.
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
-netlab=$(dirname "$here")/scripts/netlab
+. "$(dirname "$0")/lab.sh"
 follow=$PWD/tests/hlot_follow
 hlot=$PWD/coll-hlot
-lab=hlot-$$
-work=$(mktemp -d)
 unset COLL_LATENCIES COLL_BCAST COLL_TOPOLOGY
-
-cleanup() {
-    [[ -z ${run-} ]] || kill "$run" 2>/dev/null
-    wait
-    "$netlab" down --name "$lab" 2>/dev/null
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
 
 fail() {
     echo "FAILED: $*"
@@ -37,17 +25,7 @@ s0 s1 s2 s3
 END
 sed -e 's/^ 0 10/ 0 90/' -e 's/^10  0/90  0/' "$work/before" >"$work/after"
 
-text=$("$netlab" wan --name "$lab" --matrix "$work/before" --hosts-per-site 1 2>&1)
-status=$?
-if ((status == 3)); then
-    echo "skipped: $text"
-    exit 77
-fi
-((status == 0)) || { echo "$text" && exit 1; }
-if ! "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI'; then
-    echo 'skipped: no mpirun of Open MPI'
-    exit 77
-fi
+build wan --matrix "$work/before" --hosts-per-site 1
 
 # follows RANKS: the change, with so many ranks. Broadcasts end at most a minute later.
 follows() {

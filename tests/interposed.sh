@@ -3,27 +3,12 @@
 # processors they print what they print without, at as many ranks of their own. Then what coll-run
 # and the wrapper refuse, and that nothing is left running when a rank aborts or is killed.
 set -u
-mpirun=${MPIRUN:-mpirun}
-build=$PWD
 [ -x coll-run ] || {
     echo "SKIPPED: libcoll_pmpi is built for Open MPI only"
     exit 77
 }
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-
-# Many ranks share few cores here, as root perhaps; these are Open MPI's ways to allow that.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
+. "$(dirname "$0")/programs.sh"
 export COLL_PROFILE=built-in
-
-fail() {
-    echo "FAILED: $*"
-    head -n 50 out err 2>/dev/null
-    exit 1
-}
 
 # coll_run RANKS OPTIONS -- PROGRAM ARGUMENTS: its streams in out and err.
 coll_run() {

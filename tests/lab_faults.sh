@@ -3,35 +3,12 @@
 # Needs root and the kernel's features; skipped (77) where netlab says that the machine lacks them.
 # Times are only asked of what must not hang.
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
-netlab=$(dirname "$here")/scripts/netlab
+. "$(dirname "$0")/lab.sh"
 probe=$PWD/tests/fault_probe
-lab=faults-$$
-work=$(mktemp -d)
 said=$work/said
 failures=0
 
-cleanup() {
-    [[ -z ${run-} ]] || kill "$run" 2>/dev/null
-    wait
-    "$netlab" down --name "$lab" 2>/dev/null
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
-
-text=$("$netlab" up --name "$lab" --racks 2 --hosts 3 --link 20mbit --uplink 100mbit 2>&1)
-status=$?
-if ((status == 3)); then
-    echo "skipped: $text"
-    exit 77
-fi
-((status == 0)) || { echo "$text" && exit 1; }
-if ! "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI'; then
-    echo 'skipped: no mpirun of Open MPI'
-    exit 77
-fi
-"$netlab" topology --name "$lab" >"$work/topology"
+build up --racks 2 --hosts 3 --link 20mbit --uplink 100mbit
 export COLL_TOPOLOGY=$work/topology COLL_TIMEOUT=1
 
 # lines WHAT: how many ranks have said WHAT.

@@ -3,7 +3,8 @@
 TEST_EXTENSIONS = .mpi .sh
 MPI_LOG_COMPILER = $(srcdir)/tests/launch
 SH_LOG_COMPILER = bash
-EXTRA_DIST += tests/launch tests/leaks.supp
+EXTRA_DIST += tests/launch tests/leaks.supp tests/expect.sh tests/lab.sh tests/programs.sh \
+	tests/ranks.sh
 
 check_LTLIBRARIES = libharness.la
 libharness_la_SOURCES = tests/harness.c tests/harness.h tests/layouts.c tests/layouts.h

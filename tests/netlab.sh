@@ -2,12 +2,12 @@
 # scripts/netlab, on small labs of its own. Needs root and the kernel's features; skipped (77) where
 # netlab itself says that the machine lacks them. No check depends on how fast anything is.
 set -u
+. "$(dirname "$0")/expect.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 netlab=$(dirname "$here")/scripts/netlab
 one=test-$$-1
 two=test-$$-2
 work=$(mktemp -d)
-failures=0
 had_labs=$([[ -e /run/netlab ]] && echo yes)
 limits() { cat /proc/sys/net/ipv4/neigh/default/gc_thresh[123] | paste -sd ' '; }
 limits_before=$(limits)
@@ -19,21 +19,6 @@ cleanup() {
 }
 trap cleanup EXIT
 trap 'exit 1' INT TERM
-
-# same WHAT EXPECTED GOT
-same() {
-    [[ $2 == "$3" ]] && return
-    printf 'FAILED: %s\n  expected: %q\n  got:      %q\n' "$1" "$2" "$3"
-    failures=$((failures + 1))
-}
-
-# matches WHAT PATTERN GOT
-matches() {
-    # shellcheck disable=SC2053  # a pattern it is
-    [[ $3 == $2 ]] && return
-    printf 'FAILED: %s\n  expected: %s\n  got:      %q\n' "$1" "$2" "$3"
-    failures=$((failures + 1))
-}
 
 # refused STATUS PATTERN ARGUMENTS: netlab ends with STATUS, one line on stderr, nothing on stdout.
 refused() {

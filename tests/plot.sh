@@ -1,27 +1,12 @@
 #!/bin/bash
 # scripts/plot on rows written here; skipped (77) where gnuplot is missing.
 set -u
+. "$(dirname "$0")/expect.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 plot=$(dirname "$here")/scripts/plot
 work=$(mktemp -d)
-failures=0
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-
-# same WHAT EXPECTED GOT
-same() {
-    [[ $2 == "$3" ]] && return
-    printf 'FAILED: %s\n  expected: %q\n  got:      %q\n' "$1" "$2" "$3"
-    failures=$((failures + 1))
-}
-
-# matches WHAT PATTERN GOT
-matches() {
-    # shellcheck disable=SC2053  # a pattern it is
-    [[ $3 == $2 ]] && return
-    printf 'FAILED: %s\n  expected: %s\n  got:      %q\n' "$1" "$2" "$3"
-    failures=$((failures + 1))
-}
 
 # row ALGORITHM PARAMS RANKS BYTES MEDIAN OF_WIRE, as coll-bench writes it
 row() {

@@ -3,30 +3,16 @@
 # resumed, at other numbers of ranks and threads: in the end the same files as undisturbed.
 # COLL_TEST_KILLS: how many kills (default 6). COLL_TEST_SEED: of their moments.
 set -u
-mpirun=${MPIRUN:-mpirun}
-program=$PWD/coll-kmeans
+. "$(dirname "$0")/programs.sh"
+program=$build/coll-kmeans
 kills=${COLL_TEST_KILLS:-6}
 RANDOM=${COLL_TEST_SEED:-1}
-work=$(mktemp -d) || exit 99
 disk=$work/disk
 running=
 # shellcheck disable=SC2154
 trap '[ -n "$running" ] && kill -9 "$running"; umount "$disk" 2>/dev/null; rm -rf "$work"' EXIT
-cd "$work" || exit 99
-
-# Many ranks share few cores here, as root perhaps; these are Open MPI's ways to allow that.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
-export OMP_WAIT_POLICY=passive
 # Slow enough to be caught at it.
 export COLL_KMEANS_KERNEL=scalar
-
-fail() {
-    echo "FAILED: $*"
-    cat err
-    exit 1
-}
 
 # 20,000 points of 32 features, as .npy: random bytes around 400 middles.
 awk 'BEGIN {

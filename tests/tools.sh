@@ -2,27 +2,12 @@
 # coll-profile, coll-info and coll-bench as people run them: what they write, and one clear line and
 # no files for everything that can be wrong. No check depends on how fast anything is.
 set -u
-mpirun=${MPIRUN:-mpirun}
-build=$PWD
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-
-# Many ranks share few cores here, as root perhaps; these are Open MPI's ways to allow that.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
+. "$(dirname "$0")/programs.sh"
 # A rank that has failed is no reason to wait a second for the others.
 export OMPI_MCA_odls_base_sigkill_timeout=0
 # Profiles of this machine stay out of it.
 unset COLL_PROFILE
 export XDG_CONFIG_HOME="$work/config"
-
-fail() {
-    echo "FAILED: $*"
-    cat err 2>/dev/null
-    exit 1
-}
 
 # run RANKS PROGRAM ARGUMENTS...: under mpirun (0 ranks: without), its streams in out and err.
 run() {

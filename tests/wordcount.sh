@@ -4,13 +4,12 @@ set -eu
 export LC_ALL=C
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+. "$(dirname "$0")/ranks.sh"
 
 wordcount() {
     ranks=$1
     shift
-    timeout -k 10 120 "${MPIRUN:-mpirun}" -n "$ranks" examples/wordcount "$@" </dev/null
+    timeout -k 10 120 "$mpirun" -n "$ranks" examples/wordcount "$@" </dev/null
 }
 
 # Words of all lengths (some over 55 bytes), separators in a row, no newline at the end.

@@ -2,18 +2,9 @@
 # coll-words on small images made here: its verbs, its error lines, and that nothing half-written
 # is left behind. Runs in the build directory.
 set -u
-words=$(pwd)/coll-words
-mpirun=${MPIRUN:-mpirun}
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
+. "$(dirname "$0")/programs.sh"
+words=$build/coll-words
 failures=0
-
-# Many ranks share few cores here, as root perhaps; these are Open MPI's ways to allow that.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
-export OMP_WAIT_POLICY=passive
 
 fail() {
     echo "FAILED: $*"
