@@ -4,6 +4,7 @@
 #include "lib/hostlist.h"
 #include "lib/topofile.h"
 #include "tests/harness.h"
+#include "tests/mutate.h"
 
 #include <check.h>
 #include <stdbool.h>
@@ -297,55 +298,17 @@ START_TEST(matching_agrees_with_expansion) {
 }
 END_TEST
 
-static uint32_t draw(uint32_t *state) {
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
-
-/* Changes a few bytes of TEXT: replaced, removed, doubled or cut off. Returns the new length. */
-static size_t mutate(char *text, size_t length, uint32_t *state) {
-    static const char bytes[] = "[],-=#\\\"\n 0123456789asnSwitchName\0\x80\xff";
-    for (uint32_t changes = 1 + draw(state) % 4; changes && length; changes--) {
-        size_t at = draw(state) % length, run = 1 + draw(state) % 12;
-        if (run > length - at)
-            run = length - at;
-        switch (draw(state) % 8) {
-        case 0:
-            length = at;
-            break;
-        case 1:
-            memmove(text + at, text + at + run, length - at - run);
-            length -= run;
-            break;
-        case 2:
-            memmove(text + at + run, text + at, length - at);
-            length += run;
-            break;
-        default:
-            text[at] = bytes[draw(state) % (sizeof bytes - 1)];
-        }
-    }
-    return length;
-}
-
 START_TEST(mutated_files_are_parsed_or_refused_cleanly) {
-    uint32_t state = 1;
+    static const char bytes[] = "[],-=#\\\"\n 0123456789asnSwitchName\0\x80\xff";
+    generator g = {1};
     int good = 0, bad = 0;
     for (int round = 0; round < 20000; round++) {
         size_t length = strlen(TWO_SITES);
-        char *text = malloc(length + 100);
-        ck_assert_ptr_nonnull(text);
-        memcpy(text, TWO_SITES, length);
-        length = mutate(text, length, &state);
-        char *exact = malloc(length + !length); /* so that a sanitizer sees reads past the end */
-        ck_assert_ptr_nonnull(exact);
-        memcpy(exact, text, length);
-        free(text);
-
+        char *text = mutate(TWO_SITES, &length, bytes, sizeof bytes - 1, &g);
         char problem[COLL_TOPOFILE_PROBLEM];
         memset(problem, 1, sizeof problem);
-        coll_topofile *file = coll_topofile_parse("t.conf", exact, length, problem);
-        free(exact);
+        coll_topofile *file = coll_topofile_parse("t.conf", text, length, problem);
+        free(text);
         if (file) {
             int rack = -1, site = -1;
             good++;
