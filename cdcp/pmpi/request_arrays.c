@@ -21,10 +21,6 @@ static bool any_ours(int count, const MPI_Request requests[]) {
     return false;
 }
 
-static coll_account_kind kind(bool mixed) {
-    return mixed ? COLL_ACCOUNT_collective : COLL_ACCOUNT_point;
-}
-
 static bool is_active(MPI_Request request) {
     return coll_requests_own(request) && coll_dcp_active(coll_requests_served(request));
 }
@@ -204,60 +200,58 @@ static int wait_some(int count, MPI_Request requests[], int *completed, int indi
     }
 }
 
-int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+static coll_account_kind kind(bool mixed) {
+    return mixed ? COLL_ACCOUNT_collective : COLL_ACCOUNT_point;
+}
+
+/* A call begins; whether some of its requests are ours. */
+static bool begin(int count, const MPI_Request requests[]) {
     bool mixed = any_ours(count, requests);
     coll_account_enter(kind(mixed));
-    int code =
-        mixed ? wait_all(count, requests, statuses) : PMPI_Waitall(count, requests, statuses);
+    return mixed;
+}
+
+static int end(bool mixed, int code) {
     coll_account_leave(kind(mixed));
     return code;
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+    bool mixed = begin(count, requests);
+    return end(mixed, mixed ? wait_all(count, requests, statuses)
+                            : PMPI_Waitall(count, requests, statuses));
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
-    bool mixed = any_ours(count, requests);
-    coll_account_enter(kind(mixed));
-    int code = mixed ? test_all(count, requests, flag, statuses)
-                     : PMPI_Testall(count, requests, flag, statuses);
-    coll_account_leave(kind(mixed));
-    return code;
+    bool mixed = begin(count, requests);
+    return end(mixed, mixed ? test_all(count, requests, flag, statuses)
+                            : PMPI_Testall(count, requests, flag, statuses));
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
-    bool mixed = any_ours(count, requests);
-    coll_account_enter(kind(mixed));
-    int code = mixed ? wait_any(count, requests, index, status)
-                     : PMPI_Waitany(count, requests, index, status);
-    coll_account_leave(kind(mixed));
-    return code;
+    bool mixed = begin(count, requests);
+    return end(mixed, mixed ? wait_any(count, requests, index, status)
+                            : PMPI_Waitany(count, requests, index, status));
 }
 
 int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
-    bool mixed = any_ours(count, requests);
-    coll_account_enter(kind(mixed));
-    int code = mixed ? test_any(count, requests, index, flag, status)
-                     : PMPI_Testany(count, requests, index, flag, status);
-    coll_account_leave(kind(mixed));
-    return code;
+    bool mixed = begin(count, requests);
+    return end(mixed, mixed ? test_any(count, requests, index, flag, status)
+                            : PMPI_Testany(count, requests, index, flag, status));
 }
 
 int MPI_Waitsome(int count, MPI_Request requests[], int *completed, int indices[],
                  MPI_Status statuses[]) {
-    bool mixed = any_ours(count, requests);
-    coll_account_enter(kind(mixed));
-    int code = mixed ? wait_some(count, requests, completed, indices, statuses)
-                     : PMPI_Waitsome(count, requests, completed, indices, statuses);
-    coll_account_leave(kind(mixed));
-    return code;
+    bool mixed = begin(count, requests);
+    return end(mixed, mixed ? wait_some(count, requests, completed, indices, statuses)
+                            : PMPI_Waitsome(count, requests, completed, indices, statuses));
 }
 
 int MPI_Testsome(int count, MPI_Request requests[], int *completed, int indices[],
                  MPI_Status statuses[]) {
-    bool mixed = any_ours(count, requests);
-    coll_account_enter(kind(mixed));
-    int code = mixed ? test_some(count, requests, completed, indices, statuses)
-                     : PMPI_Testsome(count, requests, completed, indices, statuses);
-    coll_account_leave(kind(mixed));
-    return code;
+    bool mixed = begin(count, requests);
+    return end(mixed, mixed ? test_some(count, requests, completed, indices, statuses)
+                            : PMPI_Testsome(count, requests, completed, indices, statuses));
 }
 
 int MPI_Startall(int count, MPI_Request requests[]) {
