@@ -29,7 +29,7 @@ if ((EUID != 0)); then
     echo 'skipped: netlab needs root'
     exit 77
 fi
-build up --racks-of 5,3,1,2 --link 20mbit --uplink 100mbit
+set_up up --racks-of 5,3,1,2 --link 20mbit --uplink 100mbit
 finds 'uneven racks' --order scrambled
 kept=$(ls "$XDG_CACHE_HOME"/libcoll/topology-*.conf)
 matches 'what is kept says how' '# libcoll, *: 11 hosts; * pairs measured in *' "$(head -n 1 "$kept")"
@@ -54,16 +54,16 @@ matches 'a wrong file' "coll: topology file $work/wrong.conf disagrees with the 
 n0 and n4 are in different ones there, but measured in one rack (*" "$(grep '^coll:' "$work/err")"
 "$netlab" down --name "$lab"
 
-build up --racks-of 3,2,1 --link 20mbit --uplink 20mbit
+set_up up --racks-of 3,2,1 --link 20mbit --uplink 20mbit
 finds 'tight uplinks'
 "$netlab" down --name "$lab"
 
-build up --racks 1 --hosts 5 --link 20mbit
+set_up up --racks 1 --hosts 5 --link 20mbit
 finds 'one rack'
 "$netlab" down --name "$lab"
 
 printf '0 10 40\n10 0 35\n40 35 0\n' >"$work/matrix"
-build wan --matrix "$work/matrix" --hosts-per-site 2
+set_up wan --matrix "$work/matrix" --hosts-per-site 2
 finds 'sites'
 
 ((failures == 0)) || exit 1

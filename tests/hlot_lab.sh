@@ -25,7 +25,7 @@ s0 s1 s2 s3
 END
 sed -e 's/^ 0 10/ 0 90/' -e 's/^10  0/90  0/' "$work/before" >"$work/after"
 
-build wan --matrix "$work/before" --hosts-per-site 1
+set_up wan --matrix "$work/before" --hosts-per-site 1
 
 # follows RANKS: the change, with so many ranks. Broadcasts end at most a minute later.
 follows() {

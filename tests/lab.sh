@@ -19,8 +19,8 @@ if ! "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI'; then
     exit 77
 fi
 
-# build COMMAND...: the lab, and in $work/topology its topology.
-build() {
+# set_up COMMAND...: the lab, and in $work/topology its topology.
+set_up() {
     local text status=0
     text=$("$netlab" "$@" --name "$lab" 2>&1) || status=$?
     if ((status == 3)); then

@@ -8,7 +8,7 @@ probe=$PWD/tests/fault_probe
 said=$work/said
 failures=0
 
-build up --racks 2 --hosts 3 --link 20mbit --uplink 100mbit
+set_up up --racks 2 --hosts 3 --link 20mbit --uplink 100mbit
 export COLL_TOPOLOGY=$work/topology COLL_TIMEOUT=1
 
 # lines WHAT: how many ranks have said WHAT.

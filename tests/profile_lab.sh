@@ -3,20 +3,10 @@
 # and the kernel's features; skipped (77) where netlab says that the machine lacks them. How large
 # corrections are is not asked.
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
-netlab=$(dirname "$here")/scripts/netlab
+. "$(dirname "$0")/lab.sh"
 build=$PWD
-lab=profile-$$
-work=$(mktemp -d)
 unset COLL_PROFILE COLL_TOPOLOGY
 export XDG_CONFIG_HOME=$work
-
-cleanup() {
-    "$netlab" down --name "$lab" 2>/dev/null
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
 
 fail() {
     echo "FAILED: $*"
@@ -24,17 +14,7 @@ fail() {
     exit 1
 }
 
-text=$("$netlab" up --name "$lab" --racks 1 --hosts 4 2>&1)
-status=$?
-if ((status == 3)); then
-    echo "skipped: $text"
-    exit 77
-fi
-((status == 0)) || { echo "$text" && exit 1; }
-if ! "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI'; then
-    echo 'skipped: no mpirun of Open MPI'
-    exit 77
-fi
+set_up up --racks 1 --hosts 4
 
 on_lab() {
     "$netlab" run --name "$lab" -- "$@" >"$work/out" 2>"$work/err" </dev/null
