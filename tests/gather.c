@@ -289,6 +289,40 @@ START_TEST(sub_communicators) {
 }
 END_TEST
 
+/* Small gathers of one node take a short way where they can: some ranks may, others not. */
+START_TEST(the_short_way_and_the_usual_one_meet) {
+    enum { COUNT = 5, CALLS = 8 };
+    MPI_Comm comm;
+    MPI_Datatype gaps;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Type_vector(COUNT, 1, 2, MPI_INT, &gaps);
+    MPI_Type_commit(&gaps);
+    int mine[2 * COUNT], *all = calloc((size_t)world_ranks, sizeof mine);
+    for (int call = 0; call < CALLS; call++) {
+        int root = call % world_ranks, code;
+        bool in_place = call % 3 == 2 && world_rank == root;
+        bool with_gaps = !in_place && call % 2 == 1 && (world_rank + call / 2) % 2 == 0;
+        for (int i = 0; i < 2 * COUNT; i++)
+            mine[i] = with_gaps && i % 2 ? -1 : 100 * world_rank + (with_gaps ? i / 2 : i) + call;
+        if (in_place)
+            memcpy(all + COUNT * world_rank, mine, COUNT * sizeof *mine);
+        if (in_place)
+            code = COLL_Gather(MPI_IN_PLACE, 0, MPI_INT, all, COUNT, MPI_INT, root, comm);
+        else if (with_gaps)
+            code = COLL_Gather(mine, 1, gaps, all, COUNT, MPI_INT, root, comm);
+        else
+            code = COLL_Gather(mine, COUNT, MPI_INT, all, COUNT, MPI_INT, root, comm);
+        bool good = code == MPI_SUCCESS;
+        for (int i = 0; i < COUNT * world_ranks && world_rank == root; i++)
+            good = good && all[i] == 100 * (i / COUNT) + i % COUNT + call;
+        harness_assert(good, "call %d", call);
+    }
+    free(all);
+    MPI_Type_free(&gaps);
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
 static int class_of(int code) {
     int error_class;
     MPI_Error_class(code, &error_class);
@@ -392,6 +426,7 @@ static Suite *gathers(void) {
     tcase_add_test(tests, megabytes);
     tcase_add_test(tests, gathers_follow_each_other_closely);
     tcase_add_test(tests, sub_communicators);
+    tcase_add_test(tests, the_short_way_and_the_usual_one_meet);
     tcase_add_test(tests, bad_arguments_are_errors_of_the_communicator);
     tcase_add_test(tests, a_silent_rank_is_named);
     tcase_add_test(tests, intercommunicators_stand_back_to_mpi);
