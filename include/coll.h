@@ -39,7 +39,8 @@ typedef struct COLL_Candidate {
     int applicable;   /* to this call */
     int chosen;       /* for this call */
     int rival;        /* here to be compared with: runs when it is named, is never chosen */
-    double predicted; /* seconds, from the cost model; 0 where not applicable */
+    double model;     /* seconds, from the cost model; 0 where not applicable */
+    double predicted; /* the same with the profile's correction: what the choice goes by */
     const char *why;  /* it was chosen; NULL for the others */
 } COLL_Candidate;
 
@@ -160,14 +161,36 @@ typedef struct COLL_Description {
 int COLL_Describe(MPI_Comm comm, COLL_Description *description);
 
 /*
- * Writes a profile, measured on the hosts of COMM, to the file at PATH, which is replaced as a
- * whole or not at all. COST[level] counts where MEASURED[level] is not 0, a curve where it has
- * knots; COPY, of COLL_COPIES curves, may be NULL. Call it on one rank;
- * collective on a communicator's first use. Errors: MPI_ERR_ARG for values out of bounds or no
- * level at all, MPI_ERR_FILE.
+ * By how much the cost model is wrong about one algorithm on so many ranks: found by running it. A
+ * prediction is multiplied by the ratio, which is interpolated between sizes and numbers of ranks.
  */
-int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Cost cost[COLL_LEVELS],
-                       const int measured[COLL_LEVELS], const COLL_Curve copy[]);
+enum { COLL_CORRECTION_KNOTS = 8, COLL_CORRECTIONS = 64 };
+typedef struct COLL_Correction {
+    COLL_Level level;   /* the farthest one at which the ranks were apart */
+    char operation[16]; /* "bcast" */
+    char algorithm[32]; /* "chain" */
+    int ranks;
+    int knots;
+    double bytes[COLL_CORRECTION_KNOTS]; /* ascending */
+    double ratio[COLL_CORRECTION_KNOTS]; /* the time that it took over COLL_Candidate's model */
+} COLL_Correction;
+
+/* What a profile holds. COST[level] counts where MEASURED[level] is not 0, a curve where it has
+ * knots. */
+typedef struct COLL_Profile {
+    COLL_Cost cost[COLL_LEVELS];
+    int measured[COLL_LEVELS];
+    COLL_Curve copy[COLL_COPIES]; /* of memory on one node */
+    int corrections;
+    COLL_Correction correction[COLL_CORRECTIONS];
+} COLL_Profile;
+
+/*
+ * Writes PROFILE, measured on the hosts of COMM, to the file at PATH, which is replaced as a whole
+ * or not at all. Call it on one rank; collective on a communicator's first use. Errors: MPI_ERR_ARG
+ * for values out of bounds or no level at all, MPI_ERR_FILE.
+ */
+int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *profile);
 
 /* An environment variable that the library or its programs read. */
 typedef struct COLL_Setting {

@@ -73,7 +73,7 @@ static void describe(const coll_profile *profile, const coll_shape *call, const 
         .why = chosen ? choice->why : NULL,
     };
     if (candidate->applicable)
-        candidate->predicted = algorithm->predict(call, profile, &values);
+        candidate->predicted = coll_predicted(algorithm, call, profile, &values, &candidate->model);
     coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
 }
 

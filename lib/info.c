@@ -76,33 +76,58 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
     return MPI_SUCCESS;
 }
 
-/* Takes what was measured into FILE, but for the hosts. */
-static int collect(const COLL_Cost cost[], const int measured[], const COLL_Curve copy[],
-                   coll_profilefile *file) {
+static int collect_levels(const COLL_Profile *profile, coll_profilefile *file) {
     char fault[100];
     int levels = 0;
-    *file = (coll_profilefile){.hosts = NULL};
     for (int level = 0; level < COLL_LEVELS; level++) {
-        if (!measured[level])
+        if (!profile->measured[level])
             continue;
-        if (coll_profilefile_fault(&cost[level], fault, sizeof fault))
+        if (coll_profilefile_fault(&profile->cost[level], fault, sizeof fault))
             return coll_error(MPI_ERR_ARG, "level %s: %s", COLL_Level_name(level), fault);
-        file->level[level] = cost[level];
+        file->level[level] = profile->cost[level];
         file->measured[level] = true;
         levels++;
     }
-    for (int i = 0; copy && i < COLL_COPIES; i++) {
-        const char *curve_fault = copy[i].knots ? coll_curve_fault(&copy[i]) : NULL;
-        if (curve_fault)
-            return coll_error(MPI_ERR_ARG, "%s has %s", COLL_Copy_name(i), curve_fault);
-        file->copy[i] = copy[i];
+    return levels ? MPI_SUCCESS : coll_error(MPI_ERR_ARG, "a profile without any level");
+}
+
+static int collect_copies(const COLL_Profile *profile, coll_profilefile *file) {
+    for (int i = 0; i < COLL_COPIES; i++) {
+        const char *fault = profile->copy[i].knots ? coll_curve_fault(&profile->copy[i]) : NULL;
+        if (fault)
+            return coll_error(MPI_ERR_ARG, "%s has %s", COLL_Copy_name(i), fault);
+        file->copy[i] = profile->copy[i];
     }
+    return MPI_SUCCESS;
+}
+
+static int collect_corrections(const COLL_Profile *profile, coll_profilefile *file) {
+    if (profile->corrections < 0 || profile->corrections > COLL_CORRECTIONS)
+        return coll_error(MPI_ERR_ARG, "a profile of %d corrections", profile->corrections);
+    for (int i = 0; i < profile->corrections; i++) {
+        const char *fault = coll_correction_fault(&profile->correction[i]);
+        if (fault)
+            return coll_error(MPI_ERR_ARG, "correction %d has %s", i, fault);
+        file->correction[i] = profile->correction[i];
+    }
+    file->corrections = profile->corrections;
+    return MPI_SUCCESS;
+}
+
+/* Takes what was measured into FILE, but for the hosts. */
+static int collect(const COLL_Profile *profile, coll_profilefile *file) {
+    *file = (coll_profilefile){.hosts = NULL};
+    int code = collect_levels(profile, file);
+    if (code == MPI_SUCCESS)
+        code = collect_copies(profile, file);
+    if (code == MPI_SUCCESS)
+        code = collect_corrections(profile, file);
     time_t now = time(NULL);
     struct tm date;
-    if (!gmtime_r(&now, &date) ||
-        !strftime(file->date, sizeof file->date, "%Y-%m-%dT%H:%M:%SZ", &date))
-        return coll_error(MPI_ERR_OTHER, "the clock has no date");
-    return levels ? MPI_SUCCESS : coll_error(MPI_ERR_ARG, "a profile without any level");
+    if (code == MPI_SUCCESS && (!gmtime_r(&now, &date) || !strftime(file->date, sizeof file->date,
+                                                                    "%Y-%m-%dT%H:%M:%SZ", &date)))
+        code = coll_error(MPI_ERR_OTHER, "the clock has no date");
+    return code;
 }
 
 static int file_error(const char *path, int error) {
@@ -153,14 +178,13 @@ static int write_file(const char *path, const coll_profilefile *file, const coll
     return code;
 }
 
-int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Cost cost[COLL_LEVELS],
-                       const int measured[COLL_LEVELS], const COLL_Curve copy[]) {
+int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *profile) {
     coll_comm *state;
     coll_profilefile file;
     int code = state_of(comm, "COLL_Profile_write", &state);
     if (code != MPI_SUCCESS)
         return code;
-    code = collect(cost, measured, copy, &file);
+    code = collect(profile, &file);
     if (code == MPI_SUCCESS)
         code = write_file(path, &file, &state->topo);
     return coll_raise(comm, code);

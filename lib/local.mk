@@ -7,6 +7,7 @@ libcoll_core_la_SOURCES = \
 	lib/coll.c \
 	lib/comm.c lib/comm.h \
 	lib/cores.c lib/cores.h \
+	lib/correction.c lib/correction.h \
 	lib/cost.c lib/cost.h \
 	lib/crc32c.c lib/crc32c.h \
 	lib/data.c lib/data.h \

@@ -34,12 +34,15 @@ const coll_profile *coll_profile_builtin(void) {
     return &builtin;
 }
 
+coll_level coll_profile_farthest(const coll_topo *topo) {
+    return topo->sites > 1   ? COLL_LEVEL_WIDE
+           : topo->racks > 1 ? COLL_LEVEL_SITE
+           : topo->nodes > 1 ? COLL_LEVEL_RACK
+                             : COLL_LEVEL_NODE;
+}
+
 const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo) {
-    coll_level level = topo->sites > 1   ? COLL_LEVEL_WIDE
-                       : topo->racks > 1 ? COLL_LEVEL_SITE
-                       : topo->nodes > 1 ? COLL_LEVEL_RACK
-                                         : COLL_LEVEL_NODE;
-    return &profile->level[level];
+    return &profile->level[coll_profile_farthest(topo)];
 }
 
 int coll_profile_sharing(const coll_topo *topo) {
@@ -53,7 +56,7 @@ static bool of_these_hosts(const coll_profilefile *file, const coll_topo *topo) 
     return false;
 }
 
-/* Takes the measured levels of FILE over what PROFILE holds. */
+/* Takes what FILE has measured over what PROFILE holds. */
 static void take(const coll_profilefile *file, const char *path, coll_profile *profile) {
     snprintf(profile->source, sizeof profile->source, "%s", path);
     for (int level = 0; level < COLL_LEVELS; level++) {
@@ -64,6 +67,8 @@ static void take(const coll_profilefile *file, const char *path, coll_profile *p
     for (int copy = 0; copy < COLL_COPIES; copy++)
         if (file->copy[copy].knots)
             profile->copy[copy] = file->copy[copy];
+    profile->corrections = file->corrections;
+    memcpy(profile->correction, file->correction, sizeof profile->correction);
 }
 
 /* The file that the user named: everything must be right. */

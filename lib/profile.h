@@ -5,6 +5,7 @@
 #ifndef COLL_LIB_PROFILE_H
 #define COLL_LIB_PROFILE_H
 
+#include "lib/correction.h"
 #include "lib/cost.h"
 #include "lib/topo.h"
 
@@ -22,6 +23,8 @@ typedef struct coll_profile {
     coll_cost level[COLL_LEVELS];
     bool measured[COLL_LEVELS]; /* false: the built-in values */
     coll_curve copy[COLL_COPIES];
+    int corrections;
+    coll_correction correction[COLL_CORRECTIONS];
 } coll_profile;
 
 /* Values typical of shared memory within nodes and of gigabit Ethernet between them. */
@@ -37,7 +40,9 @@ const coll_profile *coll_profile_builtin(void);
 int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
                       coll_profile *profile);
 
-/* The cost of the farthest level at which ranks of TOPO are apart: what bounds most algorithms. */
+/* The farthest level at which ranks of TOPO are apart, and its cost: what bounds most algorithms.
+ */
+coll_level coll_profile_farthest(const coll_topo *topo);
 const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo);
 
 /*

@@ -2,6 +2,7 @@
 
 #include "lib/profilefile.h"
 
+#include "lib/correction.h"
 #include "lib/cost.h"
 #include "lib/hostlist.h"
 
@@ -15,7 +16,7 @@
 #include <sys/stat.h>
 
 static const char SPACES[] = " \t";
-static const char FIRST_WORD[] = "libcoll-profile", VERSION[] = "2";
+static const char FIRST_WORD[] = "libcoll-profile", VERSION[] = "3";
 
 enum {
     MOST_LINE = 1023,     /* characters */
@@ -228,6 +229,65 @@ static bool parse_copy(parser *p, char *rest) {
     return refuse(p, "unknown copy '%.30s'; known: Mctc, Mctm, Mmtm", name);
 }
 
+/* The number of ranks of a correction, and the word "at" behind it. */
+static bool parse_ranks(parser *p, char **rest, COLL_Correction *read) {
+    double ranks = 0;
+    char *text = take_word(rest);
+    if (!parse_number(text, &ranks) || !(ranks >= 2 && ranks <= 1 << 24) || ranks != floor(ranks))
+        return refuse(p, "'%.30s' is no number of ranks, at least 2", text);
+    read->ranks = (int)ranks;
+    return strcmp(take_word(rest), "at") == 0 ||
+           refuse(p, "a correction needs the word 'at' before its sizes");
+}
+
+static bool is_there(const coll_profilefile *file, const COLL_Correction *c) {
+    for (int i = 0; i < file->corrections; i++) {
+        const COLL_Correction *other = &file->correction[i];
+        if (other->level == c->level && other->ranks == c->ranks &&
+            strcmp(other->operation, c->operation) == 0 &&
+            strcmp(other->algorithm, c->algorithm) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool take_name(parser *p, char **rest, char *name, size_t size) {
+    const char *word = take_word(rest);
+    return snprintf(name, size, "%s", word) < (int)size ||
+           refuse(p, "'%.60s' is too long for a name", word);
+}
+
+static bool parse_correction(parser *p, char *rest) {
+    coll_profilefile *file = p->file;
+    COLL_Correction read = {.knots = 0};
+    const char *name = take_word(&rest);
+    char *text;
+    read.level = (COLL_Level)find_level(name);
+    if (read.level == COLL_LEVELS)
+        return refuse(p, "unknown level '%.30s'; known: numa, node, rack, site, wide", name);
+    if (!take_name(p, &rest, read.operation, sizeof read.operation) ||
+        !take_name(p, &rest, read.algorithm, sizeof read.algorithm) ||
+        !parse_ranks(p, &rest, &read))
+        return false;
+    for (; *(text = take_word(&rest)); read.knots++) {
+        if (read.knots == COLL_CORRECTION_KNOTS)
+            return refuse(p, "more than %d sizes; measure again", COLL_CORRECTION_KNOTS);
+        if (!parse_number(text, &read.bytes[read.knots]) ||
+            !parse_number(text = take_word(&rest), &read.ratio[read.knots]))
+            return refuse(p, "'%.30s' is no number; a correction has pairs of bytes and ratio",
+                          text);
+    }
+    const char *fault = coll_correction_fault(&read);
+    if (fault)
+        return refuse(p, "the correction has %s; measure again by coll-profile", fault);
+    if (is_there(file, &read))
+        return refuse(p, "this correction is there already; keep one");
+    if (file->corrections == COLL_CORRECTIONS)
+        return refuse(p, "more than %d corrections; measure again", COLL_CORRECTIONS);
+    file->correction[file->corrections++] = read;
+    return true;
+}
+
 static bool parse_end(parser *p, char *rest) {
     p->ended = true;
     return check_end_of_line(p, rest);
@@ -251,8 +311,10 @@ static bool parse_line(parser *p, char *line) {
     static const struct {
         const char *word;
         bool (*parse)(parser *p, char *rest);
-    } kinds[] = {{"date", parse_date},         {"hosts", parse_hosts}, {"level", parse_level},
-                 {"curve", parse_level_curve}, {"copy", parse_copy},   {"end", parse_end}};
+    } kinds[] = {{"date", parse_date},   {"hosts", parse_hosts},
+                 {"level", parse_level}, {"curve", parse_level_curve},
+                 {"copy", parse_copy},   {"correction", parse_correction},
+                 {"end", parse_end}};
     if (p->line == 1)
         return parse_first(p, line);
     const char *word = take_word(&line);
@@ -263,7 +325,8 @@ static bool parse_line(parser *p, char *line) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(word, kinds[i].word) == 0)
             return kinds[i].parse(p, line);
-    return refuse(p, "unknown word '%.30s'; known: date, hosts, level, curve, copy, end", word);
+    return refuse(
+        p, "unknown word '%.30s'; known: date, hosts, level, curve, copy, correction, end", word);
 }
 
 /* Splits the next line off, LENGTH bytes before END; text has no control characters but tabs. */
@@ -456,6 +519,17 @@ static void print_copies(FILE *stream, const coll_profilefile *file) {
         }
 }
 
+static void print_corrections(FILE *stream, const coll_profilefile *file) {
+    for (int i = 0; i < file->corrections; i++) {
+        const COLL_Correction *c = &file->correction[i];
+        fprintf(stream, "correction %s %s %s %d at", COLL_Level_name(c->level), c->operation,
+                c->algorithm, c->ranks);
+        for (int k = 0; k < c->knots; k++)
+            fprintf(stream, " %.10g %.3g", c->bytes[k], c->ratio[k]);
+        fputc('\n', stream);
+    }
+}
+
 static void print_levels(FILE *stream, const coll_profilefile *file) {
     for (int level = 0; level < COLL_LEVELS; level++) {
         if (!file->measured[level])
@@ -484,6 +558,7 @@ bool coll_profilefile_print(FILE *stream, const coll_profilefile *file, const ch
     print_hosts(stream, hosts, count);
     print_levels(stream, file);
     print_copies(stream, file);
+    print_corrections(stream, file);
     fputs("end\n", stream);
     speak_as_before(plain, before);
     return true;

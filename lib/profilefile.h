@@ -1,7 +1,7 @@
 /*
  * Files of measured costs, which coll-profile writes. No MPI.
  *
- *     libcoll-profile 2
+ *     libcoll-profile 3
  *     # comments and empty lines may stand anywhere below the first line
  *     date 2026-11-20T07:13:54Z
  *     hosts n[0-3],login1
@@ -9,6 +9,7 @@
  *     curve rack L error 0.03 at 1 3.1e-05 1024 4.2e-05 65536 0.00058
  *     level site latency_s 6.2e-05 overhead_s 5e-06 per_byte_s 8.5e-09
  *     copy Mmtm error 0.1 at 64 2e-08 1048576 0.0002
+ *     correction rack bcast chain 16 at 512 1.4 8192 1.1
  *     end
  *
  * The date and the first line of hosts come once, the hosts (in Slurm's syntax, lib/hostlist.h) in
@@ -17,10 +18,12 @@
  * Of a level's figures the first three are always there; wake_s, per_rank_s, together_bytes_per_s
  * and buffer_bytes are 0 where they are missing. Below its line come its curves (COLL_Parameter),
  * and anywhere the copies in memory (COLL_Copy): the error of the fit, then knots of bytes and
- * seconds.
+ * seconds. A correction (COLL_Correction) has a number of ranks, then sizes and ratios; at most one
+ * for each level, operation, algorithm and number of ranks. Operations and algorithms that this
+ * library does not have are of no consequence.
  *
- * A file of another version is refused, the older one too: what version 1 called overhead was
- * measured less well.
+ * A file of another version is refused, older ones too: corrections belong to the model that they
+ * correct.
  */
 #ifndef COLL_LIB_PROFILEFILE_H
 #define COLL_LIB_PROFILEFILE_H
@@ -41,6 +44,8 @@ typedef struct coll_profilefile {
     COLL_Cost level[COLL_LEVELS];
     bool measured[COLL_LEVELS];
     COLL_Curve copy[COLL_COPIES];
+    int corrections;
+    COLL_Correction correction[COLL_CORRECTIONS];
 } coll_profilefile;
 
 typedef enum coll_profilefile_state {

@@ -6,13 +6,24 @@ static bool applicable(const coll_algorithm *algorithm, const coll_shape *call) 
     return !algorithm->applicable || algorithm->applicable(call);
 }
 
+double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
+                      const coll_profile *profile, const coll_values *values, double *model) {
+    double seconds = algorithm->predict(call, profile, values);
+    if (model)
+        *model = seconds;
+    return seconds * coll_correction_factor(profile->correction, profile->corrections,
+                                            call->operation, algorithm->name,
+                                            coll_profile_farthest(call->topo), call->topo->ranks,
+                                            (double)call->bytes);
+}
+
 static coll_choice choice(const coll_algorithm *algorithm, const coll_shape *call,
                           const coll_profile *profile, const coll_values *values, const char *why) {
     coll_choice made = {.algorithm = algorithm,
                         .values = values ? *values : coll_values_default(algorithm),
                         .why = why};
     if (call->bytes != COLL_BYTES_UNKNOWN)
-        made.predicted = algorithm->predict(call, profile, &made.values);
+        made.predicted = coll_predicted(algorithm, call, profile, &made.values, NULL);
     return made;
 }
 

@@ -16,6 +16,13 @@ typedef struct coll_choice {
 } coll_choice;
 
 /*
+ * Seconds that ALGORITHM takes for CALL with these values, by the cost model and the profile's
+ * correction; *MODEL, which may be NULL, is set to the model's word alone.
+ */
+double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
+                      const coll_profile *profile, const coll_values *values, double *model);
+
+/*
  * Chooses from TABLE (ended by NULL; its first entry applies everywhere and is what the library
  * stands back to). The user's word comes first. Without it that first entry on one node, since
  * there MPI's own shared memory is hard to beat, and for as few bytes as it says it is best for;

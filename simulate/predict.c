@@ -43,15 +43,16 @@ static COLL_Cost table_1(void) {
 /* Writes the profile and makes it count for communicators from now on. */
 static void set_profile(void) {
     char path[64];
-    int rank, code, measured[COLL_LEVELS] = {[COLL_LEVEL_RACK] = 1};
-    COLL_Cost cost[COLL_LEVELS] = {[COLL_LEVEL_RACK] = table_1()};
+    int rank, code;
+    COLL_Profile profile = {.cost = {[COLL_LEVEL_RACK] = table_1()},
+                            .measured = {[COLL_LEVEL_RACK] = 1}};
     COLL_Place places[64];
     snprintf(path, sizeof path, "table-1.%ld", (long)getpid());
     COLL_Places(MPI_COMM_WORLD, places);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank != 0)
         return; /* rank 0's word counts */
-    code = COLL_Profile_write(path, MPI_COMM_WORLD, cost, measured, NULL);
+    code = COLL_Profile_write(path, MPI_COMM_WORLD, &profile);
     if (code != MPI_SUCCESS || setenv("COLL_PROFILE", path, 1) != 0)
         clock_fail("predict: can't write the profile");
 }

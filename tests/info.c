@@ -28,7 +28,7 @@ static void write_profile(const char *path, const char *host, const char *body) 
     if (world_rank == 0) {
         FILE *file = fopen(path, "w");
         ck_assert_ptr_nonnull(file);
-        fprintf(file, "libcoll-profile 2\ndate 2026-11-20T07:13:54Z\nhosts %s\n%s",
+        fprintf(file, "libcoll-profile 3\ndate 2026-11-20T07:13:54Z\nhosts %s\n%s",
                 host ? host : name, body);
         fclose(file);
     }
@@ -135,27 +135,35 @@ END_TEST
 START_TEST(written_profiles_are_read_back) {
     MPI_Comm comm = fresh();
     char path[100], text[MPI_MAX_ERROR_STRING];
-    COLL_Cost cost[COLL_LEVELS] = {
-        [COLL_LEVEL_RACK] = {.latency = 0.0625, .overhead = 0.25, .per_byte = 0.5}};
-    int measured[COLL_LEVELS] = {[COLL_LEVEL_RACK] = 1}, nothing[COLL_LEVELS] = {0};
+    COLL_Profile profile = {
+        .cost = {[COLL_LEVEL_RACK] = {.latency = 0.0625, .overhead = 0.25, .per_byte = 0.5}},
+        .measured = {[COLL_LEVEL_RACK] = 1},
+        .corrections = 1,
+        .correction = {{COLL_LEVEL_NODE, "bcast", "binomial", 2, 1, {64}, {2.5}}}};
+    COLL_Profile nothing = profile;
+    memset(nothing.measured, 0, sizeof nothing.measured);
     COLL_Description d;
     snprintf(path, sizeof path, "%s/written", folder);
     int code = COLL_Describe(comm, &d);
     harness_assert(code == MPI_SUCCESS, "state");
     if (world_rank == 0)
-        code = COLL_Profile_write(path, comm, cost, measured, NULL);
+        code = COLL_Profile_write(path, comm, &profile);
     harness_assert(code == MPI_SUCCESS, "written");
     code = describe(path, &d, text);
     harness_assert(code == MPI_SUCCESS && has_level(&d) && d.nodes == 1 &&
                        strcmp(d.profile, path) == 0,
                    "%s", text);
 
-    bool good = COLL_Profile_write(path, comm, cost, nothing, NULL) != MPI_SUCCESS;
-    cost[COLL_LEVEL_RACK].latency = 0;
-    good = good && COLL_Profile_write(path, comm, cost, measured, NULL) != MPI_SUCCESS;
-    cost[COLL_LEVEL_RACK].latency = 1;
-    good = good && COLL_Profile_write("/dev/null", comm, cost, measured, NULL) != MPI_SUCCESS;
-    good = good && COLL_Profile_write("/nonexistent/p", comm, cost, measured, NULL) != MPI_SUCCESS;
+    bool good = COLL_Profile_write(path, comm, &nothing) != MPI_SUCCESS;
+    profile.cost[COLL_LEVEL_RACK].latency = 0;
+    good = good && COLL_Profile_write(path, comm, &profile) != MPI_SUCCESS;
+    profile.cost[COLL_LEVEL_RACK].latency = 1;
+    good = good && COLL_Profile_write("/dev/null", comm, &profile) != MPI_SUCCESS;
+    good = good && COLL_Profile_write("/nonexistent/p", comm, &profile) != MPI_SUCCESS;
+    profile.correction[0].ratio[0] = 0;
+    good = good && COLL_Profile_write(path, comm, &profile) != MPI_SUCCESS;
+    profile.corrections = COLL_CORRECTIONS + 1;
+    good = good && COLL_Profile_write(path, comm, &profile) != MPI_SUCCESS;
     harness_assert(good, "refusals");
     code = describe(path, &d, text);
     harness_assert(code == MPI_SUCCESS && has_level(&d), "refusals leave the file alone: %s", text);

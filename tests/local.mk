@@ -19,6 +19,7 @@ check_PROGRAMS += \
 	tests/cgroup \
 	tests/cluster \
 	tests/confirm \
+	tests/correction \
 	tests/cost \
 	tests/crc32c \
 	tests/doorbell \
@@ -150,7 +151,8 @@ endif
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
-	tests/restart.sh tests/simulate.sh tests/tools.sh tests/wordcount.sh tests/words.sh
+	tests/profile_lab.sh tests/restart.sh tests/simulate.sh tests/tools.sh tests/wordcount.sh \
+	tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD "libcoll-profile 2\ndate 2026-11-20T07:13:54Z\nhosts n[0-3],login1\n"
+#define HEAD "libcoll-profile 3\ndate 2026-11-20T07:13:54Z\nhosts n[0-3],login1\n"
 #define RACK "level rack latency_s 4.125e-05 overhead_s 5e-06 per_byte_s 8.5e-09\n"
 #define SITE                                                                                       \
     "level site latency_s 62.5e-6 overhead_s 0.000005 per_byte_s 1e-8 "                            \
@@ -21,8 +21,10 @@
 
 #define CURVE "curve rack L error 0.03125 at 1 3e-05 1024 4.5e-5 65536 0.0005\n"
 #define COPY "copy Mmtm error 0 at 64 2e-8\n"
+#define CORRECTION "correction rack bcast chain 16 at 512 1.5 8192 0.75\n"
 
-static const char WHOLE[] = HEAD "# a comment\n\n" RACK SITE "hosts m7\n" CURVE COPY "end\n";
+static const char WHOLE[] =
+    HEAD "# a comment\n\n" RACK SITE "hosts m7\n" CURVE COPY CORRECTION "end\n";
 
 static char problem[COLL_PROFILEFILE_PROBLEM];
 
@@ -56,6 +58,13 @@ START_TEST(values_are_exact) {
     ck_assert_int_eq(file.level[COLL_LEVEL_RACK].curve[COLL_SEND_GAP].knots, 0);
     ck_assert_int_eq(file.copy[COLL_COPY_MEMORY_TO_MEMORY].knots, 1);
     ck_assert(file.copy[COLL_COPY_MEMORY_TO_MEMORY].seconds[0] == 2e-8);
+    const COLL_Correction *chain = &file.correction[0];
+    ck_assert_int_eq(file.corrections, 1);
+    ck_assert(chain->level == COLL_LEVEL_RACK && chain->ranks == 16 && chain->knots == 2);
+    ck_assert_str_eq(chain->operation, "bcast");
+    ck_assert_str_eq(chain->algorithm, "chain");
+    ck_assert(chain->bytes[0] == 512 && chain->ratio[0] == 1.5);
+    ck_assert(chain->bytes[1] == 8192 && chain->ratio[1] == 0.75);
     coll_profilefile_free(&file);
 }
 END_TEST
@@ -66,7 +75,7 @@ START_TEST(harmless_variations_are_accepted) {
         HEAD "\t" RACK "  end \t\n",
         HEAD "level numa per_byte_s 1e-13 latency_s 100 overhead_s 1e-9\nend\n",
         HEAD RACK "end\n# after the end\n\n",
-        "libcoll-profile 2 \n" RACK "hosts a\ndate 2026-11-20T07:13:54Z\nend\n",
+        "libcoll-profile 3 \n" RACK "hosts a\ndate 2026-11-20T07:13:54Z\nend\n",
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         coll_profilefile file;
@@ -99,24 +108,40 @@ static const struct {
     {"\n", "line 1: not a profile"},
     {"libcoll-profil", "line 1: not a profile"},
     {"libcoll-profile\n", "line 1: version ''"},
-    {"libcoll-profile 1\n", "line 1: version '1' where this library reads 2"},
-    {"libcoll-profile 2 beta\n", "line 1: 'beta' is too much"},
-    {"libcoll-profile 2\n", "line 1: the file is truncated"},
+    {"libcoll-profile 1\n", "line 1: version '1' where this library reads 3"},
+    {"libcoll-profile 3 beta\n", "line 1: 'beta' is too much"},
+    {"libcoll-profile 3\n", "line 1: the file is truncated"},
     {HEAD RACK, "line 4: the file is truncated: it lacks its last line 'end'"},
-    {HEAD RACK "en", "line 5: unknown word 'en'; known: date, hosts, level, curve, copy, end"},
+    {HEAD RACK "en", "line 5: unknown word 'en'; known: date, hosts, level, curve, copy, "
+                     "correction, end"},
     {HEAD "end\n", "line 4: the file ends without any level"},
     {HEAD RACK "end\nend\n", "line 6: 'end' comes after the end"},
+    {HEAD RACK "correction\nend\n", "line 5: unknown level ''"},
+    {HEAD RACK "correction rack a-name-too-long-for-any chain 4 at 1 1\nend\n",
+     "line 5: 'a-name-too-long-for-any' is too long for a name"},
+    {HEAD RACK "correction rack bcast chain 1 at 1 1\nend\n", "line 5: '1' is no number of ranks"},
+    {HEAD RACK "correction rack bcast chain 2.5 at 1 1\nend\n",
+     "line 5: '2.5' is no number of ranks"},
+    {HEAD RACK "correction rack bcast chain 4 1 1\nend\n", "line 5: a correction needs the word"},
+    {HEAD RACK "correction rack bcast chain 4 at\nend\n", "line 5: the correction has too few"},
+    {HEAD RACK "correction rack bcast chain 4 at 1\nend\n", "line 5: '' is no number"},
+    {HEAD RACK "correction rack bcast chain 4 at 1 0\nend\n",
+     "line 5: the correction has a ratio that is not within 0.001 to 1000"},
+    {HEAD RACK "correction rack bcast chain 4 at 1 10^308\nend\n", "line 5: '10^308' is no number"},
+    {HEAD RACK "correction rack bcast chain 4 at 2 1 1 1\nend\n",
+     "line 5: the correction has a size that is not above the one before"},
+    {HEAD RACK CORRECTION CORRECTION "end\n", "line 6: this correction is there already"},
     {HEAD RACK "end of it\n", "line 5: 'of' is too much"},
     {HEAD RACK RACK "end\n", "line 5: level rack is there already"},
-    {"libcoll-profile 2\nhosts a\n" RACK "end\n", "line 4: the file ends without a date"},
-    {"libcoll-profile 2\ndate 2026-11-20T07:13:54Z\n" RACK "end\n",
+    {"libcoll-profile 3\nhosts a\n" RACK "end\n", "line 4: the file ends without a date"},
+    {"libcoll-profile 3\ndate 2026-11-20T07:13:54Z\n" RACK "end\n",
      "line 4: the file ends without hosts"},
     {HEAD "date 2026-11-20T07:13:54Z\n", "line 4: a second date"},
-    {"libcoll-profile 2\ndate yesterday\n", "line 2: date 'yesterday' is not like"},
-    {"libcoll-profile 2\ndate\n", "line 2: date '' is not like"},
-    {"libcoll-profile 2\nhosts\n", "line 2: no name in the hosts ''"},
-    {"libcoll-profile 2\nhosts n[0-\n", "line 2: "},
-    {"libcoll-profile 2\nhosts a b\n", "line 2: 'b' is too much"},
+    {"libcoll-profile 3\ndate yesterday\n", "line 2: date 'yesterday' is not like"},
+    {"libcoll-profile 3\ndate\n", "line 2: date '' is not like"},
+    {"libcoll-profile 3\nhosts\n", "line 2: no name in the hosts ''"},
+    {"libcoll-profile 3\nhosts n[0-\n", "line 2: "},
+    {"libcoll-profile 3\nhosts a b\n", "line 2: 'b' is too much"},
     {HEAD "level\n", "line 4: unknown level ''; known: numa, node, rack, site, wide"},
     {HEAD "level moon latency_s 1\n", "line 4: unknown level 'moon'"},
     {HEAD "level rack\n", "line 4: level rack has no latency_s"},
@@ -168,7 +193,7 @@ static const struct {
           "ELF\n",
      "line 4: byte 0x7f is not plain text"},
     {HEAD "\xff\xfe\n", "line 4: byte 0xff is not plain text"},
-    {"libcoll-profile 2\r\n", "line 1: byte 0x0d is not plain text"},
+    {"libcoll-profile 3\r\n", "line 1: byte 0x0d is not plain text"},
 };
 
 START_TEST(bad_files_are_refused_with_their_line) {
@@ -225,20 +250,23 @@ START_TEST(what_is_written_is_read_back) {
         hosts[i] = names[i];
     }
     static const COLL_Curve gap = {2, 0.125, {1, 1 << 20}, {1.5e-6, 0.25}};
-    coll_profilefile file = {.date = "2026-11-20T07:13:54Z",
-                             .copy = {[COLL_COPY_CACHE_TO_MEMORY] = gap},
-                             .level = {[COLL_LEVEL_NODE] = {.latency = 1.5e-6,
-                                                            .overhead = 2.25e-7,
-                                                            .per_byte = 3.125e-10},
-                                       [COLL_LEVEL_WIDE] = {.latency = 0.0625,
-                                                            .overhead = 1e-9,
-                                                            .per_byte = 1,
-                                                            .wake = 3e-5,
-                                                            .per_rank = 2.5e-6,
-                                                            .together = 1.25e8,
-                                                            .buffer = 61440,
-                                                            .curve = {[COLL_SEND_GAP] = gap}}},
-                             .measured = {[COLL_LEVEL_NODE] = true, [COLL_LEVEL_WIDE] = true}};
+    coll_profilefile file = {
+        .date = "2026-11-20T07:13:54Z",
+        .copy = {[COLL_COPY_CACHE_TO_MEMORY] = gap},
+        .level = {[COLL_LEVEL_NODE] = {.latency = 1.5e-6,
+                                       .overhead = 2.25e-7,
+                                       .per_byte = 3.125e-10},
+                  [COLL_LEVEL_WIDE] = {.latency = 0.0625,
+                                       .overhead = 1e-9,
+                                       .per_byte = 1,
+                                       .wake = 3e-5,
+                                       .per_rank = 2.5e-6,
+                                       .together = 1.25e8,
+                                       .buffer = 61440,
+                                       .curve = {[COLL_SEND_GAP] = gap}}},
+        .measured = {[COLL_LEVEL_NODE] = true, [COLL_LEVEL_WIDE] = true},
+        .corrections = 1,
+        .correction = {{COLL_LEVEL_WIDE, "gather", "credit", 9, 2, {1, 1 << 20}, {0.125, 1000}}}};
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
@@ -264,6 +292,8 @@ START_TEST(what_is_written_is_read_back) {
     }
     for (int i = 0; i < COLL_COPIES; i++)
         ck_assert(same_curve(&back.copy[i], &file.copy[i]));
+    ck_assert_int_eq(back.corrections, 1);
+    ck_assert_mem_eq(&back.correction[0], &file.correction[0], sizeof file.correction[0]);
     coll_profilefile_free(&back);
     free(text);
 }

@@ -64,7 +64,7 @@ done
 run 3 coll-profile --output p --json p.json --seconds 0.2 --noise 1e9 || fail "coll-profile"
 grep -q '^[a-z]*  *L  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*$' out || fail "L in the table"
 grep -q '^memory  *Mmtm ' out || fail "copies in the table"
-test "$(head -n 1 p)" = "libcoll-profile 2" || fail "first line of the profile"
+test "$(head -n 1 p)" = "libcoll-profile 3" || fail "first line of the profile"
 test "$(tail -n 1 p)" = end || fail "last line of the profile"
 grep -q "^hosts $(uname -n)\$" p || fail "hosts of the profile"
 for level in $(sed -n 's/^level \([a-z]*\) .*/\1/p' p); do
@@ -134,6 +134,7 @@ refuses "nowhere/j: can't be written" coll-profile --output results/p --json now
 for seconds in 0 -1 x nan 1e9; do
     refuses "--seconds $seconds: a number above 0" coll-profile --output results/p --seconds $seconds
 done
+refuses "--trials -1: a number from 0" coll-profile --output results/p --trials -1
 refuses "--noise 0: a number above 0" coll-profile --output results/p --noise 0
 refuses "one rank has nobody to measure against" coll-profile --output results/p
 counts="1 3"
@@ -214,7 +215,7 @@ refuses "unknown option --sise" coll-bench bcast --sise 1K
 
 # Profiles that are no good are an error of every program.
 cat <<END >foreign
-libcoll-profile 2
+libcoll-profile 3
 date 2026-11-20T07:13:54Z
 hosts elsewhere[0-9]
 level rack latency_s 1e-5 overhead_s 1e-6 per_byte_s 1e-9

@@ -21,7 +21,7 @@ typedef struct series {
     int rank, ranks;
     unsigned char *buffer;
     size_t bytes;
-    double lead; /* s: how far ahead a common start is announced; at rank 0 */
+    double lead, shortest_lead; /* s: how far ahead a common start is announced; at rank 0 */
     int *order;
     bool *given_up; /* rivals that are not repeated */
 } series;
@@ -42,8 +42,11 @@ static double processor_seconds(void) {
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
+/* The longest sleep between looks, in ns: while nobody works yet, and while others may. */
+enum { SHORT_NAP = 100000, LONG_NAP = 1000000 };
+
 /* Waits with sleeps: a rank that is done must not take the processor from those that are not. */
-static int wait_politely(int code, MPI_Request *request) {
+static int wait_politely(int code, MPI_Request *request, long longest) {
     long nap = 20000; /* ns */
     for (int done = 0; code == MPI_SUCCESS;) {
         code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
@@ -51,7 +54,7 @@ static int wait_politely(int code, MPI_Request *request) {
             break;
         struct timespec time = {.tv_nsec = nap};
         nanosleep(&time, NULL);
-        nap = nap < 1000000 ? 2 * nap : nap;
+        nap = nap < longest ? 2 * nap : nap;
     }
     return code;
 }
@@ -59,12 +62,13 @@ static int wait_politely(int code, MPI_Request *request) {
 /* All ranks wait for a date that rank 0 announces. *LATE: this one heard of it only afterwards. */
 static int start_together(const series *s, double *start, bool *late) {
     MPI_Request request;
-    int code = wait_politely(MPI_Ibarrier(s->comm, &request), &request);
+    int code = wait_politely(MPI_Ibarrier(s->comm, &request), &request, SHORT_NAP);
     if (code != MPI_SUCCESS)
         return code;
     if (s->rank == 0)
         *start = common_clock_now(s->clock) + s->lead;
-    code = wait_politely(MPI_Ibcast(start, 1, MPI_DOUBLE, 0, s->comm, &request), &request);
+    code =
+        wait_politely(MPI_Ibcast(start, 1, MPI_DOUBLE, 0, s->comm, &request), &request, SHORT_NAP);
     *late = common_clock_now(s->clock) > *start;
     if (code == MPI_SUCCESS)
         common_clock_wait(s->clock, *start);
@@ -86,7 +90,7 @@ static double count_drops(const series *s) {
 static int run_once(const series *s, const contender *c, unsigned seed, double *seconds,
                     bool *together, bench_result *result) {
     enum { ELAPSED, LATE, ERROR, WRONG, MARKS };
-    double marks[MARKS] = {0}, worst[MARKS], start = 0, spent, spent_by_all;
+    double marks[MARKS] = {0}, worst[MARKS], start = 0, spent;
     MPI_Request request;
     const operation *op = s->settings->operation;
     operation_run run = described(s, seed);
@@ -107,16 +111,15 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     bool checked = s->settings->verify && c->kind != CONTENDER_WIRE && failure == MPI_SUCCESS;
     marks[WRONG] = checked && !op->verify(&run);
 
-    code = wait_politely(
-        MPI_Iallreduce(marks, worst, MARKS, MPI_DOUBLE, MPI_MAX, s->comm, &request), &request);
-    if (code == MPI_SUCCESS)
-        code = MPI_Allreduce(&spent, &spent_by_all, 1, MPI_DOUBLE, MPI_SUM, s->comm);
+    code =
+        wait_politely(MPI_Iallreduce(marks, worst, MARKS, MPI_DOUBLE, MPI_MAX, s->comm, &request),
+                      &request, LONG_NAP);
     if (code != MPI_SUCCESS)
         return code;
     *seconds = worst[ELAPSED];
     *together = worst[LATE] == 0;
     if (*together) {
-        result->processor += spent_by_all;
+        result->processor += spent;
         result->dropped += count_drops(s) - dropped;
     }
     result->error = (int)worst[ERROR];
@@ -124,7 +127,10 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     return MPI_SUCCESS;
 }
 
-/* The same, again with more time for the announcement where some rank did not hear it in time. */
+/*
+ * The same, again with more time for the announcement where some rank did not hear it in time, and
+ * with less from then on: hiccups are rare, and most of a short run's time would be spent waiting.
+ */
 static int run_together(series *s, const contender *c, unsigned seed, double *seconds,
                         bench_result *result) {
     bool together = false;
@@ -132,8 +138,7 @@ static int run_together(series *s, const contender *c, unsigned seed, double *se
         code = run_once(s, c, seed, seconds, &together, result);
         if (code != MPI_SUCCESS || result->error != MPI_SUCCESS)
             return code;
-        if (!together)
-            s->lead *= 2;
+        s->lead = together ? fmax(0.95 * s->lead, s->shortest_lead) : 2 * s->lead;
     }
     return MPI_SUCCESS;
 }
@@ -209,6 +214,17 @@ static int decide(const series *s, int done, double began, const bench_result re
     return MPI_Bcast(more, 1, MPI_INT, 0, s->comm);
 }
 
+/* Makes means of a contender's sums, and of every rank's processor time that of all. */
+static int sum_up(const series *s, bench_result *result) {
+    stats_sort(result->samples, result->count);
+    int code = MPI_Allreduce(MPI_IN_PLACE, &result->processor, 1, MPI_DOUBLE, MPI_SUM, s->comm);
+    if (result->count) {
+        result->processor /= result->count;
+        result->dropped /= result->count;
+    }
+    return code;
+}
+
 static int run_rounds(series *s, bench_result results[],
                       void (*progress)(int round, double seconds)) {
     int code = MPI_SUCCESS;
@@ -226,12 +242,8 @@ static int run_rounds(series *s, bench_result results[],
         if (code == MPI_SUCCESS)
             code = decide(s, done, began, results, &more);
     }
-    for (int i = 0; i < s->list->count; i++)
-        if (results[i].count) {
-            stats_sort(results[i].samples, results[i].count);
-            results[i].processor /= results[i].count;
-            results[i].dropped /= results[i].count;
-        }
+    for (int i = 0; i < s->list->count && code == MPI_SUCCESS; i++)
+        code = sum_up(s, &results[i]);
     return code;
 }
 
@@ -258,7 +270,7 @@ int bench_run(const contender_list *list, size_t bytes, const bench_settings *se
     MPI_Comm_rank(comm, &s.rank);
     MPI_Comm_size(comm, &s.ranks);
     /* Time for the announcement to reach everybody, whatever the network. */
-    s.lead = 1e-3 + 8 * clock->uncertainty + 50e-6 * s.ranks;
+    s.lead = s.shortest_lead = 1e-3 + 8 * clock->uncertainty + 50e-6 * s.ranks;
     int good = allocate(&s, results);
     int code = MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm);
     if (code == MPI_SUCCESS)

@@ -413,6 +413,7 @@ static void print_row(const command *options, const contender *c, const bench_re
         cli_json_text(&row, "runs", prediction->spec);
         cli_json_integer(&row, "rival", prediction->rival);
         cli_json_number(&row, "predicted_us", predicted * 1e6);
+        cli_json_number(&row, "model_us", prediction->model * 1e6);
     }
     cli_json_end(&row);
 }

@@ -232,9 +232,9 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
                             FILE *json) {
     printf("%c %-44s ", c->chosen ? '*' : ' ', c->spec);
     if (c->applicable)
-        printf("%14.1f", c->predicted * 1e6);
+        printf("%14.1f %12.1f", c->predicted * 1e6, c->model * 1e6);
     else
-        printf("%14s", "can't run here");
+        printf("%14s %12s", "can't run here", "");
     printf("%s%s\n", c->chosen ? "  chosen: " : "", c->chosen ? c->why : "");
 
     const char *colon = strchr(c->spec, ':');
@@ -247,6 +247,7 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
     cli_json_integer(&line, "bytes", (int64_t)options->bytes);
     cli_json_integer(&line, "applicable", c->applicable);
     cli_json_number(&line, "predicted_us", c->predicted * 1e6);
+    cli_json_number(&line, "model_us", c->model * 1e6);
     cli_json_integer(&line, "chosen", c->chosen);
     cli_json_text(&line, "why", c->chosen ? c->why : "");
     cli_json_end(&line);
@@ -277,7 +278,7 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
     qsort(candidates, (size_t)count, sizeof *candidates, by_time);
     printf("# %s of %" PRIu64 " bytes, root %" PRId64 " of %d ranks; costs: %s\n",
            options->operation, options->bytes, options->root, ranks, d->profile);
-    printf("  %-44s %14s\n", "algorithm", "predicted_us");
+    printf("  %-44s %14s %12s\n", "algorithm", "predicted_us", "model_us");
     for (int i = 0; i < count; i++)
         print_candidate(options, &candidates[i], ranks, json);
     print_notes(d, ranks);

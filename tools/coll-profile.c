@@ -1,4 +1,6 @@
-/* coll-profile: options; survey.h measures, model.h works the parameters out, sheet.h shows them.
+/*
+ * coll-profile: options; survey.h measures, model.h works the parameters out, trial.h tries the
+ * algorithms, sheet.h shows it all.
  */
 #include "config.h"
 
@@ -7,6 +9,7 @@
 #include "tools/profile-dcp.h"
 #include "tools/sheet.h"
 #include "tools/survey.h"
+#include "tools/trial.h"
 
 #include <coll.h>
 
@@ -25,11 +28,13 @@ static const char help[] =
     "\n"
     "Measures what messages cost at each level at which the ranks are apart (NUMA domain, node,\n"
     "rack, site, wide area), as functions of their size: the parameters of Tam and Wang's model.\n"
-    "Writes a profile for the library to choose algorithms by.\n"
+    "Then runs libcoll's broadcasts and gathers of 768 bytes to 48 KB, and notes by how much the\n"
+    "model is wrong about them. Writes a profile for the library to choose algorithms by.\n"
     "\n"
     "  --output FILE  the profile; name it by COLL_PROFILE, or put it where the library looks:\n"
     "                 ~/.config/libcoll/profile or /etc/libcoll/profile\n"
-    "  --seconds S    how long to measure, in all (default 40); slow links take longer\n"
+    "  --seconds S    how long to measure messages, in all (default 40); slow links take longer\n"
+    "  --trials S     how long to run algorithms, in all (default 60); 0: not at all\n"
     "  --noise R      leave a parameter out, and keep the built-in one, where a usual round takes\n"
     "                 more than R times longer than the best one (default 0.5)\n"
     "  --no-flood     don't look for the switches' buffer, which takes bursts of datagrams, at\n"
@@ -42,7 +47,7 @@ static const char help[] =
 
 typedef struct command {
     const char *output, *plot, *json;
-    double seconds, noise;
+    double seconds, trials, noise;
     bool flood, help, version;
 } command;
 
@@ -57,6 +62,10 @@ static bool take_option(int option, const char *text, command *options) {
         return (cli_parse_number(text, &options->seconds) && options->seconds > 0 &&
                 options->seconds <= 3600) ||
                cli_refuse(&problem, "--seconds %s: a number above 0, to 3600, is needed", text);
+    case 't':
+        return (cli_parse_number(text, &options->trials) && options->trials >= 0 &&
+                options->trials <= 3600) ||
+               cli_refuse(&problem, "--trials %s: a number from 0 to 3600 is needed", text);
     case 'n':
         return (cli_parse_number(text, &options->noise) && options->noise > 0) ||
                cli_refuse(&problem, "--noise %s: a number above 0 is needed", text);
@@ -79,15 +88,12 @@ static bool take_option(int option, const char *text, command *options) {
 }
 
 static bool parse(int argc, char **argv, command *options) {
-    static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
-                                                 {"seconds", required_argument, NULL, 's'},
-                                                 {"noise", required_argument, NULL, 'n'},
-                                                 {"no-flood", no_argument, NULL, 'f'},
-                                                 {"plot", required_argument, NULL, 'p'},
-                                                 {"json", required_argument, NULL, 'j'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {"version", no_argument, NULL, 'v'},
-                                                 {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {
+        {"output", required_argument, NULL, 'o'}, {"seconds", required_argument, NULL, 's'},
+        {"trials", required_argument, NULL, 't'}, {"noise", required_argument, NULL, 'n'},
+        {"no-flood", no_argument, NULL, 'f'},     {"plot", required_argument, NULL, 'p'},
+        {"json", required_argument, NULL, 'j'},   {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0}};
     int option;
     while ((option = cli_next_option(&problem, "coll-profile", argc, argv, long_options)) >= 0)
         if (!take_option(option, optarg, options))
@@ -132,30 +138,44 @@ static void show_progress(const char *what) {
     fflush(stderr);
 }
 
-/* Rank 0: the profile, the table and the picture. */
-static bool report(const command *options, const survey *s, FILE *json) {
-    static model m;
-    COLL_Cost cost[COLL_LEVELS];
-    COLL_Curve copy[COLL_COPIES];
-    int measured[COLL_LEVELS], levels = 0;
-    model_make(s, options->noise, &m);
+/* What is known of the machine, without what trials show. */
+static bool make_profile(const survey *s, const model *m, COLL_Profile *profile) {
+    int levels = 0;
     for (int level = 0; level < COLL_LEVELS; level++) {
-        cost[level] = m.level[level].cost;
-        measured[level] = s->level[level].pairs && !m.level[level].noisy;
-        levels += measured[level];
+        profile->cost[level] = m->level[level].cost;
+        profile->measured[level] = s->level[level].pairs && !m->level[level].noisy;
+        levels += profile->measured[level];
     }
     for (int i = 0; i < COLL_COPIES; i++)
-        copy[i] = m.copy[i].fitted;
-    if (!levels)
-        return cli_refuse(&problem, "every level is too noisy; see what else uses the machines, or "
-                                    "raise --seconds or --noise; nothing is written");
-    int code = COLL_Profile_write(options->output, s->comm, cost, measured, copy);
-    if (code != MPI_SUCCESS)
-        return cli_refuse_code(&problem, code);
-    sheet_print(s, &m, json);
-    printf("# written to %s\n", options->output);
-    if (options->plot && !sheet_plot(s, &m, options->plot, &problem))
+        profile->copy[i] = m->copy[i].fitted;
+    return levels || cli_refuse(&problem, "every level is too noisy; see what else uses the "
+                                          "machines, or raise --seconds or --noise; nothing is "
+                                          "written");
+}
+
+static bool write_profile(const command *options, const survey *s, const COLL_Profile *profile) {
+    int code = COLL_Profile_write(options->output, s->comm, profile);
+    return code == MPI_SUCCESS || cli_refuse_code(&problem, code);
+}
+
+/* Rank 0: the model's part of the profile, the table and the picture. */
+static bool report_model(const command *options, const survey *s, COLL_Profile *profile,
+                         FILE *json) {
+    static model m;
+    model_make(s, options->noise, &m);
+    if (!make_profile(s, &m, profile) || !write_profile(options, s, profile))
         return false;
+    sheet_print(s, &m, json);
+    return !options->plot || sheet_plot(s, &m, options->plot, &problem);
+}
+
+/* Rank 0: the profile once more, with what the trials showed. */
+static bool report_trials(const command *options, const survey *s, const COLL_Profile *profile,
+                          FILE *json) {
+    if (profile->corrections && !write_profile(options, s, profile))
+        return false;
+    sheet_print_corrections(profile, json);
+    printf("# written to %s\n", options->output);
     return fflush(stdout) == 0 || cli_refuse(&problem, "stdout: %s", strerror(errno));
 }
 
@@ -171,11 +191,10 @@ static bool plan(survey *s) {
                                          "mpirun with a rank on every host");
 }
 
-/* An error here may be one rank's alone, while others wait for it. */
-static void run(survey *s) {
-    bool terminal = isatty(STDERR_FILENO);
-    int code = survey_run(s, terminal ? show_progress : NULL);
-    if (s->rank == 0 && terminal)
+/* A step that all ranks take part in. An error may be one rank's alone, while others wait for it.
+ */
+static void finish(const survey *s, int code) {
+    if (s->rank == 0 && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     if (code == MPI_SUCCESS)
         return;
@@ -183,7 +202,19 @@ static void run(survey *s) {
     cli_abort(s->comm, program, "%s", problem.text);
 }
 
+/* The algorithms are measured against what the profile just written says of them. */
+static void run_trials(const command *options, survey *s, COLL_Profile *profile,
+                       void (*progress)(const char *what)) {
+    if (s->rank == 0 && setenv("COLL_PROFILE", options->output, 1) != 0)
+        cli_refuse(&problem, "out of memory");
+    agree(s->comm);
+    finish(s, trial_run(s->comm, s->places, options->trials, profile->correction,
+                        &profile->corrections, progress));
+}
+
 static void measure(const command *options, survey *s) {
+    static COLL_Profile profile;
+    void (*progress)(const char *) = isatty(STDERR_FILENO) ? show_progress : NULL;
     FILE *json = NULL;
     if (s->rank == 0 && check_output(options->output) &&
         (!options->plot || check_plot(options->plot)))
@@ -191,9 +222,14 @@ static void measure(const command *options, survey *s) {
     agree(s->comm);
     plan(s);
     agree(s->comm);
-    run(s);
+    finish(s, survey_run(s, progress));
     if (s->rank == 0)
-        report(options, s, json);
+        report_model(options, s, &profile, json);
+    agree(s->comm);
+    if (options->trials > 0)
+        run_trials(options, s, &profile, progress);
+    if (s->rank == 0)
+        report_trials(options, s, &profile, json);
     cli_json_close(&problem, json, options->json);
     agree(s->comm);
 }
@@ -202,7 +238,7 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--dcp") == 0)
         return profile_dcp_main(argc, argv);
     static survey s;
-    command options = {.seconds = 40, .noise = 0.5, .flood = true};
+    command options = {.seconds = 40, .trials = 60, .noise = 0.5, .flood = true};
     parse(argc, argv, &options);
     if (!*problem.text && options.help)
         return fputs(help, stdout) < 0;

@@ -5,19 +5,23 @@ libcli_la_SOURCES = \
 	tools/cli.c tools/cli.h \
 	tools/stats.c tools/stats.h
 
+# libbench.la: algorithms side by side.
+noinst_LTLIBRARIES += libbench.la
+libbench_la_SOURCES = \
+	tools/bench.c tools/bench.h \
+	tools/clock.c tools/clock.h \
+	tools/contender.c tools/contender.h \
+	tools/drops.c tools/drops.h \
+	tools/operation.c tools/operation.h
+
 bin_PROGRAMS += coll-bench
 coll_bench_SOURCES = \
 	tools/bench-dcp.c tools/bench-dcp.h \
-	tools/bench.c tools/bench.h \
-	tools/clock.c tools/clock.h \
 	tools/coll-bench.c \
 	tools/dcp-job.c tools/dcp-job.h \
-	tools/contender.c tools/contender.h \
-	tools/drops.c tools/drops.h \
-	tools/operation.c tools/operation.h \
 	tools/overlap.c tools/overlap.h \
 	tools/rivals.c tools/rivals.h
-coll_bench_LDADD = libcli.la libcoll.la
+coll_bench_LDADD = libbench.la libcli.la libcoll.la
 
 bin_PROGRAMS += coll-info
 coll_info_SOURCES = \
@@ -36,7 +40,6 @@ libsurvey_la_SOURCES = \
 	tools/model.c tools/model.h \
 	tools/pairs.c tools/pairs.h \
 	tools/probe.c tools/probe.h \
-	tools/sheet.c tools/sheet.h \
 	tools/survey.c tools/survey.h
 
 bin_PROGRAMS += coll-profile
@@ -45,5 +48,7 @@ coll_profile_SOURCES = \
 	tools/coll-profile.c \
 	tools/dcp-job.c tools/dcp-job.h \
 	tools/overlap.c tools/overlap.h \
-	tools/profile-dcp.c tools/profile-dcp.h
-coll_profile_LDADD = libsurvey.la libcli.la libcoll.la
+	tools/profile-dcp.c tools/profile-dcp.h \
+	tools/sheet.c tools/sheet.h \
+	tools/trial.c tools/trial.h
+coll_profile_LDADD = libsurvey.la libbench.la libcli.la libcoll.la

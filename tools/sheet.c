@@ -2,6 +2,8 @@
 
 #include "tools/sheet.h"
 
+#include "tools/trial.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -80,6 +82,39 @@ void sheet_print(const survey *s, const model *m, FILE *json) {
     for (int level = 0; level < COLL_LEVELS; level++)
         if (s->level[level].pairs)
             print_summary(&s->level[level], &m->level[level], COLL_Level_name(level), json);
+}
+
+static void print_correction(const COLL_Correction *c, FILE *json) {
+    printf("%-6s %-7s %-18s %6d ", COLL_Level_name(c->level), c->operation, c->algorithm, c->ranks);
+    for (int size = 0, knot = 0; size < TRIAL_SIZES; size++) {
+        if (knot == c->knots || c->bytes[knot] != (double)trial_size[size]) {
+            printf(" %7s", "-");
+            continue;
+        }
+        printf(" %7.2f", c->ratio[knot]);
+        cli_json line;
+        cli_json_begin(&line, json);
+        cli_json_text(&line, "level", COLL_Level_name(c->level));
+        cli_json_text(&line, "op", c->operation);
+        cli_json_text(&line, "algorithm", c->algorithm);
+        cli_json_integer(&line, "ranks", c->ranks);
+        cli_json_number(&line, "bytes", c->bytes[knot]);
+        cli_json_number(&line, "ratio", c->ratio[knot++]);
+        cli_json_end(&line);
+    }
+    putchar('\n');
+}
+
+void sheet_print_corrections(const COLL_Profile *profile, FILE *json) {
+    if (!profile->corrections)
+        return;
+    printf("\n# by how much the model is wrong: what algorithms took over what it says\n");
+    printf("%-6s %-7s %-18s %6s ", "level", "op", "algorithm", "ranks");
+    for (int size = 0; size < TRIAL_SIZES; size++)
+        printf(" %7zu", trial_size[size]);
+    putchar('\n');
+    for (int i = 0; i < profile->corrections; i++)
+        print_correction(&profile->correction[i], json);
 }
 
 /* --- The picture --- */

@@ -1,5 +1,6 @@
 # Reads rows of coll-bench --predict, each with a shape, and prints how often auto's pick was within
-# 5 % of the fastest algorithm, every miss, and the errors of the predictions.
+# 5 % of the fastest algorithm, every miss, and the errors of the predictions, by the model alone and
+# with the profile's corrections.
 
 # The value of KEY in the line: text without its quotes, or a number.
 function field(key,    rest) {
@@ -45,13 +46,17 @@ function absolute(x) {
     name = field("op") " " algorithm
     if (!(name in count))
         names[++algorithms] = name
-    error = absolute(predicted / median - 1)
+    error = absolute(field("model_us") / median - 1)
     count[name]++
     sum[name] += error
     if (error > worst[name]) {
         worst[name] = error
         where[name] = cell
     }
+    error = absolute(predicted / median - 1)
+    corrected[name] += error
+    if (error > corrected_worst[name])
+        corrected_worst[name] = error
 }
 
 END {
@@ -68,11 +73,13 @@ END {
         print "no rows" > "/dev/stderr"
         exit 1
     }
-    printf "\n%-30s %6s %10s %10s  %s\n", "prediction error of", "cells", "mean", "worst", "where"
+    printf "\n%-30s %6s %10s %10s %10s %10s  %s\n", "prediction error of", "cells", "corrected",
+        "worst", "model", "worst", "where"
     for (i = 1; i <= algorithms; i++) {
         name = names[i]
-        printf "%-30s %6d %9.1f%% %9.1f%%  %s\n", name, count[name], 100 * sum[name] / count[name],
-            100 * worst[name], where[name]
+        printf "%-30s %6d %9.1f%% %9.1f%% %9.1f%% %9.1f%%  %s\n", name, count[name],
+            100 * corrected[name] / count[name], 100 * corrected_worst[name],
+            100 * sum[name] / count[name], 100 * worst[name], where[name]
     }
     printf "\nauto's pick is within 5 %% of the fastest in %d of %d cells: %.1f %%; on average %.3f times as slow\n",
         hits, cells, 100 * hits / cells, total / cells

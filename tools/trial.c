@@ -1,0 +1,204 @@
+#include "config.h"
+
+#include "tools/trial.h"
+
+#include "tools/asleep.h"
+#include "tools/bench.h"
+#include "tools/pairs.h"
+#include "tools/stats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const size_t trial_size[TRIAL_SIZES] = {768, 1536, 3 << 10, 6 << 10, 12 << 10, 24 << 10, 48 << 10};
+
+static const char *const operations[] = {"bcast", "gather"};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+/* All ranks, a third of them, a ninth, and no more, as long as there are so many. */
+enum { GROUPS = 3, SPARSER = 3, FEWEST = 3 };
+
+enum { CANDIDATES = 32, LEAST_ROUNDS = 6, MOST_ROUNDS = 200 };
+
+/* Rounds go on until the medians are known to within the first share of themselves or time is up;
+ * those that are not known to within the second one then are left out. */
+static const double STEADY = 0.03, NOISY = 0.4;
+
+/* Ranks outside a group sleep for so long between looks for its end; s. */
+static const double NAP = 5e-3;
+
+/* The ranks of a group, nearest to rank 0 of all first. */
+typedef struct group {
+    MPI_Comm comm; /* MPI_COMM_NULL on others */
+    int ranks;
+    COLL_Level level; /* the farthest at which they are apart */
+} group;
+
+typedef struct trial {
+    group group;
+    const operation *operation;
+    common_clock clock;
+    contender_list list; /* all candidates */
+    double seconds;      /* for one size */
+} trial;
+
+/* This rank's place in the order of distance from rank 0. */
+static int position_of(int rank, const COLL_Place places[], int ranks) {
+    COLL_Level own = pairs_level(&places[0], &places[rank]);
+    int before = 0;
+    for (int other = 0; other < ranks; other++) {
+        COLL_Level level = pairs_level(&places[0], &places[other]);
+        before += level < own || (level == own && other < rank);
+    }
+    return before;
+}
+
+static int make_group(MPI_Comm comm, const COLL_Place places[], int count, group *made) {
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    *made = (group){.comm = MPI_COMM_NULL, .ranks = count};
+    for (int other = 0; other < ranks; other++) {
+        COLL_Level level = pairs_level(&places[0], &places[other]);
+        if (level > made->level && position_of(other, places, ranks) < count)
+            made->level = level;
+    }
+    int position = position_of(rank, places, ranks);
+    int code = MPI_Comm_split(comm, position < count ? 0 : MPI_UNDEFINED, position, &made->comm);
+    if (code == MPI_SUCCESS && made->comm != MPI_COMM_NULL)
+        code = MPI_Comm_set_errhandler(made->comm, MPI_ERRORS_RETURN);
+    return code;
+}
+
+/* Adds all candidates of the operation that can be chosen. */
+static int add_candidates(trial *t) {
+    COLL_Candidate candidates[CANDIDATES];
+    const char *names[CANDIDATES + 1] = {NULL};
+    int count, added = 0;
+    int code = COLL_Explain(t->operation->library, (MPI_Count)trial_size[TRIAL_SIZES - 1], 0,
+                            t->group.comm, candidates, CANDIDATES, &count);
+    for (int i = 0; code == MPI_SUCCESS && i < count && i < CANDIDATES; i++)
+        if (candidates[i].applicable && !candidates[i].rival)
+            names[added++] = candidates[i].name;
+    return code == MPI_SUCCESS ? contender_add_ours(&t->list, t->operation->library, names,
+                                                    t->operation->ours, t->group.comm)
+                               : code;
+}
+
+/* What the model says of each contender at BYTES, in s: 0 of those that can't run. */
+static int ask_model(const trial *t, size_t bytes, double model[]) {
+    COLL_Candidate candidates[CANDIDATES];
+    int count, code = COLL_Explain(t->operation->library, (MPI_Count)bytes, 0, t->group.comm,
+                                   candidates, CANDIDATES, &count);
+    for (int i = 0; i < t->list.count && code == MPI_SUCCESS; i++) {
+        model[i] = 0;
+        for (int j = 0; j < count && j < CANDIDATES; j++)
+            if (candidates[j].applicable &&
+                strcmp(candidates[j].name, t->list.at[i].algorithm) == 0)
+                model[i] = candidates[j].model;
+    }
+    return code;
+}
+
+/* Whether the least rounds fit into the time, as far as the model knows. */
+static bool is_affordable(const trial *t, const double model[]) {
+    double round = 0;
+    for (int i = 0; i < t->list.count; i++)
+        round += model[i];
+    return round * LEAST_ROUNDS < t->seconds;
+}
+
+/* The correction of contender I among those of its trial, FOUND[0] to FOUND[contenders - 1]. */
+static void add_knot(const trial *t, int i, size_t bytes, double model, const bench_result *result,
+                     COLL_Correction *found) {
+    if (!(model > 0) || result->error != MPI_SUCCESS || !result->count ||
+        !stats_median_is_steady(result->samples, result->count, NOISY))
+        return;
+    if (!found->knots) {
+        *found = (COLL_Correction){.level = t->group.level, .ranks = t->group.ranks};
+        snprintf(found->operation, sizeof found->operation, "%s", t->operation->library);
+        snprintf(found->algorithm, sizeof found->algorithm, "%s", t->list.at[i].algorithm);
+    }
+    found->bytes[found->knots] = (double)bytes;
+    found->ratio[found->knots++] = stats_quantile(result->samples, result->count, 0.5) / model;
+}
+
+static int try_size(const trial *t, size_t bytes, COLL_Correction found[]) {
+    const bench_settings settings = {.operation = t->operation,
+                                     .warmups = 1,
+                                     .least = LEAST_ROUNDS,
+                                     .most = MOST_ROUNDS,
+                                     .seconds = t->seconds,
+                                     .steady = STEADY};
+    double model[CANDIDATES];
+    bench_result results[CANDIDATES];
+    int code = ask_model(t, bytes, model);
+    if (code != MPI_SUCCESS || !is_affordable(t, model))
+        return code;
+    code = bench_run(&t->list, bytes, &settings, &t->clock, t->group.comm, results, NULL);
+    for (int i = 0; i < t->list.count && code == MPI_SUCCESS; i++)
+        add_knot(t, i, bytes, model[i], &results[i], &found[i]);
+    bench_free(results, t->list.count);
+    return code;
+}
+
+/* All sizes of one operation; what is found is appended on the group's rank 0. */
+static int try_operation(trial *t, COLL_Correction found[], int *count,
+                         void (*progress)(const char *what)) {
+    COLL_Correction here[CANDIDATES] = {{.knots = 0}};
+    int rank, code = add_candidates(t);
+    MPI_Comm_rank(t->group.comm, &rank);
+    for (int i = 0; i < TRIAL_SIZES && code == MPI_SUCCESS; i++) {
+        char what[80];
+        snprintf(what, sizeof what, "trials: %s of %zu bytes, %d ranks", t->operation->name,
+                 trial_size[i], t->group.ranks);
+        if (rank == 0 && progress)
+            progress(what);
+        code = try_size(t, trial_size[i], here);
+    }
+    for (int i = 0; i < t->list.count && rank == 0; i++)
+        if (here[i].knots && *count < COLL_CORRECTIONS)
+            found[(*count)++] = here[i];
+    contender_free(&t->list);
+    return code;
+}
+
+/* The time is shared out evenly, whatever the sizes. */
+static int try_group(const group *g, double seconds, COLL_Correction found[], int *count,
+                     void (*progress)(const char *what)) {
+    trial t = {.group = *g, .seconds = seconds / (OPERATIONS * TRIAL_SIZES)};
+    int code = common_clock_init(&t.clock, g->comm);
+    for (int i = 0; i < OPERATIONS && code == MPI_SUCCESS; i++) {
+        t.operation = operation_find(operations[i]);
+        code = try_operation(&t, found, count, progress);
+    }
+    return code;
+}
+
+/* The nearest RANKS, while all others sleep. */
+static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, double seconds,
+                     COLL_Correction found[], int *count, void (*progress)(const char *what)) {
+    group g;
+    MPI_Request end;
+    int code = make_group(comm, places, ranks, &g);
+    if (code == MPI_SUCCESS && g.comm != MPI_COMM_NULL && g.level >= COLL_LEVEL_RACK)
+        code = try_group(&g, seconds, found, count, progress);
+    if (g.comm != MPI_COMM_NULL)
+        MPI_Comm_free(&g.comm);
+    if (code == MPI_SUCCESS)
+        code = MPI_Ibarrier(comm, &end);
+    return code == MPI_SUCCESS ? wait_asleep(&end, NAP) : code;
+}
+
+int trial_run(MPI_Comm comm, const COLL_Place places[], double seconds, COLL_Correction found[],
+              int *count, void (*progress)(const char *what)) {
+    int ranks, groups = 1, code = MPI_SUCCESS;
+    MPI_Comm_size(comm, &ranks);
+    for (int fewer = ranks / SPARSER; groups < GROUPS && fewer >= FEWEST; fewer /= SPARSER)
+        groups++;
+    *count = 0;
+    for (int i = 0; i < groups && code == MPI_SUCCESS; i++, ranks /= SPARSER)
+        code = try_ranks(comm, places, ranks, seconds / groups, found, count, progress);
+    return code;
+}
