@@ -11,6 +11,7 @@
 #include "lib/gather/gather.h"
 #include "lib/guard.h"
 #include "lib/select.h"
+#include "lib/shortcut.h"
 #include "lib/trace.h"
 
 #include <limits.h>
@@ -167,36 +168,10 @@ static int run_bcast(coll_comm *comm, int root, const coll_data *data) {
     return code;
 }
 
-/* Whether the last call of this size class was this one, and native was chosen. */
-static bool native_again(const coll_comm *comm, size_t bytes, int root) {
-    const coll_decision *last = coll_comm_decision(comm, COLL_OPERATION_BCAST, bytes);
-    return last->choice.algorithm == coll_bcast_table[0] && last->bytes == bytes &&
-           last->root == root && comm->topo.sites == 1 && !comm->trace;
-}
-
-/*
- * The short way to the MPI library's broadcast, which takes less than a microsecond itself. False
- * where the call needs the long one.
- */
-static bool stand_back(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
-                       int *code) {
-    const coll_comm *state = coll_comm_recent(comm);
-    if (!state || !state->plain_bytes || type != state->plain_type || count < 0 ||
-        count > INT_MAX / state->plain_bytes)
-        return false;
-    int bytes = (int)(count * state->plain_bytes);
-    if (!state->stands_back && !native_again(state, (size_t)bytes, root))
-        return false;
-    *code = PMPI_Bcast(buffer, bytes, MPI_BYTE, root, state->private);
-    if (*code != MPI_SUCCESS)
-        coll_raise(comm, *code);
-    return true;
-}
-
 int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
     bool inter;
     int code;
-    if (stand_back(buffer, count, type, root, comm, &code))
+    if (coll_shortcut_bcast(buffer, count, type, root, comm, &code))
         return code;
     code = check_comm(comm, &inter);
     if (code != MPI_SUCCESS)
@@ -218,10 +193,8 @@ int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
 
     coll_data data;
     code = coll_data_open(&data, buffer, count, type);
-    if (code == MPI_SUCCESS && data.plain_bytes) {
-        state->plain_type = type;
-        state->plain_bytes = data.plain_bytes;
-    }
+    if (code == MPI_SUCCESS)
+        coll_shortcut_learn(state, type, &data);
     if (code == MPI_SUCCESS && data.bytes > 0 && state->ranks > 1)
         code = run_bcast(state, root, &data);
     coll_data_close(&data);
@@ -257,6 +230,8 @@ static int give(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Dataty
     coll_data mine;
     int code = coll_data_open(&mine, (void *)buffer, count, type);
     coll_gather_call call = {.root = root, .mine = &mine, .type = type};
+    if (code == MPI_SUCCESS)
+        coll_shortcut_learn(comm, type, &mine);
     if (code == MPI_SUCCESS && (mine.bytes > 0 || !even))
         code = run_gather(comm, even ? mine.bytes : COLL_BYTES_UNKNOWN, &call);
     coll_data_close(&mine);
@@ -264,12 +239,14 @@ static int give(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Dataty
 }
 
 /* Puts the root's own data into its own block. */
-static int give_oneself(const coll_blocks *blocks, int root, const void *buffer, MPI_Count count,
-                        MPI_Datatype type) {
+static int give_oneself(coll_comm *comm, const coll_blocks *blocks, int root, const void *buffer,
+                        MPI_Count count, MPI_Datatype type) {
     if (buffer == MPI_IN_PLACE)
         return MPI_SUCCESS;
     coll_data mine, block = coll_blocks_at(blocks, root);
     int code = coll_data_open(&mine, (void *)buffer, count, type);
+    if (code == MPI_SUCCESS)
+        coll_shortcut_learn(comm, type, &mine);
     if (code == MPI_SUCCESS && mine.bytes > block.bytes)
         code = coll_error(MPI_ERR_TRUNCATE, "gather: %zu bytes of the root into a block of %zu",
                           mine.bytes, block.bytes);
@@ -287,7 +264,7 @@ static int take(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Dataty
     size_t bytes = even ? coll_blocks_longest(&blocks) : COLL_BYTES_UNKNOWN;
     coll_gather_call call = {.root = root, .blocks = &blocks};
     if (code == MPI_SUCCESS)
-        code = give_oneself(&blocks, root, buffer, count, type);
+        code = give_oneself(comm, &blocks, root, buffer, count, type);
     if (code == MPI_SUCCESS && comm->ranks > 1 && bytes > 0)
         code = run_gather(comm, bytes, &call);
     coll_blocks_close(&blocks);
@@ -344,7 +321,11 @@ int COLL_Gather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send
                 void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root,
                 MPI_Comm comm) {
     bool inter;
-    int code = check_comm(comm, &inter);
+    int code;
+    if (coll_shortcut_gather(send_buffer, send_count, send_type, receive_buffer, receive_count,
+                             receive_type, root, comm, &code))
+        return code;
+    code = check_comm(comm, &inter);
     if (code != MPI_SUCCESS)
         return code;
     if (inter && (send_count > INT_MAX || receive_count > INT_MAX))

@@ -200,10 +200,11 @@ static int make_private(MPI_Comm comm, MPI_Comm *private) {
     return code;
 }
 
-/* As the decision layer does for broadcasts on one node (lib/select.c). */
+/* As the decision layer does on one node (lib/select.c). */
 static void decide_to_stand_back(coll_comm *state) {
-    state->stands_back =
-        state->topo.nodes == 1 && !state->trace && !state->specs[COLL_OPERATION_BCAST].algorithm;
+    for (int i = 0; i < COLL_OPERATIONS; i++)
+        state->stands_back[i] =
+            state->topo.nodes == 1 && !state->trace && !state->specs[i].algorithm;
 }
 
 static int fill_state(MPI_Comm comm, coll_comm *state) {

@@ -77,10 +77,10 @@ typedef struct coll_comm {
     coll_wait wait;
     coll_spec specs[COLL_OPERATIONS]; /* the user's word */
     /*
-     * What lets a small broadcast on one node take the short way: nobody has asked for anything but
-     * the MPI library's own, and the data is of a predefined type without gaps.
+     * What lets a small call take the short way (lib/shortcut.h): on one node nobody has asked for
+     * anything but the MPI library's own, and the data is of a predefined type without gaps.
      */
-    bool stands_back;
+    bool stands_back[COLL_OPERATIONS];
     MPI_Datatype plain_type; /* the last such type, and the bytes of an element: 0 for none */
     MPI_Count plain_bytes;
     bool trace; /* this rank prints a line a call */

@@ -29,6 +29,7 @@ typedef struct slot {
     size_t from, length;
     char *segment; /* NULL where the data moves in place */
     uint64_t granted;
+    int pending; /* of the two, those that were not found complete yet */
 } slot;
 
 typedef struct source {
@@ -150,6 +151,7 @@ static int post(root *r, int i) {
     s->sender = r->next;
     s->from = r->asked;
     s->length = next_length(r);
+    s->pending = 1;
     r->asked += s->length;
     r->on_the_way += s->length;
     r->of_next += s->length;
@@ -164,6 +166,7 @@ static int grant(root *r, int i) {
     slot *s = &r->slots[i];
     int rank = r->senders[s->sender].rank;
     s->granted = s->from + s->length;
+    s->pending++;
     r->peers[r->slot_count + i] = rank;
     return PMPI_Isend(&s->granted, 1, MPI_UINT64_T, rank, COLL_TAG_GRANT, r->comm->private,
                       &r->requests[r->slot_count + i]);
@@ -207,11 +210,12 @@ static void arrive(root *r, const slot *s) {
 /* The request at INDEX is complete, after so many SECONDS without any. */
 static void complete(root *r, int index, double seconds) {
     int i = index % r->slot_count;
-    if (seconds > STALL && r->senders[r->slots[i].sender].begun)
+    slot *s = &r->slots[i];
+    if (seconds > STALL && r->senders[s->sender].begun)
         r->stalled = true;
     if (index == i)
-        arrive(r, &r->slots[i]);
-    if (r->requests[i] == MPI_REQUEST_NULL && r->requests[r->slot_count + i] == MPI_REQUEST_NULL)
+        arrive(r, s);
+    if (--s->pending == 0)
         r->unused[r->unused_count++] = i;
 }
 
