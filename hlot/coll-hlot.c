@@ -297,7 +297,7 @@ static void run(const command *options, const observer *o) {
 }
 
 static void agree(MPI_Comm comm) {
-    cli_agree(comm, program, *problem.text ? problem.text : NULL);
+    cli_agree(comm, program, problem.text);
 }
 
 /* All ranks: measures for a while. */
@@ -348,20 +348,13 @@ int main(int argc, char **argv) {
         return fputs(help, stdout) < 0;
     if (!*problem.text && options.version)
         return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
-    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
-        return EXIT_FAILURE;
-    agree(MPI_COMM_WORLD);
-    MPI_Comm comm;
+    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
     int rank;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm, &rank);
     if (!options.matrix && !options.random)
         observe(&options, comm);
     else if (rank == 0)
         run(&options, NULL);
     agree(comm);
-    MPI_Comm_free(&comm);
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return cli_end(&comm);
 }

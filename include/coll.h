@@ -40,7 +40,7 @@ typedef struct COLL_Candidate {
     int chosen;       /* for this call */
     int rival;        /* here to be compared with: runs when it is named, is never chosen */
     double model;     /* seconds, from the cost model; 0 where not applicable */
-    double predicted; /* the same with the profile's correction: what the choice goes by */
+    double predicted; /* the same with the profile's trials: what the choice goes by */
     const char *why;  /* it was chosen; NULL for the others */
 } COLL_Candidate;
 
@@ -161,19 +161,21 @@ typedef struct COLL_Description {
 int COLL_Describe(MPI_Comm comm, COLL_Description *description);
 
 /*
- * By how much the cost model is wrong about one algorithm on so many ranks: found by running it. A
- * prediction is multiplied by the ratio, which is interpolated between sizes and numbers of ranks.
+ * What one algorithm took on so many ranks when it was tried, and what the cost model says of it.
+ * Predictions go by trials, interpolated between sizes and numbers of ranks, and by the model
+ * beyond.
  */
-enum { COLL_CORRECTION_KNOTS = 8, COLL_CORRECTIONS = 64 };
-typedef struct COLL_Correction {
+enum { COLL_TRIAL_KNOTS = 8, COLL_TRIALS = 64 };
+typedef struct COLL_Trial {
     COLL_Level level;   /* the farthest one at which the ranks were apart */
     char operation[16]; /* "bcast" */
     char algorithm[32]; /* "chain" */
     int ranks;
     int knots;
-    double bytes[COLL_CORRECTION_KNOTS]; /* ascending */
-    double ratio[COLL_CORRECTION_KNOTS]; /* the time that it took over COLL_Candidate's model */
-} COLL_Correction;
+    double bytes[COLL_TRIAL_KNOTS];   /* ascending */
+    double seconds[COLL_TRIAL_KNOTS]; /* that it took */
+    double model[COLL_TRIAL_KNOTS];   /* s: COLL_Candidate's model */
+} COLL_Trial;
 
 /* What a profile holds. COST[level] counts where MEASURED[level] is not 0, a curve where it has
  * knots. */
@@ -181,8 +183,8 @@ typedef struct COLL_Profile {
     COLL_Cost cost[COLL_LEVELS];
     int measured[COLL_LEVELS];
     COLL_Curve copy[COLL_COPIES]; /* of memory on one node */
-    int corrections;
-    COLL_Correction correction[COLL_CORRECTIONS];
+    int trials;
+    COLL_Trial trial[COLL_TRIALS];
 } COLL_Profile;
 
 /*

@@ -410,8 +410,6 @@ int main(int argc, char **argv) {
                                     .seconds = -1,
                                     .every_seconds = -1}};
     struct problem problem = {""};
-    MPI_Comm comm;
-    int provided;
     parse(argc, argv, &options, &problem);
     if (!problem.text[0] && options.help)
         return fputs(help, stdout) < 0;
@@ -424,15 +422,8 @@ int main(int argc, char **argv) {
         return EXIT_FAILURE;
     }
 
-    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
-        return EXIT_FAILURE;
-    cli_agree(MPI_COMM_WORLD, program, problem.text[0] ? problem.text : NULL);
-    /* Our own communicator, so that errors return to us and become one clear line. */
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
     bool good = run(&options, comm, &problem);
-    cli_agree(comm, program, good ? NULL : problem.text);
-    MPI_Comm_free(&comm);
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    cli_agree(comm, program, good ? "" : problem.text);
+    return cli_end(&comm);
 }

@@ -42,18 +42,10 @@ static bool encode(encode_choice *choice, MPI_Comm comm, struct problem *problem
 
 /* All ranks have the same options: where these are wrong, rank 0 says so. */
 static int run_mpi(encode_choice *choice, bool parsed, struct problem *problem) {
-    MPI_Comm comm;
-    int provided;
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
-        return EXIT_FAILURE;
-    cli_agree(MPI_COMM_WORLD, "coll-words", parsed ? NULL : problem->text);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm comm = cli_begin(NULL, NULL, "coll-words", parsed ? "" : problem->text);
     bool good = encode(choice, comm, problem);
-    cli_agree(comm, "coll-words", good ? NULL : problem->text);
-    MPI_Comm_free(&comm);
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    cli_agree(comm, "coll-words", good ? "" : problem->text);
+    return cli_end(&comm);
 }
 
 int verb_encode(int argc, char **argv) {

@@ -101,16 +101,16 @@ static int collect_copies(const COLL_Profile *profile, coll_profilefile *file) {
     return MPI_SUCCESS;
 }
 
-static int collect_corrections(const COLL_Profile *profile, coll_profilefile *file) {
-    if (profile->corrections < 0 || profile->corrections > COLL_CORRECTIONS)
-        return coll_error(MPI_ERR_ARG, "a profile of %d corrections", profile->corrections);
-    for (int i = 0; i < profile->corrections; i++) {
-        const char *fault = coll_correction_fault(&profile->correction[i]);
+static int collect_trials(const COLL_Profile *profile, coll_profilefile *file) {
+    if (profile->trials < 0 || profile->trials > COLL_TRIALS)
+        return coll_error(MPI_ERR_ARG, "a profile of %d trials", profile->trials);
+    for (int i = 0; i < profile->trials; i++) {
+        const char *fault = coll_trial_fault(&profile->trial[i]);
         if (fault)
-            return coll_error(MPI_ERR_ARG, "correction %d has %s", i, fault);
-        file->correction[i] = profile->correction[i];
+            return coll_error(MPI_ERR_ARG, "trial %d has %s", i, fault);
+        file->trial[i] = profile->trial[i];
     }
-    file->corrections = profile->corrections;
+    file->trials = profile->trials;
     return MPI_SUCCESS;
 }
 
@@ -121,7 +121,7 @@ static int collect(const COLL_Profile *profile, coll_profilefile *file) {
     if (code == MPI_SUCCESS)
         code = collect_copies(profile, file);
     if (code == MPI_SUCCESS)
-        code = collect_corrections(profile, file);
+        code = collect_trials(profile, file);
     time_t now = time(NULL);
     struct tm date;
     if (code == MPI_SUCCESS && (!gmtime_r(&now, &date) || !strftime(file->date, sizeof file->date,

@@ -7,7 +7,6 @@ libcoll_core_la_SOURCES = \
 	lib/coll.c \
 	lib/comm.c lib/comm.h \
 	lib/cores.c lib/cores.h \
-	lib/correction.c lib/correction.h \
 	lib/cost.c lib/cost.h \
 	lib/crc32c.c lib/crc32c.h \
 	lib/data.c lib/data.h \
@@ -32,6 +31,7 @@ libcoll_core_la_SOURCES = \
 	lib/topocache.c lib/topocache.h \
 	lib/topofile.c lib/topofile.h \
 	lib/trace.c lib/trace.h \
+	lib/trials.c lib/trials.h \
 	lib/typemap.c lib/typemap.h \
 	lib/wait.c lib/wait.h \
 	lib/aggregate/aggregate.c lib/aggregate/aggregate.h \

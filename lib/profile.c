@@ -67,8 +67,8 @@ static void take(const coll_profilefile *file, const char *path, coll_profile *p
     for (int copy = 0; copy < COLL_COPIES; copy++)
         if (file->copy[copy].knots)
             profile->copy[copy] = file->copy[copy];
-    profile->corrections = file->corrections;
-    memcpy(profile->correction, file->correction, sizeof profile->correction);
+    profile->trials = file->trials;
+    memcpy(profile->trial, file->trial, sizeof profile->trial);
 }
 
 /* The file that the user named: everything must be right. */

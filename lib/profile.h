@@ -5,9 +5,9 @@
 #ifndef COLL_LIB_PROFILE_H
 #define COLL_LIB_PROFILE_H
 
-#include "lib/correction.h"
 #include "lib/cost.h"
 #include "lib/topo.h"
+#include "lib/trials.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,8 +23,8 @@ typedef struct coll_profile {
     coll_cost level[COLL_LEVELS];
     bool measured[COLL_LEVELS]; /* false: the built-in values */
     coll_curve copy[COLL_COPIES];
-    int corrections;
-    coll_correction correction[COLL_CORRECTIONS];
+    int trials;
+    coll_trial trial[COLL_TRIALS];
 } coll_profile;
 
 /* Values typical of shared memory within nodes and of gigabit Ethernet between them. */

@@ -2,9 +2,9 @@
 
 #include "lib/profilefile.h"
 
-#include "lib/correction.h"
 #include "lib/cost.h"
 #include "lib/hostlist.h"
+#include "lib/trials.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -229,23 +229,23 @@ static bool parse_copy(parser *p, char *rest) {
     return refuse(p, "unknown copy '%.30s'; known: Mctc, Mctm, Mmtm", name);
 }
 
-/* The number of ranks of a correction, and the word "at" behind it. */
-static bool parse_ranks(parser *p, char **rest, COLL_Correction *read) {
+/* The number of ranks of a trial, and the word "at" behind it. */
+static bool parse_ranks(parser *p, char **rest, COLL_Trial *read) {
     double ranks = 0;
     char *text = take_word(rest);
     if (!parse_number(text, &ranks) || !(ranks >= 2 && ranks <= 1 << 24) || ranks != floor(ranks))
         return refuse(p, "'%.30s' is no number of ranks, at least 2", text);
     read->ranks = (int)ranks;
     return strcmp(take_word(rest), "at") == 0 ||
-           refuse(p, "a correction needs the word 'at' before its sizes");
+           refuse(p, "a trial needs the word 'at' before its sizes");
 }
 
-static bool is_there(const coll_profilefile *file, const COLL_Correction *c) {
-    for (int i = 0; i < file->corrections; i++) {
-        const COLL_Correction *other = &file->correction[i];
-        if (other->level == c->level && other->ranks == c->ranks &&
-            strcmp(other->operation, c->operation) == 0 &&
-            strcmp(other->algorithm, c->algorithm) == 0)
+static bool is_there(const coll_profilefile *file, const COLL_Trial *t) {
+    for (int i = 0; i < file->trials; i++) {
+        const COLL_Trial *other = &file->trial[i];
+        if (other->level == t->level && other->ranks == t->ranks &&
+            strcmp(other->operation, t->operation) == 0 &&
+            strcmp(other->algorithm, t->algorithm) == 0)
             return true;
     }
     return false;
@@ -257,9 +257,9 @@ static bool take_name(parser *p, char **rest, char *name, size_t size) {
            refuse(p, "'%.60s' is too long for a name", word);
 }
 
-static bool parse_correction(parser *p, char *rest) {
+static bool parse_trial(parser *p, char *rest) {
     coll_profilefile *file = p->file;
-    COLL_Correction read = {.knots = 0};
+    COLL_Trial read = {.knots = 0};
     const char *name = take_word(&rest);
     char *text;
     read.level = (COLL_Level)find_level(name);
@@ -270,21 +270,22 @@ static bool parse_correction(parser *p, char *rest) {
         !parse_ranks(p, &rest, &read))
         return false;
     for (; *(text = take_word(&rest)); read.knots++) {
-        if (read.knots == COLL_CORRECTION_KNOTS)
-            return refuse(p, "more than %d sizes; measure again", COLL_CORRECTION_KNOTS);
+        if (read.knots == COLL_TRIAL_KNOTS)
+            return refuse(p, "more than %d sizes; measure again", COLL_TRIAL_KNOTS);
         if (!parse_number(text, &read.bytes[read.knots]) ||
-            !parse_number(text = take_word(&rest), &read.ratio[read.knots]))
-            return refuse(p, "'%.30s' is no number; a correction has pairs of bytes and ratio",
+            !parse_number(text = take_word(&rest), &read.seconds[read.knots]) ||
+            !parse_number(text = take_word(&rest), &read.model[read.knots]))
+            return refuse(p, "'%.30s' is no number; a trial has bytes, seconds and the model's",
                           text);
     }
-    const char *fault = coll_correction_fault(&read);
+    const char *fault = coll_trial_fault(&read);
     if (fault)
-        return refuse(p, "the correction has %s; measure again by coll-profile", fault);
+        return refuse(p, "the trial has %s; measure again by coll-profile", fault);
     if (is_there(file, &read))
-        return refuse(p, "this correction is there already; keep one");
-    if (file->corrections == COLL_CORRECTIONS)
-        return refuse(p, "more than %d corrections; measure again", COLL_CORRECTIONS);
-    file->correction[file->corrections++] = read;
+        return refuse(p, "this trial is there already; keep one");
+    if (file->trials == COLL_TRIALS)
+        return refuse(p, "more than %d trials; measure again", COLL_TRIALS);
+    file->trial[file->trials++] = read;
     return true;
 }
 
@@ -313,7 +314,7 @@ static bool parse_line(parser *p, char *line) {
         bool (*parse)(parser *p, char *rest);
     } kinds[] = {{"date", parse_date},   {"hosts", parse_hosts},
                  {"level", parse_level}, {"curve", parse_level_curve},
-                 {"copy", parse_copy},   {"correction", parse_correction},
+                 {"copy", parse_copy},   {"trial", parse_trial},
                  {"end", parse_end}};
     if (p->line == 1)
         return parse_first(p, line);
@@ -325,8 +326,8 @@ static bool parse_line(parser *p, char *line) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(word, kinds[i].word) == 0)
             return kinds[i].parse(p, line);
-    return refuse(
-        p, "unknown word '%.30s'; known: date, hosts, level, curve, copy, correction, end", word);
+    return refuse(p, "unknown word '%.30s'; known: date, hosts, level, curve, copy, trial, end",
+                  word);
 }
 
 /* Splits the next line off, LENGTH bytes before END; text has no control characters but tabs. */
@@ -519,13 +520,13 @@ static void print_copies(FILE *stream, const coll_profilefile *file) {
         }
 }
 
-static void print_corrections(FILE *stream, const coll_profilefile *file) {
-    for (int i = 0; i < file->corrections; i++) {
-        const COLL_Correction *c = &file->correction[i];
-        fprintf(stream, "correction %s %s %s %d at", COLL_Level_name(c->level), c->operation,
-                c->algorithm, c->ranks);
-        for (int k = 0; k < c->knots; k++)
-            fprintf(stream, " %.10g %.3g", c->bytes[k], c->ratio[k]);
+static void print_trials(FILE *stream, const coll_profilefile *file) {
+    for (int i = 0; i < file->trials; i++) {
+        const COLL_Trial *t = &file->trial[i];
+        fprintf(stream, "trial %s %s %s %d at", COLL_Level_name(t->level), t->operation,
+                t->algorithm, t->ranks);
+        for (int k = 0; k < t->knots; k++)
+            fprintf(stream, " %.10g %.4g %.4g", t->bytes[k], t->seconds[k], t->model[k]);
         fputc('\n', stream);
     }
 }
@@ -558,7 +559,7 @@ bool coll_profilefile_print(FILE *stream, const coll_profilefile *file, const ch
     print_hosts(stream, hosts, count);
     print_levels(stream, file);
     print_copies(stream, file);
-    print_corrections(stream, file);
+    print_trials(stream, file);
     fputs("end\n", stream);
     speak_as_before(plain, before);
     return true;

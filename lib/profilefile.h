@@ -9,7 +9,7 @@
  *     curve rack L error 0.03 at 1 3.1e-05 1024 4.2e-05 65536 0.00058
  *     level site latency_s 6.2e-05 overhead_s 5e-06 per_byte_s 8.5e-09
  *     copy Mmtm error 0.1 at 64 2e-08 1048576 0.0002
- *     correction rack bcast chain 16 at 512 1.4 8192 1.1
+ *     trial rack bcast chain 16 at 512 0.0004 0.0003 8192 0.001 0.0011
  *     end
  *
  * The date and the first line of hosts come once, the hosts (in Slurm's syntax, lib/hostlist.h) in
@@ -18,12 +18,12 @@
  * Of a level's figures the first three are always there; wake_s, per_rank_s, together_bytes_per_s
  * and buffer_bytes are 0 where they are missing. Below its line come its curves (COLL_Parameter),
  * and anywhere the copies in memory (COLL_Copy): the error of the fit, then knots of bytes and
- * seconds. A correction (COLL_Correction) has a number of ranks, then sizes and ratios; at most one
- * for each level, operation, algorithm and number of ranks. Operations and algorithms that this
- * library does not have are of no consequence.
+ * seconds. A trial (COLL_Trial) has a number of ranks, then sizes, each with the seconds that it
+ * took and those that the model says; at most one for each level, operation, algorithm and number
+ * of ranks. Operations and algorithms that this library does not have are of no consequence.
  *
- * A file of another version is refused, older ones too: corrections belong to the model that they
- * correct.
+ * A file of another version is refused, older ones too: what a profile says of the model belongs to
+ * the one that it was measured with.
  */
 #ifndef COLL_LIB_PROFILEFILE_H
 #define COLL_LIB_PROFILEFILE_H
@@ -44,8 +44,8 @@ typedef struct coll_profilefile {
     COLL_Cost level[COLL_LEVELS];
     bool measured[COLL_LEVELS];
     COLL_Curve copy[COLL_COPIES];
-    int corrections;
-    COLL_Correction correction[COLL_CORRECTIONS];
+    int trials;
+    COLL_Trial trial[COLL_TRIALS];
 } coll_profilefile;
 
 typedef enum coll_profilefile_state {

@@ -8,13 +8,15 @@ static bool applicable(const coll_algorithm *algorithm, const coll_shape *call) 
 
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_profile *profile, const coll_values *values, double *model) {
+    const coll_trials_call tried = {.operation = call->operation,
+                                    .algorithm = algorithm->name,
+                                    .level = coll_profile_farthest(call->topo),
+                                    .ranks = call->topo->ranks,
+                                    .bytes = (double)call->bytes};
     double seconds = algorithm->predict(call, profile, values);
     if (model)
         *model = seconds;
-    return seconds * coll_correction_factor(profile->correction, profile->corrections,
-                                            call->operation, algorithm->name,
-                                            coll_profile_farthest(call->topo), call->topo->ranks,
-                                            (double)call->bytes);
+    return coll_trials_predict(profile->trial, profile->trials, &tried, seconds);
 }
 
 static coll_choice choice(const coll_algorithm *algorithm, const coll_shape *call,

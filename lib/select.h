@@ -17,7 +17,7 @@ typedef struct coll_choice {
 
 /*
  * Seconds that ALGORITHM takes for CALL with these values, by the cost model and the profile's
- * correction; *MODEL, which may be NULL, is set to the model's word alone.
+ * trials; *MODEL, which may be NULL, is set to the model's word alone.
  */
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_profile *profile, const coll_values *values, double *model);

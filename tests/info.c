@@ -138,8 +138,8 @@ START_TEST(written_profiles_are_read_back) {
     COLL_Profile profile = {
         .cost = {[COLL_LEVEL_RACK] = {.latency = 0.0625, .overhead = 0.25, .per_byte = 0.5}},
         .measured = {[COLL_LEVEL_RACK] = 1},
-        .corrections = 1,
-        .correction = {{COLL_LEVEL_NODE, "bcast", "binomial", 2, 1, {64}, {2.5}}}};
+        .trials = 1,
+        .trial = {{COLL_LEVEL_NODE, "bcast", "binomial", 2, 1, {64}, {2.5}, {1.5}}}};
     COLL_Profile nothing = profile;
     memset(nothing.measured, 0, sizeof nothing.measured);
     COLL_Description d;
@@ -160,9 +160,9 @@ START_TEST(written_profiles_are_read_back) {
     profile.cost[COLL_LEVEL_RACK].latency = 1;
     good = good && COLL_Profile_write("/dev/null", comm, &profile) != MPI_SUCCESS;
     good = good && COLL_Profile_write("/nonexistent/p", comm, &profile) != MPI_SUCCESS;
-    profile.correction[0].ratio[0] = 0;
+    profile.trial[0].seconds[0] = 0;
     good = good && COLL_Profile_write(path, comm, &profile) != MPI_SUCCESS;
-    profile.corrections = COLL_CORRECTIONS + 1;
+    profile.trials = COLL_TRIALS + 1;
     good = good && COLL_Profile_write(path, comm, &profile) != MPI_SUCCESS;
     harness_assert(good, "refusals");
     code = describe(path, &d);

@@ -21,7 +21,7 @@ check_PROGRAMS += \
 	tests/cgroup \
 	tests/cluster \
 	tests/confirm \
-	tests/correction \
+	tests/trials \
 	tests/cost \
 	tests/crc32c \
 	tests/doorbell \

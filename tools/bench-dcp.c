@@ -242,7 +242,7 @@ static void measure_specs(const command *options) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
         json = cli_json_open(&problem, options->json);
-    cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
+    cli_agree(MPI_COMM_WORLD, program, problem.text);
     if (rank == 0)
         print_heading();
     dcp_job_run(program, NULL, measure_all, &(measurement){options, no_dcps, json});
@@ -250,7 +250,7 @@ static void measure_specs(const command *options) {
         dcp_job_run(program, options->specs[i], measure_all,
                     &(measurement){options, options->specs[i], json});
     cli_json_close(&problem, json, options->json);
-    cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
+    cli_agree(MPI_COMM_WORLD, program, problem.text);
 }
 
 int bench_dcp_main(int argc, char **argv) {
@@ -262,7 +262,7 @@ int bench_dcp_main(int argc, char **argv) {
         return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
         return EXIT_FAILURE;
-    cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
+    cli_agree(MPI_COMM_WORLD, program, problem.text);
     measure_specs(&options);
     for (int i = 0; i < options.spec_count; i++)
         free(options.specs[i]);

@@ -87,7 +87,7 @@ int cli_next_option(cli_problem *problem, const char *program, int argc, char **
 void cli_agree(MPI_Comm comm, const char *program, const char *problem) {
     int rank, first, mine;
     MPI_Comm_rank(comm, &rank);
-    mine = problem ? rank : INT_MAX;
+    mine = *problem ? rank : INT_MAX;
     if (MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
         MPI_Abort(comm, 1);
     if (first == INT_MAX)
@@ -96,6 +96,23 @@ void cli_agree(MPI_Comm comm, const char *program, const char *problem) {
         fprintf(stderr, "%s: %s\n", program, problem);
     MPI_Finalize();
     exit(EXIT_FAILURE);
+}
+
+MPI_Comm cli_begin(int *argc, char ***argv, const char *program, const char *problem) {
+    MPI_Comm comm;
+    int provided;
+    if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+        exit(EXIT_FAILURE);
+    cli_agree(MPI_COMM_WORLD, program, problem);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return comm;
+}
+
+int cli_end(MPI_Comm *comm) {
+    MPI_Comm_free(comm);
+    MPI_Finalize();
+    return EXIT_SUCCESS;
 }
 
 void cli_abort(MPI_Comm comm, const char *program, const char *format, ...) {

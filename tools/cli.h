@@ -45,11 +45,20 @@ int cli_next_option(cli_problem *problem, const char *program, int argc, char **
 
 /*
  * Ends the program when any rank of COMM has an error, alike on all ranks: collective. PROBLEM is
- * this rank's error text, or NULL for none. The lowest rank with a problem prints one line
+ * this rank's error text, "" for none. The lowest rank with a problem prints one line
  * "PROGRAM: PROBLEM" to stderr, then all ranks finalize MPI and exit with status 1. Returns when no
  * rank has a problem. Call it wherever one rank alone may fail, so that none waits for ever.
  */
 void cli_agree(MPI_Comm comm, const char *program, const char *problem);
+
+/*
+ * Begins MPI, for threads of which one alone calls it, and ends the program as cli_agree does where
+ * PROBLEM says what is wrong with the command line. Returns a duplicate of MPI_COMM_WORLD whose
+ * errors come back, so that they can become one clear line. cli_end frees it and ends MPI; it
+ * returns main's EXIT_SUCCESS.
+ */
+MPI_Comm cli_begin(int *argc, char ***argv, const char *program, const char *problem);
+int cli_end(MPI_Comm *comm);
 
 /*
  * Ends the program at once from one rank, where the other ranks can't be told in good order: prints

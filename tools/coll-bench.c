@@ -498,7 +498,7 @@ static bool measure_size(const command *options, const contender_list *list,
 }
 
 static void agree(MPI_Comm comm) {
-    cli_agree(comm, program, *problem.text ? problem.text : NULL);
+    cli_agree(comm, program, problem.text);
 }
 
 static void measure(command *options, MPI_Comm comm) {
@@ -547,15 +547,8 @@ int main(int argc, char **argv) {
         return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
     if (options.rivals)
         rivals_prepare();
-    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
-        return EXIT_FAILURE;
-    agree(MPI_COMM_WORLD);
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
     measure(&options, comm);
-    MPI_Comm_free(&comm);
     free(options.spec_text);
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return cli_end(&comm);
 }

@@ -300,7 +300,7 @@ static void print(const command *options, const COLL_Description *d, MPI_Comm co
 }
 
 static void agree(MPI_Comm comm) {
-    cli_agree(comm, program, *problem.text ? problem.text : NULL);
+    cli_agree(comm, program, problem.text);
 }
 
 int main(int argc, char **argv) {
@@ -312,13 +312,7 @@ int main(int argc, char **argv) {
         return fputs(help, stdout) < 0;
     if (!*problem.text && options.version)
         return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
-    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
-        return EXIT_FAILURE;
-    agree(MPI_COMM_WORLD);
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-
+    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
     int rank;
     MPI_Comm_rank(comm, &rank);
     COLL_Description description;
@@ -329,7 +323,5 @@ int main(int argc, char **argv) {
     if (rank == 0)
         print(&options, &description, comm);
     agree(comm);
-    MPI_Comm_free(&comm);
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return cli_end(&comm);
 }

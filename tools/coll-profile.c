@@ -28,13 +28,13 @@ static const char help[] =
     "\n"
     "Measures what messages cost at each level at which the ranks are apart (NUMA domain, node,\n"
     "rack, site, wide area), as functions of their size: the parameters of Tam and Wang's model.\n"
-    "Then runs libcoll's broadcasts and gathers of 768 bytes to 48 KB, and notes by how much the\n"
-    "model is wrong about them. Writes a profile for the library to choose algorithms by.\n"
+    "Then tries libcoll's broadcasts and gathers of 192 bytes to 48 KB themselves. Writes a "
+    "profile for the library to choose algorithms by.\n"
     "\n"
     "  --output FILE  the profile; name it by COLL_PROFILE, or put it where the library looks:\n"
     "                 ~/.config/libcoll/profile or /etc/libcoll/profile\n"
     "  --seconds S    how long to measure messages, in all (default 40); slow links take longer\n"
-    "  --trials S     how long to run algorithms, in all (default 60); 0: not at all\n"
+    "  --trials S     how long to try algorithms, in all (default 60); 0: not at all\n"
     "  --noise R      leave a parameter out, and keep the built-in one, where a usual round takes\n"
     "                 more than R times longer than the best one (default 0.5)\n"
     "  --no-flood     don't look for the switches' buffer, which takes bursts of datagrams, at\n"
@@ -172,15 +172,15 @@ static bool report_model(const command *options, const survey *s, COLL_Profile *
 /* Rank 0: the profile once more, with what the trials showed. */
 static bool report_trials(const command *options, const survey *s, const COLL_Profile *profile,
                           FILE *json) {
-    if (profile->corrections && !write_profile(options, s, profile))
+    if (profile->trials && !write_profile(options, s, profile))
         return false;
-    sheet_print_corrections(profile, json);
+    sheet_print_trials(profile, json);
     printf("# written to %s\n", options->output);
     return fflush(stdout) == 0 || cli_refuse(&problem, "stdout: %s", strerror(errno));
 }
 
 static void agree(MPI_Comm comm) {
-    cli_agree(comm, program, *problem.text ? problem.text : NULL);
+    cli_agree(comm, program, problem.text);
 }
 
 static bool plan(survey *s) {
@@ -202,14 +202,14 @@ static void finish(const survey *s, int code) {
     cli_abort(s->comm, program, "%s", problem.text);
 }
 
-/* The algorithms are measured against what the profile just written says of them. */
+/* The model's word that goes with them is that of the profile just written. */
 static void run_trials(const command *options, survey *s, COLL_Profile *profile,
                        void (*progress)(const char *what)) {
     if (s->rank == 0 && setenv("COLL_PROFILE", options->output, 1) != 0)
         cli_refuse(&problem, "out of memory");
     agree(s->comm);
-    finish(s, trial_run(s->comm, s->places, options->trials, profile->correction,
-                        &profile->corrections, progress));
+    finish(s, trial_run(s->comm, s->places, options->trials, profile->trial, &profile->trials,
+                        progress));
 }
 
 static void measure(const command *options, survey *s) {
@@ -244,18 +244,12 @@ int main(int argc, char **argv) {
         return fputs(help, stdout) < 0;
     if (!*problem.text && options.version)
         return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
-    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
-        return EXIT_FAILURE;
-    agree(MPI_COMM_WORLD);
+    s.comm = cli_begin(&argc, &argv, program, problem.text);
     s.seconds = options.seconds;
     s.flood = options.flood;
-    MPI_Comm_dup(MPI_COMM_WORLD, &s.comm);
-    MPI_Comm_set_errhandler(s.comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(s.comm, &s.rank);
     MPI_Comm_size(s.comm, &s.ranks);
     measure(&options, &s);
     survey_free(&s);
-    MPI_Comm_free(&s.comm);
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return cli_end(&s.comm);
 }

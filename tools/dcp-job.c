@@ -36,7 +36,7 @@ static MPI_Comm start(const char *program, const char *spec) {
     int code = coll_dcp_start(spec, MPI_COMM_WORLD, &app);
     if (code != MPI_SUCCESS)
         cli_refuse_code(&problem, code);
-    cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
+    cli_agree(MPI_COMM_WORLD, program, problem.text);
     return app;
 }
 

@@ -117,7 +117,7 @@ int explain_dcp_main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!*problem.text && rank == 0 && benefit_read_trace(options.trace, &times, &ranks, &problem))
         print_table(&options, &times, ranks);
-    cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
+    cli_agree(MPI_COMM_WORLD, program, problem.text);
     MPI_Finalize();
     return EXIT_SUCCESS;
 }

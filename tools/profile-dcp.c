@@ -241,7 +241,7 @@ static void print_table(const candidate candidates[], int count, const benefit_t
 }
 
 static void agree(void) {
-    cli_agree(MPI_COMM_WORLD, program, *problem.text ? problem.text : NULL);
+    cli_agree(MPI_COMM_WORLD, program, problem.text);
 }
 
 static void profile(const command *options) {

@@ -84,37 +84,38 @@ void sheet_print(const survey *s, const model *m, FILE *json) {
             print_summary(&s->level[level], &m->level[level], COLL_Level_name(level), json);
 }
 
-static void print_correction(const COLL_Correction *c, FILE *json) {
-    printf("%-6s %-7s %-18s %6d ", COLL_Level_name(c->level), c->operation, c->algorithm, c->ranks);
+static void print_trial(const COLL_Trial *t, FILE *json) {
+    printf("%-6s %-7s %-18s %6d ", COLL_Level_name(t->level), t->operation, t->algorithm, t->ranks);
     for (int size = 0, knot = 0; size < TRIAL_SIZES; size++) {
-        if (knot == c->knots || c->bytes[knot] != (double)trial_size[size]) {
-            printf(" %7s", "-");
+        if (knot == t->knots || t->bytes[knot] != (double)trial_size[size]) {
+            printf(" %8s", "-");
             continue;
         }
-        printf(" %7.2f", c->ratio[knot]);
+        printf(" %8.0f", t->seconds[knot] * 1e6);
         cli_json line;
         cli_json_begin(&line, json);
-        cli_json_text(&line, "level", COLL_Level_name(c->level));
-        cli_json_text(&line, "op", c->operation);
-        cli_json_text(&line, "algorithm", c->algorithm);
-        cli_json_integer(&line, "ranks", c->ranks);
-        cli_json_number(&line, "bytes", c->bytes[knot]);
-        cli_json_number(&line, "ratio", c->ratio[knot++]);
+        cli_json_text(&line, "level", COLL_Level_name(t->level));
+        cli_json_text(&line, "op", t->operation);
+        cli_json_text(&line, "algorithm", t->algorithm);
+        cli_json_integer(&line, "ranks", t->ranks);
+        cli_json_number(&line, "bytes", t->bytes[knot]);
+        cli_json_number(&line, "median_us", t->seconds[knot] * 1e6);
+        cli_json_number(&line, "model_us", t->model[knot++] * 1e6);
         cli_json_end(&line);
     }
     putchar('\n');
 }
 
-void sheet_print_corrections(const COLL_Profile *profile, FILE *json) {
-    if (!profile->corrections)
+void sheet_print_trials(const COLL_Profile *profile, FILE *json) {
+    if (!profile->trials)
         return;
-    printf("\n# by how much the model is wrong: what algorithms took over what it says\n");
+    printf("\n# what algorithms took when they were tried, in us by bytes\n");
     printf("%-6s %-7s %-18s %6s ", "level", "op", "algorithm", "ranks");
     for (int size = 0; size < TRIAL_SIZES; size++)
-        printf(" %7zu", trial_size[size]);
+        printf(" %8zu", trial_size[size]);
     putchar('\n');
-    for (int i = 0; i < profile->corrections; i++)
-        print_correction(&profile->correction[i], json);
+    for (int i = 0; i < profile->trials; i++)
+        print_trial(&profile->trial[i], json);
 }
 
 /* --- The picture --- */

@@ -1,6 +1,6 @@
 /*
- * What coll-profile shows of a model: the table of its parameters, the picture of its curves, and
- * by how much it is wrong.
+ * What coll-profile shows: the table of the model's parameters, the picture of its curves, and what
+ * algorithms took.
  */
 #ifndef COLL_TOOLS_SHEET_H
 #define COLL_TOOLS_SHEET_H
@@ -13,8 +13,8 @@
 /* Prints the table (Tam and Wang, table 1), and to JSON, unless it is NULL, a line for each row. */
 void sheet_print(const survey *s, const model *m, FILE *json);
 
-/* Prints PROFILE's corrections, if it has any, by trial_size; and to JSON a line for each ratio. */
-void sheet_print_corrections(const COLL_Profile *profile, FILE *json);
+/* Prints PROFILE's trials, if it has any, by trial_size; and to JSON a line for each time. */
+void sheet_print_trials(const COLL_Profile *profile, FILE *json);
 
 /*
  * Draws what was measured and what was fitted by gnuplot; PATH is replaced when the picture is

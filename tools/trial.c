@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-const size_t trial_size[TRIAL_SIZES] = {768, 1536, 3 << 10, 6 << 10, 12 << 10, 24 << 10, 48 << 10};
+const size_t trial_size[TRIAL_SIZES] = {192,     768,      1536,     3 << 10,
+                                        6 << 10, 12 << 10, 24 << 10, 48 << 10};
 
 static const char *const operations[] = {"bcast", "gather"};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-/* All ranks, a third of them, a ninth, and no more, as long as there are so many. */
-enum { GROUPS = 3, SPARSER = 3, FEWEST = 3 };
+/* All ranks, half of them, a quarter, and no more, as long as there are so many. */
+enum { GROUPS = 3, SPARSER = 2, FEWEST = 3 };
 
 enum { CANDIDATES = 32, LEAST_ROUNDS = 6, MOST_ROUNDS = 200 };
 
@@ -35,13 +36,14 @@ typedef struct group {
     COLL_Level level; /* the farthest at which they are apart */
 } group;
 
-typedef struct trial {
+/* One operation on one group. */
+typedef struct race {
     group group;
     const operation *operation;
     common_clock clock;
     contender_list list; /* all candidates */
     double seconds;      /* for one size */
-} trial;
+} race;
 
 /* This rank's place in the order of distance from rank 0. */
 static int position_of(int rank, const COLL_Place places[], int ranks) {
@@ -72,113 +74,114 @@ static int make_group(MPI_Comm comm, const COLL_Place places[], int count, group
 }
 
 /* Adds all candidates of the operation that can be chosen. */
-static int add_candidates(trial *t) {
+static int add_candidates(race *r) {
     COLL_Candidate candidates[CANDIDATES];
     const char *names[CANDIDATES + 1] = {NULL};
     int count, added = 0;
-    int code = COLL_Explain(t->operation->library, (MPI_Count)trial_size[TRIAL_SIZES - 1], 0,
-                            t->group.comm, candidates, CANDIDATES, &count);
+    int code = COLL_Explain(r->operation->library, (MPI_Count)trial_size[TRIAL_SIZES - 1], 0,
+                            r->group.comm, candidates, CANDIDATES, &count);
     for (int i = 0; code == MPI_SUCCESS && i < count && i < CANDIDATES; i++)
         if (candidates[i].applicable && !candidates[i].rival)
             names[added++] = candidates[i].name;
-    return code == MPI_SUCCESS ? contender_add_ours(&t->list, t->operation->library, names,
-                                                    t->operation->ours, t->group.comm)
+    return code == MPI_SUCCESS ? contender_add_ours(&r->list, r->operation->library, names,
+                                                    r->operation->ours, r->group.comm)
                                : code;
 }
 
 /* What the model says of each contender at BYTES, in s: 0 of those that can't run. */
-static int ask_model(const trial *t, size_t bytes, double model[]) {
+static int ask_model(const race *r, size_t bytes, double model[]) {
     COLL_Candidate candidates[CANDIDATES];
-    int count, code = COLL_Explain(t->operation->library, (MPI_Count)bytes, 0, t->group.comm,
+    int count, code = COLL_Explain(r->operation->library, (MPI_Count)bytes, 0, r->group.comm,
                                    candidates, CANDIDATES, &count);
-    for (int i = 0; i < t->list.count && code == MPI_SUCCESS; i++) {
+    for (int i = 0; i < r->list.count && code == MPI_SUCCESS; i++) {
         model[i] = 0;
         for (int j = 0; j < count && j < CANDIDATES; j++)
             if (candidates[j].applicable &&
-                strcmp(candidates[j].name, t->list.at[i].algorithm) == 0)
+                strcmp(candidates[j].name, r->list.at[i].algorithm) == 0)
                 model[i] = candidates[j].model;
     }
     return code;
 }
 
 /* Whether the least rounds fit into the time, as far as the model knows. */
-static bool is_affordable(const trial *t, const double model[]) {
+static bool is_affordable(const race *r, const double model[]) {
     double round = 0;
-    for (int i = 0; i < t->list.count; i++)
+    for (int i = 0; i < r->list.count; i++)
         round += model[i];
-    return round * LEAST_ROUNDS < t->seconds;
+    return round * LEAST_ROUNDS < r->seconds;
 }
 
-/* The correction of contender I among those of its trial, FOUND[0] to FOUND[contenders - 1]. */
-static void add_knot(const trial *t, int i, size_t bytes, double model, const bench_result *result,
-                     COLL_Correction *found) {
+/* What contender I took at one more size. */
+static void add_knot(const race *r, int i, size_t bytes, double model, const bench_result *result,
+                     COLL_Trial *found) {
     if (!(model > 0) || result->error != MPI_SUCCESS || !result->count ||
         !stats_median_is_steady(result->samples, result->count, NOISY))
         return;
     if (!found->knots) {
-        *found = (COLL_Correction){.level = t->group.level, .ranks = t->group.ranks};
-        snprintf(found->operation, sizeof found->operation, "%s", t->operation->library);
-        snprintf(found->algorithm, sizeof found->algorithm, "%s", t->list.at[i].algorithm);
+        *found = (COLL_Trial){.level = r->group.level, .ranks = r->group.ranks};
+        snprintf(found->operation, sizeof found->operation, "%s", r->operation->library);
+        snprintf(found->algorithm, sizeof found->algorithm, "%s", r->list.at[i].algorithm);
     }
     found->bytes[found->knots] = (double)bytes;
-    found->ratio[found->knots++] = stats_quantile(result->samples, result->count, 0.5) / model;
+    found->model[found->knots] = model;
+    found->seconds[found->knots++] = stats_quantile(result->samples, result->count, 0.5);
 }
 
-static int try_size(const trial *t, size_t bytes, COLL_Correction found[]) {
-    const bench_settings settings = {.operation = t->operation,
+static int try_size(const race *r, size_t bytes, COLL_Trial found[]) {
+    const bench_settings settings = {.operation = r->operation,
                                      .warmups = 1,
                                      .least = LEAST_ROUNDS,
                                      .most = MOST_ROUNDS,
-                                     .seconds = t->seconds,
+                                     .seconds = r->seconds,
                                      .steady = STEADY};
     double model[CANDIDATES];
     bench_result results[CANDIDATES];
-    int code = ask_model(t, bytes, model);
-    if (code != MPI_SUCCESS || !is_affordable(t, model))
+    int code = ask_model(r, bytes, model);
+    if (code != MPI_SUCCESS || !is_affordable(r, model))
         return code;
-    code = bench_run(&t->list, bytes, &settings, &t->clock, t->group.comm, results, NULL);
-    for (int i = 0; i < t->list.count && code == MPI_SUCCESS; i++)
-        add_knot(t, i, bytes, model[i], &results[i], &found[i]);
-    bench_free(results, t->list.count);
+    code = bench_run(&r->list, bytes, &settings, &r->clock, r->group.comm, results, NULL);
+    for (int i = 0; i < r->list.count && code == MPI_SUCCESS; i++)
+        add_knot(r, i, bytes, model[i], &results[i], &found[i]);
+    bench_free(results, r->list.count);
     return code;
 }
 
 /* All sizes of one operation; what is found is appended on the group's rank 0. */
-static int try_operation(trial *t, COLL_Correction found[], int *count,
+static int try_operation(race *r, COLL_Trial found[], int *count,
                          void (*progress)(const char *what)) {
-    COLL_Correction here[CANDIDATES] = {{.knots = 0}};
-    int rank, code = add_candidates(t);
-    MPI_Comm_rank(t->group.comm, &rank);
+    COLL_Trial here[CANDIDATES] = {{.knots = 0}};
+    int rank, code = add_candidates(r);
+    MPI_Comm_rank(r->group.comm, &rank);
     for (int i = 0; i < TRIAL_SIZES && code == MPI_SUCCESS; i++) {
         char what[80];
-        snprintf(what, sizeof what, "trials: %s of %zu bytes, %d ranks", t->operation->name,
-                 trial_size[i], t->group.ranks);
+        snprintf(what, sizeof what, "trials: %s of %zu bytes, %d ranks", r->operation->name,
+                 trial_size[i], r->group.ranks);
         if (rank == 0 && progress)
             progress(what);
-        code = try_size(t, trial_size[i], here);
+        code = try_size(r, trial_size[i], here);
     }
-    for (int i = 0; i < t->list.count && rank == 0; i++)
-        if (here[i].knots && *count < COLL_CORRECTIONS)
+    for (int i = 0; i < r->list.count && rank == 0; i++)
+        if (here[i].knots && *count < COLL_TRIALS)
             found[(*count)++] = here[i];
-    contender_free(&t->list);
+    contender_free(&r->list);
     return code;
 }
 
 /* The time is shared out evenly, whatever the sizes. */
-static int try_group(const group *g, double seconds, COLL_Correction found[], int *count,
+static int try_group(const group *g, double seconds, COLL_Trial found[], int *count,
                      void (*progress)(const char *what)) {
-    trial t = {.group = *g, .seconds = seconds / (OPERATIONS * TRIAL_SIZES)};
-    int code = common_clock_init(&t.clock, g->comm);
+    race r = {.group = *g, .seconds = seconds / (OPERATIONS * TRIAL_SIZES)};
+    int code = common_clock_init(&r.clock, g->comm);
     for (int i = 0; i < OPERATIONS && code == MPI_SUCCESS; i++) {
-        t.operation = operation_find(operations[i]);
-        code = try_operation(&t, found, count, progress);
+        r.operation = operation_find(operations[i]);
+        code = try_operation(&r, found, count, progress);
     }
     return code;
 }
 
 /* The nearest RANKS, while all others sleep. */
 static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, double seconds,
-                     COLL_Correction found[], int *count, void (*progress)(const char *what)) {
+                     COLL_Trial found[], int *count, void (*progress)(const char *what)) {
     group g;
     MPI_Request end;
     int code = make_group(comm, places, ranks, &g);
@@ -191,7 +194,7 @@ static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, double
     return code == MPI_SUCCESS ? wait_asleep(&end, NAP) : code;
 }
 
-int trial_run(MPI_Comm comm, const COLL_Place places[], double seconds, COLL_Correction found[],
+int trial_run(MPI_Comm comm, const COLL_Place places[], double seconds, COLL_Trial found[],
               int *count, void (*progress)(const char *what)) {
     int ranks, groups = 1, code = MPI_SUCCESS;
     MPI_Comm_size(comm, &ranks);

@@ -269,7 +269,6 @@ int main(int argc, char **argv) {
                               .iterations = 10000,
                               .tolerance = 1e-10};
     struct problem problem = {""};
-    MPI_Comm comm;
     parse(argc, argv, &command, &problem);
     if (!problem.text[0] && command.help)
         return fputs(help, stdout) < 0;
@@ -278,15 +277,8 @@ int main(int argc, char **argv) {
     if (!problem.text[0] && command.coordinates)
         return print_coordinates(&command);
 
-    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
-        return EXIT_FAILURE;
-    cli_agree(MPI_COMM_WORLD, program, problem.text[0] ? problem.text : NULL);
-    /* Our own communicator, so that errors return to us and become one clear line. */
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
     bool good = run(&command, comm, &problem);
-    cli_agree(comm, program, good ? NULL : problem.text);
-    MPI_Comm_free(&comm);
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    cli_agree(comm, program, good ? "" : problem.text);
+    return cli_end(&comm);
 }

@@ -1,6 +1,6 @@
 # Reads rows of coll-bench --predict, each with a shape, and prints how often auto's pick was within
 # 5 % of the fastest algorithm, every miss, and the errors of the predictions, by the model alone and
-# with the profile's corrections.
+# with the profile's trials.
 
 # The value of KEY in the line: text without its quotes, or a number.
 function field(key,    rest) {
@@ -54,9 +54,9 @@ function absolute(x) {
         where[name] = cell
     }
     error = absolute(predicted / median - 1)
-    corrected[name] += error
-    if (error > corrected_worst[name])
-        corrected_worst[name] = error
+    tried[name] += error
+    if (error > tried_worst[name])
+        tried_worst[name] = error
 }
 
 END {
@@ -73,12 +73,12 @@ END {
         print "no rows" > "/dev/stderr"
         exit 1
     }
-    printf "\n%-30s %6s %10s %10s %10s %10s  %s\n", "prediction error of", "cells", "corrected",
+    printf "\n%-30s %6s %11s %10s %10s %10s  %s\n", "prediction error of", "cells", "with trials",
         "worst", "model", "worst", "where"
     for (i = 1; i <= algorithms; i++) {
         name = names[i]
-        printf "%-30s %6d %9.1f%% %9.1f%% %9.1f%% %9.1f%%  %s\n", name, count[name],
-            100 * corrected[name] / count[name], 100 * corrected_worst[name],
+        printf "%-30s %6d %10.1f%% %9.1f%% %9.1f%% %9.1f%%  %s\n", name, count[name],
+            100 * tried[name] / count[name], 100 * tried_worst[name],
             100 * sum[name] / count[name], 100 * worst[name], where[name]
     }
     printf "\nauto's pick is within 5 %% of the fastest in %d of %d cells: %.1f %%; on average %.3f times as slow\n",

@@ -1,0 +1,144 @@
+/*
+ * Trials by hand: what they make of sizes and numbers of ranks in between and beyond, whom they are
+ * about, and what the chooser makes of them.
+ */
+#include "config.h"
+
+#include "lib/bcast/bcast.h"
+#include "lib/select.h"
+#include "lib/trials.h"
+#include "tests/harness.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double exact = 1e-12;
+
+static const coll_trial some[] = {
+    {COLL_LEVEL_RACK, "bcast", "chain", 4, 2, {100, 10000}, {2, 8}, {1, 1}},
+    {COLL_LEVEL_RACK, "bcast", "chain", 16, 2, {100, 10000}, {32, 128}, {8, 64}},
+    {COLL_LEVEL_SITE, "bcast", "chain", 4, 1, {100}, {7}, {1}},
+    {COLL_LEVEL_RACK, "gather", "chain", 4, 1, {100}, {5}, {1}},
+    {COLL_LEVEL_RACK, "bcast", "binomial", 4, 1, {100}, {3}, {1}},
+};
+enum { SOME = sizeof some / sizeof *some };
+
+/* Where the model says MODEL. */
+static double chain(int ranks, double bytes, double model) {
+    const coll_trials_call call = {"bcast", "chain", COLL_LEVEL_RACK, ranks, bytes};
+    return coll_trials_predict(some, SOME, &call, model);
+}
+
+START_TEST(times_are_interpolated_between_sizes) {
+    ck_assert_double_eq_tol(chain(4, 0, 99), 2, exact);
+    ck_assert_double_eq_tol(chain(4, 100, 99), 2, exact);
+    ck_assert_double_eq_tol(chain(4, 1000, 99), 4, exact);
+    ck_assert_double_eq_tol(chain(4, 10000, 99), 8, exact);
+}
+END_TEST
+
+START_TEST(times_are_interpolated_between_numbers_of_ranks) {
+    ck_assert_double_eq_tol(chain(16, 100, 99), 32, exact);
+    ck_assert_double_eq_tol(chain(8, 100, 99), 8, exact);
+    ck_assert_double_eq_tol(chain(8, 10000, 99), 32, exact);
+}
+END_TEST
+
+/* At 100 bytes it is wrong by 2 with 4 ranks and by 4 with 16; at 10,000 by 8 and by 2. */
+START_TEST(beyond_them_the_model_is_put_right) {
+    ck_assert_double_eq_tol(chain(2, 100, 10), 20, exact);
+    ck_assert_double_eq_tol(chain(64, 100, 10), 40, exact);
+    ck_assert_double_eq_tol(chain(64, 10000, 10), 20, exact);
+    ck_assert_double_eq_tol(chain(4, 10000 * sqrt(8), 10), 10 * sqrt(8), exact);
+    ck_assert_double_eq_tol(chain(8, 10000 * sqrt(8), 10), 10 * sqrt(4), exact);
+    ck_assert_double_eq_tol(chain(4, 80000, 10), 10, exact);
+    ck_assert_double_eq_tol(chain(64, 1e9, 10), 10, exact);
+}
+END_TEST
+
+static double ask(const char *operation, const char *algorithm, COLL_Level level) {
+    const coll_trials_call call = {operation, algorithm, level, 4, 100};
+    return coll_trials_predict(some, SOME, &call, 99);
+}
+
+START_TEST(others_are_not_concerned) {
+    ck_assert(ask("bcast", "two_tree", COLL_LEVEL_RACK) == 99);
+    ck_assert(ask("bcast", "chain", COLL_LEVEL_WIDE) == 99);
+    ck_assert_double_eq_tol(ask("gather", "chain", COLL_LEVEL_RACK), 5, exact);
+    ck_assert_double_eq_tol(ask("bcast", "chain", COLL_LEVEL_SITE), 7, exact);
+    ck_assert_double_eq_tol(ask("bcast", "binomial", COLL_LEVEL_RACK), 3, exact);
+}
+END_TEST
+
+/* Eight nodes of one rack. */
+static coll_topo rack(coll_place places[8]) {
+    for (int i = 0; i < 8; i++)
+        places[i] = (coll_place){.node = i};
+    return (coll_topo){.ranks = 8,
+                       .sites = 1,
+                       .racks = 1,
+                       .nodes = 8,
+                       .most_ranks_per_node = 1,
+                       .cores_per_node = 1,
+                       .places = places};
+}
+
+START_TEST(the_choice_goes_by_them) {
+    coll_place places[8];
+    coll_topo topo = rack(places);
+    coll_profile profile = *coll_profile_builtin();
+    const coll_shape call = {.operation = "bcast", .bytes = 100000, .topo = &topo};
+    const coll_spec nobody = {.algorithm = NULL};
+    coll_choice before = coll_select(coll_bcast_table, &call, &profile, &nobody);
+
+    coll_trial *slow = &profile.trial[profile.trials++];
+    *slow = (coll_trial){.level = COLL_LEVEL_RACK, .ranks = 8, .knots = 1};
+    strcpy(slow->operation, "bcast");
+    snprintf(slow->algorithm, sizeof slow->algorithm, "%s", before.algorithm->name);
+    slow->bytes[0] = 1e6;
+    slow->seconds[0] = slow->model[0] = 1000;
+    coll_choice after = coll_select(coll_bcast_table, &call, &profile, &nobody);
+    ck_assert_ptr_ne(after.algorithm, before.algorithm);
+
+    double model;
+    double predicted = coll_predicted(before.algorithm, &call, &profile, &before.values, &model);
+    ck_assert_double_eq_tol(model, before.predicted, exact);
+    ck_assert_double_eq_tol(predicted, 1000, exact);
+}
+END_TEST
+
+START_TEST(impossible_ones_are_told) {
+    enum { BAD = 10 };
+    coll_trial bad[BAD];
+    ck_assert_ptr_null(coll_trial_fault(&some[0]));
+    for (int i = 0; i < BAD; i++)
+        bad[i] = some[0];
+    bad[0].operation[0] = '\0';
+    memset(bad[1].algorithm, 'a', sizeof bad[1].algorithm);
+    bad[2].level = COLL_LEVELS;
+    bad[3].ranks = 1;
+    bad[4].knots = 0;
+    bad[5].knots = COLL_TRIAL_KNOTS + 1;
+    bad[6].seconds[1] = NAN;
+    bad[7].model[0] = 0;
+    bad[8].bytes[0] = 0;
+    bad[9].bytes[1] = bad[9].bytes[0];
+    for (int i = 0; i < BAD; i++)
+        ck_assert_msg(coll_trial_fault(&bad[i]), "%d", i);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("trials");
+    TCase *cases = tcase_create("trials");
+    tcase_add_test(cases, times_are_interpolated_between_sizes);
+    tcase_add_test(cases, times_are_interpolated_between_numbers_of_ranks);
+    tcase_add_test(cases, beyond_them_the_model_is_put_right);
+    tcase_add_test(cases, others_are_not_concerned);
+    tcase_add_test(cases, the_choice_goes_by_them);
+    tcase_add_test(cases, impossible_ones_are_told);
+    suite_add_tcase(suite, cases);
+    return harness_unit(suite);
+}
