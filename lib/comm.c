@@ -41,6 +41,7 @@ static void free_state(coll_comm *state) {
         state->free_wide(state->wide);
     if (state->private != MPI_COMM_NULL)
         PMPI_Comm_free(&state->private);
+    coll_profile_free(&state->loaded);
     coll_topo_free(&state->topo);
     free(state->order);
     free(state);

@@ -56,8 +56,16 @@ static bool of_these_hosts(const coll_profilefile *file, const coll_topo *topo) 
     return false;
 }
 
-/* Takes what FILE has measured over what PROFILE holds. */
-static void take(const coll_profilefile *file, const char *path, coll_profile *profile) {
+/* What rank 0 has found, as all get it; of the trials as many as there are. */
+typedef struct finding {
+    coll_profile profile;
+    char problem[COLL_PROFILEFILE_PROBLEM];
+    coll_trial trial[COLL_TRIALS];
+} finding;
+
+/* Takes what FILE has measured over what FOUND holds. */
+static void take(const coll_profilefile *file, const char *path, finding *found) {
+    coll_profile *profile = &found->profile;
     snprintf(profile->source, sizeof profile->source, "%s", path);
     for (int level = 0; level < COLL_LEVELS; level++) {
         profile->measured[level] = file->measured[level];
@@ -68,13 +76,13 @@ static void take(const coll_profilefile *file, const char *path, coll_profile *p
         if (file->copy[copy].knots)
             profile->copy[copy] = file->copy[copy];
     profile->trials = file->trials;
-    memcpy(profile->trial, file->trial, sizeof profile->trial);
+    memcpy(found->trial, file->trial, sizeof found->trial);
 }
 
 /* The file that the user named: everything must be right. */
-static void load_named(const char *path, const coll_topo *topo, coll_profile *profile,
-                       char *problem) {
+static void load_named(const char *path, const coll_topo *topo, finding *found) {
     coll_profilefile file;
+    char *problem = found->problem;
     coll_profilefile_state state = coll_profilefile_read(path, &file, problem);
     if (state == COLL_PROFILEFILE_ABSENT)
         snprintf(problem, COLL_PROFILEFILE_PROBLEM,
@@ -83,7 +91,7 @@ static void load_named(const char *path, const coll_topo *topo, coll_profile *pr
     if (state != COLL_PROFILEFILE_GOOD)
         return;
     if (of_these_hosts(&file, topo))
-        take(&file, path, profile);
+        take(&file, path, found);
     else
         snprintf(problem, COLL_PROFILEFILE_PROBLEM,
                  "profile %.80s, line %d: measured on other hosts (%.30s), not on %.30s; measure "
@@ -108,46 +116,70 @@ static bool search_path(int n, char path[COLL_PROFILE_SOURCE]) {
     return n < 2;
 }
 
-static void search(const coll_topo *topo, coll_profile *profile, char *problem) {
+static void search(const coll_topo *topo, finding *found) {
     char path[COLL_PROFILE_SOURCE];
     for (int i = 0; search_path(i, path); i++) {
         coll_profilefile file;
         if (!*path)
             continue;
-        coll_profilefile_state state = coll_profilefile_read(path, &file, problem);
+        coll_profilefile_state state = coll_profilefile_read(path, &file, found->problem);
         if (state == COLL_PROFILEFILE_BAD)
             return;
         if (state == COLL_PROFILEFILE_ABSENT)
             continue;
         bool ours = of_these_hosts(&file, topo);
         if (ours)
-            take(&file, path, profile);
+            take(&file, path, found);
         coll_profilefile_free(&file);
         if (ours)
             return;
     }
 }
 
+/* Rank 0 sends FOUND to all. */
+static int share(MPI_Comm comm, finding *found) {
+    int code = PMPI_Bcast(found, (int)offsetof(finding, trial), MPI_BYTE, 0, comm);
+    if (code != MPI_SUCCESS || !found->profile.trials)
+        return code;
+    size_t bytes = (size_t)found->profile.trials * sizeof *found->trial;
+    return PMPI_Bcast(found->trial, (int)bytes, MPI_BYTE, 0, comm);
+}
+
+/* Gives PROFILE what was FOUND. */
+static int keep(const finding *found, coll_profile *profile) {
+    size_t bytes = (size_t)found->profile.trials * sizeof *found->trial;
+    coll_trial *trial = bytes ? malloc(bytes) : NULL;
+    if (bytes && !trial)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for the %d trials of a profile",
+                          found->profile.trials);
+    if (trial)
+        memcpy(trial, found->trial, bytes);
+    *profile = found->profile;
+    profile->trial = trial;
+    return MPI_SUCCESS;
+}
+
 int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
                       coll_profile *profile) {
-    struct {
-        coll_profile profile;
-        char problem[COLL_PROFILEFILE_PROBLEM];
-    } found = {.profile = *coll_profile_builtin()};
+    finding found = {.profile = *coll_profile_builtin()};
     int rank;
     int code = PMPI_Comm_rank(comm, &rank);
     if (code != MPI_SUCCESS)
         return code;
     if (rank == 0 && !*path)
-        search(topo, &found.profile, found.problem);
+        search(topo, &found);
     else if (rank == 0 && strcmp(path, builtin_name) != 0)
-        load_named(path, topo, &found.profile, found.problem);
-    code = PMPI_Bcast(&found, (int)sizeof found, MPI_BYTE, 0, comm);
+        load_named(path, topo, &found);
+    code = share(comm, &found);
     if (code == MPI_SUCCESS && *found.problem)
         code = coll_error(MPI_ERR_FILE, "%s", found.problem);
-    if (code == MPI_SUCCESS)
-        *profile = found.profile;
-    return code;
+    return code == MPI_SUCCESS ? keep(&found, profile) : code;
+}
+
+void coll_profile_free(coll_profile *profile) {
+    free((void *)profile->trial);
+    profile->trial = NULL;
+    profile->trials = 0;
 }
 
 size_t coll_profile_chunk(const coll_cost *link, size_t bytes, double fill) {

@@ -24,7 +24,7 @@ typedef struct coll_profile {
     bool measured[COLL_LEVELS]; /* false: the built-in values */
     coll_curve copy[COLL_COPIES];
     int trials;
-    coll_trial trial[COLL_TRIALS];
+    const coll_trial *trial; /* so many; the profile's own, or NULL */
 } coll_profile;
 
 /* Values typical of shared memory within nodes and of gigabit Ethernet between them. */
@@ -39,6 +39,9 @@ const coll_profile *coll_profile_builtin(void);
  */
 int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
                       coll_profile *profile);
+
+/* Frees what a loaded PROFILE, or one of zeros, owns. */
+void coll_profile_free(coll_profile *profile);
 
 /* The farthest level at which ranks of TOPO are apart, and its cost: what bounds most algorithms.
  */

@@ -93,12 +93,10 @@ START_TEST(the_choice_goes_by_them) {
     const coll_spec nobody = {.algorithm = NULL};
     coll_choice before = coll_select(coll_bcast_table, &call, &profile, &nobody);
 
-    coll_trial *slow = &profile.trial[profile.trials++];
-    *slow = (coll_trial){.level = COLL_LEVEL_RACK, .ranks = 8, .knots = 1};
-    strcpy(slow->operation, "bcast");
-    snprintf(slow->algorithm, sizeof slow->algorithm, "%s", before.algorithm->name);
-    slow->bytes[0] = 1e6;
-    slow->seconds[0] = slow->model[0] = 1000;
+    coll_trial slow = {COLL_LEVEL_RACK, "bcast", "", 8, 1, {1e6}, {1000}, {1000}};
+    snprintf(slow.algorithm, sizeof slow.algorithm, "%s", before.algorithm->name);
+    profile.trials = 1;
+    profile.trial = &slow;
     coll_choice after = coll_select(coll_bcast_table, &call, &profile, &nobody);
     ck_assert_ptr_ne(after.algorithm, before.algorithm);
 
