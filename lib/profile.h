@@ -43,7 +43,7 @@ int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
 /* Frees what a loaded PROFILE, or one of zeros, owns. */
 void coll_profile_free(coll_profile *profile);
 
-/* The farthest level at which ranks of TOPO are apart, and its cost: what bounds most algorithms.
+/* The farthest level at which ranks of TOPO are apart, and its cost, which bounds most algorithms.
  */
 coll_level coll_profile_farthest(const coll_topo *topo);
 const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo);

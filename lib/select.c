@@ -2,8 +2,16 @@
 
 #include "lib/select.h"
 
+#include <string.h>
+
 static bool applicable(const coll_algorithm *algorithm, const coll_shape *call) {
     return !algorithm->applicable || algorithm->applicable(call);
+}
+
+/* Trials run with these. */
+static bool are_defaults(const coll_algorithm *algorithm, const coll_values *values) {
+    coll_values defaults = coll_values_default(algorithm);
+    return memcmp(values, &defaults, sizeof defaults) == 0;
 }
 
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
@@ -16,6 +24,8 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
     double seconds = algorithm->predict(call, profile, values);
     if (model)
         *model = seconds;
+    if (!are_defaults(algorithm, values))
+        return seconds;
     return coll_trials_predict(profile->trial, profile->trials, &tried, seconds);
 }
 

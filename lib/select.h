@@ -16,8 +16,8 @@ typedef struct coll_choice {
 } coll_choice;
 
 /*
- * Seconds that ALGORITHM takes for CALL with these values, by the cost model and the profile's
- * trials; *MODEL, which may be NULL, is set to the model's word alone.
+ * Seconds that ALGORITHM takes for CALL with these values, by the cost model and, where they are
+ * the defaults, the profile's trials; *MODEL, which may be NULL, is set to the model's word alone.
  */
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_profile *profile, const coll_values *values, double *model);

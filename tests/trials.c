@@ -104,6 +104,9 @@ START_TEST(the_choice_goes_by_them) {
     double predicted = coll_predicted(before.algorithm, &call, &profile, &before.values, &model);
     ck_assert_double_eq_tol(model, before.predicted, exact);
     ck_assert_double_eq_tol(predicted, 1000, exact);
+    before.values.at[0]++; /* no trial was with the user's values */
+    predicted = coll_predicted(before.algorithm, &call, &profile, &before.values, &model);
+    ck_assert(predicted == model);
 }
 END_TEST
 

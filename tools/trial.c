@@ -185,7 +185,8 @@ static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, double
     group g;
     MPI_Request end;
     int code = make_group(comm, places, ranks, &g);
-    if (code == MPI_SUCCESS && g.comm != MPI_COMM_NULL && g.level >= COLL_LEVEL_RACK)
+    if (code == MPI_SUCCESS && g.comm != MPI_COMM_NULL && g.level >= COLL_LEVEL_RACK &&
+        g.level < COLL_LEVEL_WIDE)
         code = try_group(&g, seconds, found, count, progress);
     if (g.comm != MPI_COMM_NULL)
         MPI_Comm_free(&g.comm);
