@@ -6,6 +6,22 @@
 
 enum { CHANGES = 4, RUN = 12 }; /* at most, and how many bytes of one are removed or doubled */
 
+size_t mutate_run(void *bytes, size_t size, size_t at, size_t run, int way) {
+    char *here = (char *)bytes + at;
+    switch (way) {
+    case MUTATE_CUT:
+        return at;
+    case MUTATE_REMOVE:
+        memmove(here, here + run, size - at - run);
+        return size - run;
+    case MUTATE_DOUBLE:
+        memmove(here + run, here, size - at);
+        return size + run;
+    default:
+        return size;
+    }
+}
+
 char *mutate(const char *text, size_t *length, const char *bytes, int count, generator *g) {
     size_t left = *length;
     char *copy = malloc(left + CHANGES * RUN);
@@ -15,21 +31,10 @@ char *mutate(const char *text, size_t *length, const char *bytes, int count, gen
         size_t at = draw(g) % left, run = 1 + draw(g) % RUN;
         if (run > left - at)
             run = left - at;
-        switch (below(g, 8)) {
-        case 0:
-            left = at;
-            break;
-        case 1:
-            memmove(copy + at, copy + at + run, left - at - run);
-            left -= run;
-            break;
-        case 2:
-            memmove(copy + at + run, copy + at, left - at);
-            left += run;
-            break;
-        default:
+        int way = below(g, 8);
+        left = mutate_run(copy, left, at, run, way);
+        if (way >= MUTATE_WAYS)
             copy[at] = bytes[below(g, count)];
-        }
     }
     *length = left;
     char *exact = realloc(copy, left + !left);

@@ -6,6 +6,7 @@
 
 #include "kmeans/npy.h"
 #include "tests/harness.h"
+#include "tests/mutate.h"
 #include "tests/reading.h"
 
 #include <check.h>
@@ -87,38 +88,20 @@ static void make_jpeg(seed *whole) {
 }
 #endif
 
-static uint32_t draw(uint32_t *state) {
-    *state = *state * 1664525 + 1013904223;
-    return *state >> 8;
-}
-
 /* Cuts, drops, repeats or changes bytes of a file; half of all changes are in its head. */
-static size_t mutate(unsigned char bytes[2 * MOST], size_t size, uint32_t *state) {
+static size_t damage(unsigned char bytes[2 * MOST], size_t size, generator *g) {
     static const unsigned char telling[] = {0, 1, 0x7f, 0x80, 0xff, '9', '-', ' ', '\n', ':', '\''};
-    for (uint32_t changes = 1 + draw(state) % 4; changes && size; changes--) {
-        size_t reach = draw(state) % 2 && size > 24 ? 24 : size;
-        size_t at = draw(state) % reach, run = 1 + draw(state) % 16;
+    for (int changes = 1 + below(g, 4); changes && size; changes--) {
+        size_t reach = draw(g) % 2 && size > 24 ? 24 : size;
+        size_t at = draw(g) % reach, run = 1 + draw(g) % 16;
         if (run > size - at)
             run = size - at;
-        switch (draw(state) % 10) {
-        case 0:
-            size = at;
-            break;
-        case 1:
-            memmove(bytes + at, bytes + at + run, size - at - run);
-            size -= run;
-            break;
-        case 2:
-            memmove(bytes + at + run, bytes + at, size - at);
-            size += run;
-            break;
-        case 3:
-        case 4:
-            bytes[at] ^= (unsigned char)(1 << draw(state) % 8);
-            break;
-        default:
-            bytes[at] = telling[draw(state) % sizeof telling];
-        }
+        int way = below(g, 10);
+        size = mutate_run(bytes, size, at, run, way);
+        if (way >= MUTATE_WAYS + 2)
+            bytes[at] = telling[draw(g) % sizeof telling];
+        else if (way >= MUTATE_WAYS)
+            bytes[at] ^= (unsigned char)(1 << draw(g) % 8);
     }
     return size;
 }
@@ -133,7 +116,7 @@ static void write_file(const char *path, const unsigned char *bytes, size_t size
 static void try_mutations(const seed *whole, const char *folder) {
     enum { ROUNDS = 400 };
     char path[64];
-    uint32_t state = 1;
+    generator g = {.state = 1};
     int good = 0, bad = 0;
     struct problem problem = {""};
     snprintf(path, sizeof path, "%s/%s", folder, whole->reader->name);
@@ -142,7 +125,7 @@ static void try_mutations(const seed *whole, const char *folder) {
     for (int round = 0; round < ROUNDS; round++) {
         unsigned char bytes[2 * MOST];
         memcpy(bytes, whole->bytes, whole->size);
-        write_file(path, bytes, mutate(bytes, whole->size, &state));
+        write_file(path, bytes, damage(bytes, whole->size, &g));
         problem.text[0] = '\0';
         if (whole->reader->read(path, &problem)) {
             good++;
