@@ -130,6 +130,13 @@ static int find_level(const char *name) {
     return level;
 }
 
+static bool take_level(parser *p, char **rest, int *level) {
+    const char *name = take_word(rest);
+    *level = find_level(name);
+    return *level < COLL_LEVELS ||
+           refuse(p, "unknown level '%.30s'; known: numa, node, rack, site, wide", name);
+}
+
 static int find_key(const char *name) {
     int key = 0;
     while (key < KEYS && strcmp(keys[key].name, name) != 0)
@@ -147,10 +154,10 @@ static bool parse_number(const char *text, double *value) {
 }
 
 static bool parse_level(parser *p, char *rest) {
-    const char *name = take_word(&rest);
-    int level = find_level(name);
-    if (level == COLL_LEVELS)
-        return refuse(p, "unknown level '%.30s'; known: numa, node, rack, site, wide", name);
+    int level;
+    if (!take_level(p, &rest, &level))
+        return false;
+    const char *name = COLL_Level_name(level);
     if (p->file->measured[level])
         return refuse(p, "level %s is there already; keep one", name);
 
@@ -260,15 +267,14 @@ static bool take_name(parser *p, char **rest, char *name, size_t size) {
 static bool parse_trial(parser *p, char *rest) {
     coll_profilefile *file = p->file;
     COLL_Trial read = {.knots = 0};
-    const char *name = take_word(&rest);
     char *text;
-    read.level = (COLL_Level)find_level(name);
-    if (read.level == COLL_LEVELS)
-        return refuse(p, "unknown level '%.30s'; known: numa, node, rack, site, wide", name);
-    if (!take_name(p, &rest, read.operation, sizeof read.operation) ||
+    int level;
+    if (!take_level(p, &rest, &level) ||
+        !take_name(p, &rest, read.operation, sizeof read.operation) ||
         !take_name(p, &rest, read.algorithm, sizeof read.algorithm) ||
         !parse_ranks(p, &rest, &read))
         return false;
+    read.level = (COLL_Level)level;
     for (; *(text = take_word(&rest)); read.knots++) {
         if (read.knots == COLL_TRIAL_KNOTS)
             return refuse(p, "more than %d sizes; measure again", COLL_TRIAL_KNOTS);
