@@ -4,7 +4,10 @@
 
 #include <mpi.h>
 
-/* Waits for *REQUEST with sleeps of NAP seconds (below 1) between tests. */
-int wait_asleep(MPI_Request *request, double nap);
+/*
+ * Waits for *REQUEST with sleeps between tests: of NAP seconds (below 1) at first, then each twice
+ * as long as the last until they are LONGEST or more.
+ */
+int wait_asleep(MPI_Request *request, double nap, double longest);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "tools/bench.h"
 
+#include "tools/asleep.h"
 #include "tools/drops.h"
 #include "tools/stats.h"
 
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 /* What the runs of one size share. */
 typedef struct series {
@@ -42,33 +42,25 @@ static double processor_seconds(void) {
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* The longest sleep between looks, in ns: while nobody works yet, and while others may. */
-enum { SHORT_NAP = 100000, LONG_NAP = 1000000 };
-
-/* Waits with sleeps: a rank that is done must not take the processor from those that are not. */
-static int wait_politely(int code, MPI_Request *request, long longest) {
-    long nap = 20000; /* ns */
-    for (int done = 0; code == MPI_SUCCESS;) {
-        code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
-        if (done)
-            break;
-        struct timespec time = {.tv_nsec = nap};
-        nanosleep(&time, NULL);
-        nap = nap < longest ? 2 * nap : nap;
-    }
-    return code;
-}
+/*
+ * Ranks sleep while they wait, so that one that is done does not take the processor from those that
+ * are not: so long at first, and at last, while nobody works yet and while others may; s.
+ */
+static const double NAP = 20e-6, SHORT_NAP = 100e-6, LONG_NAP = 1e-3;
 
 /* All ranks wait for a date that rank 0 announces. *LATE: this one heard of it only afterwards. */
 static int start_together(const series *s, double *start, bool *late) {
     MPI_Request request;
-    int code = wait_politely(MPI_Ibarrier(s->comm, &request), &request, SHORT_NAP);
+    int code = MPI_Ibarrier(s->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_asleep(&request, NAP, SHORT_NAP);
     if (code != MPI_SUCCESS)
         return code;
     if (s->rank == 0)
         *start = common_clock_now(s->clock) + s->lead;
-    code =
-        wait_politely(MPI_Ibcast(start, 1, MPI_DOUBLE, 0, s->comm, &request), &request, SHORT_NAP);
+    code = MPI_Ibcast(start, 1, MPI_DOUBLE, 0, s->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_asleep(&request, NAP, SHORT_NAP);
     *late = common_clock_now(s->clock) > *start;
     if (code == MPI_SUCCESS)
         common_clock_wait(s->clock, *start);
@@ -111,9 +103,9 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     bool checked = s->settings->verify && c->kind != CONTENDER_WIRE && failure == MPI_SUCCESS;
     marks[WRONG] = checked && !op->verify(&run);
 
-    code =
-        wait_politely(MPI_Iallreduce(marks, worst, MARKS, MPI_DOUBLE, MPI_MAX, s->comm, &request),
-                      &request, LONG_NAP);
+    code = MPI_Iallreduce(marks, worst, MARKS, MPI_DOUBLE, MPI_MAX, s->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_asleep(&request, NAP, LONG_NAP);
     if (code != MPI_SUCCESS)
         return code;
     *seconds = worst[ELAPSED];

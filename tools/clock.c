@@ -51,7 +51,7 @@ static int ask(common_clock *clock, MPI_Comm comm) {
     MPI_Request request;
     int code = MPI_Irecv(&turn, 1, MPI_CHAR, 0, TAG_TURN, comm, &request);
     if (code == MPI_SUCCESS)
-        code = wait_asleep(&request, NAP);
+        code = wait_asleep(&request, NAP, NAP);
     if (code != MPI_SUCCESS)
         return code;
     double began = cli_seconds();
@@ -107,7 +107,7 @@ int common_clock_init(common_clock *clock, MPI_Comm comm) {
     MPI_Request request;
     code =
         MPI_Iallreduce(MPI_IN_PLACE, &clock->uncertainty, 1, MPI_DOUBLE, MPI_MAX, comm, &request);
-    return code == MPI_SUCCESS ? wait_asleep(&request, NAP) : code;
+    return code == MPI_SUCCESS ? wait_asleep(&request, NAP, NAP) : code;
 }
 
 double common_clock_now(const common_clock *clock) {

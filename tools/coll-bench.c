@@ -349,23 +349,15 @@ static void print_heading(const command *options, int ranks) {
  */
 static bool find_prediction(const command *options, const contender_list *list, const contender *c,
                             size_t bytes, COLL_Candidate *found) {
-    enum { MOST = 64 };
-    COLL_Candidate candidates[MOST];
     const operation *op = options->settings.operation;
     const contender *ours = c->kind == CONTENDER_OURS ? c : kind_of(list, CONTENDER_OURS);
     bool native = c->kind == CONTENDER_NATIVE;
-    int count;
     if (!options->predict || !ours || (!native && c->kind != CONTENDER_OURS) ||
-        strcmp(op->name, op->library) != 0 ||
-        COLL_Explain(op->library, (MPI_Count)bytes, options->settings.root, ours->comm, candidates,
-                     MOST, &count) != MPI_SUCCESS)
+        strcmp(op->name, op->library) != 0)
         return false;
-    for (int i = 0; i < count && i < MOST; i++)
-        if (native ? strcmp(candidates[i].name, "native") == 0 : candidates[i].chosen) {
-            *found = candidates[i];
-            return true;
-        }
-    return false;
+    int code = contender_explain(ours->comm, op->library, bytes, options->settings.root,
+                                 native ? "native" : NULL, found);
+    return code == MPI_SUCCESS && found->name;
 }
 
 static void print_row(const command *options, const contender *c, const bench_result *result,

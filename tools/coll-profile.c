@@ -28,7 +28,7 @@ static const char help[] =
     "\n"
     "Measures what messages cost at each level at which the ranks are apart (NUMA domain, node,\n"
     "rack, site, wide area), as functions of their size: the parameters of Tam and Wang's model.\n"
-    "Then tries libcoll's broadcasts and gathers of 192 bytes to 48 KB themselves. Writes a "
+    "Then tries libcoll's broadcasts and gathers of 192 bytes to 48 KB themselves. Writes a\n"
     "profile for the library to choose algorithms by.\n"
     "\n"
     "  --output FILE  the profile; name it by COLL_PROFILE, or put it where the library looks:\n"

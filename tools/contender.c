@@ -34,9 +34,22 @@ static int add_spec(contender_list *list, const char *operation, const char *spe
     return code == MPI_SUCCESS ? COLL_Set(list->at[list->count - 1].comm, operation, spec) : code;
 }
 
+enum { MOST = 64 }; /* algorithms of an operation */
+
+int contender_explain(MPI_Comm comm, const char *operation, size_t bytes, int root,
+                      const char *name, COLL_Candidate *found) {
+    COLL_Candidate candidates[MOST];
+    int count,
+        code = COLL_Explain(operation, (MPI_Count)bytes, root, comm, candidates, MOST, &count);
+    *found = (COLL_Candidate){.name = NULL};
+    for (int i = 0; code == MPI_SUCCESS && i < count && i < MOST; i++)
+        if (name ? strcmp(candidates[i].name, name) == 0 : candidates[i].chosen)
+            *found = candidates[i];
+    return code;
+}
+
 static int add_table(contender_list *list, const char *operation, contender_run *run,
                      MPI_Comm comm) {
-    enum { MOST = 64 };
     COLL_Candidate candidates[MOST];
     int count;
     int code = COLL_Explain(operation, 1, 0, comm, candidates, MOST, &count);

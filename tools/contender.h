@@ -2,6 +2,7 @@
 #ifndef COLL_TOOLS_CONTENDER_H
 #define COLL_TOOLS_CONTENDER_H
 
+#include <coll.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,6 +41,14 @@ typedef struct contender_list {
  */
 int contender_add_ours(contender_list *list, const char *operation, const char *const specs[],
                        contender_run *run, MPI_Comm comm);
+
+/*
+ * What libcoll says of its algorithm NAME, or where that is NULL of the one that would run, for
+ * OPERATION on COMM with BYTES and ROOT; FOUND->name is NULL where there is none. Local where COMM
+ * was used before.
+ */
+int contender_explain(MPI_Comm comm, const char *operation, size_t bytes, int root,
+                      const char *name, COLL_Candidate *found);
 
 /* Adds one with a communicator of its own. */
 int contender_add(contender_list *list, contender_kind kind, const char *algorithm,

@@ -151,7 +151,7 @@ static int follow(const survey *s) {
         MPI_Request request;
         int code = MPI_Irecv(&t, (int)sizeof t, MPI_BYTE, 0, TAG_TASK, s->comm, &request);
         if (code == MPI_SUCCESS)
-            code = wait_asleep(&request, NAP);
+            code = wait_asleep(&request, NAP, NAP);
         if (code != MPI_SUCCESS || t.kind == END)
             return code;
         code = take_part(s, &t, &found);
@@ -189,7 +189,7 @@ static int direct(const survey *s, const task *t, finding found[]) {
         code = MPI_Irecv(&found[part], (int)sizeof *found, MPI_BYTE, finder(l, t, part), TAG_RESULT,
                          s->comm, &request);
         if (code == MPI_SUCCESS)
-            code = wait_asleep(&request, NAP);
+            code = wait_asleep(&request, NAP, NAP);
     }
     return code;
 }

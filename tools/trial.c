@@ -56,16 +56,21 @@ static int position_of(int rank, const COLL_Place places[], int ranks) {
     return before;
 }
 
+/* The level of the last of COUNT ranks in that order. */
+static COLL_Level level_of(int count, const COLL_Place places[], int ranks) {
+    int at[COLL_LEVELS] = {0}, level = 0;
+    for (int rank = 0; rank < ranks; rank++)
+        at[pairs_level(&places[0], &places[rank])]++;
+    for (int within = at[0]; within < count; within += at[level])
+        level++;
+    return (COLL_Level)level;
+}
+
 static int make_group(MPI_Comm comm, const COLL_Place places[], int count, group *made) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    *made = (group){.comm = MPI_COMM_NULL, .ranks = count};
-    for (int other = 0; other < ranks; other++) {
-        COLL_Level level = pairs_level(&places[0], &places[other]);
-        if (level > made->level && position_of(other, places, ranks) < count)
-            made->level = level;
-    }
+    *made = (group){.comm = MPI_COMM_NULL, .ranks = count, .level = level_of(count, places, ranks)};
     int position = position_of(rank, places, ranks);
     int code = MPI_Comm_split(comm, position < count ? 0 : MPI_UNDEFINED, position, &made->comm);
     if (code == MPI_SUCCESS && made->comm != MPI_COMM_NULL)
@@ -90,15 +95,12 @@ static int add_candidates(race *r) {
 
 /* What the model says of each contender at BYTES, in s: 0 of those that can't run. */
 static int ask_model(const race *r, size_t bytes, double model[]) {
-    COLL_Candidate candidates[CANDIDATES];
-    int count, code = COLL_Explain(r->operation->library, (MPI_Count)bytes, 0, r->group.comm,
-                                   candidates, CANDIDATES, &count);
+    int code = MPI_SUCCESS;
     for (int i = 0; i < r->list.count && code == MPI_SUCCESS; i++) {
-        model[i] = 0;
-        for (int j = 0; j < count && j < CANDIDATES; j++)
-            if (candidates[j].applicable &&
-                strcmp(candidates[j].name, r->list.at[i].algorithm) == 0)
-                model[i] = candidates[j].model;
+        COLL_Candidate candidate;
+        code = contender_explain(r->group.comm, r->operation->library, bytes, 0,
+                                 r->list.at[i].algorithm, &candidate);
+        model[i] = code == MPI_SUCCESS && candidate.applicable ? candidate.model : 0;
     }
     return code;
 }
@@ -192,7 +194,7 @@ static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, double
         MPI_Comm_free(&g.comm);
     if (code == MPI_SUCCESS)
         code = MPI_Ibarrier(comm, &end);
-    return code == MPI_SUCCESS ? wait_asleep(&end, NAP) : code;
+    return code == MPI_SUCCESS ? wait_asleep(&end, NAP, NAP) : code;
 }
 
 int trial_run(MPI_Comm comm, const COLL_Place places[], double seconds, COLL_Trial found[],
