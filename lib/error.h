@@ -6,8 +6,8 @@
 
 /*
  * An MPI error code of class ERROR_CLASS (MPI_ERR_ARG, ...) whose MPI_Error_string is the formatted
- * text, cut to MPI_MAX_ERROR_STRING. A later error of the same class replaces the text. Where MPI
- * cannot add codes, ERROR_CLASS itself comes back.
+ * text, cut to MPI_MAX_ERROR_STRING. The thread's next error of the same class replaces the text.
+ * Where MPI cannot add codes, ERROR_CLASS itself comes back.
  */
 int coll_error(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -25,6 +25,7 @@ libcoll_core_la_SOURCES = \
 	lib/run.c lib/run.h \
 	lib/select.c lib/select.h \
 	lib/shortcut.c lib/shortcut.h \
+	lib/spare.c lib/spare.h \
 	lib/spec.c lib/spec.h \
 	lib/substitute.h \
 	lib/topo.c lib/topo.h \

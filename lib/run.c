@@ -2,7 +2,8 @@
 
 #include "lib/run.h"
 
-#include <stdlib.h>
+#include "lib/spare.h"
+
 #include <string.h>
 
 typedef coll_distance distance;
@@ -46,7 +47,7 @@ bool coll_run_too_large(const run *item, size_t count) {
 list *coll_run_list_new(size_t capacity) {
     if (capacity > (SIZE_MAX - sizeof(list)) / sizeof(run))
         return NULL;
-    list *l = malloc(sizeof *l + capacity * sizeof(run));
+    list *l = coll_spare_alloc(sizeof *l + capacity * sizeof(run));
     if (l)
         l->length = 0;
     return l;
@@ -85,9 +86,7 @@ void coll_run_list_append(list *l, run next) {
 
 /* Gives L to OWNER, cut to what it holds. */
 static const run *list_keep(list **owner, list *l) {
-    list *cut = realloc(l, sizeof *l + l->length * sizeof(run));
-    if (cut)
-        l = cut;
+    l = coll_spare_shrink(l, sizeof *l + l->length * sizeof(run));
     l->next = *owner;
     *owner = l;
     return l->runs;
@@ -96,7 +95,7 @@ static const run *list_keep(list **owner, list *l) {
 run coll_run_list_finish(list **owner, list *l) {
     if (l->length < 2) {
         run only = l->length ? l->runs[0] : (run){0};
-        free(l);
+        coll_spare_free(l);
         return only;
     }
     const run *last = &l->runs[l->length - 1];
@@ -120,7 +119,7 @@ const run *coll_run_keep(list **owner, const run *item, run *spare) {
 void coll_run_lists_free(list **owner) {
     while (*owner) {
         list *next = (*owner)->next;
-        free(*owner);
+        coll_spare_free(*owner);
         *owner = next;
     }
 }

@@ -51,7 +51,8 @@ bool coll_run_too_large(const coll_run *item, size_t count);
  */
 const coll_run *coll_run_keep(coll_run_list **owner, const coll_run *item, coll_run *spare);
 
-/* An empty list with room for CAPACITY runs, or NULL. Goes to coll_run_list_finish or free(). */
+/* An empty list with room for CAPACITY runs, or NULL. Goes to coll_run_list_finish or
+ * coll_spare_free. */
 coll_run_list *coll_run_list_new(size_t capacity);
 
 /* Appends NEXT; the list grows by one run, or by none where NEXT continues the last one. */

@@ -6,9 +6,9 @@
 #include "lib/typemap.h"
 
 #include "lib/run.h"
+#include "lib/spare.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 typedef coll_distance distance;
 typedef coll_run run;
@@ -61,17 +61,17 @@ static int contents_free(contents *c) {
         int failed = type_release(&c->types[i]);
         error = error == MPI_SUCCESS ? failed : error;
     }
-    free(c->integers);
-    free(c->addresses);
-    free(c->types);
+    coll_spare_free(c->integers);
+    coll_spare_free(c->addresses);
+    coll_spare_free(c->types);
     return error;
 }
 
 /* Reads what TYPE, whose envelope is in C, was made from; contents_free undoes it. */
 static int contents_read(MPI_Datatype type, contents *c) {
-    c->integers = calloc((size_t)c->integer_count + 1, sizeof *c->integers);
-    c->addresses = calloc((size_t)c->address_count + 1, sizeof *c->addresses);
-    c->types = calloc((size_t)c->type_count + 1, sizeof(MPI_Datatype));
+    c->integers = coll_spare_calloc((size_t)c->integer_count + 1, sizeof *c->integers);
+    c->addresses = coll_spare_calloc((size_t)c->address_count + 1, sizeof *c->addresses);
+    c->types = coll_spare_calloc((size_t)c->type_count + 1, sizeof(MPI_Datatype));
     int error = MPI_ERR_NO_MEM;
     if (c->integers && c->addresses && c->types)
         error = PMPI_Type_get_contents(type, c->integer_count, c->address_count, c->type_count,
@@ -193,7 +193,7 @@ static int decode_list(coll_typemap *map, const contents *c, run *shape) {
         return MPI_ERR_NO_MEM;
     int error = append_blocks(map, c, l);
     if (error != MPI_SUCCESS) {
-        free(l);
+        coll_spare_free(l);
         return error;
     }
     *shape = coll_run_list_finish(&map->lists, l);
@@ -270,7 +270,7 @@ static int decode_darray(coll_typemap *map, const contents *c, base *b) {
     const int *arguments = distributions + dimensions, *sharers = arguments + dimensions;
     int order = sharers[dimensions];
 
-    deal *deals = calloc((size_t)dimensions, sizeof *deals);
+    deal *deals = coll_spare_calloc((size_t)dimensions, sizeof *deals);
     if (!deals)
         return MPI_ERR_NO_MEM;
     /* Ranks are laid over the grid of processes in C order, whatever that of the array. */
@@ -291,7 +291,7 @@ static int decode_darray(coll_typemap *map, const contents *c, base *b) {
         error = decode_deal(map, here, stride, &b->shape);
         stride *= here->size;
     }
-    free(deals);
+    coll_spare_free(deals);
     return error;
 }
 
@@ -362,7 +362,7 @@ static int decode(coll_typemap *map, MPI_Datatype type, run *shape) {
 int coll_typemap_create(MPI_Datatype type, coll_typemap **map) {
     if (type == MPI_DATATYPE_NULL)
         return MPI_ERR_TYPE;
-    coll_typemap *made = calloc(1, sizeof *made);
+    coll_typemap *made = coll_spare_calloc(1, sizeof *made);
     if (!made)
         return MPI_ERR_NO_MEM;
 
@@ -382,7 +382,7 @@ void coll_typemap_free(coll_typemap **map) {
     if (!*map)
         return;
     coll_run_lists_free(&(*map)->lists);
-    free(*map);
+    coll_spare_free(*map);
     *map = NULL;
 }
 

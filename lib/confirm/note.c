@@ -3,21 +3,34 @@
 #include "lib/confirm/note.h"
 
 #include "lib/error.h"
+#include "lib/spare.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
+#include <string.h>
+
+/* COUNT elements of SIZE moved from OLD to memory for CAPACITY of them; without any NULL, and OLD.
+ */
+static void *moved(void *old, size_t size, int count, size_t capacity) {
+    void *more = coll_spare_alloc(capacity * size);
+    if (!more)
+        return NULL;
+    if (count)
+        memcpy(more, old, (size_t)count * size);
+    coll_spare_free(old);
+    return more;
+}
 
 static bool make_room(coll_notes *notes) {
     if (notes->count < notes->capacity)
         return true;
     size_t capacity = notes->capacity ? 2 * (size_t)notes->capacity : 16;
-    MPI_Request *requests = realloc(notes->requests, capacity * sizeof *requests);
+    MPI_Request *requests = moved(notes->requests, sizeof *requests, notes->count, capacity);
     if (requests)
         notes->requests = requests;
-    coll_note **letters = realloc(notes->letters, capacity * sizeof *letters);
+    coll_note **letters = moved(notes->letters, sizeof *letters, notes->count, capacity);
     if (letters)
         notes->letters = letters;
-    int *peers = realloc(notes->peers, capacity * sizeof *peers);
+    int *peers = moved(notes->peers, sizeof *peers, notes->count, capacity);
     if (peers)
         notes->peers = peers;
     if (!requests || !letters || !peers)
@@ -27,9 +40,9 @@ static bool make_room(coll_notes *notes) {
 }
 
 int coll_notes_send(coll_notes *notes, const coll_note *note, int to) {
-    coll_note *letter = malloc(sizeof *letter);
+    coll_note *letter = coll_spare_alloc(sizeof *letter);
     if (!letter || !make_room(notes)) {
-        free(letter);
+        coll_spare_free(letter);
         return coll_error(MPI_ERR_NO_MEM, "no memory for a note to rank %d", to);
     }
     *letter = *note;
@@ -37,7 +50,7 @@ int coll_notes_send(coll_notes *notes, const coll_note *note, int to) {
     int code = PMPI_Isend(letter, (int)sizeof *letter, MPI_BYTE, to, notes->tag, notes->comm,
                           &notes->requests[i]);
     if (code != MPI_SUCCESS) {
-        free(letter);
+        coll_spare_free(letter);
         return code;
     }
     notes->letters[i] = letter;
@@ -53,7 +66,7 @@ int coll_notes_sweep(coll_notes *notes) {
         if (code == MPI_SUCCESS)
             code = PMPI_Test(&notes->requests[i], &done, MPI_STATUS_IGNORE);
         if (done) {
-            free(notes->letters[i]);
+            coll_spare_free(notes->letters[i]);
             continue;
         }
         notes->requests[kept] = notes->requests[i];
@@ -77,8 +90,8 @@ int coll_notes_flush(coll_notes *notes, coll_wait *wait, double seconds) {
 }
 
 void coll_notes_free(coll_notes *notes) {
-    free(notes->requests);
-    free(notes->letters);
-    free(notes->peers);
+    coll_spare_free(notes->requests);
+    coll_spare_free(notes->letters);
+    coll_spare_free(notes->peers);
     *notes = (coll_notes){0};
 }

@@ -2,12 +2,12 @@
 
 #include "lib/confirm/watch.h"
 
-#include <stdlib.h>
+#include "lib/spare.h"
 
 bool coll_watch_create(coll_watch *watch, int root, int ranks, double now) {
     *watch = (coll_watch){.root = root, .ranks = ranks, .begun = now, .progress = now};
-    watch->heard = malloc((size_t)ranks * sizeof *watch->heard);
-    watch->accounts = calloc((size_t)ranks, sizeof *watch->accounts);
+    watch->heard = coll_spare_alloc((size_t)ranks * sizeof *watch->heard);
+    watch->accounts = coll_spare_calloc((size_t)ranks, sizeof *watch->accounts);
     if (!watch->heard || !watch->accounts) {
         coll_watch_free(watch);
         return false;
@@ -18,8 +18,8 @@ bool coll_watch_create(coll_watch *watch, int root, int ranks, double now) {
 }
 
 void coll_watch_free(coll_watch *watch) {
-    free(watch->heard);
-    free(watch->accounts);
+    coll_spare_free(watch->heard);
+    coll_spare_free(watch->accounts);
     *watch = (coll_watch){0};
 }
 
