@@ -4,6 +4,7 @@
 
 #include "hlot/byhand.h"
 #include "hlot/probe.h"
+#include "lib/agree.h"
 #include "lib/error.h"
 #include "lib/monotonic.h"
 #include "lib/roundtrip.h"
@@ -374,11 +375,11 @@ int hlot_latency_open(coll_comm *comm, const int leads[], hlot_latency **latency
     hlot_latency *l = make(comm, leads);
     double *latencies = malloc(links * sizeof *latencies);
     int *ports = malloc((size_t)comm->ranks * sizeof *ports);
-    int good = l && latencies && ports, all = 0;
-    int code = PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm->private);
-    if (code == MPI_SUCCESS && !all)
-        code =
-            coll_error(MPI_ERR_NO_MEM, "no memory for the latencies of %d sites", comm->topo.sites);
+    int code =
+        coll_agree(comm, l && latencies && ports
+                             ? MPI_SUCCESS
+                             : coll_error(MPI_ERR_NO_MEM, "no memory for the latencies of %d sites",
+                                          comm->topo.sites));
     if (code == MPI_SUCCESS)
         code = l->by_hand ? load(l) : measure(l, ports);
     free(ports);

@@ -5,7 +5,6 @@
 #include "lib/error.h"
 #include "lib/select.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What goes before the data of the first message. */
@@ -260,19 +259,28 @@ static int measure(const relay *r, hlot_kind kind, header *plan_of_all) {
                : code;
 }
 
-static bool allocate(relay *r, bool heads) {
-    size_t sends = (size_t)r->call->comm->topo.sites * r->window;
+/* A window of receives, and one of sends to every site. */
+static size_t requests_most(const relay *r) {
+    return r->window * (1 + (size_t)r->call->comm->topo.sites);
+}
+
+static int make_room(relay *r) {
+    void *room;
+    size_t requests = requests_most(r) * sizeof *r->receives, first = sizeof(header) + r->segment;
+    int code = coll_comm_room(
+        r->call->comm,
+        coll_comm_room_of(requests) + coll_comm_room_of(first) + r->window * r->segment, &room);
+    if (code != MPI_SUCCESS)
+        return code;
+    char *next = room;
+    r->receives = coll_comm_room_take(&next, requests);
+    r->sends = r->receives + r->window;
+    r->first = coll_comm_room_take(&next, first);
     if (!coll_data_in_place(r->call->data))
-        r->memory = malloc(r->window * r->segment);
-    if (heads) {
-        r->first = malloc(sizeof(header) + r->segment);
-        r->receives = malloc((r->window + sends) * sizeof *r->receives);
-    }
-    for (size_t i = 0; r->receives && i < r->window + sends; i++)
+        r->memory = next;
+    for (size_t i = 0; i < requests_most(r); i++)
         r->receives[i] = MPI_REQUEST_NULL;
-    r->sends = r->receives ? r->receives + r->window : NULL;
-    return (r->memory || coll_data_in_place(r->call->data)) &&
-           (!heads || (r->first && r->receives));
+    return MPI_SUCCESS;
 }
 
 int hlot_relay_run(const coll_bcast_call *call, hlot_wide *wide, hlot_kind kind, size_t segment,
@@ -287,24 +295,14 @@ int hlot_relay_run(const coll_bcast_call *call, hlot_wide *wide, hlot_kind kind,
                .parent = -1};
     header plan_of_all = {.round = 0};
     bool heads = head_of(&r, wide->site) == call->comm->rank;
-    int code = MPI_SUCCESS;
-    if (!allocate(&r, heads)) {
-        code = coll_error(MPI_ERR_NO_MEM, "no memory for %zu segments of %zu bytes", r.window,
-                          segment);
-        goto free_memory;
-    }
+    int code = make_room(&r);
+    if (code != MPI_SUCCESS)
+        return code;
     code = heads ? lead(&r, kind, &plan_of_all) : follow(&r);
     if (code == MPI_SUCCESS)
         code = measure(&r, kind, &plan_of_all);
     wide->broadcasts++;
-    if (code != MPI_SUCCESS && heads) {
-        coll_wait_abandon((int)(r.window * (1 + (size_t)call->comm->topo.sites)), r.receives);
-        r.memory = coll_wait_leave(r.memory); /* messages are still under way */
-        r.first = coll_wait_leave(r.first);
-    }
-free_memory:
-    free(r.memory);
-    free(r.first);
-    free(r.receives);
+    if (code != MPI_SUCCESS)
+        coll_wait_abandon((int)requests_most(&r), r.receives);
     return code;
 }

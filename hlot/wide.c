@@ -4,6 +4,7 @@
 
 #include "hlot/levels.h"
 #include "hlot/model.h"
+#include "lib/agree.h"
 #include "lib/error.h"
 #include "lib/pattern/tree.h"
 
@@ -32,10 +33,9 @@ static void free_wide(void *state) {
 
 static int make_wide(coll_comm *comm) {
     hlot_wide *wide = calloc(1, sizeof *wide);
-    int good = wide != NULL, all = 0;
-    int code = PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm->private);
-    if (code == MPI_SUCCESS && !all)
-        code = coll_error(MPI_ERR_NO_MEM, "no memory for a broadcast over sites");
+    int code =
+        coll_agree(comm, wide ? MPI_SUCCESS
+                              : coll_error(MPI_ERR_NO_MEM, "no memory for a broadcast over sites"));
     if (code != MPI_SUCCESS) {
         free(wide);
         return code;

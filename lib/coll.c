@@ -164,6 +164,7 @@ static int run_bcast(coll_comm *comm, int root, const coll_data *data) {
         code = run_bcast_by(&call, choice.algorithm, &choice.values);
     if (code != MPI_SUCCESS)
         comm->broken = code;
+    coll_comm_leave_room(comm);
     coll_trace(comm, "bcast", data->bytes, &choice, PMPI_Wtime() - start);
     return code;
 }
@@ -220,6 +221,7 @@ static int run_gather(coll_comm *comm, size_t bytes, const coll_gather_call *giv
         code = run_gather_by(&call, choice.algorithm, &choice.values);
     if (code != MPI_SUCCESS)
         comm->broken = code;
+    coll_comm_leave_room(comm);
     coll_trace(comm, "gather", bytes, &choice, PMPI_Wtime() - start);
     return code;
 }
@@ -251,7 +253,7 @@ static int give_oneself(coll_comm *comm, const coll_blocks *blocks, int root, co
         code = coll_error(MPI_ERR_TRUNCATE, "gather: %zu bytes of the root into a block of %zu",
                           mine.bytes, block.bytes);
     if (code == MPI_SUCCESS)
-        code = coll_data_copy(&block, &mine);
+        coll_data_copy(&block, &mine);
     coll_data_close(&mine);
     return code;
 }

@@ -3,11 +3,12 @@
 #include "lib/comm.h"
 
 #include "lib/aggregate/aggregate.h"
+#include "lib/agree.h"
 #include "lib/bcast/bcast.h"
 #include "lib/env.h"
 #include "lib/error.h"
 #include "lib/gather/gather.h"
-#include "lib/pattern/order.h"
+#include "lib/spare.h"
 #include "lib/substitute.h"
 #include "lib/trace.h"
 
@@ -22,6 +23,13 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
     [COLL_OPERATION_AGGREGATE] = {"aggregate", "COLL_AGGREGATE", "coll_aggregate",
                                   coll_aggregate_table},
 };
+
+/*
+ * Room for operations: what the algorithms' usual windows take, there from the start, so that no
+ * rank need be asked about it later; and what is kept once more was needed. Pages that nobody
+ * writes to take no memory.
+ */
+static const size_t LEAST_ROOM = (1 << 20) + (64 << 10), MOST_KEPT = 4 << 20;
 
 /* Guards the two keys and the list of live states; states themselves belong to their users. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -44,6 +52,13 @@ static void free_state(coll_comm *state) {
     coll_profile_free(&state->loaded);
     coll_topo_free(&state->topo);
     free(state->order);
+    free(state->visits);
+    if (state->broken) { /* messages may still be under way into these */
+        coll_wait_leave(state->room);
+        coll_wait_leave(state);
+        return;
+    }
+    free(state->room);
     free(state);
 }
 
@@ -208,13 +223,33 @@ static void decide_to_stand_back(coll_comm *state) {
             state->topo.nodes == 1 && !state->trace && !state->specs[i].algorithm;
 }
 
+/* What every communicator needs from the start; the same outcome on all ranks. */
+static int make_memory(coll_comm *state) {
+    size_t ranks = (size_t)state->ranks;
+    state->order_root = -1;
+    state->order = malloc(ranks * sizeof *state->order);
+    state->visits = malloc(ranks * sizeof *state->visits);
+    state->room = malloc(LEAST_ROOM);
+    state->room_bytes = LEAST_ROOM;
+    bool good = state->order && state->visits && state->room;
+    return coll_agree(state, good
+                                 ? MPI_SUCCESS
+                                 : coll_error(MPI_ERR_NO_MEM, "no memory for the state of %d ranks",
+                                              state->ranks));
+}
+
+static int find_oneself(coll_comm *state) {
+    int code = PMPI_Comm_rank(state->private, &state->rank);
+    return code == MPI_SUCCESS ? PMPI_Comm_size(state->private, &state->ranks) : code;
+}
+
 static int fill_state(MPI_Comm comm, coll_comm *state) {
     settings agreed;
     int code = make_private(comm, &state->private);
     if (code == MPI_SUCCESS)
-        code = PMPI_Comm_rank(state->private, &state->rank);
+        code = find_oneself(state);
     if (code == MPI_SUCCESS)
-        code = PMPI_Comm_size(state->private, &state->ranks);
+        code = make_memory(state);
     if (code == MPI_SUCCESS)
         code = agree_on_settings(comm, state, &agreed);
     if (code == MPI_SUCCESS)
@@ -231,17 +266,46 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
     const char *trace = coll_env("COLL_TRACE");
     state->trace = trace && strcmp(trace, "0") != 0 && state->rank == 0;
     state->window_share = 1;
-    state->order_root = -1;
     state->plain_type = MPI_DATATYPE_NULL;
     decide_to_stand_back(state);
     coll_trace_topology(state);
     return MPI_SUCCESS;
 }
 
+/*
+ * The first thing that ranks do together on COMM: learn whether all are READY. None goes on to what
+ * waits in the MPI library, without a time-out, before all are here. The settings aren't agreed
+ * yet: how long a rank waits, and how, is its own affair.
+ */
+static int meet(MPI_Comm comm, bool ready) {
+    struct {
+        int ready, all;
+    } *census = coll_spare_alloc(sizeof *census);
+    if (!census)
+        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *census);
+    coll_wait wait = {.manner = COLL_WAIT_AUTO};
+    (void)coll_wait_manner_parse(coll_env("COLL_WAIT"), &wait.manner);
+    (void)coll_env_seconds("COLL_TIMEOUT", &wait.timeout);
+    census->ready = ready;
+    MPI_Request request;
+    int code = PMPI_Iallreduce(&census->ready, &census->all, 1, MPI_INT, MPI_MIN, comm, &request);
+    if (code == MPI_SUCCESS)
+        code = coll_wait_all(&wait, 1, &request, NULL);
+    if (code != MPI_SUCCESS)
+        return code; /* MPI may still write to the census */
+    bool all = census->all;
+    coll_spare_free(census);
+    return all ? MPI_SUCCESS
+               : coll_error(MPI_ERR_NO_MEM, "no memory for a communicator's state on some rank");
+}
+
 static int make_state(MPI_Comm comm, coll_comm **made) {
     coll_comm *state = calloc(1, sizeof *state);
-    if (!state)
-        return coll_error(MPI_ERR_NO_MEM, "no memory for a communicator's state");
+    int ready = meet(comm, state != NULL);
+    if (ready != MPI_SUCCESS) {
+        free(state);
+        return ready;
+    }
     state->user = comm;
     state->private = MPI_COMM_NULL;
     int code = fill_state(comm, state);
@@ -264,39 +328,36 @@ static int make_state(MPI_Comm comm, coll_comm **made) {
 
 /* Gives PART, whose private communicator is there, what else it needs. */
 static int fill_part(const coll_comm *whole, coll_comm *part) {
+    part->profile = whole->profile;
+    part->wait = whole->wait;
+    part->plain_type = MPI_DATATYPE_NULL;
     int code = PMPI_Comm_set_errhandler(part->private, MPI_ERRORS_RETURN);
     if (code == MPI_SUCCESS)
-        code = PMPI_Comm_rank(part->private, &part->rank);
+        code = find_oneself(part);
     if (code == MPI_SUCCESS)
-        code = PMPI_Comm_size(part->private, &part->ranks);
-    int *members = malloc((size_t)part->ranks * sizeof *members);
-    if (code == MPI_SUCCESS && !members)
-        code = coll_error(MPI_ERR_NO_MEM, "no memory for a list of %d ranks", part->ranks);
+        code = make_memory(part);
+    int *members = part->order; /* they are listed there until an order is asked for */
     if (code == MPI_SUCCESS)
         code = PMPI_Allgather(&whole->rank, 1, MPI_INT, members, 1, MPI_INT, part->private);
     if (code == MPI_SUCCESS)
-        code = coll_topo_part(&whole->topo, part->ranks, members, &part->topo);
-    free(members);
-    part->profile = whole->profile;
-    part->wait = whole->wait;
-    part->order_root = -1;
-    part->plain_type = MPI_DATATYPE_NULL;
+        code = coll_agree(part, coll_topo_part(&whole->topo, part->ranks, members, &part->topo));
     return code;
 }
 
-int coll_comm_part(const coll_comm *whole, int color, coll_comm **part) {
-    MPI_Comm private;
-    int code = PMPI_Comm_split(whole->private, color, whole->rank, &private);
-    if (code != MPI_SUCCESS)
-        return code;
+int coll_comm_part(coll_comm *whole, int color, coll_comm **part) {
     coll_comm *made = calloc(1, sizeof *made);
-    if (!made) {
-        PMPI_Comm_free(&private);
-        return coll_error(MPI_ERR_NO_MEM, "no memory for a communicator's state");
+    int code = coll_agree(
+        whole,
+        made ? MPI_SUCCESS : coll_error(MPI_ERR_NO_MEM, "no memory for a communicator's state"));
+    if (code != MPI_SUCCESS) {
+        free(made);
+        return code;
     }
-    made->user = MPI_COMM_NULL;
-    made->private = private;
-    code = fill_part(whole, made);
+    made->user = made->private = MPI_COMM_NULL;
+    code = PMPI_Comm_split(whole->private, color, whole->rank, &made->private);
+    if (code == MPI_SUCCESS)
+        code = fill_part(whole, made);
+    code = coll_agree(whole, code);
     if (code == MPI_SUCCESS)
         *part = made;
     else
@@ -381,24 +442,47 @@ coll_choice coll_comm_choose(coll_comm *comm, coll_operation operation, const co
     return last->choice;
 }
 
-int coll_comm_order(coll_comm *comm, int root, const int **order) {
-    if (!comm->order) {
-        comm->order = malloc((size_t)comm->ranks * sizeof *comm->order);
-        if (!comm->order)
-            return coll_error(MPI_ERR_NO_MEM, "no memory for the order of %d ranks", comm->ranks);
-    }
+const int *coll_comm_order(coll_comm *comm, int root) {
     if (comm->order_root != root) {
-        if (!coll_order_chain(&comm->topo, root, comm->order))
-            return coll_error(MPI_ERR_NO_MEM, "no memory to order %d ranks", comm->ranks);
+        coll_order_chain(&comm->topo, root, comm->visits, comm->order);
         comm->order_root = root;
         for (int i = 0; i < comm->ranks; i++)
             if (comm->order[i] == comm->rank)
                 comm->position = i;
     }
-    *order = comm->order;
-    return MPI_SUCCESS;
+    return comm->order;
 }
 
 int coll_comm_position(const coll_comm *comm) {
     return comm->position;
+}
+
+int coll_comm_room(coll_comm *comm, size_t bytes, void **memory) {
+    if (bytes <= comm->room_bytes) {
+        *memory = comm->room;
+        return MPI_SUCCESS;
+    }
+    size_t wanted = bytes < MOST_KEPT ? MOST_KEPT : bytes;
+    void *made = malloc(wanted);
+    int code =
+        coll_agree(comm, made ? MPI_SUCCESS
+                              : coll_error(MPI_ERR_NO_MEM,
+                                           "no memory for %zu bytes that are under way", wanted));
+    if (code != MPI_SUCCESS) {
+        free(made);
+        return code;
+    }
+    free(comm->room);
+    comm->room = *memory = made;
+    comm->room_bytes = wanted;
+    return MPI_SUCCESS;
+}
+
+void coll_comm_leave_room(coll_comm *comm) {
+    if (comm->room_bytes <= MOST_KEPT || comm->broken)
+        return;
+    void *kept = realloc(comm->room, MOST_KEPT);
+    if (kept)
+        comm->room = kept;
+    comm->room_bytes = MOST_KEPT;
 }

@@ -6,13 +6,16 @@
 #ifndef COLL_LIB_COMM_H
 #define COLL_LIB_COMM_H
 
+#include "lib/pattern/order.h"
 #include "lib/profile.h"
 #include "lib/select.h"
 #include "lib/topo.h"
 #include "lib/wait.h"
 
 #include <mpi.h>
+#include <stdalign.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum coll_operation {
@@ -41,6 +44,7 @@ enum {
     COLL_TAG_GRANT,
     COLL_TAG_COUNTS,
     COLL_TAG_PAIRS,
+    COLL_TAG_ROLL_CALL,
     COLL_TAG_PARCEL, /* and the next: those of confirmed broadcasts take turns */
     COLL_TAG_NOTE = COLL_TAG_PARCEL + 2,
     COLL_TAG_ROUND,
@@ -64,6 +68,18 @@ typedef struct coll_decision {
     coll_verdict verdict;
 } coll_decision;
 enum { COLL_SIZE_CLASSES = 64 };
+
+/* What goes to and fro when ranks agree (lib/agree.h). */
+enum { COLL_AGREE_MOST = 8 };
+typedef struct coll_roll {
+    int first, silent; /* the lowest silent rank, and how many there are */
+} coll_roll;
+typedef struct coll_agreement {
+    int64_t numbers[COLL_AGREE_MOST], highest[COLL_AGREE_MOST];
+    int error_class;
+    char text[MPI_MAX_ERROR_STRING];
+    coll_roll heard, named; /* when it didn't end in time */
+} coll_agreement;
 
 typedef struct coll_comm {
     MPI_Comm user;    /* the communicator that this belongs to */
@@ -89,10 +105,14 @@ typedef struct coll_comm {
     int broken;         /* the error after which messages may be astray, or MPI_SUCCESS */
     uint32_t confirmed; /* confirmed broadcasts so far */
     double
-        window_share; /* of a gather's window that has lately lost nothing; this rank's as root */
-    int order_root;   /* the root that the next two are for, or -1 */
-    int *order;       /* ranks in chain order */
-    int position;     /* this rank's place in it */
+        window_share;   /* of a gather's window that has lately lost nothing; this rank's as root */
+    int order_root;     /* the root that the next two are for, or -1 */
+    int *order;         /* ranks in chain order */
+    int position;       /* this rank's place in it */
+    coll_visit *visits; /* scratch for making it */
+    void *room;         /* what coll_comm_room gives */
+    size_t room_bytes;  /* the same on all ranks */
+    coll_agreement agreement;
     /* What hlot keeps here from its first broadcast on, and how it is freed; NULL: nothing. */
     void *wide;
     void (*free_wide)(void *wide);
@@ -116,7 +136,7 @@ int coll_comm_set(coll_comm *comm, coll_operation operation, const char *setting
  * The state of those ranks of WHOLE that give the same COLOR, in the same order, for algorithms
  * that are made of others; collective over WHOLE. *PART is the caller's, for coll_comm_free_part.
  */
-int coll_comm_part(const coll_comm *whole, int color, coll_comm **part);
+int coll_comm_part(coll_comm *whole, int color, coll_comm **part);
 void coll_comm_free_part(coll_comm *part);
 
 /* The decision for the size class of BYTES. */
@@ -131,9 +151,30 @@ coll_choice coll_comm_choose(coll_comm *comm, coll_operation operation, const co
 
 /*
  * The ranks in chain order from ROOT (lib/pattern/order.h), kept until another root is asked for;
- * afterwards coll_comm_position is this rank's place in it. MPI_ERR_NO_MEM.
+ * afterwards coll_comm_position is this rank's place in it.
  */
-int coll_comm_order(coll_comm *comm, int root, const int **order);
+const int *coll_comm_order(coll_comm *comm, int root);
 int coll_comm_position(const coll_comm *comm);
+
+/*
+ * Memory for one operation: BYTES of it, aligned for any type, until the next such call on COMM.
+ * All ranks ask for as much, whether or not they need it. Where a rank hasn't got it, all get
+ * MPI_ERR_NO_MEM, so that none waits for one that can't take part. Collective where COMM has had
+ * less so far. After an error that left messages under way the memory stays theirs.
+ */
+int coll_comm_room(coll_comm *comm, size_t bytes, void **memory);
+
+/* Cuts BYTES off the room from *NEXT on, aligned for any type: so many of the room's. */
+static inline size_t coll_comm_room_of(size_t bytes) {
+    return (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+}
+static inline void *coll_comm_room_take(char **next, size_t bytes) {
+    void *taken = *next;
+    *next += coll_comm_room_of(bytes);
+    return taken;
+}
+
+/* An operation is over: gives back what of its room is too much to keep. */
+void coll_comm_leave_room(coll_comm *comm);
 
 #endif

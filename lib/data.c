@@ -5,8 +5,18 @@
 #include "lib/error.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* The bytes of COUNT elements of SIZE. */
+static int multiply(MPI_Count count, MPI_Count size, size_t *bytes) {
+    ptrdiff_t product;
+    if (__builtin_mul_overflow(count, size, &product))
+        return coll_error(MPI_ERR_COUNT,
+                          "%lld elements of %lld bytes are more than any memory holds",
+                          (long long)count, (long long)size);
+    *bytes = (size_t)product;
+    return MPI_SUCCESS;
+}
 
 /* The common case without building a map: a predefined type without gaps. */
 static int plain(MPI_Datatype type, MPI_Count *size, bool *is_plain) {
@@ -34,16 +44,16 @@ int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype 
     if (code != MPI_SUCCESS)
         return code;
     if (is_plain) {
-        data->bytes = (size_t)(count * size);
         data->plain_bytes = size;
         data->base = buffer;
-        return MPI_SUCCESS;
+        return multiply(count, size, &data->bytes);
     }
 
     code = coll_typemap_create(type, &data->map);
+    if (code == MPI_SUCCESS)
+        code = multiply(count, coll_typemap_size(data->map), &data->bytes);
     if (code != MPI_SUCCESS)
         return code;
-    data->bytes = (size_t)(count * coll_typemap_size(data->map));
     MPI_Aint offset;
     if (coll_typemap_contiguous(data->map, count, &offset)) {
         data->base = (char *)((intptr_t)buffer + offset);
@@ -77,18 +87,13 @@ void coll_data_write(const coll_data *data, size_t from, size_t length, const vo
         memcpy(data->base + from, bytes, length);
 }
 
-int coll_data_copy(const coll_data *into, const coll_data *from) {
-    const size_t most = 1 << 20;
-    size_t piece = from->bytes < most ? from->bytes : most;
-    void *segment = coll_data_in_place(from) ? NULL : malloc(piece);
-    if (!segment && !coll_data_in_place(from))
-        return coll_error(MPI_ERR_NO_MEM, "no memory for a piece of %zu bytes", piece);
+void coll_data_copy(const coll_data *into, const coll_data *from) {
+    char segment[16 << 10];
+    size_t piece = coll_data_in_place(from) ? from->bytes : sizeof segment;
     for (size_t at = 0; at < from->bytes; at += piece) {
         size_t length = from->bytes - at < piece ? from->bytes - at : piece;
         coll_data_write(into, at, length, coll_data_read(from, at, length, segment));
     }
-    free(segment);
-    return MPI_SUCCESS;
 }
 
 bool coll_data_in_place(const coll_data *data) {

@@ -19,7 +19,8 @@ typedef struct coll_data {
     coll_typemap *map; /* NULL where the data is contiguous */
 } coll_data;
 
-/* Describes the data; BUFFER stays the user's. Errors: MPI_ERR_TYPE, MPI_ERR_NO_MEM. */
+/* Describes the data; BUFFER stays the user's. Errors: MPI_ERR_COUNT where no memory could hold
+ * it, MPI_ERR_TYPE, MPI_ERR_NO_MEM. */
 int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype type);
 void coll_data_close(coll_data *data);
 
@@ -32,8 +33,8 @@ coll_data coll_data_shifted(const coll_data *data, MPI_Aint offset, MPI_Count co
 /* Puts LENGTH bytes at BYTES where the data has those from FROM on. */
 void coll_data_write(const coll_data *data, size_t from, size_t length, const void *bytes);
 
-/* Copies all bytes of FROM to INTO, which has as many. MPI_ERR_NO_MEM. */
-int coll_data_copy(const coll_data *into, const coll_data *from);
+/* Copies all bytes of FROM to INTO, which has as many. */
+void coll_data_copy(const coll_data *into, const coll_data *from);
 
 /* True when bytes move in place, so that no segment memory is needed. */
 bool coll_data_in_place(const coll_data *data);

@@ -2,13 +2,7 @@
 
 #include "lib/flow.h"
 
-#include "lib/error.h"
-
-#include <stdlib.h>
-
-enum { SLOTS_MAX = COLL_FLOWS_MAX * COLL_FLOW_WINDOW_MAX };
-
-static const int default_window = 4;
+enum { FLOWS_MAX = 2, SLOTS_MAX = FLOWS_MAX * COLL_FLOW_WINDOW };
 
 /* One request of a flow and the bytes that it moves. */
 typedef struct slot {
@@ -20,24 +14,34 @@ typedef struct stream {
     coll_comm *comm;
     const coll_data *data;
     int tag;
-    size_t piece;
-    int window;
     int count;
-    coll_flow flows[COLL_FLOWS_MAX]; /* what is still to be posted */
-    slot slots[SLOTS_MAX];           /* those of flow f begin at f * window */
+    coll_flow flows[FLOWS_MAX]; /* what is still to be posted */
+    slot slots[SLOTS_MAX];      /* those of flow f begin at f * COLL_FLOW_WINDOW */
     MPI_Request requests[SLOTS_MAX];
     int peers[SLOTS_MAX];
-    char *memory;
 } stream;
+
+static size_t piece_of(size_t length) {
+    return length < COLL_FLOW_PIECE ? length : COLL_FLOW_PIECE;
+}
+
+size_t coll_flow_room_bytes(size_t longest, int flows) {
+    return (size_t)flows * COLL_FLOW_WINDOW * piece_of(longest);
+}
+
+int coll_flow_room(coll_comm *comm, size_t longest, int flows) {
+    void *room;
+    return coll_comm_room(comm, coll_flow_room_bytes(longest, flows), &room);
+}
 
 /* Posts the next piece of the flow that slot I belongs to; leaves the slot empty after the last. */
 static int post(stream *s, int i) {
-    coll_flow *flow = &s->flows[i / s->window];
+    coll_flow *flow = &s->flows[i / COLL_FLOW_WINDOW];
     slot *next = &s->slots[i];
     if (flow->length == 0)
         return MPI_SUCCESS;
     next->from = flow->from;
-    next->length = flow->length < s->piece ? flow->length : s->piece;
+    next->length = piece_of(flow->length);
     flow->from += next->length;
     flow->length -= next->length;
 
@@ -52,7 +56,7 @@ static int post(stream *s, int i) {
 }
 
 static int advance(stream *s) {
-    int slots = s->count * s->window;
+    int slots = s->count * COLL_FLOW_WINDOW;
     for (int i = 0; i < slots; i++) {
         int code = post(s, i);
         if (code != MPI_SUCCESS)
@@ -64,7 +68,7 @@ static int advance(stream *s) {
         if (code != MPI_SUCCESS || i == MPI_UNDEFINED)
             return code;
         const slot *done = &s->slots[i];
-        if (!s->flows[i / s->window].sending)
+        if (!s->flows[i / COLL_FLOW_WINDOW].sending)
             coll_data_store(s->data, done->from, done->length, done->segment);
         code = post(s, i);
         if (code != MPI_SUCCESS)
@@ -72,47 +76,41 @@ static int advance(stream *s) {
     }
 }
 
-int coll_flow_run(coll_comm *comm, int tag, const coll_data *data, const coll_flow flows[],
-                  int count, size_t piece, int window) {
-    stream s = {
-        .comm = comm, .data = data, .tag = tag, .piece = piece, .window = window, .count = count};
-    int slots = count * window;
-    if (!coll_data_in_place(data)) {
-        s.memory = malloc((size_t)slots * piece);
-        if (!s.memory)
-            return coll_error(MPI_ERR_NO_MEM, "no memory for %d segments of %zu bytes", slots,
-                              piece);
-    }
+/* Moves COUNT flows of DATA side by side. */
+static int run(coll_comm *comm, int tag, const coll_data *data, const coll_flow flows[],
+               int count) {
+    stream s = {.comm = comm, .data = data, .tag = tag, .count = count};
+    char *next = coll_data_in_place(data) ? NULL : comm->room;
     for (int f = 0; f < count; f++)
         s.flows[f] = flows[f];
+    int slots = count * COLL_FLOW_WINDOW;
     for (int i = 0; i < slots; i++) {
+        const coll_flow *flow = &flows[i / COLL_FLOW_WINDOW];
         s.requests[i] = MPI_REQUEST_NULL;
-        s.peers[i] = flows[i / window].peer;
-        s.slots[i].segment = s.memory ? s.memory + (size_t)i * piece : NULL;
+        s.peers[i] = flow->peer;
+        s.slots[i].segment = next;
+        next = next ? next + piece_of(flow->length) : NULL;
     }
     int code = advance(&s);
-    if (code != MPI_SUCCESS) {
+    if (code != MPI_SUCCESS)
         coll_wait_abandon(slots, s.requests);
-        return code;
-    }
-    free(s.memory);
-    return MPI_SUCCESS;
+    return code;
 }
 
 int coll_flow_send(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,
                    int peer) {
     coll_flow flow = {.sending = true, .peer = peer, .from = from, .length = length};
-    return coll_flow_run(comm, tag, data, &flow, 1, COLL_FLOW_PIECE, default_window);
+    return run(comm, tag, data, &flow, 1);
 }
 
 int coll_flow_receive(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,
                       int peer) {
     coll_flow flow = {.sending = false, .peer = peer, .from = from, .length = length};
-    return coll_flow_run(comm, tag, data, &flow, 1, COLL_FLOW_PIECE, default_window);
+    return run(comm, tag, data, &flow, 1);
 }
 
 int coll_flow_exchange(coll_comm *comm, int tag, const coll_data *data, const coll_flow *outgoing,
                        const coll_flow *incoming) {
-    coll_flow flows[2] = {*outgoing, *incoming};
-    return coll_flow_run(comm, tag, data, flows, 2, COLL_FLOW_PIECE, default_window);
+    const coll_flow flows[] = {*outgoing, *incoming};
+    return run(comm, tag, data, flows, 2);
 }

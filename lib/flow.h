@@ -16,16 +16,19 @@ typedef struct coll_flow {
     size_t from, length; /* the bytes of the data that move */
 } coll_flow;
 
-/*
- * Moves COUNT flows of DATA side by side (at most COLL_FLOWS_MAX), each in pieces of at most PIECE
- * bytes with WINDOW of them in flight. Both ends must name the same length and PIECE. Returns when
- * all bytes have left or arrived.
- */
-enum { COLL_FLOWS_MAX = 2, COLL_FLOW_WINDOW_MAX = 64, COLL_FLOW_PIECE = 1 << 20 };
-int coll_flow_run(coll_comm *comm, int tag, const coll_data *data, const coll_flow flows[],
-                  int count, size_t piece, int window);
+/* So many pieces of so many bytes are in flight at a time. */
+enum { COLL_FLOW_WINDOW = 4, COLL_FLOW_PIECE = 1 << 20 };
 
-/* One flow by itself, COLL_FLOW_PIECE, 4 in flight: for algorithms that store and forward. */
+/* The room (coll_comm_room) for FLOWS flows side by side of at most LONGEST bytes each. */
+size_t coll_flow_room_bytes(size_t longest, int flows);
+
+/* Sees to that room before the flows of an operation; as coll_comm_room. */
+int coll_flow_room(coll_comm *comm, size_t longest, int flows);
+
+/*
+ * One flow of DATA. Both ends must name the same length, and room must have been seen to. Returns
+ * when all bytes have left or arrived.
+ */
 int coll_flow_send(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,
                    int peer);
 int coll_flow_receive(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,

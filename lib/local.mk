@@ -1,6 +1,7 @@
 # libcoll_core.la holds everything and is what the tests link with; libcoll.la exports coll.h only.
 noinst_LTLIBRARIES += libcoll_core.la
 libcoll_core_la_SOURCES = \
+	lib/agree.c lib/agree.h \
 	lib/algorithm.h \
 	lib/autotopo.c lib/autotopo.h \
 	lib/cgroup.c lib/cgroup.h \

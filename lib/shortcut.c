@@ -7,8 +7,17 @@
 
 #include <limits.h>
 
-/* Blocks of gather's usual way go in one piece up to this, whatever the number of ranks. */
+/*
+ * Blocks of gather's usual way go in one piece up to this, whatever the number of ranks. What goes
+ * this way needs no more room than the communicator has (coll_comm_room), which is the same on all
+ * ranks: one that goes the usual way, since it knows less of its call, then sends the same
+ * messages.
+ */
 enum { GATHERED_MOST = 4 << 10 };
+
+static bool has_room(const coll_comm *comm, size_t bytes) {
+    return bytes <= comm->room_bytes && comm->wait.timeout == 0;
+}
 
 void coll_shortcut_learn(coll_comm *comm, MPI_Datatype type, const coll_data *data) {
     if (!data->plain_bytes)
@@ -36,7 +45,7 @@ bool coll_shortcut_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int r
                          int *code) {
     const coll_comm *state = coll_comm_recent(comm);
     int bytes = state ? bytes_of(state, count, type, INT_MAX) : -1;
-    if (bytes < 0 ||
+    if (bytes < 0 || !has_room(state, (size_t)bytes) ||
         (!state->stands_back[COLL_OPERATION_BCAST] && !native_again(state, (size_t)bytes, root)))
         return false;
     *code = PMPI_Bcast(buffer, bytes, MPI_BYTE, root, state->private);
@@ -54,7 +63,7 @@ bool coll_shortcut_gather(const void *send_buffer, MPI_Count send_count, MPI_Dat
         return false;
     bool is_root = state->rank == root;
     int bytes = bytes_of(state, send_count, send_type, GATHERED_MOST);
-    if (bytes <= 0 ||
+    if (bytes <= 0 || !has_room(state, (size_t)bytes * (size_t)state->ranks) ||
         (is_root && bytes_of(state, receive_count, receive_type, GATHERED_MOST) != bytes))
         return false;
     *code = PMPI_Gather(send_buffer, bytes, MPI_BYTE, receive_buffer, is_root ? bytes : 0, MPI_BYTE,

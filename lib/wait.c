@@ -255,18 +255,29 @@ static int wait_any(coll_wait *wait, double seconds, int count, MPI_Request requ
     }
 }
 
+/* CODE of a call that completed some requests: that of the first of them that has an error. */
+static int error_of(int code, int completed, const MPI_Status statuses[]) {
+    int class = MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        PMPI_Error_class(code, &class);
+    for (int i = 0; class == MPI_ERR_IN_STATUS && i < completed; i++)
+        if (statuses[i].MPI_ERROR != MPI_SUCCESS)
+            return statuses[i].MPI_ERROR;
+    return code;
+}
+
 int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
-                   int *completed, int indices[]) {
+                   int *completed, int indices[], MPI_Status statuses[]) {
     if (wait->manner == COLL_WAIT_BLOCK) {
-        int code = PMPI_Waitsome(count, requests, completed, indices, MPI_STATUSES_IGNORE);
+        int code = PMPI_Waitsome(count, requests, completed, indices, statuses);
         *completed = *completed == MPI_UNDEFINED ? 0 : *completed;
-        return code;
+        return error_of(code, *completed, statuses);
     }
     coll_patience patience = coll_patience_begin(wait);
     for (;;) {
-        int code = PMPI_Testsome(count, requests, completed, indices, MPI_STATUSES_IGNORE);
+        int code = PMPI_Testsome(count, requests, completed, indices, statuses);
         if (code != MPI_SUCCESS)
-            return code;
+            return error_of(code, *completed, statuses);
         if (*completed == MPI_UNDEFINED)
             *completed = 0;
         else if (*completed == 0 && !coll_patience_expired(&patience, wait->timeout)) {
@@ -299,14 +310,7 @@ static int test_some(int count, MPI_Request requests[], int *completed) {
     int indices[CHUNK];
     MPI_Status statuses[CHUNK];
     int code = PMPI_Testsome(count, requests, completed, indices, statuses);
-    if (code == MPI_SUCCESS)
-        return code;
-    int class = MPI_SUCCESS;
-    PMPI_Error_class(code, &class);
-    for (int i = 0; class == MPI_ERR_IN_STATUS && i < *completed; i++)
-        if (statuses[i].MPI_ERROR != MPI_SUCCESS)
-            return statuses[i].MPI_ERROR;
-    return code;
+    return error_of(code, *completed, statuses);
 }
 
 /* Tests all requests; says whether one was active before and whether one is complete now. */
@@ -342,6 +346,18 @@ int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int 
         else
             coll_patience_relax(&patience);
     }
+}
+
+int coll_wait_native(coll_wait *wait, MPI_Request *request, const char *what) {
+    int index;
+    bool late;
+    int code = wait_any(wait, wait->timeout, 1, request, &index, &late);
+    if (!late)
+        return code;
+    return coll_error(MPI_ERR_OTHER,
+                      "%s did not end in %.1f s: some rank is late or gone; raise COLL_TIMEOUT "
+                      "(seconds) if that is too short",
+                      what, wait->timeout);
 }
 
 void coll_wait_abandon(int count, MPI_Request requests[]) {

@@ -55,10 +55,10 @@ int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int 
 
 /*
  * Waits until at least one request is complete; *COMPLETED of them are, and their numbers are in
- * INDICES (with room for COUNT). None of them active: *COMPLETED is 0.
+ * INDICES. INDICES and STATUSES have room for COUNT. None of them active: *COMPLETED is 0.
  */
 int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
-                   int *completed, int indices[]);
+                   int *completed, int indices[], MPI_Status statuses[]);
 
 /*
  * The same for at most SECONDS (0: for ever), whatever the communicator's time-out: when none is
@@ -69,6 +69,12 @@ int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request re
 
 /* Waits for all of them, in the same manner; each one that completes is progress. */
 int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
+
+/*
+ * Waits for a nonblocking collective of the MPI library's own, whose name is WHAT. Once the time
+ * has run out its request is the library's for ever, and so is the memory that it was given.
+ */
+int coll_wait_native(coll_wait *wait, MPI_Request *request, const char *what);
 
 /*
  * Gives up requests after an error: cancels what can be cancelled and frees the rest, so that none

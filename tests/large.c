@@ -97,9 +97,39 @@ START_TEST(gathers_from_one) {
 }
 END_TEST
 
+/*
+ * Broadcasts by MPI's own of more than one of its calls takes, between ranks that know different
+ * things: the root brought its data in place before, so that only the others have met the type.
+ */
+START_TEST(ranks_that_know_different_things) {
+    size_t bytes = (size_t)320 << 20, count = bytes / sizeof(uint64_t);
+    uint64_t mine = 1, both[2] = {0};
+    uint64_t *data = calloc(count, sizeof *data);
+    bool is_root = world_rank() == ROOT;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    COLL_Gather(is_root ? MPI_IN_PLACE : &mine, 1, MPI_UINT64_T, both, 1, MPI_UINT64_T, ROOT, comm);
+    for (int call = 0; call < 3; call++) {
+        memset(data, 0, bytes);
+        if (is_root)
+            fill(data, 0, count);
+        int code = call == 1 && is_root
+                       ? COLL_Bcast(data, (MPI_Count)bytes, MPI_BYTE, ROOT, comm)
+                       : COLL_Bcast(data, (MPI_Count)count, MPI_UINT64_T, ROOT, comm);
+        bool good = code == MPI_SUCCESS;
+        for (size_t i = 0; i < count && good; i++)
+            good = data[i] == i * factor;
+        harness_assert(good, "call %d", call);
+    }
+    MPI_Comm_free(&comm);
+    free(data);
+}
+END_TEST
+
 static Suite *large(void) {
     Suite *suite = suite_create("large");
     TCase *tests = tcase_create("2 GB");
+    tcase_add_test(tests, ranks_that_know_different_things);
     tcase_add_test(tests, broadcasts);
     tcase_add_test(tests, gathers);
     tcase_add_test(tests, gathers_from_one);

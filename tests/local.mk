@@ -48,6 +48,7 @@ check_PROGRAMS += \
 check_PROGRAMS += \
 	tests/aggregate.mpi \
 	tests/aggregate_call.mpi \
+	tests/alike.mpi \
 	tests/bcast.mpi \
 	tests/checkpoint.mpi \
 	tests/dcp.mpi \
@@ -58,6 +59,7 @@ check_PROGRAMS += \
 	tests/guard.mpi \
 	tests/kmeans.mpi \
 	tests/large.mpi \
+	tests/memory.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
 	tests/popcg.mpi \
@@ -69,6 +71,7 @@ check_PROGRAMS += \
 	tests/wait.mpi
 tests_aggregate_mpi_SOURCES = tests/aggregate.c
 tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
+tests_alike_mpi_SOURCES = tests/alike.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_checkpoint_mpi_SOURCES = tests/checkpoint.c
 tests_dcp_mpi_SOURCES = tests/dcp.c tests/dcp_run.c tests/dcp_run.h
@@ -79,6 +82,8 @@ tests_faults_mpi_SOURCES = tests/faults.c
 tests_guard_mpi_SOURCES = tests/guard.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_large_mpi_SOURCES = tests/large.c
+tests_memory_mpi_SOURCES = tests/memory.c
+tests_memory_mpi_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
 tests_popcg_mpi_SOURCES = tests/popcg.c

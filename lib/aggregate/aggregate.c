@@ -3,6 +3,7 @@
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/exchange.h"
 #include "lib/aggregate/pool.h"
+#include "lib/agree.h"
 #include "lib/error.h"
 #include "lib/spec.h"
 
@@ -27,7 +28,7 @@ static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm) {
     int64_t value_bytes = pool ? (int64_t)coll_pool_value_bytes(pool) : 0;
     const int64_t mine[] = {!pool, root, -(int64_t)root, value_bytes, -value_bytes};
     int64_t highest[sizeof mine / sizeof *mine];
-    int code = coll_exchange_highest(comm, sizeof mine / sizeof *mine, mine, highest);
+    int code = coll_agree_highest(comm, sizeof mine / sizeof *mine, mine, highest);
     if (code != MPI_SUCCESS)
         return code;
 

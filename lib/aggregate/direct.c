@@ -22,10 +22,11 @@ static double predict(const coll_shape *call, const coll_profile *profile,
 }
 
 static int run(const coll_aggregate_args *args, const coll_values *values) {
-    coll_exchange *exchange = coll_exchange_open(args, values);
-    if (!exchange)
-        return MPI_ERR_NO_MEM;
-    int code = coll_exchange_stage(exchange, coll_route_to_root, &args->stats->gather_seconds);
+    coll_exchange *exchange;
+    int code = coll_exchange_open(args, values, &exchange);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_exchange_stage(exchange, coll_route_to_root, &args->stats->gather_seconds);
     return coll_exchange_close(exchange, code);
 }
 

@@ -2,6 +2,7 @@
 
 #include "lib/aggregate/exchange.h"
 #include "lib/aggregate/pool.h"
+#include "lib/agree.h"
 #include "lib/error.h"
 
 #include <limits.h>
@@ -40,30 +41,12 @@ struct coll_exchange {
     bool broken;  /* communication failed: MPI may still use the memory, so none is freed */
 };
 
-int coll_exchange_highest(coll_comm *comm, int count, const int64_t numbers[], int64_t highest[]) {
-    size_t bytes = (size_t)count * sizeof *numbers;
-    int64_t *given = malloc(2 * bytes), *got = given + count;
-    if (!given)
-        return coll_error(MPI_ERR_NO_MEM, "COLL_Aggregate: not even %zu bytes left", 2 * bytes);
-    memcpy(given, numbers, bytes);
-
-    MPI_Request request;
-    int code = PMPI_Iallreduce(given, got, count, MPI_INT64_T, MPI_MAX, comm->private, &request);
-    if (code == MPI_SUCCESS)
-        code = coll_wait_all(&comm->wait, 1, &request, NULL);
-    if (code != MPI_SUCCESS)
-        return code; /* MPI may still write to the memory */
-    memcpy(highest, got, bytes);
-    free(given);
-    return MPI_SUCCESS;
-}
-
 /* Tells all ranks of any rank's ERROR; the same outcome everywhere. */
 static int agree(const coll_exchange *x) {
     coll_comm *comm = x->args.comm;
     /* The lowest failing rank, as the highest of the negatives. */
     int64_t mine = x->error == MPI_SUCCESS ? INT64_MIN : -(int64_t)comm->rank, failing;
-    int code = coll_exchange_highest(comm, 1, &mine, &failing);
+    int code = coll_agree_highest(comm, 1, &mine, &failing);
     if (code != MPI_SUCCESS || failing == INT64_MIN)
         return code;
     return coll_error(MPI_ERR_NO_MEM, "COLL_Aggregate: rank %d has too little memory for its keys",
@@ -99,11 +82,14 @@ static bool create_buffers(coll_exchange *x) {
     return x->buffers && x->requests && x->peers && x->arriving && x->arrived;
 }
 
-coll_exchange *coll_exchange_open(const coll_aggregate_args *args, const coll_values *values) {
-    coll_exchange *x = calloc(1, sizeof *x);
-    if (!x)
-        return NULL;
-    x->args = *args;
+int coll_exchange_open(const coll_aggregate_args *args, const coll_values *values,
+                       coll_exchange **exchange) {
+    void *room;
+    int code = coll_comm_room(args->comm, sizeof **exchange, &room);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_exchange *x = *exchange = room;
+    *x = (coll_exchange){.args = *args};
     x->pair_bytes = coll_pool_pair_bytes(args->pool);
     x->window = (int)values->at[COLL_AGGREGATE_WINDOW];
     x->segment_pairs = values->at[COLL_AGGREGATE_SEGMENT] / x->pair_bytes;
@@ -111,7 +97,7 @@ coll_exchange *coll_exchange_open(const coll_aggregate_args *args, const coll_va
         x->segment_pairs = 1;
     if (!create_layout(&args->comm->topo, &x->layout) || !create_buffers(x))
         x->error = MPI_ERR_NO_MEM;
-    return x;
+    return MPI_SUCCESS;
 }
 
 static void exchange_free(coll_exchange *x) {
@@ -122,7 +108,6 @@ static void exchange_free(coll_exchange *x) {
     free(x->peers);
     free(x->arriving);
     free(x->arrived);
-    free(x);
 }
 
 int coll_exchange_close(coll_exchange *exchange, int code) {

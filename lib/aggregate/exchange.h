@@ -15,15 +15,14 @@
 #include "lib/aggregate/aggregate.h"
 #include "lib/pattern/partition.h"
 
-#include <stdint.h>
-
 typedef struct coll_exchange coll_exchange;
 
 /*
- * Makes what the stages of one aggregation need; NULL when not even that much memory is there.
- * Other lack of memory is told by the first stage, to all ranks. End with coll_exchange_close.
+ * Makes what the stages of one aggregation need; collective. Lack of memory for the segments is
+ * told by the first stage, to all ranks. End with coll_exchange_close.
  */
-coll_exchange *coll_exchange_open(const coll_aggregate_args *args, const coll_values *values);
+int coll_exchange_open(const coll_aggregate_args *args, const coll_values *values,
+                       coll_exchange **exchange);
 
 /* One stage: MAKE says who talks to whom. Adds its time to *SECONDS. Collective. */
 int coll_exchange_stage(coll_exchange *exchange, coll_route_maker *make, double *seconds);
@@ -33,11 +32,5 @@ int coll_exchange_stage(coll_exchange *exchange, coll_route_maker *make, double 
  * first agree that the last arrivals were merged everywhere.
  */
 int coll_exchange_close(coll_exchange *exchange, int code);
-
-/*
- * The largest of every rank's NUMBERS, in place. Collective; waits politely. Errors are those of
- * the communication.
- */
-int coll_exchange_highest(coll_comm *comm, int count, const int64_t numbers[], int64_t highest[]);
 
 #endif

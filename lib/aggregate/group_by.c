@@ -33,11 +33,12 @@ static double predict(const coll_shape *call, const coll_profile *profile,
 }
 
 static int run(const coll_aggregate_args *args, const coll_values *values) {
-    coll_exchange *exchange = coll_exchange_open(args, values);
-    if (!exchange)
-        return MPI_ERR_NO_MEM;
+    coll_exchange *exchange;
+    int code = coll_exchange_open(args, values, &exchange);
+    if (code != MPI_SUCCESS)
+        return code;
     COLL_Aggregate_stats *stats = args->stats;
-    int code = coll_exchange_stage(exchange, coll_route_all_to_owners, &stats->group_by_seconds);
+    code = coll_exchange_stage(exchange, coll_route_all_to_owners, &stats->group_by_seconds);
     if (code == MPI_SUCCESS)
         code = coll_exchange_stage(exchange, coll_route_to_root, &stats->gather_seconds);
     return coll_exchange_close(exchange, code);

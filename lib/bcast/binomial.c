@@ -37,8 +37,8 @@ static double predict(const coll_shape *call, const coll_profile *profile,
 static int run(const coll_bcast_call *call, const coll_values *values) {
     (void)values;
     coll_comm *comm = call->comm;
-    const int *order;
-    int code = coll_comm_order(comm, call->root, &order);
+    const int *order = coll_comm_order(comm, call->root);
+    int code = coll_flow_room(comm, call->data->bytes, 1);
     if (code != MPI_SUCCESS)
         return code;
 

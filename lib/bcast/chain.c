@@ -24,10 +24,8 @@
 
 #include "lib/bcast/bcast.h"
 #include "lib/bcast/chain_confirmed.h"
-#include "lib/error.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { CHUNK, WINDOW, CONFIRM, RETRY };
 
@@ -185,11 +183,7 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     int most = window_of(call->shape, comm->profile, values, chunk);
     if (values->at[CONFIRM])
         return coll_chain_confirmed_run(call, chunk, most, (unsigned)values->at[RETRY]);
-    const int *order;
-    int code = coll_comm_order(comm, call->root, &order);
-    if (code != MPI_SUCCESS)
-        return code;
-
+    const int *order = coll_comm_order(comm, call->root);
     int position = coll_comm_position(comm);
     size_t bytes = call->data->bytes;
     hop l = {.call = call,
@@ -204,29 +198,24 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
         l.window = (int)l.chunks;
 
     size_t window = (size_t)l.window;
-    MPI_Request *requests = malloc(2 * window * sizeof *requests);
-    if (requests && !coll_data_in_place(call->data))
-        l.segments = malloc(2 * window * l.chunk);
-    if (!requests || (!l.segments && !coll_data_in_place(call->data))) {
-        code = coll_error(MPI_ERR_NO_MEM, "no memory for 2 x %zu chunks of %zu bytes", window,
-                          l.chunk);
-        goto free_memory;
-    }
+    void *room;
+    int code = coll_comm_room(comm, 2 * window * (sizeof(MPI_Request) + l.chunk), &room);
+    if (code != MPI_SUCCESS)
+        return code;
+    MPI_Request *requests = room;
     for (size_t i = 0; i < 2 * window; i++)
         requests[i] = MPI_REQUEST_NULL;
     l.receives = requests;
     l.sends = requests + window;
+    if (!coll_data_in_place(call->data))
+        l.segments = (char *)(requests + 2 * window);
 
     code = pass_along(&l);
     if (code != MPI_SUCCESS) {
         coll_wait_abandon(2 * l.window, requests);
         coll_wait_abandon(1, &l.confirming);
         coll_wait_abandon(1, &l.confirmed);
-        l.segments = coll_wait_leave(l.segments); /* messages are still under way */
     }
-free_memory:
-    free(l.segments);
-    free(requests);
     return code;
 }
 

@@ -9,7 +9,6 @@
 #include "lib/error.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,12 +66,7 @@ typedef struct part {
     size_t head;
     char **outboxes;
     coll_notes notes;
-
-    struct part *left_before; /* where this one failed, another that did */
 } part;
-
-/* Parts that failed: their memory is left to messages that may still be under way. */
-static _Atomic(part *) left;
 
 enum { NOTE, INBOX }; /* the first requests */
 
@@ -86,6 +80,10 @@ static bool is_root(const part *p) {
 static size_t parcel_size(const part *p) {
     size_t unit = _Alignof(coll_parcel);
     return sizeof(coll_parcel) + (p->chunk + unit - 1) / unit * unit;
+}
+
+static size_t outbox_bytes(const part *p) {
+    return p->window * parcel_size(p) + sizeof(coll_parcel);
 }
 
 static coll_parcel *inbox_parcel(const part *p, size_t slot) {
@@ -168,11 +166,12 @@ static int enter_epoch(part *p) {
     coll_watch_begin(&p->watch, p->life.now);
     if (p->next < 0)
         return MPI_SUCCESS;
-    p->outboxes[p->epoch] = malloc(p->window * parcel_size(p) + sizeof(coll_parcel));
     if (!p->outboxes[p->epoch])
-        return coll_error(MPI_ERR_NO_MEM, "no memory for %zu chunks of %zu bytes", p->window,
-                          p->chunk);
-    return MPI_SUCCESS;
+        p->outboxes[p->epoch] = malloc(outbox_bytes(p));
+    return p->outboxes[p->epoch]
+               ? MPI_SUCCESS
+               : coll_error(MPI_ERR_NO_MEM, "no memory for %zu chunks of %zu bytes", p->window,
+                            p->chunk);
 }
 
 static int send_parcel(part *p, size_t slot) {
@@ -495,37 +494,46 @@ static int settle(part *p) {
     return code;
 }
 
-static int make_room(part *p) {
-    coll_comm *comm = p->comm;
-    const int *order;
-    int code = coll_comm_order(comm, p->call->root, &order);
-    if (code != MPI_SUCCESS)
-        return code;
-    size_t ranks = (size_t)comm->ranks, requests = INBOX + p->window;
-    requests += (p->retry + 1) * (p->window + 1);
-    p->order = malloc(ranks * sizeof *p->order);
-    p->requests = malloc(requests * sizeof *p->requests);
-    p->outboxes = calloc(p->retry + 1, sizeof *p->outboxes);
-    p->arrived = calloc(p->window, sizeof *p->arrived);
-    p->inbox = malloc(is_root(p) ? 1 : p->window * parcel_size(p));
-    bool watching = !is_root(p) || coll_watch_create(&p->watch, comm->rank, comm->ranks, 0);
-    if (!p->order || !p->requests || !p->outboxes || !p->arrived || !p->inbox || !watching)
-        return coll_error(MPI_ERR_NO_MEM, "no memory for %zu chunks of %zu bytes", p->window,
-                          p->chunk);
-    memcpy(p->order, order, ranks * sizeof *p->order);
-    for (size_t i = 0; i < requests; i++)
-        p->requests[i] = MPI_REQUEST_NULL;
-    return MPI_SUCCESS;
+static size_t requests_most(const part *p) {
+    return INBOX + p->window + (p->retry + 1) * (p->window + 1);
 }
 
-static void free_room(part *p) {
-    for (uint32_t epoch = 0; p->outboxes && epoch <= p->epoch; epoch++)
+/*
+ * All of it lives in the communicator's room: after an error it is left to messages that may still
+ * be under way. Outboxes of later tries are made when these begin: a rank without memory for one is
+ * then as silent as one that has failed.
+ */
+static size_t room_bytes(const part *p) {
+    return coll_comm_room_of(sizeof *p) + coll_comm_room_of((p->retry + 1) * sizeof *p->outboxes) +
+           coll_comm_room_of(requests_most(p) * sizeof *p->requests) +
+           coll_comm_room_of(p->window * parcel_size(p)) + coll_comm_room_of(outbox_bytes(p)) +
+           coll_comm_room_of((size_t)p->comm->ranks * sizeof *p->order) +
+           coll_comm_room_of(p->window * sizeof *p->arrived);
+}
+
+/* Puts PLANNED into ROOM, with what it needs. */
+static part *furnish(const part *planned, char *room) {
+    part *p = coll_comm_room_take(&room, sizeof *p);
+    *p = *planned;
+    size_t ranks = (size_t)p->comm->ranks, tries = p->retry + 1;
+    p->outboxes = coll_comm_room_take(&room, tries * sizeof *p->outboxes);
+    p->requests = coll_comm_room_take(&room, requests_most(p) * sizeof *p->requests);
+    p->inbox = coll_comm_room_take(&room, p->window * parcel_size(p));
+    memset(p->outboxes, 0, tries * sizeof *p->outboxes);
+    p->outboxes[0] = coll_comm_room_take(&room, outbox_bytes(p));
+    p->order = coll_comm_room_take(&room, ranks * sizeof *p->order);
+    p->arrived = coll_comm_room_take(&room, p->window * sizeof *p->arrived);
+    memset(p->arrived, 0, p->window * sizeof *p->arrived);
+    memcpy(p->order, coll_comm_order(p->comm, p->call->root), ranks * sizeof *p->order);
+    for (size_t i = 0; i < requests_most(p); i++)
+        p->requests[i] = MPI_REQUEST_NULL;
+    return p;
+}
+
+/* Frees what isn't in the room. */
+static void clear_out(part *p) {
+    for (uint32_t epoch = 1; epoch <= p->epoch; epoch++)
         free(p->outboxes[epoch]);
-    free(p->outboxes);
-    free(p->inbox);
-    free(p->arrived);
-    free(p->requests);
-    free(p->order);
     coll_watch_free(&p->watch);
     coll_notes_free(&p->notes);
 }
@@ -535,37 +543,34 @@ int coll_chain_confirmed_run(const coll_bcast_call *call, size_t chunk, int wind
     coll_comm *comm = call->comm;
     size_t bytes = call->data->bytes;
     double limit = comm->wait.timeout;
-    part *p = calloc(1, sizeof *p);
-    if (!p)
-        return coll_error(MPI_ERR_NO_MEM, "no memory for a broadcast");
-    *p = (part){.call = call,
-                .comm = comm,
-                .chunk = chunk < bytes ? chunk : bytes,
-                .retry = retry,
-                .limit = limit,
-                .sequence = comm->confirmed++,
-                .life = {.date = PMPI_Wtime(), .step = limit / BEATS},
-                .beat = limit / BEATS};
-    p->chunks = (bytes + p->chunk - 1) / p->chunk;
-    p->window = (size_t)window < p->chunks ? (size_t)window : p->chunks;
-    p->notes = (coll_notes){.comm = comm->private, .tag = turn(p, COLL_TAG_NOTE)};
+    part planned = {.call = call,
+                    .comm = comm,
+                    .chunk = chunk < bytes ? chunk : bytes,
+                    .retry = retry,
+                    .limit = limit,
+                    .sequence = comm->confirmed++,
+                    .life = {.date = PMPI_Wtime(), .step = limit / BEATS},
+                    .beat = limit / BEATS};
+    planned.chunks = (bytes + planned.chunk - 1) / planned.chunk;
+    planned.window = (size_t)window < planned.chunks ? (size_t)window : planned.chunks;
+    planned.notes = (coll_notes){.comm = comm->private, .tag = turn(&planned, COLL_TAG_NOTE)};
+    void *room;
+    int code = coll_comm_room(comm, room_bytes(&planned), &room);
+    if (code != MPI_SUCCESS)
+        return code;
+    part *p = furnish(&planned, room);
+    if (is_root(p) && !coll_watch_create(&p->watch, comm->rank, comm->ranks, 0))
+        return coll_error(MPI_ERR_NO_MEM, "no memory to watch %d ranks", comm->ranks);
 
-    bool started = false;
-    int code = make_room(p);
-    if (code == MPI_SUCCESS) {
-        started = true;
-        code = take_part(p);
-    }
+    code = take_part(p);
     if (code == MPI_SUCCESS)
         code = settle(p);
-    if (code != MPI_SUCCESS && started) {
-        coll_notes_flush(&p->notes, &comm->wait, limit > 0 ? limit / BEATS : 1);
-        coll_wait_abandon(p->notes.count, p->notes.requests);
-        coll_wait_abandon(request_count(p), p->requests);
-        p->left_before = atomic_exchange(&left, p);
-        return code;
+    if (code == MPI_SUCCESS) {
+        clear_out(p);
+        return MPI_SUCCESS;
     }
-    free_room(p);
-    free(p);
+    coll_notes_flush(&p->notes, &comm->wait, limit > 0 ? limit / BEATS : 1);
+    coll_wait_abandon(p->notes.count, p->notes.requests);
+    coll_wait_abandon(request_count(p), p->requests);
     return code;
 }

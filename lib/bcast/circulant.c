@@ -162,10 +162,9 @@ static int run_rounds(pipeline *p) {
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
     coll_comm *comm = call->comm;
-    pipeline p = {.call = call, .window = (int)values->at[WINDOW]};
-    int code = coll_comm_order(comm, call->root, &p.order);
-    if (code != MPI_SUCCESS)
-        return code;
+    pipeline p = {.call = call,
+                  .window = (int)values->at[WINDOW],
+                  .order = coll_comm_order(comm, call->root)};
     p.block = block_of(call->shape, comm->profile, values);
     p.blocks = (long long)((call->data->bytes + p.block - 1) / p.block);
     coll_circulant_init(&p.schedule, comm->ranks, coll_comm_position(comm));
@@ -174,30 +173,23 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
         p.window = (int)p.rounds;
 
     size_t window = (size_t)p.window;
-    bool packed = !coll_data_in_place(call->data);
-    MPI_Request *requests = malloc(2 * window * sizeof *requests);
-    p.receive_rounds = malloc(window * sizeof *p.receive_rounds);
-    if (packed)
-        p.segments = malloc(2 * window * p.block);
-    if (!requests || !p.receive_rounds || (packed && !p.segments)) {
-        code = coll_error(MPI_ERR_NO_MEM, "no memory for 2 x %zu blocks of %zu bytes", window,
-                          p.block);
-        goto free_memory;
-    }
+    size_t each = 2 * sizeof(MPI_Request) + sizeof *p.receive_rounds + 2 * p.block;
+    void *room;
+    int code = coll_comm_room(comm, window * each, &room);
+    if (code != MPI_SUCCESS)
+        return code;
+    MPI_Request *requests = room;
+    p.receive_rounds = (void *)(requests + 2 * window);
+    if (!coll_data_in_place(call->data))
+        p.segments = (char *)(p.receive_rounds + window);
     for (size_t i = 0; i < 2 * window; i++)
         requests[i] = MPI_REQUEST_NULL;
     p.receives = requests;
     p.sends = requests + window;
 
     code = run_rounds(&p);
-    if (code != MPI_SUCCESS) {
+    if (code != MPI_SUCCESS)
         coll_wait_abandon(2 * p.window, requests);
-        p.segments = coll_wait_leave(p.segments); /* messages are still under way */
-    }
-free_memory:
-    free(p.segments);
-    free(p.receive_rounds);
-    free(requests);
     return code;
 }
 

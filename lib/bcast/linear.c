@@ -24,11 +24,13 @@ static double predict(const coll_shape *call, const coll_profile *profile,
 static int run(const coll_bcast_call *call, const coll_values *values) {
     (void)values;
     coll_comm *comm = call->comm;
+    int code = coll_flow_room(comm, call->data->bytes, 1);
+    if (code != MPI_SUCCESS)
+        return code;
     if (comm->rank != call->root)
         return coll_flow_receive(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes,
                                  call->root);
-    const int *order;
-    int code = coll_comm_order(comm, call->root, &order);
+    const int *order = coll_comm_order(comm, call->root);
     for (int i = 1; i < comm->ranks && code == MPI_SUCCESS; i++)
         code = coll_flow_send(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes, order[i]);
     return code;

@@ -68,9 +68,9 @@ static int allgather(const coll_bcast_call *call, const int *order, int position
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
     (void)values;
-    const int *order;
-    int code = coll_comm_order(call->comm, call->root, &order);
+    const int *order = coll_comm_order(call->comm, call->root);
     int position = coll_comm_position(call->comm);
+    int code = coll_flow_room(call->comm, call->data->bytes, 2);
     if (code == MPI_SUCCESS)
         code = scatter(call, order, position);
     if (code == MPI_SUCCESS)

@@ -18,7 +18,6 @@
 #include "config.h"
 
 #include "lib/bcast/bcast.h"
-#include "lib/error.h"
 #include "lib/pattern/tree.h"
 #include "lib/pattern/twotree.h"
 
@@ -90,9 +89,9 @@ typedef struct place {
     branch branch[TREES];
     int lanes;
     MPI_Request *requests; /* a window for each lane */
+    MPI_Status *statuses;
     bool *done;
     int *peers, *completed;
-    char *segments;
 } place;
 
 static size_t offset_of(const place *p, const branch *b, size_t i) {
@@ -207,7 +206,7 @@ static int run_to_end(place *p) {
         int code = pump(p);
         if (code == MPI_SUCCESS)
             code = coll_wait_some(&p->call->comm->wait, total, p->requests, p->peers, &count,
-                                  p->completed);
+                                  p->completed, p->statuses);
         if (code != MPI_SUCCESS || count == 0)
             return code;
         for (int i = 0; i < count; i++) {
@@ -228,12 +227,15 @@ typedef struct node_line {
     int *parent[TREES], *rank_of_child[TREES];
 } node_line;
 
-static bool make_line(const coll_comm *comm, const int *order, node_line *line) {
+/* The numbers that make_line needs memory for. */
+static size_t line_numbers(const coll_topo *topo) {
+    size_t nodes = (size_t)topo->nodes;
+    return (2 + 2 * TREES) * nodes + COLL_TWO_TREE_SCRATCH * (nodes + 1);
+}
+
+static void make_line(const coll_comm *comm, const int *order, int *memory, node_line *line) {
     const coll_place *places = comm->topo.places;
     size_t most = (size_t)comm->topo.nodes;
-    int *memory = malloc((2 + 2 * TREES) * most * sizeof *memory);
-    if (!memory)
-        return false;
     line->first = memory;
     line->rack = memory + most;
     for (size_t t = 0; t < TREES; t++) {
@@ -249,7 +251,8 @@ static bool make_line(const coll_comm *comm, const int *order, node_line *line) 
         if (i == coll_comm_position(comm))
             line->mine = line->nodes - 1;
     }
-    return coll_two_tree(line->nodes, line->rack, line->parent, line->rank_of_child);
+    int *scratch = memory + (2 + 2 * TREES) * most;
+    coll_two_tree(line->nodes, line->rack, scratch, line->parent, line->rank_of_child);
 }
 
 static void add_child(branch *b, int rank) {
@@ -278,17 +281,23 @@ static void take_place(const coll_comm *comm, const int *order, const node_line 
     }
 }
 
-static bool allocate(place *p) {
+/* What one message of the window needs in a lane, and each of its segments. */
+static size_t room_bytes(const place *p, const coll_topo *topo) {
+    size_t lanes = TREES * (1 + CHILDREN);
+    size_t each = sizeof *p->requests + sizeof *p->statuses + sizeof *p->peers +
+                  sizeof *p->completed + sizeof *p->done;
+    return p->window * (lanes * each + TREES * p->chunk) + line_numbers(topo) * sizeof(int);
+}
+
+/* Divides ROOM, once the lanes are known. */
+static void furnish(place *p, char *room) {
     size_t total = (size_t)p->lanes * p->window;
-    bool packed = !coll_data_in_place(p->call->data);
-    p->requests = malloc(total * sizeof *p->requests);
-    p->peers = malloc(total * sizeof *p->peers);
-    p->completed = malloc(total * sizeof *p->completed);
-    p->done = calloc(total, sizeof *p->done);
-    if (packed)
-        p->segments = malloc(TREES * p->window * p->chunk);
-    if (!p->requests || !p->peers || !p->completed || !p->done || (packed && !p->segments))
-        return false;
+    p->statuses = (void *)room;
+    p->requests = (void *)(p->statuses + total);
+    p->peers = (void *)(p->requests + total);
+    p->completed = p->peers + total;
+    p->done = (void *)(p->completed + total);
+    char *segments = coll_data_in_place(p->call->data) ? NULL : (void *)(p->done + total);
     for (size_t i = 0; i < (size_t)p->lanes; i++) {
         branch *b;
         lane *l = lane_at(p, i, &b);
@@ -296,21 +305,16 @@ static bool allocate(place *p) {
         l->done = p->done + i * p->window;
         for (size_t slot = 0; slot < p->window; slot++) {
             l->requests[slot] = MPI_REQUEST_NULL;
+            l->done[slot] = false;
             p->peers[i * p->window + slot] = l->peer;
         }
     }
-    for (int t = 0; packed && t < TREES; t++)
-        p->branch[t].segments = p->segments + (size_t)t * p->window * p->chunk;
-    return true;
+    for (int t = 0; segments && t < TREES; t++)
+        p->branch[t].segments = segments + (size_t)t * p->window * p->chunk;
 }
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
     coll_comm *comm = call->comm;
-    const int *order;
-    int code = coll_comm_order(comm, call->root, &order);
-    if (code != MPI_SUCCESS)
-        return code;
-
     place p = {.call = call,
                .chunk = chunk_of(call->shape, comm->profile, values),
                .window = values->at[WINDOW]};
@@ -320,27 +324,18 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     if (p.window > p.branch[0].chunks)
         p.window = p.branch[0].chunks;
 
-    node_line line = {0};
-    bool good = make_line(comm, order, &line);
-    if (good)
-        take_place(comm, order, &line, &p);
-    free(line.first);
-    if (!good || !allocate(&p)) {
-        code = coll_error(MPI_ERR_NO_MEM, "no memory for windows of %zu chunks of %zu bytes",
-                          p.window, p.chunk);
-        goto free_memory;
-    }
+    void *room;
+    int code = coll_comm_room(comm, room_bytes(&p, &comm->topo), &room);
+    if (code != MPI_SUCCESS)
+        return code;
+    const int *order = coll_comm_order(comm, call->root);
+    node_line line;
+    make_line(comm, order, room, &line);
+    take_place(comm, order, &line, &p);
+    furnish(&p, room); /* the line is not needed any more */
     code = run_to_end(&p);
-    if (code != MPI_SUCCESS) {
+    if (code != MPI_SUCCESS)
         coll_wait_abandon(p.lanes * (int)p.window, p.requests);
-        p.segments = coll_wait_leave(p.segments); /* messages are still under way */
-    }
-free_memory:
-    free(p.segments);
-    free(p.done);
-    free(p.completed);
-    free(p.peers);
-    free(p.requests);
     return code;
 }
 

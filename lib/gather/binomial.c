@@ -13,7 +13,6 @@
  */
 #include "config.h"
 
-#include "lib/error.h"
 #include "lib/gather/gather.h"
 #include "lib/pattern/tree.h"
 
@@ -148,13 +147,11 @@ static int pass_up(const node *n) {
 }
 
 /* Finds this rank's place in the tree and in the stream. */
-static int find_place(node *n) {
+static void find_place(node *n) {
     coll_comm *comm = n->call->comm;
     size_t bytes = n->call->shape->bytes;
     int parent, children[CHILDREN];
-    int code = coll_comm_order(comm, n->call->root, &n->order);
-    if (code != MPI_SUCCESS)
-        return code;
+    n->order = coll_comm_order(comm, n->call->root);
     n->position = coll_comm_position(comm);
     n->child_count = coll_tree_binomial(comm->ranks, n->position, &parent, children);
     n->parent = parent < 0 ? -1 : n->order[parent];
@@ -167,37 +164,33 @@ static int find_place(node *n) {
         n->below[c] = (range){(size_t)children[c] * bytes, end};
         end = n->below[c].from;
     }
-    return MPI_SUCCESS;
 }
 
 static int run(const coll_gather_call *call, const coll_values *values) {
     node n = {.call = call, .segment = values->at[SEGMENT], .window = values->at[WINDOW]};
-    int code = find_place(&n);
+    /* No rank has more segments than the root, nor more children. */
+    size_t all = (size_t)call->comm->ranks * call->shape->bytes;
+    size_t segments = all / n.segment + 2;
+    size_t window = n.window < segments ? n.window : segments;
+    void *room;
+    int code =
+        coll_comm_room(call->comm, window * (n.segment + CHILDREN * sizeof *n.receives), &room);
     if (code != MPI_SUCCESS)
         return code;
+    find_place(&n);
     n.first = n.subtree.from / n.segment;
     n.end = (n.subtree.to + n.segment - 1) / n.segment;
     if (n.window > n.end - n.first)
         n.window = n.end - n.first;
 
     size_t requests = n.window * (size_t)n.child_count;
-    n.memory = malloc(n.window * n.segment);
-    n.receives = malloc((requests + 1) * sizeof *n.receives);
-    if (!n.memory || !n.receives) {
-        code = coll_error(MPI_ERR_NO_MEM, "no memory for %zu segments of %zu bytes", n.window,
-                          n.segment);
-        goto free_memory;
-    }
+    n.receives = room;
+    n.memory = (char *)(n.receives + requests);
     for (size_t i = 0; i < requests; i++)
         n.receives[i] = MPI_REQUEST_NULL;
     code = pass_up(&n);
-    if (code != MPI_SUCCESS) {
+    if (code != MPI_SUCCESS)
         coll_wait_abandon((int)requests, n.receives);
-        n.memory = coll_wait_leave(n.memory); /* messages are still under way */
-    }
-free_memory:
-    free(n.receives);
-    free(n.memory);
     return code;
 }
 

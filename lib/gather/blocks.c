@@ -2,6 +2,8 @@
 
 #include "lib/gather/blocks.h"
 
+#include "lib/error.h"
+
 static MPI_Count count_of(const coll_blocks *blocks, int rank) {
     const coll_blocks_layout *layout = &blocks->layout;
     return layout->counts ? layout->counts[rank] : layout->count;
@@ -24,6 +26,12 @@ int coll_blocks_open(coll_blocks *blocks, const coll_blocks_layout *layout, int 
     if (code != MPI_SUCCESS)
         return code;
     blocks->extent = (MPI_Aint)extent;
+    MPI_Aint end;
+    if (!layout->counts && (__builtin_mul_overflow(layout->count, extent, &end) ||
+                            __builtin_mul_overflow(end, ranks, &end)))
+        return coll_error(MPI_ERR_COUNT,
+                          "%d blocks of %lld elements are more than any memory holds", ranks,
+                          (long long)layout->count);
     return coll_data_open(&blocks->longest, layout->buffer, longest_count(blocks), layout->type);
 }
 

@@ -80,6 +80,9 @@ static double predict(const coll_shape *call, const coll_profile *profile,
 
 static int run(const coll_gather_call *call, const coll_values *values) {
     coll_intake intake = intake_of(call->shape, call->comm->profile, values);
+    int code = coll_intake_room(call, &intake);
+    if (code != MPI_SUCCESS)
+        return code;
     return call->comm->rank == call->root ? coll_intake_run(call, &intake)
                                           : coll_intake_supply(call, &intake);
 }

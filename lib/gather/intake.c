@@ -2,11 +2,8 @@
 
 #include "lib/gather/intake.h"
 
-#include "lib/error.h"
 #include "lib/flow.h"
 #include "lib/pattern/incast.h"
-
-#include <stdlib.h>
 
 /* More receives posted at once than this would only be more to look through. */
 enum { SLOTS_MAX = 1024 };
@@ -56,8 +53,8 @@ typedef struct root {
     slot *slots;
     int *unused;           /* slots without a request */
     MPI_Request *requests; /* slot_count receives, then as many grants */
+    MPI_Status *statuses;
     int *peers, *completed;
-    char *memory; /* of the segments, where the data can't be received in place */
 } root;
 
 size_t coll_intake_unasked(const coll_gather_call *call, const coll_intake *intake, int place,
@@ -78,11 +75,8 @@ static size_t bytes_of(const root *r, int sender) {
 }
 
 /* Chain order; first come those who send unasked, since they are on the way already. */
-static int list_senders(root *r) {
-    const int *order;
-    int code = coll_comm_order(r->comm, r->call->root, &order);
-    if (code != MPI_SUCCESS)
-        return code;
+static void list_senders(root *r) {
+    const int *order = coll_comm_order(r->comm, r->call->root);
     r->sender_count = 0;
     for (int first = 1; first >= 0; first--)
         for (int place = 0; place < r->comm->ranks - 1; place++) {
@@ -92,44 +86,84 @@ static int list_senders(root *r) {
             if (bytes > 0 && (unasked > 0) == first)
                 r->senders[r->sender_count++] = (source){.rank = rank, .unasked = unasked};
         }
-    return MPI_SUCCESS;
 }
 
-/* As many receives as the windows hold, but no more than there are segments. */
-static int count_slots(const root *r) {
-    const coll_intake *intake = r->intake;
-    size_t longest = coll_blocks_longest(r->call->blocks);
-    size_t usual = longest < intake->segment ? longest : intake->segment;
-    size_t ahead = intake->window + intake->run, segments = 0;
-    for (int i = 0; i < r->sender_count && segments < SLOTS_MAX; i++)
-        segments += (bytes_of(r, i) + intake->segment - 1) / intake->segment;
+/* The bytes of a message where no block is longer than LONGEST. */
+static size_t usual_segment(const coll_intake *intake, size_t longest) {
+    return longest < intake->segment ? longest : intake->segment;
+}
+
+/* As many receives as the windows hold, where messages are of USUAL bytes. */
+static size_t most_slots(const coll_intake *intake, size_t usual) {
+    size_t ahead = intake->window + intake->run;
     size_t slots = usual ? ahead / usual + 2 : 0;
-    slots = slots < segments ? slots : segments;
-    return (int)(slots < SLOTS_MAX ? slots : SLOTS_MAX);
+    return slots < SLOTS_MAX ? slots : SLOTS_MAX;
 }
 
-static bool allocate_slots(root *r) {
-    size_t count = (size_t)r->slot_count, longest = coll_blocks_longest(r->call->blocks);
-    size_t segment = longest < r->intake->segment ? longest : r->intake->segment;
-    bool in_place = coll_data_in_place(&r->call->blocks->longest);
-    r->slots = calloc(count + 1, sizeof *r->slots);
-    r->requests = malloc((2 * count + 1) * sizeof *r->requests);
-    r->peers = malloc((2 * count + 1) * sizeof *r->peers);
-    r->completed = malloc((2 * count + 1) * sizeof *r->completed);
-    r->unused = malloc((count + 1) * sizeof *r->unused);
-    r->memory = in_place ? NULL : malloc(count * segment + 1);
-    if (!r->slots || !r->requests || !r->peers || !r->completed || !r->unused ||
-        (!in_place && !r->memory))
-        return false;
+/* No more than there are segments. */
+static int count_slots(const root *r) {
+    size_t usual = usual_segment(r->intake, coll_blocks_longest(r->call->blocks));
+    size_t slots = most_slots(r->intake, usual), segments = 0;
+    for (int i = 0; i < r->sender_count && segments < SLOTS_MAX; i++)
+        segments += (bytes_of(r, i) + r->intake->segment - 1) / r->intake->segment;
+    return (int)(slots < segments ? slots : segments);
+}
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/*
+ * What the root needs to take blocks of BYTES each; where only it knows their sizes, as much as any
+ * could need: many short messages, or as many long ones as the windows hold.
+ */
+static size_t root_room(const coll_gather_call *call, const coll_intake *intake) {
+    enum { ALIGNED = 64 };
+    size_t bytes = call->shape->bytes, ranks = (size_t)call->comm->ranks;
+    bool even = coll_gather_is_even(call->shape);
+    size_t usual = usual_segment(intake, bytes), slots = most_slots(intake, even ? usual : 1);
+    size_t segments = (bytes + intake->segment - 1) / intake->segment * (ranks - 1);
+    if (even && segments < slots)
+        slots = segments;
+    size_t packed =
+        even ? slots * usual : smaller(SLOTS_MAX * usual, intake->window + intake->run + 2 * usual);
+    size_t each = sizeof(slot) + sizeof(int) +
+                  2 * (sizeof(MPI_Request) + sizeof(MPI_Status) + 2 * sizeof(int));
+    return ranks * sizeof(source) + slots * each + packed + ALIGNED;
+}
+
+int coll_intake_room(const coll_gather_call *call, const coll_intake *intake) {
+    size_t bytes = call->shape->bytes;
+    size_t sender = COLL_INTAKE_SENDS * usual_segment(intake, bytes);
+    size_t most = larger(root_room(call, intake), larger(sender, coll_flow_room_bytes(bytes, 1)));
+    void *room;
+    return coll_comm_room(call->comm, most, &room);
+}
+
+/* Divides the room behind the list of senders. */
+static void furnish(root *r) {
+    size_t count = (size_t)r->slot_count;
+    size_t segment = usual_segment(r->intake, coll_blocks_longest(r->call->blocks));
+    r->slots = (void *)(r->senders + r->comm->ranks);
+    r->statuses = (void *)(r->slots + count);
+    r->requests = (void *)(r->statuses + 2 * count);
+    r->peers = (void *)(r->requests + 2 * count);
+    r->completed = r->peers + 2 * count;
+    r->unused = r->completed + 2 * count;
+    char *memory =
+        coll_data_in_place(&r->call->blocks->longest) ? NULL : (char *)(r->unused + count);
     for (size_t i = 0; i < 2 * count; i++) {
         r->requests[i] = MPI_REQUEST_NULL;
         r->peers[i] = -1;
     }
     for (size_t i = 0; i < count; i++) {
-        r->slots[i].segment = in_place ? NULL : r->memory + i * segment;
+        r->slots[i] = (slot){.segment = memory ? memory + i * segment : NULL};
         r->unused[r->unused_count++] = (int)i;
     }
-    return true;
 }
 
 static size_t next_length(const root *r) {
@@ -225,7 +259,7 @@ static int receive_all(root *r) {
         double since = PMPI_Wtime();
         if (code == MPI_SUCCESS)
             code = coll_wait_some(&r->comm->wait, 2 * r->slot_count, r->requests, r->peers, &count,
-                                  r->completed);
+                                  r->completed, r->statuses);
         if (code != MPI_SUCCESS || count == 0)
             return code;
         for (int i = 0; i < count; i++)
@@ -233,50 +267,18 @@ static int receive_all(root *r) {
     }
 }
 
-static bool grants_under_way(const root *r) {
-    for (int i = r->slot_count; i < 2 * r->slot_count; i++)
-        if (r->requests[i] != MPI_REQUEST_NULL)
-            return true;
-    return false;
-}
-
 int coll_intake_run(const coll_gather_call *call, const coll_intake *intake) {
     double share = intake->grants ? call->comm->window_share : 1;
-    root r = {.call = call, .intake = intake, .comm = call->comm};
+    root r = {.call = call, .intake = intake, .comm = call->comm, .senders = call->comm->room};
     r.window = (size_t)(share * (double)intake->window);
     r.run = (size_t)(share * (double)intake->run);
-    int code;
-    r.senders = malloc((size_t)call->comm->ranks * sizeof *r.senders);
-    if (!r.senders) {
-        code = coll_error(MPI_ERR_NO_MEM, "no memory to list %d ranks", call->comm->ranks);
-        goto free_memory;
-    }
-    code = list_senders(&r);
-    if (code != MPI_SUCCESS)
-        goto free_memory;
+    list_senders(&r);
     r.slot_count = count_slots(&r);
-    if (!allocate_slots(&r)) {
-        code = coll_error(MPI_ERR_NO_MEM, "no memory for %d segments of %zu bytes", r.slot_count,
-                          intake->segment);
-        goto free_memory;
-    }
-    code = receive_all(&r);
+    furnish(&r);
+    int code = receive_all(&r);
     if (intake->grants)
         call->comm->window_share = coll_incast_share(share, r.stalled);
-    if (code != MPI_SUCCESS) {
-        bool granting = grants_under_way(&r);
+    if (code != MPI_SUCCESS)
         coll_wait_abandon(2 * r.slot_count, r.requests);
-        r.memory = coll_wait_leave(r.memory); /* messages are still under way */
-        if (granting)
-            r.slots = NULL; /* likewise: they hold the grants */
-    }
-free_memory:
-    free(r.memory);
-    free(r.unused);
-    free(r.completed);
-    free(r.peers);
-    free(r.requests);
-    free(r.slots);
-    free(r.senders);
     return code;
 }

@@ -24,8 +24,17 @@ typedef struct coll_intake {
     size_t unasked; /* with grants: so many bytes in all come without being asked for */
 } coll_intake;
 
+/* Segments that a sender hands to MPI ahead of those that have left. */
+enum { COLL_INTAKE_SENDS = 8 };
+
 /* Receives that ask nobody, for senders that use coll_flow_send. */
 extern const coll_intake coll_intake_freely;
+
+/*
+ * Sees to the room (coll_comm_room) of an intake and of its senders, coll_flow_send among them; all
+ * ranks before anything else.
+ */
+int coll_intake_room(const coll_gather_call *call, const coll_intake *intake);
 
 /* Receives all blocks but the root's own. */
 int coll_intake_run(const coll_gather_call *call, const coll_intake *intake);

@@ -31,6 +31,9 @@ static double predict(const coll_shape *call, const coll_profile *profile,
 
 static int run(const coll_gather_call *call, const coll_values *values) {
     (void)values;
+    int code = coll_intake_room(call, &coll_intake_freely);
+    if (code != MPI_SUCCESS)
+        return code;
     if (call->comm->rank == call->root)
         return coll_intake_run(call, &coll_intake_freely);
     return coll_flow_send(call->comm, COLL_TAG_GATHER, call->mine, 0, call->mine->bytes,

@@ -14,12 +14,10 @@
  */
 #include "config.h"
 
-#include "lib/error.h"
 #include "lib/gather/gather.h"
 #include "lib/pattern/tree.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 /* What the pieces of all ranks together may take at the root. */
 static const size_t staged_most = (size_t)256 << 20;
@@ -52,44 +50,64 @@ static void store_pieces(const coll_gather_call *call, size_t from, size_t lengt
     }
 }
 
-static int take_even(const coll_gather_call *call) {
-    MPI_Comm comm = call->comm->private;
-    size_t bytes = call->shape->bytes, piece = piece_of(call);
+/* The MPI library's own: with a time-out the nonblocking one, which can be left. */
+static int gather(const coll_gather_call *call, const void *mine, int length, void *into) {
+    coll_comm *comm = call->comm;
+    if (comm->wait.timeout == 0)
+        return PMPI_Gather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->root,
+                           comm->private);
+    MPI_Request request;
+    int code = PMPI_Igather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->root,
+                            comm->private, &request);
+    return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gather") : code;
+}
+
+static int gatherv(const coll_gather_call *call, const void *mine, int count, MPI_Datatype type,
+                   void *into, const int counts[], const int places[]) {
+    coll_comm *comm = call->comm;
+    if (comm->wait.timeout == 0)
+        return PMPI_Gatherv(mine, count, type, into, counts, places, MPI_BYTE, call->root,
+                            comm->private);
+    MPI_Request request;
+    int code = PMPI_Igatherv(mine, count, type, into, counts, places, MPI_BYTE, call->root,
+                             comm->private, &request);
+    return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gatherv") : code;
+}
+
+static int take_even(const coll_gather_call *call, size_t piece, char *pieces) {
+    size_t bytes = call->shape->bytes;
     if (piece == bytes && coll_blocks_in_a_row(call->blocks)) {
         coll_data first = coll_blocks_at(call->blocks, 0);
-        return PMPI_Gather(MPI_IN_PLACE, 0, MPI_BYTE, coll_data_target(&first, 0, NULL), (int)bytes,
-                           MPI_BYTE, call->root, comm);
+        return gather(call, MPI_IN_PLACE, (int)bytes, coll_data_target(&first, 0, NULL));
     }
-    char *pieces = malloc(piece * (size_t)call->comm->ranks);
-    if (!pieces)
-        return coll_error(MPI_ERR_NO_MEM, "no memory for %d pieces of %zu bytes", call->comm->ranks,
-                          piece);
     int code = MPI_SUCCESS;
     for (size_t from = 0; from < bytes && code == MPI_SUCCESS; from += piece) {
         size_t length = bytes - from < piece ? bytes - from : piece;
-        code =
-            PMPI_Gather(MPI_IN_PLACE, 0, MPI_BYTE, pieces, (int)length, MPI_BYTE, call->root, comm);
+        code = gather(call, MPI_IN_PLACE, (int)length, pieces);
         if (code == MPI_SUCCESS)
             store_pieces(call, from, length, pieces);
     }
-    free(pieces);
     return code;
 }
 
-static int give_even(const coll_gather_call *call) {
+static int give_even(const coll_gather_call *call, size_t piece, char *segment) {
     const coll_data *mine = call->mine;
-    size_t piece = piece_of(call);
-    void *segment = coll_data_in_place(mine) ? NULL : malloc(piece);
-    if (!segment && !coll_data_in_place(mine))
-        return coll_error(MPI_ERR_NO_MEM, "no memory for a piece of %zu bytes", piece);
     int code = MPI_SUCCESS;
     for (size_t from = 0; from < mine->bytes && code == MPI_SUCCESS; from += piece) {
         size_t length = mine->bytes - from < piece ? mine->bytes - from : piece;
-        code = PMPI_Gather(coll_data_read(mine, from, length, segment), (int)length, MPI_BYTE, NULL,
-                           0, MPI_BYTE, call->root, call->comm->private);
+        code = gather(call, coll_data_read(mine, from, length, segment), (int)length, NULL);
     }
-    free(segment);
     return code;
+}
+
+static int run_even(const coll_gather_call *call) {
+    size_t piece = piece_of(call);
+    void *room;
+    int code = coll_comm_room(call->comm, piece * (size_t)call->comm->ranks, &room);
+    if (code != MPI_SUCCESS)
+        return code;
+    return call->comm->rank == call->root ? take_even(call, piece, room)
+                                          : give_even(call, piece, room);
 }
 
 /* The root's blocks as MPI_Gatherv's ints; false where they can't say it. */
@@ -109,42 +127,41 @@ static bool as_ints(const coll_gather_call *call, int counts[], int places[]) {
     return true;
 }
 
-static int take_uneven(const coll_gather_call *call) {
-    MPI_Comm comm = call->comm->private;
-    int ranks = call->comm->ranks, *counts = malloc(2 * (size_t)ranks * sizeof *counts);
-    int fits = counts && as_ints(call, counts, counts + ranks);
-    int code = PMPI_Bcast(&fits, 1, MPI_INT, call->root, comm);
-    if (code == MPI_SUCCESS && fits)
-        code = PMPI_Gatherv(MPI_IN_PLACE, 0, MPI_BYTE,
-                            coll_data_target(&call->blocks->longest, 0, NULL), counts,
-                            counts + ranks, MPI_BYTE, call->root, comm);
-    else if (code == MPI_SUCCESS)
-        code = coll_gather_linear.run(call, NULL);
-    free(counts);
-    return code;
+/* The root tells whether its blocks FIT. */
+static int tell(const coll_gather_call *call, int *fit) {
+    coll_comm *comm = call->comm;
+    MPI_Request request;
+    int code = PMPI_Ibcast(fit, 1, MPI_INT, call->root, comm->private, &request);
+    return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gatherv") : code;
 }
 
-static int give_uneven(const coll_gather_call *call) {
-    MPI_Comm comm = call->comm->private;
+static int run_uneven(const coll_gather_call *call) {
+    coll_comm *comm = call->comm;
     const coll_data *mine = call->mine;
-    int fits, code = PMPI_Bcast(&fits, 1, MPI_INT, call->root, comm);
+    void *room;
+    int code = coll_comm_room(comm, (1 + 2 * (size_t)comm->ranks) * sizeof(int), &room);
     if (code != MPI_SUCCESS)
         return code;
-    if (!fits)
+    int *fit = room, *counts = fit + 1, *places = counts + comm->ranks;
+    bool is_root = comm->rank == call->root;
+    *fit = is_root && as_ints(call, counts, places);
+    code = tell(call, fit);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!*fit)
         return coll_gather_linear.run(call, NULL);
+    if (is_root)
+        return gatherv(call, MPI_IN_PLACE, 0, MPI_BYTE,
+                       coll_data_target(&call->blocks->longest, 0, NULL), counts, places);
     if (coll_data_in_place(mine))
-        return PMPI_Gatherv(coll_data_target(mine, 0, NULL), (int)mine->bytes, MPI_BYTE, NULL, NULL,
-                            NULL, MPI_BYTE, call->root, comm);
-    return PMPI_Gatherv(mine->buffer, (int)mine->count, call->type, NULL, NULL, NULL, MPI_BYTE,
-                        call->root, comm);
+        return gatherv(call, coll_data_target(mine, 0, NULL), (int)mine->bytes, MPI_BYTE, NULL,
+                       NULL, NULL);
+    return gatherv(call, mine->buffer, (int)mine->count, call->type, NULL, NULL, NULL);
 }
 
 static int run(const coll_gather_call *call, const coll_values *values) {
     (void)values;
-    bool is_root = call->comm->rank == call->root;
-    if (coll_gather_is_even(call->shape))
-        return is_root ? take_even(call) : give_even(call);
-    return is_root ? take_uneven(call) : give_uneven(call);
+    return coll_gather_is_even(call->shape) ? run_even(call) : run_uneven(call);
 }
 
 const coll_gather_algorithm coll_gather_native = {

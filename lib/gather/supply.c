@@ -1,12 +1,8 @@
 #include "config.h"
 
-#include "lib/error.h"
 #include "lib/gather/intake.h"
 
-#include <stdlib.h>
-
-/* Segments that a sender hands to MPI ahead of those that have left. */
-enum { SENDS = 8 };
+enum { SENDS = COLL_INTAKE_SENDS };
 
 typedef struct supplier {
     const coll_gather_call *call;
@@ -63,26 +59,18 @@ static int supply(supplier *s) {
 int coll_intake_supply(const coll_gather_call *call, const coll_intake *intake) {
     size_t bytes = call->mine->bytes;
     supplier s = {.call = call, .segment = intake->segment};
-    const int *order;
-    int code = coll_comm_order(call->comm, call->root, &order);
-    if (code != MPI_SUCCESS)
-        return code;
+    coll_comm_order(call->comm, call->root);
     s.allowed = coll_intake_unasked(call, intake, coll_comm_position(call->comm) - 1, bytes);
     if (s.segment > bytes)
         s.segment = bytes;
-    if (bytes > 0 && !coll_data_in_place(call->mine) && !(s.memory = malloc(SENDS * s.segment)))
-        return coll_error(MPI_ERR_NO_MEM, "no memory for %d segments of %zu bytes", SENDS,
-                          s.segment);
+    if (!coll_data_in_place(call->mine))
+        s.memory = call->comm->room;
     for (int i = 0; i <= SENDS; i++) {
         s.requests[i] = MPI_REQUEST_NULL;
         s.peers[i] = call->root;
     }
-    code = supply(&s);
-    if (code != MPI_SUCCESS) {
+    int code = supply(&s);
+    if (code != MPI_SUCCESS)
         coll_wait_abandon(1 + SENDS, s.requests);
-        coll_wait_leave(s.memory); /* messages are still under way */
-        return code;
-    }
-    free(s.memory);
-    return MPI_SUCCESS;
+    return code;
 }

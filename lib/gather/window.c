@@ -73,8 +73,8 @@ static int signal_start(const coll_gather_call *call, int to) {
 
 static int run(const coll_gather_call *call, const coll_values *values) {
     coll_comm *comm = call->comm;
-    const int *order;
-    int code = coll_comm_order(comm, call->root, &order);
+    const int *order = coll_comm_order(comm, call->root);
+    int code = coll_intake_room(call, &coll_intake_freely);
     if (code != MPI_SUCCESS)
         return code;
     int j = coll_comm_position(comm), p = comm->ranks;

@@ -2,18 +2,15 @@
 
 #include "lib/pattern/order.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-/* How far behind the root's own each part of a rank's place comes; nearest to the top first. */
+/* The parts of a place; nearest to the top first. */
 enum { SITE, RACK, NODE, NUMA, RANK, PARTS };
-
-typedef struct visit {
-    int behind[PARTS];
-    int rank;
-} visit;
+static_assert(sizeof((coll_visit *)0)->behind == PARTS * sizeof(int), "a distance for every part");
 
 static int by_distance(const void *a, const void *b) {
-    const visit *x = a, *y = b;
+    const coll_visit *x = a, *y = b;
     for (int part = 0; part < PARTS; part++)
         if (x->behind[part] != y->behind[part])
             return x->behind[part] < y->behind[part] ? -1 : 1;
@@ -25,15 +22,12 @@ static int steps(int first, int number, int count) {
     return number >= first ? number - first : number + (count - first);
 }
 
-bool coll_order_chain(const coll_topo *topo, int root, int order[]) {
-    visit *visits = malloc((size_t)topo->ranks * sizeof *visits);
-    if (!visits)
-        return false;
+void coll_order_chain(const coll_topo *topo, int root, coll_visit visits[], int order[]) {
     int most = topo->ranks; /* no level has more members than ranks */
     const coll_place *first = &topo->places[root];
     for (int rank = 0; rank < topo->ranks; rank++) {
         const coll_place *place = &topo->places[rank];
-        visits[rank] = (visit){
+        visits[rank] = (coll_visit){
             .behind = {[SITE] = steps(first->site, place->site, most),
                        [RACK] = steps(first->rack, place->rack, most),
                        [NODE] = steps(first->node, place->node, most),
@@ -45,6 +39,4 @@ bool coll_order_chain(const coll_topo *topo, int root, int order[]) {
     qsort(visits, (size_t)topo->ranks, sizeof *visits, by_distance);
     for (int i = 0; i < topo->ranks; i++)
         order[i] = visits[i].rank;
-    free(visits);
-    return true;
 }

@@ -9,9 +9,13 @@
 
 #include "lib/topo.h"
 
-#include <stdbool.h>
+/* A rank, and how far behind the root's own each part of its place comes. */
+typedef struct coll_visit {
+    int behind[5];
+    int rank;
+} coll_visit;
 
-/* Writes the ranks of TOPO into ORDER, ROOT first. False where memory runs out. */
-bool coll_order_chain(const coll_topo *topo, int root, int order[]);
+/* Writes the ranks of TOPO into ORDER, ROOT first. VISITS is scratch, one for every rank. */
+void coll_order_chain(const coll_topo *topo, int root, coll_visit visits[], int order[]);
 
 #endif

@@ -1,6 +1,6 @@
 #include "lib/pattern/twotree.h"
 
-#include <stdlib.h>
+#include <stdbool.h>
 
 /* A tree that is being made: hosts that hold the data and may still send it, first come first. */
 typedef struct growth {
@@ -92,11 +92,9 @@ static void grow(growth *g, int *budget, int hosts, const int rack_of[]) {
     }
 }
 
-bool coll_two_tree(int hosts, const int rack_of[], int *parent[2], int *rank_of_child[2]) {
-    int *memory = malloc(3 * ((size_t)hosts + 1) * sizeof *memory);
-    if (!memory)
-        return false;
-    int *budget = memory, *used = memory + hosts + 1, *holders = used + hosts + 1;
+void coll_two_tree(int hosts, const int rack_of[], int scratch[], int *parent[2],
+                   int *rank_of_child[2]) {
+    int *budget = scratch, *used = budget + hosts + 1, *holders = used + hosts + 1;
     for (int tree = 0; tree < 2; tree++) {
         growth g = {.tree = tree,
                     .parent = parent[tree],
@@ -108,8 +106,6 @@ bool coll_two_tree(int hosts, const int rack_of[], int *parent[2], int *rank_of_
             used[h] = 0;
         grow(&g, budget, hosts, rack_of);
     }
-    free(memory);
-    return true;
 }
 
 int coll_two_tree_depth(int hosts, int *const parent[2]) {

@@ -13,15 +13,15 @@
 #ifndef COLL_LIB_PATTERN_TWOTREE_H
 #define COLL_LIB_PATTERN_TWOTREE_H
 
-#include <stdbool.h>
-
 /*
  * The trees over HOSTS >= 1 hosts, the root being host 0. RACK_OF gives each host's rack; the hosts
  * of a rack are consecutive. PARENT[t][h] becomes the parent of host h in tree t, -1 for the root.
- * Children get their data in ascending order of RANK_OF_CHILD[t][h], 0 or 1. False where memory
- * runs out.
+ * Children get their data in ascending order of RANK_OF_CHILD[t][h], 0 or 1. SCRATCH has
+ * room for COLL_TWO_TREE_SCRATCH x (HOSTS + 1) numbers.
  */
-bool coll_two_tree(int hosts, const int rack_of[], int *parent[2], int *rank_of_child[2]);
+enum { COLL_TWO_TREE_SCRATCH = 3 };
+void coll_two_tree(int hosts, const int rack_of[], int scratch[], int *parent[2],
+                   int *rank_of_child[2]);
 
 /* The hops from the root to the farthest host in either tree. */
 int coll_two_tree_depth(int hosts, int *const parent[2]);
