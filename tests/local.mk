@@ -58,6 +58,7 @@ check_PROGRAMS += \
 	tests/guard.mpi \
 	tests/kmeans.mpi \
 	tests/large.mpi \
+	tests/operation.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
 	tests/popcg.mpi \
@@ -79,6 +80,8 @@ tests_faults_mpi_SOURCES = tests/faults.c
 tests_guard_mpi_SOURCES = tests/guard.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_large_mpi_SOURCES = tests/large.c
+tests_operation_mpi_SOURCES = tests/operation.c
+tests_operation_mpi_LDADD = libbench.la $(LDADD)
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
 tests_popcg_mpi_SOURCES = tests/popcg.c
