@@ -3,10 +3,10 @@
 #include "hlot/matrix.h"
 
 #include "lib/hostlist.h"
+#include "lib/plain.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,7 +14,6 @@
 #include <strings.h>
 
 static const char SPACES[] = " \t\r\n\v\f";
-static const char NUMBER[] = "0123456789.eE+-";
 
 /* No message is under way for longer; seconds. */
 static const double LONGEST = 60;
@@ -62,9 +61,13 @@ static bool parse_unit(parser *p, char *rest) {
     if (p->rows || p->has_unit)
         return refuse(p, "the unit must stand once, before the numbers");
     size_t digits = word ? strspn(word, "0123456789.") : 0;
-    double size = digits ? atof(word) : 1;
+    char number[32] = "1";
+    if (digits && digits < sizeof number)
+        snprintf(number, sizeof number, "%.*s", (int)digits, word);
+    double size = 0;
+    bool good = word && digits < sizeof number && coll_plain_number(number, &size);
     p->unit = 0;
-    for (size_t i = 0; word && i < sizeof units / sizeof *units; i++)
+    for (size_t i = 0; good && i < sizeof units / sizeof *units; i++)
         if (strcmp(word + digits, units[i].name) == 0)
             p->unit = size * units[i].seconds;
     if (p->unit <= 0)
@@ -101,16 +104,14 @@ static bool parse_names(parser *p, char *rest) {
 }
 
 static bool parse_latency(const parser *p, const char *word, double *latency) {
-    char *end;
-    *latency = strtod(word, &end) * p->unit;
-    if (strcmp(word, "-") == 0)
-        *latency = INFINITY;
-    else if (strspn(word, NUMBER) != strlen(word) || end == word || *end || isnan(*latency))
+    bool is_way = strcmp(word, "-") != 0;
+    if (is_way && !coll_plain_number(word, latency))
         return refuse(p, "'%.30s' is not a number; write a latency, or - where there is no way",
                       word);
-    else if (*latency < 0)
+    *latency = is_way ? *latency * p->unit : INFINITY;
+    if (*latency < 0)
         return refuse(p, "%.30s is negative; a latency is at least 0", word);
-    else if (*latency > LONGEST)
+    if (is_way && *latency > LONGEST)
         return refuse(p, "%.30s is more than %g s; is the unit right?", word, LONGEST);
     return true;
 }
@@ -203,20 +204,14 @@ bool hlot_matrix_parse(FILE *stream, const char *path, hlot_matrix *matrix, char
     size_t room = 0;
     bool good = true;
     *matrix = (hlot_matrix){.sites = 0};
-    /* Numbers have a point, whatever the program's language. */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = (locale_t)0;
-    if (plain)
-        before = uselocale(plain);
+    locale_t before = coll_plain_begin();
     while (good && getline(&line, &room, stream) >= 0) {
         p.line++;
         good = parse_line(&p, line);
     }
     if (good)
         good = check_whole(&p);
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
+    coll_plain_end(before);
     free(line);
     if (!good)
         hlot_matrix_free(matrix);
@@ -250,6 +245,7 @@ void hlot_matrix_free(hlot_matrix *matrix) {
 }
 
 void hlot_matrix_print(FILE *stream, const hlot_matrix *matrix, const char *note) {
+    locale_t before = coll_plain_begin();
     if (note)
         fprintf(stream, "# %s\n", note);
     fputs("unit ms\n", stream);
@@ -270,6 +266,7 @@ void hlot_matrix_print(FILE *stream, const hlot_matrix *matrix, const char *note
     for (int site = 0; site < matrix->sites; site++)
         if (matrix->hosts[site])
             fprintf(stream, "hosts %s %s\n", matrix->names[site], matrix->hosts[site]);
+    coll_plain_end(before);
 }
 
 int hlot_matrix_find_host(const hlot_matrix *matrix, const char *host) {

@@ -19,7 +19,7 @@ const char *coll_env(const char *name);
  */
 int coll_env_check(void);
 
-/* Reads NAME as seconds, 0 when unset. MPI_ERR_ARG unless it is a number of at least 0. */
+/* Reads NAME as seconds, 0 when unset. MPI_ERR_ARG unless it is a number from 0 to 1e9. */
 int coll_env_seconds(const char *name, double *seconds);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "lib/error.h"
 
+#include "lib/plain.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -24,7 +26,9 @@ int coll_error(int error_class, const char *format, ...) {
     char text[MPI_MAX_ERROR_STRING];
     va_list arguments;
     va_start(arguments, format);
+    locale_t before = coll_plain_begin();
     vsnprintf(text, sizeof text, format, arguments);
+    coll_plain_end(before);
     va_end(arguments);
 
     int code = code_of_class(error_class);

@@ -19,6 +19,7 @@ libcoll_core_la_SOURCES = \
 	lib/info.c \
 	lib/locate.c lib/locate.h \
 	lib/monotonic.c lib/monotonic.h \
+	lib/plain.c lib/plain.h \
 	lib/profile.c lib/profile.h \
 	lib/profilefile.c lib/profilefile.h \
 	lib/roundtrip.c lib/roundtrip.h \

@@ -4,6 +4,7 @@
 
 #include "lib/autotopo.h"
 #include "lib/error.h"
+#include "lib/plain.h"
 #include "lib/topocache.h"
 #include "lib/topofile.h"
 
@@ -69,6 +70,7 @@ static void locate_by_file(const location *at, const char *path, char *problem) 
 /* Writes what was measured, and how, as one line. */
 static void describe(const coll_autotopo_report *report, char *text, size_t size) {
     const coll_clusters *found = &report->found;
+    locale_t before = coll_plain_begin();
     int length = snprintf(text, size, "%d pairs measured in %.1f s%s: ", report->pairs,
                           report->seconds, report->complete ? "" : " (not all: out of time)");
     if (found->far > 0)
@@ -77,6 +79,7 @@ static void describe(const coll_autotopo_report *report, char *text, size_t size
                  1e6 * found->far);
     else
         snprintf(text + length, size - (size_t)length, "no clear difference tells racks apart");
+    coll_plain_end(before);
 }
 
 /* Keeps what was measured, on rank 0. */

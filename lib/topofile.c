@@ -3,6 +3,7 @@
 #include "lib/topofile.h"
 
 #include "lib/hostlist.h"
+#include "lib/plain.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -302,9 +303,12 @@ coll_topofile *coll_topofile_parse(const char *path, const char *text, size_t le
     if (length)
         memcpy(file->text, text, length);
     file->text[length] = '\0';
-    if (!check_text(file, length, problem) || !parse_lines(file, problem) ||
-        !sort_switches(file, problem) || !link_switches(file, problem) ||
-        !find_sites(file, problem)) {
+    locale_t before = coll_plain_begin();
+    bool good = check_text(file, length, problem) && parse_lines(file, problem) &&
+                sort_switches(file, problem) && link_switches(file, problem) &&
+                find_sites(file, problem);
+    coll_plain_end(before);
+    if (!good) {
         coll_topofile_free(file);
         return NULL;
     }

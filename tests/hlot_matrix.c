@@ -46,7 +46,7 @@ START_TEST(without_names_and_units_sites_are_numbered_and_times_are_ms) {
 }
 END_TEST
 
-START_TEST(what_is_written_reads_back) {
+static void check_what_is_written(void) {
     ck_assert(parse("unit us\na b c\n0 1.5 -\n2 0 123456\n0.25 4 0\n"
                     "hosts a x\nhosts b y[1-2]\nhosts c z\n"));
     hlot_matrix before = matrix;
@@ -68,6 +68,14 @@ START_TEST(what_is_written_reads_back) {
     free(text);
     hlot_matrix_free(&matrix);
     hlot_matrix_free(&before);
+}
+
+START_TEST(what_is_written_reads_back) {
+    check_what_is_written();
+    if (!harness_comma())
+        return;
+    check_what_is_written();
+    harness_point();
 }
 END_TEST
 
@@ -91,6 +99,7 @@ START_TEST(what_is_wrong_is_said_with_its_line) {
         {"a b!\n0 1\n1 0\n", "line 1: 'b!' is neither a number nor the name of a site"},
         {"unit h\n0 1\n1 0\n", "line 1: unit 'h' is none of us, ms, s"},
         {"unit\n0 1\n1 0\n", "line 1: unit '' is none of"},
+        {"unit 1.2.3ms\n0 1\n1 0\n", "line 1: unit '1.2.3ms' is none of"},
         {"unit 0ms\n0 1\n1 0\n", "line 1: unit '0ms' is none of"},
         {"0 1\nunit ms\n1 0\n", "line 2: the unit must stand once, before the numbers"},
         {"a b\n0 1\n1 0\nhosts c x\n", "line 4: hosts of 'c': no site is called so"},

@@ -37,6 +37,7 @@ check_PROGRAMS += \
 	tests/order \
 	tests/output \
 	tests/partition \
+	tests/plain \
 	tests/pool \
 	tests/popcg_grid \
 	tests/profile \
