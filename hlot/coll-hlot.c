@@ -265,6 +265,11 @@ static bool write_matrix(const command *options, const hlot_matrix *matrix) {
     return false;
 }
 
+static bool read_matrix(const char *path, hlot_matrix *matrix, char *text) {
+    return strcmp(path, "-") == 0 ? hlot_matrix_read_input(matrix, text)
+                                  : hlot_matrix_read(path, matrix, text);
+}
+
 /* Works on the matrix of OBSERVER, or of the file where there is none. */
 static bool read_and_work(const command *options, const observer *o, FILE *json) {
     hlot_matrix matrix;
@@ -273,7 +278,7 @@ static bool read_and_work(const command *options, const observer *o, FILE *json)
         return hlot_report_random(stdout, (int)options->random, (int)options->sites,
                                   (uint64_t)options->seed, json) ||
                cli_refuse(&problem, "a tree is slower than it may be");
-    if (!o && !hlot_matrix_read(options->matrix, &matrix, text))
+    if (!o && !read_matrix(options->matrix, &matrix, text))
         return cli_refuse(&problem, "%s", text);
     if (o && !observer_read(o, &matrix))
         return cli_refuse(&problem, "out of memory for the names of hosts");

@@ -4,9 +4,9 @@
 
 #include "lib/hostlist.h"
 #include "lib/plain.h"
+#include "lib/textfile.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,6 +14,8 @@
 #include <strings.h>
 
 static const char SPACES[] = " \t\r\n\v\f";
+
+enum { MOST_BYTES = 1 << 20 }; /* with ten thousand hosts; more is some other file */
 
 /* No message is under way for longer; seconds. */
 static const double LONGEST = 60;
@@ -182,8 +184,9 @@ static bool parse_line(parser *p, char *line) {
     return true;
 }
 
-static bool check_whole(const parser *p) {
+static bool check_whole(parser *p) {
     int lists = 0;
+    p->line += !p->line;
     if (!p->rows)
         return refuse(p, "there is no matrix in this file");
     if (p->rows < p->matrix->sites)
@@ -198,44 +201,55 @@ static bool check_whole(const parser *p) {
     return true;
 }
 
-bool hlot_matrix_parse(FILE *stream, const char *path, hlot_matrix *matrix, char *problem) {
+/* LINE ends at STOP. */
+static bool check_text(const parser *p, const char *line, const char *stop) {
+    return line + strlen(line) == stop || refuse(p, "byte 0x00 is not text; give a text file");
+}
+
+bool hlot_matrix_parse(const char *path, char *text, size_t length, hlot_matrix *matrix,
+                       char *problem) {
     parser p = {.path = path, .matrix = matrix, .problem = problem, .unit = 1e-3};
-    char *line = NULL;
-    size_t room = 0;
     bool good = true;
     *matrix = (hlot_matrix){.sites = 0};
     locale_t before = coll_plain_begin();
-    while (good && getline(&line, &room, stream) >= 0) {
+    for (char *line = text, *end = text + length; good && line < end;) {
+        char *newline = memchr(line, '\n', (size_t)(end - line)), *stop = newline ? newline : end;
+        *stop = '\0';
         p.line++;
-        good = parse_line(&p, line);
+        good = check_text(&p, line, stop) && parse_line(&p, line);
+        line = stop + 1;
     }
     if (good)
         good = check_whole(&p);
     coll_plain_end(before);
-    free(line);
     if (!good)
         hlot_matrix_free(matrix);
     return good;
 }
 
-bool hlot_matrix_read(const char *path, hlot_matrix *matrix, char *problem) {
-    bool is_input = strcmp(path, "-") == 0;
-    FILE *stream = is_input ? stdin : fopen(path, "r");
-    if (!stream) {
+/* What was read of the file called PATH, unless there was an ERROR. Frees TEXT. */
+static bool take_text(const char *path, int error, char *text, size_t length, hlot_matrix *matrix,
+                      char *problem) {
+    bool good = !error && hlot_matrix_parse(path, text, length, matrix, problem);
+    free(text);
+    if (error)
         snprintf(problem, HLOT_PROBLEM, "cannot read the matrix file %.100s: %s", path,
-                 strerror(errno));
-        return false;
-    }
-    bool good = hlot_matrix_parse(stream, path, matrix, problem);
-    if (good && ferror(stream)) {
-        snprintf(problem, HLOT_PROBLEM, "cannot read the matrix file %.100s: a reading error",
-                 path);
-        hlot_matrix_free(matrix);
-        good = false;
-    }
-    if (!is_input)
-        fclose(stream);
+                 coll_textfile_fault(error));
     return good;
+}
+
+bool hlot_matrix_read(const char *path, hlot_matrix *matrix, char *problem) {
+    char *text;
+    size_t length;
+    int error = coll_textfile_read(path, MOST_BYTES, &text, &length);
+    return take_text(path, error, text, length, matrix, problem);
+}
+
+bool hlot_matrix_read_input(hlot_matrix *matrix, char *problem) {
+    char *text;
+    size_t length;
+    int error = coll_textfile_take(stdin, MOST_BYTES, &text, &length);
+    return take_text("-", error, text, length, matrix, problem);
 }
 
 void hlot_matrix_free(hlot_matrix *matrix) {

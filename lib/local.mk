@@ -28,6 +28,7 @@ libcoll_core_la_SOURCES = \
 	lib/shortcut.c lib/shortcut.h \
 	lib/spec.c lib/spec.h \
 	lib/substitute.h \
+	lib/textfile.c lib/textfile.h \
 	lib/topo.c lib/topo.h \
 	lib/topocache.c lib/topocache.h \
 	lib/topofile.c lib/topofile.h \

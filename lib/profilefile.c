@@ -5,6 +5,7 @@
 #include "lib/cost.h"
 #include "lib/hostlist.h"
 #include "lib/plain.h"
+#include "lib/textfile.h"
 #include "lib/trials.h"
 
 #include <errno.h>
@@ -13,7 +14,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char SPACES[] = " \t";
 static const char FIRST_WORD[] = "libcoll-profile", VERSION[] = "3";
@@ -389,33 +389,11 @@ bool coll_profilefile_parse(const char *path, const char *text, size_t length,
     return good;
 }
 
-/* All of the regular file at PATH into *TEXT, which the caller frees; 0 or an errno. */
-static int read_all(const char *path, char **text, size_t *length) {
-    struct stat status;
-    *text = NULL;
-    if (stat(path, &status))
-        return errno;
-    if (!S_ISREG(status.st_mode)) /* reading from a pipe might never end */
-        return S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-    if (status.st_size > MOST_BYTES)
-        return EFBIG;
-    FILE *stream = fopen(path, "r");
-    if (!stream)
-        return errno;
-    *text = malloc(MOST_BYTES);
-    int error = *text ? 0 : ENOMEM;
-    *length = *text ? fread(*text, 1, MOST_BYTES, stream) : 0;
-    if (!error && ferror(stream))
-        error = EIO;
-    fclose(stream);
-    return error;
-}
-
 coll_profilefile_state coll_profilefile_read(const char *path, coll_profilefile *file,
                                              char *problem) {
     char *text;
-    size_t length = 0;
-    int error = read_all(path, &text, &length);
+    size_t length;
+    int error = coll_textfile_read(path, MOST_BYTES, &text, &length);
     bool good = !error && coll_profilefile_parse(path, text, length, file, problem);
     free(text);
     if (error == ENOENT || error == ENOTDIR)
@@ -423,7 +401,7 @@ coll_profilefile_state coll_profilefile_read(const char *path, coll_profilefile 
     if (error)
         snprintf(problem, COLL_PROFILEFILE_PROBLEM,
                  "cannot read profile %.100s: %s; set COLL_PROFILE to a file of coll-profile", path,
-                 strerror(error));
+                 coll_textfile_fault(error));
     return good ? COLL_PROFILEFILE_GOOD : COLL_PROFILEFILE_BAD;
 }
 

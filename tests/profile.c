@@ -228,6 +228,8 @@ START_TEST(files_that_cannot_be_read) {
     ck_assert_str_eq(problem, "cannot read profile /: Is a directory; set COLL_PROFILE to a file "
                               "of coll-profile");
     ck_assert_int_eq(coll_profilefile_read("/dev/zero", &file, problem), COLL_PROFILEFILE_BAD);
+    ck_assert_str_eq(problem, "cannot read profile /dev/zero: not a regular file; set "
+                              "COLL_PROFILE to a file of coll-profile");
 }
 END_TEST
 
