@@ -8,6 +8,7 @@
 #include "lib/topocache.h"
 #include "lib/topofile.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,14 +174,25 @@ static int check_by_measurement(const location *at, const char *path) {
 /* What is left to do when rank 0 has looked into files. */
 typedef enum remaining { NOTHING, MEASURE, COMPARE } remaining;
 
-/* What the cache knows. */
-static remaining locate_by_cache(const location *at, char *problem) {
+/* Once a process: where the file can't be replaced, each communicator would say so. */
+static void tell_damage(const char *problem) {
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&told))
+        fprintf(stderr, "coll: the topology is measured again, the kept one is no good: %s\n",
+                problem);
+}
+
+/* What the cache knows. A damaged one is worth no more than none. */
+static remaining locate_by_cache(const location *at) {
+    char problem[COLL_TOPOFILE_PROBLEM] = "";
     char *path = coll_topocache_path(at->nodes, at->hosts);
     bool kept = path && access(path, F_OK) == 0;
     if (kept)
         locate_by_file(at, path, problem);
     free(path);
-    return kept ? NOTHING : MEASURE;
+    if (*problem)
+        tell_damage(problem);
+    return kept && !*problem ? NOTHING : MEASURE;
 }
 
 static remaining look_up(const location *at, const char *source, char *problem) {
@@ -189,7 +201,7 @@ static remaining look_up(const location *at, const char *source, char *problem) 
         return NOTHING;
     }
     if (strcmp(source, AUTO) == 0)
-        return locate_by_cache(at, problem);
+        return locate_by_cache(at);
     if (strcmp(source, FRESH) == 0)
         return MEASURE;
     if (strncmp(source, CHECK, strlen(CHECK)) == 0) {
