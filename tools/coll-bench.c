@@ -122,10 +122,10 @@ static bool add_sizes(command *options, const char *item) {
     char *dash = strchr(text, '-');
     if (dash)
         *dash = '\0';
-    bool good = cli_parse_size(text, &from);
+    bool good = cli_parse_size(text, &from) && from > 0;
     to = from;
     if (good && dash)
-        good = cli_parse_size(dash + 1, &to) && from > 0 && from <= to;
+        good = cli_parse_size(dash + 1, &to) && from <= to;
     if (!good)
         return cli_refuse(&problem,
                           "--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K", item);
