@@ -82,6 +82,14 @@ int coll_env_seconds(const char *name, double *seconds) {
     return MPI_SUCCESS;
 }
 
+int coll_env_switch(const char *name, bool *on) {
+    const char *text = coll_env(name);
+    *on = text && strcmp(text, "1") == 0;
+    if (text && !*on && strcmp(text, "0") != 0)
+        return coll_error(MPI_ERR_ARG, "%s=%s: must be 0 or 1", name, text);
+    return MPI_SUCCESS;
+}
+
 const COLL_Setting *COLL_Settings(void) {
     return coll_settings;
 }

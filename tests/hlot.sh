@@ -69,6 +69,9 @@ refuses '--root z: no such site; there are 3, the first is a' show lost --root z
 refuses '--tree oak: allowed: hlot, hlot+' show lost --tree oak
 refuses '--bytes x: no size' show lost --bytes x
 refuses '--random belongs to compare' show --random 5
+refuses '--output belongs to probe and draw' show lost --output picture.svg
+refuses '--seconds belongs to measuring' show lost --seconds 1
+refuses '--sites and --seed belong to compare --random' compare lost --seed 2
 refuses 'option --root needs a value' show lost --root
 refuses 'unknown option --rot' show lost --rot
 refuses 'unexpected argument x' show lost x

@@ -112,6 +112,7 @@ refuses "unknown option --outptu" coll-profile --outptu results/p
 refuses "unexpected argument extra" coll-profile --output results/p extra
 counts=3
 refuses "nowhere/p: can't be written: directory nowhere/: No such file" coll-profile --output nowhere/p
+refuses "the name of a file to be written is empty" coll-profile --output ""
 counts=0
 refuses "/dev/null: can't be written: it is no regular file" coll-profile --output /dev/null
 refuses "results: can't be written: it is no regular file" coll-profile --output results
@@ -212,6 +213,9 @@ refuses "nowhere/j: can't be written" coll-bench bcast --sizes 1K --json nowhere
 counts=0
 refuses "--root 7: there are" coll-bench bcast --sizes 1K --root 7
 refuses "--reps 0: a number from 1" coll-bench bcast --reps 0
+refuses "no operation; known: bcast, gather, gatherv, dcp" coll-bench
+refuses "unknown operation scatter; known: bcast" coll-bench scatter
+refuses "unexpected argument gather" coll-bench bcast gather
 refuses "unknown option --sise" coll-bench bcast --sise 1K
 
 # Profiles that are no good are an error of every program.
@@ -240,6 +244,8 @@ refuses_profile . "cannot read profile .: Is a directory"
 refuses_profile pipe "cannot read profile pipe: not a regular file"
 COLL_TOPOLOGY=pipe refuses "cannot read topology file pipe: not a regular file" coll-info
 COLL_TOPOLOGY=/dev/zero refuses "cannot read topology file /dev/zero: not a regular file" coll-info
+COLL_GUARD=off refuses "COLL_GUARD=off: must be 0 or 1" coll-info
+COLL_TRACE=yes refuses "COLL_TRACE=yes: must be 0 or 1" coll-info
 COLL_TIMEOUT=1e308 refuses "COLL_TIMEOUT=1e308: must be seconds" coll-info
 
 # A topology that was kept is read again; where it is damaged, measured again, and that is said once.
