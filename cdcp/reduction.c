@@ -4,6 +4,7 @@
 
 #include "cdcp/operands.h"
 #include "lib/error.h"
+#include "lib/plain.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -122,7 +123,9 @@ void coll_reduction_fail(coll_reduction *reduction, int error_class, const char 
         return;
     va_list arguments;
     va_start(arguments, format);
+    locale_t before = coll_plain_begin();
     vsnprintf(reduction->text, sizeof reduction->text, format, arguments);
+    coll_plain_end(before);
     va_end(arguments);
     reduction->error_class = error_class;
 }

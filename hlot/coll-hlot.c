@@ -51,8 +51,9 @@ typedef struct command {
     const char *verb, *matrix, *root, *output, *json;
     hlot_kind kind;
     uint64_t bytes;
-    int64_t random, sites, seed;
-    double seconds; /* negative: the verb's own */
+    int64_t random, sites; /* 0: none, the default */
+    int64_t seed;          /* negative: the default */
+    double seconds;        /* negative: the verb's own */
     bool help, version;
 } command;
 
@@ -112,6 +113,17 @@ static bool take_option(int option, const char *text, command *options) {
     }
 }
 
+/* Options that would mean nothing. */
+static bool check_options(const command *options) {
+    if (options->output && !is(options, "probe") && !is(options, "draw"))
+        return cli_refuse(&problem, "--output belongs to probe and draw");
+    if (options->seconds >= 0 && (options->matrix || options->random))
+        return cli_refuse(&problem, "--seconds belongs to measuring, and nothing is measured");
+    if ((options->sites || options->seed >= 0) && !options->random)
+        return cli_refuse(&problem, "--sites and --seed belong to compare --random");
+    return true;
+}
+
 static bool take_words(int count, char **words, command *options) {
     static const char *const verbs[] = {"probe", "show", "draw", "compare", "watch"};
     static const char known[] = "probe, show, draw, compare, watch";
@@ -131,7 +143,7 @@ static bool take_words(int count, char **words, command *options) {
         return cli_refuse(&problem, "%s measures; it takes no matrix", options->verb);
     if (is(options, "draw") && !options->output)
         return cli_refuse(&problem, "draw needs --output FILE.svg or FILE.png");
-    return true;
+    return check_options(options);
 }
 
 static bool parse(int argc, char **argv, command *options) {
@@ -265,15 +277,21 @@ static bool write_matrix(const command *options, const hlot_matrix *matrix) {
     return false;
 }
 
+static bool read_matrix(const char *path, hlot_matrix *matrix, char *text) {
+    return strcmp(path, "-") == 0 ? hlot_matrix_read_input(matrix, text)
+                                  : hlot_matrix_read(path, matrix, text);
+}
+
 /* Works on the matrix of OBSERVER, or of the file where there is none. */
 static bool read_and_work(const command *options, const observer *o, FILE *json) {
     hlot_matrix matrix;
     char text[HLOT_PROBLEM];
     if (options->random)
-        return hlot_report_random(stdout, (int)options->random, (int)options->sites,
-                                  (uint64_t)options->seed, json) ||
+        return hlot_report_random(stdout, (int)options->random,
+                                  options->sites ? (int)options->sites : HLOT_SITES,
+                                  options->seed >= 0 ? (uint64_t)options->seed : 1, json) ||
                cli_refuse(&problem, "a tree is slower than it may be");
-    if (!o && !hlot_matrix_read(options->matrix, &matrix, text))
+    if (!o && !read_matrix(options->matrix, &matrix, text))
         return cli_refuse(&problem, "%s", text);
     if (o && !observer_read(o, &matrix))
         return cli_refuse(&problem, "out of memory for the names of hosts");
@@ -342,7 +360,7 @@ static void observe(const command *options, MPI_Comm comm) {
 }
 
 int main(int argc, char **argv) {
-    command options = {.kind = HLOT_PLUS, .sites = HLOT_SITES, .seed = 1, .seconds = -1};
+    command options = {.kind = HLOT_PLUS, .seed = -1, .seconds = -1};
     parse(argc, argv, &options);
     if (!*problem.text && options.help)
         return fputs(help, stdout) < 0;

@@ -7,6 +7,7 @@
 #include "lib/agree.h"
 #include "lib/error.h"
 #include "lib/monotonic.h"
+#include "lib/plain.h"
 #include "lib/roundtrip.h"
 
 #include <math.h>
@@ -134,8 +135,8 @@ static void survey(hlot_latency *l) {
         }
     }
     if (l->comm->trace)
-        fprintf(stderr, "coll: hlot has probed %d sites in %.3f s\n", l->sites,
-                coll_monotonic() - start);
+        coll_plain_print(stderr, "coll: hlot has probed %d sites in %.3f s\n", l->sites,
+                         coll_monotonic() - start);
 }
 
 /* --- reports --- */

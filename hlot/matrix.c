@@ -3,10 +3,10 @@
 #include "hlot/matrix.h"
 
 #include "lib/hostlist.h"
+#include "lib/plain.h"
+#include "lib/textfile.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@
 #include <strings.h>
 
 static const char SPACES[] = " \t\r\n\v\f";
-static const char NUMBER[] = "0123456789.eE+-";
+
+enum { MOST_BYTES = 1 << 20 }; /* with ten thousand hosts; more is some other file */
 
 /* No message is under way for longer; seconds. */
 static const double LONGEST = 60;
@@ -62,9 +63,13 @@ static bool parse_unit(parser *p, char *rest) {
     if (p->rows || p->has_unit)
         return refuse(p, "the unit must stand once, before the numbers");
     size_t digits = word ? strspn(word, "0123456789.") : 0;
-    double size = digits ? atof(word) : 1;
+    char number[32] = "1";
+    if (digits && digits < sizeof number)
+        snprintf(number, sizeof number, "%.*s", (int)digits, word);
+    double size = 0;
+    bool good = word && digits < sizeof number && coll_plain_number(number, &size);
     p->unit = 0;
-    for (size_t i = 0; word && i < sizeof units / sizeof *units; i++)
+    for (size_t i = 0; good && i < sizeof units / sizeof *units; i++)
         if (strcmp(word + digits, units[i].name) == 0)
             p->unit = size * units[i].seconds;
     if (p->unit <= 0)
@@ -101,16 +106,14 @@ static bool parse_names(parser *p, char *rest) {
 }
 
 static bool parse_latency(const parser *p, const char *word, double *latency) {
-    char *end;
-    *latency = strtod(word, &end) * p->unit;
-    if (strcmp(word, "-") == 0)
-        *latency = INFINITY;
-    else if (strspn(word, NUMBER) != strlen(word) || end == word || *end || isnan(*latency))
+    bool is_way = strcmp(word, "-") != 0;
+    if (is_way && !coll_plain_number(word, latency))
         return refuse(p, "'%.30s' is not a number; write a latency, or - where there is no way",
                       word);
-    else if (*latency < 0)
+    *latency = is_way ? *latency * p->unit : INFINITY;
+    if (*latency < 0)
         return refuse(p, "%.30s is negative; a latency is at least 0", word);
-    else if (*latency > LONGEST)
+    if (is_way && *latency > LONGEST)
         return refuse(p, "%.30s is more than %g s; is the unit right?", word, LONGEST);
     return true;
 }
@@ -181,8 +184,9 @@ static bool parse_line(parser *p, char *line) {
     return true;
 }
 
-static bool check_whole(const parser *p) {
+static bool check_whole(parser *p) {
     int lists = 0;
+    p->line += !p->line;
     if (!p->rows)
         return refuse(p, "there is no matrix in this file");
     if (p->rows < p->matrix->sites)
@@ -197,50 +201,55 @@ static bool check_whole(const parser *p) {
     return true;
 }
 
-bool hlot_matrix_parse(FILE *stream, const char *path, hlot_matrix *matrix, char *problem) {
+/* LINE ends at STOP. */
+static bool check_text(const parser *p, const char *line, const char *stop) {
+    return line + strlen(line) == stop || refuse(p, "byte 0x00 is not text; give a text file");
+}
+
+bool hlot_matrix_parse(const char *path, char *text, size_t length, hlot_matrix *matrix,
+                       char *problem) {
     parser p = {.path = path, .matrix = matrix, .problem = problem, .unit = 1e-3};
-    char *line = NULL;
-    size_t room = 0;
     bool good = true;
     *matrix = (hlot_matrix){.sites = 0};
-    /* Numbers have a point, whatever the program's language. */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = (locale_t)0;
-    if (plain)
-        before = uselocale(plain);
-    while (good && getline(&line, &room, stream) >= 0) {
+    locale_t before = coll_plain_begin();
+    for (char *line = text, *end = text + length; good && line < end;) {
+        char *newline = memchr(line, '\n', (size_t)(end - line)), *stop = newline ? newline : end;
+        *stop = '\0';
         p.line++;
-        good = parse_line(&p, line);
+        good = check_text(&p, line, stop) && parse_line(&p, line);
+        line = stop + 1;
     }
     if (good)
         good = check_whole(&p);
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
-    free(line);
+    coll_plain_end(before);
     if (!good)
         hlot_matrix_free(matrix);
     return good;
 }
 
-bool hlot_matrix_read(const char *path, hlot_matrix *matrix, char *problem) {
-    bool is_input = strcmp(path, "-") == 0;
-    FILE *stream = is_input ? stdin : fopen(path, "r");
-    if (!stream) {
+/* What was read of the file called PATH, unless there was an ERROR. Frees TEXT. */
+static bool take_text(const char *path, int error, char *text, size_t length, hlot_matrix *matrix,
+                      char *problem) {
+    bool good = !error && hlot_matrix_parse(path, text, length, matrix, problem);
+    free(text);
+    if (error)
         snprintf(problem, HLOT_PROBLEM, "cannot read the matrix file %.100s: %s", path,
-                 strerror(errno));
-        return false;
-    }
-    bool good = hlot_matrix_parse(stream, path, matrix, problem);
-    if (good && ferror(stream)) {
-        snprintf(problem, HLOT_PROBLEM, "cannot read the matrix file %.100s: a reading error",
-                 path);
-        hlot_matrix_free(matrix);
-        good = false;
-    }
-    if (!is_input)
-        fclose(stream);
+                 coll_textfile_fault(error));
     return good;
+}
+
+bool hlot_matrix_read(const char *path, hlot_matrix *matrix, char *problem) {
+    char *text;
+    size_t length;
+    int error = coll_textfile_read(path, MOST_BYTES, &text, &length);
+    return take_text(path, error, text, length, matrix, problem);
+}
+
+bool hlot_matrix_read_input(hlot_matrix *matrix, char *problem) {
+    char *text;
+    size_t length;
+    int error = coll_textfile_take(stdin, MOST_BYTES, &text, &length);
+    return take_text("-", error, text, length, matrix, problem);
 }
 
 void hlot_matrix_free(hlot_matrix *matrix) {
@@ -250,6 +259,7 @@ void hlot_matrix_free(hlot_matrix *matrix) {
 }
 
 void hlot_matrix_print(FILE *stream, const hlot_matrix *matrix, const char *note) {
+    locale_t before = coll_plain_begin();
     if (note)
         fprintf(stream, "# %s\n", note);
     fputs("unit ms\n", stream);
@@ -270,6 +280,7 @@ void hlot_matrix_print(FILE *stream, const hlot_matrix *matrix, const char *note
     for (int site = 0; site < matrix->sites; site++)
         if (matrix->hosts[site])
             fprintf(stream, "hosts %s %s\n", matrix->names[site], matrix->hosts[site]);
+    coll_plain_end(before);
 }
 
 int hlot_matrix_find_host(const hlot_matrix *matrix, const char *host) {

@@ -33,14 +33,17 @@ typedef struct hlot_matrix {
 } hlot_matrix;
 
 /*
- * Reads the file at PATH ("-": standard input). The caller frees what it gets with
- * hlot_matrix_free. False on errors, with nothing to free, and file, line and remedy in PROBLEM
- * (HLOT_PROBLEM bytes).
+ * Reads the regular file at PATH. The caller frees what it gets with hlot_matrix_free. False on
+ * errors, with nothing to free, and file, line and remedy in PROBLEM (HLOT_PROBLEM bytes).
  */
 bool hlot_matrix_read(const char *path, hlot_matrix *matrix, char *problem);
 
-/* The same for an open stream, called PATH in error texts. */
-bool hlot_matrix_parse(FILE *stream, const char *path, hlot_matrix *matrix, char *problem);
+/* The same for standard input, which is called "-" in error texts. */
+bool hlot_matrix_read_input(hlot_matrix *matrix, char *problem);
+
+/* The same for LENGTH bytes of TEXT and the NUL behind them, called PATH; TEXT is used up. */
+bool hlot_matrix_parse(const char *path, char *text, size_t length, hlot_matrix *matrix,
+                       char *problem);
 
 void hlot_matrix_free(hlot_matrix *matrix);
 

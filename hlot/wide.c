@@ -7,6 +7,7 @@
 #include "lib/agree.h"
 #include "lib/error.h"
 #include "lib/pattern/tree.h"
+#include "lib/plain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -152,7 +153,7 @@ const hlot_tree *hlot_wide_tree(hlot_wide *wide, hlot_kind kind, size_t segment,
     wide->network = network;
     wide->tree = tree;
     if (wide->comm->trace)
-        fprintf(stderr, "coll: %s tree from site %d, predicted=%.3g\n", hlot_kind_name(kind),
-                wide->site, time);
+        coll_plain_print(stderr, "coll: %s tree from site %d, predicted=%.3g\n",
+                         hlot_kind_name(kind), wide->site, time);
     return &wide->tree;
 }

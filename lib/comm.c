@@ -115,7 +115,7 @@ typedef struct settings {
     char latencies[4096];
     char profile[COLL_PROFILE_SOURCE];
     double timeout;
-    bool guard;
+    bool guard, trace;
     coll_wait_manner manner;
 } settings;
 
@@ -174,8 +174,10 @@ static int read_settings(MPI_Comm comm, settings *found) {
         code = coll_env_seconds("COLL_TIMEOUT", &found->timeout);
     if (code == MPI_SUCCESS)
         code = coll_wait_manner_parse(coll_env("COLL_WAIT"), &found->manner);
-    const char *guard = coll_env("COLL_GUARD");
-    found->guard = guard && strcmp(guard, "0") != 0;
+    if (code == MPI_SUCCESS)
+        code = coll_env_switch("COLL_GUARD", &found->guard);
+    if (code == MPI_SUCCESS)
+        code = coll_env_switch("COLL_TRACE", &found->trace);
     return code;
 }
 
@@ -263,8 +265,7 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
     state->guard = agreed.guard;
     strcpy(state->topology, agreed.topology);
     strcpy(state->latencies, agreed.latencies);
-    const char *trace = coll_env("COLL_TRACE");
-    state->trace = trace && strcmp(trace, "0") != 0 && state->rank == 0;
+    state->trace = agreed.trace && state->rank == 0;
     state->window_share = 1;
     state->plain_type = MPI_DATATYPE_NULL;
     decide_to_stand_back(state);

@@ -3,8 +3,8 @@
 #include "lib/env.h"
 
 #include "lib/error.h"
+#include "lib/plain.h"
 
-#include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,17 +65,28 @@ int coll_env_check(void) {
     return MPI_SUCCESS;
 }
 
+/* Thirty years. */
+static const double MOST_SECONDS = 1e9;
+
 int coll_env_seconds(const char *name, double *seconds) {
     const char *text = coll_env(name);
     if (!text) {
         *seconds = 0;
         return MPI_SUCCESS;
     }
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !isfinite(value) || value < 0)
-        return coll_error(MPI_ERR_ARG, "%s=%s: must be seconds, 0 or more", name, text);
+    double value;
+    if (!coll_plain_number(text, &value) || !(value >= 0 && value <= MOST_SECONDS))
+        return coll_error(MPI_ERR_ARG, "%s=%s: must be seconds, 0 to %.0f, as 2.5", name, text,
+                          MOST_SECONDS);
     *seconds = value;
+    return MPI_SUCCESS;
+}
+
+int coll_env_switch(const char *name, bool *on) {
+    const char *text = coll_env(name);
+    *on = text && strcmp(text, "1") == 0;
+    if (text && !*on && strcmp(text, "0") != 0)
+        return coll_error(MPI_ERR_ARG, "%s=%s: must be 0 or 1", name, text);
     return MPI_SUCCESS;
 }
 

@@ -19,7 +19,10 @@ const char *coll_env(const char *name);
  */
 int coll_env_check(void);
 
-/* Reads NAME as seconds, 0 when unset. MPI_ERR_ARG unless it is a number of at least 0. */
+/* Reads NAME as seconds, 0 when unset. MPI_ERR_ARG unless it is a number from 0 to 1e9. */
 int coll_env_seconds(const char *name, double *seconds);
+
+/* Reads NAME as a switch, false when unset. MPI_ERR_ARG unless it is 0 or 1. */
+int coll_env_switch(const char *name, bool *on);
 
 #endif

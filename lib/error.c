@@ -2,6 +2,7 @@
 
 #include "lib/error.h"
 
+#include "lib/plain.h"
 #include "lib/spare.h"
 
 #include <pthread.h>
@@ -80,7 +81,9 @@ int coll_error(int error_class, const char *format, ...) {
     char text[MPI_MAX_ERROR_STRING];
     va_list arguments;
     va_start(arguments, format);
+    locale_t before = coll_plain_begin();
     vsnprintf(text, sizeof text, format, arguments);
+    coll_plain_end(before);
     va_end(arguments);
 
     int code = code_of_class(error_class);

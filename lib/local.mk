@@ -20,6 +20,7 @@ libcoll_core_la_SOURCES = \
 	lib/info.c \
 	lib/locate.c lib/locate.h \
 	lib/monotonic.c lib/monotonic.h \
+	lib/plain.c lib/plain.h \
 	lib/profile.c lib/profile.h \
 	lib/profilefile.c lib/profilefile.h \
 	lib/roundtrip.c lib/roundtrip.h \
@@ -29,6 +30,7 @@ libcoll_core_la_SOURCES = \
 	lib/spare.c lib/spare.h \
 	lib/spec.c lib/spec.h \
 	lib/substitute.h \
+	lib/textfile.c lib/textfile.h \
 	lib/topo.c lib/topo.h \
 	lib/topocache.c lib/topocache.h \
 	lib/topofile.c lib/topofile.h \

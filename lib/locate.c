@@ -4,9 +4,11 @@
 
 #include "lib/autotopo.h"
 #include "lib/error.h"
+#include "lib/plain.h"
 #include "lib/topocache.h"
 #include "lib/topofile.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +71,7 @@ static void locate_by_file(const location *at, const char *path, char *problem) 
 /* Writes what was measured, and how, as one line. */
 static void describe(const coll_autotopo_report *report, char *text, size_t size) {
     const coll_clusters *found = &report->found;
+    locale_t before = coll_plain_begin();
     int length = snprintf(text, size, "%d pairs measured in %.1f s%s: ", report->pairs,
                           report->seconds, report->complete ? "" : " (not all: out of time)");
     if (found->far > 0)
@@ -77,6 +80,7 @@ static void describe(const coll_autotopo_report *report, char *text, size_t size
                  1e6 * found->far);
     else
         snprintf(text + length, size - (size_t)length, "no clear difference tells racks apart");
+    coll_plain_end(before);
 }
 
 /* Keeps what was measured, on rank 0. */
@@ -170,14 +174,25 @@ static int check_by_measurement(const location *at, const char *path) {
 /* What is left to do when rank 0 has looked into files. */
 typedef enum remaining { NOTHING, MEASURE, COMPARE } remaining;
 
-/* What the cache knows. */
-static remaining locate_by_cache(const location *at, char *problem) {
+/* Once a process: where the file can't be replaced, each communicator would say so. */
+static void tell_damage(const char *problem) {
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&told))
+        fprintf(stderr, "coll: the topology is measured again, the kept one is no good: %s\n",
+                problem);
+}
+
+/* What the cache knows. A damaged one is worth no more than none. */
+static remaining locate_by_cache(const location *at) {
+    char problem[COLL_TOPOFILE_PROBLEM] = "";
     char *path = coll_topocache_path(at->nodes, at->hosts);
     bool kept = path && access(path, F_OK) == 0;
     if (kept)
         locate_by_file(at, path, problem);
     free(path);
-    return kept ? NOTHING : MEASURE;
+    if (*problem)
+        tell_damage(problem);
+    return kept && !*problem ? NOTHING : MEASURE;
 }
 
 static remaining look_up(const location *at, const char *source, char *problem) {
@@ -186,7 +201,7 @@ static remaining look_up(const location *at, const char *source, char *problem) 
         return NOTHING;
     }
     if (strcmp(source, AUTO) == 0)
-        return locate_by_cache(at, problem);
+        return locate_by_cache(at);
     if (strcmp(source, FRESH) == 0)
         return MEASURE;
     if (strncmp(source, CHECK, strlen(CHECK)) == 0) {

@@ -14,7 +14,7 @@ enum { COLL_LOCATE_NOTE = 512 };
  * the same rack or site. SOURCE, of which rank 0's counts, is
  *
  *     auto        what lib/topocache.h keeps for these hosts, else measured (lib/autotopo.h) and
- *                 kept
+ *                 kept; where what is kept is no good, rank 0 says so on stderr, once a process
  *     auto:fresh  measured and kept
  *     check:FILE  FILE, and measured and kept: rank 0 prints on stderr where the two disagree
  *     FILE        the file (lib/topofile.h)

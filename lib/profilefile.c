@@ -4,16 +4,16 @@
 
 #include "lib/cost.h"
 #include "lib/hostlist.h"
+#include "lib/plain.h"
+#include "lib/textfile.h"
 #include "lib/trials.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char SPACES[] = " \t";
 static const char FIRST_WORD[] = "libcoll-profile", VERSION[] = "3";
@@ -144,15 +144,6 @@ static int find_key(const char *name) {
     return key;
 }
 
-/* Decimal digits, point and exponent alone: no "nan", "inf", "0x1p3" or local commas. */
-static bool parse_number(const char *text, double *value) {
-    if (!*text || strspn(text, "0123456789.eE+-") != strlen(text))
-        return false;
-    char *end;
-    *value = strtod(text, &end);
-    return end != text && !*end;
-}
-
 static bool parse_level(parser *p, char *rest) {
     int level;
     if (!take_level(p, &rest, &level))
@@ -174,7 +165,7 @@ static bool parse_level(parser *p, char *rest) {
             return refuse(p, "%s is there twice; keep one", word);
         seen[key] = true;
         char *text = take_word(&rest);
-        if (!parse_number(text, value_of(cost, key)))
+        if (!coll_plain_number(text, value_of(cost, key)))
             return refuse(p, "%s '%.30s' is not a number like 4.1e-05", keys[key].name, text);
     }
     for (int key = 0; key < NEEDED; key++)
@@ -195,7 +186,7 @@ static bool parse_curve(parser *p, char *rest, const char *name, COLL_Curve *cur
     if (curve->knots)
         return refuse(p, "%s is there already; keep one", name);
     if (strcmp(take_word(&rest), "error") != 0 ||
-        !parse_number(text = take_word(&rest), &read.error))
+        !coll_plain_number(text = take_word(&rest), &read.error))
         return refuse(p, "%s needs the error of its fit, as in 'error 0.03'", name);
     if (!(read.error >= 0 && read.error <= MOST_ERROR))
         return refuse(p, "error %g of %s is not within 0 to %g", read.error, name, MOST_ERROR);
@@ -204,8 +195,8 @@ static bool parse_curve(parser *p, char *rest, const char *name, COLL_Curve *cur
     for (; *(text = take_word(&rest)); read.knots++) {
         if (read.knots == COLL_KNOTS)
             return refuse(p, "%s has more than %d knots; measure again", name, COLL_KNOTS);
-        if (!parse_number(text, &read.bytes[read.knots]) ||
-            !parse_number(text = take_word(&rest), &read.seconds[read.knots]))
+        if (!coll_plain_number(text, &read.bytes[read.knots]) ||
+            !coll_plain_number(text = take_word(&rest), &read.seconds[read.knots]))
             return refuse(p, "'%.30s' is no number; knots of %s are pairs of bytes and seconds",
                           text, name);
     }
@@ -240,7 +231,8 @@ static bool parse_copy(parser *p, char *rest) {
 static bool parse_ranks(parser *p, char **rest, COLL_Trial *read) {
     double ranks = 0;
     char *text = take_word(rest);
-    if (!parse_number(text, &ranks) || !(ranks >= 2 && ranks <= 1 << 24) || ranks != floor(ranks))
+    if (!coll_plain_number(text, &ranks) || !(ranks >= 2 && ranks <= 1 << 24) ||
+        ranks != floor(ranks))
         return refuse(p, "'%.30s' is no number of ranks, at least 2", text);
     read->ranks = (int)ranks;
     return strcmp(take_word(rest), "at") == 0 ||
@@ -278,9 +270,9 @@ static bool parse_trial(parser *p, char *rest) {
     for (; *(text = take_word(&rest)); read.knots++) {
         if (read.knots == COLL_TRIAL_KNOTS)
             return refuse(p, "more than %d sizes; measure again", COLL_TRIAL_KNOTS);
-        if (!parse_number(text, &read.bytes[read.knots]) ||
-            !parse_number(text = take_word(&rest), &read.seconds[read.knots]) ||
-            !parse_number(text = take_word(&rest), &read.model[read.knots]))
+        if (!coll_plain_number(text, &read.bytes[read.knots]) ||
+            !coll_plain_number(text = take_word(&rest), &read.seconds[read.knots]) ||
+            !coll_plain_number(text = take_word(&rest), &read.model[read.knots]))
             return refuse(p, "'%.30s' is no number; a trial has bytes, seconds and the model's",
                           text);
     }
@@ -377,24 +369,13 @@ static bool parse_text(parser *p, size_t length) {
     return check_whole(p);
 }
 
-/* Numbers have a point, whatever the program's language. */
-static locale_t speak_plainly(locale_t *plain) {
-    *plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    return *plain ? uselocale(*plain) : (locale_t)0;
-}
-
-static void speak_as_before(locale_t plain, locale_t before) {
-    uselocale(before);
-    freelocale(plain);
-}
-
 bool coll_profilefile_parse(const char *path, const char *text, size_t length,
                             coll_profilefile *file, char *problem) {
     parser p = {.path = path, .file = file, .problem = problem};
     *file = (coll_profilefile){.hosts = NULL};
-    locale_t plain, before = speak_plainly(&plain);
+    locale_t before = coll_plain_begin();
     p.text = p.next = malloc(length + 1);
-    bool good = plain && p.text;
+    bool good = p.text;
     if (good) {
         memcpy(p.text, text, length);
         p.text[length] = '\0';
@@ -402,40 +383,17 @@ bool coll_profilefile_parse(const char *path, const char *text, size_t length,
     } else
         snprintf(problem, COLL_PROFILEFILE_PROBLEM, "profile %.80s: out of memory", path);
     free(p.text);
-    if (plain)
-        speak_as_before(plain, before);
+    coll_plain_end(before);
     if (!good)
         coll_profilefile_free(file);
     return good;
 }
 
-/* All of the regular file at PATH into *TEXT, which the caller frees; 0 or an errno. */
-static int read_all(const char *path, char **text, size_t *length) {
-    struct stat status;
-    *text = NULL;
-    if (stat(path, &status))
-        return errno;
-    if (!S_ISREG(status.st_mode)) /* reading from a pipe might never end */
-        return S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-    if (status.st_size > MOST_BYTES)
-        return EFBIG;
-    FILE *stream = fopen(path, "r");
-    if (!stream)
-        return errno;
-    *text = malloc(MOST_BYTES);
-    int error = *text ? 0 : ENOMEM;
-    *length = *text ? fread(*text, 1, MOST_BYTES, stream) : 0;
-    if (!error && ferror(stream))
-        error = EIO;
-    fclose(stream);
-    return error;
-}
-
 coll_profilefile_state coll_profilefile_read(const char *path, coll_profilefile *file,
                                              char *problem) {
     char *text;
-    size_t length = 0;
-    int error = read_all(path, &text, &length);
+    size_t length;
+    int error = coll_textfile_read(path, MOST_BYTES, &text, &length);
     bool good = !error && coll_profilefile_parse(path, text, length, file, problem);
     free(text);
     if (error == ENOENT || error == ENOTDIR)
@@ -443,7 +401,7 @@ coll_profilefile_state coll_profilefile_read(const char *path, coll_profilefile 
     if (error)
         snprintf(problem, COLL_PROFILEFILE_PROBLEM,
                  "cannot read profile %.100s: %s; set COLL_PROFILE to a file of coll-profile", path,
-                 strerror(error));
+                 coll_textfile_fault(error));
     return good ? COLL_PROFILEFILE_GOOD : COLL_PROFILEFILE_BAD;
 }
 
@@ -556,17 +514,13 @@ bool coll_profilefile_print(FILE *stream, const coll_profilefile *file, const ch
     for (int i = 0; i < count; i++)
         if (!check_host(hosts[i], problem))
             return false;
-    locale_t plain, before = speak_plainly(&plain);
-    if (!plain) {
-        snprintf(problem, COLL_PROFILEFILE_PROBLEM, "out of memory");
-        return false;
-    }
+    locale_t before = coll_plain_begin();
     fprintf(stream, "%s %s\ndate %s\n", FIRST_WORD, VERSION, file->date);
     print_hosts(stream, hosts, count);
     print_levels(stream, file);
     print_copies(stream, file);
     print_trials(stream, file);
     fputs("end\n", stream);
-    speak_as_before(plain, before);
+    coll_plain_end(before);
     return true;
 }

@@ -78,8 +78,8 @@ bool coll_profilefile_fault(const COLL_Cost *cost, char *problem, size_t size);
 
 /*
  * Writes a file of this format to STREAM, with what FILE has measured and HOSTS, COUNT names.
- * The caller checks the stream for errors; false where a name can't be written or memory ran out,
- * with a text in PROBLEM.
+ * The caller checks the stream for errors; false where a name can't be written, with a text in
+ * PROBLEM.
  */
 bool coll_profilefile_print(FILE *stream, const coll_profilefile *file, const char *const hosts[],
                             int count, char *problem);

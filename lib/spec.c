@@ -82,9 +82,9 @@ static int bad_value(const char *setting, const char *text, const coll_param *pa
                       highest);
 }
 
-/* Reads one "name=value" of LENGTH characters. */
+/* Reads one "name=value" of LENGTH characters; GIVEN are the parameters so far. */
 static int parse_param(const char *setting, const char *text, const char *item, size_t length,
-                       coll_spec *spec) {
+                       coll_spec *spec, bool given[COLL_PARAMS_MAX]) {
     const char *equals = memchr(item, '=', length);
     size_t name_length = equals ? (size_t)(equals - item) : length;
     const coll_param *params = spec->algorithm->params;
@@ -95,6 +95,10 @@ static int parse_param(const char *setting, const char *text, const char *item, 
         if (!equals || !coll_spec_size(equals + 1, length - name_length - 1, &value) ||
             value < params[i].lowest || value > params[i].highest)
             return bad_value(setting, text, &params[i]);
+        if (given[i])
+            return coll_error(MPI_ERR_ARG, "%s=%s: %s is there twice; keep one", setting, text,
+                              params[i].name);
+        given[i] = true;
         spec->values.at[i] = value;
         return MPI_SUCCESS;
     }
@@ -117,12 +121,13 @@ int coll_spec_parse(const char *setting, const char *text, const coll_algorithm 
     if (!spec->algorithm)
         return unknown_algorithm(setting, text, table);
 
+    bool given[COLL_PARAMS_MAX] = {false};
     spec->values = coll_values_default(spec->algorithm);
     const char *item = text + length;
     while (*item) {
         item++;
         size_t item_length = strcspn(item, ",");
-        int code = parse_param(setting, text, item, item_length, spec);
+        int code = parse_param(setting, text, item, item_length, spec, given);
         if (code != MPI_SUCCESS)
             return code;
         item += item_length;

@@ -98,6 +98,21 @@ static void write_sites(FILE *stream, int nodes, const int racks[], const int si
     }
 }
 
+/* Writes all to STREAM and closes it. Returns 0 or an errno. */
+static int write_stream(FILE *stream, int nodes, char *const hosts[], const int racks[],
+                        const int sites[], const char *note) {
+    fprintf(stream,
+            "# %s\n# Delete this file, or set COLL_TOPOLOGY=auto:fresh, to measure again.\n", note);
+    write_racks(stream, nodes, hosts, racks);
+    write_sites(stream, nodes, racks, sites);
+    int error = ferror(stream) ? EIO : 0;
+    if (fflush(stream) || fsync(fileno(stream)))
+        error = errno;
+    if (fclose(stream) && !error)
+        error = errno;
+    return error;
+}
+
 int coll_topocache_write(const char *path, int nodes, char *const hosts[], const int racks[],
                          const int sites[], const char *note) {
     size_t room = strlen(path) + 8;
@@ -108,22 +123,14 @@ int coll_topocache_write(const char *path, int nodes, char *const hosts[], const
     int error = make_directories(scratch);
     int file = error ? -1 : mkstemp(scratch);
     FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
-    if (!error && !stream) {
+    if (stream)
+        error = write_stream(stream, nodes, hosts, racks, sites, note);
+    else if (!error)
         error = errno;
-        if (file >= 0)
-            close(file);
-    }
-    if (stream) {
-        fprintf(stream,
-                "# %s\n# Delete this file, or set COLL_TOPOLOGY=auto:fresh, to measure again.\n",
-                note);
-        write_racks(stream, nodes, hosts, racks);
-        write_sites(stream, nodes, racks, sites);
-        bool good = !ferror(stream);
-        good = fclose(stream) == 0 && good;
-        if (!good || rename(scratch, path) != 0)
-            error = errno ? errno : EIO;
-    }
+    if (!stream && file >= 0)
+        close(file);
+    if (!error && rename(scratch, path) != 0)
+        error = errno;
     if (file >= 0 && error)
         unlink(scratch);
     free(scratch);

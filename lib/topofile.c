@@ -3,8 +3,9 @@
 #include "lib/topofile.h"
 
 #include "lib/hostlist.h"
+#include "lib/plain.h"
+#include "lib/textfile.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -302,50 +303,30 @@ coll_topofile *coll_topofile_parse(const char *path, const char *text, size_t le
     if (length)
         memcpy(file->text, text, length);
     file->text[length] = '\0';
-    if (!check_text(file, length, problem) || !parse_lines(file, problem) ||
-        !sort_switches(file, problem) || !link_switches(file, problem) ||
-        !find_sites(file, problem)) {
+    locale_t before = coll_plain_begin();
+    bool good = check_text(file, length, problem) && parse_lines(file, problem) &&
+                sort_switches(file, problem) && link_switches(file, problem) &&
+                find_sites(file, problem);
+    coll_plain_end(before);
+    if (!good) {
         coll_topofile_free(file);
         return NULL;
     }
     return file;
 }
 
-/* All bytes of STREAM into *TEXT, which the caller frees also on errors; 0 or an errno. */
-static int read_all(FILE *stream, char **text, size_t *length) {
-    size_t room = 0;
-    *text = NULL;
-    *length = 0;
-    do {
-        room = room ? 2 * room : 1 << 16;
-        char *more = realloc(*text, room);
-        if (!more)
-            return ENOMEM;
-        *text = more;
-        *length += fread(*text + *length, 1, room - *length, stream);
-        if (ferror(stream))
-            return errno ? errno : EIO;
-        if (*length > MOST_BYTES)
-            return EFBIG;
-    } while (*length == room);
-    return 0;
-}
-
 coll_topofile *coll_topofile_read(const char *path, char *problem) {
-    FILE *stream = fopen(path, "r");
-    char *text = NULL;
-    size_t length = 0;
-    int error = stream ? read_all(stream, &text, &length) : errno;
-    coll_topofile *file = NULL;
-    if (error)
+    char *text;
+    size_t length;
+    int error = coll_textfile_read(path, MOST_BYTES, &text, &length);
+    if (error) {
         snprintf(problem, COLL_TOPOFILE_PROBLEM,
                  "cannot read topology file %.100s: %s; set COLL_TOPOLOGY to a readable file", path,
-                 strerror(error));
-    else
-        file = coll_topofile_parse(path, text, length, problem);
+                 coll_textfile_fault(error));
+        return NULL;
+    }
+    coll_topofile *file = coll_topofile_parse(path, text, length, problem);
     free(text);
-    if (stream)
-        fclose(stream);
     return file;
 }
 

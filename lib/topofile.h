@@ -37,7 +37,7 @@ typedef struct coll_topofile coll_topofile;
 coll_topofile *coll_topofile_parse(const char *path, const char *text, size_t length,
                                    char *problem);
 
-/* The same for what the file at PATH holds. */
+/* The same for what the regular file at PATH holds. */
 coll_topofile *coll_topofile_read(const char *path, char *problem);
 
 void coll_topofile_free(coll_topofile *file);

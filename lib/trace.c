@@ -2,6 +2,8 @@
 
 #include "lib/trace.h"
 
+#include "lib/plain.h"
+
 #include <stdio.h>
 
 void coll_trace(const coll_comm *comm, const char *operation, size_t bytes,
@@ -10,7 +12,7 @@ void coll_trace(const coll_comm *comm, const char *operation, size_t bytes,
         return;
     char algorithm[COLL_SPEC_MAX];
     coll_spec_print(choice->algorithm, &choice->values, algorithm, sizeof algorithm);
-    fprintf(
+    coll_plain_print(
         stderr,
         "coll: %s bytes=%zu ranks=%d nodes=%d choice=%s why=\"%s\" predicted=%.3g seconds=%.6f\n",
         operation, bytes, comm->ranks, comm->topo.nodes, algorithm, choice->why, choice->predicted,

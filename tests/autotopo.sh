@@ -40,11 +40,12 @@ same 'the second time is from the cache' "# from $kept" "$(<"$work/origin")"
 same 'fewer hosts' "$(places "$work/topology" -n 9)" "$(places auto -n 9)"
 same 'fewer hosts have their own file' 2 "$(find "$XDG_CACHE_HOME/libcoll" -type f | wc -l)"
 
-# A bad file is named, not measured away.
-cp "$kept" "$work/good"
+# A damaged file is named once, and replaced by a new measurement.
 echo 'SwitchName=rack0' >"$kept"
-matches 'a bad cache' "*topology file $kept, line 1: *" "$(places auto)"
-cp "$work/good" "$kept"
+same 'a bad cache' "$(places "$work/topology")" "$(places auto)"
+matches 'a bad cache is named' "coll: the topology is measured again, *topology file $kept, line 1: *" \
+    "$(grep '^coll: the topology' "$work/err")"
+same 'a bad cache is replaced' "$(places "$work/topology")" "$(places "$kept")"
 
 places "check:$work/topology" >/dev/null
 same 'a right file' '' "$(grep '^coll:' "$work/err")"

@@ -63,6 +63,9 @@ refuses 3 "no convergence within 20 iterations: the residual is 0." --grid 80x96
     --picture picture.png
 refuses 3 "land.pbm: no cell of the grid of 2 x 2 is ocean" --mask land.pbm
 refuses 1 "missing.pbm: can't be opened: No such file" --mask missing.pbm
+mkfifo pipe
+refuses 3 "pipe: can't be opened: not a regular file" --mask pipe
+refuses 1 "/: can't be opened: Is a directory" --mask /
 refuses 3 "cut.pbm: ends or is damaged after 2 of 2 x 2 cells" --mask cut.pbm
 refuses 1 "damaged.pbm: ends or is damaged after 2 of" --mask damaged.pbm
 refuses 1 "binary.pbm: is not a plain PBM bitmap" --mask binary.pbm

@@ -1,9 +1,14 @@
+#include "config.h"
+
 #include "tests/harness.h"
 
+#include <locale.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 int harness_unit(Suite *suite) {
     SRunner *runner = srunner_create(suite);
@@ -50,4 +55,42 @@ int harness_main(int argc, char **argv, const char *ranks, Suite *(*suite)(void)
     srunner_free(runner);
     MPI_Finalize();
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* The numbers of C.utf8, with a comma for every point. */
+static bool write_comma(const char *path) {
+    char numbers[4096];
+    FILE *from = fopen("/usr/lib/locale/C.utf8/LC_NUMERIC", "rb");
+    size_t size = from ? fread(numbers, 1, sizeof numbers, from) : 0;
+    if (from)
+        fclose(from);
+    FILE *to = size ? fopen(path, "wb") : NULL;
+    if (!to)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        fputc(numbers[i] == '.' ? ',' : numbers[i], to);
+    return fclose(to) == 0;
+}
+
+bool harness_comma(void) {
+    char folder[] = "/tmp/coll-locale-XXXXXX", locale[64], path[128], text[8] = "";
+    if (!mkdtemp(folder))
+        return false;
+    snprintf(locale, sizeof locale, "%s/comma", folder);
+    snprintf(path, sizeof path, "%s/LC_NUMERIC", locale);
+    setenv("LOCPATH", folder, 1);
+    if (mkdir(locale, 0700) == 0 && write_comma(path) && setlocale(LC_NUMERIC, "comma"))
+        snprintf(text, sizeof text, "%.1f", 0.5);
+    unsetenv("LOCPATH");
+    unlink(path);
+    rmdir(locale);
+    rmdir(folder);
+    bool good = strcmp(text, "0,5") == 0;
+    if (!good)
+        puts("skipped: no C.utf8 to make a locale with a decimal comma from");
+    return good;
+}
+
+void harness_point(void) {
+    setlocale(LC_ALL, "C");
 }

@@ -27,6 +27,13 @@ bool harness_agree(bool good);
  */
 #define harness_assert(condition, ...) ck_assert_msg(harness_agree(condition), __VA_ARGS__)
 
+/*
+ * Has the program read and write numbers with a decimal comma, as after setlocale(LC_ALL, "") in
+ * half of Europe, until harness_point. False, and says so, where no such locale can be made.
+ */
+bool harness_comma(void);
+void harness_point(void);
+
 /* The class and the text of an error code, as the MPI library tells them; "" for MPI_SUCCESS. */
 int harness_class(int code);
 const char *harness_text(int code);

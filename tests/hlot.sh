@@ -49,6 +49,15 @@ hlot compare lost --root c || fail 'from the lost site'
 printf '0 1\n1\n' >bad
 refuses 'matrix file bad, line 2: 1 numbers for 2 sites' show bad
 refuses 'cannot read the matrix file nosuch' show nosuch
+refuses 'cannot read the matrix file /: Is a directory' show /
+refuses 'cannot read the matrix file /dev/zero: not a regular file' show /dev/zero
+mkfifo pipe
+refuses 'cannot read the matrix file pipe: not a regular file' show pipe
+timeout -k 10 60 "$build/coll-hlot" show - <lost >out 2>err && fail 'shown although lost'
+grep -q 'no way leads from a to c' err || fail 'standard input'
+timeout -k 10 60 "$build/coll-hlot" show - </dev/zero >out 2>err
+test $? = 1 || fail 'standard input without an end'
+grep -q '^coll-hlot: cannot read the matrix file -: too large' err || fail 'standard input without an end: why'
 refuses 'no command; known' --json r.json
 refuses 'unknown command shwo' shwo
 refuses 'draw needs --output' draw lost
@@ -60,6 +69,9 @@ refuses '--root z: no such site; there are 3, the first is a' show lost --root z
 refuses '--tree oak: allowed: hlot, hlot+' show lost --tree oak
 refuses '--bytes x: no size' show lost --bytes x
 refuses '--random belongs to compare' show --random 5
+refuses '--output belongs to probe and draw' show lost --output picture.svg
+refuses '--seconds belongs to measuring' show lost --seconds 1
+refuses '--sites and --seed belong to compare --random' compare lost --seed 2
 refuses 'option --root needs a value' show lost --root
 refuses 'unknown option --rot' show lost --rot
 refuses 'unexpected argument x' show lost x

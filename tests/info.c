@@ -56,6 +56,86 @@ static int describe(const char *path, COLL_Description *description) {
     return code;
 }
 
+/* Every manner in which a rank can be told to wait is told again. */
+START_TEST(the_manner_of_waiting_is_described) {
+    for (int i = 0; i < COLL_WAIT_MANNERS; i++) {
+        const char *name = coll_wait_manner_name((coll_wait_manner)i);
+        COLL_Description d;
+        MPI_Comm comm = fresh();
+        if (world_rank == 0)
+            setenv("COLL_WAIT", name, 1);
+        int code = COLL_Describe(comm, &d);
+        unsetenv("COLL_WAIT");
+        harness_assert(code == MPI_SUCCESS && strcmp(d.wait, name) == 0, "%s", name);
+        MPI_Comm_free(&comm);
+    }
+}
+END_TEST
+
+/* COLL_TIMEOUT in TEXT; *SECONDS is what a new communicator makes of it. */
+static int time_out(const char *text, double *seconds) {
+    COLL_Description d = {.timeout = -1};
+    MPI_Comm comm = fresh();
+    if (world_rank == 0)
+        setenv("COLL_TIMEOUT", text, 1);
+    int code = COLL_Describe(comm, &d);
+    unsetenv("COLL_TIMEOUT");
+    MPI_Comm_free(&comm);
+    *seconds = d.timeout;
+    return code;
+}
+
+START_TEST(seconds_are_read_whatever_the_locale) {
+    static const char *const bad[] = {"2,5",  "-1",    "nan", "inf", "1e308",
+                                      "1e10", "0x1p3", "5s",  " 1",  "1e999"};
+    for (int comma = 0; comma < 2; comma++) {
+        double seconds;
+        char expected[100];
+        int code = time_out("2.5", &seconds);
+        harness_assert(code == MPI_SUCCESS && seconds == 2.5, "2.5: %g %s", seconds,
+                       harness_text(code));
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+            code = time_out(bad[i], &seconds);
+            snprintf(expected, sizeof expected,
+                     "COLL_TIMEOUT=%s: must be seconds, 0 to 1000000000, as 2.5", bad[i]);
+            harness_assert(harness_class(code) == MPI_ERR_ARG &&
+                               strcmp(harness_text(code), expected) == 0,
+                           "%s: %s", bad[i], harness_text(code));
+        }
+        if (!comma && !harness_agree(harness_comma()))
+            break;
+    }
+    harness_point();
+}
+END_TEST
+
+/* The trace is for programs as well: they look for points. */
+START_TEST(traces_are_written_whatever_the_locale) {
+    MPI_Comm comm = fresh();
+    int value = 1;
+    char text[4096] = "";
+    FILE *file = tmpfile();
+    bool comma = harness_agree(harness_comma()), good = file != NULL;
+    if (comma && good) {
+        int before = dup(STDERR_FILENO);
+        dup2(fileno(file), STDERR_FILENO);
+        setenv("COLL_TRACE", "1", 1);
+        good = COLL_Bcast(&value, 1, MPI_INT, 0, comm) == MPI_SUCCESS;
+        unsetenv("COLL_TRACE");
+        dup2(before, STDERR_FILENO);
+        close(before);
+        rewind(file);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        const char *seconds = strstr(text, " seconds=");
+        good = good && (world_rank > 0 || world_ranks == 1 || (seconds && seconds[10] == '.'));
+    }
+    harness_assert(good, "%s", text);
+    fclose(file);
+    harness_point();
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
 static bool has_level(const COLL_Description *d) {
     const COLL_Cost *rack = &d->cost[COLL_LEVEL_RACK];
     return d->measured[COLL_LEVEL_RACK] && !d->measured[COLL_LEVEL_NODE] &&
@@ -275,6 +355,9 @@ static Suite *info(void) {
     Suite *suite = suite_create("info");
     TCase *tests = tcase_create("info");
     tcase_add_unchecked_fixture(tests, make_folder, remove_folder);
+    tcase_add_test(tests, the_manner_of_waiting_is_described);
+    tcase_add_test(tests, seconds_are_read_whatever_the_locale);
+    tcase_add_test(tests, traces_are_written_whatever_the_locale);
     tcase_add_test(tests, the_named_profile_is_obeyed);
     tcase_add_test(tests, bad_profiles_are_the_same_error_everywhere);
     tcase_add_test(tests, the_search_finds_the_right_file);

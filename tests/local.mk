@@ -37,6 +37,7 @@ check_PROGRAMS += \
 	tests/order \
 	tests/output \
 	tests/partition \
+	tests/plain \
 	tests/pool \
 	tests/popcg_grid \
 	tests/profile \
@@ -60,6 +61,7 @@ check_PROGRAMS += \
 	tests/kmeans.mpi \
 	tests/large.mpi \
 	tests/memory.mpi \
+	tests/operation.mpi \
 	tests/patterns.mpi \
 	tests/points.mpi \
 	tests/popcg.mpi \
@@ -84,6 +86,8 @@ tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_large_mpi_SOURCES = tests/large.c
 tests_memory_mpi_SOURCES = tests/memory.c
 tests_memory_mpi_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_operation_mpi_SOURCES = tests/operation.c
+tests_operation_mpi_LDADD = libbench.la $(LDADD)
 tests_patterns_mpi_SOURCES = tests/patterns.c
 tests_points_mpi_SOURCES = tests/points.c
 tests_popcg_mpi_SOURCES = tests/popcg.c

@@ -236,6 +236,8 @@ START_TEST(bad_specs_name_setting_value_and_remedy) {
     ck_assert_str_eq(refusal("chain:window=2K"),
                      "COLL_BCAST=chain:window=2K: window must be 0 to 1K");
     ck_assert_str_eq(refusal("chain:chunk=2G"), "COLL_BCAST=chain:chunk=2G: chunk must be 0 to 1G");
+    ck_assert_str_eq(refusal("chain:chunk=8K,window=2,chunk=8K"),
+                     "COLL_BCAST=chain:chunk=8K,window=2,chunk=8K: chunk is there twice; keep one");
     ck_assert_str_eq(refusal("chain:window=x"),
                      "COLL_BCAST=chain:window=x: window must be 0 to 1K");
     ck_assert_str_eq(

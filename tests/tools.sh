@@ -112,6 +112,7 @@ refuses "unknown option --outptu" coll-profile --outptu results/p
 refuses "unexpected argument extra" coll-profile --output results/p extra
 counts=3
 refuses "nowhere/p: can't be written: directory nowhere/: No such file" coll-profile --output nowhere/p
+refuses "the name of a file to be written is empty" coll-profile --output ""
 counts=0
 refuses "/dev/null: can't be written: it is no regular file" coll-profile --output /dev/null
 refuses "results: can't be written: it is no regular file" coll-profile --output results
@@ -156,6 +157,13 @@ for what in latency "the program, blocking" "the program, overlapped"; do
     grep -q "^# $what: \(best with 1:[124], \|DCPs don't pay\)" out || fail "coll-profile --dcp: $what"
 done
 refuses "no line" coll-profile --dcp --trace j
+counts=2
+refuses "/nosuch: No such file" coll-profile --dcp --trace /nosuch
+refuses "/: Is a directory" coll-profile --dcp --trace /
+mkfifo pipe
+refuses "pipe: not a regular file" coll-profile --dcp --trace pipe
+counts=0
+refuses "pipe: not a regular file" coll-info explain dcp pipe
 counts=1 refuses "one rank has nothing to reduce" coll-profile --dcp --output results/j
 counts=3 refuses "nowhere/j: can't be written" coll-profile --dcp --output nowhere/j
 refuses "--reps 0: a number from 1" coll-profile --dcp --reps 0
@@ -168,6 +176,11 @@ for operation in gather gatherv; do
     [ "$(grep -c "\"op\": \"$operation\".*\"dropped\": 0" j)" = 14 ] || fail "coll-bench $operation: rows"
 done
 refuses "--drops" coll-bench gather --sizes 4 --drops "echo many"
+
+# One rank has nobody to wait for, and data of its own.
+for operation in bcast gather gatherv; do
+    run 1 coll-bench $operation --sizes 4,64K --reps 2 --verify || fail "coll-bench $operation on one rank"
+done
 
 # coll-bench dcp: a row for each scheme, and for those without dedicated processors.
 run 3 coll-bench dcp --dcp 1:2,2 --sizes 8 --compute 0,5 --reps 20 --json j || fail "coll-bench dcp"
@@ -185,17 +198,24 @@ refuses "nowhere/j: can't be written" coll-info --json nowhere/j
 counts="1 3"
 refuses "x is no size" coll-bench bcast --sizes x
 counts=0
+for size in 0 0-4K -1 1.5K 9E 20000000000000000000; do
+    refuses "$size is no size" coll-bench bcast --sizes $size
+done
 refuses "8K-4K is no size" coll-bench bcast --sizes 8K-4K
 refuses "--sizes: the list is empty" coll-bench bcast --sizes ,
 counts="1 3"
 refuses "nonsense: unknown algorithm; allowed: auto, native" coll-bench bcast --sizes 1K --algorithms nonsense
 counts=0
+refuses "chain:window=2,window=3: window is there twice" coll-bench bcast --algorithms chain:window=2,window=3
 refuses "window=2K" coll-bench bcast --sizes 1K --algorithms chain:window=2K
 counts="1 3"
 refuses "nowhere/j: can't be written" coll-bench bcast --sizes 1K --json nowhere/j
 counts=0
 refuses "--root 7: there are" coll-bench bcast --sizes 1K --root 7
 refuses "--reps 0: a number from 1" coll-bench bcast --reps 0
+refuses "no operation; known: bcast, gather, gatherv, dcp" coll-bench
+refuses "unknown operation scatter; known: bcast" coll-bench scatter
+refuses "unexpected argument gather" coll-bench bcast gather
 refuses "unknown option --sise" coll-bench bcast --sise 1K
 
 # Profiles that are no good are an error of every program.
@@ -221,4 +241,31 @@ refuses_profile truncated "profile truncated, line 4: the file is truncated"
 refuses_profile damaged "profile damaged, line 1: not a profile"
 refuses_profile missing "profile missing: no such file"
 refuses_profile . "cannot read profile .: Is a directory"
+refuses_profile pipe "cannot read profile pipe: not a regular file"
+COLL_TOPOLOGY=pipe refuses "cannot read topology file pipe: not a regular file" coll-info
+COLL_TOPOLOGY=/dev/zero refuses "cannot read topology file /dev/zero: not a regular file" coll-info
+COLL_GUARD=off refuses "COLL_GUARD=off: must be 0 or 1" coll-info
+COLL_TRACE=yes refuses "COLL_TRACE=yes: must be 0 or 1" coll-info
+COLL_TIMEOUT=1e308 refuses "COLL_TIMEOUT=1e308: must be seconds" coll-info
+
+# A topology that was kept is read again; where it is damaged, measured again, and that is said once.
+export XDG_CACHE_HOME="$work/cache" COLL_TOPOLOGY=auto
+run 3 coll-info || fail "a measured topology"
+grep -q '^topology  *auto$' out || fail "the topology's name"
+kept=$(echo cache/libcoll/topology-*.conf)
+cp "$kept" good
+for damage in nonsense 'SwitchName=rack0 Nodes=elsewhere' ''; do
+    echo "$damage" >"$kept"
+    run 3 coll-info || fail "a damaged topology: $damage"
+    grep -v '^# libcoll' good >wanted
+    grep -v '^# libcoll' "$kept" | cmp - wanted || fail "not measured again: $damage"
+    test "$(grep -c '^coll: the topology is measured again, the kept one is no good: ' err)" = 1 ||
+        fail "not said once: $damage"
+    run 3 coll-info || fail "the topology after it"
+    test -s err && fail "words about a good topology"
+done
+rm "$kept" && mkfifo "$kept"
+run 3 coll-info || fail "a pipe for a topology"
+test -f "$kept" || fail "the pipe is replaced"
+unset COLL_TOPOLOGY
 echo "all as it should be"

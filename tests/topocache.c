@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char *hosts[] = {"n0", "n1", "n2", "n10", "far.cluster.org"};
@@ -96,6 +97,38 @@ START_TEST(a_place_that_cannot_be_is_an_error) {
 }
 END_TEST
 
+/* fsync of this program, the library's calls of it too; what it saw goes here. */
+static struct {
+    const char *path; /* that may not be there yet */
+    int calls;
+    bool early, whole;
+} synced;
+
+int fsync(int file) {
+    struct stat status;
+    synced.calls++;
+    synced.early = !synced.path || access(synced.path, F_OK) != 0;
+    synced.whole = fstat(file, &status) == 0 && status.st_size > 0;
+    return 0;
+}
+
+/* A crash leaves the old file or the new one: the data comes to the disk before the name does. */
+START_TEST(data_is_on_the_disk_before_its_name) {
+    static const int zeros[NODES];
+    struct stat status;
+    char *path = coll_topocache_path(NODES, hosts);
+    ck_assert_ptr_nonnull(path);
+    synced.path = path;
+    synced.calls = 0;
+    ck_assert_int_eq(coll_topocache_write(path, NODES, hosts, zeros, zeros, "note"), 0);
+    ck_assert_int_eq(synced.calls, 1);
+    ck_assert(synced.early && synced.whole);
+    ck_assert(stat(path, &status) == 0 && status.st_size > 0);
+    ck_assert_int_eq(unlink(path), 0);
+    free(path);
+}
+END_TEST
+
 START_TEST(names_without_an_address_get_no_answer) {
     int port, reserved = coll_roundtrip_reserve(&port);
     ck_assert_int_ge(reserved, 0);
@@ -114,6 +147,7 @@ int main(void) {
     tcase_add_test(tests, the_name_depends_on_the_set_of_hosts);
     tcase_add_test(tests, home_is_the_second_choice);
     tcase_add_test(tests, a_place_that_cannot_be_is_an_error);
+    tcase_add_test(tests, data_is_on_the_disk_before_its_name);
     tcase_add_test(tests, names_without_an_address_get_no_answer);
     suite_add_tcase(all, tests);
     return harness_unit(all);

@@ -2,16 +2,20 @@
 #include "config.h"
 
 #include "lib/hostlist.h"
+#include "lib/textfile.h"
 #include "lib/topofile.h"
 #include "tests/harness.h"
 #include "tests/mutate.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char TWO_SITES[] = "# two sites\n"
                                 "SwitchName=rack0 Nodes=n[0-3,7,010-012],login1 LinkSpeed=1000\r\n"
@@ -225,6 +229,45 @@ START_TEST(nul_bytes_and_missing_files_are_refused) {
     ck_assert_ptr_null(coll_topofile_read("/", problem));
     ck_assert_str_eq(problem, "cannot read topology file /: Is a directory; set COLL_TOPOLOGY to a "
                               "readable file");
+    ck_assert_ptr_null(coll_topofile_read("/dev/zero", problem));
+    ck_assert_str_eq(problem, "cannot read topology file /dev/zero: not a regular file; set "
+                              "COLL_TOPOLOGY to a readable file");
+}
+END_TEST
+
+/* A whole file, one byte too long, none, a pipe without a writer, a stream without an end. */
+START_TEST(reading_a_file_ends) {
+    enum { MOST = 100000 };
+    char folder[] = "/tmp/coll-textfile-XXXXXX", path[64], *text;
+    size_t length;
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/file", folder);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    for (int i = 0; i < MOST; i++)
+        fputc('x', file);
+    fflush(file);
+    ck_assert_int_eq(coll_textfile_read(path, MOST, &text, &length), 0);
+    ck_assert_uint_eq(length, MOST);
+    ck_assert_uint_eq(strlen(text), MOST);
+    free(text);
+    fputc('x', file);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_int_eq(coll_textfile_read(path, MOST, &text, &length), EFBIG);
+    ck_assert_ptr_null(text);
+    unlink(path);
+    ck_assert_int_eq(coll_textfile_read(path, MOST, &text, &length), ENOENT);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_eq(coll_textfile_read(path, MOST, &text, &length), EINVAL);
+    ck_assert_str_eq(coll_textfile_fault(EINVAL), "not a regular file");
+    unlink(path);
+    rmdir(folder);
+
+    FILE *endless = fopen("/dev/zero", "r");
+    ck_assert_ptr_nonnull(endless);
+    ck_assert_int_eq(coll_textfile_take(endless, MOST, &text, &length), EFBIG);
+    ck_assert_ptr_null(text);
+    fclose(endless);
 }
 END_TEST
 
@@ -339,6 +382,7 @@ int main(void) {
     tcase_add_loop_test(tests, bad_files_are_refused_with_line_and_remedy, 0,
                         (int)(sizeof refused / sizeof *refused));
     tcase_add_test(tests, nul_bytes_and_missing_files_are_refused);
+    tcase_add_test(tests, reading_a_file_ends);
     tcase_add_test(tests, a_deep_chain_of_switches_is_one_site);
     tcase_add_test(tests, matching_agrees_with_expansion);
     tcase_add_test(tests, mutated_files_are_parsed_or_refused_cleanly);

@@ -2,6 +2,8 @@
 
 #include "tools/benefit.h"
 
+#include "lib/textfile.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,13 +28,16 @@ bool benefit_read(const char *line, benefit_times *times, int *ranks, int *dcps)
 
 bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, cli_problem *problem) {
     bool standard = strcmp(path, "-") == 0, found = false;
-    FILE *file = standard ? stdin : fopen(path, "r");
-    if (!file)
-        return cli_refuse(problem, "%s: %s", path, strerror(errno));
+    FILE *file = stdin;
+    int error = standard ? 0 : coll_textfile_open(path, COLL_TEXTFILE_ANY_SIZE, &file);
+    if (error)
+        return cli_refuse(problem, "%s: %s", path, coll_textfile_fault(error));
     char line[1024];
     int dcps = 0;
     while (fgets(line, sizeof line, file))
         found = benefit_read(line, times, ranks, &dcps) || found;
+    if (ferror(file))
+        cli_refuse(problem, "%s: %s", path, strerror(errno));
     if (!standard)
         fclose(file);
     if (!found)

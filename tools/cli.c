@@ -2,6 +2,8 @@
 
 #include "tools/cli.h"
 
+#include "lib/plain.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -43,9 +45,8 @@ bool cli_parse_integer(const char *text, int64_t lowest, int64_t highest, int64_
 }
 
 bool cli_parse_number(const char *text, double *value) {
-    char *end;
-    double number = strtod(text, &end);
-    if (end == text || *end || !isfinite(number))
+    double number;
+    if (!coll_plain_number(text, &number) || !isfinite(number))
         return false;
     *value = number;
     return true;
@@ -174,7 +175,7 @@ void cli_json_number(cli_json *json, const char *key, double value) {
         return;
     json_key(json, key);
     if (isfinite(value))
-        fprintf(json->file, "%.9g", value);
+        coll_plain_print(json->file, "%.9g", value);
     else
         fputs("null", json->file);
 }

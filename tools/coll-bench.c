@@ -122,10 +122,10 @@ static bool add_sizes(command *options, const char *item) {
     char *dash = strchr(text, '-');
     if (dash)
         *dash = '\0';
-    bool good = cli_parse_size(text, &from);
+    bool good = cli_parse_size(text, &from) && from > 0;
     to = from;
     if (good && dash)
-        good = cli_parse_size(dash + 1, &to) && from > 0 && from <= to;
+        good = cli_parse_size(dash + 1, &to) && from <= to;
     if (!good)
         return cli_refuse(&problem,
                           "--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K", item);
@@ -224,6 +224,17 @@ static bool take_option(int option, const char *text, command *options) {
     }
 }
 
+static bool take_operation(int count, char **words, command *options) {
+    static const char known[] = "bcast, gather, gatherv, dcp";
+    if (count == 0)
+        return cli_refuse(&problem, "no operation; known: %s", known);
+    options->settings.operation = operation_find(words[0]);
+    if (!options->settings.operation)
+        return cli_refuse(&problem, "unknown operation %s; known: %s", words[0], known);
+    return count == 1 ||
+           cli_refuse(&problem, "unexpected argument %s; see coll-bench --help", words[1]);
+}
+
 static bool parse(int argc, char **argv, command *options) {
     int option;
     while ((option = cli_next_option(&problem, "coll-bench", argc, argv, long_options)) >= 0)
@@ -233,11 +244,8 @@ static bool parse(int argc, char **argv, command *options) {
         return false;
     if (options->help || options->version)
         return true;
-    options->settings.operation = optind + 1 == argc ? operation_find(argv[optind]) : NULL;
-    if (!options->settings.operation)
-        return cli_refuse(&problem,
-                          "%s; say what to measure: coll-bench bcast, gather, gatherv or dcp",
-                          optind < argc ? argv[optind] : "no operation");
+    if (!take_operation(argc - optind, argv + optind, options))
+        return false;
     return options->size_count || take_sizes(options, "1-4M");
 }
 

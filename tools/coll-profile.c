@@ -111,6 +111,8 @@ static bool parse(int argc, char **argv, command *options) {
 /* What can be known before measuring about whether PATH can be written. */
 static bool check_output(const char *path) {
     struct stat status;
+    if (!*path)
+        return cli_refuse(&problem, "the name of a file to be written is empty");
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return cli_refuse(&problem, "%s: can't be written: it is no regular file", path);
     const char *slash = strrchr(path, '/');

@@ -1,6 +1,8 @@
 # libcli.la: what the programs share.
 noinst_LTLIBRARIES += libcli.la
 libcli_la_SOURCES = \
+	lib/plain.c lib/plain.h \
+	lib/textfile.c lib/textfile.h \
 	tools/asleep.c tools/asleep.h \
 	tools/cli.c tools/cli.h \
 	tools/problem.c tools/problem.h \

@@ -5,6 +5,7 @@
 #include <coll.h>
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,8 +70,10 @@ static size_t gather_bytes(size_t bytes, int ranks) {
     return bytes * (size_t)(ranks - 1);
 }
 
+/* A rank brings at most all that comes to the root, and the root its own block. */
 static size_t gather_room(size_t bytes, int ranks) {
-    return bytes * (size_t)ranks + gather_bytes(bytes, ranks);
+    size_t others = ranks > 1 ? (size_t)ranks - 1 : 1, blocks = (size_t)ranks + others;
+    return bytes > PTRDIFF_MAX / blocks ? PTRDIFF_MAX : bytes * blocks;
 }
 
 /* Uneven: one rank other than the root brings half of what comes to it, the others share the rest.

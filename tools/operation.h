@@ -29,7 +29,8 @@ typedef struct operation {
     const char *library;            /* what libcoll calls it: "gather" */
     const char *const *specs;       /* what to measure of libcoll; NULL: auto and the table */
     const operation_forced *forced; /* by number from 1 on, ended by a NULL name */
-    size_t (*room)(size_t bytes, int ranks);  /* bytes of a rank's buffer */
+    /* Bytes of a rank's buffer; PTRDIFF_MAX, which no memory holds, for more than that. */
+    size_t (*room)(size_t bytes, int ranks);
     size_t (*moved)(size_t bytes, int ranks); /* bytes that one host sends or gets at least */
     void (*fill)(const operation_run *run);
     bool (*verify)(const operation_run *run);

@@ -2,6 +2,8 @@
 
 #include "cdcp/pmpi/account.h"
 
+#include "lib/plain.h"
+
 #include <stdio.h>
 
 bool coll_account_on;
@@ -70,9 +72,10 @@ int coll_account_report(MPI_Comm world, int dcps) {
         return code;
     for (int i = 0; i < FIGURES; i++)
         sum[i] /= ranks;
-    fprintf(stderr,
-            "coll: account ranks=%d dcps=%d Tcomp=%.6f Tcoll=%.6f Tpoint=%.6f collectives=%.1f "
-            "served=%.1f points=%.1f\n",
-            ranks, dcps, sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]);
+    coll_plain_print(
+        stderr,
+        "coll: account ranks=%d dcps=%d Tcomp=%.6f Tcoll=%.6f Tpoint=%.6f collectives=%.1f "
+        "served=%.1f points=%.1f\n",
+        ranks, dcps, sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]);
     return MPI_SUCCESS;
 }

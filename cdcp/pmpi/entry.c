@@ -86,13 +86,14 @@ static int ask_user(user_word *word) {
     *word = (user_word){.problem = ""};
     if (rank == 0) {
         const char *dcp = coll_env("COLL_DCP");
-        int unknown = coll_env_check();
-        if (unknown != MPI_SUCCESS)
-            PMPI_Error_string(unknown, word->problem, &length);
+        int bad = coll_env_check();
+        if (bad == MPI_SUCCESS)
+            bad = coll_env_switch("COLL_TRACE", &word->trace);
+        if (bad != MPI_SUCCESS)
+            PMPI_Error_string(bad, word->problem, &length);
         snprintf(word->dcp, sizeof word->dcp, "%s", dcp ? dcp : "");
         word->bcast = coll_env("COLL_BCAST");
         word->gather = coll_env("COLL_GATHER");
-        word->trace = coll_env("COLL_TRACE") && strcmp(coll_env("COLL_TRACE"), "0") != 0;
     }
     return PMPI_Bcast(word, sizeof *word, MPI_BYTE, 0, MPI_COMM_WORLD);
 }

@@ -3,6 +3,7 @@
 #include "cdcp/popcg/mask.h"
 
 #include "kmeans/agree.h"
+#include "lib/textfile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -66,11 +67,16 @@ static bool read_bitmap(struct mask *mask, FILE *file, const char *name, struct 
 }
 
 bool mask_read(struct mask *mask, const char *path, struct problem *problem) {
-    FILE *file = path ? fopen(path, "r") : fmemopen((void *)built_in, sizeof built_in, "r");
     const char *name = path ? path : "the built-in mask";
+    FILE *file = NULL;
+    int error = 0;
     *mask = (struct mask){.ocean = NULL};
-    if (!file)
-        return problem_set(problem, "%s: can't be opened: %s", name, strerror(errno));
+    if (path)
+        error = coll_textfile_open(path, COLL_TEXTFILE_ANY_SIZE, &file);
+    else if (!(file = fmemopen((void *)built_in, sizeof built_in, "r")))
+        error = errno;
+    if (error)
+        return problem_set(problem, "%s: can't be opened: %s", name, coll_textfile_fault(error));
     bool good = read_bitmap(mask, file, name, problem);
     fclose(file);
     return good;
