@@ -7,8 +7,8 @@ EXTRA_DIST += tests/launch tests/leaks.supp tests/expect.sh tests/lab.sh tests/p
 	tests/ranks.sh
 
 check_LTLIBRARIES = libharness.la
-libharness_la_SOURCES = tests/generator.h tests/harness.c tests/harness.h tests/layouts.c \
-	tests/layouts.h tests/mutate.c tests/mutate.h
+libharness_la_SOURCES = tests/datatypes.c tests/datatypes.h tests/generator.h tests/harness.c \
+	tests/harness.h tests/layouts.c tests/layouts.h tests/mutate.c tests/mutate.h
 
 AM_CFLAGS += $(CHECK_CFLAGS)
 LDADD = libharness.la libpopcg.la libsurvey.la libkmeans.la libwords.la libcli.la libcoll_core.la \
