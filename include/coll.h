@@ -148,7 +148,7 @@ typedef struct COLL_Description {
     int most_ranks_per_node;
     int cores_per_node;   /* the fewest that the ranks of a node may use */
     int crowded;          /* some node has more processes than cores */
-    const char *wait;     /* "auto", "polite" or "spin" */
+    const char *wait;     /* "auto", "polite", "spin" or "block" */
     double timeout;       /* s; 0: none */
     const char *topology; /* the file it was read from, or NULL */
     const char *profile;  /* the file it was read from, or "built-in" */

@@ -48,8 +48,6 @@ int COLL_Places(MPI_Comm comm, COLL_Place places[]) {
 }
 
 int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
-    static const char *const manners[] = {
-        [COLL_WAIT_AUTO] = "auto", [COLL_WAIT_POLITE] = "polite", [COLL_WAIT_SPIN] = "spin"};
     coll_comm *state;
     int code = state_of(comm, "COLL_Describe", &state);
     if (code != MPI_SUCCESS)
@@ -63,7 +61,7 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
         .most_ranks_per_node = topo->most_ranks_per_node,
         .cores_per_node = topo->cores_per_node,
         .crowded = topo->crowded,
-        .wait = manners[state->wait.manner],
+        .wait = coll_wait_manner_name(state->wait.manner),
         .timeout = state->wait.timeout,
         .topology = *state->topology ? state->topology : NULL,
         .profile = state->profile->source,

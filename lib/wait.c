@@ -147,19 +147,27 @@ static int report(double seconds, int count, MPI_Request requests[], const int p
                       who, seconds);
 }
 
+static const char *const manners[COLL_WAIT_MANNERS] = {[COLL_WAIT_AUTO] = "auto",
+                                                       [COLL_WAIT_POLITE] = "polite",
+                                                       [COLL_WAIT_SPIN] = "spin",
+                                                       [COLL_WAIT_BLOCK] = "block"};
+
+const char *coll_wait_manner_name(coll_wait_manner manner) {
+    return manners[manner];
+}
+
 int coll_wait_manner_parse(const char *text, coll_wait_manner *manner) {
-    static const char *const names[] = {[COLL_WAIT_AUTO] = "auto",
-                                        [COLL_WAIT_POLITE] = "polite",
-                                        [COLL_WAIT_SPIN] = "spin",
-                                        [COLL_WAIT_BLOCK] = "block"};
+    char allowed[64] = "";
     *manner = COLL_WAIT_AUTO;
-    for (int i = 0; text && i < (int)(sizeof names / sizeof *names); i++)
-        if (strcmp(text, names[i]) == 0) {
+    for (int i = 0; text && i < COLL_WAIT_MANNERS; i++) {
+        if (strcmp(text, manners[i]) == 0) {
             *manner = (coll_wait_manner)i;
             return MPI_SUCCESS;
         }
-    return text ? coll_error(MPI_ERR_ARG, "COLL_WAIT=%s: allowed: auto, polite, spin, block", text)
-                : MPI_SUCCESS;
+        size_t used = strlen(allowed);
+        snprintf(allowed + used, sizeof allowed - used, "%s%s", used ? ", " : "", manners[i]);
+    }
+    return text ? coll_error(MPI_ERR_ARG, "COLL_WAIT=%s: allowed: %s", text, allowed) : MPI_SUCCESS;
 }
 
 /*

@@ -21,7 +21,8 @@ typedef enum coll_wait_manner {
     COLL_WAIT_AUTO,
     COLL_WAIT_POLITE,
     COLL_WAIT_SPIN,
-    COLL_WAIT_BLOCK
+    COLL_WAIT_BLOCK,
+    COLL_WAIT_MANNERS /* how many there are */
 } coll_wait_manner;
 
 typedef struct coll_wait {
@@ -38,6 +39,9 @@ typedef struct coll_wait {
 /* Reads "auto" (also NULL), "polite", "spin" or "block"; else MPI_ERR_ARG with a text that says so.
  */
 int coll_wait_manner_parse(const char *text, coll_wait_manner *manner);
+
+/* The text by which coll_wait_manner_parse knows MANNER. */
+const char *coll_wait_manner_name(coll_wait_manner manner);
 
 /* How processes placed like TOPO should wait. TIMEOUT in seconds, 0 for none. */
 void coll_wait_init(coll_wait *wait, const coll_topo *topo, coll_wait_manner manner,

@@ -56,6 +56,22 @@ static int describe(const char *path, COLL_Description *description) {
     return code;
 }
 
+/* Every manner in which a rank can be told to wait is told again. */
+START_TEST(the_manner_of_waiting_is_described) {
+    for (int i = 0; i < COLL_WAIT_MANNERS; i++) {
+        const char *name = coll_wait_manner_name((coll_wait_manner)i);
+        COLL_Description d;
+        MPI_Comm comm = fresh();
+        if (world_rank == 0)
+            setenv("COLL_WAIT", name, 1);
+        int code = COLL_Describe(comm, &d);
+        unsetenv("COLL_WAIT");
+        harness_assert(code == MPI_SUCCESS && strcmp(d.wait, name) == 0, "%s", name);
+        MPI_Comm_free(&comm);
+    }
+}
+END_TEST
+
 static bool has_level(const COLL_Description *d) {
     const COLL_Cost *rack = &d->cost[COLL_LEVEL_RACK];
     return d->measured[COLL_LEVEL_RACK] && !d->measured[COLL_LEVEL_NODE] &&
@@ -275,6 +291,7 @@ static Suite *info(void) {
     Suite *suite = suite_create("info");
     TCase *tests = tcase_create("info");
     tcase_add_unchecked_fixture(tests, make_folder, remove_folder);
+    tcase_add_test(tests, the_manner_of_waiting_is_described);
     tcase_add_test(tests, the_named_profile_is_obeyed);
     tcase_add_test(tests, bad_profiles_are_the_same_error_everywhere);
     tcase_add_test(tests, the_search_finds_the_right_file);

@@ -294,7 +294,14 @@ START_TEST(the_way_to_wait_can_be_said) {
     ck_assert_int_eq(manner, COLL_WAIT_SPIN);
     ck_assert_int_eq(coll_wait_manner_parse("polite", &manner), MPI_SUCCESS);
     ck_assert_int_eq(manner, COLL_WAIT_POLITE);
-    ck_assert_int_eq(harness_class(coll_wait_manner_parse("rude", &manner)), MPI_ERR_ARG);
+    for (int i = 0; i < COLL_WAIT_MANNERS; i++) {
+        const char *name = coll_wait_manner_name((coll_wait_manner)i);
+        ck_assert_int_eq(coll_wait_manner_parse(name, &manner), MPI_SUCCESS);
+        ck_assert_int_eq(manner, (coll_wait_manner)i);
+    }
+    int code = coll_wait_manner_parse("rude", &manner);
+    ck_assert_int_eq(harness_class(code), MPI_ERR_ARG);
+    ck_assert_str_eq(harness_text(code), "COLL_WAIT=rude: allowed: auto, polite, spin, block");
 }
 END_TEST
 
