@@ -164,7 +164,10 @@ enum { SIZES = sizeof value_sizes / sizeof *value_sizes };
 
 /* The first, NULL, stands for the defaults. */
 static const coll_values small_segments = {{64, 1}}, odd_segments = {{1000, 3}};
-static const coll_values *const settings[] = {NULL, &small_segments, &odd_segments};
+static const coll_values largest_segments = {
+    {1 << 30, 64}}; /* more than any memory, for few pairs */
+static const coll_values *const settings[] = {NULL, &small_segments, &odd_segments,
+                                              &largest_segments};
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
 static void try(const coll_aggregate_algorithm *algorithm, coll_comm *comm, enum scenario scenario,

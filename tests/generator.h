@@ -20,4 +20,9 @@ static inline int below(generator *g, int bound) {
     return (int)(draw(g) % (uint64_t)bound);
 }
 
+/* LOW to HIGH, both possible. */
+static inline int between(generator *g, int low, int high) {
+    return low + below(g, high - low + 1);
+}
+
 #endif

@@ -39,13 +39,13 @@ const char *harness_text(int code) {
     return text;
 }
 
-int harness_main(int argc, char **argv, const char *ranks, Suite *(*suite)(void)) {
+static int run(int level, int argc, char **argv, const char *ranks, Suite *(*suite)(void)) {
     if (argc > 1 && strcmp(argv[1], "--ranks") == 0) {
         puts(ranks);
         return EXIT_SUCCESS;
     }
-    MPI_Init(&argc, &argv);
-    int rank;
+    int rank, provided;
+    MPI_Init_thread(&argc, &argv, level, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 
     SRunner *runner = srunner_create(suite());
@@ -93,4 +93,12 @@ bool harness_comma(void) {
 
 void harness_point(void) {
     setlocale(LC_ALL, "C");
+}
+
+int harness_main(int argc, char **argv, const char *ranks, Suite *(*suite)(void)) {
+    return run(MPI_THREAD_SINGLE, argc, argv, ranks, suite);
+}
+
+int harness_main_threads(int argc, char **argv, const char *ranks, Suite *(*suite)(void)) {
+    return run(MPI_THREAD_MULTIPLE, argc, argv, ranks, suite);
 }

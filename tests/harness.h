@@ -18,6 +18,9 @@ int harness_unit(Suite *suite);
  */
 int harness_main(int argc, char **argv, const char *ranks, Suite *(*suite)(void));
 
+/* The same for tests that call MPI from several threads. */
+int harness_main_threads(int argc, char **argv, const char *ranks, Suite *(*suite)(void));
+
 /* True on all ranks when GOOD is true on all of them; collective over MPI_COMM_WORLD. */
 bool harness_agree(bool good);
 

@@ -7,8 +7,9 @@ EXTRA_DIST += tests/launch tests/leaks.supp tests/expect.sh tests/lab.sh tests/p
 	tests/ranks.sh
 
 check_LTLIBRARIES = libharness.la
-libharness_la_SOURCES = tests/generator.h tests/harness.c tests/harness.h tests/layouts.c \
-	tests/layouts.h tests/mutate.c tests/mutate.h
+libharness_la_SOURCES = tests/datatypes.c tests/datatypes.h tests/described.c tests/described.h \
+	tests/generator.h tests/harness.c tests/harness.h tests/layouts.c tests/layouts.h tests/mutate.c \
+	tests/mutate.h
 
 AM_CFLAGS += $(CHECK_CFLAGS)
 LDADD = libharness.la libpopcg.la libsurvey.la libkmeans.la libwords.la libcli.la libcoll_core.la \
@@ -52,6 +53,7 @@ check_PROGRAMS += \
 	tests/alike.mpi \
 	tests/bcast.mpi \
 	tests/checkpoint.mpi \
+	tests/coll_random.mpi \
 	tests/dcp.mpi \
 	tests/dcp_random.mpi \
 	tests/gather.mpi \
@@ -76,6 +78,7 @@ tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_alike_mpi_SOURCES = tests/alike.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_checkpoint_mpi_SOURCES = tests/checkpoint.c
+tests_coll_random_mpi_SOURCES = tests/coll_random.c tests/open_requests.c tests/open_requests.h
 tests_dcp_mpi_SOURCES = tests/dcp.c tests/dcp_run.c tests/dcp_run.h
 tests_dcp_random_mpi_SOURCES = tests/dcp_random.c tests/dcp_run.c tests/dcp_run.h tests/generator.h
 tests_gather_mpi_SOURCES = tests/gather.c

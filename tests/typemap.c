@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "lib/typemap.h"
+#include "tests/datatypes.h"
 #include "tests/harness.h"
 
 #ifdef HAVE_MALLINFO2
@@ -15,54 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Random numbers, the same everywhere --- */
-
-typedef struct dice {
-    uint64_t state;
-} dice;
-
-/* splitmix64 */
-static uint64_t roll(dice *d) {
-    uint64_t z = d->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-/* LOW to HIGH, both possible. */
-static int between(dice *d, int low, int high) {
-    return low + (int)(roll(d) % (uint64_t)(high - low + 1));
-}
-
 /* --- One type against MPI_Pack --- */
 
 enum { MOST_BYTES = 1 << 20, POISON = 0xa5 };
-
-/* The memory that COUNT elements of a type touch, and no byte more: sanitizers guard its ends. */
-typedef struct area {
-    MPI_Aint lower; /* of the memory, from the buffer argument */
-    size_t span;
-    int size; /* data bytes */
-} area;
-
-/* False when the area is too large to test. */
-static bool area_of(MPI_Datatype type, int count, area *a) {
-    MPI_Aint lower, extent, true_lower, true_extent;
-    MPI_Count size;
-    MPI_Type_get_extent(type, &lower, &extent);
-    MPI_Type_get_true_extent(type, &true_lower, &true_extent);
-    MPI_Type_size_x(type, &size);
-    *a = (area){0};
-    if (count == 0 || size == 0)
-        return true;
-    MPI_Aint last = (count - 1) * extent;
-    a->lower = true_lower + (last < 0 ? last : 0);
-    a->span = (size_t)(true_extent + (last < 0 ? -last : last));
-    if (a->span > MOST_BYTES || size > MOST_BYTES / count)
-        return false;
-    a->size = (int)size * count;
-    return true;
-}
 
 /* Memory of exactly SIZE bytes. */
 static unsigned char *memory(size_t size) {
@@ -71,52 +27,48 @@ static unsigned char *memory(size_t size) {
     return bytes;
 }
 
-/* The buffer argument for an area whose memory is at BYTES. */
-static void *buffer_for(const area *a, unsigned char *bytes) {
-    return (void *)((uintptr_t)bytes - (uintptr_t)a->lower);
-}
-
 static void mpi_pack(const area *a, unsigned char *bytes, int count, MPI_Datatype type,
                      unsigned char *packed) {
     int position = 0;
     if (a->size > 0)
-        MPI_Pack(buffer_for(a, bytes), count, type, packed, a->size, &position, MPI_COMM_SELF);
-    ck_assert_int_eq(position, a->size);
+        MPI_Pack(area_buffer(a, bytes), count, type, packed, (int)a->size, &position,
+                 MPI_COMM_SELF);
+    ck_assert_uint_eq(position, a->size);
 }
 
 /* Packs at PLACES, for every packed byte, its distance from the area's lower end. */
 static void find_places(const area *a, int count, MPI_Datatype type, uint32_t *places) {
-    unsigned char *bytes = memory(a->span), *packed = memory((size_t)a->size);
-    memset(places, 0, (size_t)a->size * sizeof *places);
+    unsigned char *bytes = memory(a->span), *packed = memory(a->size);
+    memset(places, 0, a->size * sizeof *places);
     for (int shift = 0; shift < 24; shift += 8) {
         for (size_t i = 0; i < a->span; i++)
             bytes[i] = (unsigned char)(i >> shift);
         mpi_pack(a, bytes, count, type, packed);
-        for (int i = 0; i < a->size; i++)
+        for (size_t i = 0; i < a->size; i++)
             places[i] |= (uint32_t)packed[i] << shift;
     }
     free(packed);
     free(bytes);
 }
 
-static bool one_run(const uint32_t *places, int size) {
-    for (int i = 1; i < size; i++)
+static bool one_run(const uint32_t *places, size_t size) {
+    for (size_t i = 1; i < size; i++)
         if (places[i] != places[i - 1] + 1)
             return false;
     return true;
 }
 
 /* The next of consecutive random ranges: small, large or everything that is left. */
-static size_t next_length(dice *d, size_t left) {
+static size_t next_length(generator *g, size_t left) {
     static const int most[] = {1, 20, 300, 5000, MOST_BYTES};
-    size_t length = (size_t)between(d, 0, most[between(d, 0, 4)]);
+    size_t length = (size_t)between(g, 0, most[between(g, 0, 4)]);
     return length < left ? length : left;
 }
 
-static void pack_in_ranges(dice *d, const coll_typemap *map, const void *buffer, int count,
+static void pack_in_ranges(generator *g, const coll_typemap *map, const void *buffer, int count,
                            size_t size, unsigned char *packed) {
     for (size_t from = 0, length; from < size; from += length) {
-        length = next_length(d, size - from);
+        length = next_length(g, size - from);
         unsigned char *exact = memory(length);
         coll_typemap_pack(map, buffer, count, from, length, exact);
         memcpy(packed + from, exact, length);
@@ -124,10 +76,10 @@ static void pack_in_ranges(dice *d, const coll_typemap *map, const void *buffer,
     }
 }
 
-static void unpack_in_ranges(dice *d, const coll_typemap *map, void *buffer, int count, size_t size,
-                             const unsigned char *packed) {
+static void unpack_in_ranges(generator *g, const coll_typemap *map, void *buffer, int count,
+                             size_t size, const unsigned char *packed) {
     for (size_t from = 0, length; from < size; from += length) {
-        length = next_length(d, size - from);
+        length = next_length(g, size - from);
         unsigned char *exact = memory(length);
         memcpy(exact, packed + from, length);
         coll_typemap_unpack(map, buffer, count, from, length, exact);
@@ -147,24 +99,25 @@ static void check_contiguous(const coll_typemap *map, const area *a, int count,
 }
 
 /* Takes TYPE, frees it, and checks everything about COUNT elements of it. */
-static void check_type(dice *d, MPI_Datatype *type, bool predefined, int count, const char *what) {
-    area a;
+static void check_type(generator *g, MPI_Datatype *type, bool predefined, int count,
+                       const char *what) {
     if (!predefined)
         MPI_Type_commit(type);
-    ck_assert_msg(area_of(*type, count, &a), "%s: too large to test", what);
-    size_t size = (size_t)a.size;
+    area a = area_of(*type, count);
+    size_t size = a.size;
     unsigned char *source = memory(a.span), *theirs = memory(a.span), *ours = memory(a.span);
     unsigned char *packed = memory(size), *mine = memory(size);
     uint32_t *places = (uint32_t *)memory(size * sizeof *places);
 
     for (size_t i = 0; i < a.span; i++)
-        source[i] = (unsigned char)roll(d);
+        source[i] = (unsigned char)draw(g);
     memset(theirs, POISON, a.span);
     memset(ours, POISON, a.span);
     mpi_pack(&a, source, count, *type, packed);
     int position = 0;
     if (size > 0)
-        MPI_Unpack(packed, a.size, &position, buffer_for(&a, theirs), count, *type, MPI_COMM_SELF);
+        MPI_Unpack(packed, (int)size, &position, area_buffer(&a, theirs), count, *type,
+                   MPI_COMM_SELF);
     find_places(&a, count, *type, places);
 
     MPI_Count element;
@@ -180,16 +133,16 @@ static void check_type(dice *d, MPI_Datatype *type, bool predefined, int count, 
     ck_assert_msg(coll_typemap_extent(map) == extent, "%s: extent", what);
     check_contiguous(map, &a, count, places, what);
 
-    coll_typemap_pack(map, buffer_for(&a, source), count, 0, size, mine);
+    coll_typemap_pack(map, area_buffer(&a, source), count, 0, size, mine);
     ck_assert_msg(memcmp(mine, packed, size) == 0, "%s: packs otherwise than MPI_Pack", what);
     memset(mine, POISON, size);
-    pack_in_ranges(d, map, buffer_for(&a, source), count, size, mine);
+    pack_in_ranges(g, map, area_buffer(&a, source), count, size, mine);
     ck_assert_msg(memcmp(mine, packed, size) == 0, "%s: packs ranges otherwise", what);
 
-    coll_typemap_unpack(map, buffer_for(&a, ours), count, 0, size, packed);
+    coll_typemap_unpack(map, area_buffer(&a, ours), count, 0, size, packed);
     ck_assert_msg(memcmp(ours, theirs, a.span) == 0, "%s: unpacks otherwise", what);
     memset(ours, POISON, a.span);
-    unpack_in_ranges(d, map, buffer_for(&a, ours), count, size, packed);
+    unpack_in_ranges(g, map, area_buffer(&a, ours), count, size, packed);
     ck_assert_msg(memcmp(ours, theirs, a.span) == 0, "%s: unpacks ranges otherwise", what);
 
     coll_typemap_free(&map);
@@ -210,9 +163,9 @@ static void check_predefined(MPI_Datatype type) {
     if (type == MPI_DATATYPE_NULL)
         return;
     MPI_Type_get_name(type, name, &length);
-    dice d = {1};
+    generator g = {1};
     for (int count = 0; count <= 3; count++)
-        check_type(&d, &type, true, count, name);
+        check_type(&g, &type, true, count, name);
 }
 
 START_TEST(predefined_types) {
@@ -289,202 +242,17 @@ END_TEST
 
 /* --- Constructors, alone and nested --- */
 
-enum {
-    DUP,
-    CONTIGUOUS,
-    VECTOR,
-    HVECTOR,
-    INDEXED,
-    HINDEXED,
-    INDEXED_BLOCK,
-    HINDEXED_BLOCK,
-    STRUCT,
-    SUBARRAY,
-    DARRAY,
-    RESIZED,
-    CONSTRUCTORS
-};
-
-enum { MOST_BLOCKS = 6, MOST_DIMENSIONS = 4 };
-
-static MPI_Datatype random_leaf(dice *d) {
-    static const MPI_Datatype leaves[] = {MPI_BYTE,        MPI_SHORT,     MPI_INT,       MPI_DOUBLE,
-                                          MPI_LONG_DOUBLE, MPI_SHORT_INT, MPI_DOUBLE_INT};
-    MPI_Datatype type;
-    int pick = between(d, 0, 8);
-    if (pick == 7)
-        MPI_Type_create_f90_integer(9, &type);
-    else if (pick == 8)
-        MPI_Type_create_f90_real(6, MPI_UNDEFINED, &type);
-    else
-        type = leaves[pick];
-    MPI_Datatype copy;
-    MPI_Type_dup(type, &copy);
-    return copy;
-}
-
-static MPI_Datatype random_vector(dice *d, int kind, MPI_Datatype inner) {
-    MPI_Aint lower, extent;
-    MPI_Type_get_extent(inner, &lower, &extent);
-    int count = between(d, 0, 5), length = between(d, 0, 4);
-    int stride = kind == VECTOR ? between(d, -6, 6) : between(d, -100, 100);
-    if (stride == -1 && (kind == HVECTOR || extent == 1))
-        stride = -2; /* Open MPI takes a stride of -1 byte to mean none given */
-
-    MPI_Datatype type;
-    if (kind == VECTOR)
-        MPI_Type_vector(count, length, stride, inner, &type);
-    else
-        MPI_Type_create_hvector(count, length, stride, inner, &type);
-    return type;
-}
-
-static bool empty(MPI_Datatype type) {
-    MPI_Count size;
-    MPI_Type_size_x(type, &size);
-    return size == 0;
-}
-
-/* Blocks that lie anywhere, that are adjacent, or that are equally far from each other. */
-static MPI_Datatype random_list(dice *d, int kind, const MPI_Datatype *inner) {
-    int n = between(d, 0, MOST_BLOCKS), style = between(d, 0, 2), step = between(d, -9, 9);
-    int lengths[MOST_BLOCKS], places[MOST_BLOCKS], length = between(d, 0, 3), next = 0;
-    MPI_Aint addresses[MOST_BLOCKS], address = 0;
-    MPI_Datatype types[MOST_BLOCKS];
-    /* Open MPI gets the extent of a struct wrong where only some of its members have data. */
-    bool mixed = kind == STRUCT && !empty(inner[0]) && !empty(inner[1]);
-    for (int i = 0; i < n; i++) {
-        MPI_Aint lower, extent;
-        types[i] = inner[mixed ? between(d, 0, 1) : 0];
-        lengths[i] = kind == INDEXED_BLOCK || kind == HINDEXED_BLOCK ? length : between(d, 0, 3);
-        places[i] = style == 0 ? between(d, -9, 9) : style == 1 ? next : i * step;
-        addresses[i] = style == 0 ? between(d, -99, 99) : style == 1 ? address : i * step * 4;
-        MPI_Type_get_extent(types[i], &lower, &extent);
-        next += lengths[i];
-        address += lengths[i] * extent;
-    }
-    MPI_Datatype type;
-    if (kind == INDEXED)
-        MPI_Type_indexed(n, lengths, places, *inner, &type);
-    else if (kind == HINDEXED)
-        MPI_Type_create_hindexed(n, lengths, addresses, *inner, &type);
-    else if (kind == INDEXED_BLOCK)
-        MPI_Type_create_indexed_block(n, length, places, *inner, &type);
-    else if (kind == HINDEXED_BLOCK)
-        MPI_Type_create_hindexed_block(n, length, addresses, *inner, &type);
-    else
-        MPI_Type_create_struct(n, lengths, addresses, types, &type);
-    return type;
-}
-
-static MPI_Datatype random_subarray(dice *d, MPI_Datatype inner) {
-    int n = between(d, 1, MOST_DIMENSIONS);
-    int sizes[MOST_DIMENSIONS], subsizes[MOST_DIMENSIONS], starts[MOST_DIMENSIONS];
-    for (int i = 0; i < n; i++) {
-        sizes[i] = between(d, 1, 4);
-        subsizes[i] = between(d, 0, 2) ? between(d, 1, sizes[i]) : sizes[i];
-        starts[i] = between(d, 0, sizes[i] - subsizes[i]);
-    }
-    MPI_Datatype type;
-    int order = between(d, 0, 1) ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
-    MPI_Type_create_subarray(n, sizes, subsizes, starts, order, inner, &type);
-    return type;
-}
-
-static MPI_Datatype random_darray(dice *d, MPI_Datatype inner) {
-    int n = between(d, 1, 3), processes = 1;
-    int sizes[3], distributions[3], arguments[3], sharers[3];
-    for (int i = 0; i < n; i++) {
-        sizes[i] = between(d, 1, 7);
-        sharers[i] = between(d, 1, 3);
-        arguments[i] = MPI_DISTRIBUTE_DFLT_DARG;
-        switch (between(d, 0, 2)) {
-        case 0:
-            distributions[i] = MPI_DISTRIBUTE_NONE;
-            sharers[i] = 1;
-            break;
-        case 1:
-            distributions[i] = MPI_DISTRIBUTE_BLOCK;
-            if (between(d, 0, 1))
-                arguments[i] = (sizes[i] + sharers[i] - 1) / sharers[i] + between(d, 0, 2);
-            break;
-        default:
-            distributions[i] = MPI_DISTRIBUTE_CYCLIC;
-            if (between(d, 0, 1))
-                arguments[i] = between(d, 1, 3);
-        }
-        processes *= sharers[i];
-    }
-    MPI_Datatype type;
-    if (empty(inner)) { /* Open MPI makes no darray of it */
-        MPI_Type_dup(inner, &type);
-        return type;
-    }
-    int order = between(d, 0, 1) ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
-    MPI_Type_create_darray(processes, between(d, 0, processes - 1), n, sizes, distributions,
-                           arguments, sharers, order, inner, &type);
-    return type;
-}
-
-static MPI_Datatype random_resized(dice *d, MPI_Datatype inner) {
-    MPI_Aint lower, extent;
-    MPI_Datatype type;
-    MPI_Type_get_extent(inner, &lower, &extent);
-    MPI_Aint changed = between(d, 0, 1) ? extent + between(d, 0, 9) : between(d, 0, 60);
-    MPI_Type_create_resized(inner, lower + between(d, -9, 9), changed, &type);
-    return type;
-}
-
-static MPI_Datatype construct(dice *d, int kind, const MPI_Datatype *inner) {
-    MPI_Datatype type;
-    switch (kind) {
-    case DUP:
-        MPI_Type_dup(*inner, &type);
-        return type;
-    case CONTIGUOUS:
-        MPI_Type_contiguous(between(d, 0, 5), *inner, &type);
-        return type;
-    case VECTOR:
-    case HVECTOR:
-        return random_vector(d, kind, *inner);
-    case SUBARRAY:
-        return random_subarray(d, *inner);
-    case DARRAY:
-        return random_darray(d, *inner);
-    case RESIZED:
-        return random_resized(d, *inner);
-    default:
-        return random_list(d, kind, inner);
-    }
-}
-
-/* A type of up to DEPTH constructors above each other; small enough to test a few elements of. */
-static MPI_Datatype random_type(dice *d, int depth) {
-    if (depth == 0)
-        return random_leaf(d);
-    MPI_Datatype inner[2] = {random_type(d, depth - 1), random_type(d, between(d, 0, depth - 1))};
-    MPI_Datatype type = construct(d, between(d, 0, CONSTRUCTORS - 1), inner);
-    area a;
-    if (!area_of(type, 4, &a)) {
-        MPI_Type_free(&type);
-        MPI_Type_dup(inner[0], &type);
-    }
-    MPI_Type_free(&inner[0]);
-    MPI_Type_free(&inner[1]);
-    return type;
-}
-
 START_TEST(each_constructor) {
-    for (int kind = 0; kind < CONSTRUCTORS; kind++) {
+    for (int kind = 0; kind < DATATYPE_CONSTRUCTORS; kind++) {
         for (uint64_t seed = 0; seed < 100; seed++) {
             char what[64];
             snprintf(what, sizeof what, "constructor %d, seed %d", kind, (int)seed);
-            dice d = {seed};
-            MPI_Datatype inner[2] = {random_leaf(&d), random_leaf(&d)};
-            MPI_Datatype type = construct(&d, kind, inner);
+            generator g = {seed};
+            MPI_Datatype inner[2] = {datatype_leaf(&g), datatype_leaf(&g)};
+            MPI_Datatype type = datatype_construct(&g, kind, inner);
             MPI_Type_free(&inner[0]);
             MPI_Type_free(&inner[1]);
-            check_type(&d, &type, false, between(&d, 0, 4), what);
+            check_type(&g, &type, false, between(&g, 0, 4), what);
         }
     }
 }
@@ -494,9 +262,9 @@ START_TEST(random_nests) {
     for (uint64_t seed = 1000; seed < 5000; seed++) {
         char what[64];
         snprintf(what, sizeof what, "random nest, seed %d", (int)seed);
-        dice d = {seed};
-        MPI_Datatype type = random_type(&d, between(&d, 1, 4));
-        check_type(&d, &type, false, between(&d, 0, 4), what);
+        generator g = {seed};
+        MPI_Datatype type = datatype_draw(&g, between(&g, 1, 4));
+        check_type(&g, &type, false, between(&g, 0, 4), what);
     }
 }
 END_TEST
@@ -689,22 +457,22 @@ START_TEST(deep_nest) {
         MPI_Type_free(&type);
         type = next;
     }
-    dice d = {2};
-    check_type(&d, &type, false, 2, "a deep nest");
+    generator g = {2};
+    check_type(&g, &type, false, 2, "a deep nest");
 }
 END_TEST
 
 START_TEST(long_index_list) {
     enum { BLOCKS = 50000 };
     int *lengths = (int *)memory(BLOCKS * sizeof(int)), *at = (int *)memory(BLOCKS * sizeof(int));
-    dice d = {3};
+    generator g = {3};
     for (int i = 0; i < BLOCKS; i++) {
-        lengths[i] = between(&d, 0, 4);
+        lengths[i] = between(&g, 0, 4);
         at[i] = i * 5;
     }
     MPI_Datatype type;
     MPI_Type_indexed(BLOCKS, lengths, at, MPI_SHORT, &type);
-    check_type(&d, &type, false, 1, "a long index list");
+    check_type(&g, &type, false, 1, "a long index list");
     free(at);
     free(lengths);
 }

@@ -23,10 +23,14 @@ const coll_param coll_aggregate_params[] = {
     {0},
 };
 
-/* Finds out whether all ranks gave good and equal arguments; the same outcome everywhere. */
-static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm) {
+/*
+ * Finds out whether all ranks gave good and equal arguments, and how many pairs there are at most;
+ * the same outcome everywhere.
+ */
+static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm, size_t *most_pairs) {
     int64_t value_bytes = pool ? (int64_t)coll_pool_value_bytes(pool) : 0;
-    const int64_t mine[] = {!pool, root, -(int64_t)root, value_bytes, -value_bytes};
+    int64_t pairs = pool ? (int64_t)COLL_Pool_size(pool) : 0;
+    const int64_t mine[] = {!pool, root, -(int64_t)root, value_bytes, -value_bytes, pairs};
     int64_t highest[sizeof mine / sizeof *mine];
     int code = coll_agree_highest(comm, sizeof mine / sizeof *mine, mine, highest);
     if (code != MPI_SUCCESS)
@@ -34,6 +38,7 @@ static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm) {
 
     int64_t any_null = highest[0], high_root = highest[1], low_root = -highest[2];
     int64_t most_bytes = highest[3], least_bytes = -highest[4];
+    *most_pairs = (size_t)highest[5] * (size_t)comm->ranks;
     if (any_null)
         return coll_error(MPI_ERR_ARG, "COLL_Aggregate: the pool is NULL on some rank");
     if (low_root < 0 || high_root >= comm->ranks)
@@ -55,12 +60,14 @@ static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm) {
 int coll_aggregate_run(COLL_Pool *pool, int root, coll_comm *comm,
                        const coll_aggregate_algorithm *choice, const coll_values *values,
                        COLL_Aggregate_stats *stats) {
-    int code = check_arguments(pool, root, comm);
+    size_t most_pairs;
+    int code = check_arguments(pool, root, comm, &most_pairs);
     if (code != MPI_SUCCESS)
         return code;
 
     COLL_Aggregate_stats measured = {0};
-    coll_aggregate_args args = {.pool = pool, .root = root, .comm = comm, .stats = &measured};
+    coll_aggregate_args args = {
+        .pool = pool, .root = root, .comm = comm, .most_pairs = most_pairs, .stats = &measured};
     coll_pool_restart_peak(pool);
     coll_values chosen = values ? *values : coll_values_default(&choice->base);
     code = choice->run(&args, &chosen);

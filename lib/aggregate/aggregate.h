@@ -10,6 +10,7 @@ typedef struct coll_aggregate_args {
     COLL_Pool *pool;
     int root;
     coll_comm *comm;
+    size_t most_pairs;           /* that a pool can come to hold; alike on all ranks */
     COLL_Aggregate_stats *stats; /* never NULL; run fills in its seconds and bytes_sent */
 } coll_aggregate_args;
 

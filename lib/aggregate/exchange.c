@@ -82,6 +82,16 @@ static bool create_buffers(coll_exchange *x) {
     return x->buffers && x->requests && x->peers && x->arriving && x->arrived;
 }
 
+/* As the user wants them, but no more memory than can ever be needed. */
+static void set_segments(coll_exchange *x, const coll_values *values) {
+    size_t most = x->args.most_pairs ? x->args.most_pairs : 1;
+    size_t pairs = values->at[COLL_AGGREGATE_SEGMENT] / x->pair_bytes;
+    x->segment_pairs = pairs < 1 ? 1 : pairs < most ? pairs : most;
+    size_t whole = most / x->segment_pairs, partners = (size_t)x->args.comm->ranks;
+    size_t window = values->at[COLL_AGGREGATE_WINDOW];
+    x->window = (int)(window < whole + partners ? window : whole + partners);
+}
+
 int coll_exchange_open(const coll_aggregate_args *args, const coll_values *values,
                        coll_exchange **exchange) {
     void *room;
@@ -91,10 +101,7 @@ int coll_exchange_open(const coll_aggregate_args *args, const coll_values *value
     coll_exchange *x = *exchange = room;
     *x = (coll_exchange){.args = *args};
     x->pair_bytes = coll_pool_pair_bytes(args->pool);
-    x->window = (int)values->at[COLL_AGGREGATE_WINDOW];
-    x->segment_pairs = values->at[COLL_AGGREGATE_SEGMENT] / x->pair_bytes;
-    if (x->segment_pairs == 0)
-        x->segment_pairs = 1;
+    set_segments(x, values);
     if (!create_layout(&args->comm->topo, &x->layout) || !create_buffers(x))
         x->error = MPI_ERR_NO_MEM;
     return MPI_SUCCESS;

@@ -1,8 +1,8 @@
 /*
  * What the stages of all aggregation algorithms have in common: pairs leave the pool for the
  * partners that a route names and those that arrive are merged, in bounded segments, with a window
- * of them in flight each way. Memory besides the pool: two windows of segments, and eight bytes for
- * every key that leaves.
+ * of them in flight each way. Memory besides the pool: two windows of segments, which are no larger
+ * than all data, and eight bytes for every key that leaves.
  *
  * First the partners tell each other how many pairs will come, so whatever goes wrong on one rank
  * later, the others know what to expect: a rank that can't merge goes on receiving and sending, and
