@@ -115,8 +115,10 @@ tests_interposed_calls_LDADD =
 tests_interposed_cost_LDADD =
 tests_interposed_ends_LDADD =
 tests_interposed_family_LDADD =
-tests_interposed_random_SOURCES = tests/interposed/random.c tests/generator.h
+tests_interposed_random_SOURCES = tests/interposed/random.c tests/interposed/persistent.h \
+	tests/generator.h
 tests_interposed_random_LDADD =
+tests_interposed_requests_SOURCES = tests/interposed/requests.c tests/interposed/persistent.h
 tests_interposed_requests_LDADD =
 if HAVE_MPICXX
 noinst_PROGRAMS += tests/interposed/bindings
@@ -139,7 +141,7 @@ endif
 CLEANFILES += callbacks_77.mod callbacks_90.mod callbacks_f08.mod
 # One that is linked with it. A static library leaves the last step of linking to the program.
 check_PROGRAMS += tests/linked.mpi
-tests_linked_mpi_SOURCES = tests/linked.c
+tests_linked_mpi_SOURCES = tests/linked.c tests/interposed/persistent.h
 tests_linked_mpi_LDADD = libcoll_pmpi.la
 if !SHARED
 tests_linked_mpi_LDFLAGS = $(AM_LDFLAGS) -Wl,@cdcp/pmpi/wrap.ld

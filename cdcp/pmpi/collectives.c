@@ -56,17 +56,38 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype t
     return code;
 }
 
-int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                        MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+/* MPI 4's name and what Open MPI called it before. */
+typedef int initialise(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                       MPI_Comm comm, MPI_Info info, MPI_Request *request);
+
+static int allreduce_init(initialise *below, const void *sendbuf, void *recvbuf, int count,
+                          MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                          MPI_Request *request) {
     comm = coll_dcp_comm(comm);
     if (!coll_dcp_takes(count, type, op, comm))
-        return PMPIX_Allreduce_init(sendbuf, recvbuf, count, type, op, comm, info, request);
+        return below(sendbuf, recvbuf, count, type, op, comm, info, request);
     coll_dcp_request *served;
     int code = coll_dcp_prepare(sendbuf, recvbuf, count, type, op, comm, &served);
     if (code == MPI_SUCCESS)
         *request = (MPI_Request)served;
     return coll_raise(comm, code);
 }
+
+#ifdef HAVE_MPI_ALLREDUCE_INIT
+int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                       MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    return allreduce_init(PMPI_Allreduce_init, sendbuf, recvbuf, count, type, op, comm, info,
+                          request);
+}
+#endif
+
+#ifdef HAVE_MPIX_ALLREDUCE_INIT
+int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    return allreduce_init(PMPIX_Allreduce_init, sendbuf, recvbuf, count, type, op, comm, info,
+                          request);
+}
+#endif
 
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
     comm = coll_dcp_comm(comm);
