@@ -49,6 +49,10 @@ same 3 use_mpi
 same 3 use_mpi_f08
 same 2 bindings
 same 3 family
+same 3 arguments
+coll_run 5 --dcp 2 --bcast chain --gather linear -- "$build/tests/interposed/arguments" ||
+    fail "arguments with --bcast and --gather"
+sort out | diff alone - || fail "arguments with --bcast and --gather"
 
 # Broadcasts and gathers go to libcoll from every language; they know their world.
 for program in calls mpif_h use_mpi use_mpi_f08; do
