@@ -35,7 +35,7 @@ int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
                    MPI_Op op, MPI_Comm comm, DCP_Request *request) {
     comm = coll_dcp_comm(comm);
     *request = DCP_REQUEST_NULL;
-    if (!coll_dcp_takes(count, type, op, comm))
+    if (!coll_dcp_sound(sendbuf, recvbuf, count) || !coll_dcp_takes(count, type, op, comm))
         return post_native(sendbuf, recvbuf, count, type, op, comm, request);
     coll_dcp_request *served;
     int code = coll_dcp_post(sendbuf, recvbuf, (int)count, type, op, comm, &served);

@@ -64,6 +64,16 @@ int coll_dcp_register(MPI_Comm comm);
 bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /*
+ * False for buffers that the MPI library refuses: it must get the call, whose error is its own.
+ * Ask before posting.
+ */
+static inline bool coll_dcp_sound(const void *sendbuf, const void *recvbuf, MPI_Count count) {
+    bool is_nowhere = count > 0 && (!sendbuf || !recvbuf);
+    bool is_same = count > 1 && sendbuf == recvbuf; /* a single element passes */
+    return recvbuf != MPI_IN_PLACE && !is_nowhere && !is_same;
+}
+
+/*
  * A posted allreduce, or a persistent one. Requests lie in one range of addresses, so that a caller
  * who hides them behind MPI_Request handles can tell them from MPI's own: coll_dcp_owns.
  */
@@ -82,9 +92,9 @@ static inline bool coll_dcp_owns(const void *request) {
 }
 
 /*
- * Posts an allreduce that coll_dcp_takes is true for. SENDBUF (or MPI_IN_PLACE) is read before it
- * returns; RECVBUF is written by the wait or test that completes the request. The posts on a
- * communicator must come in the same order on all its ranks; completion in any order.
+ * Posts an allreduce that coll_dcp_takes and coll_dcp_sound are true for. SENDBUF (or MPI_IN_PLACE)
+ * is read before it returns; RECVBUF is written by the wait or test that completes the request. The
+ * posts on a communicator must come in the same order on all its ranks; completion in any order.
  */
 int coll_dcp_post(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm, coll_dcp_request **request);

@@ -10,6 +10,7 @@
 #include "kmeans/agree.h"
 
 #include <mpi.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The largest feature, so that squared distances of as many features as may be are float32, too. */

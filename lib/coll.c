@@ -136,7 +136,21 @@ int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ran
     return MPI_SUCCESS;
 }
 
-static int check_bcast(MPI_Count count, MPI_Datatype type, int root, int ranks) {
+/* Describes this rank's data, of a committed type: the MPI library alone knows whether it is. */
+static int open_data(coll_comm *comm, coll_data *data, const void *buffer, MPI_Count count,
+                     MPI_Datatype type) {
+    int code = coll_data_open(data, (void *)buffer, count, type);
+    if (code == MPI_SUCCESS && !data->plain_bytes)
+        code = PMPI_Send(NULL, 0, type, MPI_PROC_NULL, 0, comm->private);
+    if (code == MPI_SUCCESS)
+        coll_shortcut_learn(comm, type, data);
+    return code;
+}
+
+static int check_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int root,
+                       int ranks) {
+    if (buffer == MPI_IN_PLACE)
+        return coll_error(MPI_ERR_BUFFER, "broadcast: MPI_IN_PLACE is no buffer");
     if (count < 0)
         return coll_error(MPI_ERR_COUNT, "broadcast of %lld elements", (long long)count);
     if (type == MPI_DATATYPE_NULL)
@@ -188,14 +202,12 @@ int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
     coll_comm *state;
     code = coll_comm_get(comm, &state);
     if (code == MPI_SUCCESS)
-        code = check_bcast(count, type, root, state->ranks);
+        code = check_bcast(buffer, count, type, root, state->ranks);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
 
     coll_data data;
-    code = coll_data_open(&data, buffer, count, type);
-    if (code == MPI_SUCCESS)
-        coll_shortcut_learn(state, type, &data);
+    code = open_data(state, &data, buffer, count, type);
     if (code == MPI_SUCCESS && data.bytes > 0 && state->ranks > 1)
         code = run_bcast(state, root, &data);
     coll_data_close(&data);
@@ -230,10 +242,8 @@ static int run_gather(coll_comm *comm, size_t bytes, const coll_gather_call *giv
 static int give(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Datatype type, bool even,
                 int root) {
     coll_data mine;
-    int code = coll_data_open(&mine, (void *)buffer, count, type);
+    int code = open_data(comm, &mine, buffer, count, type);
     coll_gather_call call = {.root = root, .mine = &mine, .type = type};
-    if (code == MPI_SUCCESS)
-        coll_shortcut_learn(comm, type, &mine);
     if (code == MPI_SUCCESS && (mine.bytes > 0 || !even))
         code = run_gather(comm, even ? mine.bytes : COLL_BYTES_UNKNOWN, &call);
     coll_data_close(&mine);
@@ -246,9 +256,7 @@ static int give_oneself(coll_comm *comm, const coll_blocks *blocks, int root, co
     if (buffer == MPI_IN_PLACE)
         return MPI_SUCCESS;
     coll_data mine, block = coll_blocks_at(blocks, root);
-    int code = coll_data_open(&mine, (void *)buffer, count, type);
-    if (code == MPI_SUCCESS)
-        coll_shortcut_learn(comm, type, &mine);
+    int code = open_data(comm, &mine, buffer, count, type);
     if (code == MPI_SUCCESS && mine.bytes > block.bytes)
         code = coll_error(MPI_ERR_TRUNCATE, "gather: %zu bytes of the root into a block of %zu",
                           mine.bytes, block.bytes);
@@ -288,6 +296,8 @@ static int check_gather(const void *buffer, MPI_Count count, MPI_Datatype type,
         return coll_error(MPI_ERR_TYPE, "gather of a null datatype");
     if (!is_root)
         return MPI_SUCCESS;
+    if (layout->buffer == MPI_IN_PLACE)
+        return coll_error(MPI_ERR_BUFFER, "gather into MPI_IN_PLACE, which is no buffer");
     if (layout->type == MPI_DATATYPE_NULL)
         return coll_error(MPI_ERR_TYPE, "gather into a null datatype");
     for (int rank = 0; rank < comm->ranks; rank++) {

@@ -181,6 +181,11 @@ static int read_settings(MPI_Comm comm, settings *found) {
     return code;
 }
 
+int coll_comm_check_settings(void) {
+    settings ignored = {.code = MPI_SUCCESS};
+    return read_settings(MPI_COMM_SELF, &ignored);
+}
+
 /* Rank 0 reads the settings and all take them, its errors included. */
 static int agree_on_settings(MPI_Comm comm, coll_comm *state, settings *agreed) {
     memset(agreed, 0, sizeof *agreed);

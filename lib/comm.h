@@ -126,6 +126,12 @@ typedef struct coll_comm {
  */
 int coll_comm_get(MPI_Comm comm, coll_comm **state);
 
+/*
+ * The error that the settings of this process's environment give every communicator on first use,
+ * or MPI_SUCCESS; files that they name are not looked at. Local.
+ */
+int coll_comm_check_settings(void);
+
 /* The state of COMM if this thread has asked for it last and it is not broken, else NULL. Local. */
 coll_comm *coll_comm_recent(MPI_Comm comm);
 

@@ -43,6 +43,8 @@ int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype 
     int code = plain(type, &size, &is_plain);
     if (code != MPI_SUCCESS)
         return code;
+    if (is_plain && !buffer && count > 0)
+        return coll_error(MPI_ERR_BUFFER, "%lld elements at a null address", (long long)count);
     if (is_plain) {
         data->plain_bytes = size;
         data->base = buffer;

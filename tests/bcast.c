@@ -212,6 +212,15 @@ START_TEST(bad_arguments_are_errors_of_the_communicator) {
                    "count -1");
     harness_assert(harness_class(COLL_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, comm)) == MPI_ERR_TYPE,
                    "null type");
+    harness_assert(harness_class(COLL_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, comm)) == MPI_ERR_BUFFER,
+                   "in place");
+    harness_assert(harness_class(COLL_Bcast(NULL, 1, MPI_INT, 0, comm)) == MPI_ERR_BUFFER,
+                   "null buffer");
+    MPI_Datatype uncommitted;
+    MPI_Type_contiguous(1, MPI_INT, &uncommitted);
+    harness_assert(harness_class(COLL_Bcast(&value, 1, uncommitted, 0, comm)) == MPI_ERR_TYPE,
+                   "uncommitted type");
+    MPI_Type_free(&uncommitted);
     harness_assert(harness_class(COLL_Set(comm, "bcast", "nonsense")) == MPI_ERR_ARG,
                    "unknown name");
     harness_assert(harness_class(COLL_Set(comm, "scatter", "auto")) == MPI_ERR_ARG,

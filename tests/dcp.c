@@ -329,6 +329,16 @@ START_TEST(communicators) {
 }
 END_TEST
 
+/* Wrong buffers are errors, whoever would take the rest. Open MPI raises them on MPI_COMM_WORLD. */
+static bool refuses_wrong_buffers(MPI_Comm app, int data[2]) {
+    DCP_Request request;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int in_place = DCP_IAllreduce(data, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, app, &request);
+    int aliased = DCP_IAllreduce(data, data, 2, MPI_INT, MPI_SUM, app, &request);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    return in_place != MPI_SUCCESS && aliased != MPI_SUCCESS && request == DCP_REQUEST_NULL;
+}
+
 /* What DCPs don't take, and the calls of coll.h whoever takes them. */
 static bool public_calls(MPI_Comm app, void *context) {
     (void)context;
@@ -353,7 +363,7 @@ static bool public_calls(MPI_Comm app, void *context) {
         good = good && DCP_Wait(&request) == MPI_SUCCESS && request == DCP_REQUEST_NULL &&
                to[count - 1] == ranks * (ranks - 1) / 2;
     }
-    return good;
+    return good && refuses_wrong_buffers(app, from);
 }
 
 START_TEST(api) {

@@ -370,6 +370,15 @@ START_TEST(bad_arguments_are_errors_of_the_communicator) {
     code = world_rank ? COLL_Gather(MPI_IN_PLACE, 1, MPI_INT, NULL, 1, MPI_INT, 0, comm) : 0;
     harness_assert(!world_rank || harness_class(code) == MPI_ERR_BUFFER,
                    "in place, but not at the root");
+    code = world_rank ? 0 : COLL_Gather(&one, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, 0, comm);
+    harness_assert(world_rank || harness_class(code) == MPI_ERR_BUFFER, "into in place");
+    code = COLL_Gather(NULL, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
+    harness_assert(harness_class(code) == MPI_ERR_BUFFER, "null buffer");
+    MPI_Datatype uncommitted;
+    MPI_Type_contiguous(1, MPI_INT, &uncommitted);
+    code = COLL_Gather(&one, 1, uncommitted, all, 1, MPI_INT, 0, comm);
+    MPI_Type_free(&uncommitted);
+    harness_assert(harness_class(code) == MPI_ERR_TYPE, "uncommitted type");
     code = COLL_Set(comm, "gather", "credit:run=0");
     harness_assert(harness_class(code) == MPI_ERR_ARG, "run of 0");
     code = COLL_Gather(&one, 1, MPI_INT, all, 1, MPI_INT, 0, comm);

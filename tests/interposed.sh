@@ -49,6 +49,10 @@ same 3 use_mpi
 same 3 use_mpi_f08
 same 2 bindings
 same 3 family
+same 3 arguments
+coll_run 5 --dcp 2 --bcast chain --gather linear -- "$build/tests/interposed/arguments" ||
+    fail "arguments with --bcast and --gather"
+sort out | diff alone - || fail "arguments with --bcast and --gather"
 
 # Broadcasts and gathers go to libcoll from every language; they know their world.
 for program in calls mpif_h use_mpi use_mpi_f08; do
@@ -84,9 +88,17 @@ refuses "COLL_DCP=0" 4 --dcp 0 -- "$calls"
 refuses "3 of 3" 3 --dcp 3 -- "$calls"
 refuses "COLL_DCP=9" 3 --dcp 9 -- "$calls"
 refuses "COLL_DPC" 3 -x COLL_DPC=2 -- "$calls"
+refuses "COLL_BCAST=nosuch" 3 --bcast nosuch -- "$calls"
+refuses "COLL_GATHER=linear:x=3" 3 --gather linear:x=3 -- "$calls"
+refuses "COLL_TIMEOUT=soon" 3 -x COLL_TIMEOUT=soon -- "$calls"
 refuses "needs a value" 3 --dcp -- "$calls"
 refuses "no program" 3 --dcp 1
 "$build/coll-run" --dcp 1 -- "$calls" 2>&1 | grep -q "how many ranks" || fail "no ranks are named"
+(
+    unset OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+    [ "$(id -u)" != 0 ] || refuses "set OMPI_ALLOW_RUN_AS_ROOT=1" 3 -- "$calls"
+    coll_run 3 --allow-run-as-root -- "$calls" || fail "root by an option"
+) || exit 1
 [ ! -f "$build/.libs/libother.so" ] ||
     LD_PRELOAD="$build/.libs/libother.so" refuses "SomeMPI" 3 --dcp 1 -- "$calls"
 

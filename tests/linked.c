@@ -5,9 +5,9 @@
  */
 #include "config.h"
 
+#include "tests/interposed/persistent.h"
+
 #include <mpi.h>
-/* It needs the other first. */
-#include <mpi-ext.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void arrays(void) {
 static void persistent(void) {
     int one = 1, sum;
     MPI_Request request;
-    MPIX_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    ALLREDUCE_INIT(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
     for (int i = 0; i < 3; i++) {
         sum = 0;
         MPI_Start(&request);

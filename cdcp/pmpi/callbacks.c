@@ -59,8 +59,18 @@ coll_callbacks_attribute *coll_callbacks_keep_attribute(coll_callbacks_attribute
         return NULL;
     *record = attribute;
     pthread_mutex_lock(&lock);
+    record->number = attributes ? attributes->number + 1 : 0;
     record->next = attributes;
     attributes = record;
+    pthread_mutex_unlock(&lock);
+    return record;
+}
+
+const coll_callbacks_attribute *coll_callbacks_attribute_at(MPI_Fint number) {
+    pthread_mutex_lock(&lock);
+    const coll_callbacks_attribute *record = attributes;
+    while (record->number != number)
+        record = record->next;
     pthread_mutex_unlock(&lock);
     return record;
 }

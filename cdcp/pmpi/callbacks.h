@@ -21,10 +21,14 @@ typedef struct coll_callbacks_attribute {
     coll_function *copy, *delete;
     void *c_extra;          /* C's, or */
     MPI_Aint fortran_extra; /* Fortran's */
+    MPI_Fint number;        /* of this record; set by coll_callbacks_keep_attribute */
     struct coll_callbacks_attribute *next;
 } coll_callbacks_attribute;
 
 /* A record that lives as long as the program, or NULL: no memory. */
 coll_callbacks_attribute *coll_callbacks_keep_attribute(coll_callbacks_attribute attribute);
+
+/* The record that has NUMBER, which must be one that was given. */
+const coll_callbacks_attribute *coll_callbacks_attribute_at(MPI_Fint number);
 
 #endif

@@ -13,6 +13,11 @@
 
 coll_route coll_routed;
 
+static bool is_served(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype type,
+                      MPI_Op op, MPI_Comm comm) {
+    return coll_dcp_sound(sendbuf, recvbuf, count) && coll_dcp_takes(count, type, op, comm);
+}
+
 /* Posts to a dedicated processor and waits. */
 static int allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm) {
@@ -28,7 +33,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype ty
                   MPI_Comm comm) {
     comm = coll_dcp_comm(comm);
     coll_account_enter(COLL_ACCOUNT_collective);
-    int code = coll_dcp_takes(count, type, op, comm)
+    int code = is_served(sendbuf, recvbuf, count, type, op, comm)
                    ? allreduce(sendbuf, recvbuf, count, type, op, comm)
                    : PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
     coll_account_leave(COLL_ACCOUNT_collective);
@@ -49,24 +54,45 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype t
                    MPI_Comm comm, MPI_Request *request) {
     comm = coll_dcp_comm(comm);
     coll_account_enter(COLL_ACCOUNT_collective);
-    int code = coll_dcp_takes(count, type, op, comm)
+    int code = is_served(sendbuf, recvbuf, count, type, op, comm)
                    ? iallreduce(sendbuf, recvbuf, count, type, op, comm, request)
                    : PMPI_Iallreduce(sendbuf, recvbuf, count, type, op, comm, request);
     coll_account_leave(COLL_ACCOUNT_collective);
     return code;
 }
 
-int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                        MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+/* MPI 4's name and what Open MPI called it before. */
+typedef int initialise(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                       MPI_Comm comm, MPI_Info info, MPI_Request *request);
+
+static int allreduce_init(initialise *below, const void *sendbuf, void *recvbuf, int count,
+                          MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                          MPI_Request *request) {
     comm = coll_dcp_comm(comm);
-    if (!coll_dcp_takes(count, type, op, comm))
-        return PMPIX_Allreduce_init(sendbuf, recvbuf, count, type, op, comm, info, request);
+    if (!is_served(sendbuf, recvbuf, count, type, op, comm))
+        return below(sendbuf, recvbuf, count, type, op, comm, info, request);
     coll_dcp_request *served;
     int code = coll_dcp_prepare(sendbuf, recvbuf, count, type, op, comm, &served);
     if (code == MPI_SUCCESS)
         *request = (MPI_Request)served;
     return coll_raise(comm, code);
 }
+
+#ifdef HAVE_MPI_ALLREDUCE_INIT
+int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                       MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    return allreduce_init(PMPI_Allreduce_init, sendbuf, recvbuf, count, type, op, comm, info,
+                          request);
+}
+#endif
+
+#ifdef HAVE_MPIX_ALLREDUCE_INIT
+int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    return allreduce_init(PMPIX_Allreduce_init, sendbuf, recvbuf, count, type, op, comm, info,
+                          request);
+}
+#endif
 
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
     comm = coll_dcp_comm(comm);

@@ -9,6 +9,7 @@
 #include "cdcp/pmpi/account.h"
 #include "cdcp/pmpi/collectives.h"
 #include "cdcp/pmpi/world.h"
+#include "lib/comm.h"
 #include "lib/env.h"
 #include "lib/error.h"
 
@@ -86,11 +87,11 @@ static int ask_user(user_word *word) {
     *word = (user_word){.problem = ""};
     if (rank == 0) {
         const char *dcp = coll_env("COLL_DCP");
-        int bad = coll_env_check();
-        if (bad == MPI_SUCCESS)
-            bad = coll_env_switch("COLL_TRACE", &word->trace);
-        if (bad != MPI_SUCCESS)
-            PMPI_Error_string(bad, word->problem, &length);
+        int wrong = coll_comm_check_settings();
+        if (wrong == MPI_SUCCESS)
+            wrong = coll_env_switch("COLL_TRACE", &word->trace);
+        if (wrong != MPI_SUCCESS)
+            PMPI_Error_string(wrong, word->problem, &length);
         snprintf(word->dcp, sizeof word->dcp, "%s", dcp ? dcp : "");
         word->bcast = coll_env("COLL_BCAST");
         word->gather = coll_env("COLL_GATHER");

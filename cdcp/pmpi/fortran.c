@@ -134,3 +134,42 @@ void mpi_comm_create_keyval_(copy_function *copy, delete_function *delete, MPI_F
                              MPI_Aint *extra, MPI_Fint *code) {
     ompi_comm_create_keyval_f(copy, delete, keyval, extra, code);
 }
+
+/* MPI-1's have INTEGERs for addresses: a record's number takes the place of its address. */
+typedef void copy_function_1(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *extra, MPI_Fint *from,
+                             MPI_Fint *to, MPI_Fint *flag, MPI_Fint *code);
+typedef void delete_function_1(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *extra,
+                               MPI_Fint *code);
+typedef void create_keyval_1(copy_function_1 *copy, delete_function_1 *delete, MPI_Fint *keyval,
+                             MPI_Fint *extra, MPI_Fint *code);
+create_keyval_1 mpi_keyval_create_;
+
+static void on_copy_1(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *number, MPI_Fint *from,
+                      MPI_Fint *to, MPI_Fint *flag, MPI_Fint *code) {
+    const coll_callbacks_attribute *attribute = coll_callbacks_attribute_at(*number);
+    MPI_Fint seen = shown(*comm), extra = (MPI_Fint)attribute->fortran_extra;
+    ((copy_function_1 *)attribute->copy)(&seen, keyval, &extra, from, to, flag, code);
+}
+
+static void on_delete_1(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *number,
+                        MPI_Fint *code) {
+    const coll_callbacks_attribute *attribute = coll_callbacks_attribute_at(*number);
+    MPI_Fint seen = shown(*comm), extra = (MPI_Fint)attribute->fortran_extra;
+    ((delete_function_1 *)attribute->delete)(&seen, keyval, value, &extra, code);
+}
+
+void mpi_keyval_create_(copy_function_1 *copy, delete_function_1 *delete, MPI_Fint *keyval,
+                        MPI_Fint *extra, MPI_Fint *code) {
+    create_keyval_1 *below;
+    *(void **)&below = dlsym(RTLD_NEXT, "mpi_keyval_create_");
+    if (coll_dcp_substituted.app == MPI_COMM_NULL) {
+        below(copy, delete, keyval, extra, code);
+        return;
+    }
+    coll_callbacks_attribute *attribute = coll_callbacks_keep_attribute((coll_callbacks_attribute){
+        .copy = (coll_function *)copy, .delete = (coll_function *)delete, .fortran_extra = *extra});
+    if (attribute)
+        below(on_copy_1, on_delete_1, keyval, &attribute->number, code);
+    else if (code)
+        *code = MPI_ERR_NO_MEM;
+}

@@ -20,6 +20,7 @@ pmpi_by_hand = \
 	cdcp/pmpi/account.c \
 	cdcp/pmpi/callbacks.c \
 	cdcp/pmpi/collectives.c \
+	cdcp/pmpi/cplusplus.c \
 	cdcp/pmpi/entry.c \
 	cdcp/pmpi/fortran.c \
 	cdcp/pmpi/request_arrays.c \

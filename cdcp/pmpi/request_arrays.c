@@ -13,7 +13,7 @@
 #include <string.h>
 
 static bool any_ours(int count, const MPI_Request requests[]) {
-    if (coll_dcp_arena.size == 0)
+    if (coll_dcp_arena.size == 0 || !requests)
         return false;
     for (int i = 0; i < count; i++)
         if (coll_requests_own(requests[i]))

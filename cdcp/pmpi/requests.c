@@ -41,7 +41,7 @@ static int complete_alone(MPI_Request *request, MPI_Status *status) {
 }
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
-    if (coll_requests_own(*request))
+    if (coll_requests_own_at(request))
         return complete_alone(request, status);
     coll_account_enter(COLL_ACCOUNT_point);
     int code = PMPI_Wait(request, status);
@@ -50,7 +50,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
 }
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
-    if (coll_requests_own(*request)) {
+    if (coll_requests_own_at(request)) {
         *flag = coll_dcp_ready(coll_requests_served(*request));
         return *flag ? complete_alone(request, status) : MPI_SUCCESS;
     }
@@ -71,7 +71,7 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
 
 /* An active collective must be completed by a wait or test: MPI 3.1, section 5.12. */
 int MPI_Request_free(MPI_Request *request) {
-    if (!coll_requests_own(*request))
+    if (!coll_requests_own_at(request))
         return PMPI_Request_free(request);
     coll_dcp_request *served = coll_requests_served(*request);
     MPI_Comm comm = coll_dcp_request_comm(served);
@@ -82,13 +82,13 @@ int MPI_Request_free(MPI_Request *request) {
 }
 
 int MPI_Cancel(MPI_Request *request) {
-    return coll_requests_own(*request)
+    return coll_requests_own_at(request)
                ? coll_raise(coll_dcp_request_comm(coll_requests_served(*request)), MPI_ERR_REQUEST)
                : PMPI_Cancel(request);
 }
 
 int MPI_Start(MPI_Request *request) {
-    if (!coll_requests_own(*request))
+    if (!coll_requests_own_at(request))
         return PMPI_Start(request);
     coll_account_enter(COLL_ACCOUNT_collective);
     coll_account_served();

@@ -11,6 +11,11 @@ static inline bool coll_requests_own(MPI_Request request) {
     return coll_dcp_owns((const void *)request);
 }
 
+/* Whether there is one of ours; a null pointer is the MPI library's to report. */
+static inline bool coll_requests_own_at(const MPI_Request *request) {
+    return request && coll_requests_own(*request);
+}
+
 static inline coll_dcp_request *coll_requests_served(MPI_Request request) {
     return (coll_dcp_request *)request;
 }

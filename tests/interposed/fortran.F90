@@ -21,7 +21,7 @@ module CALLBACKS
 #if BINDING == 77
     include 'mpif.h'
 #endif
-    integer :: errors_on_world = 0, copies_of_world = 0
+    integer :: errors_on_world = 0, copies_of_world = 0, deletions = 0
 contains
     subroutine on_error(comm, code)
         HANDLE(Comm) :: comm
@@ -46,6 +46,25 @@ contains
         integer(MPI_ADDRESS_KIND) :: extra, value
         ierr = MPI_SUCCESS
     end subroutine
+
+#if BINDING != 8
+    ! As MPI-1 has them.
+    subroutine on_copy_1(comm, keyval, extra, value, copy, flag, ierr)
+        integer :: comm, keyval, extra, value, copy, ierr
+        logical :: flag
+        if (comm == MPI_COMM_WORLD .and. extra == 12) copies_of_world = copies_of_world + 1
+        copy = value + 1
+        flag = .true.
+        ierr = MPI_SUCCESS
+    end subroutine
+
+    ! Open MPI 4 doesn't tell it which communicator.
+    subroutine on_delete_1(comm, keyval, value, extra, ierr)
+        integer :: comm, keyval, value, extra, ierr
+        if (extra == 12) deletions = deletions + 1
+        ierr = MPI_SUCCESS
+    end subroutine
+#endif
 end module
 
 program main
@@ -61,6 +80,9 @@ program main
     call requests()
     call communicators()
     call attributes()
+#if BINDING != 8
+    call attributes_1()
+#endif
     call errors()
     call MPI_Finalize(ierr)
 
@@ -182,6 +204,23 @@ contains
         call MPI_Comm_delete_attr(MPI_COMM_WORLD, keyval, ierr)
         call MPI_Comm_free_keyval(keyval, ierr)
     end subroutine
+
+#if BINDING != 8
+    subroutine attributes_1()
+        integer :: dup, keyval, value, another
+        logical :: flag
+        call MPI_Keyval_create(on_copy_1, on_delete_1, another, 13, ierr)
+        call MPI_Keyval_create(on_copy_1, on_delete_1, keyval, 12, ierr)
+        call MPI_Attr_put(MPI_COMM_WORLD, keyval, 7, ierr)
+        call MPI_Comm_dup(MPI_COMM_WORLD, dup, ierr)
+        call MPI_Attr_get(dup, keyval, value, flag, ierr)
+        call MPI_Comm_free(dup, ierr)
+        call MPI_Attr_delete(MPI_COMM_WORLD, keyval, ierr)
+        if (rank == 0) print *, 'attribute of MPI-1', flag, value, copies_of_world, deletions
+        call MPI_Keyval_free(keyval, ierr)
+        call MPI_Keyval_free(another, ierr)
+    end subroutine
+#endif
 
     subroutine errors()
         HANDLE(Errhandler) :: handler

@@ -7,10 +7,9 @@
  *   random [PROGRAMS [SEED]]     programs of SEED, SEED + 1, ...
  */
 #include "tests/generator.h"
+#include "tests/interposed/persistent.h"
 
 #include <mpi.h>
-/* It needs the other first. */
-#include <mpi-ext.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -296,9 +295,8 @@ static void begin_program(uint64_t number) {
     for (int i = 0; i < REQUESTS; i++)
         requests[i] = MPI_REQUEST_NULL;
     for (int i = PERSISTENT; i < REQUESTS; i++)
-        MPIX_Allreduce_init(from[i], to[i], FEW, operands[i - PERSISTENT].type,
-                            operands[i - PERSISTENT].op, MPI_COMM_WORLD, MPI_INFO_NULL,
-                            &requests[i]);
+        ALLREDUCE_INIT(from[i], to[i], FEW, operands[i - PERSISTENT].type,
+                       operands[i - PERSISTENT].op, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[i]);
 }
 
 static void end_program(void) {

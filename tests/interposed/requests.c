@@ -2,9 +2,9 @@
  * Requests of allreduces among those of messages, in every call that completes requests, and
  * persistent ones. Every rank prints what it saw: with and without dedicated processors the same.
  */
+#include "tests/interposed/persistent.h"
+
 #include <mpi.h>
-/* It needs the other first. */
-#include <mpi-ext.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -134,11 +134,10 @@ static void persistent(void) {
     int mine = 0, sum = 0, real_sum = 0, from = -1, flag;
     MPI_Request requests[3];
     MPI_Status status;
-    MPIX_Allreduce_init(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
-                        &requests[0]);
+    ALLREDUCE_INIT(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
     MPI_Recv_init(&from, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, &requests[1]);
-    MPIX_Allreduce_init(MPI_IN_PLACE, &real_sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
-                        &requests[2]);
+    ALLREDUCE_INIT(MPI_IN_PLACE, &real_sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                   &requests[2]);
     for (int turn = 1; turn <= 3; turn++) {
         mine = rank * turn;
         real_sum = 1;

@@ -1,0 +1,118 @@
+/*
+ * Wrong arguments, which the MPI library reports and nobody else may take for right. Every rank
+ * prints the classes of the errors that it got: whoever runs its collectives, the same.
+ */
+#include "tests/interposed/persistent.h"
+
+#include <mpi.h>
+#include <stdio.h>
+
+static int rank, ranks, values[64], results[64];
+static MPI_Datatype uncommitted;
+static MPI_Request request;
+
+static void say(const char *what, int code) {
+    int class = code;
+    if (code != MPI_SUCCESS)
+        MPI_Error_class(code, &class);
+    printf("%d: %s: error class %d\n", rank, what, class);
+}
+
+/* What MPI libraries give different classes to. */
+static void refuse(const char *what, int code) {
+    printf("%d: %s: refused %d\n", rank, what, code != MPI_SUCCESS);
+}
+
+/* An allreduce by all calls that begin one. */
+static void reduce(const char *what, const void *from, void *to, int count, MPI_Datatype type,
+                   MPI_Op op, MPI_Comm comm) {
+    printf("%d: allreduce, iallreduce, allreduce_init of %s\n", rank, what);
+    say(what, MPI_Allreduce(from, to, count, type, op, comm));
+    say(what, MPI_Iallreduce(from, to, count, type, op, comm, &request));
+    say(what, ALLREDUCE_INIT(from, to, count, type, op, comm, MPI_INFO_NULL, &request));
+}
+
+static void reductions(MPI_Comm comm) {
+    reduce("in place into in place", MPI_IN_PLACE, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm);
+    reduce("a result in place", values, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm);
+    reduce("its own buffer", values, values, 2, MPI_INT, MPI_SUM, comm);
+    reduce("less than nothing", values, results, -1, MPI_INT, MPI_SUM, comm);
+    reduce("no type", values, results, 1, MPI_DATATYPE_NULL, MPI_SUM, comm);
+    reduce("an uncommitted type", values, results, 1, uncommitted, MPI_SUM, comm);
+    reduce("no operation", values, results, 1, MPI_INT, MPI_OP_NULL, comm);
+    reduce("an operation of other types", values, results, 1, MPI_DOUBLE, MPI_BAND, comm);
+    reduce("no communicator", values, results, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL);
+}
+
+static void bcasts(MPI_Comm comm) {
+    refuse("bcast in place", MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, comm));
+    say("bcast of less than nothing", MPI_Bcast(values, -1, MPI_INT, 0, comm));
+    say("bcast of no type", MPI_Bcast(values, 1, MPI_DATATYPE_NULL, 0, comm));
+    say("bcast of an uncommitted type", MPI_Bcast(values, 1, uncommitted, 0, comm));
+    say("bcast from beyond", MPI_Bcast(values, 1, MPI_INT, ranks, comm));
+    say("bcast from before", MPI_Bcast(values, 1, MPI_INT, -1, comm));
+    say("bcast of nothing from beyond", MPI_Bcast(values, 0, MPI_INT, ranks, comm));
+    say("bcast to nobody", MPI_Bcast(values, 1, MPI_INT, 0, MPI_COMM_NULL));
+    say("bcast as it should be", MPI_Bcast(values, 1, MPI_INT, 0, comm));
+}
+
+static void gathers(MPI_Comm comm) {
+    MPI_Datatype none = MPI_DATATYPE_NULL;
+    int *from = values, *to = results;
+    say("gather of less than nothing", MPI_Gather(from, -1, MPI_INT, to, -1, MPI_INT, 0, comm));
+    say("gather of no type", MPI_Gather(from, 1, none, to, 1, none, 0, comm));
+    say("gather of an uncommitted type",
+        MPI_Gather(from, 1, uncommitted, to, 1, uncommitted, 0, comm));
+    say("gather beyond", MPI_Gather(from, 1, MPI_INT, to, 1, MPI_INT, ranks, comm));
+    say("gather before", MPI_Gather(from, 1, MPI_INT, to, 1, MPI_INT, -1, comm));
+    say("gather from nobody", MPI_Gather(from, 1, MPI_INT, to, 1, MPI_INT, 0, MPI_COMM_NULL));
+    say("gather as it should be", MPI_Gather(from, 1, MPI_INT, to, 1, MPI_INT, 0, comm));
+}
+
+/* What is wrong at the root alone, where no other rank waits for it. */
+static void gathers_alone(MPI_Comm alone) {
+    int *from = values, *to = results;
+    refuse("gather into in place",
+           MPI_Gather(from, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, 0, alone));
+    say("gather of less", MPI_Gather(from, 1, MPI_INT, to, -1, MPI_INT, 0, alone));
+    say("gather to no type", MPI_Gather(from, 1, MPI_INT, to, 1, MPI_DATATYPE_NULL, 0, alone));
+}
+
+/* None, while there is one whose turn has not come. */
+static void requests(void) {
+    int index, flag;
+    MPI_Iallreduce(values, results, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    say("wait", MPI_Wait(NULL, MPI_STATUS_IGNORE));
+    say("test", MPI_Test(NULL, &flag, MPI_STATUS_IGNORE));
+    say("start", MPI_Start(NULL));
+    say("cancel", MPI_Cancel(NULL));
+    say("free", MPI_Request_free(NULL));
+    say("waitall", MPI_Waitall(1, NULL, MPI_STATUSES_IGNORE));
+    say("waitall of less than none", MPI_Waitall(-1, &request, MPI_STATUSES_IGNORE));
+    say("waitany", MPI_Waitany(1, NULL, &index, MPI_STATUS_IGNORE));
+    say("startall", MPI_Startall(1, NULL));
+    say("wait as it should be", MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+int main(int argc, char **argv) {
+    MPI_Comm copy, alone;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &alone);
+    MPI_Comm_set_errhandler(alone, MPI_ERRORS_RETURN);
+    MPI_Type_contiguous(1, MPI_INT, &uncommitted);
+    reductions(MPI_COMM_WORLD);
+    reductions(copy);
+    bcasts(copy);
+    gathers(copy);
+    gathers_alone(alone);
+    requests();
+    MPI_Type_free(&uncommitted);
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&alone);
+    MPI_Finalize();
+    return 0;
+}
