@@ -58,6 +58,7 @@ check_PROGRAMS += \
 	tests/dcp_random.mpi \
 	tests/gather.mpi \
 	tests/info.mpi \
+	tests/errors.mpi \
 	tests/faults.mpi \
 	tests/guard.mpi \
 	tests/kmeans.mpi \
@@ -83,6 +84,7 @@ tests_dcp_mpi_SOURCES = tests/dcp.c tests/dcp_run.c tests/dcp_run.h
 tests_dcp_random_mpi_SOURCES = tests/dcp_random.c tests/dcp_run.c tests/dcp_run.h tests/generator.h
 tests_gather_mpi_SOURCES = tests/gather.c
 tests_info_mpi_SOURCES = tests/info.c
+tests_errors_mpi_SOURCES = tests/errors.c
 tests_faults_mpi_SOURCES = tests/faults.c
 tests_guard_mpi_SOURCES = tests/guard.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
@@ -121,14 +123,18 @@ tests_hlot_follow_LDADD = libcoll_core.la
 
 # Programs as they are, which know nothing of libcoll: tests/interposed.sh runs them under its wrapper.
 if HAVE_PMPI
-noinst_PROGRAMS += tests/interposed/calls tests/interposed/cost tests/interposed/ends \
-	tests/interposed/family tests/interposed/random tests/interposed/requests
+noinst_PROGRAMS += tests/interposed/arguments tests/interposed/calls tests/interposed/cost \
+	tests/interposed/ends tests/interposed/family tests/interposed/random tests/interposed/requests
+tests_interposed_arguments_SOURCES = tests/interposed/arguments.c tests/interposed/persistent.h
+tests_interposed_arguments_LDADD =
 tests_interposed_calls_LDADD =
 tests_interposed_cost_LDADD =
 tests_interposed_ends_LDADD =
 tests_interposed_family_LDADD =
-tests_interposed_random_SOURCES = tests/interposed/random.c tests/generator.h
+tests_interposed_random_SOURCES = tests/interposed/random.c tests/interposed/persistent.h \
+	tests/generator.h
 tests_interposed_random_LDADD =
+tests_interposed_requests_SOURCES = tests/interposed/requests.c tests/interposed/persistent.h
 tests_interposed_requests_LDADD =
 if HAVE_MPICXX
 noinst_PROGRAMS += tests/interposed/bindings
@@ -151,7 +157,7 @@ endif
 CLEANFILES += callbacks_77.mod callbacks_90.mod callbacks_f08.mod
 # One that is linked with it. A static library leaves the last step of linking to the program.
 check_PROGRAMS += tests/linked.mpi
-tests_linked_mpi_SOURCES = tests/linked.c
+tests_linked_mpi_SOURCES = tests/linked.c tests/interposed/persistent.h
 tests_linked_mpi_LDADD = libcoll_pmpi.la
 if !SHARED
 tests_linked_mpi_LDFLAGS = $(AM_LDFLAGS) -Wl,@cdcp/pmpi/wrap.ld
