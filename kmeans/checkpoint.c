@@ -2,7 +2,7 @@
 
 #include "kmeans/checkpoint.h"
 
-#include "kmeans/output.h"
+#include "app/output.h"
 #include "kmeans/rows.h"
 #include "lib/crc32c.h"
 
@@ -95,7 +95,7 @@ static bool lock_directory(km_checkpoint *checkpoint, bool existing, struct prob
     /* Some file systems have no locks; those go without. */
     if (flock(checkpoint->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return problem_set(problem, "%s: is in use by another run", checkpoint->directory);
-    return output_check(checkpoint->path, NULL, 0, problem);
+    return output_check(checkpoint->path, problem);
 }
 
 bool km_checkpoint_open(km_checkpoint *checkpoint, const char *directory, bool existing,

@@ -92,7 +92,7 @@ rm -f c2.npy a2.npy c3.npy a3.npy
 # Results replace older ones.
 run 2 --k 12 --seed 2 points.txt --centroids c.npy --assign a.npy --tolerance 1000 || fail "tolerance"
 grep -q '^1 iteration ' out || fail "a tolerance stops at once"
-test "$(find . -name '*.npy*' | wc -l)" = 2 || fail "temporary files are left"
+test "$(find . -name '*.npy*' -o -name '.*.coll-*' | wc -l)" = 2 || fail "temporary files are left"
 
 # Other starts and stops: the same bits at any number of ranks, and points that stay on disk.
 for start in k-means++ 'k-means||:rounds=3' 'k-means||:memory=100' afk-mc2:chain=20 file:c.npy; do
@@ -163,7 +163,28 @@ refuses "--k K is missing" points.txt $to
 refuses "a file of points is missing" --k 2 $to
 refuses "--centroids FILE is missing" --k 2 points.txt --assign results/a.npy
 refuses "--assign FILE is missing" --k 2 points.txt --centroids results/c.npy
-refuses "name the same file" --k 2 points.txt --centroids results/c --assign results/c
+for other in results/c ./results/c results/../results/c; do
+    refuses "--centroids results/c and --assign $other name the same file" \
+        --k 2 points.txt --centroids results/c --assign $other
+done
+refuses "--assign results/a.npy and --json ./results/a.npy name the same file" \
+    --k 2 points.txt $to --json ./results/a.npy
+ln -s points.txt link.txt
+ln points.txt hard.txt
+mkdir folder
+cp points.txt folder/a.txt
+cp points.txt kept.txt
+for output in points.txt ./points.txt link.txt hard.txt; do
+    refuses "--json $output: is also read, as POINTS points.txt" --k 2 points.txt $to --json $output
+done
+refuses "--json folder/a.txt: is also read, as POINTS folder/a.txt" --k 2 folder $to --json folder/a.txt
+refuses "--centroids c.npy: is also read, as --start file: c.npy" \
+    --k 12 points.txt --start file:c.npy --centroids c.npy --assign results/a.npy
+cmp points.txt kept.txt || fail "points are gone"
+rm -r link.txt hard.txt
+# A failure leaves an old file as it was.
+refuses "--k 601: there are only 600 points" --k 601 points.txt $to --json kept.txt
+cmp points.txt kept.txt || fail "an old file is touched by a failure"
 refuses "option --k needs a value" points.txt $to --k
 refuses "unknown option --clusters" --clusters 2 points.txt $to
 refuses "--iterations -1: a number" --k 2 --iterations -1 points.txt $to
@@ -173,7 +194,7 @@ refuses "--seed -1: a number" --k 2 --seed -1 points.txt $to
 refuses "nowhere/c.npy: can't be written: directory nowhere: No such file" \
     --k 2 points.txt --centroids nowhere/c.npy --assign results/a.npy
 refuses "nowhere/j: can't be written" --k 2 points.txt $to --json nowhere/j
-refuses "c.npy: can't be written: it is also read" --k 2 c.npy --centroids c.npy \
+refuses "--centroids c.npy: is also read, as POINTS c.npy" --k 2 c.npy --centroids c.npy \
     --assign results/a.npy
 refuses "/dev/full: can't be written" --k 2 points.txt --centroids results/c.npy --assign /dev/full
 refuses "nonsense" --k 2 --bcast nonsense points.txt $to

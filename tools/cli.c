@@ -2,6 +2,7 @@
 
 #include "tools/cli.h"
 
+#include "app/output.h"
 #include "lib/plain.h"
 
 #include <errno.h>
@@ -123,6 +124,7 @@ void cli_abort(MPI_Comm comm, const char *program, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     fprintf(stderr, "%s: %s\n", program, text);
+    output_abandon();
     MPI_Abort(comm, EXIT_FAILURE);
     abort();
 }
@@ -183,20 +185,4 @@ void cli_json_number(cli_json *json, const char *key, double value) {
 void cli_json_end(cli_json *json) {
     if (json->file)
         fputs("}\n", json->file);
-}
-
-FILE *cli_json_open(cli_problem *problem, const char *path) {
-    FILE *file = path ? fopen(path, "w") : NULL;
-    if (path && !file)
-        cli_refuse(problem, "%s: can't be written: %s", path, strerror(errno));
-    return file;
-}
-
-bool cli_json_close(cli_problem *problem, FILE *file, const char *path) {
-    if (!file)
-        return true;
-    bool bad = ferror(file) != 0;
-    if (fclose(file) || bad)
-        return cli_refuse(problem, "%s: can't be written: %s", path, strerror(errno));
-    return true;
 }

@@ -2,7 +2,7 @@
 #ifndef COLL_TOOLS_CLI_H
 #define COLL_TOOLS_CLI_H
 
-#include "tools/problem.h"
+#include "app/problem.h"
 
 #include <getopt.h>
 #include <mpi.h>
@@ -80,12 +80,5 @@ void cli_json_text(cli_json *json, const char *key, const char *value);
 void cli_json_integer(cli_json *json, const char *key, int64_t value);
 void cli_json_number(cli_json *json, const char *key, double value);
 void cli_json_end(cli_json *json);
-
-/*
- * The file of --json PATH, new and empty; NULL without a PATH, or when it can't be written, which
- * PROBLEM then says. Closing it makes sure that all is written; FILE may be NULL.
- */
-FILE *cli_json_open(cli_problem *problem, const char *path);
-bool cli_json_close(cli_problem *problem, FILE *file, const char *path);
 
 #endif

@@ -1,6 +1,8 @@
 /* coll-popcg: options and the order of things; ocean.h and solver.h are the work. */
 #include "config.h"
 
+#include "app/files.h"
+#include "app/output.h"
 #include "cdcp/popcg/ocean.h"
 #include "cdcp/popcg/picture.h"
 #include "cdcp/popcg/report.h"
@@ -242,22 +244,32 @@ static bool draw(const struct command *command, const struct ocean *ocean,
                          fmax(-lowest, highest), ocean->comm, problem);
 }
 
+static bool check_files(const struct command *command, struct problem *problem) {
+    const file_use files[] = {{FILE_WRITTEN, "--json", &command->json, 1, NULL},
+                              {FILE_WRITTEN, "--picture", &command->picture, 1, NULL},
+                              {FILE_READ, "--mask", &command->mask, 1, NULL}};
+    return files_check(files, 3, problem);
+}
+
 static bool run(const struct command *command, MPI_Comm comm, struct problem *problem) {
     struct ocean ocean;
-    FILE *json = NULL;
+    struct output json = {0};
     int rank;
     MPI_Comm_rank(comm, &rank);
-    if (!ocean_open(&ocean, command->mask, command->columns, command->rows, &command->basin, comm,
-                    problem))
+    if (rank == 0)
+        check_files(command, problem);
+    if (!km_agree(problem, comm) || !ocean_open(&ocean, command->mask, command->columns,
+                                                command->rows, &command->basin, comm, problem))
         return false;
     if (rank == 0)
-        json = cli_json_open(problem, command->json);
+        output_open(&json, command->json, problem);
     bool good = km_agree(problem, comm);
     if (good) {
-        good = solve_all(command, &ocean, json, problem) && draw(command, &ocean, problem);
-        cli_json_close(problem, json, command->json);
+        good = solve_all(command, &ocean, json.file, problem) && draw(command, &ocean, problem) &&
+               output_commit(&json, problem);
         good = km_agree(problem, comm) && good;
     }
+    output_discard(&json);
     ocean_close(&ocean);
     return good;
 }
