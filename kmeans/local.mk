@@ -7,6 +7,7 @@ libwords_la_SOURCES = \
 	kmeans/batch.c kmeans/batch.h \
 	kmeans/canvas.c kmeans/canvas.h \
 	kmeans/exemplars.c kmeans/exemplars.h \
+	kmeans/gzip.c kmeans/gzip.h \
 	kmeans/hog.c kmeans/hog.h \
 	kmeans/image_format.h \
 	kmeans/image_idx.c \

@@ -149,6 +149,15 @@ refuses "word.txt:599: feature 20 is 'x'" --k 2 word.txt $to
 refuses "large.txt:300: feature 20 is '256'" --k 2 large.txt $to
 refuses "points.txt: has 20 features a row where narrow.txt has 19" --k 2 points.txt narrow.txt $to
 refuses "cut.npy: truncated" --k 2 cut.npy $to
+{ cat c.npy; echo more; } >longer.npy
+refuses "longer.npy: is too long" --k 2 longer.npy $to
+printf '\000\000\010\002\000\000\000\002\000\000\000\003abcdef' | gzip >points.gz
+run 2 --k 2 points.gz --centroids c2.npy --assign a2.npy || fail "points.gz"
+rm c2.npy a2.npy
+{ cat points.gz; echo more; } >longer.gz
+refuses "longer.gz: holds other bytes after its gzipped data" --k 2 longer.gz $to
+{ head -c $(($(wc -c <points.gz) - 8)) points.gz; echo checksum; } >damaged.gz
+refuses "damaged.gz: incorrect data check" --k 2 damaged.gz $to
 refuses "head.npy: is cut off within its header" --k 2 head.npy $to
 refuses "half.npy: elements '|f2'" --k 2 half.npy $to
 refuses "fortran.npy: in Fortran order" --k 2 fortran.npy $to

@@ -132,6 +132,9 @@ ln images.idx folder/1.png
 refused "--output images.idx: is also read, as --images folder/1.png" \
     "$words" features --images folder --patch 8 --output images.idx
 rm -r folder link.idx hard.idx
+cat images.idx.gz cut.idx >trailing.gz
+refused "trailing.gz: holds other bytes after its gzipped data" \
+    "$words" features --images trailing.gz --patch 8 --output x.npy
 mkdir empty
 refused "holds no PNG or JPEG" "$words" features --images empty --output x.npy
 refused "empty: can't be written: it is a directory" \
@@ -282,6 +285,9 @@ centroids=nowhere refused "nowhere: No such file" encode --output x.svm
 for file in w.npy images.idx labels.idx; do
     refused "--output $file: is also read" encode --labels labels.idx --output $file
 done
+cp labels.txt.gz labels.gz
+echo more >>labels.gz
+refused "labels.gz: holds other bytes after its gzipped data" encode --labels labels.gz --output x.svm
 refused "--norm l3: give counts" encode --norm l3 --output x.svm
 refused "--pyramid 9: give an integer from 1 to 4" three_ranks --pyramid 9
 refused "--centroids is missing" "$words" encode --output x.svm
