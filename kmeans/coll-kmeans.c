@@ -4,6 +4,7 @@
 #include "app/files.h"
 #include "app/output.h"
 #include "kmeans/benchmark.h"
+#include "kmeans/checkpoint.h"
 #include "kmeans/kmeans.h"
 #include "kmeans/partial.h"
 #include "kmeans/report.h"
@@ -309,12 +310,16 @@ static bool choose_algorithms(const command *options, MPI_Comm comm, struct prob
 
 static void check_paths(const command *options, struct problem *problem) {
     const km_settings *settings = &options->settings;
-    const file_use files[] = {{FILE_WRITTEN, "--centroids", &options->centroids, 1, NULL},
-                              {FILE_WRITTEN, "--assign", &options->assign, 1, NULL},
-                              {FILE_WRITTEN, "--json", &options->json, 1, NULL},
-                              {FILE_READ, "POINTS", options->points, options->files, NULL},
-                              {FILE_READ, "--start file:", &settings->start.path, 1, NULL}};
+    char *checkpoint = settings->checkpoint ? km_checkpoint_path(settings->checkpoint) : NULL;
+    const file_use files[] = {
+        {FILE_WRITTEN, "--centroids", &options->centroids, 1, NULL},
+        {FILE_WRITTEN, "--assign", &options->assign, 1, NULL},
+        {FILE_WRITTEN, "--json", &options->json, 1, NULL},
+        {FILE_READ, "POINTS", options->points, options->files, NULL},
+        {FILE_READ, "--start file:", &settings->start.path, 1, NULL},
+        {FILE_READ, "--checkpoint", (const char *const *)&checkpoint, 1, NULL}};
     files_check(files, sizeof files / sizeof *files, problem);
+    free(checkpoint);
 }
 
 static bool check_files(const command *options, MPI_Comm comm, struct problem *problem) {

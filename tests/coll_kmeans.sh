@@ -189,8 +189,12 @@ done
 refuses "--json folder/a.txt: is also read, as POINTS folder/a.txt" --k 2 folder $to --json folder/a.txt
 refuses "--centroids c.npy: is also read, as --start file: c.npy" \
     --k 12 points.txt --start file:c.npy --centroids c.npy --assign results/a.npy
+mkdir ck
+echo mine >ck/checkpoint
+refuses "--json ./ck/checkpoint: is also read, as --checkpoint ck/checkpoint" \
+    --k 2 points.txt $to --checkpoint ck --json ./ck/checkpoint
 cmp points.txt kept.txt || fail "points are gone"
-rm -r link.txt hard.txt
+rm -r link.txt hard.txt ck
 # A failure leaves an old file as it was.
 refuses "--k 601: there are only 600 points" --k 601 points.txt $to --json kept.txt
 cmp points.txt kept.txt || fail "an old file is touched by a failure"
@@ -210,8 +214,7 @@ refuses "nonsense" --k 2 --bcast nonsense points.txt $to
 refuses "nonsense" --k 2 --aggregate nonsense points.txt $to
 refuses "--resume and --every need --checkpoint DIR" --k 2 points.txt $to --resume
 refuses "nowhere/ck: can't be made: No such file" --k 2 points.txt $to --checkpoint nowhere/ck
-refuses "nowhere: is no directory for checkpoints: No such file" \
-    --k 2 points.txt $to --checkpoint nowhere --resume
+refuses "c.npy: is no directory for checkpoints" --k 2 points.txt $to --checkpoint c.npy --resume
 refuses "--every 0: a number from 1" --k 2 points.txt $to --checkpoint x --every 0
 refuses "--every-seconds -1: a number, 0 or more" --k 2 points.txt $to --checkpoint x --every-seconds -1
 refuses "--gain x: a number, 0 or more" --k 2 --gain x points.txt $to
@@ -231,6 +234,14 @@ COLL_KMEANS_KERNEL=nonsense
 export COLL_KMEANS_KERNEL
 refuses nonsense --k 2 points.txt $to
 unset COLL_KMEANS_KERNEL
+
+# --resume makes the directory, starts from the beginning, and then goes on.
+for note in 'no checkpoint yet: starts from the beginning' 'resumed after iteration 2'; do
+    run 2 --k 12 points.txt --iterations 2 --every 1 --centroids c2.npy --assign a2.npy \
+        --checkpoint state --resume --json /dev/null || fail "--resume: $note"
+    grep -q "^coll-kmeans: $note" err || fail "--resume: no \"$note\""
+done
+test -c /dev/null || fail "/dev/null is gone"
 
 # A full disk, where we may make one: both files are given up.
 mkdir "$disk"
