@@ -95,8 +95,7 @@ static bool take_option(int option, const char *text, command *options) {
         options->output = text;
         return true;
     case 'i':
-        return (cli_parse_number(text, &options->seconds) && options->seconds >= 0) ||
-               cli_refuse(&problem, "--seconds %s: a number, 0 or more, is needed", text);
+        return cli_take_number(&problem, "seconds", text, 0, 1e9, &options->seconds);
     case 'n':
         return take_number("random", text, 1, 10000000, &options->random);
     case 's':

@@ -165,11 +165,7 @@ static bool take_integer(const char *name, const char *text, int64_t lowest, int
                        text, lowest, highest);
 }
 
-static bool take_number(const char *name, const char *text, double *value,
-                        struct problem *problem) {
-    return (cli_parse_number(text, value) && *value >= 0) ||
-           problem_set(problem, "--%s %s: a number, 0 or more, is needed", name, text);
-}
+static const double MOST_SECONDS = 1e9, MOST_TOLERANCE = 1e30;
 
 static bool take_option(int option, const char *text, command *options, struct problem *problem) {
     km_settings *settings = &options->settings;
@@ -198,10 +194,11 @@ static bool take_option(int option, const char *text, command *options, struct p
         good = take_integer("every", text, 1, INT32_MAX, &settings->every, problem);
         break;
     case OPTION_EVERY_SECONDS:
-        good = take_number("every-seconds", text, &settings->every_seconds, problem);
+        good = cli_take_number(problem, "every-seconds", text, 0, MOST_SECONDS,
+                               &settings->every_seconds);
         break;
     case OPTION_GAIN:
-        good = take_number("gain", text, &settings->gain, problem);
+        good = cli_take_number(problem, "gain", text, 0, 1, &settings->gain);
         break;
     case OPTION_HELP:
         options->help = true;
@@ -219,7 +216,7 @@ static bool take_option(int option, const char *text, command *options, struct p
         options->mapped = text;
         break;
     case OPTION_MOVED:
-        good = take_number("moved", text, &settings->moved, problem);
+        good = cli_take_number(problem, "moved", text, 0, 1, &settings->moved);
         break;
     case OPTION_PROGRESS:
         options->progress = true;
@@ -228,7 +225,7 @@ static bool take_option(int option, const char *text, command *options, struct p
         settings->resume = true;
         break;
     case OPTION_SECONDS:
-        good = take_number("seconds", text, &settings->seconds, problem);
+        good = cli_take_number(problem, "seconds", text, 0, MOST_SECONDS, &settings->seconds);
         break;
     case OPTION_SEED:
         good = take_integer("seed", text, 0, INT64_MAX, &integer, problem);
@@ -242,7 +239,7 @@ static bool take_option(int option, const char *text, command *options, struct p
         settings->threads = (int)integer;
         break;
     case OPTION_TOLERANCE:
-        good = take_number("tolerance", text, &settings->tolerance, problem);
+        good = cli_take_number(problem, "tolerance", text, 0, MOST_TOLERANCE, &settings->tolerance);
         break;
     case OPTION_VERSION:
         options->version = true;

@@ -36,7 +36,7 @@ int verb_train(int argc, char **argv) {
     struct problem problem;
     option_row options[] = {
         {"input", "FILE", "the histograms, LIBSVM's text", OPTION_TEXT, true, &input, 0, 0},
-        {"cost", "C", "weight of the loss of each row", OPTION_NUMBER, false, &cost, 0, 0},
+        {"cost", "C", "weight of the loss of each row", OPTION_NUMBER, false, &cost, 0, 1000000000},
         {"model", "FILE", "the trained SVM", OPTION_TEXT, true, &path, 0, 0},
     };
     options_state state =

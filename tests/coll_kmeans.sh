@@ -199,6 +199,10 @@ rm -r link.txt hard.txt ck
 refuses "--k 601: there are only 600 points" --k 601 points.txt $to --json kept.txt
 cmp points.txt kept.txt || fail "an old file is touched by a failure"
 refuses "option --k needs a value" points.txt $to --k
+refuses "--k given twice" --k 2 --k 3 points.txt $to
+refuses "--moved 1e308: a number from 0 to 1 " --k 2 --moved 1e308 points.txt $to
+refuses "--gain 1.5: a number from 0 to 1 " --k 2 --gain 1.5 points.txt $to
+refuses "--seconds 1e300: a number from 0 to 1e+09 " --k 2 --seconds 1e300 points.txt $to
 refuses "unknown option --clusters" --clusters 2 points.txt $to
 refuses "--iterations -1: a number" --k 2 --iterations -1 points.txt $to
 refuses "--threads 0: a number" --k 2 --threads 0 points.txt $to
@@ -216,8 +220,8 @@ refuses "--resume and --every need --checkpoint DIR" --k 2 points.txt $to --resu
 refuses "nowhere/ck: can't be made: No such file" --k 2 points.txt $to --checkpoint nowhere/ck
 refuses "c.npy: is no directory for checkpoints" --k 2 points.txt $to --checkpoint c.npy --resume
 refuses "--every 0: a number from 1" --k 2 points.txt $to --checkpoint x --every 0
-refuses "--every-seconds -1: a number, 0 or more" --k 2 points.txt $to --checkpoint x --every-seconds -1
-refuses "--gain x: a number, 0 or more" --k 2 --gain x points.txt $to
+refuses "--every-seconds -1: a number from 0 " --k 2 points.txt $to --checkpoint x --every-seconds -1
+refuses "--gain x: a number from 0 " --k 2 --gain x points.txt $to
 refuses "--start kmeans++: random, k-means++," --k 2 --start kmeans++ points.txt $to
 refuses "afk-mc2 has no parameter \"rounds\"" --k 2 --start afk-mc2:rounds=2 points.txt $to
 refuses "chain=N is needed, N from 1" --k 2 --start afk-mc2:chain=0 points.txt $to

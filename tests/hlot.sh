@@ -89,6 +89,8 @@ refuses '--json ./lost: is also read, as MATRIX lost' show lost --root c --json 
 "$build/coll-hlot" show - --root c --json lost >out 2>err <lost && fail 'its input is overwritten'
 grep -q -e '--json lost: is also read, as MATRIX /dev/stdin' err || fail 'its input is overwritten'
 refuses '--output ./r.json and --json r.json name the same file' draw lost --output ./r.json --json r.json
+refuses '--root given twice' show lost --root a --root c
+refuses '--seconds 1e300: a number from 0 to 1e+09' show lost --seconds 1e300
 
 # Pictures; and without graphviz the package is named.
 if command -v dot >/dev/null; then

@@ -130,6 +130,8 @@ done
 refuses "--trials -1: a number from 0" coll-profile --output results/p --trials -1
 refuses "--noise 0: a number above 0" coll-profile --output results/p --noise 0
 refuses "one rank has nobody to measure against" coll-profile --output results/p
+refuses "--noise 1e300: a number above 0" coll-profile --output results/p --noise 1e300
+refuses "--seconds given twice" coll-profile --output results/p --seconds 1 --seconds 2
 refuses "--output results/p and --json ./results/p name the same file" \
     coll-profile --output results/p --json ./results/p
 echo old >kept
@@ -143,6 +145,7 @@ refuses "unexpected argument 2M" coll-info explain bcast 1M 2M
 refuses "unknown operation scatter" coll-info explain scatter 1M
 refuses "unknown operation scatter" coll-info explain scatter 1M --json kept
 test "$(cat kept)" = old || fail "an old file is touched by a failure"
+refuses "--ranks given twice" coll-info explain bcast 1M --ranks 5 --ranks 6
 run 0 coll-info --json /dev/stdout || fail "JSON to standard output"
 grep -q '^{"version": ' out && grep -q '^libcoll  *[0-9]' out || fail "JSON and table"
 for size in 0 x -1 1.5M 99999999T; do
@@ -159,6 +162,7 @@ grep -q "overlapped: DCPs pay from 1:3 on" out || fail "explain dcp: overlapped"
 grep -q '"served": 4, "now_s": 12.5, "blocking_s": 13.45, "overlapped_s": 11' j || fail "explain dcp: JSON"
 refuses "explain dcp needs one file" coll-info explain dcp
 refuses "--json ./account: is also read, as TRACE account" coll-info explain dcp account --json ./account
+refuses "--share given twice" coll-info explain dcp account --share 0.1 --share 0.2
 refuses "no line" coll-info explain dcp j
 refuses "nowhere: No such file" coll-info explain dcp nowhere
 refuses "--share 2: a number from 0 to 1" coll-info explain dcp account --share 2
@@ -183,6 +187,7 @@ counts=0
 refuses "pipe: not a regular file" coll-info explain dcp pipe
 counts=3 refuses "--output account: is also read, as --trace account" \
     coll-profile --dcp --trace account --output account
+refuses "--reps given twice" coll-profile --dcp --reps 1 --reps 2
 counts=1 refuses "one rank has nothing to reduce" coll-profile --dcp --output results/j
 counts=3 refuses "nowhere/j: can't be written" coll-profile --dcp --output nowhere/j
 refuses "--reps 0: a number from 1" coll-profile --dcp --reps 0
@@ -206,6 +211,7 @@ run 3 coll-bench dcp --dcp 1:2,2 --sizes 8 --compute 0,5 --reps 20 --json j || f
 [ "$(grep -c '"op": "dcp"' j)" = 22 ] || fail "coll-bench dcp: rows"
 [ "$(grep -c '"algorithm": "dcp", "params": "1:2", "ranks": 2' j)" = 2 ] || fail "coll-bench dcp: ranks"
 refuses "--dcp is missing" coll-bench dcp
+refuses "--dcp given twice" coll-bench dcp --dcp 1 --dcp 2
 refuses "COLL_DCP=2:1: write 1:4" coll-bench dcp --dcp 2:1
 refuses "more dedicated processors than ranks" coll-bench dcp --dcp 99
 refuses "--sizes: 12: a multiple of 8" coll-bench dcp --dcp 1 --sizes 12
@@ -235,6 +241,8 @@ refuses "--reps 0: a number from 1" coll-bench bcast --reps 0
 refuses "no operation; known: bcast, gather, gatherv, dcp" coll-bench
 refuses "unknown operation scatter; known: bcast" coll-bench scatter
 refuses "unexpected argument gather" coll-bench bcast gather
+refuses "--reps given twice" coll-bench bcast --reps 1 --reps 2
+refuses "--seconds 1e300: a number from 0 to 1e+09" coll-bench bcast --seconds 1e300
 refuses "unknown option --sise" coll-bench bcast --sise 1K
 
 # Profiles that are no good are an error of every program.

@@ -132,6 +132,8 @@ ln images.idx folder/1.png
 refused "--output images.idx: is also read, as --images folder/1.png" \
     "$words" features --images folder --patch 8 --output images.idx
 rm -r folder link.idx hard.idx
+refused "--patch given twice" "$words" features --patch 8 --patch 9 --output x.npy
+refused "--output given twice" "$words" features --output y.npy --output x.npy
 cat images.idx.gz cut.idx >trailing.gz
 refused "trailing.gz: holds other bytes after its gzipped data" \
     "$words" features --images trailing.gz --patch 8 --output x.npy
@@ -347,6 +349,8 @@ else
     svm "all 2 rows are of one class" '1 1:1\n1 2:1\n'
     refused "nowhere: No such file" "$words" train --input nowhere --model x.model
     refused "--cost 0: give a number above 0" "$words" train --input h.svm --cost 0 --model x.model
+    refused "--cost 1e300: give a number above 0, 1000000000 at most" \
+        "$words" train --input h.svm --cost 1e300 --model x.model
     refused "--model h.svm: is also read, as --input h.svm" "$words" train --input h.svm --model h.svm
     refused "--json h.model: is also read, as --model h.model" \
         "$words" test --input h.svm --model h.model --json h.model

@@ -53,6 +53,13 @@ bool cli_parse_number(const char *text, double *value) {
     return true;
 }
 
+bool cli_take_number(struct problem *problem, const char *option, const char *text, double lowest,
+                     double highest, double *value) {
+    return (cli_parse_number(text, value) && *value >= lowest && *value <= highest) ||
+           cli_refuse(problem, "--%s %s: a number from %g to %g is needed", option, text, lowest,
+                      highest);
+}
+
 double cli_seconds(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -75,15 +82,28 @@ bool cli_refuse_code(cli_problem *problem, int code) {
     return cli_refuse(problem, "%s", text);
 }
 
+enum { OPTIONS_MOST = 64 };
+
 int cli_next_option(cli_problem *problem, const char *program, int argc, char **argv,
                     const struct option *known) {
+    static bool given[OPTIONS_MOST]; /* by the place in KNOWN; a program reads one command line */
+    int place = 0;
     opterr = 0; /* the problem is told once, by one rank */
-    int option = getopt_long(argc, argv, ":", known, NULL);
+    int option = getopt_long(argc, argv, ":", known, &place);
     if (option == ':')
         cli_refuse(problem, "option %s needs a value", argv[optind - 1]);
     if (option == '?')
         cli_refuse(problem, "unknown option %s; %s --help lists them", argv[optind - 1], program);
-    return option == ':' || option == '?' ? CLI_REFUSED : option;
+    if (option == ':' || option == '?')
+        return CLI_REFUSED;
+    if (option == -1 || known[place].has_arg == no_argument || place >= OPTIONS_MOST)
+        return option;
+    if (given[place]) {
+        cli_refuse(problem, "--%s given twice", known[place].name);
+        return CLI_REFUSED;
+    }
+    given[place] = true;
+    return option;
 }
 
 void cli_agree(MPI_Comm comm, const char *program, const char *problem) {

@@ -20,6 +20,13 @@ bool cli_parse_integer(const char *text, int64_t lowest, int64_t highest, int64_
 bool cli_parse_number(const char *text, double *value);
 
 /*
+ * The number TEXT of the option --OPTION, which must be within [lowest, highest]; else false, and
+ * PROBLEM says so.
+ */
+bool cli_take_number(struct problem *problem, const char *option, const char *text, double lowest,
+                     double highest, double *value);
+
+/*
  * Seconds of this host's monotonic clock. Not MPI_Wtime, which may count from each process's own
  * start, and in steps of 10 ns.
  */
@@ -36,8 +43,7 @@ bool cli_refuse_code(cli_problem *problem, int code);
 /*
  * The next of the long options KNOWN on the command line, which getopt(3) walks: its code, with its
  * value in optarg, or CLI_LAST_OPTION when only operands are left, from argv[optind] on.
- * CLI_REFUSED for an unknown option or a missing value: PROBLEM then says so, and names PROGRAM's
- * --help.
+ * CLI_REFUSED for an unknown option, a missing value or a second one: PROBLEM then says so.
  */
 enum { CLI_LAST_OPTION = -1, CLI_REFUSED = -2 };
 int cli_next_option(cli_problem *problem, const char *program, int argc, char **argv,

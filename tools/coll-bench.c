@@ -197,8 +197,7 @@ static bool take_option(int option, const char *text, command *options) {
         settings->least = settings->most;
         return true;
     case OPTION_SECONDS:
-        return (cli_parse_number(text, &settings->seconds) && settings->seconds >= 0) ||
-               cli_refuse(&problem, "--seconds %s: a number, 0 or more, is needed", text);
+        return cli_take_number(&problem, "seconds", text, 0, 1e9, &settings->seconds);
     case OPTION_WARMUP:
         return take_integer("warmup", text, 0, 1000, &settings->warmups);
     case OPTION_ALL_RIVALS:

@@ -66,12 +66,11 @@ static bool take_option(int option, const char *text, command *options) {
                 options->seconds <= 3600) ||
                cli_refuse(&problem, "--seconds %s: a number above 0, to 3600, is needed", text);
     case 't':
-        return (cli_parse_number(text, &options->trials) && options->trials >= 0 &&
-                options->trials <= 3600) ||
-               cli_refuse(&problem, "--trials %s: a number from 0 to 3600 is needed", text);
+        return cli_take_number(&problem, "trials", text, 0, 3600, &options->trials);
     case 'n':
-        return (cli_parse_number(text, &options->noise) && options->noise > 0) ||
-               cli_refuse(&problem, "--noise %s: a number above 0 is needed", text);
+        return (cli_parse_number(text, &options->noise) && options->noise > 0 &&
+                options->noise <= 1e9) ||
+               cli_refuse(&problem, "--noise %s: a number above 0, to 1e9, is needed", text);
     case 'f':
         options->flood = false;
         return true;

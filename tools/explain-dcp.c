@@ -54,9 +54,8 @@ static bool parse(int argc, char **argv, command *options) {
             options->help = true;
         else if (option == 'j')
             options->json = optarg;
-        else if (!cli_parse_number(optarg, &options->share) || options->share < 0 ||
-                 options->share > 1)
-            return cli_refuse(&problem, "--share %s: a number from 0 to 1 is needed", optarg);
+        else if (!cli_take_number(&problem, "share", optarg, 0, 1, &options->share))
+            return false;
     }
     if (option == CLI_REFUSED)
         return false;

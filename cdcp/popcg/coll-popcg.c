@@ -119,21 +119,13 @@ static const char *mode_name(int i) {
     return reduction_modes[i].name;
 }
 
-static bool take_number(const char *option, const char *text, double lowest, double highest,
-                        double *value, struct problem *problem) {
-    if (cli_parse_number(text, value) && *value >= lowest && *value <= highest)
-        return true;
-    return problem_set(problem, "--%s %s: a number from %g to %g is needed", option, text, lowest,
-                       highest);
-}
-
 static bool take_step(const char *text, double *step, struct problem *problem) {
     if (!strncmp(text, "inf", 3))
         return problem_set(problem,
                            "--step %s: makes the problem singular, as the surface height is then "
                            "known up to a constant only; give a finite step",
                            text);
-    return take_number("step", text, 1, 1e6, step, problem);
+    return cli_take_number(problem, "step", text, 1, 1e6, step);
 }
 
 static bool take_iterations(const char *text, long *iterations, struct problem *problem) {
@@ -172,7 +164,7 @@ static bool take_option(int option, const char *text, struct command *command,
     case OPTION_STEP:
         return take_step(text, &command->basin.step, problem);
     case OPTION_TOLERANCE:
-        return take_number("tolerance", text, 0, 1, &command->tolerance, problem);
+        return cli_take_number(problem, "tolerance", text, 0, 1, &command->tolerance);
     case OPTION_VERSION:
         return command->version = true;
     }
