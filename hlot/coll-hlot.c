@@ -1,6 +1,8 @@
 /* coll-hlot: latencies between sites and the trees that they make. Options; others print. */
 #include "config.h"
 
+#include "app/files.h"
+#include "app/output.h"
 #include "hlot/draw.h"
 #include "hlot/levels.h"
 #include "hlot/model.h"
@@ -93,8 +95,7 @@ static bool take_option(int option, const char *text, command *options) {
         options->output = text;
         return true;
     case 'i':
-        return (cli_parse_number(text, &options->seconds) && options->seconds >= 0) ||
-               cli_refuse(&problem, "--seconds %s: a number, 0 or more, is needed", text);
+        return cli_take_number(&problem, "seconds", text, 0, 1e9, &options->seconds);
     case 'n':
         return take_number("random", text, 1, 10000000, &options->random);
     case 's':
@@ -222,7 +223,7 @@ static bool present(const command *options, const hlot_matrix *matrix, const hlo
     hlot_tree tree;
     int groups[HLOT_SITES];
     double arrival[HLOT_SITES];
-    char title[200], text[HLOT_PROBLEM];
+    char title[200];
     hlot_levels_group(network, groups);
     if (options->kind == HLOT_PAPER || options->kind == HLOT_PLUS)
         hlot_levels_tree(network, options->kind, root, &tree);
@@ -231,8 +232,7 @@ static bool present(const command *options, const hlot_matrix *matrix, const hlo
     double time = hlot_tree_time(network, &tree, arrival);
     describe(options, network, matrix, root, time, title);
     if (is(options, "draw"))
-        return hlot_draw(options->output, matrix, &tree, arrival, groups, title, text) ||
-               cli_refuse(&problem, "%s", text);
+        return hlot_draw(options->output, matrix, &tree, arrival, groups, title, &problem);
     hlot_report_matrix(stdout, matrix, groups);
     putchar('\n');
     hlot_report_levels(stdout, matrix, groups);
@@ -258,23 +258,16 @@ static bool work_on(const command *options, const hlot_matrix *matrix, FILE *jso
     return true;
 }
 
-/* Writes what was measured to the output or to a file, which is whole or not there. */
+/* Writes what was measured to the output or to a file. */
 static bool write_matrix(const command *options, const hlot_matrix *matrix) {
     static const char note[] = "by coll-hlot probe: halves of round trips";
-    if (!options->output) {
-        hlot_matrix_print(stdout, matrix, note);
-        return true;
-    }
-    FILE *stream = fopen(options->output, "w");
-    if (!stream)
-        return cli_refuse(&problem, "%s: can't be written: %s", options->output, strerror(errno));
-    hlot_matrix_print(stream, matrix, note);
-    bool bad = ferror(stream) != 0;
-    if (!fclose(stream) && !bad)
-        return true;
-    cli_refuse(&problem, "%s: can't be written: %s", options->output, strerror(errno));
-    remove(options->output);
-    return false;
+    struct output file;
+    if (!output_open(&file, options->output, &problem))
+        return false;
+    hlot_matrix_print(file.file ? file.file : stdout, matrix, note);
+    bool good = output_commit(&file, &problem);
+    output_discard(&file);
+    return good;
 }
 
 static bool read_matrix(const char *path, hlot_matrix *matrix, char *text) {
@@ -303,15 +296,24 @@ static bool read_and_work(const command *options, const observer *o, FILE *json)
 
 /* Rank 0's part, once latencies are measured, if they are to be. */
 static void run(const command *options, const observer *o) {
-    FILE *json = cli_json_open(&problem, options->json);
-    if (options->json && !json)
+    struct output json;
+    if (!output_open(&json, options->json, &problem))
         return;
-    read_and_work(options, o, json);
+    bool good = read_and_work(options, o, json.file);
     if (fflush(stdout))
-        cli_refuse(&problem, "the output can't be written: %s", strerror(errno));
-    cli_json_close(&problem, json, options->json);
-    if (json && *problem.text)
-        remove(options->json);
+        good = cli_refuse(&problem, "the output can't be written: %s", strerror(errno));
+    if (good)
+        output_commit(&json, &problem);
+    output_discard(&json);
+}
+
+static bool check_files(const command *options) {
+    bool piped = options->matrix && strcmp(options->matrix, "-") == 0;
+    const char *matrix = piped ? "/dev/stdin" : options->matrix;
+    const file_use files[] = {{FILE_WRITTEN, "--output", &options->output, 1, NULL},
+                              {FILE_WRITTEN, "--json", &options->json, 1, NULL},
+                              {FILE_READ, "MATRIX", &matrix, 1, NULL}};
+    return files_check(files, 3, &problem);
 }
 
 static void agree(MPI_Comm comm) {
@@ -369,6 +371,9 @@ int main(int argc, char **argv) {
     MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
     int rank;
     MPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        check_files(&options);
+    agree(comm);
     if (!options.matrix && !options.random)
         observe(&options, comm);
     else if (rank == 0)

@@ -2,13 +2,13 @@
 
 #include "hlot/draw.h"
 
+#include "app/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,9 +69,8 @@ static int start_dot(const char *format, int target, FILE **input, pid_t *child)
     return error;
 }
 
-static bool refuse(char *problem, const char *path, const char *what) {
-    snprintf(problem, HLOT_PROBLEM, "%.120s: can't be drawn: %.100s", path, what);
-    return false;
+static bool refuse(struct problem *problem, const char *path, const char *what) {
+    return problem_set(problem, "%s: can't be drawn: %s", path, what);
 }
 
 static bool finish_dot(FILE *input, pid_t child) {
@@ -84,14 +83,14 @@ static bool finish_dot(FILE *input, pid_t child) {
     return good && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Draws to the open file TARGET, a name for which is PATH. */
-static bool draw_to(int target, const char *format, const char *path, const hlot_matrix *matrix,
+static bool draw_to(const struct output *picture, const char *format, const hlot_matrix *matrix,
                     const hlot_tree *tree, const double arrival[], const int groups[],
-                    const char *title, char *problem) {
+                    const char *title, struct problem *problem) {
+    const char *path = picture->path;
     FILE *input;
     pid_t child;
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
-    int error = start_dot(format, target, &input, &child);
+    int error = start_dot(format, fileno(picture->file), &input, &child);
     if (error == ENOENT)
         return refuse(problem, path,
                       "graphviz's dot is missing; install the Debian package "
@@ -107,25 +106,16 @@ static bool draw_to(int target, const char *format, const char *path, const hlot
 }
 
 bool hlot_draw(const char *path, const hlot_matrix *matrix, const hlot_tree *tree,
-               const double arrival[], const int groups[], const char *title, char *problem) {
+               const double arrival[], const int groups[], const char *title,
+               struct problem *problem) {
+    struct output picture;
     const char *dot = strrchr(path, '.');
     if (!dot || (strcmp(dot, ".svg") != 0 && strcmp(dot, ".png") != 0))
         return refuse(problem, path, "the name must end in .svg or .png");
-    size_t size = strlen(path) + 8;
-    char *made = malloc(size);
-    if (!made)
-        return refuse(problem, path, "out of memory");
-    snprintf(made, size, "%s.XXXXXX", path);
-    int target = mkstemp(made);
-    bool good = target >= 0 || refuse(problem, path, strerror(errno));
-    if (good) {
-        fchmod(target, 0644);
-        good = draw_to(target, dot + 1, path, matrix, tree, arrival, groups, title, problem);
-        if ((close(target) || (good && rename(made, path))) && good)
-            good = refuse(problem, path, strerror(errno));
-        if (!good)
-            unlink(made);
-    }
-    free(made);
+    if (!output_open(&picture, path, problem))
+        return false;
+    bool good = draw_to(&picture, dot + 1, matrix, tree, arrival, groups, title, problem) &&
+                output_commit(&picture, problem);
+    output_discard(&picture);
     return good;
 }

@@ -2,7 +2,7 @@
 #ifndef COLL_KMEANS_AGREE_H
 #define COLL_KMEANS_AGREE_H
 
-#include "tools/problem.h"
+#include "app/problem.h"
 
 #include <mpi.h>
 

@@ -2,8 +2,8 @@
 #ifndef COLL_KMEANS_BATCH_H
 #define COLL_KMEANS_BATCH_H
 
+#include "app/problem.h"
 #include "kmeans/hog.h"
-#include "tools/problem.h"
 
 struct batch {
     hog_shape shape;

@@ -2,7 +2,7 @@
 #ifndef COLL_KMEANS_CANVAS_H
 #define COLL_KMEANS_CANVAS_H
 
-#include "kmeans/output.h"
+#include "app/output.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 
 #include "kmeans/checkpoint.h"
 
-#include "kmeans/output.h"
+#include "app/output.h"
 #include "kmeans/rows.h"
 #include "lib/crc32c.h"
 
@@ -71,21 +71,34 @@ static bool get_clusters(uint32_t *clusters, size_t count, void *context, struct
     return true;
 }
 
-/* What killed runs left of checkpoints that they hadn't finished: the name, and a suffix. */
+/* Whether the file NAME in the directory holds the begin of a checkpoint, or nothing yet. */
+static bool is_begun(const km_checkpoint *checkpoint, const char *name) {
+    char first[sizeof magic];
+    struct stat about;
+    int file = openat(checkpoint->lock, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t count =
+        fstat(file, &about) || !S_ISREG(about.st_mode) ? -1 : read(file, first, sizeof first);
+    close(file);
+    return count == 0 || (count == sizeof first && !memcmp(first, magic, sizeof magic));
+}
+
+/* What killed runs left of checkpoints that they hadn't finished. */
 static void remove_unfinished(const km_checkpoint *checkpoint) {
-    static const char prefix[] = "checkpoint.";
     struct dirent *entry;
     DIR *listing = opendir(checkpoint->directory);
     while (listing && (entry = readdir(listing)))
-        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0)
+        if (output_is_temporary(entry->d_name, checkpoint->path) &&
+            is_begun(checkpoint, entry->d_name))
             unlinkat(checkpoint->lock, entry->d_name, 0);
     if (listing)
         closedir(listing);
 }
 
 /* Two runs would replace each other's checkpoints; a lock ends with its process, however killed. */
-static bool lock_directory(km_checkpoint *checkpoint, bool existing, struct problem *problem) {
-    if (!existing && mkdir(checkpoint->directory, 0777) && errno != EEXIST)
+static bool lock_directory(km_checkpoint *checkpoint, struct problem *problem) {
+    if (mkdir(checkpoint->directory, 0777) && errno != EEXIST)
         return problem_set(problem, "%s: can't be made: %s", checkpoint->directory,
                            strerror(errno));
     checkpoint->lock = open(checkpoint->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -95,21 +108,24 @@ static bool lock_directory(km_checkpoint *checkpoint, bool existing, struct prob
     /* Some file systems have no locks; those go without. */
     if (flock(checkpoint->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return problem_set(problem, "%s: is in use by another run", checkpoint->directory);
-    return output_check(checkpoint->path, NULL, 0, problem);
+    return output_check(checkpoint->path, problem);
 }
 
-bool km_checkpoint_open(km_checkpoint *checkpoint, const char *directory, bool existing,
-                        bool *found, MPI_Comm comm, struct problem *problem) {
-    static const char name[] = "/checkpoint";
+char *km_checkpoint_path(const char *directory) {
+    char *path = NULL;
+    return asprintf(&path, "%s/checkpoint", directory) < 0 ? NULL : path;
+}
+
+bool km_checkpoint_open(km_checkpoint *checkpoint, const char *directory, bool *found,
+                        MPI_Comm comm, struct problem *problem) {
     int rank, there = 0;
     *checkpoint = (km_checkpoint){.directory = directory, .lock = -1};
     MPI_Comm_rank(comm, &rank);
-    checkpoint->path = malloc(strlen(directory) + sizeof name);
+    checkpoint->path = km_checkpoint_path(directory);
     if (!checkpoint->path) {
         problem_set(problem, "out of memory");
     } else if (rank == 0) {
-        strcat(strcpy(checkpoint->path, directory), name);
-        if (lock_directory(checkpoint, existing, problem)) {
+        if (lock_directory(checkpoint, problem)) {
             remove_unfinished(checkpoint);
             there = access(checkpoint->path, F_OK) == 0;
         }

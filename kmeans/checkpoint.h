@@ -27,13 +27,16 @@ typedef struct km_checkpoint {
     int lock; /* the directory, locked; -1 but at rank 0 */
 } km_checkpoint;
 
+/* The file in DIRECTORY, to be freed; NULL without memory. */
+char *km_checkpoint_path(const char *directory);
+
 /*
- * Takes DIRECTORY, made where it is missing unless EXISTING, for this run alone. *FOUND, on all
- * ranks, is whether it has a checkpoint. Collective; on false all ranks have the same problem. The
- * caller ends it with km_checkpoint_close, after a failure too.
+ * Takes DIRECTORY, made where it is missing, for this run alone. *FOUND, on all ranks, is whether
+ * it has a checkpoint. Collective; on false all ranks have the same problem. The caller ends it
+ * with km_checkpoint_close, after a failure too.
  */
-bool km_checkpoint_open(km_checkpoint *checkpoint, const char *directory, bool existing,
-                        bool *found, MPI_Comm comm, struct problem *problem);
+bool km_checkpoint_open(km_checkpoint *checkpoint, const char *directory, bool *found,
+                        MPI_Comm comm, struct problem *problem);
 
 void km_checkpoint_close(km_checkpoint *checkpoint);
 

@@ -1,9 +1,11 @@
 /* coll-kmeans: options and the order of things; kmeans.h is the work. */
 #include "config.h"
 
+#include "app/files.h"
+#include "app/output.h"
 #include "kmeans/benchmark.h"
+#include "kmeans/checkpoint.h"
 #include "kmeans/kmeans.h"
-#include "kmeans/output.h"
 #include "kmeans/partial.h"
 #include "kmeans/report.h"
 #include "kmeans/result.h"
@@ -163,11 +165,7 @@ static bool take_integer(const char *name, const char *text, int64_t lowest, int
                        text, lowest, highest);
 }
 
-static bool take_number(const char *name, const char *text, double *value,
-                        struct problem *problem) {
-    return (cli_parse_number(text, value) && *value >= 0) ||
-           problem_set(problem, "--%s %s: a number, 0 or more, is needed", name, text);
-}
+static const double MOST_SECONDS = 1e9, MOST_TOLERANCE = 1e30;
 
 static bool take_option(int option, const char *text, command *options, struct problem *problem) {
     km_settings *settings = &options->settings;
@@ -196,10 +194,11 @@ static bool take_option(int option, const char *text, command *options, struct p
         good = take_integer("every", text, 1, INT32_MAX, &settings->every, problem);
         break;
     case OPTION_EVERY_SECONDS:
-        good = take_number("every-seconds", text, &settings->every_seconds, problem);
+        good = cli_take_number(problem, "every-seconds", text, 0, MOST_SECONDS,
+                               &settings->every_seconds);
         break;
     case OPTION_GAIN:
-        good = take_number("gain", text, &settings->gain, problem);
+        good = cli_take_number(problem, "gain", text, 0, 1, &settings->gain);
         break;
     case OPTION_HELP:
         options->help = true;
@@ -217,7 +216,7 @@ static bool take_option(int option, const char *text, command *options, struct p
         options->mapped = text;
         break;
     case OPTION_MOVED:
-        good = take_number("moved", text, &settings->moved, problem);
+        good = cli_take_number(problem, "moved", text, 0, 1, &settings->moved);
         break;
     case OPTION_PROGRESS:
         options->progress = true;
@@ -226,7 +225,7 @@ static bool take_option(int option, const char *text, command *options, struct p
         settings->resume = true;
         break;
     case OPTION_SECONDS:
-        good = take_number("seconds", text, &settings->seconds, problem);
+        good = cli_take_number(problem, "seconds", text, 0, MOST_SECONDS, &settings->seconds);
         break;
     case OPTION_SEED:
         good = take_integer("seed", text, 0, INT64_MAX, &integer, problem);
@@ -240,7 +239,7 @@ static bool take_option(int option, const char *text, command *options, struct p
         settings->threads = (int)integer;
         break;
     case OPTION_TOLERANCE:
-        good = take_number("tolerance", text, &settings->tolerance, problem);
+        good = cli_take_number(problem, "tolerance", text, 0, MOST_TOLERANCE, &settings->tolerance);
         break;
     case OPTION_VERSION:
         options->version = true;
@@ -266,8 +265,6 @@ static bool require(const command *options, struct problem *problem) {
     if (!settings->checkpoint &&
         (settings->resume || settings->every || settings->every_seconds >= 0))
         return problem_set(problem, "--resume and --every need --checkpoint DIR");
-    if (strcmp(options->centroids, options->assign) == 0)
-        return problem_set(problem, "--centroids and --assign name the same file");
     return true;
 }
 
@@ -308,11 +305,25 @@ static bool choose_algorithms(const command *options, MPI_Comm comm, struct prob
     return good;
 }
 
-static bool check_outputs(const command *options, MPI_Comm comm, struct problem *problem) {
+static void check_paths(const command *options, struct problem *problem) {
+    const km_settings *settings = &options->settings;
+    char *checkpoint = settings->checkpoint ? km_checkpoint_path(settings->checkpoint) : NULL;
+    const file_use files[] = {
+        {FILE_WRITTEN, "--centroids", &options->centroids, 1, NULL},
+        {FILE_WRITTEN, "--assign", &options->assign, 1, NULL},
+        {FILE_WRITTEN, "--json", &options->json, 1, NULL},
+        {FILE_READ, "POINTS", options->points, options->files, NULL},
+        {FILE_READ, "--start file:", &settings->start.path, 1, NULL},
+        {FILE_READ, "--checkpoint", (const char *const *)&checkpoint, 1, NULL}};
+    files_check(files, sizeof files / sizeof *files, problem);
+    free(checkpoint);
+}
+
+static bool check_files(const command *options, MPI_Comm comm, struct problem *problem) {
     int rank;
     MPI_Comm_rank(comm, &rank);
-    if (rank == 0 && output_check(options->centroids, options->points, options->files, problem))
-        output_check(options->assign, options->points, options->files, problem);
+    if (rank == 0)
+        check_paths(options, problem);
     return km_agree(problem, comm);
 }
 
@@ -328,14 +339,14 @@ static bool choose_kernel(km_settings *settings, MPI_Comm comm, struct problem *
 /* Measures this machine; without MPI, so that it also works without mpirun. */
 static bool benchmark(const command *options, struct problem *problem) {
     int threads = options->settings.threads;
-    FILE *json = cli_json_open(problem, options->json);
-    if (options->json && !json)
+    struct output json;
+    if (!output_open(&json, options->json, problem))
         return false;
-    int code = km_benchmark(stdout, threads ? threads : 1, json);
-    if (code)
-        problem_set(problem, "the benchmark failed: %s", strerror(code));
-    cli_json_close(problem, json, options->json);
-    return !problem->text[0];
+    int code = km_benchmark(stdout, threads ? threads : 1, json.file);
+    bool good = code ? problem_set(problem, "the benchmark failed: %s", strerror(code))
+                     : output_commit(&json, problem);
+    output_discard(&json);
+    return good;
 }
 
 /* Clusters POINTS and writes the result. */
@@ -371,10 +382,11 @@ static void take_reals(command *options, const km_kernel *kernel, int rank,
 static bool run(command *options, MPI_Comm comm, struct problem *problem) {
     int rank, ranks;
     km_points points;
+    struct output json = {0};
     km_report report = {.json = NULL, .progress = options->progress || isatty(STDERR_FILENO)};
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    if (!check_outputs(options, comm, problem) || !choose_algorithms(options, comm, problem) ||
+    if (!check_files(options, comm, problem) || !choose_algorithms(options, comm, problem) ||
         !choose_kernel(&options->settings, comm, problem))
         return false;
     const km_kernel *real = km_kernel_real();
@@ -388,15 +400,16 @@ static bool run(command *options, MPI_Comm comm, struct problem *problem) {
         problem_set(problem, "--k %zu: there are only %" PRIu64 " points", options->settings.k,
                     points.total);
     if (rank == 0 && !problem->text[0])
-        report.json = cli_json_open(problem, options->json);
+        output_open(&json, options->json, problem);
+    report.json = json.file;
     bool good = km_agree(problem, comm);
     if (good) {
         if (rank == 0)
             report_begin(&report, &points, &options->settings, ranks, MPI_Wtime() - start);
-        good = cluster(options, &points, &report, comm, problem);
-        cli_json_close(problem, report.json, options->json);
+        good = cluster(options, &points, &report, comm, problem) && output_commit(&json, problem);
         good = km_agree(problem, comm) && good;
     }
+    output_discard(&json);
     km_points_free(&points);
     return good;
 }

@@ -2,10 +2,10 @@
 
 #include "kmeans/encode.h"
 
+#include "app/output.h"
 #include "kmeans/assign.h"
 #include "kmeans/batch.h"
 #include "kmeans/labels.h"
-#include "kmeans/output.h"
 #include "kmeans/table.h"
 
 #include <coll.h>
@@ -258,6 +258,14 @@ static bool conclude(encoder *this, encode_result *result, struct problem *probl
     return true;
 }
 
+static void check_files(const encode_choice *choice, struct problem *problem) {
+    const file_use files[] = {{FILE_WRITTEN, "--output", &choice->output, 1, NULL},
+                              {FILE_READ, "--centroids", &choice->centroids, 1, NULL},
+                              {FILE_READ, "--labels", &choice->labels, 1, NULL},
+                              patches_files(&choice->patches)};
+    files_check(files, sizeof files / sizeof *files, problem);
+}
+
 bool encode_images(const encode_choice *choice, MPI_Comm comm, encode_result *result,
                    struct problem *problem) {
     encoder this = {.choice = choice, .comm = comm};
@@ -265,6 +273,10 @@ bool encode_images(const encode_choice *choice, MPI_Comm comm, encode_result *re
     MPI_Comm_rank(comm, &this.rank);
     MPI_Comm_size(comm, &this.ranks);
     *result = (encode_result){0};
+    if (this.rank == 0)
+        check_files(choice, problem);
+    if (!km_agree(problem, comm))
+        return false;
     if (begin(&this, problem) && this.rank == 0)
         output_open(&output, choice->output, problem);
     if (km_agree(problem, comm) && share_words(&this, problem) &&

@@ -6,13 +6,13 @@
 #include "config.h"
 
 #include "kmeans/format.h"
+#include "kmeans/gzip.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 enum {
     IDX_UINT8 = 0x08,
@@ -97,14 +97,6 @@ static gzFile open_gz(int file, const char *path, struct problem *problem) {
     return NULL;
 }
 
-static bool gz_failed(gzFile packed, const char *path, struct problem *problem) {
-    int error;
-    const char *text = gzerror(packed, &error);
-    if (error == Z_OK || error == Z_BUF_ERROR || error == Z_STREAM_END)
-        return problem_set(problem, "%s: truncated", path);
-    return problem_set(problem, "%s: %s", path, error == Z_ERRNO ? strerror(errno) : text);
-}
-
 /* Reads COUNT bytes; INTO may be NULL, to pass over them. */
 static bool gz_take(gzFile packed, const char *path, uint8_t *into, uint64_t count,
                     struct problem *problem) {
@@ -114,7 +106,7 @@ static bool gz_take(gzFile packed, const char *path, uint8_t *into, uint64_t cou
         uint64_t most = into ? PIECE : sizeof passed;
         unsigned piece = (unsigned)(count < most ? count : most);
         if (gzread(packed, into ? into : passed, piece) != (int)piece)
-            return gz_failed(packed, path, problem);
+            return gz_failed(packed, path, "its features", problem);
         into = into ? into + piece : NULL;
         count -= piece;
     }
@@ -134,7 +126,7 @@ static bool describe_gz(int file, km_source *source, struct problem *problem) {
                 take_lengths(source, lengths, magic[3], problem);
     gzclose_r(packed);
     return good && (layout->rows <= layout->bytes * DEFLATE_MOST / layout->dim ||
-                    problem_set(problem, "%s: truncated", path));
+                    problem_set(problem, "%s: is cut off within its features", path));
 }
 
 /* The rank that reads the last row has passed over all others: the checksum is checked by it. */
@@ -147,15 +139,8 @@ static bool read_gz(int file, const km_source *source, uint64_t first, size_t ro
         return false;
     bool good = gz_take(packed, path, NULL, layout->start + first * layout->dim, problem) &&
                 gz_take(packed, path, into, rows * layout->dim, problem);
-    if (good && first + rows == layout->rows) {
-        char more;
-        int got = gzread(packed, &more, 1), error;
-        gzerror(packed, &error);
-        if (got > 0)
-            good = problem_set(problem, "%s: holds more than its header promises", path);
-        else if (got < 0 || (error != Z_OK && error != Z_STREAM_END))
-            good = gz_failed(packed, path, problem);
-    }
+    if (good && first + rows == layout->rows)
+        good = gz_end(packed, path, problem);
     gzclose_r(packed);
     return good;
 }

@@ -40,11 +40,13 @@ static bool describe(int file, km_source *source, struct problem *problem) {
     if (header.dimensions != 2)
         return problem_set(problem, "%s: has one dimension; points are an array of rows x features",
                            source->path);
-    if (layout->bytes - header.offset < npy_data_size(&header))
+    uint64_t promised = npy_data_size(&header), held = layout->bytes - header.offset;
+    if (held != promised)
         return problem_set(problem,
-                           "%s: truncated: its header promises %" PRIu64 " bytes of features, it "
+                           "%s: %s: its header promises %" PRIu64 " bytes of features, it "
                            "holds %" PRIu64,
-                           source->path, npy_data_size(&header), layout->bytes - header.offset);
+                           source->path, held < promised ? "truncated" : "is too long", promised,
+                           held);
     layout->rows = header.shape[0];
     layout->dim = header.shape[1];
     layout->start = header.offset;

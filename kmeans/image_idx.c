@@ -1,4 +1,5 @@
 /* IDX, the format of MNIST: big-endian magic, count, height and width, then the pixels. */
+#include "kmeans/gzip.h"
 #include "kmeans/image_format.h"
 
 #include <errno.h>
@@ -6,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 enum { IDX_UINT8 = 0x08, IDX_HEADER_SIZE = 16 };
 
@@ -30,14 +30,8 @@ static uint32_t big_endian(const unsigned char *byte) {
 /* Reads exactly SIZE bytes; WHAT names them in the problem. */
 static bool read_exactly(struct reader *reader, void *bytes, size_t size, const char *what,
                          struct problem *problem) {
-    int got = gzread(reader->file, bytes, (unsigned)size);
-    int error;
-    const char *text = gzerror(reader->file, &error);
-    if (got == (int)size)
-        return true;
-    if (got >= 0 && (error == Z_OK || error == Z_BUF_ERROR || error == Z_STREAM_END))
-        return problem_set(problem, "%s: is cut off within %s", reader->path, what);
-    return problem_set(problem, "%s: %s", reader->path, error == Z_ERRNO ? strerror(errno) : text);
+    return gzread(reader->file, bytes, (unsigned)size) == (int)size ||
+           gz_failed(reader->file, reader->path, what, problem);
 }
 
 static bool read_header(struct reader *reader, struct problem *problem) {
@@ -94,26 +88,10 @@ static void *open_reader(const char *path, struct problem *problem) {
     return NULL;
 }
 
-/* All images are read: the file must end here, with a good checksum if it is compressed. */
-static next_state check_end(struct reader *reader, struct problem *problem) {
-    char more;
-    int got = gzread(reader->file, &more, 1), error;
-    const char *text = gzerror(reader->file, &error);
-    if (got == 0 && (error == Z_OK || error == Z_STREAM_END))
-        return NEXT_NONE;
-    if (got > 0)
-        problem_set(problem, "%s: holds more than the %" PRIu32 " images of its header",
-                    reader->path, reader->count);
-    else
-        problem_set(problem, "%s: %s", reader->path,
-                    error == Z_BUF_ERROR ? "is cut off at its end" : text);
-    return NEXT_FAILED;
-}
-
 static next_state read_next(void *opened, struct image *image, struct problem *problem) {
     struct reader *reader = opened;
     if (reader->done == reader->count)
-        return check_end(reader, problem);
+        return gz_end(reader->file, reader->path, problem) ? NEXT_NONE : NEXT_FAILED;
     char what[64];
     snprintf(what, sizeof what, "image %" PRIu32 " of %" PRIu32, reader->done + 1, reader->count);
     if (!read_exactly(reader, reader->image.pixels, reader->image.width * reader->image.height,

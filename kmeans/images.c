@@ -44,7 +44,7 @@ static bool add_file(image_set *set, const char *directory, const char *name,
     return true;
 }
 
-static bool is_image_name(const char *name) {
+bool images_reads(const char *name) {
     static const char *const suffixes[] = {".png", ".jpg", ".jpeg"};
     const char *suffix = strrchr(name, '.');
     for (int i = 0; i < 3; i++)
@@ -65,7 +65,7 @@ static bool add_directory(image_set *set, const char *path, struct problem *prob
         return problem_set(problem, "%s: %s", path, strerror(errno));
     bool good = true;
     for (errno = 0; good && (entry = readdir(directory)); errno = 0)
-        if (is_image_name(entry->d_name))
+        if (images_reads(entry->d_name))
             good = add_file(set, path, entry->d_name, problem);
     if (good && errno)
         good = problem_set(problem, "%s: %s", path, strerror(errno));

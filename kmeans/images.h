@@ -5,7 +5,7 @@
 #ifndef COLL_KMEANS_IMAGES_H
 #define COLL_KMEANS_IMAGES_H
 
-#include "tools/problem.h"
+#include "app/problem.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +28,9 @@ typedef enum next_state { NEXT_FAILED, NEXT_BAD, NEXT_NONE, NEXT_READ } next_sta
 /* Opens the images of PATHS, in that order; a directory gives its *.png, *.jpg and *.jpeg in byte
  * order of their names. NULL and a problem when a path does not exist or a directory holds none. */
 image_set *images_open(const char *const *paths, size_t count, struct problem *problem);
+
+/* Whether a file of that name, in a directory, is taken for an image. */
+bool images_reads(const char *name);
 
 /* Reads the next image. Its pixels are the set's, and good until the next call. */
 next_state images_next(image_set *set, struct image *image, struct problem *problem);

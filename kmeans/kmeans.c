@@ -100,8 +100,7 @@ static bool restore(job *run, bool *resumed, struct problem *problem) {
     if (!settings->checkpoint)
         return true;
     if (!identify(run, problem) ||
-        !km_checkpoint_open(&run->checkpoint, settings->checkpoint, settings->resume, &found,
-                            run->comm, problem))
+        !km_checkpoint_open(&run->checkpoint, settings->checkpoint, &found, run->comm, problem))
         return false;
     if (!found)
         return true;

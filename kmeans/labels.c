@@ -2,13 +2,13 @@
 
 #include "kmeans/labels.h"
 
+#include "kmeans/gzip.h"
 #include "tools/cli.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 enum { IDX_UINT8 = 0x08, HEADER = 8, LINE = 64 };
 
@@ -25,15 +25,6 @@ static bool append(struct labels *labels, size_t *room, int32_t value, struct pr
     return true;
 }
 
-/* "PATH: why" after a read that gave nothing: an error, or the file's end before WHAT. */
-static bool read_failed(gzFile file, const char *path, const char *what, struct problem *problem) {
-    int error;
-    const char *text = gzerror(file, &error);
-    if (error == Z_OK || error == Z_BUF_ERROR || error == Z_STREAM_END)
-        return problem_set(problem, "%s: is cut off within %s", path, what);
-    return problem_set(problem, "%s: %s", path, error == Z_ERRNO ? strerror(errno) : text);
-}
-
 /* What follows the magic: a big-endian count, and a byte for each label. */
 static bool read_idx(gzFile file, const char *path, const unsigned char magic[4],
                      struct labels *labels, struct problem *problem) {
@@ -45,19 +36,17 @@ static bool read_idx(gzFile file, const char *path, const unsigned char magic[4]
                            "0x08 (unsigned byte) and 1",
                            path, magic[2], magic[3]);
     if (gzread(file, bytes, sizeof bytes) != sizeof bytes)
-        return read_failed(file, path, "its header", problem);
+        return gz_failed(file, path, "its header", problem);
     uint32_t count =
         (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
     while (labels->count < count) {
         int label = gzgetc(file);
         if (label < 0)
-            return read_failed(file, path, "its labels", problem);
+            return gz_failed(file, path, "its labels", problem);
         if (!append(labels, &room, label, problem))
             return false;
     }
-    return gzgetc(file) < 0 ||
-           problem_set(problem, "%s: holds more than the %" PRIu32 " labels of its header", path,
-                       count);
+    return gz_end(file, path, problem);
 }
 
 static bool read_text(gzFile file, const char *path, struct labels *labels,
@@ -75,7 +64,7 @@ static bool read_text(gzFile file, const char *path, struct labels *labels,
         if (!append(labels, &room, (int32_t)value, problem))
             return false;
     }
-    return gzeof(file) || read_failed(file, path, "its labels", problem);
+    return gzeof(file) ? gz_end(file, path, problem) : gz_failed(file, path, "its labels", problem);
 }
 
 bool labels_read(const char *path, struct labels *labels, struct problem *problem) {
@@ -86,7 +75,7 @@ bool labels_read(const char *path, struct labels *labels, struct problem *proble
         return problem_set(problem, "%s: %s", path, errno ? strerror(errno) : "out of memory");
     int got = gzread(file, magic, sizeof magic);
     bool idx = got == sizeof magic && !magic[0] && !magic[1];
-    bool good = got < 0 ? read_failed(file, path, "its header", problem)
+    bool good = got < 0 ? gz_failed(file, path, "its header", problem)
                 : idx   ? read_idx(file, path, magic, labels, problem)
                         : !gzrewind(file) && read_text(file, path, labels, problem);
     if (good && !labels->count)

@@ -2,7 +2,7 @@
 #ifndef COLL_KMEANS_LABELS_H
 #define COLL_KMEANS_LABELS_H
 
-#include "tools/problem.h"
+#include "app/problem.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,6 +7,7 @@ libwords_la_SOURCES = \
 	kmeans/batch.c kmeans/batch.h \
 	kmeans/canvas.c kmeans/canvas.h \
 	kmeans/exemplars.c kmeans/exemplars.h \
+	kmeans/gzip.c kmeans/gzip.h \
 	kmeans/hog.c kmeans/hog.h \
 	kmeans/image_format.h \
 	kmeans/image_idx.c \
@@ -16,7 +17,6 @@ libwords_la_SOURCES = \
 	kmeans/images.c kmeans/images.h \
 	kmeans/labels.c kmeans/labels.h \
 	kmeans/npy.c kmeans/npy.h \
-	kmeans/output.c kmeans/output.h \
 	kmeans/patches.c kmeans/patches.h \
 	kmeans/svm.c kmeans/svm.h \
 	kmeans/table.c kmeans/table.h
@@ -88,11 +88,11 @@ coll_words_SOURCES = \
 	kmeans/verb_train.c \
 	kmeans/words.h
 coll_words_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
-coll_words_LDADD = libkmeans.la libwords.la libcli.la libcoll.la
+coll_words_LDADD = libkmeans.la libwords.la libcli.la libapp.la libcoll.la
 
 bin_PROGRAMS += coll-kmeans
 coll_kmeans_SOURCES = \
 	kmeans/coll-kmeans.c \
 	kmeans/report.c kmeans/report.h
 coll_kmeans_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
-coll_kmeans_LDADD = libkmeans.la libwords.la libcli.la libcoll.la
+coll_kmeans_LDADD = libkmeans.la libwords.la libcli.la libapp.la libcoll.la

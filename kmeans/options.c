@@ -35,8 +35,9 @@ static bool set_integer(const option_row *row, const char *text, struct problem 
 
 static bool set_number(const option_row *row, const char *text, struct problem *problem) {
     double *number = row->value;
-    return (cli_parse_number(text, number) && *number > 0) ||
-           problem_set(problem, "--%s %s: give a number above 0", row->name, text);
+    return (cli_parse_number(text, number) && *number > 0 && *number <= (double)row->most) ||
+           problem_set(problem, "--%s %s: give a number above 0, %" PRIu64 " at most", row->name,
+                       text, row->most);
 }
 
 static bool set_option(const option_row *row, const char *text, struct problem *problem) {
@@ -77,9 +78,17 @@ static void print_help(const char *usage, const option_row *table, size_t count)
     printf("  --help%*sprint this\n", COLUMN - 8, "");
 }
 
+/* Whether an option that takes one value is given once more, by the BIT of its row. */
+static bool is_again(const option_row *row, uint64_t *given, uint64_t bit) {
+    bool again = (*given & bit) && row->kind != OPTION_FLAG && row->kind != OPTION_PATHS;
+    *given |= bit;
+    return again;
+}
+
 static options_state parse(int argc, char **argv, const struct option *longs, const char *usage,
                            const option_row *table, size_t count, struct problem *problem) {
     const option_row *last = NULL;
+    uint64_t given = 0; /* a bit for each row */
     optind = 1;
     opterr = 0;
     for (int code; (code = getopt_long(argc, argv, "-:", longs, NULL)) != -1;) {
@@ -96,6 +105,10 @@ static options_state parse(int argc, char **argv, const struct option *longs, co
         }
         if (code != WORD) {
             last = &table[code - FIRST_ROW];
+            if (is_again(last, &given, UINT64_C(1) << (code - FIRST_ROW))) {
+                problem_set(problem, "--%s given twice", last->name);
+                return OPTIONS_FAILED;
+            }
         } else if (!last || last->kind != OPTION_PATHS) {
             problem_set(problem, "unexpected argument '%s'; see --help", optarg);
             return OPTIONS_FAILED;

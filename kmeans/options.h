@@ -8,7 +8,7 @@
 typedef enum option_kind {
     OPTION_TEXT,    /* VALUE is a const char ** */
     OPTION_INTEGER, /* VALUE is a uint64_t *, within LEAST and MOST */
-    OPTION_NUMBER,  /* VALUE is a double *, above 0 */
+    OPTION_NUMBER,  /* VALUE is a double *, above 0 to MOST */
     OPTION_FLAG,    /* takes no argument; VALUE is a bool * */
     OPTION_PATHS    /* one word or more; VALUE is an word_list * */
 } option_kind;
@@ -26,7 +26,8 @@ typedef struct option_row {
 typedef enum options_state { OPTIONS_FAILED, OPTIONS_GOOD, OPTIONS_HELP } options_state;
 
 /*
- * Parses what follows argv[0] by the COUNT rows of TABLE. "--help" prints USAGE and the table and
+ * Parses what follows argv[0] by the COUNT rows, 64 at most, of TABLE. Paths and flags may be given
+ * again. "--help" prints USAGE and the table and
  * gives OPTIONS_HELP. On failure the problem is set.
  */
 options_state options_parse(int argc, char **argv, const char *usage, const option_row *table,

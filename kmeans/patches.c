@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char fashion_mnist[] = "/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz";
+static const char *const fashion_mnist =
+    "/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz";
 
 struct patch_stream {
     image_set *set;
@@ -19,11 +20,18 @@ struct patch_stream {
     size_t x, y; /* of the next patch in the image; y is past it when none is left */
 };
 
+file_use patches_files(const patch_choice *choice) {
+    const word_list *given = &choice->paths;
+    return given->count
+               ? (file_use){FILE_READ, "--images", given->words, given->count, images_reads}
+               : (file_use){FILE_READ, "Fashion-MNIST", &fashion_mnist, 1, NULL};
+}
+
 static image_set *open_images(const patch_choice *choice, struct problem *problem) {
     if (choice->paths.count)
         return images_open(choice->paths.words, choice->paths.count, problem);
     if (!access(fashion_mnist, F_OK))
-        return images_open(&(const char *){fashion_mnist}, 1, problem);
+        return images_open(&fashion_mnist, 1, problem);
     problem_set(problem,
                 "%s is missing: install the Debian package dataset-fashion-mnist, or give --images",
                 fashion_mnist);

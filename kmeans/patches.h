@@ -5,6 +5,7 @@
 #ifndef COLL_KMEANS_PATCHES_H
 #define COLL_KMEANS_PATCHES_H
 
+#include "app/files.h"
 #include "kmeans/images.h"
 
 typedef struct word_list {
@@ -27,6 +28,9 @@ typedef struct patch_place {
 } patch_place;
 
 typedef struct patch_stream patch_stream;
+
+/* What the images of CHOICE are read from; points into CHOICE. */
+file_use patches_files(const patch_choice *choice);
 
 /* Opens the images of CHOICE, whose patch and stride are positive; NULL and a problem on failure.
  */

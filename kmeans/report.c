@@ -74,8 +74,6 @@ void report_step(const km_step *step, void *context) {
     putchar('\n');
     fflush(stdout);
     write_json(report, step);
-    if (report->json)
-        fflush(report->json);
 }
 
 void report_progress(int64_t iteration, double done, void *context) {

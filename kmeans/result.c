@@ -2,11 +2,9 @@
 
 #include "kmeans/result.h"
 
+#include "app/output.h"
 #include "kmeans/npy.h"
-#include "kmeans/output.h"
 #include "kmeans/rows.h"
-
-#include <unistd.h>
 
 static bool write_centroids(struct output *output, const km_result *result, size_t k,
                             const km_points *points, struct problem *problem) {
@@ -28,15 +26,10 @@ static bool write_clusters_header(struct output *output, uint64_t total, struct 
     return output_write(output, header, sizeof header, problem);
 }
 
-/* Both files get their names, or neither. */
+/* Neither gets its name before both are on disk. */
 static bool keep_both(struct output *centroids, struct output *clusters, struct problem *problem) {
-    if (!output_finish(centroids, problem) || !output_finish(clusters, problem) ||
-        !output_keep(centroids, problem))
-        return false;
-    if (output_keep(clusters, problem))
-        return true;
-    unlink(centroids->path);
-    return false;
+    return output_finish(centroids, problem) && output_finish(clusters, problem) &&
+           output_keep(centroids, problem) && output_keep(clusters, problem);
 }
 
 bool km_write_result(const km_result *result, const km_points *points, size_t k,

@@ -4,7 +4,7 @@
 
 #ifdef HAVE_LINEAR
 
-#include "kmeans/output.h"
+#include "app/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -181,7 +181,7 @@ static bool write_model(const struct model *model, const char *path, struct prob
     struct output output = {0};
     if (!output_open(&output, path, problem))
         return false;
-    bool good = (!save_model(output.temporary, model) || output_failed(&output, problem)) &&
+    bool good = (!save_model(output_name(&output), model) || output_failed(&output, problem)) &&
                 output_commit(&output, problem);
     output_discard(&output);
     return good;

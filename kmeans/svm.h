@@ -6,7 +6,7 @@
 #ifndef COLL_KMEANS_SVM_H
 #define COLL_KMEANS_SVM_H
 
-#include "tools/problem.h"
+#include "app/problem.h"
 
 #include <stddef.h>
 #include <stdint.h>

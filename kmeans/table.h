@@ -2,8 +2,8 @@
 #ifndef COLL_KMEANS_TABLE_H
 #define COLL_KMEANS_TABLE_H
 
+#include "app/problem.h"
 #include "kmeans/npy.h"
-#include "tools/problem.h"
 
 struct table {
     const char *path;

@@ -1,14 +1,14 @@
 /* coll-words curve: accuracies -> the curve over the size of the vocabulary, table and picture. */
 #include "config.h"
 
+#include "app/files.h"
+#include "app/gnuplot.h"
 #include "kmeans/options.h"
-#include "kmeans/output.h"
 #include "kmeans/words.h"
 #include "tools/cli.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,12 +128,9 @@ static void write_quoted(FILE *file, const char *text) {
     fputc('\'', file);
 }
 
-static void write_picture(FILE *gnuplot, const struct curve *curve, const char *title,
-                          const char *path) {
+static void write_picture(FILE *gnuplot, const struct curve *curve, const char *title) {
     fprintf(gnuplot, "set terminal pngcairo noenhanced size 900,600 font 'DejaVu Sans,12'\n"
-                     "set output ");
-    write_quoted(gnuplot, path);
-    fprintf(gnuplot, "\nset title ");
+                     "set title ");
     write_quoted(gnuplot, title);
     fprintf(gnuplot, "\nset xlabel 'words in the vocabulary'\nset ylabel 'accuracy (%%)'\n"
                      "set logscale x 2\nset grid\nset key bottom right\nset offsets graph 0.03, "
@@ -156,19 +153,13 @@ static void write_picture(FILE *gnuplot, const struct curve *curve, const char *
 static bool draw_curve(const struct curve *curve, const struct request *request,
                        struct problem *problem) {
     struct output output = {0};
-    if (system("command -v gnuplot >/dev/null 2>&1"))
-        return problem_set(problem, "gnuplot is missing; install gnuplot-nox");
-    if (!output_open(&output, request->output, problem))
+    if (!gnuplot_check(problem) || !output_open(&output, request->output, problem))
         return false;
-    signal(SIGPIPE, SIG_IGN);
-    FILE *gnuplot = popen("gnuplot >/dev/null 2>&1", "w");
-    bool good = gnuplot || problem_set(problem, "gnuplot: %s", strerror(errno));
-    if (good) {
-        write_picture(gnuplot, curve, request->title, output.temporary);
-        good = pclose(gnuplot) == 0 ||
-               problem_set(problem, "gnuplot could not draw %s", request->output);
-    }
-    good = good && output_commit(&output, problem);
+    FILE *gnuplot = gnuplot_start(&output, problem);
+    if (gnuplot)
+        write_picture(gnuplot, curve, request->title);
+    bool good =
+        gnuplot && gnuplot_end(gnuplot, &output, problem) && output_commit(&output, problem);
     output_discard(&output);
     return good;
 }
@@ -176,17 +167,23 @@ static bool draw_curve(const struct curve *curve, const struct request *request,
 static bool run(const struct request *request, struct problem *problem) {
     struct curve curve = {0};
     struct output json = {0};
+    const file_use files[] = {
+        {FILE_WRITTEN, "--json", &request->json, 1, NULL},
+        {FILE_WRITTEN, "--output", &request->output, 1, NULL},
+        {FILE_READ, "--results", request->results.words, request->results.count, NULL}};
+    if (!files_check(files, 3, problem))
+        return false;
     bool good =
         request->results.count > 0 || problem_set(problem, "--results is missing; see --help");
     for (size_t i = 0; good && i < request->results.count; i++)
         good = read_results(&curve, request->results.words[i], problem);
     if (good && !curve.count)
         good = problem_set(problem, "no results in these files");
-    good = good && (!request->json || output_open(&json, request->json, problem));
+    good = good && output_open(&json, request->json, problem);
     if (good) {
         print_curve(&curve, json.file);
-        good = (!json.file || output_commit(&json, problem)) &&
-               (!request->output || draw_curve(&curve, request, problem));
+        good = (!request->output || draw_curve(&curve, request, problem)) &&
+               output_commit(&json, problem);
     }
     output_discard(&json);
     free(curve.points);

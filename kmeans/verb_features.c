@@ -1,10 +1,10 @@
 /* coll-words features: images -> dense patches -> HOG vectors, a row of bytes each. */
 #include "config.h"
 
+#include "app/output.h"
 #include "kmeans/batch.h"
 #include "kmeans/npy.h"
 #include "kmeans/options.h"
-#include "kmeans/output.h"
 #include "kmeans/words.h"
 
 #include <inttypes.h>
@@ -63,7 +63,8 @@ static bool write_features(const struct output *output, patch_stream *stream, st
     size_t size = hog_size(batch->shape);
     next_state state;
     *vectors = 0;
-    if (!write_header(output->file, 0, size))
+    /* Not a pipe: the header is written once more. */
+    if (fseeko(output->file, 0, SEEK_SET) || !write_header(output->file, 0, size))
         return output_failed(output, problem);
     while ((state = batch_fill(batch, stream, problem)) == NEXT_READ) {
         batch_describe(batch, threads);
@@ -92,6 +93,9 @@ static bool run(const patch_choice *choice, hog_shape shape, int threads, const 
     uint64_t vectors;
     bool good = false;
     double begun = omp_get_wtime();
+    const file_use files[] = {{FILE_WRITTEN, "--output", &path, 1, NULL}, patches_files(choice)};
+    if (!files_check(files, 2, problem))
+        return false;
     patch_stream *stream = patches_open(choice, problem);
     if (!stream || !batch_begin(&batch, shape, choice->patch, problem) ||
         !output_open(&output, path, problem))

@@ -1,10 +1,10 @@
 /* coll-words sheet: draws the most used visual words as the patches nearest to their centroids. */
 #include "config.h"
 
+#include "app/output.h"
 #include "kmeans/canvas.h"
 #include "kmeans/exemplars.h"
 #include "kmeans/options.h"
-#include "kmeans/output.h"
 #include "kmeans/words.h"
 
 #include <inttypes.h>
@@ -97,6 +97,13 @@ static bool run(const struct request *request, struct problem *problem) {
     struct canvas canvas = {0};
     struct layout layout;
     bool good = false;
+    const file_use files[] = {{FILE_WRITTEN, "--output", &request->output, 1, NULL},
+                              {FILE_READ, "--features", &request->features, 1, NULL},
+                              {FILE_READ, "--centroids", &request->centroids, 1, NULL},
+                              {FILE_READ, "--assign", &request->assign, 1, NULL},
+                              patches_files(&request->choice)};
+    if (!files_check(files, sizeof files / sizeof *files, problem))
+        return false;
     if (!exemplars_open(&words, request->features, request->centroids, request->assign, problem) ||
         !exemplars_rank(&words, request->words, problem))
         goto release;

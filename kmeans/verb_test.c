@@ -1,8 +1,9 @@
 /* coll-words test: histograms and an SVM -> accuracy. */
 #include "config.h"
 
+#include "app/files.h"
+#include "app/output.h"
 #include "kmeans/options.h"
-#include "kmeans/output.h"
 #include "kmeans/svm.h"
 #include "kmeans/words.h"
 #include "tools/cli.h"
@@ -51,11 +52,18 @@ static bool write_json(const struct request *request, const svm_result *result,
     cli_json_integer(&json, "correct", (int64_t)result->correct);
     cli_json_number(&json, "percent", 100 * (double)result->correct / (double)result->rows);
     cli_json_end(&json);
-    return output_commit(&output, problem);
+    bool good = output_commit(&output, problem);
+    output_discard(&output);
+    return good;
 }
 
 static bool run(const struct request *request, struct problem *problem) {
     svm_result result = {0};
+    const file_use files[] = {{FILE_WRITTEN, "--json", &request->json, 1, NULL},
+                              {FILE_READ, "--input", &request->input, 1, NULL},
+                              {FILE_READ, "--model", &request->model, 1, NULL}};
+    if (!files_check(files, 3, problem))
+        return false;
     svm_rows *rows = svm_read(request->input, problem);
     bool good = rows && svm_test(rows, request->model, &result, problem) &&
                 (!request->json || write_json(request, &result, problem));

@@ -1,6 +1,7 @@
 /* coll-words train: histograms -> a linear SVM. */
 #include "config.h"
 
+#include "app/files.h"
 #include "kmeans/options.h"
 #include "kmeans/svm.h"
 #include "kmeans/words.h"
@@ -17,6 +18,10 @@ static const char usage[] =
 
 static bool run(const char *input, double cost, const char *path, struct problem *problem) {
     double begun = cli_seconds();
+    const file_use files[] = {{FILE_WRITTEN, "--model", &path, 1, NULL},
+                              {FILE_READ, "--input", &input, 1, NULL}};
+    if (!files_check(files, 2, problem))
+        return false;
     svm_rows *rows = svm_read(input, problem);
     bool good = rows && svm_train(rows, cost, path, problem);
     if (good)
@@ -31,7 +36,7 @@ int verb_train(int argc, char **argv) {
     struct problem problem;
     option_row options[] = {
         {"input", "FILE", "the histograms, LIBSVM's text", OPTION_TEXT, true, &input, 0, 0},
-        {"cost", "C", "weight of the loss of each row", OPTION_NUMBER, false, &cost, 0, 0},
+        {"cost", "C", "weight of the loss of each row", OPTION_NUMBER, false, &cost, 0, 1000000000},
         {"model", "FILE", "the trained SVM", OPTION_TEXT, true, &path, 0, 0},
     };
     options_state state =

@@ -3,7 +3,7 @@
 #ifndef COLL_KMEANS_WORDS_H
 #define COLL_KMEANS_WORDS_H
 
-#include "tools/problem.h"
+#include "app/problem.h"
 
 /* Runs with the verb's own arguments, argv[0] being "coll-words"; returns the exit status. */
 typedef int verb_run(int argc, char **argv);

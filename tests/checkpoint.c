@@ -41,6 +41,13 @@ static void teardown(void) {
     harness_assert(empty, "only the checkpoint was left");
 }
 
+/* The path of NAME in the directory, until the next call. */
+static const char *beside(const char *name) {
+    static char text[sizeof directory + 64];
+    snprintf(text, sizeof text, "%s/%s", directory, name);
+    return text;
+}
+
 static copy read_copy(void) {
     struct stat about;
     FILE *file = fopen(path, "rb");
@@ -269,17 +276,54 @@ START_TEST(one_run_at_a_time) {
     km_checkpoint first, second;
     bool found = true;
     struct problem problem = {""};
-    bool good = km_checkpoint_open(&first, directory, true, &found, MPI_COMM_WORLD, &problem);
+    bool good = km_checkpoint_open(&first, directory, &found, MPI_COMM_WORLD, &problem);
     harness_assert(good && !found, "%s", problem.text);
-    good = km_checkpoint_open(&second, directory, true, &found, MPI_COMM_WORLD, &problem);
+    good = km_checkpoint_open(&second, directory, &found, MPI_COMM_WORLD, &problem);
     harness_assert(!good && strstr(problem.text, "in use by another run"), "%s", problem.text);
     km_checkpoint_close(&second);
     km_checkpoint_close(&first);
     problem.text[0] = '\0';
-    good = km_checkpoint_open(&first, "/nowhere/at/all", true, &found, MPI_COMM_WORLD, &problem);
-    harness_assert(!good && strstr(problem.text, "/nowhere/at/all: is no directory"), "%s",
+    good = km_checkpoint_open(&first, "/nowhere/at/all", &found, MPI_COMM_WORLD, &problem);
+    harness_assert(!good && strstr(problem.text, "/nowhere/at/all: can't be made"), "%s",
                    problem.text);
     km_checkpoint_close(&first);
+}
+END_TEST
+
+/* Of what lies in the directory only the begins of checkpoints go, by their names and content. */
+START_TEST(others_files_stay) {
+    static const struct {
+        const char *name, *content;
+        bool stays;
+    } files[] = {
+        {"checkpoint.txt", "a note", true},
+        {"checkpoint.backup", "collkm1", true},
+        {"checkpoint.XyZ123", "", true},
+        {".checkpoint.coll-a", "collkm1", true},
+        {".checkpoint.coll-secret", "a note", true},
+        {".checkpoint.coll-Xy0Z12", "a note, too", true},
+        {".checkpoint.coll-abcdef", "collkm1", false},
+        {".checkpoint.coll-ABC123", "", false},
+    };
+    enum { FILES = sizeof files / sizeof *files };
+    km_checkpoint checkpoint;
+    bool found, good = true;
+    struct problem problem = {""};
+    for (int i = 0; rank == 0 && i < FILES; i++) {
+        FILE *file = fopen(beside(files[i].name), "w");
+        good = good && file && fputs(files[i].content, file) >= 0 &&
+               (!*files[i].content || fputc('\0', file) == '\0');
+        if (file)
+            fclose(file);
+    }
+    harness_assert(good, "files are made");
+    good = km_checkpoint_open(&checkpoint, directory, &found, MPI_COMM_WORLD, &problem);
+    harness_assert(good && !found, "%s", problem.text);
+    km_checkpoint_close(&checkpoint);
+    for (int i = 0; i < FILES; i++) {
+        good = rank > 0 || (unlink(beside(files[i].name)) == 0) == files[i].stays;
+        harness_assert(good, "%s %s", files[i].name, files[i].stays ? "is gone" : "is left");
+    }
 }
 END_TEST
 
@@ -316,6 +360,7 @@ static Suite *suite(void) {
     tcase_add_test(cases, same_bits_from_any_checkpoint);
     tcase_add_test(cases, bad_checkpoints);
     tcase_add_test(cases, one_run_at_a_time);
+    tcase_add_test(cases, others_files_stay);
     tcase_add_test(cases, fingerprints);
     suite_add_tcase(suite, cases);
     return suite;

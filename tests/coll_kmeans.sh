@@ -92,7 +92,7 @@ rm -f c2.npy a2.npy c3.npy a3.npy
 # Results replace older ones.
 run 2 --k 12 --seed 2 points.txt --centroids c.npy --assign a.npy --tolerance 1000 || fail "tolerance"
 grep -q '^1 iteration ' out || fail "a tolerance stops at once"
-test "$(find . -name '*.npy*' | wc -l)" = 2 || fail "temporary files are left"
+test "$(find . -name '*.npy*' -o -name '.*.coll-*' | wc -l)" = 2 || fail "temporary files are left"
 
 # Other starts and stops: the same bits at any number of ranks, and points that stay on disk.
 for start in k-means++ 'k-means||:rounds=3' 'k-means||:memory=100' afk-mc2:chain=20 file:c.npy; do
@@ -149,6 +149,15 @@ refuses "word.txt:599: feature 20 is 'x'" --k 2 word.txt $to
 refuses "large.txt:300: feature 20 is '256'" --k 2 large.txt $to
 refuses "points.txt: has 20 features a row where narrow.txt has 19" --k 2 points.txt narrow.txt $to
 refuses "cut.npy: truncated" --k 2 cut.npy $to
+{ cat c.npy; echo more; } >longer.npy
+refuses "longer.npy: is too long" --k 2 longer.npy $to
+printf '\000\000\010\002\000\000\000\002\000\000\000\003abcdef' | gzip >points.gz
+run 2 --k 2 points.gz --centroids c2.npy --assign a2.npy || fail "points.gz"
+rm c2.npy a2.npy
+{ cat points.gz; echo more; } >longer.gz
+refuses "longer.gz: holds other bytes after its gzipped data" --k 2 longer.gz $to
+{ head -c $(($(wc -c <points.gz) - 8)) points.gz; echo checksum; } >damaged.gz
+refuses "damaged.gz: incorrect data check" --k 2 damaged.gz $to
 refuses "head.npy: is cut off within its header" --k 2 head.npy $to
 refuses "half.npy: elements '|f2'" --k 2 half.npy $to
 refuses "fortran.npy: in Fortran order" --k 2 fortran.npy $to
@@ -163,8 +172,37 @@ refuses "--k K is missing" points.txt $to
 refuses "a file of points is missing" --k 2 $to
 refuses "--centroids FILE is missing" --k 2 points.txt --assign results/a.npy
 refuses "--assign FILE is missing" --k 2 points.txt --centroids results/c.npy
-refuses "name the same file" --k 2 points.txt --centroids results/c --assign results/c
+for other in results/c ./results/c results/../results/c; do
+    refuses "--centroids results/c and --assign $other name the same file" \
+        --k 2 points.txt --centroids results/c --assign $other
+done
+refuses "--assign results/a.npy and --json ./results/a.npy name the same file" \
+    --k 2 points.txt $to --json ./results/a.npy
+ln -s points.txt link.txt
+ln points.txt hard.txt
+mkdir folder
+cp points.txt folder/a.txt
+cp points.txt kept.txt
+for output in points.txt ./points.txt link.txt hard.txt; do
+    refuses "--json $output: is also read, as POINTS points.txt" --k 2 points.txt $to --json $output
+done
+refuses "--json folder/a.txt: is also read, as POINTS folder/a.txt" --k 2 folder $to --json folder/a.txt
+refuses "--centroids c.npy: is also read, as --start file: c.npy" \
+    --k 12 points.txt --start file:c.npy --centroids c.npy --assign results/a.npy
+mkdir ck
+echo mine >ck/checkpoint
+refuses "--json ./ck/checkpoint: is also read, as --checkpoint ck/checkpoint" \
+    --k 2 points.txt $to --checkpoint ck --json ./ck/checkpoint
+cmp points.txt kept.txt || fail "points are gone"
+rm -r link.txt hard.txt ck
+# A failure leaves an old file as it was.
+refuses "--k 601: there are only 600 points" --k 601 points.txt $to --json kept.txt
+cmp points.txt kept.txt || fail "an old file is touched by a failure"
 refuses "option --k needs a value" points.txt $to --k
+refuses "--k given twice" --k 2 --k 3 points.txt $to
+refuses "--moved 1e308: a number from 0 to 1 " --k 2 --moved 1e308 points.txt $to
+refuses "--gain 1.5: a number from 0 to 1 " --k 2 --gain 1.5 points.txt $to
+refuses "--seconds 1e300: a number from 0 to 1e+09 " --k 2 --seconds 1e300 points.txt $to
 refuses "unknown option --clusters" --clusters 2 points.txt $to
 refuses "--iterations -1: a number" --k 2 --iterations -1 points.txt $to
 refuses "--threads 0: a number" --k 2 --threads 0 points.txt $to
@@ -173,18 +211,17 @@ refuses "--seed -1: a number" --k 2 --seed -1 points.txt $to
 refuses "nowhere/c.npy: can't be written: directory nowhere: No such file" \
     --k 2 points.txt --centroids nowhere/c.npy --assign results/a.npy
 refuses "nowhere/j: can't be written" --k 2 points.txt $to --json nowhere/j
-refuses "c.npy: can't be written: it is also read" --k 2 c.npy --centroids c.npy \
+refuses "--centroids c.npy: is also read, as POINTS c.npy" --k 2 c.npy --centroids c.npy \
     --assign results/a.npy
 refuses "/dev/full: can't be written" --k 2 points.txt --centroids results/c.npy --assign /dev/full
 refuses "nonsense" --k 2 --bcast nonsense points.txt $to
 refuses "nonsense" --k 2 --aggregate nonsense points.txt $to
 refuses "--resume and --every need --checkpoint DIR" --k 2 points.txt $to --resume
 refuses "nowhere/ck: can't be made: No such file" --k 2 points.txt $to --checkpoint nowhere/ck
-refuses "nowhere: is no directory for checkpoints: No such file" \
-    --k 2 points.txt $to --checkpoint nowhere --resume
+refuses "c.npy: is no directory for checkpoints" --k 2 points.txt $to --checkpoint c.npy --resume
 refuses "--every 0: a number from 1" --k 2 points.txt $to --checkpoint x --every 0
-refuses "--every-seconds -1: a number, 0 or more" --k 2 points.txt $to --checkpoint x --every-seconds -1
-refuses "--gain x: a number, 0 or more" --k 2 --gain x points.txt $to
+refuses "--every-seconds -1: a number from 0 " --k 2 points.txt $to --checkpoint x --every-seconds -1
+refuses "--gain x: a number from 0 " --k 2 --gain x points.txt $to
 refuses "--start kmeans++: random, k-means++," --k 2 --start kmeans++ points.txt $to
 refuses "afk-mc2 has no parameter \"rounds\"" --k 2 --start afk-mc2:rounds=2 points.txt $to
 refuses "chain=N is needed, N from 1" --k 2 --start afk-mc2:chain=0 points.txt $to
@@ -201,6 +238,14 @@ COLL_KMEANS_KERNEL=nonsense
 export COLL_KMEANS_KERNEL
 refuses nonsense --k 2 points.txt $to
 unset COLL_KMEANS_KERNEL
+
+# --resume makes the directory, starts from the beginning, and then goes on.
+for note in 'no checkpoint yet: starts from the beginning' 'resumed after iteration 2'; do
+    run 2 --k 12 points.txt --iterations 2 --every 1 --centroids c2.npy --assign a2.npy \
+        --checkpoint state --resume --json /dev/null || fail "--resume: $note"
+    grep -q "^coll-kmeans: $note" err || fail "--resume: no \"$note\""
+done
+test -c /dev/null || fail "/dev/null is gone"
 
 # A full disk, where we may make one: both files are given up.
 mkdir "$disk"

@@ -67,6 +67,14 @@ mkfifo pipe
 refuses 3 "pipe: can't be opened: not a regular file" --mask pipe
 refuses 1 "/: can't be opened: Is a directory" --mask /
 refuses 3 "cut.pbm: ends or is damaged after 2 of 2 x 2 cells" --mask cut.pbm
+printf 'P1 2 2 11110' >longer.pbm
+refuses 1 "longer.pbm: holds more than its 2 x 2 cells" --mask longer.pbm
+refuses 1 "--json ./basin.pbm: is also read, as --mask basin.pbm" --mask basin.pbm --json ./basin.pbm
+refuses 3 "--json j.png and --picture ./j.png name the same file" --json j.png --picture ./j.png
+refuses 1 "--grid given twice" --grid 5x5 --grid 6x6
+cp basin.pbm kept
+refuses 3 "land.pbm: no cell of the grid" --mask land.pbm --json kept --picture picture.png
+cmp basin.pbm kept || fail "an old file is touched by a failure"
 refuses 1 "damaged.pbm: ends or is damaged after 2 of" --mask damaged.pbm
 refuses 1 "binary.pbm: is not a plain PBM bitmap" --mask binary.pbm
 refuses 3 "nowhere/p.png: " --grid 20x24 --picture nowhere/p.png

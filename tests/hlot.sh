@@ -77,6 +77,21 @@ refuses 'unknown option --rot' show lost --rot
 refuses 'unexpected argument x' show lost x
 refuses "nosuch/r.json: can't be written" show lost --root c --json nosuch/r.json
 
+# A failure leaves what is there as it was, be it a device; what is read is not overwritten.
+echo old >kept
+refuses 'cannot read the matrix file nosuch' show nosuch --json kept
+test "$(cat kept)" = old || fail 'an old file is touched by a failure'
+if mknod device c 1 3 2>/dev/null; then
+    refuses 'cannot read the matrix file nosuch' show nosuch --json device
+    test -c device || fail 'a device is gone'
+fi
+refuses '--json ./lost: is also read, as MATRIX lost' show lost --root c --json ./lost
+"$build/coll-hlot" show - --root c --json lost >out 2>err <lost && fail 'its input is overwritten'
+grep -q -e '--json lost: is also read, as MATRIX /dev/stdin' err || fail 'its input is overwritten'
+refuses '--output ./r.json and --json r.json name the same file' draw lost --output ./r.json --json r.json
+refuses '--root given twice' show lost --root a --root c
+refuses '--seconds 1e300: a number from 0 to 1e+09' show lost --seconds 1e300
+
 # Pictures; and without graphviz the package is named.
 if command -v dot >/dev/null; then
     hlot draw "$tests/hlot/figure1.txt" --output picture.svg || fail 'draw'

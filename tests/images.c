@@ -185,9 +185,12 @@ START_TEST(every_cut_of_gzip_is_refused) {
         ck_assert_msg(state == NEXT_FAILED && strstr(problem.text, "cut"), "%zu of %zu: %s", size,
                       whole, problem.text);
     }
+    packed[whole] = 'x';
+    write_file("longer", packed, whole + 1);
+    expect_refused("longer", 2, "longer: holds other bytes after its gzipped data");
     packed[whole - 6] ^= 1; /* the checksum */
     write_file("spoilt", packed, whole);
-    expect_refused("spoilt", -1, "incorrect data check");
+    expect_refused("spoilt", -1, "spoilt: incorrect data check");
 }
 END_TEST
 
@@ -196,7 +199,7 @@ START_TEST(hostile_idx_is_refused) {
     memcpy(bytes, two_images, sizeof two_images);
     bytes[sizeof two_images] = 0;
     write_file("longer", bytes, sizeof bytes);
-    expect_refused("longer", 2, "more than the 2 images");
+    expect_refused("longer", 2, "holds more than its header promises");
     bytes[3] = 1;
     write_file("labels", bytes, sizeof bytes);
     expect_refused("labels", 0, "1 dimensions");

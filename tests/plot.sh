@@ -47,27 +47,27 @@ png_width() {
 draws() {
     local text status=0 before
     rm -f out.png
-    before=$(ls)
+    before=$(ls -A)
     text=$("$plot" --output out.png "$@" 2>&1) || status=$?
     same "status of: plot $*" 0 "$status"
     same "words of: plot $*" '' "$text"
     (($(png_width out.png) >= 1000)) || same "picture of: plot $*" yes no
     rm -f out.png
-    same "left by: plot $*" "$before" "$(ls)"
+    same "left by: plot $*" "$before" "$(ls -A)"
 }
 
 # refused PATTERN ARGUMENTS: status 1, one line on stderr, and nothing on the disk is changed.
 refused() {
     local text status=0 before pattern=$1
     shift
-    before=$(ls -l --full-time)
+    before=$(ls -lA --full-time)
     text=$("$plot" "$@" 2>&1 >stdout) || status=$?
     same "status of: plot $*" 1 "$status"
     matches "words of: plot $*" "plot: $pattern" "$text"
     same "lines of: plot $*" 1 "$(wc -l <<<"$text")"
     same "output of: plot $*" '' "$(<stdout)"
     rm -f stdout
-    same "left by: plot $*" "$before" "$(ls -l --full-time)"
+    same "left by: plot $*" "$before" "$(ls -lA --full-time)"
 }
 
 # malformed PATTERN LINE: a good row, then LINE
@@ -126,6 +126,9 @@ rm $'four\n.json'
 mkdir folder.png
 refused "--output 'folder.png' is a directory" --output folder.png four.json
 rmdir folder.png
+ln -s four.json link.png
+refused "--output './link.png' is also read, as 'four.json'" --output link.png four.json
+rm link.png
 
 # --- the files ---
 
@@ -224,7 +227,19 @@ for kind in size ranks link; do
 done
 
 echo old >out.png
-"$plot" --output "$work/out.png" four.json
+chmod 604 out.png
+ln -s out.png link.png
+"$plot" --output "$work/link.png" four.json
 (($(png_width out.png) == 1000)) || same 'an old picture is replaced' yes no
+same 'its permissions' 604 "$(stat -c %a out.png)"
+same 'the link to it' out.png "$(readlink link.png)"
+rm out.png
+(umask 027 && "$plot" --output out.png four.json)
+same 'permissions of a new one' 640 "$(stat -c %a out.png)"
+rm out.png
+# A link that somebody else has laid where a name can be guessed.
+# shellcheck disable=SC2016
+bash -c 'ln -s victim "out.png.part.$$" && exec "$@"' - "$plot" --output out.png four.json
+[[ ! -e victim ]] || same 'what a link leads to' untouched written
 
 ((failures == 0))

@@ -250,7 +250,7 @@ static const struct bad {
     BAD("x.idx", "\0\0\x08\x04\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\x01",
         "past 2^32"),
     BAD("x.idx", "\0\0\x08\x02\xff\xff\xff\xff\xff\xff\xff\xff", "promises"),
-    BAD("x.gz", "\x1f\x8b", "truncated"),
+    BAD("x.gz", "\x1f\x8b", "x.gz: is cut off"),
     BAD("x.gz", "\x1f\x8b\x08\0\0\0\0\0\0\0zzzz", "x.gz: "),
 #undef BAD
 };
@@ -302,9 +302,12 @@ START_TEST(bad_gz) {
         write_file(names[IDX_GZ], bytes, (size_t)cut);
         assert_fails((const char *const[]){path}, 1, "f.gz: ");
     }
+    bytes[size] = 'x';
+    write_file(names[IDX_GZ], bytes, (size_t)size + 1);
+    assert_fails((const char *const[]){path}, 1, "f.gz: holds other bytes after its gzipped data");
     bytes[size - 6] ^= 1; /* of the checksum */
     write_file(names[IDX_GZ], bytes, (size_t)size);
-    assert_fails((const char *const[]){path}, 1, "incorrect data check");
+    assert_fails((const char *const[]){path}, 1, "f.gz: incorrect data check");
     remove_file(names[IDX_GZ]);
     free(path);
     remove_directory();
@@ -333,6 +336,7 @@ static const struct bad_npy {
 } bad_arrays[] = {
     {NPY_UINT8, 2, 3, 4, 11, "truncated: its header promises 12 bytes of features, it holds 11"},
     {NPY_UINT8, 2, INT64_MAX / 512, 256, 5, "truncated"},
+    {NPY_UINT8, 2, 3, 4, 13, "is too long: its header promises 12 bytes of features, it holds 13"},
     {NPY_UINT8, 2, INT64_MAX, 2, 5, "2^63"},
     {NPY_UINT8, 1, 4, 1, 4, "has one dimension"},
     {NPY_UINT8, 2, 4, 0, 0, "has 0 features a row"},

@@ -2,7 +2,7 @@
 #ifndef COLL_TESTS_READING_H
 #define COLL_TESTS_READING_H
 
-#include "tools/problem.h"
+#include "app/problem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

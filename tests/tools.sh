@@ -67,8 +67,15 @@ if command -v gnuplot >/dev/null; then
     run 2 coll-profile --output q --seconds 0.2 --noise 1e9 --no-flood --plot q.png || fail "a plot"
     test "$(head -c 4 q.png | tail -c 3)" = PNG || fail "the plot is a picture"
     refuses "nowhere/q.png: can't be written" coll-profile --output results/q --plot nowhere/q.png
+    # A link that somebody else has laid where a name can be guessed.
+    # shellcheck disable=SC2016
+    timeout -k 10 120 "$mpirun" -n 2 sh -c 'ln -s victim "r.png.$$.part"; exec "$@"' - \
+        "$build/coll-profile" --output q --seconds 0.2 --trials 0 --noise 1e9 --no-flood --plot r.png \
+        >out 2>err </dev/null || fail "a plot beside a link"
+    test -e victim && fail "a link is written through"
+    rm -f r.png.*.part
 fi
-ls ./*part 2>/dev/null && fail "temporary files are left"
+ls ./*part .*.coll-* 2>/dev/null && fail "temporary files are left"
 COLL_PROFILE=p run 2 coll-info || fail "coll-info with a profile"
 grep -q '^profile  *p$' out || fail "the profile's name"
 test "$(grep -c '^[a-z].* measured$' out)" = "$(grep -c '^level ' p)" || fail "measured levels"
@@ -111,7 +118,7 @@ refuses "option --output needs a value" coll-profile --output
 refuses "unknown option --outptu" coll-profile --outptu results/p
 refuses "unexpected argument extra" coll-profile --output results/p extra
 counts=3
-refuses "nowhere/p: can't be written: directory nowhere/: No such file" coll-profile --output nowhere/p
+refuses "nowhere/p: can't be written: directory nowhere: No such file" coll-profile --output nowhere/p
 refuses "the name of a file to be written is empty" coll-profile --output ""
 counts=0
 refuses "/dev/null: can't be written: it is no regular file" coll-profile --output /dev/null
@@ -123,12 +130,24 @@ done
 refuses "--trials -1: a number from 0" coll-profile --output results/p --trials -1
 refuses "--noise 0: a number above 0" coll-profile --output results/p --noise 0
 refuses "one rank has nobody to measure against" coll-profile --output results/p
+refuses "--noise 1e300: a number above 0" coll-profile --output results/p --noise 1e300
+refuses "--seconds given twice" coll-profile --output results/p --seconds 1 --seconds 2
+refuses "--output results/p and --json ./results/p name the same file" \
+    coll-profile --output results/p --json ./results/p
+echo old >kept
+refuses "one rank has nobody to measure against" coll-profile --output results/p --json kept
+test "$(cat kept)" = old || fail "an old file is touched by a failure"
 counts="1 3"
 refuses "unknown command explian; known: explain" coll-info explian bcast 1M
 counts=0
 refuses "explain needs an operation and a size" coll-info explain bcast
 refuses "unexpected argument 2M" coll-info explain bcast 1M 2M
 refuses "unknown operation scatter" coll-info explain scatter 1M
+refuses "unknown operation scatter" coll-info explain scatter 1M --json kept
+test "$(cat kept)" = old || fail "an old file is touched by a failure"
+refuses "--ranks given twice" coll-info explain bcast 1M --ranks 5 --ranks 6
+run 0 coll-info --json /dev/stdout || fail "JSON to standard output"
+grep -q '^{"version": ' out && grep -q '^libcoll  *[0-9]' out || fail "JSON and table"
 for size in 0 x -1 1.5M 99999999T; do
     refuses "$size is no size" coll-info explain bcast -- $size
 done
@@ -142,6 +161,8 @@ grep -q "blocking: DCPs pay from 1:8 on" out || fail "explain dcp: blocking"
 grep -q "overlapped: DCPs pay from 1:3 on" out || fail "explain dcp: overlapped"
 grep -q '"served": 4, "now_s": 12.5, "blocking_s": 13.45, "overlapped_s": 11' j || fail "explain dcp: JSON"
 refuses "explain dcp needs one file" coll-info explain dcp
+refuses "--json ./account: is also read, as TRACE account" coll-info explain dcp account --json ./account
+refuses "--share given twice" coll-info explain dcp account --share 0.1 --share 0.2
 refuses "no line" coll-info explain dcp j
 refuses "nowhere: No such file" coll-info explain dcp nowhere
 refuses "--share 2: a number from 0 to 1" coll-info explain dcp account --share 2
@@ -164,6 +185,9 @@ mkfifo pipe
 refuses "pipe: not a regular file" coll-profile --dcp --trace pipe
 counts=0
 refuses "pipe: not a regular file" coll-info explain dcp pipe
+counts=3 refuses "--output account: is also read, as --trace account" \
+    coll-profile --dcp --trace account --output account
+refuses "--reps given twice" coll-profile --dcp --reps 1 --reps 2
 counts=1 refuses "one rank has nothing to reduce" coll-profile --dcp --output results/j
 counts=3 refuses "nowhere/j: can't be written" coll-profile --dcp --output nowhere/j
 refuses "--reps 0: a number from 1" coll-profile --dcp --reps 0
@@ -187,6 +211,7 @@ run 3 coll-bench dcp --dcp 1:2,2 --sizes 8 --compute 0,5 --reps 20 --json j || f
 [ "$(grep -c '"op": "dcp"' j)" = 22 ] || fail "coll-bench dcp: rows"
 [ "$(grep -c '"algorithm": "dcp", "params": "1:2", "ranks": 2' j)" = 2 ] || fail "coll-bench dcp: ranks"
 refuses "--dcp is missing" coll-bench dcp
+refuses "--dcp given twice" coll-bench dcp --dcp 1 --dcp 2
 refuses "COLL_DCP=2:1: write 1:4" coll-bench dcp --dcp 2:1
 refuses "more dedicated processors than ranks" coll-bench dcp --dcp 99
 refuses "--sizes: 12: a multiple of 8" coll-bench dcp --dcp 1 --sizes 12
@@ -216,6 +241,8 @@ refuses "--reps 0: a number from 1" coll-bench bcast --reps 0
 refuses "no operation; known: bcast, gather, gatherv, dcp" coll-bench
 refuses "unknown operation scatter; known: bcast" coll-bench scatter
 refuses "unexpected argument gather" coll-bench bcast gather
+refuses "--reps given twice" coll-bench bcast --reps 1 --reps 2
+refuses "--seconds 1e300: a number from 0 to 1e+09" coll-bench bcast --seconds 1e300
 refuses "unknown option --sise" coll-bench bcast --sise 1K
 
 # Profiles that are no good are an error of every program.

@@ -87,7 +87,7 @@ works "$words" features --images cut.idx --limit 9 --patch 8 --stride 6 --output
 [ "$(wc -c <nine.npy)" -eq $((128 + 81 * 512)) ] || fail "--limit does not limit"
 works "$words" features --images images.idx --patch 20 --stride 99 --output f.npy
 [ "$(wc -c <f.npy)" -eq $((128 + 10 * 512)) ] || fail "f.npy is not replaced"
-[ -z "$(find . -name '*npy.*')" ] || fail "temporary files are left: $(ls)"
+[ -z "$(find . -name '.*.coll-*')" ] || fail "temporary files are left: $(ls)"
 
 # Features from bad input.
 refused "nowhere: No such file" "$words" features --images nowhere --output x.npy
@@ -114,11 +114,32 @@ refused "unrecognized option '--colour'" "$words" features --colour
 refused "option '--output' requires an argument" "$words" features --output
 refused "nowhere/x.npy: can't be written: directory nowhere: No such file" \
     "$words" features --images images.idx --patch 8 --output nowhere/x.npy
-refused "/dev/null: can't be written: it is there and no regular file" \
-    "$words" features --images images.idx --patch 8 --output /dev/null
+works "$words" features --images images.idx --patch 8 --output /dev/null
+[ -c /dev/null ] || fail "/dev/null is gone"
+mkfifo pipe
+refused "pipe: can't be written: Illegal seek" \
+    sh -c "cat pipe >/dev/null & exec '$words' features --images images.idx --output pipe"
+rm pipe
+# No output overwrites what is read, by whatever name; links are followed.
+ln -s images.idx link.idx
+ln images.idx hard.idx
+for output in images.idx ./images.idx link.idx hard.idx; do
+    refused "--output $output: is also read, as --images images.idx" \
+        "$words" features --images images.idx --patch 8 --output $output
+done
+mkdir folder
+ln images.idx folder/1.png
+refused "--output images.idx: is also read, as --images folder/1.png" \
+    "$words" features --images folder --patch 8 --output images.idx
+rm -r folder link.idx hard.idx
+refused "--patch given twice" "$words" features --patch 8 --patch 9 --output x.npy
+refused "--output given twice" "$words" features --output y.npy --output x.npy
+cat images.idx.gz cut.idx >trailing.gz
+refused "trailing.gz: holds other bytes after its gzipped data" \
+    "$words" features --images trailing.gz --patch 8 --output x.npy
 mkdir empty
 refused "holds no PNG or JPEG" "$words" features --images empty --output x.npy
-refused "empty: can't be written: it is there and no regular file" \
+refused "empty: can't be written: it is a directory" \
     "$words" features --images images.idx --patch 8 --output empty
 bytes '\000\000\010\003\000\000\000\000\000\000\000\024\000\000\000\024' >none.idx
 refused "no images" "$words" features --images none.idx --output x.npy
@@ -149,7 +170,7 @@ assignments() { # the words of 90 rows, word 3 replaced by the escape $1
 { npy '<i4' '(90,)'; assignments '\003\000\000\000'; } >a.npy
 sheet() {
     "$words" sheet --features f.npy --centroids c.npy --assign a.npy --images images.idx \
-        --patch 8 --stride 6 "$@"
+        --patch 8 "$@" --stride ${stride-6}
 }
 works sheet --output s.png
 grep -q '^s.png: the 4 most used of 5 words' stdout || fail "sheet: $(cat stdout)"
@@ -163,7 +184,10 @@ works "$words" features --images s.png --patch 16 --output png.npy
 
 # Sheets from bad input.
 refused "f.npy has 90 rows but the images have 81 patches" sheet --output x.png --limit 9
-refused "f.npy has 90 rows but the images have more than 90" sheet --output x.png --stride 4
+stride=4 refused "f.npy has 90 rows but the images have more than 90" sheet --output x.png
+for file in f.npy c.npy a.npy images.idx; do
+    refused "--output $file: is also read" sheet --output $file
+done
 refused "--assign is missing" "$words" sheet --features f.npy --centroids c.npy --output x.png
 refused "a.npy: has 1 dimensions of int32; 2 of uint8" \
     "$words" sheet --features a.npy --centroids c.npy --assign a.npy --output x.png
@@ -202,7 +226,7 @@ labelled 10 >labels.idx
     for row in 4 20 42 60 85; do tail -c +$((129 + row * 512)) f.npy | head -c 512; done
 } >w.npy
 encode() {
-    "$words" encode --images images.idx --patch 8 --stride 6 --centroids w.npy --threads 1 "$@"
+    "$words" encode --images images.idx --patch 8 --stride 6 --threads 1 "$@" --centroids "${centroids-w.npy}"
 }
 works encode --labels labels.idx --output h.svm
 grep -q '^h.svm: 10 images as histograms of 25 bins, 5 words and 2 levels' stdout ||
@@ -258,8 +282,14 @@ refused "w.npy has 512 columns where 2 x 2 cells of 32 bins make 128" \
     three_ranks --images images.idx --centroids w.npy --cells 2
 refused "cut.idx: is cut off within image 10 of 10" \
     three_ranks --images images.idx cut.idx --centroids w.npy
-refused "a.npy: has 1 dimensions of int32" encode --centroids a.npy --output x.svm
-refused "nowhere: No such file" encode --centroids nowhere --output x.svm
+centroids=a.npy refused "a.npy: has 1 dimensions of int32" encode --output x.svm
+centroids=nowhere refused "nowhere: No such file" encode --output x.svm
+for file in w.npy images.idx labels.idx; do
+    refused "--output $file: is also read" encode --labels labels.idx --output $file
+done
+cp labels.txt.gz labels.gz
+echo more >>labels.gz
+refused "labels.gz: holds other bytes after its gzipped data" encode --labels labels.gz --output x.svm
 refused "--norm l3: give counts" encode --norm l3 --output x.svm
 refused "--pyramid 9: give an integer from 1 to 4" three_ranks --pyramid 9
 refused "--centroids is missing" "$words" encode --output x.svm
@@ -319,6 +349,11 @@ else
     svm "all 2 rows are of one class" '1 1:1\n1 2:1\n'
     refused "nowhere: No such file" "$words" train --input nowhere --model x.model
     refused "--cost 0: give a number above 0" "$words" train --input h.svm --cost 0 --model x.model
+    refused "--cost 1e300: give a number above 0, 1000000000 at most" \
+        "$words" train --input h.svm --cost 1e300 --model x.model
+    refused "--model h.svm: is also read, as --input h.svm" "$words" train --input h.svm --model h.svm
+    refused "--json h.model: is also read, as --model h.model" \
+        "$words" test --input h.svm --model h.model --json h.model
     refused "nowhere/x: can't be written" "$words" train --input h.svm --model nowhere/x
     refused "h.svm: is no model" "$words" test --input h.svm --model h.svm
     head -c 200 h.model | sed 's/^nr_feature .*/nr_feature 2000000000/' >huge.model
@@ -344,6 +379,13 @@ if command -v gnuplot >/dev/null; then
     works "$words" curve --results 64.json 32.json --output "it's.png" --title "it's one"
     head -c 8 "it's.png" | od -An -tx1 | grep -q '89 50 4e 47' || fail "the curve is no PNG"
 fi
+refused "--json 64.json: is also read, as --results 64.json" \
+    "$words" curve --results 64.json --json 64.json
+refused "--json x and --output ./x name the same file" \
+    "$words" curve --results 64.json --json x --output ./x
+cp curve.json kept.json
+refused "h.svm:1: has no words and percent" "$words" curve --results h.svm --json kept.json
+cmp curve.json kept.json || fail "an old file is touched by a failure"
 refused "h.svm:1: has no words and percent" "$words" curve --results h.svm
 refused "--results is missing" "$words" curve
 refused "nowhere: No such file" "$words" curve --results nowhere

@@ -2,6 +2,7 @@
 
 #include "tools/bench-dcp.h"
 
+#include "app/output.h"
 #include "tools/cli.h"
 #include "tools/dcp-job.h"
 #include "tools/overlap.h"
@@ -236,20 +237,20 @@ static int measure_all(MPI_Comm comm, void *context) {
 
 static void measure_specs(const command *options) {
     int rank;
-    FILE *json = NULL;
+    struct output json = {0};
     for (int i = 0; i < options->spec_count; i++) /* bad ones are refused before all */
         dcp_job_run(program, options->specs[i], NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
-        json = cli_json_open(&problem, options->json);
+        output_open(&json, options->json, &problem);
     cli_agree(MPI_COMM_WORLD, program, problem.text);
     if (rank == 0)
         print_heading();
-    dcp_job_run(program, NULL, measure_all, &(measurement){options, no_dcps, json});
+    dcp_job_run(program, NULL, measure_all, &(measurement){options, no_dcps, json.file});
     for (int i = 0; i < options->spec_count; i++)
         dcp_job_run(program, options->specs[i], measure_all,
-                    &(measurement){options, options->specs[i], json});
-    cli_json_close(&problem, json, options->json);
+                    &(measurement){options, options->specs[i], json.file});
+    output_commit(&json, &problem);
     cli_agree(MPI_COMM_WORLD, program, problem.text);
 }
 

@@ -2,6 +2,7 @@
 
 #include "tools/cli.h"
 
+#include "app/output.h"
 #include "lib/plain.h"
 
 #include <errno.h>
@@ -52,6 +53,13 @@ bool cli_parse_number(const char *text, double *value) {
     return true;
 }
 
+bool cli_take_number(struct problem *problem, const char *option, const char *text, double lowest,
+                     double highest, double *value) {
+    return (cli_parse_number(text, value) && *value >= lowest && *value <= highest) ||
+           cli_refuse(problem, "--%s %s: a number from %g to %g is needed", option, text, lowest,
+                      highest);
+}
+
 double cli_seconds(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -74,15 +82,28 @@ bool cli_refuse_code(cli_problem *problem, int code) {
     return cli_refuse(problem, "%s", text);
 }
 
+enum { OPTIONS_MOST = 64 };
+
 int cli_next_option(cli_problem *problem, const char *program, int argc, char **argv,
                     const struct option *known) {
+    static bool given[OPTIONS_MOST]; /* by the place in KNOWN; a program reads one command line */
+    int place = 0;
     opterr = 0; /* the problem is told once, by one rank */
-    int option = getopt_long(argc, argv, ":", known, NULL);
+    int option = getopt_long(argc, argv, ":", known, &place);
     if (option == ':')
         cli_refuse(problem, "option %s needs a value", argv[optind - 1]);
     if (option == '?')
         cli_refuse(problem, "unknown option %s; %s --help lists them", argv[optind - 1], program);
-    return option == ':' || option == '?' ? CLI_REFUSED : option;
+    if (option == ':' || option == '?')
+        return CLI_REFUSED;
+    if (option == -1 || known[place].has_arg == no_argument || place >= OPTIONS_MOST)
+        return option;
+    if (given[place]) {
+        cli_refuse(problem, "--%s given twice", known[place].name);
+        return CLI_REFUSED;
+    }
+    given[place] = true;
+    return option;
 }
 
 void cli_agree(MPI_Comm comm, const char *program, const char *problem) {
@@ -123,6 +144,7 @@ void cli_abort(MPI_Comm comm, const char *program, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     fprintf(stderr, "%s: %s\n", program, text);
+    output_abandon();
     MPI_Abort(comm, EXIT_FAILURE);
     abort();
 }
@@ -183,20 +205,4 @@ void cli_json_number(cli_json *json, const char *key, double value) {
 void cli_json_end(cli_json *json) {
     if (json->file)
         fputs("}\n", json->file);
-}
-
-FILE *cli_json_open(cli_problem *problem, const char *path) {
-    FILE *file = path ? fopen(path, "w") : NULL;
-    if (path && !file)
-        cli_refuse(problem, "%s: can't be written: %s", path, strerror(errno));
-    return file;
-}
-
-bool cli_json_close(cli_problem *problem, FILE *file, const char *path) {
-    if (!file)
-        return true;
-    bool bad = ferror(file) != 0;
-    if (fclose(file) || bad)
-        return cli_refuse(problem, "%s: can't be written: %s", path, strerror(errno));
-    return true;
 }

@@ -2,7 +2,7 @@
 #ifndef COLL_TOOLS_CLI_H
 #define COLL_TOOLS_CLI_H
 
-#include "tools/problem.h"
+#include "app/problem.h"
 
 #include <getopt.h>
 #include <mpi.h>
@@ -18,6 +18,13 @@ bool cli_parse_integer(const char *text, int64_t lowest, int64_t highest, int64_
 
 /* Reads a finite decimal number; false unless all of TEXT is one. */
 bool cli_parse_number(const char *text, double *value);
+
+/*
+ * The number TEXT of the option --OPTION, which must be within [lowest, highest]; else false, and
+ * PROBLEM says so.
+ */
+bool cli_take_number(struct problem *problem, const char *option, const char *text, double lowest,
+                     double highest, double *value);
 
 /*
  * Seconds of this host's monotonic clock. Not MPI_Wtime, which may count from each process's own
@@ -36,8 +43,7 @@ bool cli_refuse_code(cli_problem *problem, int code);
 /*
  * The next of the long options KNOWN on the command line, which getopt(3) walks: its code, with its
  * value in optarg, or CLI_LAST_OPTION when only operands are left, from argv[optind] on.
- * CLI_REFUSED for an unknown option or a missing value: PROBLEM then says so, and names PROGRAM's
- * --help.
+ * CLI_REFUSED for an unknown option, a missing value or a second one: PROBLEM then says so.
  */
 enum { CLI_LAST_OPTION = -1, CLI_REFUSED = -2 };
 int cli_next_option(cli_problem *problem, const char *program, int argc, char **argv,
@@ -80,12 +86,5 @@ void cli_json_text(cli_json *json, const char *key, const char *value);
 void cli_json_integer(cli_json *json, const char *key, int64_t value);
 void cli_json_number(cli_json *json, const char *key, double value);
 void cli_json_end(cli_json *json);
-
-/*
- * The file of --json PATH, new and empty; NULL without a PATH, or when it can't be written, which
- * PROBLEM then says. Closing it makes sure that all is written; FILE may be NULL.
- */
-FILE *cli_json_open(cli_problem *problem, const char *path);
-bool cli_json_close(cli_problem *problem, FILE *file, const char *path);
 
 #endif

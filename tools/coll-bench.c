@@ -1,6 +1,7 @@
 /* coll-bench: options and printing; bench.h measures. */
 #include "config.h"
 
+#include "app/output.h"
 #include "tools/bench-dcp.h"
 #include "tools/bench.h"
 #include "tools/cli.h"
@@ -196,8 +197,7 @@ static bool take_option(int option, const char *text, command *options) {
         settings->least = settings->most;
         return true;
     case OPTION_SECONDS:
-        return (cli_parse_number(text, &settings->seconds) && settings->seconds >= 0) ||
-               cli_refuse(&problem, "--seconds %s: a number, 0 or more, is needed", text);
+        return cli_take_number(&problem, "seconds", text, 0, 1e9, &settings->seconds);
     case OPTION_WARMUP:
         return take_integer("warmup", text, 0, 1000, &settings->warmups);
     case OPTION_ALL_RIVALS:
@@ -468,8 +468,6 @@ static bool print_size(const command *options, const contender_list *list,
         print_best_rival(list, results);
     putchar('\n');
     fflush(stdout);
-    if (json)
-        fflush(json);
     return good;
 }
 
@@ -503,7 +501,7 @@ static void agree(MPI_Comm comm) {
 
 static void measure(command *options, MPI_Comm comm) {
     int rank, ranks;
-    FILE *json = NULL;
+    struct output json = {0};
     contender_list list = {0};
     common_clock clock;
     MPI_Comm_rank(comm, &rank);
@@ -511,7 +509,7 @@ static void measure(command *options, MPI_Comm comm) {
     if (options->settings.root >= ranks)
         cli_refuse(&problem, "--root %d: there are %d ranks", options->settings.root, ranks);
     if (!*problem.text && rank == 0)
-        json = cli_json_open(&problem, options->json);
+        output_open(&json, options->json, &problem);
     double dropped;
     if (!*problem.text && rank == 0 && options->settings.drops &&
         !drops_count(options->settings.drops, &dropped))
@@ -526,10 +524,10 @@ static void measure(command *options, MPI_Comm comm) {
     if (rank == 0)
         print_heading(options, ranks);
     for (int i = 0; i < options->size_count; i++) {
-        measure_size(options, &list, &clock, comm, options->sizes[i], json);
+        measure_size(options, &list, &clock, comm, options->sizes[i], json.file);
         agree(comm);
     }
-    cli_json_close(&problem, json, options->json);
+    output_commit(&json, &problem);
     agree(comm);
     contender_free(&list);
 }

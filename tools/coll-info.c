@@ -1,6 +1,7 @@
 /* coll-info: what the library found, and what it would choose. */
 #include "config.h"
 
+#include "app/output.h"
 #include "tools/cli.h"
 #include "tools/explain-dcp.h"
 
@@ -287,16 +288,16 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
 
 /* Rank 0's part. */
 static void print(const command *options, const COLL_Description *d, MPI_Comm comm) {
-    FILE *json = cli_json_open(&problem, options->json);
-    if (options->json && !json)
+    struct output json;
+    if (!output_open(&json, options->json, &problem))
         return;
-    if (options->operation)
-        explain(options, d, comm, json);
-    else
-        show(d, comm, json);
+    bool good =
+        options->operation ? explain(options, d, comm, json.file) : show(d, comm, json.file);
     if (fflush(stdout))
-        cli_refuse(&problem, "the output can't be written: %s", strerror(errno));
-    cli_json_close(&problem, json, options->json);
+        good = cli_refuse(&problem, "the output can't be written: %s", strerror(errno));
+    if (good)
+        output_commit(&json, &problem);
+    output_discard(&json);
 }
 
 static void agree(MPI_Comm comm) {

@@ -4,6 +4,9 @@
  */
 #include "config.h"
 
+#include "app/files.h"
+#include "app/gnuplot.h"
+#include "app/path.h"
 #include "tools/cli.h"
 #include "tools/model.h"
 #include "tools/profile-dcp.h"
@@ -63,12 +66,11 @@ static bool take_option(int option, const char *text, command *options) {
                 options->seconds <= 3600) ||
                cli_refuse(&problem, "--seconds %s: a number above 0, to 3600, is needed", text);
     case 't':
-        return (cli_parse_number(text, &options->trials) && options->trials >= 0 &&
-                options->trials <= 3600) ||
-               cli_refuse(&problem, "--trials %s: a number from 0 to 3600 is needed", text);
+        return cli_take_number(&problem, "trials", text, 0, 3600, &options->trials);
     case 'n':
-        return (cli_parse_number(text, &options->noise) && options->noise > 0) ||
-               cli_refuse(&problem, "--noise %s: a number above 0 is needed", text);
+        return (cli_parse_number(text, &options->noise) && options->noise > 0 &&
+                options->noise <= 1e9) ||
+               cli_refuse(&problem, "--noise %s: a number above 0, to 1e9, is needed", text);
     case 'f':
         options->flood = false;
         return true;
@@ -108,31 +110,17 @@ static bool parse(int argc, char **argv, command *options) {
     return true;
 }
 
-/* What can be known before measuring about whether PATH can be written. */
-static bool check_output(const char *path) {
+/*
+ * What can be known before minutes go into measuring. The profile must be a file: trials read it.
+ */
+static bool check_files(const command *options) {
+    const file_use files[] = {{FILE_WRITTEN, "--output", &options->output, 1, NULL},
+                              {FILE_WRITTEN, "--plot", &options->plot, 1, NULL},
+                              {FILE_WRITTEN, "--json", &options->json, 1, NULL}};
     struct stat status;
-    if (!*path)
-        return cli_refuse(&problem, "the name of a file to be written is empty");
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return cli_refuse(&problem, "%s: can't be written: it is no regular file", path);
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup(".");
-    if (!folder)
-        return cli_refuse(&problem, "out of memory");
-    bool good = access(folder, W_OK) == 0;
-    if (!good)
-        cli_refuse(&problem, "%s: can't be written: directory %s: %s", path, folder,
-                   strerror(errno));
-    free(folder);
-    return good;
-}
-
-/* Whether the picture can be drawn, before minutes go into what it is to show. */
-static bool check_plot(const char *path) {
-    if (system("command -v gnuplot >/dev/null 2>&1") != 0)
-        return cli_refuse(&problem, "--plot: gnuplot not found; install the Debian package "
-                                    "gnuplot-nox");
-    return check_output(path);
+    if (stat(options->output, &status) == 0 && !S_ISREG(status.st_mode))
+        return cli_refuse(&problem, "%s: can't be written: it is no regular file", options->output);
+    return files_check(files, 3, &problem) && (!options->plot || gnuplot_check(&problem));
 }
 
 static void show_progress(const char *what) {
@@ -156,7 +144,11 @@ static bool make_profile(const survey *s, const model *m, COLL_Profile *profile)
 }
 
 static bool write_profile(const command *options, const survey *s, const COLL_Profile *profile) {
-    int code = COLL_Profile_write(options->output, s->comm, profile);
+    char *target = path_follow(options->output); /* a link stays one */
+    if (!target)
+        return cli_refuse(&problem, "%s: can't be written: %s", options->output, strerror(errno));
+    int code = COLL_Profile_write(target, s->comm, profile);
+    free(target);
     return code == MPI_SUCCESS || cli_refuse_code(&problem, code);
 }
 
@@ -217,22 +209,20 @@ static void run_trials(const command *options, survey *s, COLL_Profile *profile,
 static void measure(const command *options, survey *s) {
     static COLL_Profile profile;
     void (*progress)(const char *) = isatty(STDERR_FILENO) ? show_progress : NULL;
-    FILE *json = NULL;
-    if (s->rank == 0 && check_output(options->output) &&
-        (!options->plot || check_plot(options->plot)))
-        json = cli_json_open(&problem, options->json);
+    struct output json = {0};
+    if (s->rank == 0 && check_files(options))
+        output_open(&json, options->json, &problem);
     agree(s->comm);
     plan(s);
     agree(s->comm);
     finish(s, survey_run(s, progress));
     if (s->rank == 0)
-        report_model(options, s, &profile, json);
+        report_model(options, s, &profile, json.file);
     agree(s->comm);
     if (options->trials > 0)
         run_trials(options, s, &profile, progress);
-    if (s->rank == 0)
-        report_trials(options, s, &profile, json);
-    cli_json_close(&problem, json, options->json);
+    if (s->rank == 0 && report_trials(options, s, &profile, json.file))
+        output_commit(&json, &problem);
     agree(s->comm);
 }
 

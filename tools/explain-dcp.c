@@ -2,6 +2,8 @@
 
 #include "tools/explain-dcp.h"
 
+#include "app/files.h"
+#include "app/output.h"
 #include "tools/benefit.h"
 #include "tools/cli.h"
 
@@ -52,9 +54,8 @@ static bool parse(int argc, char **argv, command *options) {
             options->help = true;
         else if (option == 'j')
             options->json = optarg;
-        else if (!cli_parse_number(optarg, &options->share) || options->share < 0 ||
-                 options->share > 1)
-            return cli_refuse(&problem, "--share %s: a number from 0 to 1 is needed", optarg);
+        else if (!cli_take_number(&problem, "share", optarg, 0, 1, &options->share))
+            return false;
     }
     if (option == CLI_REFUSED)
         return false;
@@ -90,18 +91,21 @@ static void print_verdict(const char *how, const benefit_times *times, double sh
 }
 
 static bool print_table(const command *options, const benefit_times *times, int ranks) {
-    FILE *json = cli_json_open(&problem, options->json);
-    if (options->json && !json)
+    struct output json;
+    const char *trace = strcmp(options->trace, "-") == 0 ? "/dev/stdin" : options->trace;
+    const file_use files[] = {{FILE_WRITTEN, "--json", &options->json, 1, NULL},
+                              {FILE_READ, "TRACE", &trace, 1, NULL}};
+    if (!files_check(files, 2, &problem) || !output_open(&json, options->json, &problem))
         return false;
     printf("# %d ranks; on average Tcomp %.6f s, Tcoll %.6f s, Tpoint %.6f s; share %.2f\n", ranks,
            times->computation, times->collectives, times->point_to_point, options->share);
     printf("%-8s %12s %12s %12s %9s %9s\n", "dcp", "now_s", "blocking_s", "overlap_s", "speedup",
            "overlap");
     for (int served = 1; served <= MOST_SERVED; served *= 2)
-        print_row(times, served, options->share, json);
+        print_row(times, served, options->share, json.file);
     print_verdict("blocking", times, options->share);
     print_verdict("overlapped", times, 0);
-    return cli_json_close(&problem, json, options->json);
+    return output_commit(&json, &problem);
 }
 
 /* Rank 0 reads and prints, as coll-info does. */

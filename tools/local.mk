@@ -5,7 +5,6 @@ libcli_la_SOURCES = \
 	lib/textfile.c lib/textfile.h \
 	tools/asleep.c tools/asleep.h \
 	tools/cli.c tools/cli.h \
-	tools/problem.c tools/problem.h \
 	tools/stats.c tools/stats.h
 
 # libbench.la: algorithms side by side.
@@ -24,14 +23,14 @@ coll_bench_SOURCES = \
 	tools/dcp-job.c tools/dcp-job.h \
 	tools/overlap.c tools/overlap.h \
 	tools/rivals.c tools/rivals.h
-coll_bench_LDADD = libbench.la libcli.la libcoll.la
+coll_bench_LDADD = libbench.la libcli.la libapp.la libcoll.la
 
 bin_PROGRAMS += coll-info
 coll_info_SOURCES = \
 	tools/benefit.c tools/benefit.h \
 	tools/coll-info.c \
 	tools/explain-dcp.c tools/explain-dcp.h
-coll_info_LDADD = libcli.la libcoll.la
+coll_info_LDADD = libcli.la libapp.la libcoll.la
 
 # libsurvey.la: what coll-profile measures with.
 noinst_LTLIBRARIES += libsurvey.la
@@ -54,4 +53,4 @@ coll_profile_SOURCES = \
 	tools/profile-dcp.c tools/profile-dcp.h \
 	tools/sheet.c tools/sheet.h \
 	tools/trial.c tools/trial.h
-coll_profile_LDADD = libsurvey.la libbench.la libcli.la libcoll.la
+coll_profile_LDADD = libsurvey.la libbench.la libcli.la libapp.la libcoll.la

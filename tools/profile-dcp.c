@@ -2,6 +2,8 @@
 
 #include "tools/profile-dcp.h"
 
+#include "app/files.h"
+#include "app/output.h"
 #include "tools/benefit.h"
 #include "tools/cli.h"
 #include "tools/dcp-job.h"
@@ -247,7 +249,9 @@ static void agree(void) {
 static void profile(const command *options) {
     static candidate candidates[CANDIDATES];
     benefit_times times;
-    FILE *json = NULL;
+    struct output json = {0};
+    const file_use files[] = {{FILE_WRITTEN, "--output", &options->output, 1, NULL},
+                              {FILE_READ, "--trace", &options->trace, 1, NULL}};
     int rank, ranks, traced;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -255,14 +259,14 @@ static void profile(const command *options) {
         benefit_read_trace(options->trace, &times, &traced, &problem);
     if (ranks < 2)
         cli_refuse(&problem, "one rank has nothing to reduce; start it by mpirun -n RANKS");
-    if (rank == 0 && !*problem.text)
-        json = cli_json_open(&problem, options->output);
+    if (rank == 0 && !*problem.text && files_check(files, 2, &problem))
+        output_open(&json, options->output, &problem);
     agree();
     int count = list_candidates(ranks, candidates);
     measure(options, candidates, count);
     if (rank == 0)
-        print_table(candidates, count, options->trace ? &times : NULL, json);
-    cli_json_close(&problem, json, options->output);
+        print_table(candidates, count, options->trace ? &times : NULL, json.file);
+    output_commit(&json, &problem);
     agree();
 }
 

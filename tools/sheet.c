@@ -2,13 +2,8 @@
 
 #include "tools/sheet.h"
 
+#include "app/gnuplot.h"
 #include "tools/trial.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* The sizes of the table's columns. */
 static const double column[] = {1, 1 << 10, 32 << 10, 1 << 20};
@@ -175,35 +170,15 @@ static void write_picture(FILE *gnuplot, const survey *s, const model *m) {
     fputs("unset multiplot\n", gnuplot);
 }
 
-/* Whether PATH is a PNG file to its last chunk. */
-static bool is_complete(const char *path) {
-    char end[8] = "";
-    FILE *file = fopen(path, "r");
-    bool good = file && fseek(file, -8, SEEK_END) == 0 && fread(end, 1, 8, file) == 8;
-    if (file)
-        fclose(file);
-    return good && memcmp(end, "IEND", 4) == 0;
-}
-
-/* The name goes to gnuplot through the environment, so that no character of it means anything. */
-static FILE *start_gnuplot(const char *part) {
-    signal(SIGPIPE, SIG_IGN); /* where it ends early the picture is incomplete, which is seen */
-    return setenv("PICTURE", part, 1) ? NULL : popen("gnuplot >\"$PICTURE\"", "w");
-}
-
 bool sheet_plot(const survey *s, const model *m, const char *path, cli_problem *problem) {
-    char part[4096];
-    if (snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid()) >= (int)sizeof part)
-        return cli_refuse(problem, "--plot: the name is too long");
-    FILE *gnuplot = start_gnuplot(part);
-    if (!gnuplot)
-        return cli_refuse(problem, "--plot %s: can't start gnuplot: %s", path, strerror(errno));
-    write_picture(gnuplot, s, m);
-    bool good = pclose(gnuplot) == 0 && is_complete(part) && rename(part, path) == 0;
-    if (!good)
-        unlink(part);
-    return good || cli_refuse(problem,
-                              "--plot %s: gnuplot failed; see above, and whether the "
-                              "Debian package gnuplot-nox is installed",
-                              path);
+    struct output picture;
+    if (!output_open(&picture, path, problem))
+        return false;
+    FILE *gnuplot = gnuplot_start(&picture, problem);
+    if (gnuplot)
+        write_picture(gnuplot, s, m);
+    bool good =
+        gnuplot && gnuplot_end(gnuplot, &picture, problem) && output_commit(&picture, problem);
+    output_discard(&picture);
+    return good;
 }

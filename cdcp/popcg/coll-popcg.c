@@ -1,6 +1,8 @@
 /* coll-popcg: options and the order of things; ocean.h and solver.h are the work. */
 #include "config.h"
 
+#include "app/files.h"
+#include "app/output.h"
 #include "cdcp/popcg/ocean.h"
 #include "cdcp/popcg/picture.h"
 #include "cdcp/popcg/report.h"
@@ -117,21 +119,13 @@ static const char *mode_name(int i) {
     return reduction_modes[i].name;
 }
 
-static bool take_number(const char *option, const char *text, double lowest, double highest,
-                        double *value, struct problem *problem) {
-    if (cli_parse_number(text, value) && *value >= lowest && *value <= highest)
-        return true;
-    return problem_set(problem, "--%s %s: a number from %g to %g is needed", option, text, lowest,
-                       highest);
-}
-
 static bool take_step(const char *text, double *step, struct problem *problem) {
     if (!strncmp(text, "inf", 3))
         return problem_set(problem,
                            "--step %s: makes the problem singular, as the surface height is then "
                            "known up to a constant only; give a finite step",
                            text);
-    return take_number("step", text, 1, 1e6, step, problem);
+    return cli_take_number(problem, "step", text, 1, 1e6, step);
 }
 
 static bool take_iterations(const char *text, long *iterations, struct problem *problem) {
@@ -170,7 +164,7 @@ static bool take_option(int option, const char *text, struct command *command,
     case OPTION_STEP:
         return take_step(text, &command->basin.step, problem);
     case OPTION_TOLERANCE:
-        return take_number("tolerance", text, 0, 1, &command->tolerance, problem);
+        return cli_take_number(problem, "tolerance", text, 0, 1, &command->tolerance);
     case OPTION_VERSION:
         return command->version = true;
     }
@@ -242,22 +236,32 @@ static bool draw(const struct command *command, const struct ocean *ocean,
                          fmax(-lowest, highest), ocean->comm, problem);
 }
 
+static bool check_files(const struct command *command, struct problem *problem) {
+    const file_use files[] = {{FILE_WRITTEN, "--json", &command->json, 1, NULL},
+                              {FILE_WRITTEN, "--picture", &command->picture, 1, NULL},
+                              {FILE_READ, "--mask", &command->mask, 1, NULL}};
+    return files_check(files, 3, problem);
+}
+
 static bool run(const struct command *command, MPI_Comm comm, struct problem *problem) {
     struct ocean ocean;
-    FILE *json = NULL;
+    struct output json = {0};
     int rank;
     MPI_Comm_rank(comm, &rank);
-    if (!ocean_open(&ocean, command->mask, command->columns, command->rows, &command->basin, comm,
-                    problem))
+    if (rank == 0)
+        check_files(command, problem);
+    if (!km_agree(problem, comm) || !ocean_open(&ocean, command->mask, command->columns,
+                                                command->rows, &command->basin, comm, problem))
         return false;
     if (rank == 0)
-        json = cli_json_open(problem, command->json);
+        output_open(&json, command->json, problem);
     bool good = km_agree(problem, comm);
     if (good) {
-        good = solve_all(command, &ocean, json, problem) && draw(command, &ocean, problem);
-        cli_json_close(problem, json, command->json);
+        good = solve_all(command, &ocean, json.file, problem) && draw(command, &ocean, problem) &&
+               output_commit(&json, problem);
         good = km_agree(problem, comm) && good;
     }
+    output_discard(&json);
     ocean_close(&ocean);
     return good;
 }

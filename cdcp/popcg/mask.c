@@ -45,7 +45,9 @@ static bool read_cells(struct mask *mask, FILE *file, const char *name, struct p
                                i, mask->columns, mask->rows);
         mask->ocean[row * mask->columns + i % mask->columns] = c == '0';
     }
-    return true;
+    return next_character(file) == EOF ||
+           problem_set(problem, "%s: holds more than its %zu x %zu cells", name, mask->columns,
+                       mask->rows);
 }
 
 static bool read_bitmap(struct mask *mask, FILE *file, const char *name, struct problem *problem) {

@@ -5,7 +5,7 @@
 #ifndef COLL_POPCG_MASK_H
 #define COLL_POPCG_MASK_H
 
-#include "tools/problem.h"
+#include "app/problem.h"
 
 #include <mpi.h>
 #include <stdbool.h>

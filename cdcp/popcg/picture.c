@@ -2,8 +2,8 @@
 
 #include "cdcp/popcg/picture.h"
 
+#include "app/output.h"
 #include "kmeans/agree.h"
-#include "kmeans/output.h"
 
 #include <errno.h>
 #include <math.h>

@@ -11,7 +11,7 @@
 #ifndef COLL_POPCG_REDUCTION_H
 #define COLL_POPCG_REDUCTION_H
 
-#include "tools/problem.h"
+#include "app/problem.h"
 
 #include <coll.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* What went wrong, as the one line that its reader gets. */
-#ifndef COLL_TOOLS_PROBLEM_H
-#define COLL_TOOLS_PROBLEM_H
+#ifndef COLL_APP_PROBLEM_H
+#define COLL_APP_PROBLEM_H
 
 #include <stdbool.h>
 

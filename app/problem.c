@@ -1,4 +1,4 @@
-#include "tools/problem.h"
+#include "app/problem.h"
 
 #include <stdarg.h>
 #include <stdio.h>

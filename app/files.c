@@ -1,0 +1,141 @@
+#include "config.h"
+
+#include "app/files.h"
+
+#include "app/output.h"
+#include "app/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { WRITTEN_MOST = 8 };
+
+/* A file that is there; or one that isn't, by its directory and its name in that. */
+typedef struct identity {
+    dev_t device;
+    ino_t inode;
+    char *name; /* NULL: it is there */
+} identity;
+
+/* A file to be written. */
+typedef struct claim {
+    const char *option, *path;
+    identity id;
+} claim;
+
+static bool is_same(const identity *a, const identity *b) {
+    if (a->device != b->device || a->inode != b->inode || !a->name != !b->name)
+        return false;
+    return !a->name || strcmp(a->name, b->name) == 0;
+}
+
+/* A file yet to be made at PATH; false where that is nowhere. */
+static bool identify_new(const char *path, identity *id) {
+    struct stat about;
+    char *target = path_follow(path), *directory = target ? path_directory(target) : NULL;
+    bool found = directory && !stat(directory, &about);
+    if (found) {
+        const char *slash = strrchr(target, '/');
+        *id = (identity){about.st_dev, about.st_ino, strdup(slash ? slash + 1 : target)};
+    }
+    free(directory);
+    free(target);
+    return found && id->name;
+}
+
+/* False for what can't be overwritten: no regular file. */
+static bool identify(const char *path, identity *id) {
+    struct stat about;
+    if (stat(path, &about))
+        return errno == ENOENT && identify_new(path, id);
+    *id = (identity){about.st_dev, about.st_ino, NULL};
+    return S_ISREG(about.st_mode);
+}
+
+static const claim *find(const claim *claims, size_t count, const identity *id) {
+    for (size_t i = 0; i < count; i++)
+        if (is_same(&claims[i].id, id))
+            return &claims[i];
+    return NULL;
+}
+
+/* Adds an output to the CLAIMS, unless it is one of them already. */
+static bool claim_path(claim *claims, size_t *count, const char *option, const char *path,
+                       struct problem *problem) {
+    identity id;
+    if (!output_check(path, problem))
+        return false;
+    if (!identify(path, &id))
+        return true;
+    const claim *other = find(claims, *count, &id);
+    if (!other && *count < WRITTEN_MOST) {
+        claims[(*count)++] = (claim){option, path, id};
+        return true;
+    }
+    free(id.name);
+    return other ? problem_set(problem, "%s %s and %s %s name the same file", other->option,
+                               other->path, option, path)
+                 : problem_set(problem, "more than %d files are to be written", WRITTEN_MOST);
+}
+
+static bool check_read(const claim *claims, size_t count, const char *name, const char *path,
+                       struct problem *problem) {
+    struct stat about;
+    if (stat(path, &about) || !S_ISREG(about.st_mode))
+        return true;
+    const claim *other = find(claims, count, &(identity){about.st_dev, about.st_ino, NULL});
+    return !other || problem_set(problem, "%s %s: is also read, as %s %s; name another file",
+                                 other->option, other->path, name, path);
+}
+
+static bool check_directory(const claim *claims, size_t count, const file_use *use,
+                            const char *path, struct problem *problem) {
+    struct dirent *entry;
+    DIR *directory = opendir(path);
+    bool good = true;
+    while (good && directory && (entry = readdir(directory))) {
+        char *file = NULL;
+        if (use->reads ? !use->reads(entry->d_name) : entry->d_name[0] == '.')
+            continue;
+        if (asprintf(&file, "%s/%s", path, entry->d_name) < 0)
+            good = problem_set(problem, "out of memory");
+        else
+            good = check_read(claims, count, use->name, file, problem);
+        free(file);
+    }
+    if (directory)
+        closedir(directory);
+    return good;
+}
+
+static bool check_use(const claim *claims, size_t count, const file_use *use,
+                      struct problem *problem) {
+    struct stat about;
+    bool good = true;
+    for (size_t i = 0; good && i < use->count; i++) {
+        const char *path = use->paths[i];
+        if (path && !stat(path, &about))
+            good = S_ISDIR(about.st_mode) ? check_directory(claims, count, use, path, problem)
+                                          : check_read(claims, count, use->name, path, problem);
+    }
+    return good;
+}
+
+bool files_check(const file_use *uses, size_t count, struct problem *problem) {
+    claim claims[WRITTEN_MOST];
+    size_t claimed = 0;
+    bool good = true;
+    for (const file_use *use = uses; use < uses + count; use++)
+        for (size_t i = 0; good && use->how == FILE_WRITTEN && i < use->count; i++)
+            good =
+                !use->paths[i] || claim_path(claims, &claimed, use->name, use->paths[i], problem);
+    for (const file_use *use = uses; good && use < uses + count; use++)
+        if (use->how == FILE_READ)
+            good = check_use(claims, claimed, use, problem);
+    for (size_t i = 0; i < claimed; i++)
+        free(claims[i].id.name);
+    return good;
+}

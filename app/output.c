@@ -1,0 +1,295 @@
+#include "config.h"
+
+#include "app/output.h"
+
+#include "app/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
+enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
+
+/* What must be removed before the program ends, and whose it is: children begin as copies. */
+static char *volatile unfinished[OUTPUT_MOST];
+static pid_t owner;
+
+void output_abandon(void) {
+    for (int i = 0; i < OUTPUT_MOST; i++)
+        if (unfinished[i] && getpid() == owner)
+            unlink(unfinished[i]);
+}
+
+static void remove_and_end(int number) {
+    output_abandon();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void watch_ends(void) {
+    for (int i = 0; i < ENDING_SIGNALS; i++) {
+        struct sigaction now;
+        /* What is ignored (nohup) stays so. */
+        if (!sigaction(ending_signals[i], NULL, &now) && now.sa_handler == SIG_DFL)
+            signal(ending_signals[i], remove_and_end);
+    }
+    /* A file past the size limit is an error like a full disk. */
+    signal(SIGXFSZ, SIG_IGN);
+    if (!owner)
+        atexit(output_abandon);
+    owner = getpid();
+}
+
+/* Puts NAME in the place of KNOWN among the unfinished, which may be NULL for none. */
+static bool exchange(const char *known, char *name) {
+    int i = 0;
+    while (i < OUTPUT_MOST && unfinished[i] != known)
+        i++;
+    if (i == OUTPUT_MOST)
+        return false;
+    unfinished[i] = name;
+    return true;
+}
+
+static void forget(struct output *output) {
+    if (output->temporary)
+        exchange(output->temporary, NULL);
+    free(output->temporary);
+    free(output->target);
+    output->temporary = output->target = NULL;
+}
+
+static bool refuse(const char *path, const char *why, struct problem *problem) {
+    return problem_set(problem, "%s: can't be written: %s", path, why);
+}
+
+/* The file at PATH as it is now; one of mode 0 where there is none yet. */
+static bool look(const char *path, struct stat *about, struct problem *problem) {
+    *about = (struct stat){.st_mode = 0};
+    if (!*path)
+        return problem_set(problem, "the name of a file to be written is empty");
+    if (stat(path, about) && errno != ENOENT)
+        return refuse(path, strerror(errno), problem);
+    return !S_ISDIR(about->st_mode) || refuse(path, "it is a directory", problem);
+}
+
+/* The descriptor of standard output or error, where ABOUT is of its file; else -1. */
+static int own_stream(const struct stat *about) {
+    struct stat own;
+    for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++)
+        if (!fstat(stream, &own) && own.st_dev == about->st_dev && own.st_ino == about->st_ino)
+            return stream;
+    return -1;
+}
+
+static bool is_replaced(const struct stat *about) {
+    return !about->st_mode || (S_ISREG(about->st_mode) && own_stream(about) < 0);
+}
+
+/* Whether a name in DIRECTORY can be given to another file, where OLD is of the one it has. */
+static const char *refusal(const char *directory, const struct stat *old) {
+    struct stat about;
+    if (stat(directory, &about))
+        return strerror(errno);
+    if (!S_ISDIR(about.st_mode))
+        return "not a directory";
+    if (access(directory, W_OK | X_OK))
+        return strerror(errno);
+    /* As /tmp has it: files there are their owners' alone. */
+    uid_t self = geteuid();
+    if ((about.st_mode & S_ISVTX) && old->st_mode && self && self != about.st_uid &&
+        self != old->st_uid)
+        return "the file is another user's";
+    return NULL;
+}
+
+static bool check_target(const char *path, const char *target, const struct stat *old,
+                         struct problem *problem) {
+    char *directory = path_directory(target);
+    if (!directory)
+        return problem_set(problem, "%s: out of memory", path);
+    const char *why = refusal(directory, old);
+    if (why)
+        problem_set(problem, "%s: can't be written: directory %s: %s", path, directory, why);
+    free(directory);
+    return !why;
+}
+
+/* Checks PATH; *TARGET is the file to be replaced, to be freed, or NULL for none. */
+static bool check(const char *path, struct stat *old, char **target, struct problem *problem) {
+    *target = NULL;
+    if (!look(path, old, problem))
+        return false;
+    if (old->st_mode && own_stream(old) < 0 && access(path, W_OK))
+        return refuse(path, strerror(errno), problem);
+    if (!is_replaced(old))
+        return true;
+    *target = path_follow(path);
+    if (!*target)
+        return refuse(path, strerror(errno), problem);
+    return check_target(path, *target, old, problem);
+}
+
+bool output_check(const char *path, struct problem *problem) {
+    struct stat old;
+    char *target;
+    bool good = check(path, &old, &target, problem);
+    free(target);
+    return good;
+}
+
+bool output_failed(const struct output *output, struct problem *problem) {
+    return refuse(output->path, strerror(errno), problem);
+}
+
+/* Hidden, so that nobody who reads all files of a directory takes them for whole ones. */
+static const char mark[] = ".coll-";
+enum { RANDOM = 6, BASE_MOST = 200 }; /* characters of a temporary name */
+
+static char *temporary_name(const char *target) {
+    char *name = NULL;
+    const char *slash = strrchr(target, '/'), *base = slash ? slash + 1 : target;
+    return asprintf(&name, "%.*s.%.*s%sXXXXXX", (int)(base - target), target, BASE_MOST, base,
+                    mark) < 0
+               ? NULL
+               : name;
+}
+
+bool output_is_temporary(const char *name, const char *path) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    char *made = temporary_name(path);
+    if (!made)
+        return false;
+    const char *slash = strrchr(made, '/'), *base = slash ? slash + 1 : made;
+    size_t stem = strlen(base) - RANDOM;
+    bool alike = strlen(name) == stem + RANDOM && !strncmp(name, base, stem) &&
+                 strspn(name + stem, letters) == RANDOM;
+    free(made);
+    return alike;
+}
+
+/* Makes the temporary file, with the permissions of the OLD one or those that the umask gives. */
+static bool create(struct output *output, const struct stat *old, struct problem *problem) {
+    mode_t mask = umask(0);
+    umask(mask);
+    int descriptor = mkostemp(output->temporary, O_CLOEXEC);
+    if (descriptor < 0)
+        return output_failed(output, problem);
+    mode_t mode = old->st_mode ? old->st_mode & 0777 : 0666 & ~mask;
+    if (old->st_mode && fchown(descriptor, old->st_uid, old->st_gid))
+        errno = 0; /* only root may give files away; then it is ours */
+    if (!exchange(NULL, output->temporary))
+        errno = EMFILE;
+    else if (!fchmod(descriptor, mode))
+        output->file = fdopen(descriptor, "wb");
+    if (output->file)
+        return true;
+    output_failed(output, problem);
+    close(descriptor);
+    unlink(output->temporary);
+    return false;
+}
+
+/* Opens what is no file to be replaced. */
+static bool open_as_it_is(struct output *output, const struct stat *about,
+                          struct problem *problem) {
+    int stream = own_stream(about);
+    int descriptor = stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, 0)
+                                 : open(output->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    output->file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+    if (!output->file) {
+        output_failed(output, problem);
+        if (descriptor >= 0)
+            close(descriptor);
+        return false;
+    }
+    if (stream >= 0) { /* lines are not to be torn by what else goes there */
+        fflush(stdout);
+        setvbuf(stdout, NULL, _IOLBF, 0);
+        setvbuf(output->file, NULL, _IOLBF, 0);
+    }
+    return true;
+}
+
+bool output_open(struct output *output, const char *path, struct problem *problem) {
+    struct stat old;
+    *output = (struct output){.path = path};
+    if (!path)
+        return true;
+    bool good = check(path, &old, &output->target, problem);
+    if (good && !output->target)
+        return open_as_it_is(output, &old, problem);
+    output->temporary = good ? temporary_name(output->target) : NULL;
+    if (good && !output->temporary)
+        good = problem_set(problem, "%s: out of memory", path);
+    if (good)
+        watch_ends();
+    if (good && create(output, &old, problem))
+        return true;
+    forget(output);
+    return false;
+}
+
+const char *output_name(const struct output *output) {
+    return output->temporary ? output->temporary : output->path;
+}
+
+bool output_write(struct output *output, const void *data, size_t bytes, struct problem *problem) {
+    return fwrite(data, 1, bytes, output->file) == bytes || output_failed(output, problem);
+}
+
+bool output_finish(struct output *output, struct problem *problem) {
+    if (!output->file)
+        return true;
+    errno = 0;
+    bool good = !fflush(output->file) && !ferror(output->file) &&
+                (!output->temporary || !fsync(fileno(output->file)));
+    if (!errno)
+        errno = EIO; /* an earlier write failed */
+    if (!good)
+        output_failed(output, problem);
+    if (fclose(output->file) && good)
+        good = output_failed(output, problem);
+    output->file = NULL;
+    return good;
+}
+
+/* A new name is for good when its directory is on disk. Where directories can't be synchronised
+ * there is nothing more to do. */
+static void sync_directory(const char *path) {
+    char *directory = path_directory(path);
+    int file = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (file >= 0) {
+        fsync(file);
+        close(file);
+    }
+    free(directory);
+}
+
+bool output_keep(struct output *output, struct problem *problem) {
+    if (!output->temporary)
+        return true;
+    if (rename(output->temporary, output->target))
+        return output_failed(output, problem);
+    sync_directory(output->target);
+    forget(output);
+    return true;
+}
+
+bool output_commit(struct output *output, struct problem *problem) {
+    return output_finish(output, problem) && output_keep(output, problem);
+}
+
+void output_discard(struct output *output) {
+    if (output->file)
+        fclose(output->file);
+    output->file = NULL;
+    if (output->temporary)
+        unlink(output->temporary);
+    forget(output);
+}

@@ -1,0 +1,61 @@
+/*
+ * A file that appears under its name only when it is whole and on disk. It is written beside it
+ * under a hidden temporary name, which goes on failure, at the program's end and when a signal ends
+ * it; a file of that name stays as it is until then. The new one has its permissions, or those that
+ * the umask gives. A symbolic link leads to the file that is replaced. What is no regular file
+ * (/dev/null, a pipe), or is this program's own standard output, is written to as it is.
+ */
+#ifndef COLL_APP_OUTPUT_H
+#define COLL_APP_OUTPUT_H
+
+#include "app/problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* One of zeros isn't open; it may be written to no file, committed and discarded. */
+struct output {
+    FILE *file; /* to write to */
+    const char *path;
+    char *target, *temporary; /* NULL where PATH is written to as it is */
+};
+
+/* Checks, before the work, what can be known then about whether PATH can be written. */
+bool output_check(const char *path, struct problem *problem);
+
+/*
+ * Begins the file PATH, which must stay good; with a PATH of NULL, none. A program has OUTPUT_MOST
+ * of them at a time.
+ */
+enum { OUTPUT_MOST = 8 };
+bool output_open(struct output *output, const char *path, struct problem *problem);
+
+/* The name of what is written to now, for those that take no FILE; output_commit serves them too.
+ */
+const char *output_name(const struct output *output);
+
+bool output_write(struct output *output, const void *data, size_t bytes, struct problem *problem);
+
+/* "PATH: can't be written: why" from errno, for a write that failed; false. */
+bool output_failed(const struct output *output, struct problem *problem);
+
+/* Waits until the file is on disk and closes it; it still has its temporary name. */
+bool output_finish(struct output *output, struct problem *problem);
+
+/* Gives the finished file its name, for good: on false it hasn't got it. */
+bool output_keep(struct output *output, struct problem *problem);
+
+/* Both of these: ends the file and gives it its name. */
+bool output_commit(struct output *output, struct problem *problem);
+
+/* Drops what has no name yet, if anything, without a trace. */
+void output_discard(struct output *output);
+
+/* Removes all temporary files of this process, which is about to end without exit(3). */
+void output_abandon(void);
+
+/* Whether NAME, of a file beside PATH, is one that output_open gives to PATH's temporary files. */
+bool output_is_temporary(const char *name, const char *path);
+
+#endif
