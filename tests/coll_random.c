@@ -147,22 +147,33 @@ static void print_spec(const circle *c, int operation, char spec[COLL_SPEC_MAX])
                         COLL_SPEC_MAX);
 }
 
-/* After an error nobody could go on: messages may be astray. */
-static void judge(program *p, const circle *c, int operation, size_t bytes, int root, int code,
-                  bool good) {
+/* The command that runs SEED's program again, on as many ranks. */
+static const char *again(uint64_t seed) {
+    static char command[160];
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    snprintf(command, sizeof command,
+             "COLL_TEST_RANKS=%d COLL_TEST_SEED=%" PRIu64
+             " COLL_TEST_PROGRAMS=1 make check TESTS=tests/coll_random.mpi",
+             ranks, seed);
+    return command;
+}
+
+/* Ends the test where a call went wrong: messages may be astray, so that others would wait. */
+static void judge(const program *p, const circle *c, int operation, size_t bytes, int root,
+                  int code, bool good) {
     char spec[COLL_SPEC_MAX];
     if (code == MPI_SUCCESS && good)
         return;
     print_spec(c, operation, spec);
-    fprintf(stderr,
-            "seed %" PRIu64 ", thread %d, step %d: %s of %zu bytes, root %d, rank %d of %d (%d of "
-            "all), %d nodes, %d racks, %d sites, by %s: %s\n",
-            p->seed, p->thread, p->step, coll_operations[operation].name, bytes, root, c->rank,
-            c->ranks, p->rank, pretended.nodes, pretended.racks, pretended.sites, spec,
-            code == MPI_SUCCESS ? "wrong data" : harness_text(code));
-    p->good = false;
-    if (code != MPI_SUCCESS)
-        MPI_Abort(MPI_COMM_WORLD, 1);
+    fprintf(
+        stderr,
+        "%s\nthread %d, step %d, rank %d: %s of %zu bytes, root %d, rank %d of %d, %d nodes, %d "
+        "racks, %d sites, by %s: %s\n",
+        again(p->seed), p->thread, p->step, p->rank, coll_operations[operation].name, bytes, root,
+        c->rank, c->ranks, pretended.nodes, pretended.racks, pretended.sites, spec,
+        code == MPI_SUCCESS ? "wrong data" : harness_text(code));
+    MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 /* --- Calls --- */
@@ -558,21 +569,15 @@ static bool run_program(uint64_t seed, int threads) {
 START_TEST(random_programs) {
     const char *given = getenv("COLL_TEST_SEED");
     uint64_t seed = given ? strtoull(given, NULL, 10) : 1;
-    int programs = number_from("COLL_TEST_PROGRAMS", PROGRAMS), rank, ranks, level;
-    char again[160];
+    int programs = number_from("COLL_TEST_PROGRAMS", PROGRAMS), rank, level;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Query_thread(&level);
     for (int i = 0; i < programs; i++, seed++) {
-        snprintf(again, sizeof again,
-                 "COLL_TEST_RANKS=%d COLL_TEST_SEED=%" PRIu64
-                 " COLL_TEST_PROGRAMS=1 make check TESTS=tests/coll_random.mpi",
-                 ranks, seed);
         if (rank == 0) /* before it may hang */
-            printf("%s\n", again);
+            printf("%s\n", again(seed));
         fflush(stdout);
         bool good = run_program(seed, level == MPI_THREAD_MULTIPLE ? THREADS : 1);
-        ck_assert_msg(good, "run it again by: %s", again);
+        ck_assert_msg(good, "%s", again(seed));
     }
 }
 END_TEST

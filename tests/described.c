@@ -24,15 +24,14 @@ void describe_fill(generator *g, unsigned char *bytes, size_t count) {
 
 /* --- Datatypes --- */
 
-/* Elements of a predefined type, or one element of BYTES bytes. */
+/* Elements of a predefined type, often bytes, or one element of BYTES bytes. */
 static MPI_Count describe_plainly(generator *g, size_t bytes, described *d) {
-    static const MPI_Datatype types[] = {MPI_BYTE,  MPI_CHAR,    MPI_INT,
-                                         MPI_SHORT, MPI_INT64_T, MPI_DOUBLE};
-    int pick = below(g, 2 * (int)(sizeof types / sizeof *types));
-    d->derived = pick % 2 == 0 && pick > 5;
-    d->type = types[pick / 2];
-    if (bytes % size_of(d->type) != 0)
+    static const MPI_Datatype types[] = {MPI_CHAR, MPI_INT, MPI_SHORT, MPI_INT64_T, MPI_DOUBLE};
+    bool as_bytes = below(g, 2) == 0, as_one = below(g, 3) == 0;
+    d->type = types[below(g, sizeof types / sizeof *types)];
+    if (as_bytes || bytes % size_of(d->type) != 0)
         d->type = MPI_BYTE;
+    d->derived = as_one && !as_bytes;
     if (!d->derived)
         return (MPI_Count)(bytes / size_of(d->type));
     MPI_Type_contiguous((int)(bytes / size_of(d->type)), d->type, &d->type);
@@ -158,13 +157,12 @@ static void place_in_a_row(described *d, MPI_Count count) {
 described describe_blocks(generator *types, generator *memory, int blocks, size_t bytes,
                           bool to_write) {
     described d = {.blocks = blocks};
-    bool wild = below(types, 3) > 0, good;
+    bool wild = below(types, 2) == 0;
     MPI_Count count = bytes == 0 && wild ? describe_nothing(types, &d)
                       : wild             ? describe_wildly(types, bytes, &d)
                                          : describe_plainly(types, bytes, &d);
     place_in_a_row(&d, count);
-    good = is_good(&d, to_write);
-    if (!good) {
+    if (!is_good(&d, to_write)) {
         forget_type(&d);
         place_in_a_row(&d, describe_plainly(types, bytes, &d));
         is_good(&d, false);
