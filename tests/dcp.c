@@ -306,6 +306,7 @@ static bool several_communicators(MPI_Comm app, void *context) {
         MPI_Comm comms[] = {half, app, copy};
         coll_dcp_request *requests[3] = {NULL};
         for (int i = 0; i < 3; i++) {
+            good = coll_dcp_register(comms[i]) == MPI_SUCCESS && good;
             PMPI_Allreduce(&mine, &expected[i], 1, MPI_INT, MPI_SUM, comms[i]);
             if (coll_dcp_takes(1, MPI_INT, MPI_SUM, comms[i]))
                 good = coll_dcp_post(&mine, &sums[i], 1, MPI_INT, MPI_SUM, comms[i],
@@ -326,6 +327,40 @@ static bool several_communicators(MPI_Comm app, void *context) {
 START_TEST(communicators) {
     harness_assert(dcp_run_everywhere(applications(), 3, several_communicators, NULL),
                    "several communicators");
+}
+END_TEST
+
+/* The last rank starts while the others wait for its message: starts are local. */
+static bool starts_early(MPI_Comm comm, bool by_dcp) {
+    int rank = rank_of(comm), ranks = size_of(comm), one = 1, sum = 0;
+    DCP_Request request;
+    if (rank != ranks - 1)
+        PMPI_Recv(&one, 1, MPI_INT, ranks - 1, 0, comm, MPI_STATUS_IGNORE);
+    bool good = coll_dcp_takes(1, MPI_INT, MPI_SUM, comm) == by_dcp &&
+                DCP_IAllreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &request) == MPI_SUCCESS &&
+                coll_dcp_owns(request) == by_dcp;
+    if (rank == ranks - 1)
+        for (int other = 0; other < ranks - 1; other++)
+            PMPI_Send(&one, 1, MPI_INT, other, 0, comm);
+    return DCP_Wait(&request) == MPI_SUCCESS && sum == ranks && good;
+}
+
+/* DCPs take what is registered, from then on, but for a communicator of one rank. */
+static bool registration(MPI_Comm app, void *context) {
+    (void)context;
+    MPI_Comm copy;
+    MPI_Comm_dup(app, &copy);
+    bool good = coll_dcp_knows(app) && !coll_dcp_knows(copy) && starts_early(copy, false);
+    good = coll_dcp_register(copy) == MPI_SUCCESS && coll_dcp_knows(copy) && good;
+    good = starts_early(copy, size_of(app) > 1) && good;
+    MPI_Comm_free(&copy);
+    return coll_dcp_register(MPI_COMM_NULL) == MPI_SUCCESS &&
+           coll_dcp_register(MPI_COMM_SELF) == MPI_SUCCESS &&
+           !coll_dcp_takes(1, MPI_INT, MPI_SUM, MPI_COMM_SELF) && good;
+}
+
+START_TEST(registered) {
+    harness_assert(dcp_run_everywhere(applications(), 3, registration, NULL), "registration");
 }
 END_TEST
 
@@ -502,6 +537,7 @@ static Suite *suite(void) {
     tcase_add_test(cases, in_flight);
     tcase_add_test(cases, persistent);
     tcase_add_test(cases, communicators);
+    tcase_add_test(cases, registered);
     tcase_add_test(cases, api);
     tcase_add_test(cases, mismatched_calls);
     tcase_add_test(cases, late);
