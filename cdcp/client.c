@@ -32,13 +32,26 @@ struct coll_envelope {
 };
 
 /* This rank's mailbox, and who waits for the result in each slot; by the job's lock. */
+static int most_requests; /* at once */
 static coll_mailbox box;
 static coll_dcp_request *waits_for[COLL_MAILBOX_SLOTS];
+
+/* As many requests at once as there are tags for their results. */
+static int make_room_for_requests(void) {
+    int there = 0, *highest;
+    int code = PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest, &there);
+    if (code != MPI_SUCCESS)
+        return code;
+    most_requests = (there ? *highest : COLL_JOB_TAG_PROMISED) - COLL_JOB_TAG_RESULT + 1;
+    return coll_request_open(&most_requests);
+}
 
 int coll_client_open(void) {
     const coll_job *job = &coll_the_job;
     memset(waits_for, 0, sizeof waits_for);
-    int code = coll_membership_begin();
+    int code = make_room_for_requests();
+    if (code == MPI_SUCCESS)
+        code = coll_membership_begin();
     return code == MPI_SUCCESS ? coll_mailbox_open(&job->mailboxes, job->wire, job->rank, &box)
                                : code;
 }
@@ -155,7 +168,8 @@ int coll_dcp_prepare(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     membership->requests += made != NULL;
     coll_job_leave();
     if (!made)
-        return coll_error(MPI_ERR_NO_MEM, "too many allreduces under way at once");
+        return coll_error(MPI_ERR_NO_MEM, "more than %d allreduces under way at once",
+                          most_requests);
     coll_membership_look_up(membership, type, op);
     made->sendbuf = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
     made->recvbuf = recvbuf;

@@ -44,7 +44,11 @@ static inline void coll_job_leave(void) {
 /* The number of the application's world among communicators; others are agreed on. */
 #define COLL_JOB_WORLD UINT64_C(0)
 
-/* Tags on the wire. */
-enum { COLL_JOB_TAG_TO_DCP = 1, COLL_JOB_TAG_RESULT /* and up, one a request */ };
+/* Tags on the wire; and the highest that every MPI library allows. */
+enum {
+    COLL_JOB_TAG_TO_DCP = 1,
+    COLL_JOB_TAG_RESULT, /* and up, one a request */
+    COLL_JOB_TAG_PROMISED = 32767
+};
 
 #endif

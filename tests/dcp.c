@@ -7,6 +7,7 @@
 #include "tests/dcp_run.h"
 #include "tests/harness.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -364,6 +365,59 @@ START_TEST(registered) {
 }
 END_TEST
 
+/* The highest tag of the MPI library, 0 for its own word; and of what was received. */
+static int highest_tag, highest_seen;
+
+int PMPI_Comm_get_attr(MPI_Comm comm, int key, void *value, int *there) {
+    static int (*below)(MPI_Comm, int, void *, int *);
+    if (!below)
+        *(void **)&below = dlsym(RTLD_NEXT, "PMPI_Comm_get_attr");
+    if (key != MPI_TAG_UB || !highest_tag)
+        return below(comm, key, value, there);
+    *(int **)value = &highest_tag;
+    *there = true;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+               MPI_Request *request) {
+    static int (*below)(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    if (!below)
+        *(void **)&below = dlsym(RTLD_NEXT, "PMPI_Irecv");
+    highest_seen = tag > highest_seen ? tag : highest_seen;
+    return below(buffer, count, type, source, tag, comm, request);
+}
+
+/* As many as there are tags; one more is an error that says so; then as before. */
+static bool uses_up_tags(MPI_Comm app, void *context) {
+    (void)context;
+    enum { MOST = 64 };
+    static coll_dcp_request *requests[MOST];
+    static int sums[MOST];
+    const int one = 1;
+    bool good = true;
+    for (int round = 0; round < 2; round++) {
+        int posted = 0, code;
+        do
+            code = coll_dcp_post(&one, &sums[posted], 1, MPI_INT, MPI_SUM, app, &requests[posted]);
+        while (code == MPI_SUCCESS && ++posted < MOST);
+        good = posted > highest_tag / 2 && posted < highest_tag &&
+               harness_class(code) == MPI_ERR_NO_MEM && strstr(harness_text(code), "under way") &&
+               good;
+        for (int i = posted - 1; i >= 0; i--)
+            good = coll_dcp_wait(&requests[i]) == MPI_SUCCESS && sums[i] == size_of(app) && good;
+    }
+    return good && highest_seen <= highest_tag;
+}
+
+START_TEST(few_tags) {
+    highest_tag = 50;
+    highest_seen = 0;
+    harness_assert(dcp_run_everywhere(applications(), 2, uses_up_tags, NULL), "few tags");
+    highest_tag = 0;
+}
+END_TEST
+
 /* Wrong buffers are errors, whoever would take the rest. Open MPI raises them on MPI_COMM_WORLD. */
 static bool refuses_wrong_buffers(MPI_Comm app, int data[2]) {
     DCP_Request request;
@@ -538,6 +592,7 @@ static Suite *suite(void) {
     tcase_add_test(cases, persistent);
     tcase_add_test(cases, communicators);
     tcase_add_test(cases, registered);
+    tcase_add_test(cases, few_tags);
     tcase_add_test(cases, api);
     tcase_add_test(cases, mismatched_calls);
     tcase_add_test(cases, late);
