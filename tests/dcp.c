@@ -603,5 +603,5 @@ static Suite *suite(void) {
 }
 
 int main(int argc, char **argv) {
-    return harness_main(argc, argv, "2 3 5 8 13", suite);
+    return harness_main(argc, argv, "2 3 5 8 13 free:3", suite);
 }

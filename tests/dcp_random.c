@@ -301,5 +301,5 @@ static Suite *suite(void) {
 }
 
 int main(int argc, char **argv) {
-    return harness_main(argc, argv, "3 6 9", suite);
+    return harness_main(argc, argv, "3 6 9 free:3", suite);
 }

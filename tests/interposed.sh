@@ -45,6 +45,12 @@ same 1 calls
 same 3 early
 same 3 requests
 same 3 random
+same 3 threads
+# As tests/launch does.
+free_cores same 2 random || exit
+free_cores same 2 threads || exit
+free_cores coll_run 3 --dcp 1 -- "$build/tests/interposed/threads" free || fail "threads that free"
+test "$(grep -c ' 0 wrong$' out)" = 2 || fail "threads that free"
 same 3 mpif_h
 same 3 use_mpi
 same 3 use_mpi_f08
