@@ -20,7 +20,6 @@
 #include "cdcp/wire.h"
 #include "lib/error.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,32 +31,37 @@ struct coll_envelope {
     char *values, *result;   /* each a header and a body */
 };
 
-/* This rank's mailbox, and who waits for the result in each slot; guarded where threads post. */
+/* This rank's mailbox, and who waits for the result in each slot; by the job's lock. */
+static int most_requests; /* at once */
 static coll_mailbox box;
 static coll_dcp_request *waits_for[COLL_MAILBOX_SLOTS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void enter(void) {
-    if (coll_the_job.threaded)
-        pthread_mutex_lock(&lock);
-}
-
-static void leave(void) {
-    if (coll_the_job.threaded)
-        pthread_mutex_unlock(&lock);
+/* As many requests at once as there are tags for their results. */
+static int make_room_for_requests(void) {
+    int there = 0, *highest;
+    int code = PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest, &there);
+    if (code != MPI_SUCCESS)
+        return code;
+    most_requests = (there ? *highest : COLL_JOB_TAG_PROMISED) - COLL_JOB_TAG_RESULT + 1;
+    return coll_request_open(&most_requests);
 }
 
 int coll_client_open(void) {
     const coll_job *job = &coll_the_job;
     memset(waits_for, 0, sizeof waits_for);
-    return coll_mailbox_open(&job->mailboxes, job->wire, job->rank, &box);
+    int code = make_room_for_requests();
+    if (code == MPI_SUCCESS)
+        code = coll_membership_begin();
+    return code == MPI_SUCCESS ? coll_mailbox_open(&job->mailboxes, job->wire, job->rank, &box)
+                               : code;
 }
 
 int coll_dcp_register(MPI_Comm comm) {
-    if (!coll_the_job.posts)
-        return MPI_SUCCESS;
-    coll_membership *membership = coll_membership_of(comm);
-    return membership ? coll_membership_register(membership) : MPI_SUCCESS;
+    return comm == MPI_COMM_NULL || coll_dcp_knows(comm) ? MPI_SUCCESS : coll_membership_make(comm);
+}
+
+bool coll_dcp_knows(MPI_Comm comm) {
+    return !coll_the_job.posts || coll_membership_of(comm);
 }
 
 bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
@@ -159,15 +163,13 @@ int coll_dcp_prepare(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
                      MPI_Comm comm, coll_dcp_request **request) {
     *request = NULL;
     coll_membership *membership = coll_membership_of(comm);
-    int code = coll_membership_register(membership);
-    if (code != MPI_SUCCESS)
-        return code;
-    enter();
+    coll_job_enter();
     coll_dcp_request *made = coll_request_take();
     membership->requests += made != NULL;
-    leave();
+    coll_job_leave();
     if (!made)
-        return coll_error(MPI_ERR_NO_MEM, "too many allreduces under way at once");
+        return coll_error(MPI_ERR_NO_MEM, "more than %d allreduces under way at once",
+                          most_requests);
     coll_membership_look_up(membership, type, op);
     made->sendbuf = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
     made->recvbuf = recvbuf;
@@ -182,19 +184,19 @@ int coll_dcp_prepare(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 }
 
 int coll_dcp_begin(coll_dcp_request *request) {
-    enter();
+    coll_job_enter();
     int code = put_into_mailbox(request) ? MPI_SUCCESS : mail(request);
     request->membership->sequence++;
     request->active = code == MPI_SUCCESS;
-    leave();
+    coll_job_leave();
     return code;
 }
 
 int coll_dcp_release(coll_dcp_request **request) {
-    enter();
+    coll_job_enter();
     coll_membership_let_go((*request)->membership);
     coll_request_give_back(*request);
-    leave();
+    coll_job_leave();
     *request = NULL;
     return MPI_SUCCESS;
 }
@@ -220,7 +222,9 @@ bool coll_dcp_active(const coll_dcp_request *request) {
 }
 
 MPI_Comm coll_dcp_request_comm(const coll_dcp_request *request) {
+    coll_job_enter();
     MPI_Comm comm = request->membership->comm;
+    coll_job_leave();
     return comm == MPI_COMM_NULL ? coll_the_job.app : comm;
 }
 
@@ -290,10 +294,10 @@ static int fetch_from_envelope(coll_dcp_request *request) {
 static int complete(coll_dcp_request **request) {
     coll_dcp_request *done = *request;
     int code = MPI_SUCCESS;
-    enter();
+    coll_job_enter();
     if (done->active)
         code = done->envelope ? fetch_from_envelope(done) : fetch_from_mailbox(done);
-    leave();
+    coll_job_leave();
     done->active = false;
     if (!done->persistent)
         coll_dcp_release(request);

@@ -2,7 +2,7 @@
 #ifndef COLL_CDCP_CLIENT_H
 #define COLL_CDCP_CLIENT_H
 
-/* Opens this rank's mailbox. */
+/* Makes the application's world known, and opens this rank's mailbox. */
 int coll_client_open(void);
 
 /* The last word to this rank's DCP. */

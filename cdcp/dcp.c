@@ -20,6 +20,7 @@
 #include <string.h>
 
 coll_job coll_the_job;
+pthread_mutex_t coll_job_lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef enum transport { AUTO, SHARED, MESSAGES } transport;
 
@@ -187,6 +188,7 @@ int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app) {
     if (code == MPI_SUCCESS && !serves)
         code = coll_client_open();
     if (code != MPI_SUCCESS) {
+        coll_membership_end_all();
         end_job();
         return code;
     }

@@ -48,18 +48,21 @@ int coll_dcp_serve(void);
 int coll_dcp_stop(void);
 
 /*
- * Makes COMM known to the engine: its members agree on a number for it by one broadcast of 8 bytes.
- * Collective over COMM. A communicator that isn't registered registers itself at its first post,
- * which is then no longer local: call this where communicators are made. Does nothing for
- * intercommunicators, for communicators with ranks that aren't application ranks of this job, for
- * COMM registered before, and where no DCPs serve.
+ * Makes COMM known to the engine, so that DCPs take its allreduces: its members agree on a number
+ * for it by one allreduce of 16 bytes. Collective over COMM, and waits for the others: the place
+ * for it is where communicators are made, or in another call that may wait. DCPs don't serve
+ * intercommunicators, communicators with ranks that aren't application ranks of this job, and those
+ * of one rank. Does nothing for MPI_COMM_NULL, for COMM known before, and where no DCPs serve.
  */
 int coll_dcp_register(MPI_Comm comm);
 
+/* Whether there is nothing to register: the same on all ranks of COMM. */
+bool coll_dcp_knows(MPI_Comm comm);
+
 /*
  * True where DCPs take an allreduce: a predefined operation on a predefined type that it is defined
- * for, of no more bytes than the limit, on a communicator of application ranks. The same on all
- * ranks of COMM that make the same call; about 10 ns for a communicator used before.
+ * for, of no more bytes than the limit, on a communicator that has been registered. The same on all
+ * ranks of COMM that make the same call; about 10 ns for the communicator used last.
  */
 bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 

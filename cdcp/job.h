@@ -7,6 +7,7 @@
 #include "lib/wait.h"
 
 #include <mpi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,10 +28,27 @@ typedef struct coll_job {
 
 extern coll_job coll_the_job;
 
+/* Held where several threads may post, by who looks at what an application rank's threads share. */
+extern pthread_mutex_t coll_job_lock;
+
+static inline void coll_job_enter(void) {
+    if (coll_the_job.threaded)
+        pthread_mutex_lock(&coll_job_lock);
+}
+
+static inline void coll_job_leave(void) {
+    if (coll_the_job.threaded)
+        pthread_mutex_unlock(&coll_job_lock);
+}
+
 /* The number of the application's world among communicators; others are agreed on. */
 #define COLL_JOB_WORLD UINT64_C(0)
 
-/* Tags on the wire. */
-enum { COLL_JOB_TAG_TO_DCP = 1, COLL_JOB_TAG_RESULT /* and up, one a request */ };
+/* Tags on the wire; and the highest that every MPI library allows. */
+enum {
+    COLL_JOB_TAG_TO_DCP = 1,
+    COLL_JOB_TAG_RESULT, /* and up, one a request */
+    COLL_JOB_TAG_PROMISED = 32767
+};
 
 #endif

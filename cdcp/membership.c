@@ -7,25 +7,33 @@
 #include "cdcp/wire.h"
 #include "lib/error.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Guards the key, the list, the counter and the communicator looked at last. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Members are looked at, and told to the DCPs, in pieces that MPI libraries send at once. */
+enum { PIECE = 512 };
+
+/* All are guarded by the job's lock, but for the key, which stays. */
 static int key = MPI_KEYVAL_INVALID;
 static coll_membership *all;
-static uint32_t registered_here;
-static coll_membership *recent; /* only where a single thread posts */
+static uint32_t numbers_given;
+static coll_membership *recent; /* the one asked for last; only where a single thread posts */
+
+static void link_it(coll_membership *membership) {
+    coll_job_enter();
+    membership->next = all;
+    membership->link = &all;
+    if (all)
+        all->link = &membership->next;
+    all = membership;
+    coll_job_leave();
+}
 
 static void unlink_it(coll_membership *membership) {
-    pthread_mutex_lock(&lock);
     *membership->link = membership->next;
     if (membership->next)
         membership->next->link = membership->link;
     if (recent == membership)
         recent = NULL;
-    pthread_mutex_unlock(&lock);
 }
 
 static int tell_end(const coll_membership *membership) {
@@ -38,9 +46,14 @@ static int tell_end(const coll_membership *membership) {
                      COLL_JOB_TAG_TO_DCP, job->wire);
 }
 
-void coll_membership_let_go(coll_membership *membership) {
-    if (--membership->requests == 0 && membership->comm == MPI_COMM_NULL)
+static void free_if_over(coll_membership *membership) {
+    if (membership->requests == 0 && membership->comm == MPI_COMM_NULL)
         free(membership);
+}
+
+void coll_membership_let_go(coll_membership *membership) {
+    membership->requests--;
+    free_if_over(membership);
 }
 
 /* The communicator goes. The DCP hears of it after all posts of this rank. */
@@ -48,12 +61,13 @@ static int forget(MPI_Comm comm, int which, void *value, void *extra) {
     (void)comm, (void)which, (void)extra;
     coll_membership *membership = value;
     int code = MPI_SUCCESS;
-    if (coll_the_job.posts && membership->registered && membership->number != COLL_JOB_WORLD)
+    if (coll_the_job.posts && membership->served && membership->number != COLL_JOB_WORLD)
         code = tell_end(membership);
+    coll_job_enter();
     unlink_it(membership);
     membership->comm = MPI_COMM_NULL;
-    membership->requests++;
-    coll_membership_let_go(membership);
+    free_if_over(membership);
+    coll_job_leave();
     return code;
 }
 
@@ -66,76 +80,31 @@ int coll_membership_end_all(void) {
     return code;
 }
 
-/* The ranks in the job of COMM's members; NULL where one isn't in the job, or without memory. */
-static int *list_members(MPI_Comm comm, int *count) {
-    MPI_Group group;
-    if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
-        return NULL;
-    PMPI_Group_size(group, count);
-    int *own = malloc((size_t)*count * sizeof *own),
-        *members = malloc((size_t)*count * sizeof *own);
-    bool good = own && members;
-    for (int i = 0; good && i < *count; i++)
-        own[i] = i;
-    good = good && PMPI_Group_translate_ranks(group, *count, own, coll_the_job.group, members) ==
-                       MPI_SUCCESS;
-    for (int i = 0; good && i < *count; i++)
-        good = members[i] != MPI_UNDEFINED;
-    PMPI_Group_free(&group);
-    free(own);
-    if (!good) {
-        free(members);
-        return NULL;
-    }
-    return members;
-}
-
-/*
- * Intercommunicators and those with ranks of other jobs stand back; one rank alone has nothing to
- * reduce, but as the whole application it shows what a post costs.
- */
-static bool is_served(MPI_Comm comm) {
-    int inter = 0, count = 0;
-    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
-        return false;
-    int *members = list_members(comm, &count);
-    bool served = members && (count > 1 || comm == coll_the_job.app);
-    free(members);
-    return served;
-}
-
-static int make_key(void) {
-    int code = MPI_SUCCESS;
-    pthread_mutex_lock(&lock);
-    if (key == MPI_KEYVAL_INVALID)
-        code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
-    pthread_mutex_unlock(&lock);
-    return code;
-}
-
-static coll_membership *make(MPI_Comm comm) {
+/* Hangs one on COMM that isn't served yet. NULL without memory. */
+static coll_membership *attach(MPI_Comm comm) {
     coll_membership *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
-    *made = (coll_membership){.comm = comm,
-                              .served = is_served(comm),
-                              .registered = comm == coll_the_job.app,
-                              .number = COLL_JOB_WORLD,
-                              .type = MPI_DATATYPE_NULL,
-                              .op = MPI_OP_NULL};
+    *made = (coll_membership){.comm = comm, .type = MPI_DATATYPE_NULL, .op = MPI_OP_NULL};
     if (PMPI_Comm_rank(comm, &made->rank) != MPI_SUCCESS ||
         PMPI_Comm_set_attr(comm, key, made) != MPI_SUCCESS) {
         free(made);
         return NULL;
     }
-    pthread_mutex_lock(&lock);
-    made->next = all;
-    made->link = &all;
-    if (all)
-        all->link = &made->next;
-    all = made;
-    pthread_mutex_unlock(&lock);
+    link_it(made);
     return made;
+}
+
+int coll_membership_begin(void) {
+    int code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_membership *world = attach(coll_the_job.app);
+    if (!world)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for a communicator");
+    world->number = COLL_JOB_WORLD;
+    world->served = true;
+    return MPI_SUCCESS;
 }
 
 coll_membership *coll_membership_of(MPI_Comm comm) {
@@ -143,11 +112,9 @@ coll_membership *coll_membership_of(MPI_Comm comm) {
         return recent;
     coll_membership *found = NULL;
     int there = 0;
-    if (comm == MPI_COMM_NULL || make_key() != MPI_SUCCESS ||
-        PMPI_Comm_get_attr(comm, key, &found, &there) != MPI_SUCCESS)
+    if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, key, &found, &there) != MPI_SUCCESS ||
+        !there)
         return NULL;
-    if (!there)
-        found = make(comm);
     if (!coll_the_job.threaded)
         recent = found;
     return found;
@@ -164,36 +131,61 @@ void coll_membership_look_up(coll_membership *membership, MPI_Datatype type, MPI
     membership->op = op;
 }
 
-/* The DCP hears of the members from the first of those that it serves. */
-static bool speaks_for_others(const int members[], int count) {
-    const coll_job *job = &coll_the_job;
-    const int *dcp_of = job->mapping.dcp_of;
-    for (int i = 0; i < count; i++)
-        if (dcp_of[members[i]] == dcp_of[job->rank])
-            return members[i] == job->rank;
-    return false;
+/* The members of a communicator, as far as all of them know alike; and this one's part. */
+typedef struct roster {
+    MPI_Group group;
+    int count;
+    bool eligible; /* DCPs may serve it */
+    bool speaks;   /* the DCP of this rank hears of the members from it, the first that it serves */
+} roster;
+
+/* The ranks in the job of the members from FIRST on, as many as a piece has, or fewer: *ITEMS. */
+static int look_at_piece(const roster *members, int first, int in_job[PIECE], int *items) {
+    int own[PIECE];
+    *items = members->count - first < PIECE ? members->count - first : PIECE;
+    for (int i = 0; i < *items; i++)
+        own[i] = first + i;
+    return PMPI_Group_translate_ranks(members->group, *items, own, coll_the_job.group, in_job);
 }
 
-/* In pieces that MPI libraries send at once. */
-static int tell_members(const coll_membership *membership, const int members[], int count) {
-    enum { PIECE = 512 };
+static int look_at_members(roster *members) {
+    const coll_job *job = &coll_the_job;
+    const int *dcp_of = job->mapping.dcp_of;
+    int in_job[PIECE], items, speaker = MPI_UNDEFINED;
+    int code = PMPI_Group_size(members->group, &members->count);
+    members->eligible = members->count > 1;
+    for (int first = 0; first < members->count && code == MPI_SUCCESS; first += PIECE) {
+        code = look_at_piece(members, first, in_job, &items);
+        for (int i = 0; i < items && code == MPI_SUCCESS; i++) {
+            int rank = in_job[i];
+            bool known = rank != MPI_UNDEFINED && dcp_of[rank] >= 0;
+            members->eligible = members->eligible && known;
+            if (known && speaker == MPI_UNDEFINED && dcp_of[rank] == dcp_of[job->rank])
+                speaker = rank;
+        }
+    }
+    members->speaks = speaker == job->rank;
+    return code;
+}
+
+static int tell_members(const coll_membership *membership, const roster *members) {
     struct {
         coll_wire_header header;
         int32_t members[PIECE];
     } message;
     const coll_job *job = &coll_the_job;
-    int code = MPI_SUCCESS;
-    for (int first = 0; first < count && code == MPI_SUCCESS; first += PIECE) {
-        int items = count - first < PIECE ? count - first : PIECE;
+    int items, code = MPI_SUCCESS;
+    for (int first = 0; first < members->count && code == MPI_SUCCESS; first += items) {
+        code = look_at_piece(members, first, message.members, &items);
+        if (code != MPI_SUCCESS)
+            return code;
         message.header = (coll_wire_header){.team = membership->number,
                                             .kind = COLL_WIRE_MEMBERS,
-                                            .count = count,
+                                            .count = members->count,
                                             .rank = membership->rank,
                                             .first = first,
                                             .items = items,
-                                            .more = first + items < count};
-        for (int i = 0; i < items; i++)
-            message.members[i] = members[first + i];
+                                            .more = first + items < members->count};
         size_t bytes = sizeof message.header + (size_t)items * sizeof *message.members;
         code = PMPI_Send(&message, (int)bytes, MPI_BYTE, job->mapping.dcp_of[job->rank],
                          COLL_JOB_TAG_TO_DCP, job->wire);
@@ -201,28 +193,42 @@ static int tell_members(const coll_membership *membership, const int members[], 
     return code;
 }
 
-/* Numbers are unique by who gives them, its rank in the job from 1, and its count. */
-static int agree_on_number(coll_membership *membership) {
-    if (membership->rank == 0) {
-        pthread_mutex_lock(&lock);
-        membership->number = ((uint64_t)coll_the_job.rank + 1) << 32 | registered_here++;
-        pthread_mutex_unlock(&lock);
-    }
-    return PMPI_Bcast(&membership->number, 1, MPI_UINT64_T, 0, membership->comm);
+/* Unique by who gives it, its rank in the job from 1, and its count. */
+static uint64_t give_number(void) {
+    coll_job_enter();
+    uint64_t number = ((uint64_t)coll_the_job.rank + 1) << 32 | numbers_given++;
+    coll_job_leave();
+    return number;
 }
 
-int coll_membership_register(coll_membership *membership) {
-    if (membership->registered || !membership->served)
-        return MPI_SUCCESS;
-    int count, code = agree_on_number(membership);
+/* COMM's first rank gives it a number, unless one of its ranks has no MEMBERSHIP: then none has. */
+static int agree_on_number(MPI_Comm comm, coll_membership *membership, const roster *members) {
+    enum { NUMBER, FAILED, WORDS };
+    uint64_t words[WORDS] = {[FAILED] = !membership};
+    if (membership && membership->rank == 0)
+        words[NUMBER] = give_number();
+    int code = PMPI_Allreduce(MPI_IN_PLACE, words, WORDS, MPI_UINT64_T, MPI_MAX, comm);
+    if (code != MPI_SUCCESS || !membership)
+        return code;
+    if (words[FAILED])
+        return PMPI_Comm_delete_attr(comm, key);
+    membership->number = words[NUMBER];
+    membership->served = true;
+    return members->speaks ? tell_members(membership, members) : MPI_SUCCESS;
+}
+
+int coll_membership_make(MPI_Comm comm) {
+    coll_membership *membership = attach(comm);
+    roster members;
+    int inter = 0, code = PMPI_Comm_test_inter(comm, &inter);
+    if (code != MPI_SUCCESS || inter)
+        return code;
+    code = PMPI_Comm_group(comm, &members.group);
     if (code != MPI_SUCCESS)
         return code;
-    int *members = list_members(membership->comm, &count);
-    if (!members)
-        return coll_error(MPI_ERR_NO_MEM, "no memory to list the ranks of a communicator");
-    if (speaks_for_others(members, count))
-        code = tell_members(membership, members, count);
-    free(members);
-    membership->registered = code == MPI_SUCCESS;
+    code = look_at_members(&members);
+    if (code == MPI_SUCCESS && members.eligible)
+        code = agree_on_number(comm, membership, &members);
+    PMPI_Group_free(&members.group);
     return code;
 }

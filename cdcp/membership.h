@@ -1,6 +1,6 @@
 /*
  * A communicator as an application rank and the engine know it: the number that stands for it on
- * the wire, and how far its allreduces have come. Made when a communicator is first looked at,
+ * the wire, and how far its allreduces have come. Made by a collective call on the communicator,
  * cached as an attribute, dropped with the communicator.
  */
 #ifndef COLL_CDCP_MEMBERSHIP_H
@@ -13,8 +13,7 @@
 
 typedef struct coll_membership {
     MPI_Comm comm;     /* MPI_COMM_NULL once its user has freed it */
-    bool served;       /* DCPs take its allreduces */
-    bool registered;   /* it has a number */
+    bool served;       /* it has a number, and DCPs take its allreduces */
     uint64_t number;   /* unique in the job, the same on all members */
     int rank;          /* this one in the communicator */
     uint32_t sequence; /* of the next allreduce */
@@ -28,16 +27,24 @@ typedef struct coll_membership {
     struct coll_membership *next, **link; /* the list of all */
 } coll_membership;
 
-/* That of COMM, made if need be; local. NULL for a null communicator and without memory. */
+/* Makes that of the application's world. Ends with coll_membership_end_all. */
+int coll_membership_begin(void);
+
+/* That of COMM, or NULL where none has been made. Local. */
 coll_membership *coll_membership_of(MPI_Comm comm);
 
-/* Gives it a number, and tells the DCPs who its members are. Collective over its communicator. */
-int coll_membership_register(coll_membership *membership);
+/*
+ * Makes that of COMM, which has none: its members agree on a number, and the DCPs hear who they
+ * are. Collective over COMM. Intercommunicators, communicators with others than this job's
+ * application ranks and those of one rank are not served. Where a rank has no memory none is made
+ * on any.
+ */
+int coll_membership_make(MPI_Comm comm);
 
 /* Looks the operands up, for code, extent and most. */
 void coll_membership_look_up(coll_membership *membership, MPI_Datatype type, MPI_Op op);
 
-/* One of its requests has ended: it goes if its communicator is gone too. */
+/* One of its requests has ended: it goes if its communicator is gone too. Under the job's lock. */
 void coll_membership_let_go(coll_membership *membership);
 
 /* Detaches all of them from their communicators, and tells nobody any more. */

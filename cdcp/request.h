@@ -1,6 +1,6 @@
 /*
  * Requests of application ranks, all in one range of addresses. Where several threads post, callers
- * hold the client's lock.
+ * hold the job's lock.
  */
 #ifndef COLL_CDCP_REQUEST_H
 #define COLL_CDCP_REQUEST_H
@@ -26,6 +26,12 @@ struct coll_dcp_request {
     bool persistent, active;
     struct coll_dcp_request *next; /* of those that nobody uses */
 };
+
+/*
+ * Makes room for the requests of a job; none of an earlier one is in use. *MOST is how many there
+ * may be at once, and becomes how many there can be. MPI_ERR_NO_MEM.
+ */
+int coll_request_open(int *most);
 
 /* An unused request, or NULL where there are none left. */
 coll_dcp_request *coll_request_take(void);

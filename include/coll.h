@@ -297,9 +297,10 @@ typedef struct DCP_Pending *DCP_Request;
 /*
  * MPI_Iallreduce on dedicated collective processors (DCPs): the call hands the values over, the
  * DCPs reduce them while the caller computes, DCP_Wait fetches the result. Where no DCP serves
- * (COLL_DCP is not set, a user's operation or a derived type, much data, an intercommunicator) it
- * is MPI_Iallreduce itself, so that the same program runs anywhere. Sums of floating-point numbers
- * are formed along one tree over the ranks: the same bits on every rank and in every run.
+ * (COLL_DCP is not set, a user's operation or a derived type, much data, an intercommunicator, a
+ * communicator from MPI_Comm_idup before its first MPI_Allreduce) it is MPI_Iallreduce itself, so
+ * that the same program runs anywhere. Sums of floating-point numbers are formed along one tree
+ * over the ranks: the same bits on every rank and in every run.
  *
  * SENDBUF may be MPI_IN_PLACE. RECVBUF must not be touched before the request completes, SENDBUF
  * not be changed. Source: paper "CDCP", section IV.B.

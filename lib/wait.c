@@ -177,13 +177,15 @@ int coll_wait_manner_parse(const char *text, coll_wait_manner *manner) {
 static bool ask_whether_mpi_yields(void) {
     int yields = 0;
 #ifdef HAVE_MPI_T_INIT_THREAD
-    int provided, index, count, size = 0;
+    int level, provided, index, count, size = 0;
     char name[64];
     int name_length = sizeof name, description_length = 0, verbosity, binding, scope;
     MPI_Datatype type;
     MPI_T_enum enumeration;
     MPI_T_cvar_handle handle;
-    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS)
+    /* Open MPI takes the level that is asked for here as the process's, in all of MPI. */
+    if (PMPI_Query_thread(&level) != MPI_SUCCESS ||
+        MPI_T_init_thread(level, &provided) != MPI_SUCCESS)
         return false;
     if (MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&
         MPI_T_cvar_get_info(index, name, &name_length, &verbosity, &type, &enumeration, NULL,

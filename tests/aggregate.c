@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char rank_counts[] = "1 2 3 4 5 7 8 13";
+static const char rank_counts[] = "1 2 3 4 5 7 8 13 free:2";
 
 /* How ranks are placed on nodes. */
 enum placement { ONE_NODE, ALL_APART, THREE_ONE_FOUR, SCATTERED, PLACEMENTS };

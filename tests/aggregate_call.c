@@ -110,5 +110,5 @@ static Suite *suite(void) {
 }
 
 int main(int argc, char **argv) {
-    return harness_main(argc, argv, "1 2 5", suite);
+    return harness_main(argc, argv, "1 2 5 free:2", suite);
 }

@@ -7,6 +7,7 @@
 #include "tests/dcp_run.h"
 #include "tests/harness.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -306,6 +307,7 @@ static bool several_communicators(MPI_Comm app, void *context) {
         MPI_Comm comms[] = {half, app, copy};
         coll_dcp_request *requests[3] = {NULL};
         for (int i = 0; i < 3; i++) {
+            good = coll_dcp_register(comms[i]) == MPI_SUCCESS && good;
             PMPI_Allreduce(&mine, &expected[i], 1, MPI_INT, MPI_SUM, comms[i]);
             if (coll_dcp_takes(1, MPI_INT, MPI_SUM, comms[i]))
                 good = coll_dcp_post(&mine, &sums[i], 1, MPI_INT, MPI_SUM, comms[i],
@@ -326,6 +328,93 @@ static bool several_communicators(MPI_Comm app, void *context) {
 START_TEST(communicators) {
     harness_assert(dcp_run_everywhere(applications(), 3, several_communicators, NULL),
                    "several communicators");
+}
+END_TEST
+
+/* The last rank starts while the others wait for its message: starts are local. */
+static bool starts_early(MPI_Comm comm, bool by_dcp) {
+    int rank = rank_of(comm), ranks = size_of(comm), one = 1, sum = 0;
+    DCP_Request request;
+    if (rank != ranks - 1)
+        PMPI_Recv(&one, 1, MPI_INT, ranks - 1, 0, comm, MPI_STATUS_IGNORE);
+    bool good = coll_dcp_takes(1, MPI_INT, MPI_SUM, comm) == by_dcp &&
+                DCP_IAllreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &request) == MPI_SUCCESS &&
+                coll_dcp_owns(request) == by_dcp;
+    if (rank == ranks - 1)
+        for (int other = 0; other < ranks - 1; other++)
+            PMPI_Send(&one, 1, MPI_INT, other, 0, comm);
+    return DCP_Wait(&request) == MPI_SUCCESS && sum == ranks && good;
+}
+
+/* DCPs take what is registered, from then on, but for a communicator of one rank. */
+static bool registration(MPI_Comm app, void *context) {
+    (void)context;
+    MPI_Comm copy;
+    MPI_Comm_dup(app, &copy);
+    bool good = coll_dcp_knows(app) && !coll_dcp_knows(copy) && starts_early(copy, false);
+    good = coll_dcp_register(copy) == MPI_SUCCESS && coll_dcp_knows(copy) && good;
+    good = starts_early(copy, size_of(app) > 1) && good;
+    MPI_Comm_free(&copy);
+    return coll_dcp_register(MPI_COMM_NULL) == MPI_SUCCESS &&
+           coll_dcp_register(MPI_COMM_SELF) == MPI_SUCCESS &&
+           !coll_dcp_takes(1, MPI_INT, MPI_SUM, MPI_COMM_SELF) && good;
+}
+
+START_TEST(registered) {
+    harness_assert(dcp_run_everywhere(applications(), 3, registration, NULL), "registration");
+}
+END_TEST
+
+/* The highest tag of the MPI library, 0 for its own word; and of what was received. */
+static int highest_tag, highest_seen;
+
+int PMPI_Comm_get_attr(MPI_Comm comm, int key, void *value, int *there) {
+    static int (*below)(MPI_Comm, int, void *, int *);
+    if (!below)
+        *(void **)&below = dlsym(RTLD_NEXT, "PMPI_Comm_get_attr");
+    if (key != MPI_TAG_UB || !highest_tag)
+        return below(comm, key, value, there);
+    *(int **)value = &highest_tag;
+    *there = true;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+               MPI_Request *request) {
+    static int (*below)(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    if (!below)
+        *(void **)&below = dlsym(RTLD_NEXT, "PMPI_Irecv");
+    highest_seen = tag > highest_seen ? tag : highest_seen;
+    return below(buffer, count, type, source, tag, comm, request);
+}
+
+/* As many as there are tags; one more is an error that says so; then as before. */
+static bool uses_up_tags(MPI_Comm app, void *context) {
+    (void)context;
+    enum { MOST = 64 };
+    static coll_dcp_request *requests[MOST];
+    static int sums[MOST];
+    const int one = 1;
+    bool good = true;
+    for (int round = 0; round < 2; round++) {
+        int posted = 0, code;
+        do
+            code = coll_dcp_post(&one, &sums[posted], 1, MPI_INT, MPI_SUM, app, &requests[posted]);
+        while (code == MPI_SUCCESS && ++posted < MOST);
+        good = posted > highest_tag / 2 && posted < highest_tag &&
+               harness_class(code) == MPI_ERR_NO_MEM && strstr(harness_text(code), "under way") &&
+               good;
+        for (int i = posted - 1; i >= 0; i--)
+            good = coll_dcp_wait(&requests[i]) == MPI_SUCCESS && sums[i] == size_of(app) && good;
+    }
+    return good && highest_seen <= highest_tag;
+}
+
+START_TEST(few_tags) {
+    highest_tag = 50;
+    highest_seen = 0;
+    harness_assert(dcp_run_everywhere(applications(), 2, uses_up_tags, NULL), "few tags");
+    highest_tag = 0;
 }
 END_TEST
 
@@ -502,6 +591,8 @@ static Suite *suite(void) {
     tcase_add_test(cases, in_flight);
     tcase_add_test(cases, persistent);
     tcase_add_test(cases, communicators);
+    tcase_add_test(cases, registered);
+    tcase_add_test(cases, few_tags);
     tcase_add_test(cases, api);
     tcase_add_test(cases, mismatched_calls);
     tcase_add_test(cases, late);
@@ -512,5 +603,5 @@ static Suite *suite(void) {
 }
 
 int main(int argc, char **argv) {
-    return harness_main(argc, argv, "2 3 5 8 13", suite);
+    return harness_main(argc, argv, "2 3 5 8 13 free:3", suite);
 }

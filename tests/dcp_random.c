@@ -197,6 +197,7 @@ static void make_comm(program *p) {
     else if (parent->comm != MPI_COMM_NULL)
         PMPI_Comm_split(parent->comm, below(&g, colors + 1) ? below(&g, colors) : MPI_UNDEFINED,
                         below(&g, 100), &made);
+    check(p, coll_dcp_register(made) == MPI_SUCCESS, "error of register");
     if (child->comm != MPI_COMM_NULL) /* perhaps with requests that are still pending */
         PMPI_Comm_free(&child->comm);
     enter(p, child, made);
@@ -300,5 +301,5 @@ static Suite *suite(void) {
 }
 
 int main(int argc, char **argv) {
-    return harness_main(argc, argv, "3 6 9", suite);
+    return harness_main(argc, argv, "3 6 9 free:3", suite);
 }

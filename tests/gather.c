@@ -466,5 +466,5 @@ static Suite *gathers(void) {
 }
 
 int main(int argc, char **argv) {
-    return harness_main(argc, argv, "1 2 3 5 8 13", gathers);
+    return harness_main(argc, argv, "1 2 3 5 8 13 free:2", gathers);
 }

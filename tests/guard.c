@@ -139,5 +139,5 @@ static Suite *guards(void) {
 }
 
 int main(int argc, char **argv) {
-    return harness_main(argc, argv, "1 2 3 5", guards);
+    return harness_main(argc, argv, "1 2 3 5 free:2", guards);
 }

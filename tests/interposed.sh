@@ -42,8 +42,15 @@ same() {
 }
 same 3 calls
 same 1 calls
+same 3 early
 same 3 requests
 same 3 random
+same 3 threads
+# As tests/launch does.
+free_cores same 2 random || exit
+free_cores same 2 threads || exit
+free_cores coll_run 3 --dcp 1 -- "$build/tests/interposed/threads" free || fail "threads that free"
+test "$(grep -c ' 0 wrong$' out)" = 2 || fail "threads that free"
 same 3 mpif_h
 same 3 use_mpi
 same 3 use_mpi_f08
@@ -65,6 +72,10 @@ for program in calls mpif_h use_mpi use_mpi_f08; do
     test "$(grep -c '^coll: account ranks=3 dcps=2 Tcomp=' err)" = 1 || fail "$program's account"
     grep '^coll: account' err | grep -q ' served=0' && fail "$program: no allreduce is served"
 done
+
+# Of the communicators' allreduces, all but the first on that of MPI_Comm_idup: 28, 26 and 31.
+COLL_TRACE=1 coll_run 5 --dcp 2 -- "$build/tests/interposed/early" || fail "early with a trace"
+grep '^coll: account' err | grep -q ' served=28.3 ' || fail "another number of allreduces is served"
 
 # What else a program has of its own.
 coll_run 5 --dcp 2 -- "$build/tests/interposed/ends" atexit || fail "MPI_Finalize by atexit"

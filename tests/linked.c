@@ -98,7 +98,7 @@ static void callbacks(void) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--ranks") == 0) {
-        puts("2 5");
+        puts("2 5 free:3");
         return 0;
     }
     setenv("COLL_DCP", "1", 1);

@@ -124,11 +124,13 @@ tests_hlot_follow_LDADD = libcoll_core.la
 # Programs as they are, which know nothing of libcoll: tests/interposed.sh runs them under its wrapper.
 if HAVE_PMPI
 noinst_PROGRAMS += tests/interposed/arguments tests/interposed/calls tests/interposed/cost \
-	tests/interposed/ends tests/interposed/family tests/interposed/random tests/interposed/requests
+	tests/interposed/early tests/interposed/ends tests/interposed/family \
+	tests/interposed/random tests/interposed/requests tests/interposed/threads
 tests_interposed_arguments_SOURCES = tests/interposed/arguments.c tests/interposed/persistent.h
 tests_interposed_arguments_LDADD =
 tests_interposed_calls_LDADD =
 tests_interposed_cost_LDADD =
+tests_interposed_early_LDADD =
 tests_interposed_ends_LDADD =
 tests_interposed_family_LDADD =
 tests_interposed_random_SOURCES = tests/interposed/random.c tests/interposed/persistent.h \
@@ -136,6 +138,7 @@ tests_interposed_random_SOURCES = tests/interposed/random.c tests/interposed/per
 tests_interposed_random_LDADD =
 tests_interposed_requests_SOURCES = tests/interposed/requests.c tests/interposed/persistent.h
 tests_interposed_requests_LDADD =
+tests_interposed_threads_LDADD =
 if HAVE_MPICXX
 noinst_PROGRAMS += tests/interposed/bindings
 tests_interposed_bindings_SOURCES = tests/interposed/bindings.cc

@@ -10,3 +10,11 @@ export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_reachable=weighted
 export OMP_WAIT_POLICY=passive
 # shellcheck disable=SC2034 # for whoever sources it
 mpirun=${MPIRUN:-mpirun}
+
+# free_cores COMMAND...: runs it as if every rank had a core of its own, so that nobody yields, and
+# with MPI_THREAD_MULTIPLE from MPI_Init too: where threads show what they do to one another.
+free_cores() (
+    unset OMPI_MCA_mpi_yield_when_idle
+    export HWLOC_SYNTHETIC="package:1 core:8 pu:1" OMPI_MPI_THREAD_LEVEL=3
+    "$@"
+)

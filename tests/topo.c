@@ -274,5 +274,5 @@ static Suite *suite(void) {
 }
 
 int main(int argc, char **argv) {
-    return harness_main(argc, argv, "1 2 3 4 7 8", suite);
+    return harness_main(argc, argv, "1 2 3 4 7 8 free:2", suite);
 }

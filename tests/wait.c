@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -280,9 +281,22 @@ START_TEST(the_way_to_wait_follows_the_topology) {
     coll_wait way;
     coll_wait_init(&way, &topo, COLL_WAIT_AUTO, 2.5);
     ck_assert(way.crowded && way.timeout > 2.4 && way.timeout < 2.6 && way.turn == 0);
-    topo.crowded = false; /* but tests/launch has MPI yield when idle */
+    topo.crowded = false; /* but tests/launch may have MPI yield when idle */
     coll_wait_init(&way, &topo, COLL_WAIT_AUTO, 0);
-    ck_assert(way.crowded && way.timeout == 0);
+    ck_assert(way.crowded == (getenv("OMPI_MCA_mpi_yield_when_idle") != NULL) && way.timeout == 0);
+}
+END_TEST
+
+/* MPI_THREAD_MULTIPLE where tests/launch has cores look free. */
+START_TEST(the_level_of_threads_stays) {
+    int before = MPI_THREAD_SINGLE, after = MPI_THREAD_SINGLE;
+    coll_topo topo = {.crowded = false};
+    coll_wait way;
+    MPI_Query_thread(&before);
+    coll_wait_init(&way, &topo, COLL_WAIT_AUTO, 0);
+    MPI_Query_thread(&after);
+    const char *named = getenv("OMPI_MPI_THREAD_LEVEL");
+    ck_assert(after == before && (!named || after == atoi(named)));
 }
 END_TEST
 
@@ -327,6 +341,7 @@ static Suite *suite(void) {
     tcase_add_test(crowded, each_completion_is_progress);
     tcase_add_test(crowded, a_crowded_waiter_sleeps);
     tcase_add_test(roomy, the_way_to_wait_follows_the_topology);
+    tcase_add_test(roomy, the_level_of_threads_stays);
     tcase_add_test(roomy, the_way_to_wait_can_be_said);
     suite_add_tcase(all, roomy);
     suite_add_tcase(all, crowded);
@@ -334,5 +349,5 @@ static Suite *suite(void) {
 }
 
 int main(int argc, char **argv) {
-    return harness_main(argc, argv, "1 2 3 8", suite);
+    return harness_main(argc, argv, "1 2 3 8 free:2", suite);
 }

@@ -80,13 +80,15 @@ static int add_component(contender_list *list, MPI_Comm comm, const operation *o
 }
 
 int rivals_add(contender_list *list, const operation *op, MPI_Comm comm) {
-    int provided, code = MPI_SUCCESS;
+    int code = MPI_SUCCESS;
 #ifdef HAVE_MPI_T_INIT_THREAD
-    code = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    int level, provided;
+    code = MPI_Query_thread(&level); /* Open MPI takes what is asked for here as the process's */
+    if (code == MPI_SUCCESS)
+        code = MPI_T_init_thread(level, &provided);
     if (code != MPI_SUCCESS)
         return code;
 #endif
-    (void)provided;
     for (int number = 1; op->forced[number - 1].name; number++) {
         const operation_forced *algorithm = &op->forced[number - 1];
         size_t sizes = algorithm->segmented ? sizeof segment_sizes / sizeof *segment_sizes : 1;

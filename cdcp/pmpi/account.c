@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-bool coll_account_on;
+_Atomic bool coll_account_on;
 
 /* Of the one thread that counts; dates and times in seconds, by kind of call. */
 static _Thread_local bool counts;
@@ -46,7 +46,8 @@ void coll_account_resume(void) {
 }
 
 void coll_account_served(void) {
-    served += counts && coll_account_on;
+    if (counts && coll_account_on)
+        served++;
 }
 
 int coll_account_report(MPI_Comm world, int dcps) {

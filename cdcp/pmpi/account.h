@@ -17,7 +17,7 @@ typedef enum coll_account_kind {
     COLL_ACCOUNT_neither
 } coll_account_kind;
 
-extern bool coll_account_on;
+extern _Atomic bool coll_account_on;
 
 /* The outermost of nested calls counts. Go through enter and leave. */
 void coll_account_begin(void);

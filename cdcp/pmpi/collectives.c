@@ -29,13 +29,22 @@ static int allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     return coll_raise(comm, code);
 }
 
+/*
+ * A communicator that had no number from where it was made, MPI_Comm_idup's, gets it in the first
+ * blocking allreduce: nonblocking ones may not wait for the other ranks.
+ */
+static bool is_registered_now(MPI_Comm comm) {
+    return !coll_dcp_knows(comm) && coll_raise(comm, coll_dcp_register(comm)) == MPI_SUCCESS;
+}
+
 int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm) {
     comm = coll_dcp_comm(comm);
     coll_account_enter(COLL_ACCOUNT_collective);
-    int code = is_served(sendbuf, recvbuf, count, type, op, comm)
-                   ? allreduce(sendbuf, recvbuf, count, type, op, comm)
-                   : PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
+    bool served = is_served(sendbuf, recvbuf, count, type, op, comm) ||
+                  (is_registered_now(comm) && is_served(sendbuf, recvbuf, count, type, op, comm));
+    int code = served ? allreduce(sendbuf, recvbuf, count, type, op, comm)
+                      : PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
     coll_account_leave(COLL_ACCOUNT_collective);
     return code;
 }

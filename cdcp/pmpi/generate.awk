@@ -11,6 +11,8 @@
 #   @arguments@             their names
 #   @substituted@           the same, with what stands for MPI_COMM_WORLD in its place
 #   @kind@                  of communication: collective, point (to point) or neither
+#   @outcome@               what it returns: code, by way of coll_world_made() where it makes a
+#                           communicator, which it has waited for
 
 FILENAME ~ /\.c$/ {
     if (match($0, /^[a-zA-Z_]+ MPIX?_[A-Z][a-z0-9_]*\(/))
@@ -97,6 +99,14 @@ function kind(bare) {
     return "neither"
 }
 
+# A call with a request makes its communicator later.
+function outcome(parameters) {
+    if (parameters !~ /MPI_Comm \*/ || parameters ~ /MPI_Request/)
+        return "code"
+    match(parameters, /MPI_Comm \* ?[a-z_]+/)
+    return "coll_world_made(code, *" name_of(substr(parameters, RSTART, RLENGTH)) ")"
+}
+
 function filled(f,    text, bare) {
     bare = name[f]
     sub(/^MPIX?_/, "", bare)
@@ -108,5 +118,6 @@ function filled(f,    text, bare) {
     gsub(/@arguments@/, arguments(parameters_of[f], ""), text)
     gsub(/@substituted@/, arguments(parameters_of[f], "coll_dcp_comm"), text)
     gsub(/@kind@/, kind(bare), text)
+    gsub(/@outcome@/, outcome(parameters_of[f]), text)
     return text
 }

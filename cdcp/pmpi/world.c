@@ -7,6 +7,8 @@
 
 #include "cdcp/pmpi/world.h"
 
+#include "lib/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -40,6 +42,10 @@ MPI_Comm coll_world_holder(MPI_Comm comm, int keyval) {
     int marked = 0;
     PMPI_Comm_get_attr(comm, mark, &value, &marked);
     return marked ? coll_dcp_substituted.world : comm;
+}
+
+int coll_world_made(int code, MPI_Comm made) {
+    return code == MPI_SUCCESS ? coll_raise(made, coll_dcp_register(made)) : code;
 }
 
 int MPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag) {

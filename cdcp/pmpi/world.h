@@ -18,6 +18,9 @@ int coll_world_dress(MPI_Comm app);
  */
 MPI_Comm coll_world_holder(MPI_Comm comm, int keyval);
 
+/* Registers MADE, which a call that waits for the other ranks has made and returned CODE. */
+int coll_world_made(int code, MPI_Comm made);
+
 /* What the program knows COMM by: MPI_COMM_WORLD for what stands for it. */
 static inline MPI_Comm coll_world_shown(MPI_Comm comm) {
     return comm == coll_dcp_substituted.app && comm != MPI_COMM_NULL ? coll_dcp_substituted.world

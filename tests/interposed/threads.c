@@ -1,0 +1,122 @@
+/*
+ * Threads under MPI_THREAD_MULTIPLE, each with communicators of its own: collectives of all kinds
+ * at the same time, and requests that one thread starts and another completes. Prints the level of
+ * threads, before and after, and whether all sums were right.
+ *
+ * At most 16 ranks.
+ *
+ *   threads free     and communicators are freed before their requests are complete, which Open MPI
+ *                    survives only where others serve them
+ */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { THREADS = 4, ROUNDS = 100, PENDING = 6, RANKS = 16 };
+
+typedef struct worker {
+    pthread_t thread;
+    int number, wrong;
+    MPI_Comm comm, spare;
+    /* Its neighbour completes these. */
+    MPI_Request requests[PENDING];
+    int from[PENDING], sums[PENDING];
+} worker;
+
+static int rank, ranks;
+static bool frees_early;
+static worker workers[THREADS];
+
+static int level(void) {
+    int asked;
+    MPI_Query_thread(&asked);
+    return asked;
+}
+
+/* What all ranks bring, RANK + 1 times VALUE, in sum. */
+static int expected(int value) {
+    return ranks * (ranks + 1) / 2 * value;
+}
+
+static void reduce(worker *own, int value) {
+    int mine[2] = {(rank + 1) * value, (rank + 1) * (value + 1)}, sums[2];
+    MPI_Request requests[2];
+    MPI_Allreduce(&mine[0], &sums[0], 1, MPI_INT, MPI_SUM, own->comm);
+    own->wrong += sums[0] != expected(value);
+    for (int i = 0; i < 2; i++)
+        MPI_Iallreduce(&mine[i], &sums[i], 1, MPI_INT, MPI_SUM, own->comm, &requests[i]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    own->wrong += sums[0] != expected(value) || sums[1] != expected(value + 1);
+}
+
+/* The other collectives that libcoll may run: ROOT sends VALUE, and gets every rank's number. */
+static void move(worker *own, int root, int value) {
+    int moved = rank == root ? value : 0, all[RANKS];
+    MPI_Bcast(&moved, 1, MPI_INT, root, own->comm);
+    own->wrong += moved != value;
+    MPI_Gather(&rank, 1, MPI_INT, all, 1, MPI_INT, root, own->comm);
+    for (int i = 0; rank == root && i < ranks; i++)
+        own->wrong += all[i] != i;
+}
+
+static void *work(void *given) {
+    worker *own = given;
+    for (int round = 0; round < ROUNDS; round++) {
+        reduce(own, own->number * ROUNDS + round);
+        move(own, round % ranks, round);
+    }
+    for (int i = 0; i < PENDING; i++) {
+        own->from[i] = (rank + 1) * (own->number + i);
+        MPI_Iallreduce(&own->from[i], &own->sums[i], 1, MPI_INT, MPI_SUM, own->spare,
+                       &own->requests[i]);
+    }
+    return NULL;
+}
+
+/* Completes its neighbour's requests; its own may be under way when it frees their communicator. */
+static void *complete(void *given) {
+    worker *own = given, *other = &workers[(own->number + 1) % THREADS];
+    if (frees_early)
+        MPI_Comm_free(&own->spare);
+    for (int i = 0; i < PENDING; i++) {
+        MPI_Wait(&other->requests[i], MPI_STATUS_IGNORE);
+        own->wrong += other->sums[i] != expected(other->number + i);
+    }
+    return NULL;
+}
+
+static void run(void *(*what)(void *)) {
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&workers[i].thread, NULL, what, &workers[i]);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(workers[i].thread, NULL);
+}
+
+int main(int argc, char **argv) {
+    int provided, before, value = 0, wrong = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    before = level();
+    frees_early = argc > 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < THREADS; i++) {
+        workers[i].number = i;
+        MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
+        MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].spare);
+    }
+    run(work);
+    run(complete);
+    for (int i = 0; i < THREADS; i++) {
+        wrong += workers[i].wrong;
+        MPI_Comm_free(&workers[i].comm);
+        if (!frees_early)
+            MPI_Comm_free(&workers[i].spare);
+    }
+    printf("rank %d: level %s, %s; %d wrong\n", rank,
+           before == provided ? "as provided" : "not as provided",
+           level() == before ? "kept" : "changed", wrong);
+    MPI_Finalize();
+    return wrong != 0;
+}
