@@ -1,7 +1,7 @@
 /*
- * Nonblocking allreduces start locally, on every kind of communicator from the first one on: the last
- * rank starts while the others wait for its message; and two communicators may be used in different
- * orders. Then come blocking ones. Prints sums, the same whoever serves.
+ * Nonblocking allreduces start locally, on every kind of communicator from the first one on: the
+ * last rank starts while the others wait for its message; and two communicators may be used in
+ * different orders. Then come blocking ones. Prints sums, the same whoever serves.
  */
 #include <mpi.h>
 #include <stdio.h>
