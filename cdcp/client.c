@@ -32,9 +32,10 @@ struct coll_envelope {
 };
 
 /* This rank's mailbox, and who waits for the result in each slot; by the job's lock. */
-static int most_requests; /* at once */
 static coll_mailbox box;
 static coll_dcp_request *waits_for[COLL_MAILBOX_SLOTS];
+
+static int most_requests; /* at once */
 
 /* As many requests at once as there are tags for their results. */
 static int make_room_for_requests(void) {

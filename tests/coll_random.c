@@ -591,5 +591,5 @@ static Suite *suite(void) {
 }
 
 int main(int argc, char **argv) {
-    return harness_main_threads(argc, argv, "1 2 3 5 8", suite);
+    return harness_main_threads(argc, argv, "1 2 3 5 8 free:2", suite);
 }

@@ -11,6 +11,7 @@ bool dcp_run(MPI_Comm world, const char *spec, const char *transport, dcp_work *
              void *context) {
     MPI_Comm app;
     setenv("COLL_DCP_TRANSPORT", transport, 1);
+    PMPI_Barrier(world); /* some tests have brief time-outs, which hold for the start too */
     if (coll_dcp_start(spec, world, &app) != MPI_SUCCESS)
         return false;
     if (app == MPI_COMM_NULL)
