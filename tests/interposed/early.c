@@ -122,7 +122,7 @@ static void use(const char *name, MPI_Comm comm) {
     printf("%s: rank %d: %d %d %d\n", name, rank, sums[0], sums[1], sums[2]);
 }
 
-/* Rank 0 uses two communicators in another order than the others. */
+/* The first rank of each half uses two communicators in another order than the others. */
 static void cross(void) {
     MPI_Comm comms[2];
     MPI_Request requests[2];
