@@ -138,11 +138,13 @@ static void draw_environment(generator *g) {
 
 /* --- Verdicts --- */
 
-/* What runs OPERATION on C, as its state says. */
+/* What runs OPERATION on C, as its state says, also that of one where an error has left messages.
+ */
 static void print_spec(const circle *c, int operation, char spec[COLL_SPEC_MAX]) {
-    coll_comm *state;
+    coll_comm *state = NULL;
     strcpy(spec, "auto");
-    if (coll_comm_get(c->comm, &state) == MPI_SUCCESS && state->specs[operation].algorithm)
+    coll_comm_get(c->comm, &state);
+    if (state && state->specs[operation].algorithm)
         coll_spec_print(state->specs[operation].algorithm, &state->specs[operation].values, spec,
                         COLL_SPEC_MAX);
 }

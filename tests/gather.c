@@ -227,10 +227,12 @@ START_TEST(every_window) {
                                         "credit:segment=1M,window=12,run=1",
                                         "credit:segment=24,window=1G,run=1G",
                                         "credit:segment=7,window=14,run=1G",
+                                        "credit:segment=1G,window=1T,run=1T",
                                         "binomial:segment=1,window=1",
                                         "binomial:segment=12,window=2",
                                         "binomial:segment=13,window=1024",
                                         "binomial:segment=1G",
+                                        "binomial:segment=1G,window=1024",
                                         "window:senders=1",
                                         "window:senders=100"};
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {

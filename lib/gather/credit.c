@@ -54,6 +54,16 @@ static const double LONGEST_QUEUE = 4e-3;
 
 static const size_t SEGMENT_MOST = 16 << 10, SEGMENT_LEAST = 1 << 10;
 
+/*
+ * Where the root alone knows how long the blocks are, all ranks make room for whatever may be on
+ * the way: more than this fills no network.
+ */
+static const size_t UNKNOWN_MOST = 16 << 20;
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
 static coll_intake intake_of(const coll_shape *call, const coll_profile *profile,
                              const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(profile, call->topo);
@@ -63,10 +73,11 @@ static coll_intake intake_of(const coll_shape *call, const coll_profile *profile
     if (values->at[WINDOW])
         window = (double)values->at[WINDOW];
     double segment = fmax(fmin(window / 2, SEGMENT_MOST), SEGMENT_LEAST);
+    size_t most = coll_gather_is_even(call) ? SIZE_MAX : UNKNOWN_MOST;
     return (coll_intake){
-        .segment = values->at[SEGMENT] ? values->at[SEGMENT] : (size_t)segment,
-        .window = (size_t)window,
-        .run = values->at[RUN],
+        .segment = smaller(values->at[SEGMENT] ? values->at[SEGMENT] : (size_t)segment, most),
+        .window = smaller((size_t)window, most),
+        .run = smaller(values->at[RUN], most),
         .grants = true,
         .unasked = (size_t)fmin(window, usable * (1 - WINDOW_SHARE)),
     };
