@@ -281,8 +281,11 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
 /*
  * The first thing that ranks do together on COMM: learn whether all are READY. None goes on to what
  * waits in the MPI library, without a time-out, before all are here. The settings aren't agreed
- * yet: how long a rank waits, and how, is its own affair.
+ * yet: how long a rank waits, and how, is its own affair. It takes two rounds: where one rank gave
+ * up just before the last one came, some ranks have seen the first round end. They find out in the
+ * second, which all others enter at once, so that longer patience makes nobody miss it.
  */
+enum { SECOND_PATIENCE = 10 };
 static int meet(MPI_Comm comm, bool ready) {
     struct {
         int ready, all;
@@ -293,12 +296,18 @@ static int meet(MPI_Comm comm, bool ready) {
     (void)coll_wait_manner_parse(coll_env("COLL_WAIT"), &wait.manner);
     (void)coll_env_seconds("COLL_TIMEOUT", &wait.timeout);
     census->ready = ready;
-    MPI_Request request;
-    int code = PMPI_Iallreduce(&census->ready, &census->all, 1, MPI_INT, MPI_MIN, comm, &request);
-    if (code == MPI_SUCCESS)
-        code = coll_wait_all(&wait, 1, &request, NULL);
-    if (code != MPI_SUCCESS)
-        return code; /* MPI may still write to the census */
+    int code = MPI_SUCCESS;
+    for (int round = 0; round < 2 && code == MPI_SUCCESS;
+         round++, wait.timeout *= SECOND_PATIENCE) {
+        MPI_Request request;
+        code = PMPI_Iallreduce(&census->ready, &census->all, 1, MPI_INT, MPI_MIN, comm, &request);
+        if (code == MPI_SUCCESS)
+            code = coll_wait_all(&wait, 1, &request, NULL);
+    }
+    if (code != MPI_SUCCESS) {
+        coll_wait_leave(census); /* MPI may still write to it */
+        return code;
+    }
     bool all = census->all;
     coll_spare_free(census);
     return all ? MPI_SUCCESS
