@@ -108,19 +108,15 @@ static int learn(coll_comm *comm, int failing, int code) {
     MPI_Request request;
     int length;
     if (comm->rank == failing) {
-        PMPI_Error_class(code, &now->error_class);
-        PMPI_Error_string(code, now->text, &length);
+        PMPI_Error_class(code, &now->error.class);
+        PMPI_Error_string(code, now->error.text, &length);
     }
-    int learnt = PMPI_Ibcast(&now->error_class, 1, MPI_INT, failing, comm->private, &request);
+    int learnt = PMPI_Ibcast(&now->error, (int)sizeof now->error, MPI_BYTE, failing, comm->private,
+                             &request);
     learnt = finish(comm, learnt, &request);
-    if (learnt == MPI_SUCCESS)
-        learnt = finish(comm,
-                        PMPI_Ibcast(now->text, (int)sizeof now->text, MPI_CHAR, failing,
-                                    comm->private, &request),
-                        &request);
-    if (learnt != MPI_SUCCESS || comm->rank == failing)
-        return learnt == MPI_SUCCESS ? code : learnt;
-    return coll_error(now->error_class, "%s", now->text);
+    if (learnt != MPI_SUCCESS)
+        return learnt;
+    return comm->rank == failing ? code : coll_error(now->error.class, "%s", now->error.text);
 }
 
 int coll_agree(coll_comm *comm, int code) {

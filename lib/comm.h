@@ -76,8 +76,10 @@ typedef struct coll_roll {
 } coll_roll;
 typedef struct coll_agreement {
     int64_t numbers[COLL_AGREE_MOST], highest[COLL_AGREE_MOST];
-    int error_class;
-    char text[MPI_MAX_ERROR_STRING];
+    struct {
+        int class;
+        char text[MPI_MAX_ERROR_STRING];
+    } error;
     coll_roll heard, named; /* when it didn't end in time */
 } coll_agreement;
 

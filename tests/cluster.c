@@ -139,6 +139,15 @@ START_TEST(few_nodes) {
 }
 END_TEST
 
+/* Nothing was measured, so that there may be no list of it. */
+START_TEST(one_node_has_no_pairs) {
+    int rack = -1, site = -1;
+    coll_clusters found;
+    ck_assert(coll_cluster(1, 0, NULL, &rack, &site, &found));
+    ck_assert(rack == 0 && site == 0 && found.racks == 1 && found.sites == 1);
+}
+END_TEST
+
 START_TEST(sites_have_racks_of_their_own) {
     static const int sizes[] = {3, 4, 2, 5, 3, 3, 0};
     made_up all = make(sizes, 2);
@@ -191,6 +200,7 @@ int main(void) {
     tcase_add_test(tests, rows_of_pivots_leave_other_nodes_single);
     tcase_add_test(tests, what_is_alike_is_one_rack);
     tcase_add_test(tests, few_nodes);
+    tcase_add_test(tests, one_node_has_no_pairs);
     tcase_add_test(tests, sites_have_racks_of_their_own);
     tcase_add_test(tests, a_site_without_racks_is_one);
     tcase_add_test(tests, a_site_begins_at_a_multiple_and_at_a_least_time);

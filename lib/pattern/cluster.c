@@ -176,7 +176,8 @@ bool coll_cluster(int nodes, int count, coll_pair pairs[], int racks[], int site
     coll_pair *local = malloc(((size_t)count + 1) * sizeof *local);
     bool good = parents && local;
     if (good) {
-        qsort(pairs, (size_t)count, sizeof *pairs, by_time);
+        if (count > 0) /* else PAIRS may be NULL, which qsort must not be given */
+            qsort(pairs, (size_t)count, sizeof *pairs, by_time);
         make_singles(parents, nodes);
         merge_sites(count, pairs, parents);
         found->sites = number_groups(parents, nodes, sites);
