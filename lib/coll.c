@@ -9,7 +9,6 @@
 #include "lib/data.h"
 #include "lib/error.h"
 #include "lib/gather/gather.h"
-#include "lib/guard.h"
 #include "lib/select.h"
 #include "lib/shortcut.h"
 #include "lib/trace.h"
@@ -160,22 +159,13 @@ static int check_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, i
     return MPI_SUCCESS;
 }
 
-static int run_bcast_by(const void *call, const coll_algorithm *algorithm,
-                        const coll_values *values) {
-    return coll_bcast_of(algorithm)->run(call, values);
-}
-
 static int run_bcast(coll_comm *comm, int root, const coll_data *data) {
     coll_shape shape = {
         .operation = "bcast", .bytes = data->bytes, .root = root, .topo = &comm->topo};
     coll_choice choice = coll_comm_choose(comm, COLL_OPERATION_BCAST, &shape);
     coll_bcast_call call = {.comm = comm, .root = root, .shape = &shape, .data = data};
-    bool done;
     double start = PMPI_Wtime();
-    int code =
-        coll_guard(comm, COLL_OPERATION_BCAST, data->bytes, run_bcast_by, &call, &choice, &done);
-    if (code == MPI_SUCCESS && !done)
-        code = run_bcast_by(&call, choice.algorithm, &choice.values);
+    int code = coll_bcast_of(choice.algorithm)->run(&call, &choice.values);
     if (code != MPI_SUCCESS)
         comm->broken = code;
     coll_comm_leave_room(comm);
@@ -214,11 +204,6 @@ int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
     return coll_raise(comm, code);
 }
 
-static int run_gather_by(const void *call, const coll_algorithm *algorithm,
-                         const coll_values *values) {
-    return coll_gather_of(algorithm)->run(call, values);
-}
-
 static int run_gather(coll_comm *comm, size_t bytes, const coll_gather_call *given) {
     coll_shape shape = {
         .operation = "gather", .bytes = bytes, .root = given->root, .topo = &comm->topo};
@@ -226,11 +211,8 @@ static int run_gather(coll_comm *comm, size_t bytes, const coll_gather_call *giv
     coll_gather_call call = *given;
     call.comm = comm;
     call.shape = &shape;
-    bool done;
     double start = PMPI_Wtime();
-    int code = coll_guard(comm, COLL_OPERATION_GATHER, bytes, run_gather_by, &call, &choice, &done);
-    if (code == MPI_SUCCESS && !done)
-        code = run_gather_by(&call, choice.algorithm, &choice.values);
+    int code = coll_gather_of(choice.algorithm)->run(&call, &choice.values);
     if (code != MPI_SUCCESS)
         comm->broken = code;
     coll_comm_leave_room(comm);

@@ -115,7 +115,7 @@ typedef struct settings {
     char latencies[4096];
     char profile[COLL_PROFILE_SOURCE];
     double timeout;
-    bool guard, trace;
+    bool trace;
     coll_wait_manner manner;
 } settings;
 
@@ -174,8 +174,6 @@ static int read_settings(MPI_Comm comm, settings *found) {
         code = coll_env_seconds("COLL_TIMEOUT", &found->timeout);
     if (code == MPI_SUCCESS)
         code = coll_wait_manner_parse(coll_env("COLL_WAIT"), &found->manner);
-    if (code == MPI_SUCCESS)
-        code = coll_env_switch("COLL_GUARD", &found->guard);
     if (code == MPI_SUCCESS)
         code = coll_env_switch("COLL_TRACE", &found->trace);
     return code;
@@ -267,7 +265,6 @@ static int fill_state(MPI_Comm comm, coll_comm *state) {
         return code;
     coll_wait_init(&state->wait, &state->topo, agreed.manner, agreed.timeout);
     state->profile = &state->loaded;
-    state->guard = agreed.guard;
     strcpy(state->topology, agreed.topology);
     strcpy(state->latencies, agreed.latencies);
     state->trace = agreed.trace && state->rank == 0;
@@ -437,11 +434,6 @@ static int size_class(size_t bytes) {
 const coll_decision *coll_comm_decision(const coll_comm *comm, coll_operation operation,
                                         size_t bytes) {
     return &comm->decisions[operation][size_class(bytes)];
-}
-
-void coll_comm_judge(coll_comm *comm, coll_operation operation, size_t bytes,
-                     coll_verdict verdict) {
-    comm->decisions[operation][size_class(bytes)].verdict = verdict;
 }
 
 /* Over several sites latencies may be measured anew at any time, and choices change with them. */

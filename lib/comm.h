@@ -53,19 +53,11 @@ enum {
     COLL_TAGS_WIDE = 1 << 13 /* below 32767, the least that MPI promises for tags */
 };
 
-/* What the guard has found (lib/guard.h). */
-typedef enum coll_verdict {
-    COLL_VERDICT_NONE,
-    COLL_VERDICT_CHOICE,
-    COLL_VERDICT_NATIVE
-} coll_verdict;
-
 /* What was decided last for an operation at sizes from one power of two to the next. */
 typedef struct coll_decision {
     size_t bytes;
     int root;
     coll_choice choice; /* for these; no algorithm where nothing was decided */
-    coll_verdict verdict;
 } coll_decision;
 enum { COLL_SIZE_CLASSES = 64 };
 
@@ -102,7 +94,6 @@ typedef struct coll_comm {
     MPI_Datatype plain_type; /* the last such type, and the bytes of an element: 0 for none */
     MPI_Count plain_bytes;
     bool trace; /* this rank prints a line a call */
-    bool guard; /* the chooser's picks are compared with native on first use */
     coll_decision decisions[COLL_OPERATIONS][COLL_SIZE_CLASSES];
     int broken;         /* the error after which messages may be astray, or MPI_SUCCESS */
     uint32_t confirmed; /* confirmed broadcasts so far */
@@ -150,9 +141,6 @@ void coll_comm_free_part(coll_comm *part);
 /* The decision for the size class of BYTES. */
 const coll_decision *coll_comm_decision(const coll_comm *comm, coll_operation operation,
                                         size_t bytes);
-
-/* What the guard found for that class from now on. */
-void coll_comm_judge(coll_comm *comm, coll_operation operation, size_t bytes, coll_verdict verdict);
 
 /* The choice for SHAPE, remembered while calls are of the same size and root. */
 coll_choice coll_comm_choose(coll_comm *comm, coll_operation operation, const coll_shape *shape);

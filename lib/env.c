@@ -6,6 +6,8 @@
 #include "lib/plain.h"
 
 #include <mpi.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +25,6 @@ const COLL_Setting coll_settings[] = {
     {"COLL_TIMEOUT", "seconds without progress after which a call is an error; 0: wait for ever"},
     {"COLL_WAIT",
      "how to wait: polite (yield, sleep), spin, auto: polite on shared cores; block: in MPI"},
-    {"COLL_GUARD",
-     "1: on first use, compare what is chosen with the MPI library's own; keep the faster"},
     {"COLL_DCP", "dedicated processors: 1:4, one to four application ranks, or how many in all"},
     {"COLL_DCP_TRANSPORT", "to the DCP of its node a rank talks by: auto, shared (memory) or p2p"},
     {"COLL_DCP_LIMIT", "the largest allreduce that DCPs take, as 1K; default: by the cost model"},
@@ -38,12 +38,27 @@ const char *coll_env(const char *name) {
     return value && *value ? value : NULL;
 }
 
-static bool known(const char *variable) {
+/* Settings of earlier versions, and what to do instead. */
+static const COLL_Setting retired[] = {
+    {"COLL_GUARD", "trials in the profile do its work (coll-profile)"},
+    {NULL, NULL},
+};
+
+/* The setting in LIST that VARIABLE, "NAME=VALUE", is; or NULL. */
+static const COLL_Setting *find(const COLL_Setting list[], const char *variable) {
     size_t length = strcspn(variable, "=");
-    for (const COLL_Setting *s = coll_settings; s->name; s++)
+    for (const COLL_Setting *s = list; s->name; s++)
         if (strlen(s->name) == length && strncmp(s->name, variable, length) == 0)
-            return true;
-    return false;
+            return s;
+    return NULL;
+}
+
+/* Once a process. */
+static void say_retired(const COLL_Setting *setting) {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&said))
+        fprintf(stderr, "coll: %s does nothing any more, unset it: %s\n", setting->name,
+                setting->help);
 }
 
 int coll_env_check(void) {
@@ -51,8 +66,13 @@ int coll_env_check(void) {
     for (char **variable = environ; variable && *variable; variable++) {
         bool ours = strncmp(*variable, prefix, sizeof prefix - 1) == 0 &&
                     strncmp(*variable, tests, sizeof tests - 1) != 0;
-        if (!ours || known(*variable))
+        if (!ours || find(coll_settings, *variable))
             continue;
+        const COLL_Setting *gone = find(retired, *variable);
+        if (gone) {
+            say_retired(gone);
+            continue;
+        }
         char names[300] = "";
         for (const COLL_Setting *s = coll_settings; s->name; s++) {
             if (s != coll_settings)

@@ -15,7 +15,6 @@ libcoll_core_la_SOURCES = \
 	lib/env.c lib/env.h \
 	lib/error.c lib/error.h \
 	lib/flow.c lib/flow.h \
-	lib/guard.c lib/guard.h \
 	lib/hostlist.c lib/hostlist.h \
 	lib/info.c \
 	lib/locate.c lib/locate.h \

@@ -116,7 +116,6 @@ static void draw_environment(generator *g) {
     } settings[] = {
         {"COLL_WAIT", {"auto", "polite", "spin", "block"}},
         {"COLL_TIMEOUT", {"0", "300", "300.5", "1e6"}},
-        {"COLL_GUARD", {"0", "0", "1", "1"}},
         {"COLL_TRACE", {"0", "0", "0", "1"}},
     };
     char spec[COLL_SPEC_MAX];

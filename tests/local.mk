@@ -60,7 +60,6 @@ check_PROGRAMS += \
 	tests/info.mpi \
 	tests/errors.mpi \
 	tests/faults.mpi \
-	tests/guard.mpi \
 	tests/kmeans.mpi \
 	tests/large.mpi \
 	tests/memory.mpi \
@@ -86,7 +85,6 @@ tests_gather_mpi_SOURCES = tests/gather.c
 tests_info_mpi_SOURCES = tests/info.c
 tests_errors_mpi_SOURCES = tests/errors.c
 tests_faults_mpi_SOURCES = tests/faults.c
-tests_guard_mpi_SOURCES = tests/guard.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_large_mpi_SOURCES = tests/large.c
 tests_memory_mpi_SOURCES = tests/memory.c

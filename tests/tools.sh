@@ -271,7 +271,8 @@ refuses_profile . "cannot read profile .: Is a directory"
 refuses_profile pipe "cannot read profile pipe: not a regular file"
 COLL_TOPOLOGY=pipe refuses "cannot read topology file pipe: not a regular file" coll-info
 COLL_TOPOLOGY=/dev/zero refuses "cannot read topology file /dev/zero: not a regular file" coll-info
-COLL_GUARD=off refuses "COLL_GUARD=off: must be 0 or 1" coll-info
+COLL_GUARD=1 run 2 coll-info || fail "a retired setting"
+test "$(grep -c '^coll: COLL_GUARD does nothing any more' err)" = 1 || fail "a retired setting: $(cat err)"
 COLL_TRACE=yes refuses "COLL_TRACE=yes: must be 0 or 1" coll-info
 COLL_TIMEOUT=1e308 refuses "COLL_TIMEOUT=1e308: must be seconds" coll-info
 
