@@ -4,7 +4,7 @@
 # and the wrapper refuse, and that nothing is left running when a rank aborts or is killed.
 set -u
 [ -x coll-run ] || {
-    echo "SKIPPED: libcoll_pmpi is built for Open MPI only"
+    echo "skipped: libcoll_pmpi is built for Open MPI only"
     exit 77
 }
 . "$(dirname "$0")/programs.sh"
@@ -21,7 +21,7 @@ same() {
     shift
     program=$build/tests/interposed/$1
     [ -x "$program" ] || {
-        echo "SKIPPED: $1, for want of a compiler"
+        echo "skipped: $1, for want of a compiler"
         return
     }
     echo "== $1 with $ranks ranks"

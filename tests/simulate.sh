@@ -4,7 +4,7 @@
 set -u
 simulate=$(cd "$(dirname "$0")/.." && pwd)/scripts/simulate
 if ! command -v smpicc >/dev/null || ! command -v g++ >/dev/null; then
-    echo "SKIP: no simulator; install libsimgrid-dev and g++"
+    echo "skipped: no simulator; install libsimgrid-dev and g++"
     exit 77
 fi
 
