@@ -214,10 +214,6 @@ int coll_dcp_post(const void *sendbuf, void *recvbuf, int count, MPI_Datatype ty
     return code;
 }
 
-bool coll_dcp_persistent(const coll_dcp_request *request) {
-    return request->persistent;
-}
-
 bool coll_dcp_active(const coll_dcp_request *request) {
     return request->active;
 }

@@ -113,8 +113,7 @@ int coll_dcp_begin(coll_dcp_request *request);
 /* Ends an inactive persistent request and sets *REQUEST to NULL. */
 int coll_dcp_release(coll_dcp_request **request);
 
-/* Whether REQUEST is persistent, whether it is active (posted and not completed by the caller). */
-bool coll_dcp_persistent(const coll_dcp_request *request);
+/* Whether REQUEST is active (posted and not completed by the caller). */
 bool coll_dcp_active(const coll_dcp_request *request);
 
 /*

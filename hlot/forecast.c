@@ -10,14 +10,6 @@ static const double SMOOTHING = 0.25, ERROR_SHARE = 0.3;
 /* So far from the prediction a sample is a surprise: as a share of it, and in seconds. */
 static const double SURPRISE = 0.25, LEAST_SURPRISE = 1e-3;
 
-const char *hlot_predictor_name(hlot_predictor predictor) {
-    static const char *const names[HLOT_PREDICTORS] = {[HLOT_MEDIAN] = "median",
-                                                       [HLOT_MEAN] = "mean",
-                                                       [HLOT_SMOOTHED] = "smoothed",
-                                                       [HLOT_LAST] = "last"};
-    return names[predictor];
-}
-
 static double median_of_latest(const hlot_forecast *forecast) {
     double sorted[HLOT_HISTORY];
     int count = forecast->count < HLOT_HISTORY ? (int)forecast->count : HLOT_HISTORY;

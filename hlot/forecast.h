@@ -41,7 +41,4 @@ hlot_predictor hlot_forecast_best(const hlot_forecast *forecast);
 /* What it predicts; 0 where nothing was measured yet. */
 double hlot_forecast_value(const hlot_forecast *forecast);
 
-/* "median", "mean", "smoothed", "last". */
-const char *hlot_predictor_name(hlot_predictor predictor);
-
 #endif

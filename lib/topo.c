@@ -366,14 +366,3 @@ int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_to
     *part = made;
     return MPI_SUCCESS;
 }
-
-coll_level coll_topo_level(const coll_topo *topo, int a, int b) {
-    const coll_place *one = &topo->places[a], *other = &topo->places[b];
-    if (one->site != other->site)
-        return COLL_LEVEL_WIDE;
-    if (one->rack != other->rack)
-        return COLL_LEVEL_SITE;
-    if (one->node != other->node)
-        return COLL_LEVEL_RACK;
-    return one->numa == other->numa ? COLL_LEVEL_NUMA : COLL_LEVEL_NODE;
-}

@@ -67,7 +67,4 @@ int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
  */
 int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part);
 
-/* The level at which ranks A and B are apart; COLL_LEVEL_NUMA for a == b. */
-coll_level coll_topo_level(const coll_topo *topo, int a, int b);
-
 #endif

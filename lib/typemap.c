@@ -390,10 +390,6 @@ MPI_Count coll_typemap_size(const coll_typemap *map) {
     return (MPI_Count)coll_run_size(&map->element);
 }
 
-MPI_Aint coll_typemap_extent(const coll_typemap *map) {
-    return map->extent;
-}
-
 static run elements(const coll_typemap *map, MPI_Count count) {
     return coll_run_repeated(&map->element, (size_t)count, (distance)map->extent);
 }

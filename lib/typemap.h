@@ -21,9 +21,8 @@ typedef struct coll_typemap coll_typemap;
 int coll_typemap_create(MPI_Datatype type, coll_typemap **map);
 void coll_typemap_free(coll_typemap **map);
 
-/* Data bytes of one element (MPI_Type_size_x) and the distance between elements, in bytes. */
+/* Data bytes of one element (MPI_Type_size_x). */
 MPI_Count coll_typemap_size(const coll_typemap *map);
-MPI_Aint coll_typemap_extent(const coll_typemap *map);
 
 /*
  * True when COUNT elements are one run of bytes in type-map order; *OFFSET is then the distance in

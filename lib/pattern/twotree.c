@@ -107,15 +107,3 @@ void coll_two_tree(int hosts, const int rack_of[], int scratch[], int *parent[2]
         grow(&g, budget, hosts, rack_of);
     }
 }
-
-int coll_two_tree_depth(int hosts, int *const parent[2]) {
-    int deepest = 0;
-    for (int tree = 0; tree < 2; tree++)
-        for (int h = 0; h < hosts; h++) {
-            int depth = 0;
-            for (int up = h; parent[tree][up] >= 0; up = parent[tree][up])
-                depth++;
-            deepest = depth > deepest ? depth : deepest;
-        }
-    return deepest;
-}

@@ -23,7 +23,4 @@ enum { COLL_TWO_TREE_SCRATCH = 3 };
 void coll_two_tree(int hosts, const int rack_of[], int scratch[], int *parent[2],
                    int *rank_of_child[2]);
 
-/* The hops from the root to the farthest host in either tree. */
-int coll_two_tree_depth(int hosts, int *const parent[2]);
-
 #endif
