@@ -250,5 +250,5 @@ static Suite *alike(void) {
 }
 
 int main(int argc, char **argv) {
-    return harness_main(argc, argv, "1 2 3 5 8", alike);
+    return harness_main(argc, argv, "2 3 8", alike);
 }
