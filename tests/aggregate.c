@@ -60,6 +60,7 @@ static coll_comm comm_create(enum placement placement) {
 static void comm_free(coll_comm *comm) {
     free(comm->topo.places);
     MPI_Comm_free(&comm->private);
+    free(comm->room);
 }
 
 /* Which ranks hold which keys. */
