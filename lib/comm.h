@@ -160,7 +160,8 @@ int coll_comm_position(const coll_comm *comm);
  */
 int coll_comm_room(coll_comm *comm, size_t bytes, void **memory);
 
-/* Cuts BYTES off the room from *NEXT on, aligned for any type: so many of the room's. */
+/* What BYTES take of a room that is divided by coll_comm_room_take, which cuts them off at *NEXT.
+ */
 static inline size_t coll_comm_room_of(size_t bytes) {
     return (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
 }

@@ -41,11 +41,12 @@ static bool native_again(const coll_comm *comm, size_t bytes, int root) {
            last->root == root && comm->topo.sites == 1 && !comm->trace;
 }
 
+/* Nothing is sent where there is nothing, as by the usual way. */
 bool coll_shortcut_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                          int *code) {
     const coll_comm *state = coll_comm_recent(comm);
     int bytes = state ? bytes_of(state, count, type, INT_MAX) : -1;
-    if (bytes < 0 || !has_room(state, (size_t)bytes) ||
+    if (bytes <= 0 || !has_room(state, (size_t)bytes) ||
         (!state->stands_back[COLL_OPERATION_BCAST] && !native_again(state, (size_t)bytes, root)))
         return false;
     *code = PMPI_Bcast(buffer, bytes, MPI_BYTE, root, state->private);
@@ -54,7 +55,6 @@ bool coll_shortcut_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int r
     return true;
 }
 
-/* Nothing is sent for blocks of no bytes, which the usual way sees to. */
 bool coll_shortcut_gather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
                           void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
                           int root, MPI_Comm comm, int *code) {
