@@ -4,7 +4,6 @@
 
 #include "lib/error.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Waits for one request until DATE at most; says whether it is complete. */
@@ -57,7 +56,6 @@ static void answer_roll(coll_comm *comm, coll_roll *roll) {
  */
 static int name_the_silent(coll_comm *comm) {
     coll_roll *roll = &comm->agreement.named;
-    char more[32] = "";
     if (comm->rank == 0)
         call_roll(comm, roll);
     else
@@ -67,12 +65,7 @@ static int name_the_silent(coll_comm *comm) {
                           "some rank came more than %.1f s late; raise COLL_TIMEOUT "
                           "(seconds)",
                           comm->wait.timeout);
-    if (roll->silent > 1)
-        snprintf(more, sizeof more, " (and %d more)", roll->silent - 1);
-    return coll_error(
-        MPI_ERR_OTHER,
-        "rank %d%s silent for %.1f s; see what keeps it, or raise COLL_TIMEOUT (seconds)",
-        roll->first, more, comm->wait.timeout);
+    return coll_wait_silent(comm->wait.timeout, roll->first, roll->silent - 1);
 }
 
 /* MPI may still write to what it was given when a wait has failed: it lives with the communicator.

@@ -15,8 +15,8 @@ const char *coll_env(const char *name);
 /*
  * Checks that every COLL_... variable of the environment is in the list: a misspelt setting that is
  * silently ignored costs its user hours. Returns MPI_SUCCESS or MPI_ERR_ARG with a text that names
- * the variable. Names that begin with COLL_TEST_ belong to the test suite and are passed over; of one
- * that was retired a line on stderr says so, once.
+ * the variable. Names that begin with COLL_TEST_ belong to the test suite and are passed over; of
+ * one that was retired a line on stderr says so, once.
  */
 int coll_env_check(void);
 

@@ -129,22 +129,25 @@ static int next_silent(int after, int count, MPI_Request requests[], const int p
     return next;
 }
 
-/* The error of a wait that has expired: names the peers of the requests that are not complete. */
-static int report(double seconds, int count, MPI_Request requests[], const int peers[]) {
+int coll_wait_silent(double seconds, int first, int more) {
     char who[64] = "every peer";
-    int first = peers ? next_silent(-1, count, requests, peers) : INT_MAX;
-    if (first != INT_MAX) {
-        int more = 0;
-        for (int peer = first; (peer = next_silent(peer, count, requests, peers)) != INT_MAX;)
-            more++;
-        if (more)
-            snprintf(who, sizeof who, "rank %d (and %d more)", first, more);
-        else
-            snprintf(who, sizeof who, "rank %d", first);
-    }
+    if (first >= 0 && more > 0)
+        snprintf(who, sizeof who, "rank %d (and %d more)", first, more);
+    else if (first >= 0)
+        snprintf(who, sizeof who, "rank %d", first);
     return coll_error(MPI_ERR_OTHER,
                       "%s silent for %.1f s; see what keeps it, or raise COLL_TIMEOUT (seconds)",
                       who, seconds);
+}
+
+/* The error of a wait that has expired: names the peers of the requests that are not complete. */
+static int report(double seconds, int count, MPI_Request requests[], const int peers[]) {
+    int first = peers ? next_silent(-1, count, requests, peers) : INT_MAX, more = 0;
+    if (first == INT_MAX)
+        return coll_wait_silent(seconds, -1, 0);
+    for (int peer = first; (peer = next_silent(peer, count, requests, peers)) != INT_MAX;)
+        more++;
+    return coll_wait_silent(seconds, first, more);
 }
 
 static const char *const manners[COLL_WAIT_MANNERS] = {[COLL_WAIT_AUTO] = "auto",

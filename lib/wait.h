@@ -75,6 +75,12 @@ int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request re
 int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
 
 /*
+ * The error, MPI_ERR_OTHER, of a wait of SECONDS in vain: rank FIRST and MORE others were silent,
+ * or nobody knows which (FIRST < 0).
+ */
+int coll_wait_silent(double seconds, int first, int more);
+
+/*
  * Waits for a nonblocking collective of the MPI library's own, whose name is WHAT. Once the time
  * has run out its request is the library's for ever, and so is the memory that it was given.
  */
