@@ -57,6 +57,8 @@ static void check_library(void) {
     if (speaks_before_init())
         fprintf(stderr, "libcoll_pmpi: built for Open MPI %d, but the program runs with %s\n",
                 OMPI_MAJOR_VERSION, name);
+    else
+        sleep(10); /* the first rank that fails ends the job: it shall be the one that speaks */
     leave(1);
 }
 
