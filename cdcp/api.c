@@ -3,7 +3,7 @@
 
 #include "cdcp/dcp.h"
 #include "coll.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <limits.h>
 #include <stdlib.h>

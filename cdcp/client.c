@@ -18,7 +18,7 @@
 #include "cdcp/operands.h"
 #include "cdcp/request.h"
 #include "cdcp/wire.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdlib.h>
 #include <string.h>

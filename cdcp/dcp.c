@@ -9,10 +9,10 @@
 #include "cdcp/model.h"
 #include "cdcp/server.h"
 #include "cdcp/wire.h"
-#include "lib/comm.h"
-#include "lib/env.h"
-#include "lib/error.h"
-#include "lib/spec.h"
+#include "lib/base/comm.h"
+#include "lib/base/env.h"
+#include "lib/base/error.h"
+#include "lib/base/spec.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@
 #ifndef COLL_CDCP_DCP_H
 #define COLL_CDCP_DCP_H
 
-#include "lib/substitute.h"
+#include "lib/base/substitute.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -28,8 +28,8 @@
 /*
  * Makes DCPs of some ranks of WORLD, those and as many as SPEC says (COLL_DCP's syntax, see
  * cdcp/mapping.h; rank 0's word counts). Collective over WORLD; again only after the end. From now
- * on WORLD stands for *APP in libcoll's calls (lib/substitute.h): coll_dcp_comm. *APP becomes the
- * communicator of the application ranks, in the order of WORLD, on these; MPI_COMM_NULL on a
+ * on WORLD stands for *APP in libcoll's calls (lib/base/substitute.h): coll_dcp_comm. *APP becomes
+ * the communicator of the application ranks, in the order of WORLD, on these; MPI_COMM_NULL on a
  * DCP. *APP belongs to the engine: coll_dcp_stop frees it. Errors, alike on all ranks: MPI_ERR_ARG
  * for a SPEC that is malformed or leaves no application rank and for bad settings, MPI_ERR_NO_MEM.
  */

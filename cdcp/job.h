@@ -4,7 +4,7 @@
 
 #include "cdcp/mailbox.h"
 #include "cdcp/mapping.h"
-#include "lib/wait.h"
+#include "lib/base/wait.h"
 
 #include <mpi.h>
 #include <pthread.h>

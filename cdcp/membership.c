@@ -5,7 +5,7 @@
 #include "cdcp/job.h"
 #include "cdcp/operands.h"
 #include "cdcp/wire.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdlib.h>
 

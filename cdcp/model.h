@@ -5,7 +5,7 @@
 #ifndef COLL_CDCP_MODEL_H
 #define COLL_CDCP_MODEL_H
 
-#include "lib/profile.h"
+#include "lib/cost/profile.h"
 
 #include <stddef.h>
 

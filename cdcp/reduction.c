@@ -3,8 +3,8 @@
 #include "cdcp/reduction.h"
 
 #include "cdcp/operands.h"
-#include "lib/error.h"
-#include "lib/plain.h"
+#include "lib/base/error.h"
+#include "lib/base/plain.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "cdcp/request.h"
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <sys/mman.h>
 

@@ -13,7 +13,7 @@
 #include "cdcp/server.h"
 #include "cdcp/team.h"
 #include "cdcp/wire.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include "cdcp/team.h"
 
 #include "cdcp/reduction.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define COLL_HLOT_BYHAND_H
 
 #include "hlot/matrix.h"
-#include "lib/topo.h"
+#include "lib/place/topo.h"
 
 /*
  * Reads the matrix file at PATH for the sites of TOPO: by the hosts that it lists, else its rows

@@ -1,6 +1,7 @@
 /* coll-hlot: latencies between sites and the trees that they make. Options; others print. */
 #include "config.h"
 
+#include "app/cli.h"
 #include "app/files.h"
 #include "app/output.h"
 #include "hlot/draw.h"
@@ -8,7 +9,6 @@
 #include "hlot/model.h"
 #include "hlot/observer.h"
 #include "hlot/report.h"
-#include "tools/cli.h"
 
 #include <coll.h>
 

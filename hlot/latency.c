@@ -4,11 +4,11 @@
 
 #include "hlot/byhand.h"
 #include "hlot/probe.h"
-#include "lib/agree.h"
-#include "lib/error.h"
-#include "lib/monotonic.h"
-#include "lib/plain.h"
-#include "lib/roundtrip.h"
+#include "lib/base/agree.h"
+#include "lib/base/error.h"
+#include "lib/base/monotonic.h"
+#include "lib/base/plain.h"
+#include "lib/place/roundtrip.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -19,4 +19,4 @@ coll_hlot_SOURCES = \
 	hlot/draw.c hlot/draw.h \
 	hlot/observer.c hlot/observer.h \
 	hlot/report.c hlot/report.h
-coll_hlot_LDADD = libcli.la libapp.la libcoll_core.la
+coll_hlot_LDADD = libapp.la libcoll_core.la

@@ -2,9 +2,9 @@
 
 #include "hlot/matrix.h"
 
-#include "lib/hostlist.h"
-#include "lib/plain.h"
-#include "lib/textfile.h"
+#include "lib/base/plain.h"
+#include "lib/base/textfile.h"
+#include "lib/place/hostlist.h"
 
 #include <ctype.h>
 #include <math.h>

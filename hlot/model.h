@@ -3,7 +3,7 @@
 #define COLL_HLOT_MODEL_H
 
 #include "hlot/tree.h"
-#include "lib/profile.h"
+#include "lib/cost/profile.h"
 
 /*
  * Sets the gap and the number of segments of NETWORK, in seconds, for a message of BYTES over links

@@ -2,7 +2,7 @@
 
 #include "hlot/observer.h"
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdlib.h>
 #include <string.h>

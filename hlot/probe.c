@@ -2,8 +2,8 @@
 
 #include "hlot/probe.h"
 
-#include "lib/monotonic.h"
-#include "lib/roundtrip.h"
+#include "lib/base/monotonic.h"
+#include "lib/place/roundtrip.h"
 
 #include <errno.h>
 #include <fcntl.h>

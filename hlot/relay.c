@@ -2,8 +2,8 @@
 
 #include "hlot/relay.h"
 
-#include "lib/error.h"
-#include "lib/select.h"
+#include "lib/base/error.h"
+#include "lib/operation/select.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 
 #include "hlot/report.h"
 
-#include "tools/cli.h"
-#include "tools/stats.h"
+#include "app/cli.h"
+#include "app/stats.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,10 +4,10 @@
 
 #include "hlot/levels.h"
 #include "hlot/model.h"
-#include "lib/agree.h"
-#include "lib/error.h"
+#include "lib/base/agree.h"
+#include "lib/base/error.h"
+#include "lib/base/plain.h"
 #include "lib/pattern/tree.h"
-#include "lib/plain.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "hlot/latency.h"
 #include "hlot/tree.h"
-#include "lib/algorithm.h"
+#include "lib/base/algorithm.h"
 
 typedef struct hlot_wide {
     coll_comm *comm;

@@ -1,8 +1,8 @@
 #include "kmeans/benchmark.h"
 
-#include "kmeans/assign.h"
-#include "kmeans/peak.h"
-#include "tools/cli.h"
+#include "app/cli.h"
+#include "kmeans/assign/assign.h"
+#include "kmeans/assign/peak.h"
 
 #include <errno.h>
 #include <stdlib.h>

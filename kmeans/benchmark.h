@@ -2,7 +2,7 @@
 #ifndef COLL_KMEANS_BENCHMARK_H
 #define COLL_KMEANS_BENCHMARK_H
 
-#include "kmeans/kernel.h"
+#include "kmeans/assign/kernel.h"
 
 #include <stdio.h>
 

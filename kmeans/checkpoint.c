@@ -3,8 +3,8 @@
 #include "kmeans/checkpoint.h"
 
 #include "app/output.h"
-#include "kmeans/rows.h"
-#include "lib/crc32c.h"
+#include "kmeans/points/rows.h"
+#include "lib/base/crc32c.h"
 
 #include <dirent.h>
 #include <errno.h>

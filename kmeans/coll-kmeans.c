@@ -1,16 +1,16 @@
 /* coll-kmeans: options and the order of things; kmeans.h is the work. */
 #include "config.h"
 
+#include "app/cli.h"
 #include "app/files.h"
 #include "app/output.h"
+#include "kmeans/assign/partial.h"
+#include "kmeans/assign/threads.h"
 #include "kmeans/benchmark.h"
 #include "kmeans/checkpoint.h"
 #include "kmeans/kmeans.h"
-#include "kmeans/partial.h"
 #include "kmeans/report.h"
 #include "kmeans/result.h"
-#include "kmeans/threads.h"
-#include "tools/cli.h"
 
 #include <coll.h>
 

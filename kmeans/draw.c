@@ -2,7 +2,7 @@
 
 #include "kmeans/draw.h"
 
-#include "kmeans/update.h"
+#include "kmeans/assign/update.h"
 
 #include <coll.h>
 

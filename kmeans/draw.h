@@ -2,7 +2,7 @@
 #ifndef COLL_KMEANS_DRAW_H
 #define COLL_KMEANS_DRAW_H
 
-#include "kmeans/points.h"
+#include "kmeans/points/points.h"
 
 /* The sum of WEIGHTS, of this rank's points, over all ranks. Collective, as all here; agrees. */
 bool km_draw_total(const km_points *points, const uint64_t *weights, uint64_t *total, MPI_Comm comm,

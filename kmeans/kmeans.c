@@ -2,12 +2,12 @@
 
 #include "kmeans/kmeans.h"
 
+#include "kmeans/assign/map.h"
+#include "kmeans/assign/partial.h"
+#include "kmeans/assign/refill.h"
+#include "kmeans/assign/update.h"
 #include "kmeans/checkpoint.h"
-#include "kmeans/fingerprint.h"
-#include "kmeans/map.h"
-#include "kmeans/partial.h"
-#include "kmeans/refill.h"
-#include "kmeans/update.h"
+#include "kmeans/points/fingerprint.h"
 
 #include <coll.h>
 

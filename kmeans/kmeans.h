@@ -9,9 +9,9 @@
 #ifndef COLL_KMEANS_KMEANS_H
 #define COLL_KMEANS_KMEANS_H
 
-#include "kmeans/kernel.h"
-#include "kmeans/points.h"
-#include "kmeans/start.h"
+#include "kmeans/assign/kernel.h"
+#include "kmeans/points/points.h"
+#include "kmeans/start/start.h"
 
 #include <stdint.h>
 

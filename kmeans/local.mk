@@ -3,73 +3,73 @@
 # libwords.la: images, patches, features, bags of words, SVMs and .npy files, without MPI.
 noinst_LTLIBRARIES += libwords.la
 libwords_la_SOURCES = \
-	kmeans/bags.c kmeans/bags.h \
-	kmeans/batch.c kmeans/batch.h \
-	kmeans/canvas.c kmeans/canvas.h \
-	kmeans/exemplars.c kmeans/exemplars.h \
-	kmeans/gzip.c kmeans/gzip.h \
-	kmeans/hog.c kmeans/hog.h \
-	kmeans/image_format.h \
-	kmeans/image_idx.c \
-	kmeans/image_jpeg.c \
-	kmeans/image_png.c \
-	kmeans/image_single.c kmeans/image_single.h \
-	kmeans/images.c kmeans/images.h \
-	kmeans/labels.c kmeans/labels.h \
-	kmeans/npy.c kmeans/npy.h \
-	kmeans/patches.c kmeans/patches.h \
-	kmeans/svm.c kmeans/svm.h \
-	kmeans/table.c kmeans/table.h
+	kmeans/points/gzip.c kmeans/points/gzip.h \
+	kmeans/points/npy.c kmeans/points/npy.h \
+	kmeans/points/table.c kmeans/points/table.h \
+	kmeans/words/bags.c kmeans/words/bags.h \
+	kmeans/words/batch.c kmeans/words/batch.h \
+	kmeans/words/canvas.c kmeans/words/canvas.h \
+	kmeans/words/exemplars.c kmeans/words/exemplars.h \
+	kmeans/words/hog.c kmeans/words/hog.h \
+	kmeans/words/image_format.h \
+	kmeans/words/image_idx.c \
+	kmeans/words/image_jpeg.c \
+	kmeans/words/image_png.c \
+	kmeans/words/image_single.c kmeans/words/image_single.h \
+	kmeans/words/images.c kmeans/words/images.h \
+	kmeans/words/labels.c kmeans/words/labels.h \
+	kmeans/words/patches.c kmeans/words/patches.h \
+	kmeans/words/svm.c kmeans/words/svm.h
 libwords_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas $(PNG_CFLAGS)
 libwords_la_LIBADD = $(PNG_LIBS) $(JPEG_LIBS) $(LINEAR_LIBS) $(ZLIB_LIBS)
 
 # libkmeans.la: assignment, iteration, reading of points and writing of results.
 noinst_LTLIBRARIES += libkmeans.la
 libkmeans_la_SOURCES = \
-	kmeans/agree.c kmeans/agree.h \
-	kmeans/assign.c kmeans/assign.h \
-	kmeans/assign_avx2.c \
-	kmeans/assign_openblas.c \
-	kmeans/assign_scalar.c \
-	kmeans/assign_vnni.c \
+	kmeans/assign/assign.c kmeans/assign/assign.h \
+	kmeans/assign/assign_avx2.c \
+	kmeans/assign/assign_openblas.c \
+	kmeans/assign/assign_scalar.c \
+	kmeans/assign/assign_vnni.c \
+	kmeans/assign/kernel.c kmeans/assign/kernel.h kmeans/assign/kernels.h \
+	kmeans/assign/map.c kmeans/assign/map.h \
+	kmeans/assign/partial.c kmeans/assign/partial.h \
+	kmeans/assign/peak.c kmeans/assign/peak.h \
+	kmeans/assign/refill.c kmeans/assign/refill.h \
+	kmeans/assign/sieve.c kmeans/assign/sieve.h \
+	kmeans/assign/sketch.c kmeans/assign/sketch.h \
+	kmeans/assign/threads.c kmeans/assign/threads.h \
+	kmeans/assign/update.c kmeans/assign/update.h \
 	kmeans/benchmark.c kmeans/benchmark.h \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
 	kmeans/draw.c kmeans/draw.h \
-	kmeans/fingerprint.c kmeans/fingerprint.h \
-	kmeans/format.h \
-	kmeans/format_idx.c \
-	kmeans/format_npy.c \
-	kmeans/format_records.c \
-	kmeans/format_text.c \
-	kmeans/format_vecs.c \
-	kmeans/kernel.c kmeans/kernel.h kmeans/kernels.h \
 	kmeans/kmeans.c kmeans/kmeans.h \
-	kmeans/map.c kmeans/map.h \
-	kmeans/memory.h \
-	kmeans/partial.c kmeans/partial.h \
-	kmeans/paths.c kmeans/paths.h \
-	kmeans/peak.c kmeans/peak.h \
-	kmeans/place.c kmeans/place.h \
-	kmeans/points.c kmeans/points.h \
-	kmeans/random.c kmeans/random.h \
-	kmeans/real.c kmeans/real.h \
-	kmeans/refill.c kmeans/refill.h \
+	kmeans/points/agree.c kmeans/points/agree.h \
+	kmeans/points/fingerprint.c kmeans/points/fingerprint.h \
+	kmeans/points/format.h \
+	kmeans/points/format_idx.c \
+	kmeans/points/format_npy.c \
+	kmeans/points/format_records.c \
+	kmeans/points/format_text.c \
+	kmeans/points/format_vecs.c \
+	kmeans/points/memory.h \
+	kmeans/points/paths.c kmeans/points/paths.h \
+	kmeans/points/place.c kmeans/points/place.h \
+	kmeans/points/points.c kmeans/points/points.h \
+	kmeans/points/real.c kmeans/points/real.h \
+	kmeans/points/room.c kmeans/points/room.h \
+	kmeans/points/rows.c kmeans/points/rows.h \
 	kmeans/result.c kmeans/result.h \
-	kmeans/room.c kmeans/room.h \
-	kmeans/rows.c kmeans/rows.h \
-	kmeans/sample.c kmeans/sample.h \
-	kmeans/sieve.c kmeans/sieve.h \
-	kmeans/sketch.c kmeans/sketch.h \
-	kmeans/start.c kmeans/start.h \
-	kmeans/start_chain.c \
-	kmeans/start_file.c \
-	kmeans/start_parallel.c \
-	kmeans/start_plus_plus.c \
-	kmeans/start_random.c \
+	kmeans/start/random.c kmeans/start/random.h \
+	kmeans/start/sample.c kmeans/start/sample.h \
+	kmeans/start/start.c kmeans/start/start.h \
+	kmeans/start/start_chain.c \
+	kmeans/start/start_file.c \
+	kmeans/start/start_parallel.c \
+	kmeans/start/start_plus_plus.c \
+	kmeans/start/start_random.c \
 	kmeans/state.h \
-	kmeans/threads.c kmeans/threads.h \
-	kmeans/update.c kmeans/update.h \
-	lib/crc32c.c lib/crc32c.h
+	lib/base/crc32c.c lib/base/crc32c.h
 # A compiler without OpenMP ignores its pragmas, and one thread does the work.
 libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(OPENBLAS_CFLAGS) -Wno-unknown-pragmas
 libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
@@ -77,22 +77,21 @@ libkmeans_la_LIBADD = $(OPENBLAS_LIBS)
 
 bin_PROGRAMS += coll-words
 coll_words_SOURCES = \
-	kmeans/coll-words.c \
-	kmeans/encode.c kmeans/encode.h \
-	kmeans/options.c kmeans/options.h \
-	kmeans/verb_curve.c \
-	kmeans/verb_encode.c \
-	kmeans/verb_features.c \
-	kmeans/verb_sheet.c \
-	kmeans/verb_test.c \
-	kmeans/verb_train.c \
-	kmeans/words.h
+	kmeans/words/coll-words.c \
+	kmeans/words/encode.c kmeans/words/encode.h \
+	kmeans/words/verb_curve.c \
+	kmeans/words/verb_encode.c \
+	kmeans/words/verb_features.c \
+	kmeans/words/verb_sheet.c \
+	kmeans/words/verb_test.c \
+	kmeans/words/verb_train.c \
+	kmeans/words/words.h
 coll_words_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
-coll_words_LDADD = libkmeans.la libwords.la libcli.la libapp.la libcoll.la
+coll_words_LDADD = libkmeans.la libwords.la libapp.la libcoll.la
 
 bin_PROGRAMS += coll-kmeans
 coll_kmeans_SOURCES = \
 	kmeans/coll-kmeans.c \
 	kmeans/report.c kmeans/report.h
 coll_kmeans_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
-coll_kmeans_LDADD = libkmeans.la libwords.la libcli.la libapp.la libcoll.la
+coll_kmeans_LDADD = libkmeans.la libwords.la libapp.la libcoll.la

@@ -2,7 +2,7 @@
 
 #include "kmeans/report.h"
 
-#include "tools/cli.h"
+#include "app/cli.h"
 
 #include <inttypes.h>
 

@@ -3,8 +3,8 @@
 #include "kmeans/result.h"
 
 #include "app/output.h"
-#include "kmeans/npy.h"
-#include "kmeans/rows.h"
+#include "kmeans/points/npy.h"
+#include "kmeans/points/rows.h"
 
 static bool write_centroids(struct output *output, const km_result *result, size_t k,
                             const km_points *points, struct problem *problem) {

@@ -4,14 +4,14 @@
 #include "coll.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/pool.h"
+#include "lib/base/comm.h"
+#include "lib/base/data.h"
+#include "lib/base/error.h"
+#include "lib/base/trace.h"
 #include "lib/bcast/bcast.h"
-#include "lib/comm.h"
-#include "lib/data.h"
-#include "lib/error.h"
 #include "lib/gather/gather.h"
-#include "lib/select.h"
-#include "lib/shortcut.h"
-#include "lib/trace.h"
+#include "lib/operation/select.h"
+#include "lib/operation/shortcut.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -2,10 +2,10 @@
 #include "config.h"
 
 #include "coll.h"
-#include "lib/comm.h"
-#include "lib/env.h"
-#include "lib/error.h"
-#include "lib/profilefile.h"
+#include "lib/base/comm.h"
+#include "lib/base/env.h"
+#include "lib/base/error.h"
+#include "lib/cost/profilefile.h"
 
 #include <errno.h>
 #include <fcntl.h>

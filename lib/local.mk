@@ -1,48 +1,33 @@
 # libcoll_core.la holds everything and is what the tests link with; libcoll.la exports coll.h only.
 noinst_LTLIBRARIES += libcoll_core.la
 libcoll_core_la_SOURCES = \
-	lib/agree.c lib/agree.h \
-	lib/algorithm.h \
-	lib/autotopo.c lib/autotopo.h \
-	lib/cgroup.c lib/cgroup.h \
-	lib/coll.c \
-	lib/comm.c lib/comm.h \
-	lib/cores.c lib/cores.h \
-	lib/cost.c lib/cost.h \
-	lib/crc32c.c lib/crc32c.h \
-	lib/data.c lib/data.h \
-	lib/doorbell.c lib/doorbell.h \
-	lib/env.c lib/env.h \
-	lib/error.c lib/error.h \
-	lib/flow.c lib/flow.h \
-	lib/hostlist.c lib/hostlist.h \
-	lib/info.c \
-	lib/locate.c lib/locate.h \
-	lib/monotonic.c lib/monotonic.h \
-	lib/plain.c lib/plain.h \
-	lib/profile.c lib/profile.h \
-	lib/profilefile.c lib/profilefile.h \
-	lib/roundtrip.c lib/roundtrip.h \
-	lib/run.c lib/run.h \
-	lib/select.c lib/select.h \
-	lib/shortcut.c lib/shortcut.h \
-	lib/spare.c lib/spare.h \
-	lib/spec.c lib/spec.h \
-	lib/substitute.h \
-	lib/textfile.c lib/textfile.h \
-	lib/topo.c lib/topo.h \
-	lib/topocache.c lib/topocache.h \
-	lib/topofile.c lib/topofile.h \
-	lib/trace.c lib/trace.h \
-	lib/trials.c lib/trials.h \
-	lib/typemap.c lib/typemap.h \
-	lib/wait.c lib/wait.h \
 	lib/aggregate/aggregate.c lib/aggregate/aggregate.h \
 	lib/aggregate/direct.c \
 	lib/aggregate/exchange.c lib/aggregate/exchange.h \
 	lib/aggregate/group_by.c \
 	lib/aggregate/pool.c lib/aggregate/pool.h \
 	lib/aggregate/three_stage.c \
+	lib/base/agree.c lib/base/agree.h \
+	lib/base/algorithm.h \
+	lib/base/cgroup.c lib/base/cgroup.h \
+	lib/base/comm.c lib/base/comm.h \
+	lib/base/cores.c lib/base/cores.h \
+	lib/base/crc32c.c lib/base/crc32c.h \
+	lib/base/data.c lib/base/data.h \
+	lib/base/doorbell.c lib/base/doorbell.h \
+	lib/base/env.c lib/base/env.h \
+	lib/base/error.c lib/base/error.h \
+	lib/base/flow.c lib/base/flow.h \
+	lib/base/monotonic.c lib/base/monotonic.h \
+	lib/base/plain.c lib/base/plain.h \
+	lib/base/run.c lib/base/run.h \
+	lib/base/spare.c lib/base/spare.h \
+	lib/base/spec.c lib/base/spec.h \
+	lib/base/substitute.h \
+	lib/base/textfile.c lib/base/textfile.h \
+	lib/base/trace.c lib/base/trace.h \
+	lib/base/typemap.c lib/base/typemap.h \
+	lib/base/wait.c lib/base/wait.h \
 	lib/bcast/bcast.c lib/bcast/bcast.h \
 	lib/bcast/binomial.c \
 	lib/bcast/chain.c \
@@ -52,10 +37,15 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/native.c \
 	lib/bcast/scatter_allgather.c \
 	lib/bcast/two_tree.c \
+	lib/coll.c \
 	lib/confirm/blame.c lib/confirm/blame.h \
 	lib/confirm/note.c lib/confirm/note.h \
 	lib/confirm/parcel.c lib/confirm/parcel.h \
 	lib/confirm/watch.c lib/confirm/watch.h \
+	lib/cost/cost.c lib/cost/cost.h \
+	lib/cost/profile.c lib/cost/profile.h \
+	lib/cost/profilefile.c lib/cost/profilefile.h \
+	lib/cost/trials.c lib/cost/trials.h \
 	lib/gather/binomial.c \
 	lib/gather/blocks.c lib/gather/blocks.h \
 	lib/gather/credit.c \
@@ -65,6 +55,9 @@ libcoll_core_la_SOURCES = \
 	lib/gather/native.c \
 	lib/gather/supply.c \
 	lib/gather/window.c \
+	lib/info.c \
+	lib/operation/select.c lib/operation/select.h \
+	lib/operation/shortcut.c lib/operation/shortcut.h \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/cluster.c lib/pattern/cluster.h \
@@ -73,7 +66,14 @@ libcoll_core_la_SOURCES = \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
 	lib/pattern/tree.c lib/pattern/tree.h \
-	lib/pattern/twotree.c lib/pattern/twotree.h
+	lib/pattern/twotree.c lib/pattern/twotree.h \
+	lib/place/autotopo.c lib/place/autotopo.h \
+	lib/place/hostlist.c lib/place/hostlist.h \
+	lib/place/locate.c lib/place/locate.h \
+	lib/place/roundtrip.c lib/place/roundtrip.h \
+	lib/place/topo.c lib/place/topo.h \
+	lib/place/topocache.c lib/place/topocache.h \
+	lib/place/topofile.c lib/place/topofile.h
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 

@@ -1,9 +1,9 @@
 /* Every kernel of the assignment against a plain 64-bit search, at sizes around every boundary. */
 #include "config.h"
 
-#include "kmeans/assign.h"
+#include "kmeans/assign/assign.h"
+#include "kmeans/assign/peak.h"
 #include "kmeans/benchmark.h"
-#include "kmeans/peak.h"
 #include "tests/harness.h"
 
 #include <check.h>

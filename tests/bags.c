@@ -1,5 +1,5 @@
 /* Bags of words: which cells of the pyramid a patch counts in, and the lines that come of it. */
-#include "kmeans/bags.h"
+#include "kmeans/words/bags.h"
 #include "tests/harness.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* Processor time granted by control groups, read from made-up trees of both versions. */
 #include "config.h"
 
-#include "lib/cgroup.h"
+#include "lib/base/cgroup.h"
 #include "tests/harness.h"
 
 #include <check.h>

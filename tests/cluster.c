@@ -95,7 +95,8 @@ START_TEST(outliers_split_and_join_nothing) {
 }
 END_TEST
 
-/* As lib/autotopo.c begins: three pivots see the racks that they are in, and nobody's others. */
+/* As lib/place/autotopo.c begins: three pivots see the racks that they are in, and nobody's others.
+ */
 START_TEST(rows_of_pivots_leave_other_nodes_single) {
     made_up all = make(FIVE, 100);
     static const int pivots[] = {0, 8, 16};

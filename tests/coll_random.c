@@ -10,7 +10,7 @@
 #include "config.h"
 
 #include "coll.h"
-#include "lib/comm.h"
+#include "lib/base/comm.h"
 #include "tests/described.h"
 #include "tests/harness.h"
 #include "tests/open_requests.h"

@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "lib/cost.h"
+#include "lib/cost/cost.h"
 #include "tests/harness.h"
-#include "tools/fit.h"
-#include "tools/flood.h"
+#include "tools/profile/fit.h"
+#include "tools/profile/flood.h"
 
 #include <check.h>
 

@@ -1,5 +1,5 @@
 /* CRC32C against the vectors of RFC 3720 B.4, and the processor's way against the table's. */
-#include "lib/crc32c.h"
+#include "lib/base/crc32c.h"
 
 #include "tests/harness.h"
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "lib/doorbell.h"
+#include "lib/base/doorbell.h"
 #include "tests/harness.h"
 
 #include <arpa/inet.h>

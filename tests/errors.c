@@ -1,7 +1,7 @@
 /* Errors of several threads at once: each finds the text of its own. */
 #include "config.h"
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 #include "tests/harness.h"
 
 #include <mpi.h>

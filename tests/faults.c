@@ -5,8 +5,8 @@
 #include "config.h"
 
 #include "coll.h"
+#include "lib/base/comm.h"
 #include "lib/bcast/chain_confirmed.h"
-#include "lib/comm.h"
 #include "tests/harness.h"
 
 #include <mpi.h>

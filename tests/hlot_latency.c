@@ -4,7 +4,7 @@
 #include "hlot/forecast.h"
 #include "hlot/latency.h"
 #include "hlot/probe.h"
-#include "lib/roundtrip.h"
+#include "lib/place/roundtrip.h"
 #include "tests/harness.h"
 
 #include <arpa/inet.h>

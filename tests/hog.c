@@ -1,5 +1,5 @@
 /* Histograms of oriented gradients: known patches give known bytes. */
-#include "kmeans/hog.h"
+#include "kmeans/words/hog.h"
 
 #include "tests/harness.h"
 

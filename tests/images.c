@@ -1,8 +1,8 @@
 /* Image sets: what IDX and PNG files hold is read, what is hostile is named. */
 #include "config.h"
 
-#include "kmeans/images.h"
-#include "kmeans/patches.h"
+#include "kmeans/words/images.h"
+#include "kmeans/words/patches.h"
 #include "tests/harness.h"
 
 #include <check.h>

@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "coll.h"
-#include "lib/comm.h"
+#include "lib/base/comm.h"
 #include "tests/harness.h"
 
 #include <mpi.h>

@@ -1,10 +1,10 @@
 /* K-means against a plain reference in double precision, which one rank could do alone. */
 #include "config.h"
 
+#include "kmeans/assign/partial.h"
+#include "kmeans/assign/update.h"
 #include "kmeans/kmeans.h"
-#include "kmeans/partial.h"
-#include "kmeans/sample.h"
-#include "kmeans/update.h"
+#include "kmeans/start/sample.h"
 #include "tests/harness.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "tests/layouts.h"
 
-#include "lib/comm.h"
+#include "lib/base/comm.h"
 
 #include <check.h>
 

@@ -12,7 +12,7 @@ libharness_la_SOURCES = tests/datatypes.c tests/datatypes.h tests/described.c te
 	tests/mutate.h
 
 AM_CFLAGS += $(CHECK_CFLAGS)
-LDADD = libharness.la libpopcg.la libsurvey.la libkmeans.la libwords.la libcli.la libapp.la libcoll_core.la \
+LDADD = libharness.la libpopcg.la libsurvey.la libkmeans.la libwords.la libapp.la libcoll_core.la \
 	$(CHECK_LIBS)
 
 # Without MPI.

@@ -1,5 +1,5 @@
 /* The .npy header: what is written is read back, and what is hostile is named. */
-#include "kmeans/npy.h"
+#include "kmeans/points/npy.h"
 
 #include "tests/harness.h"
 

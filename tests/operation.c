@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "tests/harness.h"
-#include "tools/operation.h"
+#include "tools/bench/operation.h"
 
 #include <mpi.h>
 #include <stdint.h>

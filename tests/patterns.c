@@ -1,11 +1,11 @@
 /* The pure parts: trees, blocks, the syntax of settings, the decision layer. */
+#include "lib/base/spec.h"
 #include "lib/bcast/bcast.h"
+#include "lib/operation/select.h"
 #include "lib/pattern/block.h"
 #include "lib/pattern/circulant.h"
 #include "lib/pattern/tree.h"
 #include "lib/pattern/twotree.h"
-#include "lib/select.h"
-#include "lib/spec.h"
 #include "tests/harness.h"
 
 #include <math.h>

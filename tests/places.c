@@ -2,7 +2,7 @@
  */
 #include "config.h"
 
-#include "lib/comm.h"
+#include "lib/base/comm.h"
 
 #include <mpi.h>
 #include <stdio.h>

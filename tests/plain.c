@@ -1,9 +1,9 @@
 /* Numbers have a point, whatever the locale of the program. */
 #include "config.h"
 
-#include "lib/plain.h"
+#include "app/cli.h"
+#include "lib/base/plain.h"
 #include "tests/harness.h"
-#include "tools/cli.h"
 
 #include <check.h>
 #include <math.h>

@@ -2,8 +2,8 @@
  */
 #include "config.h"
 
-#include "kmeans/npy.h"
-#include "kmeans/points.h"
+#include "kmeans/points/npy.h"
+#include "kmeans/points/points.h"
 #include "tests/harness.h"
 
 #include <inttypes.h>

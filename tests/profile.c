@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "lib/profilefile.h"
+#include "lib/cost/profilefile.h"
 #include "tests/harness.h"
 #include "tests/mutate.h"
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "kmeans/npy.h"
+#include "kmeans/points/npy.h"
 #include "tests/harness.h"
 #include "tests/mutate.h"
 #include "tests/reading.h"

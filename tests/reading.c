@@ -2,10 +2,10 @@
 
 #include "tests/reading.h"
 
-#include "kmeans/images.h"
-#include "kmeans/labels.h"
-#include "kmeans/points.h"
-#include "kmeans/svm.h"
+#include "kmeans/points/points.h"
+#include "kmeans/words/images.h"
+#include "kmeans/words/labels.h"
+#include "kmeans/words/svm.h"
 
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Sketches are no farther from each other than they may be, and a sieve never changes an answer. */
 #include "config.h"
 
-#include "kmeans/assign.h"
-#include "kmeans/sketch.h"
+#include "kmeans/assign/assign.h"
+#include "kmeans/assign/sketch.h"
 #include "tests/harness.h"
 
 #include <check.h>

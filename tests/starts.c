@@ -5,8 +5,8 @@
 #include "config.h"
 
 #include "kmeans/draw.h"
-#include "kmeans/random.h"
-#include "kmeans/start.h"
+#include "kmeans/start/random.h"
+#include "kmeans/start/start.h"
 #include "tests/harness.h"
 
 #include <mpi.h>

@@ -5,8 +5,8 @@
 #include "config.h"
 
 #include "tests/harness.h"
-#include "tools/model.h"
-#include "tools/survey.h"
+#include "tools/profile/model.h"
+#include "tools/profile/survey.h"
 
 #include <math.h>
 #include <mpi.h>

@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
-#include "lib/cores.h"
-#include "lib/topo.h"
+#include "lib/base/cores.h"
+#include "lib/place/topo.h"
 #include "tests/harness.h"
 
 #include <mpi.h>

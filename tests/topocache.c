@@ -1,9 +1,9 @@
 /* The file of a measured topology: its name, what the parser reads back, where it cannot be. */
 #include "config.h"
 
-#include "lib/roundtrip.h"
-#include "lib/topocache.h"
-#include "lib/topofile.h"
+#include "lib/place/roundtrip.h"
+#include "lib/place/topocache.h"
+#include "lib/place/topofile.h"
 #include "tests/harness.h"
 
 #include <check.h>

@@ -1,9 +1,9 @@
 /* The parser of topology.conf and its host lists: what it finds, what it refuses, mutated input. */
 #include "config.h"
 
-#include "lib/hostlist.h"
-#include "lib/textfile.h"
-#include "lib/topofile.h"
+#include "lib/base/textfile.h"
+#include "lib/place/hostlist.h"
+#include "lib/place/topofile.h"
 #include "tests/harness.h"
 #include "tests/mutate.h"
 

@@ -5,8 +5,8 @@
 #include "config.h"
 
 #include "lib/bcast/bcast.h"
-#include "lib/select.h"
-#include "lib/trials.h"
+#include "lib/cost/trials.h"
+#include "lib/operation/select.h"
 #include "tests/harness.h"
 
 #include <check.h>

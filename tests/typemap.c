@@ -1,10 +1,10 @@
 /*
- * lib/typemap against MPI_Pack and MPI_Unpack: every predefined type, every constructor, thousands
- * of random nests of them; and what those two cannot do, by hand-written expectations.
+ * lib/base/typemap against MPI_Pack and MPI_Unpack: every predefined type, every constructor,
+ * thousands of random nests of them; and what those two cannot do, by hand-written expectations.
  */
 #include "config.h"
 
-#include "lib/typemap.h"
+#include "lib/base/typemap.h"
 #include "tests/datatypes.h"
 #include "tests/harness.h"
 

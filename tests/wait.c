@@ -1,7 +1,7 @@
 /* Polite waiting: completion, requests that are not active, fairness, time-outs, and rest. */
 #include "config.h"
 
-#include "lib/wait.h"
+#include "lib/base/wait.h"
 #include "tests/harness.h"
 
 #include <mpi.h>

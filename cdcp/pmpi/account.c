@@ -2,7 +2,7 @@
 
 #include "cdcp/pmpi/account.h"
 
-#include "lib/plain.h"
+#include "lib/base/plain.h"
 
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
 #include "cdcp/pmpi/collectives.h"
 #include "cdcp/pmpi/mpi_all.h"
 #include "coll.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 coll_route coll_routed;
 

@@ -9,9 +9,9 @@
 #include "cdcp/pmpi/account.h"
 #include "cdcp/pmpi/collectives.h"
 #include "cdcp/pmpi/world.h"
-#include "lib/comm.h"
-#include "lib/env.h"
-#include "lib/error.h"
+#include "lib/base/comm.h"
+#include "lib/base/env.h"
+#include "lib/base/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 
 #include "cdcp/pmpi/account.h"
 #include "cdcp/pmpi/requests.h"
-#include "lib/error.h"
-#include "lib/wait.h"
+#include "lib/base/error.h"
+#include "lib/base/wait.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "cdcp/pmpi/requests.h"
 
 #include "cdcp/pmpi/account.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdint.h>
 

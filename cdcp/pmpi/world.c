@@ -7,7 +7,7 @@
 
 #include "cdcp/pmpi/world.h"
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* coll-popcg: options and the order of things; ocean.h and solver.h are the work. */
 #include "config.h"
 
+#include "app/cli.h"
 #include "app/files.h"
 #include "app/output.h"
 #include "cdcp/popcg/ocean.h"
 #include "cdcp/popcg/picture.h"
 #include "cdcp/popcg/report.h"
-#include "kmeans/agree.h"
-#include "tools/cli.h"
+#include "kmeans/points/agree.h"
 
 #include <coll.h>
 

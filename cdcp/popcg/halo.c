@@ -2,7 +2,7 @@
 
 #include "cdcp/popcg/halo.h"
 
-#include "kmeans/agree.h"
+#include "kmeans/points/agree.h"
 
 /* The sides, so that side and HALO_SIDES - 1 - side face each other. */
 static const struct {

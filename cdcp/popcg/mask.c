@@ -2,8 +2,8 @@
 
 #include "cdcp/popcg/mask.h"
 
-#include "kmeans/agree.h"
-#include "lib/textfile.h"
+#include "kmeans/points/agree.h"
+#include "lib/base/textfile.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "cdcp/popcg/ocean.h"
 
-#include "kmeans/agree.h"
+#include "kmeans/points/agree.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "cdcp/popcg/picture.h"
 
 #include "app/output.h"
-#include "kmeans/agree.h"
+#include "kmeans/points/agree.h"
 
 #include <errno.h>
 #include <math.h>

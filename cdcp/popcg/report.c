@@ -2,8 +2,8 @@
 
 #include "cdcp/popcg/report.h"
 
-#include "kmeans/agree.h"
-#include "tools/cli.h"
+#include "app/cli.h"
+#include "kmeans/points/agree.h"
 
 enum { COMPUTING, REDUCTIONS, EXCHANGES, PARTS };
 

@@ -3,9 +3,9 @@
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/exchange.h"
 #include "lib/aggregate/pool.h"
-#include "lib/agree.h"
-#include "lib/error.h"
-#include "lib/spec.h"
+#include "lib/base/agree.h"
+#include "lib/base/error.h"
+#include "lib/base/spec.h"
 
 #include <limits.h>
 

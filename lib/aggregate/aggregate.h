@@ -3,8 +3,8 @@
 #define COLL_LIB_AGGREGATE_AGGREGATE_H
 
 #include "coll.h"
-#include "lib/algorithm.h"
-#include "lib/comm.h"
+#include "lib/base/algorithm.h"
+#include "lib/base/comm.h"
 
 typedef struct coll_aggregate_args {
     COLL_Pool *pool;

@@ -2,8 +2,8 @@
 
 #include "lib/aggregate/exchange.h"
 #include "lib/aggregate/pool.h"
-#include "lib/agree.h"
-#include "lib/error.h"
+#include "lib/base/agree.h"
+#include "lib/base/error.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #ifndef COLL_LIB_BCAST_BCAST_H
 #define COLL_LIB_BCAST_BCAST_H
 
-#include "lib/algorithm.h"
-#include "lib/comm.h"
-#include "lib/data.h"
+#include "lib/base/algorithm.h"
+#include "lib/base/comm.h"
+#include "lib/base/data.h"
 
 /* A broadcast on this rank. There are at least 2 ranks and 1 byte, the same everywhere. */
 typedef struct coll_bcast_call {

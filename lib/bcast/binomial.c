@@ -13,8 +13,8 @@
  */
 #include "config.h"
 
+#include "lib/base/flow.h"
 #include "lib/bcast/bcast.h"
-#include "lib/flow.h"
 #include "lib/pattern/tree.h"
 
 static const coll_param params[] = {{.name = NULL}};

@@ -2,11 +2,11 @@
 
 #include "lib/bcast/chain_confirmed.h"
 
+#include "lib/base/error.h"
 #include "lib/confirm/blame.h"
 #include "lib/confirm/note.h"
 #include "lib/confirm/parcel.h"
 #include "lib/confirm/watch.h"
-#include "lib/error.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -18,8 +18,8 @@
  */
 #include "config.h"
 
+#include "lib/base/error.h"
 #include "lib/bcast/bcast.h"
-#include "lib/error.h"
 #include "lib/pattern/circulant.h"
 #include "lib/pattern/tree.h"
 

@@ -9,8 +9,8 @@
  */
 #include "config.h"
 
+#include "lib/base/flow.h"
 #include "lib/bcast/bcast.h"
-#include "lib/flow.h"
 
 static const coll_param params[] = {{.name = NULL}};
 

@@ -10,8 +10,8 @@
  */
 #include "config.h"
 
+#include "lib/base/flow.h"
 #include "lib/bcast/bcast.h"
-#include "lib/flow.h"
 #include "lib/pattern/block.h"
 
 static const coll_param params[] = {{.name = NULL}};

@@ -2,7 +2,7 @@
 
 #include "lib/confirm/blame.h"
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdio.h>
 

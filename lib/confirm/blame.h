@@ -2,7 +2,7 @@
 #ifndef COLL_LIB_CONFIRM_BLAME_H
 #define COLL_LIB_CONFIRM_BLAME_H
 
-#include "lib/topo.h"
+#include "lib/place/topo.h"
 
 #include <stdint.h>
 

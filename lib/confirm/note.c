@@ -2,8 +2,8 @@
 
 #include "lib/confirm/note.h"
 
-#include "lib/error.h"
-#include "lib/spare.h"
+#include "lib/base/error.h"
+#include "lib/base/spare.h"
 
 #include <stdbool.h>
 #include <string.h>

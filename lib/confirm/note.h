@@ -6,9 +6,9 @@
 #ifndef COLL_LIB_CONFIRM_NOTE_H
 #define COLL_LIB_CONFIRM_NOTE_H
 
+#include "lib/base/wait.h"
 #include "lib/confirm/blame.h"
 #include "lib/confirm/watch.h"
-#include "lib/wait.h"
 
 #include <mpi.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 
 #include "lib/confirm/parcel.h"
 
-#include "lib/crc32c.h"
+#include "lib/base/crc32c.h"
 
 static uint32_t checksum(coll_parcel *parcel) {
     uint32_t head = coll_crc32c(0, parcel, offsetof(coll_parcel, checksum));

@@ -2,7 +2,7 @@
 
 #include "lib/confirm/watch.h"
 
-#include "lib/spare.h"
+#include "lib/base/spare.h"
 
 bool coll_watch_create(coll_watch *watch, int root, int ranks, double now) {
     *watch = (coll_watch){.root = root, .ranks = ranks, .begun = now, .progress = now};

@@ -2,7 +2,7 @@
 
 #include "lib/gather/blocks.h"
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 static MPI_Count count_of(const coll_blocks *blocks, int rank) {
     const coll_blocks_layout *layout = &blocks->layout;

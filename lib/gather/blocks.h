@@ -5,7 +5,7 @@
 #ifndef COLL_LIB_GATHER_BLOCKS_H
 #define COLL_LIB_GATHER_BLOCKS_H
 
-#include "lib/data.h"
+#include "lib/base/data.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -2,9 +2,9 @@
 #ifndef COLL_LIB_GATHER_GATHER_H
 #define COLL_LIB_GATHER_GATHER_H
 
-#include "lib/algorithm.h"
-#include "lib/comm.h"
-#include "lib/data.h"
+#include "lib/base/algorithm.h"
+#include "lib/base/comm.h"
+#include "lib/base/data.h"
 #include "lib/gather/blocks.h"
 
 /*

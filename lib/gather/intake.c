@@ -2,7 +2,7 @@
 
 #include "lib/gather/intake.h"
 
-#include "lib/flow.h"
+#include "lib/base/flow.h"
 #include "lib/pattern/incast.h"
 
 /* More receives posted at once than this would only be more to look through. */

@@ -10,7 +10,7 @@
  */
 #include "config.h"
 
-#include "lib/flow.h"
+#include "lib/base/flow.h"
 #include "lib/gather/gather.h"
 #include "lib/gather/intake.h"
 #include "lib/pattern/incast.h"

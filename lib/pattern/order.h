@@ -7,7 +7,7 @@
 #ifndef COLL_LIB_PATTERN_ORDER_H
 #define COLL_LIB_PATTERN_ORDER_H
 
-#include "lib/topo.h"
+#include "lib/place/topo.h"
 
 /* A rank, and how far behind the root's own each part of its place comes. */
 typedef struct coll_visit {

@@ -1,0 +1,128 @@
+#include "config.h"
+
+#include "app/clock.h"
+
+#include "app/asleep.h"
+#include "app/cli.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <time.h>
+
+/* So many exchanges; of slow ones (another site's) as many as fit into a time, but a few. */
+enum { EXCHANGES = 20, FEWEST = 3, TAG = 7, TAG_TURN };
+static const double LONGEST = 50e-3; /* s */
+
+/* What a rank sends to be told the time. */
+enum { MORE, LAST };
+
+/*
+ * Ranks whose turn it isn't sleep for so long: awake they would take the processor from the two
+ * that exchange messages, and round trips would show the scheduler's time slices; s.
+ */
+static const double NAP = 1e-3;
+
+/* Below this a sleep may come back too late. */
+static const double shortest_sleep = 200e-6;
+
+/* Rank 0 gives RANK its turn, and answers each of its messages with the time. */
+static int answer(int rank, MPI_Comm comm) {
+    char turn = 0;
+    char question = MORE;
+    int code = MPI_Send(&turn, 1, MPI_CHAR, rank, TAG_TURN, comm);
+    while (question == MORE && code == MPI_SUCCESS) {
+        code = MPI_Recv(&question, 1, MPI_CHAR, rank, TAG, comm, MPI_STATUS_IGNORE);
+        double now = cli_seconds();
+        if (code == MPI_SUCCESS)
+            code = MPI_Send(&now, 1, MPI_DOUBLE, rank, TAG, comm);
+    }
+    return code;
+}
+
+/*
+ * Half the shortest round trip bounds the error. An offset that may be 0 within that is 0: clocks
+ * of separate machines count from their boots, and emulated hosts share one. A wide area whose two
+ * directions differ would else be taken for an offset.
+ */
+static int ask(common_clock *clock, MPI_Comm comm) {
+    double shortest = -1;
+    char turn, question = MORE;
+    MPI_Request request;
+    int code = MPI_Irecv(&turn, 1, MPI_CHAR, 0, TAG_TURN, comm, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_asleep(&request, NAP, NAP);
+    if (code != MPI_SUCCESS)
+        return code;
+    double began = cli_seconds();
+    for (int i = 1; question == MORE; i++) {
+        if (i == EXCHANGES || (i >= FEWEST && cli_seconds() - began > LONGEST))
+            question = LAST;
+        double start = cli_seconds(), theirs;
+        code = MPI_Sendrecv(&question, 1, MPI_CHAR, 0, TAG, &theirs, 1, MPI_DOUBLE, 0, TAG, comm,
+                            MPI_STATUS_IGNORE);
+        double end = cli_seconds();
+        if (code != MPI_SUCCESS)
+            return code;
+        if (shortest >= 0 && end - start >= shortest)
+            continue;
+        shortest = end - start;
+        clock->offset = theirs - (start + end) / 2;
+    }
+    clock->uncertainty = shortest / 2;
+    if (fabs(clock->offset) <= clock->uncertainty)
+        clock->offset = 0;
+    return MPI_SUCCESS;
+}
+
+/* Whether this rank is on the node of rank 0. */
+static int shares_node(MPI_Comm comm, bool *shares) {
+    MPI_Comm node;
+    int rank, lowest;
+    MPI_Comm_rank(comm, &rank);
+    int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = MPI_Allreduce(&rank, &lowest, 1, MPI_INT, MPI_MIN, node);
+    MPI_Comm_free(&node);
+    *shares = lowest == 0;
+    return code;
+}
+
+int common_clock_init(common_clock *clock, MPI_Comm comm) {
+    int rank, ranks;
+    bool shares = false;
+    *clock = (common_clock){0};
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    int code = shares_node(comm, &shares);
+    for (int other = 1; rank == 0 && other < ranks && code == MPI_SUCCESS; other++)
+        code = answer(other, comm);
+    if (rank != 0 && code == MPI_SUCCESS)
+        code = ask(clock, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (shares)
+        *clock = (common_clock){0};
+    MPI_Request request;
+    code =
+        MPI_Iallreduce(MPI_IN_PLACE, &clock->uncertainty, 1, MPI_DOUBLE, MPI_MAX, comm, &request);
+    return code == MPI_SUCCESS ? wait_asleep(&request, NAP, NAP) : code;
+}
+
+double common_clock_now(const common_clock *clock) {
+    return cli_seconds() + clock->offset;
+}
+
+void common_clock_wait(const common_clock *clock, double date) {
+    for (double left; (left = date - common_clock_now(clock)) > 0;) {
+        if (left < 2 * shortest_sleep) {
+            sched_yield();
+            continue;
+        }
+        double nap = left - shortest_sleep;
+        struct timespec time = {.tv_sec = (time_t)nap,
+                                .tv_nsec = (long)((nap - (double)(time_t)nap) * 1e9)};
+        nanosleep(&time, NULL);
+    }
+}

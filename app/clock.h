@@ -1,0 +1,24 @@
+/* One clock for all ranks: rank 0's, read through an offset that ping-pongs have measured. */
+#ifndef COLL_APP_CLOCK_H
+#define COLL_APP_CLOCK_H
+
+#include <mpi.h>
+
+typedef struct common_clock {
+    double offset;      /* s: what to add to this host's monotonic clock */
+    double uncertainty; /* s: half the shortest round trip to rank 0, over all ranks the largest */
+} common_clock;
+
+/*
+ * Measures the offsets; collective. Each rank exchanges some short messages with rank 0, the one
+ * with the shortest round trip counts. Ranks that share a node with rank 0 share its clock.
+ */
+int common_clock_init(common_clock *clock, MPI_Comm comm);
+
+/* Now, by rank 0's clock. */
+double common_clock_now(const common_clock *clock);
+
+/* Sleeps, then yields, until DATE by that clock. */
+void common_clock_wait(const common_clock *clock, double date);
+
+#endif

@@ -1,0 +1,32 @@
+#include "app/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void stats_sort(double samples[], int count) {
+    qsort(samples, (size_t)count, sizeof *samples, ascending);
+}
+
+double stats_quantile(const double sorted[], int count, double fraction) {
+    double place = fraction * (count - 1);
+    int below = (int)place;
+    if (below + 1 >= count)
+        return sorted[count - 1];
+    return sorted[below] + (place - below) * (sorted[below + 1] - sorted[below]);
+}
+
+bool stats_median_is_steady(const double sorted[], int count, double tolerance) {
+    if (count < 6)
+        return false;
+    /* How many samples lie below the median is binomial; here by its normal approximation. */
+    double half_width = 1.96 * sqrt(count) / 2;
+    int low = (int)floor(count / 2.0 - half_width), high = (int)ceil(count / 2.0 + half_width);
+    low = low < 0 ? 0 : low;
+    high = high > count - 1 ? count - 1 : high;
+    return sorted[high] - sorted[low] <= tolerance * stats_quantile(sorted, count, 0.5);
+}

@@ -1,0 +1,346 @@
+/*
+ * Points go through in blocks: a thread packs one, then takes the centroids a cacheful at a time,
+ * and for each panel of points in the block runs over those. So a panel of points stays in the
+ * first cache and the centroids in the second, and from memory the centroids come once per block of
+ * points, seldom enough for the arithmetic to set the pace.
+ *
+ * With a sieve, most centroids are left out, by how near to a point one is that has been guessed;
+ * where it leaves too many, points are compared with all of them for a while.
+ */
+#include "kmeans/assign/assign.h"
+
+#include "kmeans/assign/sieve.h"
+#include "kmeans/points/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CACHE_LINE = 64,
+    POINT_BYTES = 1 << 20,    /* of a block of packed points */
+    CENTROID_BYTES = 1 << 18, /* of centroids that a second-level cache holds with room to spare */
+    BLOCKS_PER_THREAD = 4,    /* at least, so that threads end at about the same time */
+    GUESSED = 8,              /* of so many centroids one is looked at for a first guess */
+    TRIED = 1 << 16,          /* pairs that a sieve is judged by, at least: it is worthwhile ... */
+    WORTHWHILE = 8,           /* ... when it leaves one in so many, or fewer */
+};
+
+struct km_centroids {
+    const km_kernel *kernel;
+    size_t k, dim;
+    size_t groups;
+    size_t panels;
+    size_t panel_bytes;
+    size_t cached; /* panels that are gone through at once */
+    unsigned char *data;
+    uint32_t *norms;
+    km_sieve *sieve; /* or NULL */
+};
+
+/* What a thread works in: a block of packed points, and their best centroids so far. */
+typedef struct workspace {
+    size_t points;
+    size_t panel_bytes;
+    unsigned char *data;
+    uint32_t *corrections;
+    uint32_t *best;
+    uint32_t *nearest;
+    void *scratch;           /* of a tile */
+    size_t sketch_bytes;     /* of a point */
+    unsigned char *sketches; /* from here on only with a sieve */
+    uint32_t *sketch_corrections;
+    float *errors;
+    float *reaches;
+    km_tile_room *room;
+    size_t resume;            /* the panel from which on the sieve is used */
+    uint64_t pairs, compared; /* of points and centroids that went through it, and were left */
+} workspace;
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+static size_t row_bytes(const km_centroids *centroids) {
+    return centroids->dim * (centroids->kernel->real ? sizeof(float) : 1);
+}
+
+int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km_kernel *kernel,
+                        int threads, km_centroids **packed) {
+    if (threads < 1 || k < 1 || k > UINT32_MAX || dim < 1 || dim > KM_MAX_DIM)
+        return EINVAL;
+    km_centroids *made = calloc(1, sizeof *made);
+    if (!made)
+        return ENOMEM;
+    made->kernel = kernel;
+    made->k = k;
+    made->dim = dim;
+    made->groups = km_quotient_up(dim, kernel->group);
+    made->panels = km_quotient_up(k, kernel->centroids);
+    made->panel_bytes = made->groups * kernel->group * kernel->element * kernel->centroids;
+    made->cached = larger(CENTROID_BYTES / made->panel_bytes, 1);
+    made->data = km_allocate(made->panels, made->panel_bytes);
+    made->norms = km_allocate(made->panels, kernel->centroids * sizeof *made->norms);
+    if (!made->data || !made->norms) {
+        km_centroids_free(made);
+        return ENOMEM;
+    }
+
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (size_t panel = 0; panel < made->panels; panel++) {
+        size_t first = panel * kernel->centroids;
+        kernel->pack_centroids(kernel, centroids + first * row_bytes(made),
+                               smaller(k - first, kernel->centroids), dim,
+                               made->data + panel * made->panel_bytes, made->norms + first);
+    }
+    *packed = made;
+    return 0;
+}
+
+int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sketch *sketch,
+                       int threads) {
+    if (centroids->kernel->real || sketch->dim != centroids->dim || threads < 1)
+        return EINVAL;
+    km_sieve_free(centroids->sieve);
+    centroids->sieve = NULL;
+    return km_sieve_create(rows, centroids->k, centroids->kernel, sketch, centroids->norms,
+                           centroids->cached, threads, &centroids->sieve);
+}
+
+void km_centroids_free(km_centroids *centroids) {
+    if (!centroids)
+        return;
+    km_sieve_free(centroids->sieve);
+    free(centroids->data);
+    free(centroids->norms);
+    free(centroids);
+}
+
+static void workspace_free(workspace *space) {
+    free(space->data);
+    free(space->corrections);
+    free(space->best);
+    free(space->nearest);
+    free(space->scratch);
+    free(space->sketches);
+    free(space->sketch_corrections);
+    free(space->errors);
+    free(space->reaches);
+    free(space->room);
+}
+
+/* What a sieve needs besides. */
+static bool add_sketches(workspace *space) {
+    space->sketches = km_allocate(space->points, space->sketch_bytes);
+    space->sketch_corrections = km_allocate(space->points, sizeof *space->sketch_corrections);
+    space->errors = km_allocate(space->points, sizeof *space->errors);
+    space->reaches = km_allocate(space->points, sizeof *space->reaches);
+    space->room = km_allocate(1, sizeof *space->room);
+    return space->sketches && space->sketch_corrections && space->errors && space->reaches &&
+           space->room;
+}
+
+/* Room for POINTS points, a whole number of panels; false when memory is short. */
+static bool workspace_create(workspace *space, size_t points, const km_centroids *centroids) {
+    const km_kernel *kernel = centroids->kernel;
+    size_t point_bytes = centroids->groups * kernel->group * kernel->element;
+    *space = (workspace){.points = points,
+                         .panel_bytes = kernel->points * point_bytes,
+                         .sketch_bytes = KM_SKETCH * kernel->element};
+    space->data = km_allocate(points, point_bytes);
+    space->corrections = km_allocate(points, sizeof *space->corrections);
+    space->best = km_allocate(points, sizeof *space->best);
+    space->nearest = km_allocate(points, sizeof *space->nearest);
+    space->scratch = km_allocate(kernel->scratch + 1, 1);
+    if (space->data && space->corrections && space->best && space->nearest && space->scratch &&
+        (!centroids->sieve || add_sketches(space)))
+        return true;
+    workspace_free(space);
+    return false;
+}
+
+/* How many points make a block, when THREADS threads share N points: a whole number of panels. */
+static size_t block_points(size_t n, int threads, const km_centroids *centroids) {
+    const km_kernel *kernel = centroids->kernel;
+    size_t panel_bytes = centroids->groups * kernel->group * kernel->element * kernel->points;
+    size_t fair = km_quotient_up(n, (size_t)threads * BLOCKS_PER_THREAD);
+    size_t panels = smaller(POINT_BYTES / panel_bytes, km_quotient_up(fair, kernel->points));
+    return larger(panels, 1) * kernel->points;
+}
+
+/*
+ * Lowers the best of the panel of points that begins with number I by the centroids of the panels
+ * START to END - 1, and meanwhile prefetches NEXT, the rows of points that are wanted after these:
+ * a share for each panel, in this very loop, for gcc drops a call that only prefetches.
+ */
+static void sweep(const km_centroids *centroids, size_t start, size_t end, const workspace *space,
+                  size_t i, const uint8_t *next, size_t next_bytes) {
+    const km_kernel *kernel = centroids->kernel;
+    const unsigned char *points = space->data + i / kernel->points * space->panel_bytes;
+    size_t share = km_quotient_up(next_bytes, end - start), fetched = 0;
+    for (size_t panel = start; panel < end; panel++) {
+        size_t first = panel * kernel->centroids;
+        kernel->tile(points, space->corrections + i,
+                     centroids->data + panel * centroids->panel_bytes, centroids->norms + first,
+                     centroids->groups, (uint32_t)first, space->best + i, space->nearest + i,
+                     space->scratch);
+        size_t wanted = smaller(fetched + share, next_bytes);
+        for (; fetched < wanted; fetched += CACHE_LINE)
+            __builtin_prefetch(next + fetched);
+    }
+}
+
+/* The panel of points that begins with number I, for the sieve; ROWS are the block's. */
+static km_sifted panel_of(const uint8_t *rows, const km_centroids *centroids,
+                          const workspace *space, size_t i) {
+    return (km_sifted){.rows = rows + i * row_bytes(centroids),
+                       .corrections = space->corrections + i,
+                       .best = space->best + i,
+                       .nearest = space->nearest + i,
+                       .sketches = space->sketches + i * space->sketch_bytes,
+                       .sketch_corrections = space->sketch_corrections + i,
+                       .errors = space->errors + i,
+                       .reaches = space->reaches + i,
+                       .room = space->room};
+}
+
+/*
+ * The same as sweep for N points in the panel, by the sieve. Where it leaves too many pairs, it is
+ * tried anew after twice as many centroids, for the nearest of those is nearer.
+ */
+static void sift(const km_centroids *centroids, size_t start, size_t end, workspace *space,
+                 const uint8_t *rows, size_t i, size_t n, size_t next) {
+    km_sifted points = panel_of(rows, centroids, space, i);
+    space->compared += km_sieve_sift(centroids->sieve, start, end, n, next, &points);
+    space->pairs += (uint64_t)n * (end - start) * centroids->kernel->centroids;
+    if (space->pairs < TRIED || space->compared * WORTHWHILE <= space->pairs)
+        return;
+    space->resume = 2 * end;
+    space->pairs = space->compared = 0;
+}
+
+static void pack(const uint8_t *rows, size_t i, size_t n, const km_centroids *centroids,
+                 const workspace *space) {
+    const km_kernel *kernel = centroids->kernel;
+    kernel->pack(rows + i * row_bytes(centroids), n, centroids->dim,
+                 space->data + i / kernel->points * space->panel_bytes, space->corrections + i);
+}
+
+/* Finds the best centroids of N points, which fit in SPACE, by comparing them with all. */
+static void search_all(const uint8_t *points, size_t n, const km_centroids *centroids,
+                       const workspace *space) {
+    size_t step = centroids->kernel->points, bytes = row_bytes(centroids);
+    size_t end = smaller(centroids->cached, centroids->panels);
+    for (size_t i = 0; i < n; i += step) {
+        size_t here = smaller(n - i, step), next = smaller(n - i - here, step);
+        pack(points, i, here, centroids, space);
+        sweep(centroids, 0, end, space, i, points + (i + here) * bytes, next * bytes);
+    }
+    for (size_t start = end; start < centroids->panels; start = end) {
+        end = smaller(start + centroids->cached, centroids->panels);
+        for (size_t i = 0; i < n; i += step)
+            sweep(centroids, start, end, space, i, NULL, 0);
+    }
+}
+
+/* For want of a better guess: the centroids whose sketches are nearest, among some of them. */
+static void guess_all(const uint8_t *points, size_t n, const km_centroids *centroids,
+                      workspace *space) {
+    size_t end, some = km_quotient_up(centroids->panels, GUESSED);
+    for (size_t start = 0; start < some; start = end) {
+        end = smaller(start + centroids->cached, some);
+        for (size_t i = 0; i < n; i += centroids->kernel->points) {
+            km_sifted panel = panel_of(points, centroids, space, i);
+            km_sieve_sweep(centroids->sieve, start, end, &panel);
+        }
+    }
+}
+
+/* The same as search_all by the sieve. */
+static void search_sieve(const uint8_t *points, size_t n, const km_centroids *centroids,
+                         const uint32_t *guess, workspace *space) {
+    size_t end, step = centroids->kernel->points;
+    for (size_t i = 0; i < n; i += step) {
+        km_sifted panel = panel_of(points, centroids, space, i);
+        pack(points, i, smaller(n - i, step), centroids, space);
+        km_sieve_take(centroids->sieve, space->data + i / step * space->panel_bytes,
+                      smaller(n - i, step), &panel);
+    }
+    if (!guess)
+        guess_all(points, n, centroids, space);
+    for (size_t i = 0; i < n; i += step) {
+        km_sifted panel = panel_of(points, centroids, space, i);
+        km_sieve_guess(centroids->sieve, (guess ? guess : space->nearest) + i, smaller(n - i, step),
+                       &panel);
+    }
+    space->resume = space->pairs = space->compared = 0;
+    for (size_t start = 0; start < centroids->panels; start = end) {
+        end = smaller(start + centroids->cached, centroids->panels);
+        for (size_t i = 0; i < n; i += step) {
+            size_t here = smaller(n - i, step), next = smaller(n - i - here, step);
+            km_sieve_fetch(centroids->sieve, end, i / step, km_quotient_up(n, step));
+            if (start >= space->resume)
+                sift(centroids, start, end, space, points, i, here, next);
+            else
+                sweep(centroids, start, end, space, i, NULL, 0);
+        }
+    }
+}
+
+/* The distances of N points to the nearest centroids that search found. */
+static void measure(size_t n, const km_centroids *centroids, const workspace *space,
+                    uint32_t *distance) {
+    bool real = centroids->kernel->real; /* whose best are distances already */
+    for (size_t i = 0; i < n; i++)
+        distance[i] = space->best[i] + (real ? 0 : space->corrections[i]);
+}
+
+static void assign_block(const uint8_t *points, size_t n, const km_centroids *centroids,
+                         workspace *space, const uint32_t *guess, uint32_t *nearest,
+                         uint32_t *distance) {
+    for (size_t i = 0; i < space->points; i++)
+        space->best[i] = KM_NO_SCORE;
+    if (centroids->sieve)
+        search_sieve(points, n, centroids, guess, space);
+    else
+        search_all(points, n, centroids, space);
+    memcpy(nearest, space->nearest, n * sizeof *nearest);
+    if (distance)
+        measure(n, centroids, space, distance);
+}
+
+int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
+              int threads, uint32_t *nearest, uint32_t *distance) {
+    return km_assign_again(points, n, dim, centroids, threads, NULL, nearest, distance);
+}
+
+int km_assign_again(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
+                    int threads, const uint32_t *guess, uint32_t *nearest, uint32_t *distance) {
+    if (threads < 1 || dim != centroids->dim)
+        return EINVAL;
+    size_t size = block_points(n, threads, centroids);
+    size_t blocks = km_quotient_up(n, size);
+    threads = (int)larger(smaller((size_t)threads, blocks), 1);
+    int error = 0;
+#pragma omp parallel num_threads(threads) reduction(| : error)
+    {
+        workspace space;
+        if (!workspace_create(&space, size, centroids))
+            error = ENOMEM;
+#pragma omp for schedule(dynamic)
+        for (size_t block = 0; block < blocks; block++) {
+            size_t first = block * size;
+            if (!error)
+                assign_block(points + first * row_bytes(centroids), smaller(n - first, size),
+                             centroids, &space, guess ? guess + first : NULL, nearest + first,
+                             distance ? distance + first : NULL);
+        }
+        if (!error)
+            workspace_free(&space);
+    }
+    return error;
+}

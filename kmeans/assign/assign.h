@@ -1,0 +1,66 @@
+/*
+ * The nearest centroid of every point by squared Euclidean distance: exactly where features are
+ * unsigned bytes. No MPI.
+ */
+#ifndef COLL_KMEANS_ASSIGN_ASSIGN_H
+#define COLL_KMEANS_ASSIGN_ASSIGN_H
+
+#include "kmeans/assign/kernel.h"
+#include "kmeans/assign/sketch.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The most dimensions of a point: with more, 32 bits could not hold every score (kernel.h says what
+ * a score is). Every squared distance fits in 32 bits then, too.
+ */
+enum { KM_MAX_DIM = 65793 };
+
+/* Centroids packed for one kernel. */
+typedef struct km_centroids km_centroids;
+
+/*
+ * Packs K centroids of DIM features each (bytes, or float32 for a real kernel), row after row, for
+ * KERNEL, by THREADS threads; the rows themselves are not needed afterwards. Free the result with
+ * km_centroids_free. The packed copy takes about K * DIM bytes (avx2: twice that; float32: four
+ * times). Returns 0, ENOMEM, or EINVAL unless THREADS >= 1, 1 <= K < 2^32 and 1 <= DIM <=
+ * KM_MAX_DIM.
+ */
+int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km_kernel *kernel,
+                        int threads, km_centroids **packed);
+void km_centroids_free(km_centroids *centroids);
+
+/*
+ * From now on most centroids are left out by their sketches (sieve.h), where that is faster; the
+ * answers stay the same. ROWS are those that were packed; they and SKETCH are kept by the caller
+ * for as long as CENTROIDS. The sketches take KM_SKETCH bytes a centroid. Returns 0, ENOMEM, or
+ * EINVAL when DIM is not that of the sketch or the kernel is the one for reals.
+ */
+int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sketch *sketch,
+                       int threads);
+
+/*
+ * For each of N points of DIM features, row after row: the number of the nearest centroid, the
+ * lowest of several equally near, and its squared distance (DISTANCE may be NULL). The answer does
+ * not depend on the kernel or on the number of threads. Every thread keeps a packed block of
+ * points, some 1 MiB.
+ *
+ * Of real features, too, the answer does not depend on the number of threads, nor on which points
+ * are assigned together. The distances are floats then, rounded from double precision, of which
+ * each number holds the bits: they order as the floats do.
+ *
+ * Returns 0, ENOMEM, or EINVAL when THREADS < 1 or DIM is not that of the centroids;
+ * after an error the outputs are undefined.
+ */
+int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
+              int threads, uint32_t *nearest, uint32_t *distance);
+
+/*
+ * The same, faster where GUESS[i] is the number of a centroid that is likely near point i, as that
+ * of the last iteration is; there is none where it isn't a centroid's number. It may be NEAREST.
+ */
+int km_assign_again(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
+                    int threads, const uint32_t *guess, uint32_t *nearest, uint32_t *distance);
+
+#endif

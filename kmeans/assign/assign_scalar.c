@@ -1,0 +1,96 @@
+/*
+ * The kernel in plain C, for any processor. The inner loop over 16 centroids has a fixed length, so
+ * that a compiler can keep the sums in registers and use what vectors the processor has.
+ */
+#include "kmeans/assign/kernels.h"
+
+#include <string.h>
+
+enum { CENTROIDS = 16 };
+
+static bool supported(void) {
+    return true;
+}
+
+static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections) {
+    (void)n; /* a panel is one point */
+    memcpy(panel, rows, dim);
+    *corrections = 0;
+    for (size_t d = 0; d < dim; d++)
+        *corrections += rows[d] * (rows[d] - UINT32_C(256));
+}
+
+static void multiply(const void *points, const void *centroids, size_t groups, int32_t *sums) {
+    const uint8_t *x = points;
+    const int8_t *c = centroids;
+    memset(sums, 0, CENTROIDS * sizeof *sums);
+    for (size_t d = 0; d < groups; d++, c += CENTROIDS)
+        for (int j = 0; j < CENTROIDS; j++)
+            sums[j] += x[d] * c[j];
+}
+
+static size_t sift(const void *points, const void *centroids, const int32_t *halves, size_t groups,
+                   const int32_t *floors, km_pair *pairs) {
+    int32_t sums[CENTROIDS];
+    size_t n = 0;
+    multiply(points, centroids, groups, sums);
+    for (uint16_t j = 0; j < CENTROIDS; j++)
+        if (sums[j] - halves[j] >= *floors)
+            pairs[n++] = (km_pair){0, j};
+    return n;
+}
+
+static void multiply_pairs(const uint8_t *points, const uint8_t *centroids, size_t dim,
+                           const km_pair *pairs, size_t n, int32_t *products) {
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *x = points + pairs[i].point * dim, *c = centroids + pairs[i].centroid * dim;
+        products[i] = 0;
+        for (size_t d = 0; d < dim; d++)
+            products[i] += x[d] * (c[d] - 128);
+    }
+}
+
+static void tile(const void *points, const uint32_t *corrections, const void *centroids,
+                 const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
+                 uint32_t *nearest, void *scratch) {
+    (void)corrections, (void)scratch;
+    int32_t sums[CENTROIDS];
+    multiply(points, centroids, groups, sums);
+    for (int j = 0; j < CENTROIDS; j++) {
+        uint32_t score = norms[j] - 2 * (uint32_t)sums[j];
+        if (score < *best) {
+            *best = score;
+            *nearest = first + (uint32_t)j;
+        }
+    }
+}
+
+static double burn(size_t rounds) {
+    static const int8_t factors[CENTROIDS] = {1, 2,  3,  4,  5,  6,  7,  8,
+                                              9, 10, 11, 12, 13, 14, 15, 16};
+    uint32_t sums[CENTROIDS] = {0};
+    for (size_t round = 0; round < rounds; round++) {
+        uint8_t x = (uint8_t)round;
+        for (int j = 0; j < CENTROIDS; j++)
+            sums[j] += (uint32_t)(x * factors[j]);
+    }
+    __asm__ volatile("" : : "m"(sums));
+    return 2.0 * CENTROIDS * (double)rounds;
+}
+
+const km_kernel km_kernel_scalar = {
+    .name = "scalar",
+    .instruction = "plain C",
+    .points = 1,
+    .centroids = CENTROIDS,
+    .group = 1,
+    .element = 1,
+    .supported = supported,
+    .pack = pack,
+    .pack_centroids = km_pack_centroids,
+    .tile = tile,
+    .multiply = multiply,
+    .sift = sift,
+    .multiply_pairs = multiply_pairs,
+    .burn = burn,
+};

@@ -1,0 +1,129 @@
+#include "config.h"
+
+#include "kmeans/assign/map.h"
+
+#include "kmeans/assign/assign.h"
+#include "kmeans/assign/update.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Some of this rank's points, all pending. */
+typedef struct stretch {
+    size_t row, count;
+} stretch;
+
+typedef struct job {
+    const km_points *points;
+    const km_settings *settings;
+    km_state *state;
+    uint32_t *distance2;
+    size_t most;     /* points to assign in a round */
+    uint32_t *fresh; /* the clusters of so many */
+} job;
+
+/* The points of a round: some seconds of work for a fast core, less between frequent checkpoints.
+ */
+static size_t rows_of_round(const km_points *points, const km_settings *settings) {
+    const double second = 5e11; /* multiplications, roughly */
+    double seconds = 8;
+    if (settings->checkpoint && settings->every_seconds >= 0 && settings->every_seconds < seconds)
+        seconds = settings->every_seconds;
+    uint64_t rows = (uint64_t)(seconds * second) / points->dim / settings->k;
+    uint64_t least = (uint64_t)8192 * (uint64_t)settings->threads;
+    rows = rows > least ? rows : least;
+    return rows < points->rows ? (size_t)rows : points->rows;
+}
+
+/* The first pending points from ROW on, no more than a round takes; none at the end. */
+static stretch next_stretch(const job *run, size_t row) {
+    const uint32_t *nearest = run->state->nearest;
+    stretch found = {row, 0};
+    while (found.row < run->points->rows && !(nearest[found.row] & KM_PENDING))
+        found.row++;
+    while (found.count < run->most && found.row + found.count < run->points->rows &&
+           (nearest[found.row + found.count] & KM_PENDING))
+        found.count++;
+    return found;
+}
+
+/* The rounds that the rank with the most stretches needs. */
+static bool count_rounds(const job *run, uint64_t *rounds, MPI_Comm comm, struct problem *problem) {
+    uint64_t mine = 0;
+    for (stretch next = next_stretch(run, 0); next.count;
+         next = next_stretch(run, next.row + next.count))
+        mine++;
+    km_mpi(problem, MPI_Allreduce(&mine, rounds, 1, MPI_UINT64_T, MPI_MAX, comm));
+    return km_agree(problem, comm);
+}
+
+/* The distances of points that were assigned before an interruption. */
+static void recall_distances(const job *run) {
+    size_t dim = run->points->dim;
+    const km_state *state = run->state;
+#pragma omp parallel for num_threads(run->settings->threads)
+    for (size_t i = 0; i < run->points->rows; i++)
+        if (!(state->nearest[i] & KM_PENDING))
+            run->distance2[i] = (uint32_t)km_distance2(
+                run->points->data + i * dim, state->centroids + state->nearest[i] * dim, dim);
+}
+
+static bool assign_stretch(const job *run, stretch rows, const km_centroids *centroids,
+                           struct problem *problem) {
+    km_state *state = run->state;
+    const km_points *points = run->points;
+    for (size_t i = 0; i < rows.count; i++)
+        run->fresh[i] = state->nearest[rows.row + i] & ~KM_PENDING;
+    int code = km_assign_again(points->data + rows.row * km_row_bytes(points), rows.count,
+                               points->dim, centroids, run->settings->threads,
+                               run->state->step.iteration ? run->fresh : NULL, run->fresh,
+                               run->distance2 + rows.row);
+    if (code)
+        return problem_set(problem, "points can't be assigned: %s", strerror(code));
+    for (size_t i = 0; i < rows.count; i++) {
+        uint32_t *nearest = &state->nearest[rows.row + i];
+        state->moved += run->fresh[i] != (*nearest & ~KM_PENDING);
+        *nearest = run->fresh[i];
+    }
+    return true;
+}
+
+/* Goes through the rounds to the end, also with a problem: the others rely on that. */
+static void assign_all(const job *run, uint64_t rounds, const km_centroids *centroids,
+                       const km_rounds *watch, struct problem *problem) {
+    stretch next = {0, 0};
+    for (uint64_t round = 0; round < rounds; round++) {
+        next = next_stretch(run, next.row + next.count);
+        if (next.count && !problem->text[0])
+            assign_stretch(run, next, centroids, problem);
+        double done = (double)(next.row + next.count);
+        watch->after(run->points->rows ? done / (double)run->points->rows : 1, watch->context,
+                     problem);
+    }
+}
+
+bool km_map(const km_points *points, const km_settings *settings, const km_sketch *sketch,
+            km_state *state, uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm,
+            struct problem *problem) {
+    job run = {points, settings, state, distance2, rows_of_round(points, settings), NULL};
+    uint64_t count;
+    km_centroids *centroids = NULL;
+    run.fresh = malloc((run.most + 1) * sizeof *run.fresh);
+    if (!run.fresh)
+        problem_set(problem, "out of memory");
+    int code = km_centroids_create(state->centroids, settings->k, points->dim, settings->kernel,
+                                   settings->threads, &centroids);
+    if (!code && sketch)
+        code = km_centroids_sieve(centroids, state->centroids, sketch, settings->threads);
+    if (code)
+        problem_set(problem, "the centroids can't be packed: %s", strerror(code));
+    bool good = km_agree(problem, comm) && count_rounds(&run, &count, comm, problem);
+    if (good) {
+        recall_distances(&run);
+        assign_all(&run, count, centroids, rounds, problem);
+        good = km_agree(problem, comm);
+    }
+    km_centroids_free(centroids);
+    free(run.fresh);
+    return good;
+}

@@ -1,0 +1,177 @@
+/*
+ * Stage 1 of the aggregation across the threads of a rank (Zhang, Qiu et al., "High Performance
+ * Clustering of Social Images in a Map-Collective Programming Model", section V): the points are
+ * sorted by cluster, and threads sum slices of that order, so that they meet in the pool only where
+ * a cluster crosses from one slice into the next.
+ */
+#include "config.h"
+
+#include "kmeans/assign/partial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The points that a thread takes at once. Their sum of one feature fits 32 bits by far. */
+enum { SLICE = 4096 };
+
+/* A value is a count and DIM sums, of 32 bits where no sum over all points needs more. */
+static bool is_wide(const km_points *points) {
+    return points->real.used || points->total > UINT32_MAX / 255;
+}
+
+static void add_narrow(void *into, const void *from, size_t bytes, void *context) {
+    (void)context;
+    uint32_t *sums = into;
+    const uint32_t *more = from;
+    for (size_t i = 0; i < bytes / sizeof *sums; i++)
+        sums[i] += more[i];
+}
+
+static void add_wide(void *into, const void *from, size_t bytes, void *context) {
+    (void)context;
+    uint64_t *sums = into;
+    const uint64_t *more = from;
+    for (size_t i = 0; i < bytes / sizeof *sums; i++)
+        sums[i] += more[i];
+}
+
+bool km_partial_pool(const km_points *points, COLL_Pool **pool, struct problem *problem) {
+    size_t sums = points->dim + 1;
+    if (is_wide(points))
+        return km_mpi(problem, COLL_Pool_create(sums * sizeof(uint64_t), add_wide, NULL, pool));
+    return km_mpi(problem, COLL_Pool_create(sums * sizeof(uint32_t), add_narrow, NULL, pool));
+}
+
+/* A counting sort: ORDER lists the points by cluster; those of cluster j end before STARTS[j]. */
+static void sort_by_cluster(const uint32_t *nearest, size_t rows, size_t k, size_t *order,
+                            size_t *starts) {
+    memset(starts, 0, (k + 1) * sizeof *starts);
+    for (size_t i = 0; i < rows; i++)
+        starts[nearest[i] + 1]++;
+    for (size_t j = 0; j < k; j++)
+        starts[j + 1] += starts[j];
+    for (size_t i = 0; i < rows; i++)
+        order[starts[nearest[i]]++] = i;
+}
+
+/* Adds up the points FROM to TO of ORDER. Four at a time, so that the sums are seldom touched. */
+static void add_rows(const km_points *points, const size_t *order, size_t from, size_t to,
+                     uint32_t *sums) {
+    size_t dim = points->dim, i = from;
+    for (; i + 4 <= to; i += 4) {
+        const uint8_t *a = points->data + order[i] * dim;
+        const uint8_t *b = points->data + order[i + 1] * dim;
+        const uint8_t *c = points->data + order[i + 2] * dim;
+        const uint8_t *d = points->data + order[i + 3] * dim;
+#pragma omp simd
+        for (size_t column = 0; column < dim; column++)
+            sums[column] += (uint16_t)(a[column] + b[column] + c[column] + d[column]);
+    }
+    for (; i < to; i++) {
+        const uint8_t *row = points->data + order[i] * dim;
+#pragma omp simd
+        for (size_t column = 0; column < dim; column++)
+            sums[column] += row[column];
+    }
+}
+
+/* The same with real features; negative sums are their two's complement. */
+static void add_real_rows(const km_points *points, const size_t *order, size_t from, size_t to,
+                          uint64_t *sums) {
+    size_t dim = points->dim;
+    for (size_t i = from; i < to; i++) {
+        const float *row = (const float *)points->data + order[i] * dim;
+        for (size_t column = 0; column < dim; column++)
+            sums[column] += (uint64_t)km_real_feature(&points->real, row[column]);
+    }
+}
+
+/* Adds the points FROM to TO of ORDER, all of one cluster, to POOL. The last two are scratch. */
+static int add_run(const km_points *points, const size_t *order, size_t from, size_t to,
+                   uint64_t cluster, COLL_Pool *pool, uint32_t *sums, uint64_t *wide_sums) {
+    if (points->real.used) {
+        memset(wide_sums, 0, (points->dim + 1) * sizeof *wide_sums);
+        wide_sums[0] = to - from;
+        add_real_rows(points, order, from, to, wide_sums + 1);
+        return COLL_Pool_add(pool, cluster, wide_sums);
+    }
+    memset(sums, 0, (points->dim + 1) * sizeof *sums);
+    sums[0] = (uint32_t)(to - from);
+    add_rows(points, order, from, to, sums + 1);
+    if (!is_wide(points))
+        return COLL_Pool_add(pool, cluster, sums);
+    for (size_t i = 0; i <= points->dim; i++)
+        wide_sums[i] = sums[i];
+    return COLL_Pool_add(pool, cluster, wide_sums);
+}
+
+static int add_slice(const km_points *points, const uint32_t *nearest, const size_t *order,
+                     size_t from, size_t to, COLL_Pool *pool, uint32_t *sums, uint64_t *wide_sums) {
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && from < to) {
+        uint32_t cluster = nearest[order[from]];
+        size_t end = from + 1;
+        while (end < to && nearest[order[end]] == cluster)
+            end++;
+        code = add_run(points, order, from, end, cluster, pool, sums, wide_sums);
+        from = end;
+    }
+    return code;
+}
+
+bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
+                    size_t *order, size_t *starts, COLL_Pool *pool, struct problem *problem) {
+    sort_by_cluster(nearest, points->rows, k, order, starts);
+    int first_error = MPI_SUCCESS;
+#pragma omp parallel num_threads(threads)
+    {
+        int code = MPI_SUCCESS;
+        uint64_t *wide_sums = malloc((points->dim + 1) * sizeof *wide_sums);
+        uint32_t *sums = malloc((points->dim + 1) * sizeof *sums);
+        if (!wide_sums || !sums)
+            code = MPI_ERR_NO_MEM;
+#pragma omp for schedule(dynamic)
+        for (size_t from = 0; from < points->rows; from += SLICE) {
+            size_t to = points->rows - from < SLICE ? points->rows : from + SLICE;
+            if (code == MPI_SUCCESS)
+                code = add_slice(points, nearest, order, from, to, pool, sums, wide_sums);
+        }
+        free(sums);
+        free(wide_sums);
+        if (code != MPI_SUCCESS) {
+#pragma omp critical
+            first_error = code;
+        }
+    }
+    return km_mpi(problem, first_error);
+}
+
+typedef struct visitor {
+    bool wide;
+    size_t dim;
+    uint64_t *sums; /* scratch: a narrow value, widened */
+    void (*visit)(uint64_t cluster, uint64_t count, const uint64_t *sums, void *context);
+    void *context;
+} visitor;
+
+static int visit_value(uint64_t cluster, const void *value, void *context) {
+    const visitor *each = context;
+    if (each->wide)
+        memcpy(each->sums, value, (each->dim + 1) * sizeof(uint64_t));
+    else
+        for (size_t i = 0; i <= each->dim; i++)
+            each->sums[i] = ((const uint32_t *)value)[i];
+    each->visit(cluster, each->sums[0], each->sums + 1, each->context);
+    return 0;
+}
+
+bool km_partial_visit(const COLL_Pool *pool, const km_points *points,
+                      void (*visit)(uint64_t cluster, uint64_t count, const uint64_t *sums,
+                                    void *context),
+                      void *context, struct problem *problem) {
+    size_t dim = points->dim;
+    visitor each = {is_wide(points), dim, malloc((dim + 1) * sizeof(uint64_t)), visit, context};
+    bool good = each.sums && COLL_Pool_visit(pool, visit_value, &each) == 0;
+    free(each.sums);
+    return good || problem_set(problem, "out of memory");
+}

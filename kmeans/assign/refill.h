@@ -1,0 +1,22 @@
+/* What becomes of clusters that no point chose. */
+#ifndef COLL_KMEANS_ASSIGN_REFILL_H
+#define COLL_KMEANS_ASSIGN_REFILL_H
+
+#include "kmeans/points/points.h"
+
+/*
+ * Moves the centroid of each empty cluster onto a point: the empty clusters in ascending order take
+ * the points farthest from their nearest centroids, the farthest first and of equally far ones the
+ * lowest row. Points of clusters with one member and points that lie on their centroid are not
+ * taken; clusters for which no point is left keep their centroids. The rule knows nothing of ranks
+ * and threads, and no sum of squared distances rises, as no point had chosen those centroids.
+ *
+ * NEAREST and DISTANCE2 are those of this rank's points; COUNTS and CENTROIDS, of K clusters, are
+ * read and changed at rank 0 alone. *REFILLED, on all ranks, is how many were moved. Collective; on
+ * false all ranks have the same problem.
+ */
+bool km_refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
+               const uint64_t *counts, size_t k, uint8_t *centroids, MPI_Comm comm,
+               uint64_t *refilled, struct problem *problem);
+
+#endif

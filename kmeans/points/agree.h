@@ -1,0 +1,19 @@
+/* Problems among ranks: those of MPI as text, and how all ranks learn of one. */
+#ifndef COLL_KMEANS_POINTS_AGREE_H
+#define COLL_KMEANS_POINTS_AGREE_H
+
+#include "app/problem.h"
+
+#include <mpi.h>
+
+/* True for MPI_SUCCESS; otherwise sets the problem to the text of the error and returns false. */
+bool km_mpi(struct problem *problem, int code);
+
+/*
+ * True on all ranks when none has a problem (an empty text is none: start from {""}). Otherwise
+ * false, with the problem of the lowest rank that has one now on all ranks, so that they leave
+ * alike. Collective.
+ */
+bool km_agree(struct problem *problem, MPI_Comm comm);
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * IDX, the format of MNIST, plain or gzipped: a magic of which byte 2 is the type and byte 3 the
+ * number of dimensions, their lengths as big-endian 32-bit integers, and the values. The first
+ * dimension counts the points, the others together are the features.
+ */
+#include "config.h"
+
+#include "kmeans/points/format.h"
+#include "kmeans/points/gzip.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    IDX_UINT8 = 0x08,
+    MAGIC = 4,
+    LENGTH = 4,
+    DIMENSIONS_MOST = 8,
+    DEFLATE_MOST = 1032 /* bytes that a compressed byte can become */
+};
+
+static bool recognise_plain(const char *path, const unsigned char *head, size_t count) {
+    (void)path;
+    return count >= MAGIC && !head[0] && !head[1] && head[2] >= 0x08 && head[2] <= 0x0e && head[3];
+}
+
+static bool recognise_gz(const char *path, const unsigned char *head, size_t count) {
+    (void)path;
+    return count >= 2 && head[0] == 0x1f && head[1] == 0x8b;
+}
+
+static bool check_magic(const unsigned char *magic, const char *path, struct problem *problem) {
+    if (magic[0] || magic[1])
+        return problem_set(problem, "%s: is gzipped but not an IDX file; gunzip it first", path);
+    if (magic[2] != IDX_UINT8)
+        return problem_set(problem,
+                           "%s: is an IDX file of type 0x%02x; points have type 0x08 (unsigned "
+                           "byte)",
+                           path, magic[2]);
+    if (magic[3] < 2 || magic[3] > DIMENSIONS_MOST)
+        return problem_set(problem, "%s: is an IDX file of %d dimensions; points have 2 to %d",
+                           path, magic[3], DIMENSIONS_MOST);
+    return true;
+}
+
+/* Fills the layout from the lengths after the magic. */
+static bool take_lengths(km_source *source, const unsigned char *bytes, int dimensions,
+                         struct problem *problem) {
+    km_layout *layout = &source->layout;
+    layout->dim = 1;
+    for (int i = 0; i < dimensions; i++, bytes += LENGTH) {
+        uint64_t length = (uint64_t)bytes[0] << 24 | (uint64_t)bytes[1] << 16 |
+                          (uint64_t)bytes[2] << 8 | bytes[3];
+        if (i == 0)
+            layout->rows = length;
+        else if (length > UINT32_MAX / layout->dim)
+            return problem_set(problem, "%s: damaged header: its lengths are past 2^32",
+                               source->path);
+        else
+            layout->dim = layout->dim * length;
+        if (!length)
+            return problem_set(problem, "%s: is empty", source->path);
+    }
+    layout->start = MAGIC + (uint64_t)dimensions * LENGTH;
+    layout->prefix = 0;
+    layout->element = 1;
+    return true;
+}
+
+static bool describe_plain(int file, km_source *source, struct problem *problem) {
+    unsigned char magic[MAGIC], lengths[DIMENSIONS_MOST * LENGTH];
+    const char *path = source->path;
+    const km_layout *layout = &source->layout;
+    if (!km_read_at(file, path, 0, magic, MAGIC, problem) || !check_magic(magic, path, problem) ||
+        !km_read_at(file, path, MAGIC, lengths, (size_t)magic[3] * LENGTH, problem) ||
+        !take_lengths(source, lengths, magic[3], problem))
+        return false;
+    uint64_t promised = layout->rows * layout->dim, held = layout->bytes - layout->start;
+    return promised == held ||
+           problem_set(problem,
+                       "%s: its header promises %" PRIu64 " bytes of features, it holds %" PRIu64,
+                       path, promised, held);
+}
+
+/* zlib's own descriptor of the file, at its begin; NULL and a problem on failure. */
+static gzFile open_gz(int file, const char *path, struct problem *problem) {
+    int own = dup(file);
+    gzFile packed = own >= 0 && lseek(own, 0, SEEK_SET) == 0 ? gzdopen(own, "rb") : NULL;
+    if (packed)
+        return packed;
+    problem_set(problem, "%s: %s", path, errno ? strerror(errno) : "out of memory");
+    if (own >= 0)
+        close(own);
+    return NULL;
+}
+
+/* Reads COUNT bytes; INTO may be NULL, to pass over them. */
+static bool gz_take(gzFile packed, const char *path, uint8_t *into, uint64_t count,
+                    struct problem *problem) {
+    uint8_t passed[1 << 14];
+    enum { PIECE = 1 << 30 };
+    while (count > 0) {
+        uint64_t most = into ? PIECE : sizeof passed;
+        unsigned piece = (unsigned)(count < most ? count : most);
+        if (gzread(packed, into ? into : passed, piece) != (int)piece)
+            return gz_failed(packed, path, "its features", problem);
+        into = into ? into + piece : NULL;
+        count -= piece;
+    }
+    return true;
+}
+
+/* What the header promises can't be checked yet, but whether so little can become so much. */
+static bool describe_gz(int file, km_source *source, struct problem *problem) {
+    unsigned char magic[MAGIC], lengths[DIMENSIONS_MOST * LENGTH];
+    const char *path = source->path;
+    const km_layout *layout = &source->layout;
+    gzFile packed = open_gz(file, path, problem);
+    if (!packed)
+        return false;
+    bool good = gz_take(packed, path, magic, MAGIC, problem) && check_magic(magic, path, problem) &&
+                gz_take(packed, path, lengths, (uint64_t)magic[3] * LENGTH, problem) &&
+                take_lengths(source, lengths, magic[3], problem);
+    gzclose_r(packed);
+    return good && (layout->rows <= layout->bytes * DEFLATE_MOST / layout->dim ||
+                    problem_set(problem, "%s: is cut off within its features", path));
+}
+
+/* The rank that reads the last row has passed over all others: the checksum is checked by it. */
+static bool read_gz(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
+                    struct problem *problem) {
+    const km_layout *layout = &source->layout;
+    const char *path = source->path;
+    gzFile packed = open_gz(file, path, problem);
+    if (!packed)
+        return false;
+    bool good = gz_take(packed, path, NULL, layout->start + first * layout->dim, problem) &&
+                gz_take(packed, path, into, rows * layout->dim, problem);
+    if (good && first + rows == layout->rows)
+        good = gz_end(packed, path, problem);
+    gzclose_r(packed);
+    return good;
+}
+
+const km_format km_format_idx = {
+    .name = "idx",
+    .recognise = recognise_plain,
+    .describe = describe_plain,
+    .read = km_read_records,
+};
+
+const km_format km_format_idx_gz = {
+    .name = "idx.gz",
+    .recognise = recognise_gz,
+    .describe = describe_gz,
+    .read = read_gz,
+};

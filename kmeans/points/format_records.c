@@ -1,0 +1,129 @@
+/* Rows that are records of one size: what .npy, .bvecs and .fvecs have in common. */
+#include "config.h"
+
+#include "kmeans/points/format.h"
+#include "kmeans/points/real.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "vector files are little-endian");
+
+bool km_has_suffix(const char *path, const char *suffix) {
+    size_t length = strlen(path), tail = strlen(suffix);
+    return length >= tail && strcmp(path + length - tail, suffix) == 0;
+}
+
+bool km_read_at(int file, const char *path, uint64_t offset, void *into, size_t count,
+                struct problem *problem) {
+    char *at = into;
+    while (count > 0) {
+        ssize_t got = pread(file, at, count, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return problem_set(problem, "%s: can't be read: %s", path, strerror(errno));
+        if (got == 0)
+            return problem_set(problem, "%s: ends early, at byte %" PRIu64, path, offset);
+        at += got;
+        offset += (uint64_t)got;
+        count -= (size_t)got;
+    }
+    return true;
+}
+
+/* Features of one record of float32 as they are. */
+static bool copy_reals(const km_source *source, uint64_t row, const unsigned char *from,
+                       uint8_t *into, struct problem *problem) {
+    size_t dim = source->layout.dim;
+    for (size_t column = 0; column < dim; column++) {
+        float value;
+        memcpy(&value, from + column * sizeof value, sizeof value);
+        if (!(fabsf(value) <= KM_LARGEST_REAL))
+            return problem_set(problem,
+                               "%s: row %" PRIu64
+                               ", column %zu (counted from 0) is %g; features are finite numbers, "
+                               "%g at most",
+                               source->path, row, column, (double)value, KM_LARGEST_REAL);
+    }
+    memcpy(into, from, dim * sizeof(float));
+    return true;
+}
+
+/* Who meets a real feature although reals may be taken has bytes beside it. */
+#ifdef HAVE_OPENBLAS
+static const char hint[] = ", or all files are of float32";
+#else
+static const char hint[] = "; others need OpenBLAS: install libopenblas-dev and configure again";
+#endif
+
+/* Features of one record, of either type, as uint8. */
+static bool convert(const km_source *source, uint64_t row, const unsigned char *from, uint8_t *into,
+                    struct problem *problem) {
+    size_t dim = source->layout.dim;
+    if (source->layout.element == 1) {
+        memcpy(into, from, dim);
+        return true;
+    }
+    for (size_t column = 0; column < dim; column++) {
+        float value;
+        memcpy(&value, from + column * sizeof value, sizeof value);
+        if (!(value >= 0 && value <= 255 && value == truncf(value)))
+            return problem_set(problem,
+                               "%s: row %" PRIu64
+                               ", column %zu (counted from 0) is %g; features are "
+                               "whole numbers from 0 to 255%s",
+                               source->path, row, column, (double)value, hint);
+        into[column] = (uint8_t)value;
+    }
+    return true;
+}
+
+static bool take_record(const km_source *source, uint64_t row, const unsigned char *record,
+                        uint8_t *into, struct problem *problem) {
+    const km_layout *layout = &source->layout;
+    if (layout->prefix) {
+        int32_t dim;
+        memcpy(&dim, record, sizeof dim);
+        if (dim < 0 || (uint64_t)dim != layout->dim)
+            return problem_set(problem,
+                               "%s: row %" PRIu64 " (counted from 0) has %" PRId32
+                               " features where "
+                               "row 0 has %" PRIu64,
+                               source->path, row, dim, layout->dim);
+    }
+    return (source->reals ? copy_reals : convert)(source, row, record + layout->prefix, into,
+                                                  problem);
+}
+
+bool km_read_records(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
+                     struct problem *problem) {
+    const km_layout *layout = &source->layout;
+    size_t record = layout->prefix + layout->dim * layout->element;
+    if (record == layout->dim)
+        return km_read_at(file, source->path, layout->start + first * record, into, rows * record,
+                          problem);
+
+    enum { BUFFER = 1 << 20 };
+    size_t most = record < BUFFER ? BUFFER / record : 1;
+    unsigned char *buffer = malloc(most * record);
+    if (!buffer)
+        return problem_set(problem, "%s: out of memory", source->path);
+    bool good = true;
+    size_t size = source->reals ? sizeof(float) : 1;
+    for (size_t done = 0; good && done < rows;) {
+        size_t count = rows - done < most ? rows - done : most;
+        good = km_read_at(file, source->path, layout->start + (first + done) * record, buffer,
+                          count * record, problem);
+        for (size_t i = 0; good && i < count; i++)
+            good = take_record(source, first + done + i, buffer + i * record,
+                               into + (done + i) * layout->dim * size, problem);
+        done += count;
+    }
+    free(buffer);
+    return good;
+}

@@ -1,0 +1,324 @@
+/*
+ * The papers' text: a line for each point, its picture id, row id and column id and then its
+ * features, separated by blanks (Zhang, Qiu et al., "Optimizing Collectives for Social Image
+ * Clustering", section 2).
+ *
+ * So that any rank can read any range of lines, the ranks first count the newlines of the file
+ * block by block, each a share of the blocks; a row is then found by its block.
+ */
+#include "config.h"
+
+#include "kmeans/points/format.h"
+#include "kmeans/points/points.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BLOCK = 1 << 20, /* bytes of the file for each entry of the index */
+    IDS = 3,         /* fields before the features */
+    WORD = 24        /* characters of a field that are kept; no feature has as many */
+};
+
+/* Bytes of a file, one after the other. */
+typedef struct stream {
+    int file;
+    const km_source *source;
+    uint64_t offset; /* in the file, of the byte after those in the buffer */
+    size_t used, filled;
+    uint64_t line; /* the number of the line being read, from 1 */
+    struct problem *problem;
+    unsigned char buffer[1 << 16];
+} stream;
+
+static stream *open_stream(int file, const km_source *source, uint64_t offset, uint64_t line,
+                           struct problem *problem) {
+    stream *in = malloc(sizeof *in);
+    if (!in) {
+        problem_set(problem, "%s: out of memory", source->path);
+        return NULL;
+    }
+    in->file = file;
+    in->source = source;
+    in->offset = offset;
+    in->used = in->filled = 0;
+    in->line = line;
+    in->problem = problem;
+    return in;
+}
+
+/* Refills the buffer; false at the end of the file and when it can't be read. */
+static bool refill(stream *in) {
+    uint64_t left = in->source->layout.bytes - in->offset;
+    size_t count = left < sizeof in->buffer ? (size_t)left : sizeof in->buffer;
+    if (count == 0 ||
+        !km_read_at(in->file, in->source->path, in->offset, in->buffer, count, in->problem))
+        return false;
+    in->offset += count;
+    in->used = 0;
+    in->filled = count;
+    return true;
+}
+
+/* The next byte, which stays; -1 where there is none. */
+static inline int peek(stream *in) {
+    if (in->used == in->filled && !refill(in))
+        return -1;
+    return in->buffer[in->used];
+}
+
+/*
+ * Takes the next field of the line into WORD, of which the first characters are kept. False at the
+ * end of the line, which stays.
+ */
+static bool take_field(stream *in, char word[WORD]) {
+    int c;
+    while ((c = peek(in)) == ' ' || c == '\t' || c == '\r')
+        in->used++;
+    size_t length = 0;
+    for (; c != -1 && c != ' ' && c != '\t' && c != '\r' && c != '\n'; c = peek(in)) {
+        if (length + 1 < WORD)
+            word[length++] = c > ' ' && c < 0x7f ? (char)c : '?';
+        in->used++;
+    }
+    word[length] = '\0';
+    return length > 0;
+}
+
+static bool parse_feature(const char *word, uint8_t *feature) {
+    unsigned value = 0;
+    const char *at = word;
+    for (; *at >= '0' && *at <= '9' && value <= 255; at++)
+        value = 10 * value + (unsigned)(*at - '0');
+    if (*at || value > 255)
+        return false;
+    *feature = (uint8_t)value;
+    return true;
+}
+
+static bool wrong_length(stream *in, uint64_t features) {
+    return problem_set(in->problem,
+                       "%s:%" PRIu64 ": has %" PRIu64
+                       " features after its %d ids where the first line "
+                       "has %" PRIu64,
+                       in->source->path, in->line, features, IDS, in->source->layout.dim);
+}
+
+static bool take_line(stream *in, uint8_t *into) {
+    char word[WORD];
+    uint64_t dim = in->source->layout.dim, fields = 0;
+    while (fields < IDS && take_field(in, word))
+        fields++;
+    if (fields < IDS)
+        return problem_set(in->problem,
+                           "%s:%" PRIu64 ": has %" PRIu64 " fields; a line is picture id, row id, "
+                           "column id and features",
+                           in->source->path, in->line, fields);
+    for (uint64_t i = 0; i < dim; i++) {
+        if (!take_field(in, word))
+            return wrong_length(in, i);
+        if (!parse_feature(word, &into[i]))
+            return problem_set(in->problem,
+                               "%s:%" PRIu64 ": feature %" PRIu64 " is '%s'; features are whole "
+                               "numbers from 0 to 255",
+                               in->source->path, in->line, i + 1, word);
+    }
+    uint64_t more = 0;
+    while (take_field(in, word))
+        more++;
+    if (more)
+        return wrong_length(in, dim + more);
+    if (peek(in) == '\n')
+        in->used++;
+    in->line++;
+    return true;
+}
+
+static bool recognise(const char *path, const unsigned char *head, size_t count) {
+    (void)path, (void)head, (void)count;
+    return true;
+}
+
+/* The first line tells the number of features; the rows are counted by all ranks, later. */
+static bool describe(int file, km_source *source, struct problem *problem) {
+    char word[WORD];
+    if (source->layout.bytes == 0)
+        return problem_set(problem, "%s: is empty", source->path);
+    stream *in = open_stream(file, source, 0, 1, problem);
+    if (!in)
+        return false;
+    uint64_t fields = 0;
+    while (take_field(in, word))
+        fields++;
+    free(in);
+    if (problem->text[0])
+        return false;
+    if (fields <= IDS)
+        return problem_set(problem,
+                           "%s:1: has %" PRIu64
+                           " fields; a line is picture id, row id, column id and "
+                           "features",
+                           source->path, fields);
+    source->layout.dim = fields - IDS;
+    source->layout.rows = 0;
+    return true;
+}
+
+/* Counts the newlines of COUNT blocks from block FIRST on into LINES, an entry for each. */
+static bool count_blocks(const km_source *source, uint64_t first, uint64_t count, uint64_t *lines,
+                         struct problem *problem) {
+    if (count == 0)
+        return true;
+    bool good = false;
+    unsigned char *buffer = malloc(BLOCK);
+    int file = km_open(source->path, problem);
+    if (!buffer)
+        problem_set(problem, "%s: out of memory", source->path);
+    if (file < 0 || !buffer)
+        goto free_buffer;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t offset = (first + i) * BLOCK, left = source->layout.bytes - offset;
+        size_t bytes = left < BLOCK ? (size_t)left : BLOCK;
+        if (!km_read_at(file, source->path, offset, buffer, bytes, problem))
+            goto free_buffer;
+        lines[i] = 0;
+        for (size_t at = 0; at < bytes; at++)
+            lines[i] += buffer[at] == '\n';
+    }
+    good = true;
+free_buffer:
+    if (file >= 0)
+        close(file);
+    free(buffer);
+    return good;
+}
+
+/* Gives every rank what each counted of its share of BLOCKS. */
+static bool share_counts(uint64_t *lines, uint64_t blocks, MPI_Comm comm, struct problem *problem) {
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
+    if (!counts)
+        problem_set(problem, "out of memory");
+    if (!km_agree(problem, comm)) {
+        free(counts);
+        return false;
+    }
+    int *starts = counts + ranks;
+    for (int i = 0; i < ranks; i++) {
+        uint64_t first, count;
+        km_share(blocks, i, ranks, &first, &count);
+        counts[i] = (int)count;
+        starts[i] = (int)first;
+    }
+    km_mpi(problem, MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, lines, counts, starts,
+                                   MPI_UINT64_T, comm));
+    free(counts);
+    return km_agree(problem, comm);
+}
+
+/* Turns counts into sums of the counts before; the last entry is that of all. */
+static void accumulate(uint64_t *lines, uint64_t blocks) {
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i <= blocks; i++) {
+        uint64_t count = i < blocks ? lines[i] : 0;
+        lines[i] = sum;
+        sum += count;
+    }
+}
+
+static bool ends_in_newline(const km_source *source, bool *yes, struct problem *problem) {
+    char last;
+    int file = km_open(source->path, problem);
+    if (file < 0)
+        return false;
+    bool good = km_read_at(file, source->path, source->layout.bytes - 1, &last, 1, problem);
+    close(file);
+    *yes = last == '\n';
+    return good;
+}
+
+static bool count_lines(km_source *source, MPI_Comm comm, struct problem *problem) {
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    uint64_t blocks = (source->layout.bytes + BLOCK - 1) / BLOCK, first, count;
+    km_share(blocks, rank, ranks, &first, &count);
+    source->lines = malloc((blocks + 1) * sizeof *source->lines);
+    bool whole = true;
+    if (blocks > INT_MAX)
+        problem_set(problem, "%s: is larger than %d MiB; split it", source->path, INT_MAX);
+    else if (!source->lines)
+        problem_set(problem, "%s: out of memory", source->path);
+    else if (count_blocks(source, first, count, source->lines + first, problem) &&
+             first + count == blocks && count > 0)
+        ends_in_newline(source, &whole, problem);
+    if (!share_counts(source->lines, blocks, comm, problem))
+        return false;
+    accumulate(source->lines, blocks);
+
+    /* Only the rank of the last block knows whether a last line without a newline follows. */
+    int open_line = !whole, any = 0;
+    km_mpi(problem, MPI_Allreduce(&open_line, &any, 1, MPI_INT, MPI_LOR, comm));
+    source->layout.rows = source->lines[blocks] + (uint64_t)any;
+    return km_agree(problem, comm);
+}
+
+/* Finds where row ROW begins: after the ROWth newline. */
+static bool find_row(int file, const km_source *source, uint64_t row, uint64_t *offset,
+                     struct problem *problem) {
+    *offset = 0;
+    if (row == 0)
+        return true;
+    /* The last block with fewer than ROW newlines before it. */
+    uint64_t low = 0, high = (source->layout.bytes + BLOCK - 1) / BLOCK;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (source->lines[middle] < row)
+            low = middle;
+        else
+            high = middle;
+    }
+    stream *in = open_stream(file, source, low * BLOCK, 1, problem);
+    if (!in)
+        return false;
+    uint64_t seen = source->lines[low];
+    int c = 0;
+    while (seen < row && (c = peek(in)) != -1) {
+        seen += c == '\n';
+        in->used++;
+    }
+    *offset = in->offset - (in->filled - in->used);
+    free(in);
+    if (seen < row)
+        return problem_set(problem, "%s: changed while it was being read", source->path);
+    return true;
+}
+
+static bool read_rows(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
+                      struct problem *problem) {
+    uint64_t offset;
+    if (!find_row(file, source, first, &offset, problem))
+        return false;
+    stream *in = open_stream(file, source, offset, first + 1, problem);
+    if (!in)
+        return false;
+    bool good = true;
+    for (size_t i = 0; good && i < rows; i++)
+        good = take_line(in, into + i * source->layout.dim);
+    free(in);
+    return good;
+}
+
+const km_format km_format_text = {
+    .name = "text",
+    .recognise = recognise,
+    .describe = describe,
+    .index = count_lines,
+    .read = read_rows,
+};

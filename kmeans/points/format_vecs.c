@@ -1,0 +1,66 @@
+/*
+ * TEXMEX vectors, .bvecs and .fvecs: each row is its number of features as a 32-bit integer and
+ * then the features, as uint8 or float32.
+ */
+#include "config.h"
+
+#include "kmeans/points/format.h"
+
+#include <inttypes.h>
+
+static bool describe(int file, km_source *source, uint64_t element, struct problem *problem) {
+    km_layout *layout = &source->layout;
+    int32_t dim;
+    if (layout->bytes == 0)
+        return problem_set(problem, "%s: is empty", source->path);
+    if (!km_read_at(file, source->path, 0, &dim, sizeof dim, problem))
+        return false;
+    if (dim <= 0)
+        return problem_set(problem, "%s: its first row has %" PRId32 " features", source->path,
+                           dim);
+    uint64_t record = sizeof dim + (uint64_t)dim * element;
+    if (layout->bytes % record)
+        return problem_set(problem,
+                           "%s: truncated, or rows of different length: %" PRIu64
+                           " bytes are no whole "
+                           "number of rows of %" PRId32 " features",
+                           source->path, layout->bytes, dim);
+    layout->rows = layout->bytes / record;
+    layout->dim = (uint64_t)dim;
+    layout->start = 0;
+    layout->prefix = sizeof dim;
+    layout->element = element;
+    return true;
+}
+
+static bool recognise_bvecs(const char *path, const unsigned char *head, size_t count) {
+    (void)head, (void)count;
+    return km_has_suffix(path, ".bvecs");
+}
+
+static bool describe_bvecs(int file, km_source *source, struct problem *problem) {
+    return describe(file, source, 1, problem);
+}
+
+const km_format km_format_bvecs = {
+    .name = "bvecs",
+    .recognise = recognise_bvecs,
+    .describe = describe_bvecs,
+    .read = km_read_records,
+};
+
+static bool recognise_fvecs(const char *path, const unsigned char *head, size_t count) {
+    (void)head, (void)count;
+    return km_has_suffix(path, ".fvecs");
+}
+
+static bool describe_fvecs(int file, km_source *source, struct problem *problem) {
+    return describe(file, source, sizeof(float), problem);
+}
+
+const km_format km_format_fvecs = {
+    .name = "fvecs",
+    .recognise = recognise_fvecs,
+    .describe = describe_fvecs,
+    .read = km_read_records,
+};

@@ -1,0 +1,21 @@
+/* Memory that vectors may be loaded from, and the arithmetic of sizes. */
+#ifndef COLL_KMEANS_POINTS_MEMORY_H
+#define COLL_KMEANS_POINTS_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+static inline size_t km_quotient_up(size_t a, size_t b) {
+    return a / b + (a % b != 0);
+}
+
+/* COUNT * BYTES of memory, 64-byte aligned; NULL when there is not that much. */
+static inline void *km_allocate(size_t count, size_t bytes) {
+    enum { ALIGNMENT = 64 };
+    if (count > (SIZE_MAX - ALIGNMENT) / bytes)
+        return NULL;
+    return aligned_alloc(ALIGNMENT, km_quotient_up(count * bytes, ALIGNMENT) * ALIGNMENT);
+}
+
+#endif

@@ -1,0 +1,250 @@
+#include "config.h"
+
+#include "kmeans/points/points.h"
+
+#include "kmeans/assign/assign.h"
+#include "kmeans/points/format.h"
+#include "kmeans/points/paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const km_format *const formats[] = {
+    &km_format_npy, &km_format_bvecs,  &km_format_fvecs,
+    &km_format_idx, &km_format_idx_gz, &km_format_text,
+};
+
+void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *count) {
+    uint64_t place = (uint64_t)rank, each = total / (uint64_t)ranks, more = total % (uint64_t)ranks;
+    *first = place * each + (place < more ? place : more);
+    *count = each + (place < more);
+}
+
+km_points km_points_share(uint64_t total, size_t dim, MPI_Comm comm) {
+    km_points share = {.dim = dim, .total = total};
+    int rank, ranks;
+    uint64_t rows;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    km_share(total, rank, ranks, &share.first, &rows);
+    share.rows = (size_t)rows;
+    return share;
+}
+
+int km_open(const char *path, struct problem *problem) {
+    struct stat about;
+    /* Not to wait for a writer where the path is a pipe. */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) {
+        problem_set(problem, "%s: can't be opened: %s", path, strerror(errno));
+        return -1;
+    }
+    if (fstat(file, &about) || !S_ISREG(about.st_mode)) {
+        problem_set(problem, "%s: is not a regular file", path);
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+/* Learns the format and layout of a file; which of the formats it is goes to *WHICH. */
+static bool describe(km_source *source, size_t *which, struct problem *problem) {
+    unsigned char head[8];
+    struct stat about;
+    bool good = false;
+    int file = km_open(source->path, problem);
+    if (file < 0)
+        return false;
+    if (fstat(file, &about)) {
+        problem_set(problem, "%s: %s", source->path, strerror(errno));
+        goto close_file;
+    }
+    source->layout.bytes = (uint64_t)about.st_size;
+    size_t count = about.st_size < (off_t)sizeof head ? (size_t)about.st_size : sizeof head;
+    if (!km_read_at(file, source->path, 0, head, count, problem))
+        goto close_file;
+    size_t format = 0;
+    while (!formats[format]->recognise(source->path, head, count))
+        format++;
+    *which = format;
+    good = formats[format]->describe(file, source, problem);
+close_file:
+    close(file);
+    return good;
+}
+
+static bool check_dim(const km_source *source, const km_source *first, struct problem *problem) {
+    uint64_t dim = source->layout.dim;
+    if (dim < 1 || dim > KM_MAX_DIM)
+        return problem_set(problem, "%s: has %" PRIu64 " features a row; 1 to %d are allowed",
+                           source->path, dim, KM_MAX_DIM);
+    if (dim != first->layout.dim)
+        return problem_set(problem, "%s: has %" PRIu64 " features a row where %s has %" PRIu64,
+                           source->path, dim, first->path, first->layout.dim);
+    return true;
+}
+
+/* Describes a file on rank 0 and completes the description on all ranks. */
+static bool share_description(km_source *source, const km_source *first, MPI_Comm comm,
+                              struct problem *problem) {
+    int rank;
+    struct {
+        km_layout layout;
+        size_t format;
+    } told = {.format = 0};
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0 && describe(source, &told.format, problem)) {
+        check_dim(source, first, problem);
+        told.layout = source->layout;
+    }
+    if (!km_agree(problem, comm))
+        return false;
+    km_mpi(problem, MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, comm));
+    if (!km_agree(problem, comm))
+        return false;
+    source->layout = told.layout;
+    source->format = formats[told.format];
+    return !source->format->index || source->format->index(source, comm, problem);
+}
+
+size_t km_row_bytes(const km_points *points) {
+    return points->dim * (points->real.used ? sizeof(float) : 1);
+}
+
+/* Reads what of [BEGIN, END), rows of all files, lies in SOURCE, whose rows begin at OFFSET. */
+static bool read_part(const km_source *source, uint64_t offset, const km_points *points,
+                      struct problem *problem) {
+    uint64_t begin = points->first > offset ? points->first : offset;
+    uint64_t end = points->first + points->rows, limit = offset + source->layout.rows;
+    if (end > limit)
+        end = limit;
+    if (begin >= end)
+        return true;
+    int file = km_open(source->path, problem);
+    if (file < 0)
+        return false;
+    bool good = source->format->read(file, source, begin - offset, (size_t)(end - begin),
+                                     points->data + (begin - points->first) * km_row_bytes(points),
+                                     problem);
+    close(file);
+    return good;
+}
+
+/* Whether the rows of a file lie in it as they do in memory. */
+static bool is_plain(const km_source *source) {
+    return source->format->read == km_read_records && source->layout.prefix == 0 &&
+           source->layout.element == 1;
+}
+
+/* Room for this rank's rows; *FILLED when they are in it already. */
+static bool make_room(const km_source *sources, size_t count, const char *directory,
+                      km_points *points, bool *filled, struct problem *problem) {
+    const km_layout *layout = &sources[0].layout;
+    size_t bytes = points->rows * km_row_bytes(points);
+    *filled = directory && bytes && count == 1 && is_plain(&sources[0]);
+    bool good = *filled
+                    ? km_room_of_file(&points->room, sources[0].path,
+                                      layout->start + points->first * points->dim, bytes, problem)
+                    : km_room_make(&points->room, bytes, directory, problem);
+    points->data = points->room.data;
+    return good;
+}
+
+static bool read_rows(const km_source *sources, size_t count, const char *directory, MPI_Comm comm,
+                      km_points *points, struct problem *problem) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += sources[i].layout.rows;
+    *points = km_points_share(total, sources[0].layout.dim, comm);
+    points->real.used = sources[0].reals;
+    /* The objective, a sum of squared distances, must fit 63 bits. */
+    if (points->total > INT64_MAX / (255 * 255) / points->dim)
+        return problem_set(problem, "%" PRIu64 " points of %zu features are too many",
+                           points->total, points->dim);
+    bool filled;
+    if (!make_room(sources, count, directory, points, &filled, problem))
+        return !directory ? problem_set(problem,
+                                        "out of memory: %zu points of %zu features for one rank; "
+                                        "use more nodes, or --mapped",
+                                        points->rows, points->dim)
+                          : false;
+    uint64_t offset = 0;
+    for (size_t i = 0; !filled && i < count; i++) {
+        if (!read_part(&sources[i], offset, points, problem))
+            return false;
+        offset += sources[i].layout.rows;
+    }
+    return true;
+}
+
+/* This rank's share, as bytes or, where REALS, as float32. Collective; agrees. */
+static bool read_share(km_source *sources, size_t count, const char *directory, bool reals,
+                       MPI_Comm comm, km_points *points, struct problem *problem) {
+    km_points_free(points);
+    *problem = (struct problem){""};
+    for (size_t i = 0; i < count; i++)
+        sources[i].reals = reals;
+    read_rows(sources, count, directory, comm, points, problem);
+    return km_agree(problem, comm) &&
+           (!reals || km_real_scale((const float *)points->data, points->rows * points->dim,
+                                    points->total, points->dim, comm, &points->real, problem));
+}
+
+static bool all_float32(const km_source *sources, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (sources[i].layout.element != sizeof(float))
+            return false;
+    return true;
+}
+
+/* Reads the files one after the other: as bytes, or where that fails and REALS, as float32. */
+static bool read_files(const km_paths *files, const char *directory, bool reals, MPI_Comm comm,
+                       km_points *points, struct problem *problem) {
+    bool good = true;
+    km_source *sources = calloc(files->count + 1, sizeof *sources);
+    if (!sources)
+        problem_set(problem, "out of memory");
+    if (!km_agree(problem, comm)) {
+        free(sources);
+        return false;
+    }
+    for (size_t i = 0; good && i < files->count; i++) {
+        sources[i].path = files->paths[i];
+        good = share_description(&sources[i], &sources[0], comm, problem);
+    }
+    good = good && (read_share(sources, files->count, directory, false, comm, points, problem) ||
+                    (reals && all_float32(sources, files->count) &&
+                     read_share(sources, files->count, directory, true, comm, points, problem)));
+    for (size_t i = 0; i < files->count; i++)
+        free(sources[i].lines);
+    free(sources);
+    return good;
+}
+
+bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
+                    struct problem *problem) {
+    return km_points_map(paths, count, NULL, false, comm, points, problem);
+}
+
+bool km_points_map(const char *const *paths, size_t count, const char *directory, bool reals,
+                   MPI_Comm comm, km_points *points, struct problem *problem) {
+    km_paths files;
+    *points = (km_points){.data = NULL};
+    if (!km_paths_expand(paths, count, comm, &files, problem))
+        return false;
+    bool good = read_files(&files, directory, reals, comm, points, problem);
+    km_paths_free(&files);
+    if (!good)
+        km_points_free(points);
+    return good;
+}
+
+void km_points_free(km_points *points) {
+    km_room_free(&points->room);
+    *points = (km_points){.data = NULL};
+}

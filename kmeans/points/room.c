@@ -1,0 +1,80 @@
+#include "config.h"
+
+#include "kmeans/points/room.h"
+
+#include "kmeans/points/points.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A file in DIRECTORY that vanishes when it is closed and unmapped; -1 with a problem. */
+static int open_nameless(const char *directory, struct problem *problem) {
+    static const char name[] = "/coll-kmeans.XXXXXX";
+    char *path = malloc(strlen(directory) + sizeof name);
+    int file = -1;
+    if (path) {
+        file = mkstemp(strcat(strcpy(path, directory), name));
+        if (file >= 0)
+            unlink(path);
+    }
+    if (file < 0)
+        problem_set(problem, "%s: no place for mapped points: %s", directory, strerror(errno));
+    free(path);
+    return file;
+}
+
+static bool map(km_room *room, int file, size_t bytes, int protection, uint64_t offset,
+                const char *name, struct problem *problem) {
+    room->map = mmap(NULL, bytes, protection, MAP_SHARED, file, (off_t)offset);
+    if (room->map == MAP_FAILED) {
+        room->map = NULL;
+        return problem_set(problem, "%s: can't be mapped: %s", name, strerror(errno));
+    }
+    room->map_bytes = bytes;
+    return true;
+}
+
+bool km_room_make(km_room *room, size_t bytes, const char *directory, struct problem *problem) {
+    *room = (km_room){.data = NULL};
+    if (!directory || !bytes) {
+        room->data = malloc(bytes + 1);
+        return room->data || problem_set(problem, "out of memory");
+    }
+    int file = open_nameless(directory, problem);
+    if (file < 0)
+        return false;
+    /* Space that was missing only when it is written to would end the program. */
+    int error = posix_fallocate(file, 0, (off_t)bytes);
+    bool good = !error || problem_set(problem, "%s: no place for %zu bytes of points: %s",
+                                      directory, bytes, strerror(error));
+    good = good && map(room, file, bytes, PROT_READ | PROT_WRITE, 0, directory, problem);
+    close(file);
+    room->data = room->map;
+    return good;
+}
+
+bool km_room_of_file(km_room *room, const char *path, uint64_t offset, size_t bytes,
+                     struct problem *problem) {
+    uint64_t within = offset % (uint64_t)sysconf(_SC_PAGESIZE);
+    *room = (km_room){.data = NULL};
+    int file = km_open(path, problem);
+    if (file < 0)
+        return false;
+    bool good = map(room, file, bytes + (size_t)within, PROT_READ, offset - within, path, problem);
+    close(file);
+    if (good)
+        room->data = (uint8_t *)room->map + within;
+    return good;
+}
+
+void km_room_free(km_room *room) {
+    if (room->map)
+        munmap(room->map, room->map_bytes);
+    else
+        free(room->data);
+    *room = (km_room){.data = NULL};
+}

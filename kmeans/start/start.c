@@ -1,0 +1,113 @@
+#include "config.h"
+
+#include "kmeans/start/start.h"
+
+#include "app/cli.h"
+#include "lib/base/crc32c.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const km_start_method *const methods[] = {
+    &km_start_random, &km_start_plus_plus, &km_start_parallel, &km_start_chain, &km_start_file,
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+static const km_start_method *find_method(const char *name, size_t length) {
+    for (size_t i = 0; i < METHODS; i++)
+        if (strlen(methods[i]->name) == length && strncmp(methods[i]->name, name, length) == 0)
+            return methods[i];
+    return NULL;
+}
+
+/* Where a parameter of the method goes; NULL for one that it hasn't got. */
+static uint64_t *find_parameter(km_start *start, const char *name) {
+    if (start->method == &km_start_parallel && strcmp(name, "rounds") == 0)
+        return &start->rounds;
+    if (start->method == &km_start_parallel && strcmp(name, "memory") == 0)
+        return &start->memory;
+    if (start->method == &km_start_chain && strcmp(name, "chain") == 0)
+        return &start->chain;
+    return NULL;
+}
+
+/* Takes "name=value,..." apart, which is changed by that. */
+static bool take_parameters(const char *whole, char *text, km_start *start,
+                            struct problem *problem) {
+    char *rest = text;
+    for (char *word; (word = strsep(&rest, ","));) {
+        char *value = strchr(word, '=');
+        if (value)
+            *value++ = '\0';
+        uint64_t *into = find_parameter(start, word);
+        if (!into)
+            return problem_set(problem, "--start %s: %s has no parameter \"%s\"", whole,
+                               start->method->name, word);
+        uint64_t most = into == &start->memory ? UINT64_C(1) << 40 : 1000000;
+        if (!value || !cli_parse_size(value, into) || *into < 1 || *into > most)
+            return problem_set(problem, "--start %s: %s=N is needed, N from 1 to %" PRIu64, whole,
+                               word, most);
+    }
+    return true;
+}
+
+bool km_start_parse(const char *text, km_start *start, struct problem *problem) {
+    size_t length = strcspn(text, ":");
+    const char *rest = text[length] ? text + length + 1 : NULL;
+    *start = (km_start){find_method(text, length), NULL, 5, UINT64_C(256) << 20, 200};
+    if (!start->method)
+        return problem_set(
+            problem, "--start %s: random, k-means++, k-means||, afk-mc2 or file:PATH is needed",
+            text);
+    if (start->method == &km_start_file) {
+        start->path = rest;
+        return (rest && *rest) || problem_set(problem, "--start file:PATH needs a path");
+    }
+    if (!rest)
+        return true;
+    char *parameters = strdup(rest);
+    if (!parameters)
+        return problem_set(problem, "out of memory");
+    bool good = take_parameters(text, parameters, start, problem);
+    free(parameters);
+    return good;
+}
+
+static bool checksum_file(const char *path, uint32_t *checksum, struct problem *problem) {
+    char bytes[1 << 14];
+    size_t count;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return problem_set(problem, "%s: can't be opened: %s", path, strerror(errno));
+    *checksum = 0;
+    while ((count = fread(bytes, 1, sizeof bytes, file)) > 0)
+        *checksum = coll_crc32c(*checksum, bytes, count);
+    bool good = !ferror(file) || problem_set(problem, "%s: can't be read", path);
+    fclose(file);
+    return good;
+}
+
+bool km_start_describe(const km_start *start, char name[KM_START_SIZE], struct problem *problem) {
+    const km_start_method *method = start->method ? start->method : &km_start_random;
+    uint32_t checksum;
+    if (method == &km_start_parallel)
+        snprintf(name, KM_START_SIZE, "%s:rounds=%" PRIu64 ",memory=%" PRIu64, method->name,
+                 start->rounds, start->memory);
+    else if (method == &km_start_chain)
+        snprintf(name, KM_START_SIZE, "%s:chain=%" PRIu64, method->name, start->chain);
+    else if (method != &km_start_file)
+        snprintf(name, KM_START_SIZE, "%s", method->name);
+    else if (checksum_file(start->path, &checksum, problem))
+        snprintf(name, KM_START_SIZE, "file (checksum %08" PRIx32 ")", checksum);
+    else
+        return false;
+    return true;
+}
+
+bool km_start_choose(const km_seeding *seeding, uint8_t *centroids, struct problem *problem) {
+    const km_start_method *method = seeding->start->method;
+    return (method ? method : &km_start_random)->choose(seeding, centroids, problem);
+}

@@ -1,0 +1,197 @@
+/*
+ * AFK-MC2: k-means++ by Markov chains. Each centroid is the end of a chain of candidates, which are
+ * drawn beforehand: with even odds any point, or one in proportion to its squared distance from the
+ * first centroid (together the proposal q). A candidate y takes the place of x with a probability
+ * of d(y) q(x) / (d(x) q(y)), d being the squared distance from the nearest centroid so far.
+ *
+ * As q doesn't depend on the chain, candidates come to rank 0 for many chains at once, and there
+ * the assignment kernel finds their distances from all centroids so far.
+ *
+ * Cost: two passes over the points for each batch of candidates, of BATCH bytes, and at rank 0
+ * chain * k^2 * dim / 2 multiplications; 8 bytes a point.
+ * Source: Bachem et al., "Fast and provably good seedings for k-means", NIPS 2016, algorithm 1.
+ */
+#include "config.h"
+
+#include "kmeans/assign/assign.h"
+#include "kmeans/assign/update.h"
+#include "kmeans/draw.h"
+#include "kmeans/points/place.h"
+#include "kmeans/start/random.h"
+#include "kmeans/start/sample.h"
+#include "kmeans/start/start.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 1 << 26, STREAM_COIN = 2, STREAM_ROW, STREAM_PLACE, STREAM_STEP };
+
+typedef struct job {
+    const km_seeding *seeding;
+    const km_points *points;
+    size_t dim, chain;
+    size_t most;      /* candidates of a batch */
+    uint64_t *first2; /* each point's squared distance from the first centroid */
+    uint64_t total2;  /* of all ranks */
+    uint64_t *draws;  /* scratch: places, and the rows at them */
+    km_place *places; /* of the candidates */
+    /* At rank 0. */
+    uint8_t *candidates;
+    uint32_t *nearest2; /* each candidate's squared distance from the nearest centroid */
+    uint32_t *nearest;  /* scratch of the kernel */
+    double *proposal;   /* q of each candidate */
+} job;
+
+static bool allocate(job *run, struct problem *problem) {
+    int rank;
+    MPI_Comm_rank(run->seeding->comm, &rank);
+    run->first2 = malloc((run->points->rows + 1) * sizeof *run->first2);
+    run->draws = malloc(2 * run->most * sizeof *run->draws);
+    run->places = malloc(run->most * sizeof *run->places);
+    bool good = run->first2 && run->draws && run->places;
+    if (rank == 0) {
+        run->candidates = malloc(run->most * run->dim);
+        run->nearest2 = malloc(run->most * sizeof *run->nearest2);
+        run->nearest = malloc(run->most * sizeof *run->nearest);
+        run->proposal = malloc(run->most * sizeof *run->proposal);
+        good = good && run->candidates && run->nearest2 && run->nearest && run->proposal;
+    }
+    if (!good)
+        problem_set(problem, "out of memory for chains of %zu candidates", run->chain);
+    return km_agree(problem, run->seeding->comm);
+}
+
+static void release(job *run) {
+    free(run->proposal);
+    free(run->nearest);
+    free(run->nearest2);
+    free(run->candidates);
+    free(run->places);
+    free(run->draws);
+    free(run->first2);
+}
+
+/* Begins with the first centroid, an even choice. */
+static bool begin(job *run, uint8_t *centroids, struct problem *problem) {
+    const km_seeding *seeding = run->seeding;
+    uint64_t row = km_sample_row(seeding->seed, run->points->total, 0);
+    if (!km_draw_fetch(run->points, row, centroids, seeding->comm, problem))
+        return false;
+#pragma omp parallel for num_threads(seeding->threads)
+    for (size_t i = 0; i < run->points->rows; i++)
+        run->first2[i] = km_distance2(run->points->data + i * run->dim, centroids, run->dim);
+    return km_draw_total(run->points, run->first2, &run->total2, seeding->comm, problem);
+}
+
+/* A draw by distance: its place in the line of weights, and which candidate it is for. */
+typedef struct draw {
+    uint64_t place, candidate;
+} draw;
+
+static int compare_draws(const void *a, const void *b) {
+    const draw *left = a, *right = b;
+    return (left->place > right->place) - (left->place < right->place);
+}
+
+/* Draws COUNT candidates, of numbers FIRST and on among all, and brings them to rank 0. */
+static bool propose(job *run, uint64_t first, size_t count, draw *by_distance,
+                    struct problem *problem) {
+    const km_seeding *seeding = run->seeding;
+    uint64_t seed = seeding->seed, *rows = run->draws + count;
+    size_t draws = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number = first + i;
+        run->places[i] =
+            (km_place){km_random_below(seed, STREAM_ROW, number, run->points->total), i};
+        if (run->total2 && km_random(seed, STREAM_COIN, number) >> 63)
+            by_distance[draws++] =
+                (draw){km_random_below(seed, STREAM_PLACE, number, run->total2), i};
+    }
+    qsort(by_distance, draws, sizeof *by_distance, compare_draws);
+    for (size_t i = 0; i < draws; i++)
+        run->draws[i] = by_distance[i].place;
+    if (!km_draw_rows(run->points, run->first2, run->draws, draws, rows, seeding->comm, problem))
+        return false;
+    for (size_t i = 0; i < draws; i++)
+        run->places[by_distance[i].candidate].row = rows[i];
+    return km_place_rows(run->points, run->places, count, run->candidates, seeding->comm, problem);
+}
+
+/* At rank 0: the candidates' proposals, and their distances from the first KNOWN centroids. */
+static bool measure(const job *run, size_t count, const uint8_t *centroids, size_t known,
+                    struct problem *problem) {
+    const km_seeding *seeding = run->seeding;
+    km_centroids *packed = NULL;
+    double even = 1 / (double)run->points->total, total2 = (double)run->total2;
+    int code =
+        km_centroids_create(centroids, known, run->dim, seeding->kernel, seeding->threads, &packed);
+    if (!code)
+        code = km_assign(run->candidates, count, run->dim, packed, seeding->threads, run->nearest,
+                         run->nearest2);
+    km_centroids_free(packed);
+    for (size_t i = 0; i < count; i++) {
+        double way = (double)km_distance2(run->candidates + i * run->dim, centroids, run->dim);
+        run->proposal[i] = (total2 > 0 ? way / total2 : even) + even;
+    }
+    return !code || problem_set(problem, "candidates can't be compared: %s", strerror(code));
+}
+
+/* Where the chain through the candidates FIRST and on ends; NUMBER is that of FIRST among all. */
+static size_t walk(const job *run, size_t first, uint64_t number) {
+    size_t at = first;
+    for (size_t next = first + 1; next < first + run->chain; next++) {
+        double odds = (double)run->nearest2[next] * run->proposal[at];
+        double against = (double)run->nearest2[at] * run->proposal[next];
+        uint64_t random = km_random(run->seeding->seed, STREAM_STEP, number + next - first);
+        if (odds > (double)(random >> 11) * 0x1p-53 * against)
+            at = next;
+    }
+    return at;
+}
+
+/* At rank 0: a centroid from each chain of the batch, the first of which is number J. */
+static void walk_all(const job *run, size_t count, size_t j, uint64_t number, uint8_t *centroids) {
+    for (size_t first = 0; first < count; first += run->chain, j++) {
+        size_t end = walk(run, first, number + first), rest = first + run->chain;
+        uint8_t *centroid = centroids + j * run->dim;
+        memcpy(centroid, run->candidates + end * run->dim, run->dim);
+        km_draw_lower(run->candidates + rest * run->dim, count - rest, run->dim, centroid,
+                      run->seeding->threads, run->nearest2 + rest);
+    }
+}
+
+static bool run_chains(job *run, uint8_t *centroids, struct problem *problem) {
+    const km_seeding *seeding = run->seeding;
+    size_t chains = run->most / run->chain;
+    int rank;
+    MPI_Comm_rank(seeding->comm, &rank);
+    draw *by_distance = malloc(run->most * sizeof *by_distance);
+    if (!by_distance)
+        problem_set(problem, "out of memory");
+    bool good = km_agree(problem, seeding->comm) && begin(run, centroids, problem);
+    for (size_t j = 1; good && j < seeding->k; j += chains) {
+        size_t now = seeding->k - j < chains ? seeding->k - j : chains, count = now * run->chain;
+        uint64_t number = (uint64_t)j * run->chain;
+        good = propose(run, number, count, by_distance, problem);
+        if (good && rank == 0 && measure(run, count, centroids, j, problem))
+            walk_all(run, count, j, number, centroids);
+        good = good && km_agree(problem, seeding->comm);
+    }
+    free(by_distance);
+    return good;
+}
+
+static bool choose(const km_seeding *seeding, uint8_t *centroids, struct problem *problem) {
+    job run = {.seeding = seeding,
+               .points = seeding->points,
+               .dim = seeding->points->dim,
+               .chain = (size_t)seeding->start->chain};
+    size_t chains = BATCH / run.dim / run.chain;
+    chains = chains < 1 ? 1 : chains < seeding->k ? chains : seeding->k;
+    run.most = chains * run.chain;
+    bool good = allocate(&run, problem) && run_chains(&run, centroids, problem);
+    release(&run);
+    return good;
+}
+
+const km_start_method km_start_chain = {"afk-mc2", choose};

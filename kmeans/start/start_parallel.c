@@ -1,0 +1,221 @@
+/*
+ * k-means||: in each of a few rounds every point becomes a candidate, independently, with a
+ * probability of oversampling * (its squared distance from the nearest candidate) / (the sum of
+ * those). Then each candidate weighs as many points as are nearest to it, and k-means++ on the
+ * candidates chooses the centroids.
+ *
+ * Oversampling is 2 k, or what keeps the candidates of all rounds within the memory asked for;
+ * where that gives fewer than k candidates, rows of the random start fill up.
+ *
+ * Cost: about n * 2 k * rounds * dim multiplications by the assignment kernel, and then
+ * (2 k * rounds) * k * dim by k-means++; memory on every rank for the candidates, and 20 bytes a
+ * point.
+ * Source: Bahmani et al., "Scalable k-means++", VLDB 2012, algorithm 2.
+ */
+#include "config.h"
+
+#include "kmeans/assign/assign.h"
+#include "kmeans/draw.h"
+#include "kmeans/start/random.h"
+#include "kmeans/start/sample.h"
+#include "kmeans/start/start.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM = 16 }; /* and a stream for each round */
+
+typedef struct job {
+    const km_seeding *seeding;
+    const km_points *points;
+    uint8_t *candidates; /* all of them, on all ranks */
+    size_t count, dim;
+    uint32_t *closest;  /* candidate of each of this rank's points */
+    uint32_t *nearest2; /* its squared distance */
+    uint32_t *fresh;    /* the same two among new candidates */
+    uint32_t *fresh2;
+    uint64_t *chosen; /* this rank's points that become candidates */
+} job;
+
+static bool allocate(job *run, struct problem *problem) {
+    size_t rows = run->points->rows + 1;
+    run->closest = calloc(rows, sizeof *run->closest);
+    run->nearest2 = malloc(rows * sizeof *run->nearest2);
+    run->fresh = malloc(rows * sizeof *run->fresh);
+    run->fresh2 = malloc(rows * sizeof *run->fresh2);
+    run->chosen = malloc(rows * sizeof *run->chosen);
+    run->candidates = malloc(run->dim);
+    if (!run->closest || !run->nearest2 || !run->fresh || !run->fresh2 || !run->chosen ||
+        !run->candidates)
+        problem_set(problem, "out of memory");
+    return km_agree(problem, run->seeding->comm);
+}
+
+static void release(job *run) {
+    free(run->candidates);
+    free(run->chosen);
+    free(run->fresh2);
+    free(run->fresh);
+    free(run->nearest2);
+    free(run->closest);
+}
+
+/* Compares all points with the candidates from FIRST on. */
+static bool compare(job *run, size_t first, struct problem *problem) {
+    const km_seeding *seeding = run->seeding;
+    km_centroids *packed = NULL;
+    int code = km_centroids_create(run->candidates + first * run->dim, run->count - first, run->dim,
+                                   seeding->kernel, seeding->threads, &packed);
+    if (!code)
+        code = km_assign(run->points->data, run->points->rows, run->dim, packed, seeding->threads,
+                         run->fresh, run->fresh2);
+    km_centroids_free(packed);
+    if (code)
+        problem_set(problem, "candidates can't be compared: %s", strerror(code));
+    for (size_t i = 0; !code && i < run->points->rows; i++)
+        if (run->fresh2[i] < run->nearest2[i]) {
+            run->nearest2[i] = run->fresh2[i];
+            run->closest[i] = (uint32_t)first + run->fresh[i];
+        }
+    return km_agree(problem, seeding->comm);
+}
+
+/* This rank's new candidates, whose number it returns, among points that are COST away in all. */
+static size_t choose_candidates(const job *run, uint64_t round, double oversampling, double cost) {
+    size_t chosen = 0;
+    for (size_t i = 0; i < run->points->rows; i++) {
+        uint64_t number = km_random(run->seeding->seed, STREAM + round, run->points->first + i);
+        if ((double)(number >> 11) * 0x1p-53 < oversampling * run->nearest2[i] / cost)
+            run->chosen[chosen++] = i;
+    }
+    return chosen;
+}
+
+/* Room for MORE candidates. */
+static bool grow(job *run, size_t more, struct problem *problem) {
+    uint8_t *larger = realloc(run->candidates, (run->count + more) * run->dim);
+    if (larger)
+        run->candidates = larger;
+    else
+        problem_set(problem, "out of memory for %zu candidates; give --start k-means|| less memory",
+                    run->count + more);
+    return km_agree(problem, run->seeding->comm);
+}
+
+/* Appends the COUNT chosen points of each rank to the candidates of all, in the order of rows. */
+static bool share(job *run, size_t count, int *counts, int *places, struct problem *problem) {
+    MPI_Comm comm = run->seeding->comm;
+    MPI_Datatype row;
+    int rank, ranks, mine = (int)count;
+    size_t more = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    km_mpi(problem, MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm));
+    if (!km_agree(problem, comm))
+        return false;
+    for (int i = 0; i < ranks; i++) {
+        places[i] = (int)more;
+        more += (size_t)counts[i];
+    }
+    if (!grow(run, more, problem))
+        return false;
+    uint8_t *to = run->candidates + run->count * run->dim;
+    for (size_t i = 0; i < count; i++)
+        memcpy(to + ((size_t)places[rank] + i) * run->dim,
+               run->points->data + run->chosen[i] * run->dim, run->dim);
+    run->count += more;
+    if (km_mpi(problem, MPI_Type_contiguous((int)run->dim, MPI_UINT8_T, &row))) {
+        if (km_mpi(problem, MPI_Type_commit(&row)))
+            km_mpi(problem, MPI_Allgatherv(MPI_IN_PLACE, 0, row, to, counts, places, row, comm));
+        MPI_Type_free(&row);
+    }
+    return km_agree(problem, comm);
+}
+
+/* One round; *COST, the sum of all distances before it, is 0 when no point is left to choose. */
+static bool oversample(job *run, uint64_t round, double oversampling, uint64_t *cost,
+                       struct problem *problem) {
+    int ranks;
+    uint64_t mine = 0;
+    size_t before = run->count;
+    MPI_Comm_size(run->seeding->comm, &ranks);
+    for (size_t i = 0; i < run->points->rows; i++)
+        mine += run->nearest2[i];
+    int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
+    if (!counts)
+        problem_set(problem, "out of memory");
+    km_mpi(problem, MPI_Allreduce(&mine, cost, 1, MPI_UINT64_T, MPI_SUM, run->seeding->comm));
+    bool good = km_agree(problem, run->seeding->comm);
+    if (good && *cost) {
+        size_t chosen = choose_candidates(run, round, oversampling, (double)*cost);
+        good = share(run, chosen, counts, counts + ranks, problem) &&
+               (run->count == before || compare(run, before, problem));
+    }
+    free(counts);
+    return good;
+}
+
+static bool gather_candidates(job *run, struct problem *problem) {
+    const km_seeding *seeding = run->seeding;
+    const km_start *start = seeding->start;
+    uint64_t cost = 1;
+    double oversampling = 2 * (double)seeding->k;
+    double most = (double)start->memory / (double)run->dim / (double)start->rounds;
+    memset(run->nearest2, 0xff, run->points->rows * sizeof *run->nearest2);
+    run->count = 1;
+    if (!km_draw_fetch(run->points, km_sample_row(seeding->seed, run->points->total, 0),
+                       run->candidates, seeding->comm, problem) ||
+        !compare(run, 0, problem))
+        return false;
+    for (uint64_t round = 0; cost && round < start->rounds; round++)
+        if (!oversample(run, round, oversampling < most ? oversampling : most, &cost, problem))
+            return false;
+    return true;
+}
+
+/* Too few candidates: all of them, and rows of the random start. */
+static bool fill_up(const job *run, uint8_t *centroids, struct problem *problem) {
+    const km_seeding *seeding = run->seeding;
+    memcpy(centroids, run->candidates, run->count * run->dim);
+    for (size_t j = run->count; j < seeding->k; j++)
+        if (!km_draw_fetch(run->points, km_sample_row(seeding->seed, run->points->total, j),
+                           centroids + j * run->dim, seeding->comm, problem))
+            return false;
+    return true;
+}
+
+/* k-means++ on the candidates, which the ranks share out like points. */
+static bool reduce(const job *run, uint8_t *centroids, struct problem *problem) {
+    const km_seeding *seeding = run->seeding;
+    km_points view = km_points_share(run->count, run->dim, seeding->comm);
+    view.data = run->candidates + view.first * run->dim;
+    uint64_t *weights = calloc(run->count, sizeof *weights);
+    if (!weights)
+        problem_set(problem, "out of memory");
+    bool good = km_agree(problem, seeding->comm);
+    if (good) {
+        for (size_t i = 0; i < run->points->rows; i++)
+            weights[run->closest[i]]++;
+        km_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, weights, (int)run->count, MPI_UINT64_T, MPI_SUM,
+                                      seeding->comm));
+        good = km_agree(problem, seeding->comm) &&
+               km_plus_plus(&view, weights + view.first, seeding->k, seeding->seed,
+                            seeding->threads, centroids, seeding->comm, problem);
+    }
+    free(weights);
+    return good;
+}
+
+static bool choose(const km_seeding *seeding, uint8_t *centroids, struct problem *problem) {
+    job run = {.seeding = seeding, .points = seeding->points, .dim = seeding->points->dim};
+    bool good = allocate(&run, problem) && gather_candidates(&run, problem);
+    if (good && run.count > INT_MAX)
+        good = problem_set(problem, "k-means||: %zu candidates are too many", run.count);
+    good = good && (run.count <= seeding->k ? fill_up(&run, centroids, problem)
+                                            : reduce(&run, centroids, problem));
+    release(&run);
+    return good;
+}
+
+const km_start_method km_start_parallel = {"k-means||", choose};

@@ -1,0 +1,77 @@
+/*
+ * k-means++: each centroid is a random point, taken with a probability in proportion to its squared
+ * distance from the nearest centroid so far; the first one evenly.
+ *
+ * Integer weights are laid out in the order of the rows and a place in that line is drawn, so that
+ * the choice is exact, and the same however the rows are spread over ranks. When every point lies
+ * on a centroid, rows of the random start follow.
+ *
+ * Cost: k passes over the points, n * k * dim / (ranks * threads) multiplications and 12 bytes a
+ * point: for small k.
+ * Source: Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
+ */
+#include "config.h"
+
+#include "kmeans/draw.h"
+#include "kmeans/start/random.h"
+#include "kmeans/start/sample.h"
+#include "kmeans/start/start.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM = 1 };
+
+/* Draws centroid J by LINE, the weight of each point now; where all are 0, by the random start. */
+static bool draw(const km_points *points, const uint64_t *line, size_t j, uint64_t seed,
+                 uint64_t *row, MPI_Comm comm, struct problem *problem) {
+    uint64_t total;
+    if (!km_draw_total(points, line, &total, comm, problem))
+        return false;
+    if (!total) {
+        *row = km_sample_row(seed, points->total, j % points->total);
+        return true;
+    }
+    uint64_t place = km_random_below(seed, STREAM, j, total);
+    return km_draw_rows(points, line, &place, 1, row, comm, problem);
+}
+
+/* Draws one centroid after the other. LINE and NEAREST2 are scratch of a number for each point. */
+static bool draw_all(const km_points *points, const uint64_t *weights, size_t k, uint64_t seed,
+                     int threads, uint8_t *centroids, uint64_t *line, uint32_t *nearest2,
+                     MPI_Comm comm, struct problem *problem) {
+    uint64_t row;
+    memset(nearest2, 0xff, points->rows * sizeof *nearest2);
+    for (size_t i = 0; i < points->rows; i++)
+        line[i] = weights ? weights[i] : 1;
+    for (size_t j = 0; j < k; j++) {
+        uint8_t *centroid = centroids + j * points->dim;
+        if (!draw(points, line, j, seed, &row, comm, problem) ||
+            !km_draw_fetch(points, row, centroid, comm, problem))
+            return false;
+        km_draw_lower(points->data, points->rows, points->dim, centroid, threads, nearest2);
+        for (size_t i = 0; i < points->rows; i++)
+            line[i] = nearest2[i] * (weights ? weights[i] : 1);
+    }
+    return true;
+}
+
+bool km_plus_plus(const km_points *points, const uint64_t *weights, size_t k, uint64_t seed,
+                  int threads, uint8_t *centroids, MPI_Comm comm, struct problem *problem) {
+    uint64_t *line = malloc((points->rows + 1) * sizeof *line);
+    uint32_t *nearest2 = malloc((points->rows + 1) * sizeof *nearest2);
+    if (!line || !nearest2)
+        problem_set(problem, "out of memory");
+    bool good = km_agree(problem, comm) && draw_all(points, weights, k, seed, threads, centroids,
+                                                    line, nearest2, comm, problem);
+    free(nearest2);
+    free(line);
+    return good;
+}
+
+static bool choose(const km_seeding *seeding, uint8_t *centroids, struct problem *problem) {
+    return km_plus_plus(seeding->points, NULL, seeding->k, seeding->seed, seeding->threads,
+                        centroids, seeding->comm, problem);
+}
+
+const km_start_method km_start_plus_plus = {"k-means++", choose};

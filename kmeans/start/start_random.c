@@ -1,0 +1,23 @@
+/* Distinct rows, the first k of a permutation that the seed chooses. No work, at any k. */
+#include "config.h"
+
+#include "kmeans/points/place.h"
+#include "kmeans/start/sample.h"
+#include "kmeans/start/start.h"
+
+#include <stdlib.h>
+
+static bool choose(const km_seeding *seeding, uint8_t *centroids, struct problem *problem) {
+    const km_points *points = seeding->points;
+    km_place *places = malloc(seeding->k * sizeof *places);
+    if (!places)
+        problem_set(problem, "out of memory");
+    bool good = km_agree(problem, seeding->comm);
+    for (size_t j = 0; good && j < seeding->k; j++)
+        places[j] = (km_place){km_sample_row(seeding->seed, points->total, j), j};
+    good = good && km_place_rows(points, places, seeding->k, centroids, seeding->comm, problem);
+    free(places);
+    return good;
+}
+
+const km_start_method km_start_random = {"random", choose};

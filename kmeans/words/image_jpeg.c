@@ -1,0 +1,121 @@
+/* JPEG through libjpeg, as 8-bit grey: the luminance, or what libjpeg makes of other colours. */
+#include "config.h"
+
+#include "kmeans/words/image_single.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool recognise(const unsigned char first[8]) {
+    return !memcmp(first, "\xff\xd8\xff", 3);
+}
+
+#ifdef HAVE_JPEG
+
+#include <jpeglib.h>
+#include <setjmp.h>
+
+typedef struct decoder {
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    const char *why; /* what failed, or NULL where libjpeg has a text for it */
+    jmp_buf failed;  /* where errors go */
+} decoder;
+
+static void fail(j_common_ptr jpeg) {
+    decoder *this = jpeg->client_data;
+    longjmp(this->failed, 1);
+}
+
+/* libjpeg goes on after damage, with grey where pixels are missing; here that is an error, too. */
+static void warn(j_common_ptr jpeg, int level) {
+    if (level < 0)
+        fail(jpeg);
+}
+
+static _Noreturn void refuse(decoder *this, const char *why) {
+    this->why = why;
+    longjmp(this->failed, 1);
+}
+
+/* Leaves by longjmp when the image can't be decoded. */
+static void decode_jpeg(decoder *this, image_single *reader) {
+    struct jpeg_decompress_struct *jpeg = &this->jpeg;
+    jpeg_create_decompress(jpeg);
+    jpeg_stdio_src(jpeg, reader->file);
+    jpeg_read_header(jpeg, TRUE);
+    jpeg->out_color_space = JCS_GRAYSCALE;
+    if (jpeg->image_height > IMAGE_PIXELS_MOST / jpeg->image_width)
+        refuse(this, "has too many pixels");
+    jpeg_start_decompress(jpeg);
+    size_t width = jpeg->output_width;
+    reader->pixels = malloc(width * jpeg->output_height);
+    if (!reader->pixels)
+        refuse(this, "out of memory");
+    while (jpeg->output_scanline < jpeg->output_height) {
+        JSAMPROW row = reader->pixels + jpeg->output_scanline * width;
+        jpeg_read_scanlines(jpeg, &row, 1);
+    }
+    jpeg_finish_decompress(jpeg);
+}
+
+static bool decode(image_single *reader, struct image *image, struct problem *problem) {
+    decoder this = {.jpeg.client_data = &this};
+    char text[JMSG_LENGTH_MAX];
+    this.jpeg.err = jpeg_std_error(&this.errors);
+    this.errors.error_exit = fail;
+    this.errors.emit_message = warn;
+    if (setjmp(this.failed)) {
+        this.errors.format_message((j_common_ptr) & this.jpeg, text);
+        problem_set(problem, "%s: can't be decoded: %s", reader->path, this.why ? this.why : text);
+        jpeg_destroy_decompress(&this.jpeg);
+        return false;
+    }
+    decode_jpeg(&this, reader);
+    image->width = this.jpeg.output_width;
+    image->height = this.jpeg.output_height;
+    jpeg_destroy_decompress(&this.jpeg);
+    return true;
+}
+
+static void *open_reader(const char *path, struct problem *problem) {
+    return image_single_open(path, problem);
+}
+
+static next_state read_next(void *opened, struct image *image, struct problem *problem) {
+    return image_single_next(opened, decode, image, problem);
+}
+
+static void close_reader(void *opened) {
+    image_single_close(opened);
+}
+
+#else
+
+static void *open_reader(const char *path, struct problem *problem) {
+    problem_set(problem,
+                "%s: is a JPEG file, which this build can't read; install libjpeg62-turbo-dev, "
+                "configure and make again",
+                path);
+    return NULL;
+}
+
+static next_state read_next(void *opened, struct image *image, struct problem *problem) {
+    (void)opened, (void)image, (void)problem;
+    return NEXT_NONE;
+}
+
+static void close_reader(void *opened) {
+    (void)opened;
+}
+
+#endif
+
+const image_format image_format_jpeg = {
+    .single = true,
+    .recognise = recognise,
+    .open = open_reader,
+    .next = read_next,
+    .close = close_reader,
+};

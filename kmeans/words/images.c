@@ -1,0 +1,189 @@
+#include "config.h"
+
+#include "kmeans/words/images.h"
+
+#include "kmeans/words/image_format.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static const image_format *const formats[] = {&image_format_idx, &image_format_jpeg,
+                                              &image_format_png};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+struct image_set {
+    char **files;
+    size_t count, room;
+    size_t opened;              /* files[opened - 1] is the one being read, or the last read */
+    const image_format *format; /* of the file being read; NULL between files */
+    void *reader;
+};
+
+/* Adds DIRECTORY/NAME, or NAME alone. */
+static bool add_file(image_set *set, const char *directory, const char *name,
+                     struct problem *problem) {
+    if (set->count == set->room) {
+        size_t room = set->room ? 2 * set->room : 16;
+        char **files = realloc(set->files, room * sizeof *files);
+        if (!files)
+            return problem_set(problem, "out of memory");
+        set->files = files;
+        set->room = room;
+    }
+    size_t size = strlen(name) + 1 + (directory ? strlen(directory) + 1 : 0);
+    char *file = malloc(size);
+    if (!file)
+        return problem_set(problem, "out of memory");
+    snprintf(file, size, "%s%s%s", directory ? directory : "", directory ? "/" : "", name);
+    set->files[set->count++] = file;
+    return true;
+}
+
+bool images_reads(const char *name) {
+    static const char *const suffixes[] = {".png", ".jpg", ".jpeg"};
+    const char *suffix = strrchr(name, '.');
+    for (int i = 0; i < 3; i++)
+        if (suffix && name[0] != '.' && !strcasecmp(suffix, suffixes[i]))
+            return true;
+    return false;
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool add_directory(image_set *set, const char *path, struct problem *problem) {
+    size_t first = set->count;
+    struct dirent *entry;
+    DIR *directory = opendir(path);
+    if (!directory)
+        return problem_set(problem, "%s: %s", path, strerror(errno));
+    bool good = true;
+    for (errno = 0; good && (entry = readdir(directory)); errno = 0)
+        if (images_reads(entry->d_name))
+            good = add_file(set, path, entry->d_name, problem);
+    if (good && errno)
+        good = problem_set(problem, "%s: %s", path, strerror(errno));
+    closedir(directory);
+    if (!good)
+        return false;
+    if (set->count == first)
+        return problem_set(problem, "%s: holds no PNG or JPEG files", path);
+    qsort(set->files + first, set->count - first, sizeof *set->files, compare_names);
+    return true;
+}
+
+static bool add_path(image_set *set, const char *path, struct problem *problem) {
+    struct stat about;
+    if (stat(path, &about))
+        return problem_set(problem, "%s: %s", path, strerror(errno));
+    return S_ISDIR(about.st_mode) ? add_directory(set, path, problem)
+                                  : add_file(set, NULL, path, problem);
+}
+
+image_set *images_open(const char *const *paths, size_t count, struct problem *problem) {
+    image_set *set = calloc(1, sizeof *set);
+    if (!set) {
+        problem_set(problem, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!add_path(set, paths[i], problem)) {
+            images_close(set);
+            return NULL;
+        }
+    return set;
+}
+
+static void close_file(image_set *set) {
+    if (set->format)
+        set->format->close(set->reader);
+    set->format = NULL;
+}
+
+/* Opens the file; NEXT_BAD when it is of no format. */
+static next_state open_file(image_set *set, const char *path, struct problem *problem) {
+    unsigned char first[8] = {0};
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        problem_set(problem, "%s: %s", path, strerror(errno));
+        return NEXT_FAILED;
+    }
+    size_t got = fread(first, 1, sizeof first, file);
+    bool failed = ferror(file);
+    int error = errno;
+    fclose(file);
+    if (failed) {
+        problem_set(problem, "%s: %s", path, strerror(error));
+        return NEXT_FAILED;
+    }
+    for (int i = 0; got && i < FORMATS; i++)
+        if (formats[i]->recognise(first)) {
+            set->reader = formats[i]->open(path, problem);
+            set->format = set->reader ? formats[i] : NULL;
+            return set->reader ? NEXT_READ : NEXT_FAILED;
+        }
+    problem_set(problem,
+                got ? "%s: is neither an IDX (plain or gzipped) nor a PNG or JPEG file"
+                    : "%s: is empty",
+                path);
+    return NEXT_BAD;
+}
+
+/* Opens the next file; NEXT_NONE after the last one. */
+static next_state open_next(image_set *set, struct problem *problem) {
+    if (set->opened == set->count)
+        return NEXT_NONE;
+    return open_file(set, set->files[set->opened++], problem);
+}
+
+next_state images_next(image_set *set, struct image *image, struct problem *problem) {
+    for (;;) {
+        next_state state = set->format ? NEXT_READ : open_next(set, problem);
+        if (state != NEXT_READ)
+            return state;
+        state = set->format->next(set->reader, image, problem);
+        if (state == NEXT_READ)
+            return state;
+        close_file(set);
+        if (state != NEXT_NONE)
+            return state;
+    }
+}
+
+next_state images_skip(image_set *set, struct problem *problem) {
+    struct image passed;
+    if (set->format && !set->format->single) {
+        next_state state = set->format->next(set->reader, &passed, problem);
+        if (state != NEXT_NONE)
+            return state;
+    }
+    /* Of a file of one image this was it. */
+    close_file(set);
+    next_state state = open_next(set, problem);
+    if (state == NEXT_BAD || (state == NEXT_READ && set->format->single)) {
+        close_file(set);
+        problem->text[0] = '\0';
+        return NEXT_READ;
+    }
+    return state == NEXT_READ ? images_skip(set, problem) : state;
+}
+
+const char *images_file(const image_set *set) {
+    return set->opened ? set->files[set->opened - 1] : "";
+}
+
+void images_close(image_set *set) {
+    if (!set)
+        return;
+    close_file(set);
+    for (size_t i = 0; i < set->count; i++)
+        free(set->files[i]);
+    free(set->files);
+    free(set);
+}

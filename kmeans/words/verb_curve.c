@@ -1,0 +1,210 @@
+/* coll-words curve: accuracies -> the curve over the size of the vocabulary, table and picture. */
+#include "config.h"
+
+#include "app/cli.h"
+#include "app/files.h"
+#include "app/gnuplot.h"
+#include "app/options.h"
+#include "kmeans/words/words.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "Usage: coll-words curve [OPTIONS] --results FILE...\n"
+    "\n"
+    "Prints what \"test --json\" found, by the size of the vocabulary: the mean, the least and\n"
+    "the most of the runs. Tells whether the curve is non-decreasing within its noise: no\n"
+    "mean lies below an earlier one by more than the runs of one of the two are apart.\n";
+
+struct request {
+    word_list results;
+    const char *json, *output, *title;
+};
+
+struct point {
+    int64_t words;
+    size_t runs;
+    double sum, least, most; /* percent */
+};
+
+struct curve {
+    struct point *points; /* by words */
+    size_t count, room;
+};
+
+static double mean_of(const struct point *point) {
+    return point->sum / (double)point->runs;
+}
+
+static double spread_of(const struct point *point) {
+    return point->most - point->least;
+}
+
+static bool add_result(struct curve *curve, int64_t words, double percent,
+                       struct problem *problem) {
+    size_t at = 0;
+    while (at < curve->count && curve->points[at].words < words)
+        at++;
+    if (at == curve->count || curve->points[at].words != words) {
+        if (curve->count == curve->room) {
+            size_t room = 2 * curve->room + 16;
+            struct point *points = realloc(curve->points, room * sizeof *points);
+            if (!points)
+                return problem_set(problem, "out of memory");
+            curve->points = points;
+            curve->room = room;
+        }
+        memmove(&curve->points[at + 1], &curve->points[at],
+                (curve->count++ - at) * sizeof *curve->points);
+        curve->points[at] = (struct point){.words = words, .least = percent, .most = percent};
+    }
+    struct point *point = &curve->points[at];
+    point->runs++;
+    point->sum += percent;
+    point->least = percent < point->least ? percent : point->least;
+    point->most = percent > point->most ? percent : point->most;
+    return true;
+}
+
+/* Reads the lines that "test --json" wrote. */
+static bool read_results(struct curve *curve, const char *path, struct problem *problem) {
+    char line[512];
+    int number = 0;
+    bool good = true;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return problem_set(problem, "%s: %s", path, strerror(errno));
+    while (good && fgets(line, sizeof line, file)) {
+        const char *words = strstr(line, "\"words\": "), *percent = strstr(line, "\"percent\": ");
+        int64_t size = words ? strtoll(words + strlen("\"words\": "), NULL, 10) : 0;
+        double value = percent ? strtod(percent + strlen("\"percent\": "), NULL) : -1;
+        number++;
+        good = size > 0 && value >= 0 && value <= 100
+                   ? add_result(curve, size, value, problem)
+                   : problem_set(problem,
+                                 "%s:%d: has no words and percent; give what \"coll-words test "
+                                 "--words K --json FILE\" wrote",
+                                 path, number);
+    }
+    if (good && ferror(file))
+        good = problem_set(problem, "%s: %s", path, strerror(errno));
+    fclose(file);
+    return good;
+}
+
+static void print_curve(const struct curve *curve, FILE *json_file) {
+    bool falls = false;
+    printf("%10s %6s %9s %9s %9s\n", "words", "runs", "mean %", "least %", "most %");
+    for (size_t i = 0; i < curve->count; i++) {
+        const struct point *point = &curve->points[i];
+        cli_json json;
+        printf("%10" PRId64 " %6zu %9.2f %9.2f %9.2f\n", point->words, point->runs, mean_of(point),
+               point->least, point->most);
+        cli_json_begin(&json, json_file);
+        cli_json_integer(&json, "words", point->words);
+        cli_json_integer(&json, "runs", (int64_t)point->runs);
+        cli_json_number(&json, "mean_percent", mean_of(point));
+        cli_json_number(&json, "least_percent", point->least);
+        cli_json_number(&json, "most_percent", point->most);
+        cli_json_end(&json);
+        for (size_t before = 0; before < i; before++) {
+            double noise = spread_of(point) > spread_of(&curve->points[before])
+                               ? spread_of(point)
+                               : spread_of(&curve->points[before]);
+            falls = falls || mean_of(point) + noise < mean_of(&curve->points[before]);
+        }
+    }
+    printf("non-decreasing within noise: %s\n", falls ? "no" : "yes");
+}
+
+/* A string in gnuplot's single quotes. */
+static void write_quoted(FILE *file, const char *text) {
+    fputc('\'', file);
+    for (; *text; text++)
+        fputs(*text == '\'' ? "''" : (char[]){*text, '\0'}, file);
+    fputc('\'', file);
+}
+
+static void write_picture(FILE *gnuplot, const struct curve *curve, const char *title) {
+    fprintf(gnuplot, "set terminal pngcairo noenhanced size 900,600 font 'DejaVu Sans,12'\n"
+                     "set title ");
+    write_quoted(gnuplot, title);
+    fprintf(gnuplot, "\nset xlabel 'words in the vocabulary'\nset ylabel 'accuracy (%%)'\n"
+                     "set logscale x 2\nset grid\nset key bottom right\nset offsets graph 0.03, "
+                     "graph 0.03, graph 0.05, "
+                     "graph 0.05\nset xtics (");
+    for (size_t i = 0; i < curve->count; i++)
+        fprintf(gnuplot, "%s%" PRId64, i ? ", " : "", curve->points[i].words);
+    fprintf(gnuplot,
+            ")\nplot '-' using 1:2 with lines linewidth 2 linecolor rgb '#1f5fa8' notitle, "
+            "'-' using 1:2:3:4 with yerrorbars linewidth 1.5 pointtype 7 linecolor rgb "
+            "'#1f5fa8' title 'mean, least and most of the runs'\n");
+    for (int part = 0; part < 2; part++) {
+        for (size_t i = 0; i < curve->count; i++)
+            fprintf(gnuplot, "%" PRId64 " %g %g %g\n", curve->points[i].words,
+                    mean_of(&curve->points[i]), curve->points[i].least, curve->points[i].most);
+        fprintf(gnuplot, "e\n");
+    }
+}
+
+static bool draw_curve(const struct curve *curve, const struct request *request,
+                       struct problem *problem) {
+    struct output output = {0};
+    if (!gnuplot_check(problem) || !output_open(&output, request->output, problem))
+        return false;
+    FILE *gnuplot = gnuplot_start(&output, problem);
+    if (gnuplot)
+        write_picture(gnuplot, curve, request->title);
+    bool good =
+        gnuplot && gnuplot_end(gnuplot, &output, problem) && output_commit(&output, problem);
+    output_discard(&output);
+    return good;
+}
+
+static bool run(const struct request *request, struct problem *problem) {
+    struct curve curve = {0};
+    struct output json = {0};
+    const file_use files[] = {
+        {FILE_WRITTEN, "--json", &request->json, 1, NULL},
+        {FILE_WRITTEN, "--output", &request->output, 1, NULL},
+        {FILE_READ, "--results", request->results.words, request->results.count, NULL}};
+    if (!files_check(files, 3, problem))
+        return false;
+    bool good =
+        request->results.count > 0 || problem_set(problem, "--results is missing; see --help");
+    for (size_t i = 0; good && i < request->results.count; i++)
+        good = read_results(&curve, request->results.words[i], problem);
+    if (good && !curve.count)
+        good = problem_set(problem, "no results in these files");
+    good = good && output_open(&json, request->json, problem);
+    if (good) {
+        print_curve(&curve, json.file);
+        good = (!request->output || draw_curve(&curve, request, problem)) &&
+               output_commit(&json, problem);
+    }
+    output_discard(&json);
+    free(curve.points);
+    return good;
+}
+
+int verb_curve(int argc, char **argv) {
+    struct request request = {.title = "Accuracy against the size of the vocabulary"};
+    struct problem problem;
+    option_row options[] = {
+        {"results", "FILE...", "what \"test --json\" wrote", OPTION_PATHS, false, &request.results,
+         0, 0},
+        {"json", "FILE", "the table as JSON, an object on each line", OPTION_TEXT, false,
+         &request.json, 0, 0},
+        {"output", "FILE.png", "the curve, drawn by gnuplot", OPTION_TEXT, false, &request.output,
+         0, 0},
+        {"title", "TEXT", "of the picture", OPTION_TEXT, false, &request.title, 0, 0},
+    };
+    options_state state =
+        options_parse(argc, argv, usage, options, sizeof options / sizeof *options, &problem);
+    bool good = state == OPTIONS_HELP || (state == OPTIONS_GOOD && run(&request, &problem));
+    free(request.results.words);
+    return good ? EXIT_SUCCESS : verb_failed(&problem);
+}

@@ -1,0 +1,139 @@
+/* coll-words features: images -> dense patches -> HOG vectors, a row of bytes each. */
+#include "config.h"
+
+#include "app/options.h"
+#include "app/output.h"
+#include "kmeans/points/npy.h"
+#include "kmeans/words/batch.h"
+#include "kmeans/words/words.h"
+
+#include <inttypes.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "Usage: coll-words features [OPTIONS] --output FILE.npy\n"
+    "\n"
+    "Describes square patches on a regular grid of every image by histograms of\n"
+    "oriented gradients, by default of 4 x 4 cells and 32 orientations: 512 bytes. The\n"
+    "rows of FILE follow image, row and column of the patches. The defaults give\n"
+    "540,000 vectors from the 60,000 images of Fashion-MNIST.\n";
+
+struct progress {
+    bool shown;
+    double begun, last;
+};
+
+/* Reads patches until the batch is full or none are left; NEXT_NONE when it stays empty. */
+static next_state batch_fill(struct batch *batch, patch_stream *stream, struct problem *problem) {
+    next_state state = NEXT_READ;
+    for (batch->count = 0; batch->count < batch->room; batch->count++) {
+        state = patches_next(stream, batch_next(batch), problem);
+        if (state != NEXT_READ)
+            break;
+    }
+    return state == NEXT_NONE && batch->count ? NEXT_READ : state;
+}
+
+static void progress_show(struct progress *progress, uint64_t vectors, const patch_stream *stream) {
+    double now = omp_get_wtime();
+    if (!progress->shown || now - progress->last < 0.2)
+        return;
+    progress->last = now;
+    fprintf(stderr, "\r%" PRIu64 " vectors from %" PRIu64 " images, %.0f a second ", vectors,
+            patches_images(stream), (double)vectors / (now - progress->begun));
+}
+
+static void progress_end(const struct progress *progress) {
+    if (progress->shown)
+        fprintf(stderr, "\r\033[K");
+}
+
+static bool write_header(FILE *file, uint64_t vectors, size_t size) {
+    char header[NPY_HEADER_SIZE];
+    npy_format_header(NPY_UINT8, 2, vectors, size, header);
+    return fwrite(header, sizeof header, 1, file) == 1;
+}
+
+/* Writes header and vectors; the header first without and then with the number that it counts. */
+static bool write_features(const struct output *output, patch_stream *stream, struct batch *batch,
+                           int threads, uint64_t *vectors, struct problem *problem) {
+    struct progress progress = {isatty(STDERR_FILENO), omp_get_wtime(), 0};
+    size_t size = hog_size(batch->shape);
+    next_state state;
+    *vectors = 0;
+    /* Not a pipe: the header is written once more. */
+    if (fseeko(output->file, 0, SEEK_SET) || !write_header(output->file, 0, size))
+        return output_failed(output, problem);
+    while ((state = batch_fill(batch, stream, problem)) == NEXT_READ) {
+        batch_describe(batch, threads);
+        if (fwrite(batch->features, size, batch->count, output->file) != batch->count) {
+            output_failed(output, problem);
+            state = NEXT_FAILED;
+            break;
+        }
+        *vectors += batch->count;
+        progress_show(&progress, *vectors, stream);
+    }
+    progress_end(&progress);
+    if (state == NEXT_FAILED)
+        return false;
+    if (!*vectors)
+        return problem_set(problem, "no images to describe");
+    if (fseeko(output->file, 0, SEEK_SET) || !write_header(output->file, *vectors, size))
+        return output_failed(output, problem);
+    return true;
+}
+
+static bool run(const patch_choice *choice, hog_shape shape, int threads, const char *path,
+                struct problem *problem) {
+    struct batch batch = {0};
+    struct output output = {0};
+    uint64_t vectors;
+    bool good = false;
+    double begun = omp_get_wtime();
+    const file_use files[] = {{FILE_WRITTEN, "--output", &path, 1, NULL}, patches_files(choice)};
+    if (!files_check(files, 2, problem))
+        return false;
+    patch_stream *stream = patches_open(choice, problem);
+    if (!stream || !batch_begin(&batch, shape, choice->patch, problem) ||
+        !output_open(&output, path, problem))
+        goto release;
+    good = write_features(&output, stream, &batch, threads, &vectors, problem) &&
+           output_commit(&output, problem);
+    if (good)
+        printf("%s: %" PRIu64 " vectors of %zu bytes from %" PRIu64 " images, patches of %" PRIu64
+               " pixels every %" PRIu64 ", in %.1f s\n",
+               path, vectors, hog_size(shape), patches_images(stream) - patches_bad(stream),
+               choice->patch, choice->stride, omp_get_wtime() - begun);
+    if (good && patches_bad(stream))
+        printf("%" PRIu64 " images left out\n", patches_bad(stream));
+release:
+    output_discard(&output);
+    batch_end(&batch);
+    patches_close(stream);
+    return good;
+}
+
+int verb_features(int argc, char **argv) {
+    enum { OWN = PATCH_OPTIONS + HOG_OPTIONS, OPTIONS = OWN + 2, THREADS_MOST = 1024 };
+    patch_choice choice;
+    hog_shape shape;
+    uint64_t threads = (uint64_t)omp_get_max_threads();
+    const char *path = NULL;
+    struct problem problem;
+    option_row options[OPTIONS] = {
+        [OWN] = {"threads", "T", "OpenMP threads", OPTION_INTEGER, false, &threads, 1,
+                 THREADS_MOST},
+        {"output", "FILE.npy", "the vectors, uint8, a row each", OPTION_TEXT, true, &path, 0, 0},
+    };
+    options_of_patches(&choice, options);
+    options_of_hog(&shape, options + PATCH_OPTIONS);
+    options_state state = options_parse(argc, argv, usage, options, OPTIONS, &problem);
+    bool good = state == OPTIONS_HELP ||
+                (state == OPTIONS_GOOD && options_check_hog(shape, choice.patch, &problem) &&
+                 run(&choice, shape, (int)threads, path, &problem));
+    free(choice.paths.words);
+    return good ? EXIT_SUCCESS : verb_failed(&problem);
+}

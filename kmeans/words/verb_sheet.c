@@ -1,0 +1,147 @@
+/* coll-words sheet: draws the most used visual words as the patches nearest to their centroids. */
+#include "config.h"
+
+#include "app/options.h"
+#include "app/output.h"
+#include "kmeans/words/canvas.h"
+#include "kmeans/words/exemplars.h"
+#include "kmeans/words/words.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char usage[] =
+    "Usage: coll-words sheet [OPTIONS] --features FILE.npy --centroids FILE.npy\n"
+    "                        --assign FILE.npy --output FILE.png\n"
+    "\n"
+    "Draws the most used visual words: how many patches each has, and those nearest to\n"
+    "its centroid, nearest first. Words go down the columns. Give --images, --limit,\n"
+    "--patch and --stride as for the features.\n";
+
+struct request {
+    const char *features, *centroids, *assign, *output;
+    uint64_t words, per_word;
+    patch_choice choice;
+};
+
+/* The sheet's geometry, in pixels. */
+struct layout {
+    size_t scale, tile;           /* of a patch: pixels a pixel, and pixels a side */
+    size_t label;                 /* width of the numbers */
+    size_t word_width, row_pitch; /* of one word */
+    size_t rows, columns;
+    size_t width, height;
+};
+
+enum {
+    TILE = 40, /* roughly a patch's side */
+    TILE_GAP = 2,
+    WORD_GAP = 10,
+    COLUMN_GAP = 36,
+    LABEL_GAP = 8,
+    MARGIN = 36,
+    TEXT_SCALE = 2,
+    BACKGROUND = 246,
+    FRAME = 214,
+    INK = 96
+};
+
+/* As many columns as make the sheet at least as wide as high. */
+static struct layout lay_out(const struct exemplars *words, size_t per_word, size_t patch) {
+    struct layout layout = {.scale = patch < TILE ? TILE / patch : 1};
+    layout.tile = patch * layout.scale + 2; /* with a frame of one pixel */
+    layout.label =
+        canvas_digits(words->words[0].uses) * CANVAS_DIGIT_WIDTH * TEXT_SCALE + LABEL_GAP;
+    layout.word_width = layout.label + per_word * (layout.tile + TILE_GAP) - TILE_GAP;
+    layout.row_pitch = layout.tile + WORD_GAP;
+    do {
+        layout.columns++;
+        layout.rows = (words->count + layout.columns - 1) / layout.columns;
+        layout.width = 2 * MARGIN + layout.columns * (layout.word_width + COLUMN_GAP) - COLUMN_GAP;
+        layout.height = 2 * MARGIN + layout.rows * layout.row_pitch - WORD_GAP;
+    } while (layout.width < layout.height && layout.columns < words->count);
+    return layout;
+}
+
+static void draw_word(struct canvas *canvas, const struct layout *layout, const struct word *word,
+                      size_t patch, size_t x, size_t y) {
+    size_t text_height = CANVAS_DIGIT_HEIGHT * TEXT_SCALE;
+    canvas_number(canvas, x + layout->label - LABEL_GAP, y + (layout->tile - text_height) / 2,
+                  word->uses, TEXT_SCALE, INK);
+    x += layout->label;
+    for (size_t i = 0; i < word->found; i++, x += layout->tile + TILE_GAP) {
+        canvas_fill(canvas, x, y, layout->tile, layout->tile, FRAME);
+        canvas_patch(canvas, x + 1, y + 1, word->patches + i * patch * patch, patch, layout->scale);
+    }
+}
+
+static void draw(struct canvas *canvas, const struct layout *layout,
+                 const struct exemplars *words) {
+    for (size_t i = 0; i < words->count; i++) {
+        size_t x = MARGIN + i / layout->rows * (layout->word_width + COLUMN_GAP);
+        size_t y = MARGIN + i % layout->rows * layout->row_pitch;
+        draw_word(canvas, layout, &words->words[i], words->patch, x, y);
+    }
+}
+
+static bool write_canvas(const struct canvas *canvas, const char *path, struct problem *problem) {
+    struct output output = {0};
+    bool good = output_open(&output, path, problem) && canvas_write(canvas, &output, problem) &&
+                output_commit(&output, problem);
+    output_discard(&output);
+    return good;
+}
+
+static bool run(const struct request *request, struct problem *problem) {
+    struct exemplars words = {0};
+    struct canvas canvas = {0};
+    struct layout layout;
+    bool good = false;
+    const file_use files[] = {{FILE_WRITTEN, "--output", &request->output, 1, NULL},
+                              {FILE_READ, "--features", &request->features, 1, NULL},
+                              {FILE_READ, "--centroids", &request->centroids, 1, NULL},
+                              {FILE_READ, "--assign", &request->assign, 1, NULL},
+                              patches_files(&request->choice)};
+    if (!files_check(files, sizeof files / sizeof *files, problem))
+        return false;
+    if (!exemplars_open(&words, request->features, request->centroids, request->assign, problem) ||
+        !exemplars_rank(&words, request->words, problem))
+        goto release;
+    /* The canvas comes first: its bound also bounds the memory of the patches on it. */
+    layout = lay_out(&words, request->per_word, request->choice.patch);
+    if (!canvas_begin(&canvas, layout.width, layout.height, BACKGROUND, problem) ||
+        !exemplars_find(&words, request->per_word, &request->choice, problem))
+        goto release;
+    draw(&canvas, &layout, &words);
+    good = write_canvas(&canvas, request->output, problem);
+    if (good)
+        printf("%s: the %zu most used of %" PRIu64 " words, %zu x %zu pixels\n", request->output,
+               words.count, words.centroids.header.shape[0], layout.width, layout.height);
+release:
+    free(canvas.pixels);
+    exemplars_close(&words);
+    return good;
+}
+
+int verb_sheet(int argc, char **argv) {
+    enum { OPTIONS = PATCH_OPTIONS + 6, WORDS_MOST = 1000000, PER_WORD_MOST = 1000 };
+    struct request request = {.words = 200, .per_word = 12};
+    struct problem problem;
+    option_row options[OPTIONS] = {
+        [PATCH_OPTIONS] = {"features", "FILE.npy", "the vectors that were clustered", OPTION_TEXT,
+                           true, &request.features, 0, 0},
+        {"centroids", "FILE.npy", "the words, uint8", OPTION_TEXT, true, &request.centroids, 0, 0},
+        {"assign", "FILE.npy", "the word of each vector, int32", OPTION_TEXT, true, &request.assign,
+         0, 0},
+        {"words", "W", "draw the W most used words", OPTION_INTEGER, false, &request.words, 1,
+         WORDS_MOST},
+        {"per-word", "M", "draw M patches of each", OPTION_INTEGER, false, &request.per_word, 1,
+         PER_WORD_MOST},
+        {"output", "FILE.png", "the sheet", OPTION_TEXT, true, &request.output, 0, 0},
+    };
+    options_of_patches(&request.choice, options);
+    options_state state = options_parse(argc, argv, usage, options, OPTIONS, &problem);
+    bool good = state == OPTIONS_HELP || (state == OPTIONS_GOOD && run(&request, &problem));
+    free(request.choice.paths.words);
+    return good ? EXIT_SUCCESS : verb_failed(&problem);
+}

@@ -1,0 +1,94 @@
+/* coll-words test: histograms and an SVM -> accuracy. */
+#include "config.h"
+
+#include "app/cli.h"
+#include "app/files.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "kmeans/words/svm.h"
+#include "kmeans/words/words.h"
+
+#include <stdlib.h>
+
+static const char usage[] =
+    "Usage: coll-words test [OPTIONS] --input FILE --model FILE\n"
+    "\n"
+    "Classifies histograms that were not trained on, and tells how many come out right, of\n"
+    "each class and of all.\n";
+
+struct request {
+    const char *input, *model, *json;
+    uint64_t words, seed;
+};
+
+static void print_result(const svm_result *result) {
+    printf("%12s %10s %10s %9s\n", "class", "rows", "correct", "percent");
+    for (size_t i = 0; i < result->count; i++) {
+        const svm_class *found = &result->classes[i];
+        bool unknown = i + 1 == result->count;
+        if (!found->rows)
+            continue;
+        if (unknown)
+            printf("%12s", "unknown");
+        else
+            printf("%12d", found->label);
+        printf(" %10zu %10zu %9.2f\n", found->rows, found->correct,
+               100 * (double)found->correct / (double)found->rows);
+    }
+    printf("accuracy: %zu of %zu, %.2f%%\n", result->correct, result->rows,
+           100 * (double)result->correct / (double)result->rows);
+}
+
+static bool write_json(const struct request *request, const svm_result *result,
+                       struct problem *problem) {
+    struct output output = {0};
+    cli_json json;
+    if (!output_open(&output, request->json, problem))
+        return false;
+    cli_json_begin(&json, output.file);
+    cli_json_integer(&json, "words", (int64_t)request->words);
+    cli_json_integer(&json, "seed", (int64_t)request->seed);
+    cli_json_integer(&json, "rows", (int64_t)result->rows);
+    cli_json_integer(&json, "correct", (int64_t)result->correct);
+    cli_json_number(&json, "percent", 100 * (double)result->correct / (double)result->rows);
+    cli_json_end(&json);
+    bool good = output_commit(&output, problem);
+    output_discard(&output);
+    return good;
+}
+
+static bool run(const struct request *request, struct problem *problem) {
+    svm_result result = {0};
+    const file_use files[] = {{FILE_WRITTEN, "--json", &request->json, 1, NULL},
+                              {FILE_READ, "--input", &request->input, 1, NULL},
+                              {FILE_READ, "--model", &request->model, 1, NULL}};
+    if (!files_check(files, 3, problem))
+        return false;
+    svm_rows *rows = svm_read(request->input, problem);
+    bool good = rows && svm_test(rows, request->model, &result, problem) &&
+                (!request->json || write_json(request, &result, problem));
+    if (good)
+        print_result(&result);
+    free(result.classes);
+    svm_free(rows);
+    return good;
+}
+
+int verb_test(int argc, char **argv) {
+    struct request request = {0};
+    struct problem problem;
+    option_row options[] = {
+        {"input", "FILE", "the histograms, LIBSVM's text", OPTION_TEXT, true, &request.input, 0, 0},
+        {"model", "FILE", "the trained SVM", OPTION_TEXT, true, &request.model, 0, 0},
+        {"json", "FILE", "write the accuracy here, as \"curve\" reads it", OPTION_TEXT, false,
+         &request.json, 0, 0},
+        {"words", "K", "how many words the histograms count, for the JSON", OPTION_INTEGER, false,
+         &request.words, 0, INT32_MAX},
+        {"seed", "S", "what they were clustered with, for the JSON", OPTION_INTEGER, false,
+         &request.seed, 0, INT64_MAX},
+    };
+    options_state state =
+        options_parse(argc, argv, usage, options, sizeof options / sizeof *options, &problem);
+    bool good = state == OPTIONS_HELP || (state == OPTIONS_GOOD && run(&request, &problem));
+    return good ? EXIT_SUCCESS : verb_failed(&problem);
+}

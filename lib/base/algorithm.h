@@ -1,0 +1,55 @@
+/*
+ * What all algorithms of all operations have in common: a name, parameters, where they apply and
+ * what they cost. The tables of lib/<operation>/ hold them; the chooser, the tests and the tools
+ * walk the tables.
+ */
+#ifndef COLL_LIB_BASE_ALGORITHM_H
+#define COLL_LIB_BASE_ALGORITHM_H
+
+#include "lib/cost/profile.h"
+#include "lib/place/topo.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { COLL_PARAMS_MAX = 6 };
+
+/* A parameter that the user may set, "chunk=32K". Sizes are in bytes. */
+typedef struct coll_param {
+    const char *name;
+    const char *help;
+    uint64_t fallback; /* the value without the user's word */
+    uint64_t lowest, highest;
+} coll_param;
+
+/* The values of an algorithm's parameters, in the order of its params. */
+typedef struct coll_values {
+    uint64_t at[COLL_PARAMS_MAX];
+} coll_values;
+
+/* The size of a call whose ranks bring different amounts: none of them knows it all. */
+#define COLL_BYTES_UNKNOWN SIZE_MAX
+
+/* A call as all its ranks know it: the only ground on which an algorithm may be chosen. */
+typedef struct coll_shape {
+    const char *operation;
+    size_t bytes; /* per rank, or COLL_BYTES_UNKNOWN */
+    int root;
+    const coll_topo *topo;
+} coll_shape;
+
+typedef struct coll_algorithm {
+    const char *name;
+    const char *summary;                        /* one line */
+    const coll_param *params;                   /* ended by one whose name is NULL */
+    bool (*applicable)(const coll_shape *call); /* NULL: always */
+    size_t best_up_to; /* of a table's first: bytes up to which, in one site, no other is chosen */
+    bool sizeless;     /* chosen where sizes differ and the root alone knows them */
+    bool rival;        /* here to be compared with: runs when the user names it, is never chosen */
+    /* Seconds from the common start to the last rank's end. */
+    double (*predict)(const coll_shape *call, const coll_profile *profile,
+                      const coll_values *values);
+} coll_algorithm;
+
+#endif

@@ -1,0 +1,119 @@
+#include "config.h"
+
+#include "lib/base/data.h"
+
+#include "lib/base/error.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* The bytes of COUNT elements of SIZE. */
+static int multiply(MPI_Count count, MPI_Count size, size_t *bytes) {
+    ptrdiff_t product;
+    if (__builtin_mul_overflow(count, size, &product))
+        return coll_error(MPI_ERR_COUNT,
+                          "%lld elements of %lld bytes are more than any memory holds",
+                          (long long)count, (long long)size);
+    *bytes = (size_t)product;
+    return MPI_SUCCESS;
+}
+
+/* The common case without building a map: a predefined type without gaps. */
+static int plain(MPI_Datatype type, MPI_Count *size, bool *is_plain) {
+    int integers, addresses, types, combiner;
+    int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    if (code != MPI_SUCCESS)
+        return code;
+    *is_plain = false;
+    if (combiner != MPI_COMBINER_NAMED)
+        return MPI_SUCCESS;
+    MPI_Count lower, extent;
+    code = PMPI_Type_size_x(type, size);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Type_get_extent_x(type, &lower, &extent);
+    if (code == MPI_SUCCESS)
+        *is_plain = lower == 0 && extent == *size && *size > 0;
+    return code;
+}
+
+int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype type) {
+    memset(data, 0, sizeof *data);
+    MPI_Count size;
+    bool is_plain;
+    int code = plain(type, &size, &is_plain);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (is_plain && !buffer && count > 0)
+        return coll_error(MPI_ERR_BUFFER, "%lld elements at a null address", (long long)count);
+    if (is_plain) {
+        data->plain_bytes = size;
+        data->base = buffer;
+        return multiply(count, size, &data->bytes);
+    }
+
+    code = coll_typemap_create(type, &data->map);
+    if (code == MPI_SUCCESS)
+        code = multiply(count, coll_typemap_size(data->map), &data->bytes);
+    if (code != MPI_SUCCESS)
+        return code;
+    MPI_Aint offset;
+    if (coll_typemap_contiguous(data->map, count, &offset)) {
+        data->base = (char *)((intptr_t)buffer + offset);
+        coll_typemap_free(&data->map);
+        return MPI_SUCCESS;
+    }
+    data->buffer = buffer;
+    data->count = count;
+    return MPI_SUCCESS;
+}
+
+void coll_data_close(coll_data *data) {
+    coll_typemap_free(&data->map);
+}
+
+coll_data coll_data_shifted(const coll_data *data, MPI_Aint offset, MPI_Count count, size_t bytes) {
+    coll_data shifted = *data;
+    shifted.bytes = bytes;
+    shifted.count = count;
+    if (data->map)
+        shifted.buffer = (char *)((intptr_t)data->buffer + offset);
+    else
+        shifted.base = (char *)((intptr_t)data->base + offset);
+    return shifted;
+}
+
+void coll_data_write(const coll_data *data, size_t from, size_t length, const void *bytes) {
+    if (data->map)
+        coll_data_store(data, from, length, bytes);
+    else
+        memcpy(data->base + from, bytes, length);
+}
+
+void coll_data_copy(const coll_data *into, const coll_data *from) {
+    char segment[16 << 10];
+    size_t piece = coll_data_in_place(from) ? from->bytes : sizeof segment;
+    for (size_t at = 0; at < from->bytes; at += piece) {
+        size_t length = from->bytes - at < piece ? from->bytes - at : piece;
+        coll_data_write(into, at, length, coll_data_read(from, at, length, segment));
+    }
+}
+
+bool coll_data_in_place(const coll_data *data) {
+    return !data->map;
+}
+
+void *coll_data_read(const coll_data *data, size_t from, size_t length, void *segment) {
+    if (!data->map)
+        return data->base + from;
+    coll_typemap_pack(data->map, data->buffer, data->count, from, length, segment);
+    return segment;
+}
+
+void *coll_data_target(const coll_data *data, size_t from, void *segment) {
+    return data->map ? segment : data->base + from;
+}
+
+void coll_data_store(const coll_data *data, size_t from, size_t length, const void *segment) {
+    if (data->map)
+        coll_typemap_unpack(data->map, data->buffer, data->count, from, length, segment);
+}

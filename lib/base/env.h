@@ -1,0 +1,29 @@
+/* The settings that the environment holds. This is the one list of them. */
+#ifndef COLL_LIB_BASE_ENV_H
+#define COLL_LIB_BASE_ENV_H
+
+#include "coll.h"
+
+#include <stdbool.h>
+
+/* Every environment variable that libcoll and its programs read, ended by a NULL name. */
+extern const COLL_Setting coll_settings[];
+
+/* The value of the setting NAME, or NULL when it is unset or empty. */
+const char *coll_env(const char *name);
+
+/*
+ * Checks that every COLL_... variable of the environment is in the list: a misspelt setting that is
+ * silently ignored costs its user hours. Returns MPI_SUCCESS or MPI_ERR_ARG with a text that names
+ * the variable. Names that begin with COLL_TEST_ belong to the test suite and are passed over; of
+ * one that was retired a line on stderr says so, once.
+ */
+int coll_env_check(void);
+
+/* Reads NAME as seconds, 0 when unset. MPI_ERR_ARG unless it is a number from 0 to 1e9. */
+int coll_env_seconds(const char *name, double *seconds);
+
+/* Reads NAME as a switch, false when unset. MPI_ERR_ARG unless it is 0 or 1. */
+int coll_env_switch(const char *name, bool *on);
+
+#endif

@@ -1,0 +1,101 @@
+#include "config.h"
+
+#include "lib/base/error.h"
+
+#include "lib/base/plain.h"
+#include "lib/base/spare.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#ifdef HAVE_MPI_ADD_ERROR_CODE
+/*
+ * MPI's codes can't be given back, so each thread has one for a class and replaces its text. The
+ * codes of a thread that has ended go to the next one that needs any.
+ */
+enum { CLASSES = 128 };
+typedef struct codes {
+    int of_class[CLASSES]; /* 0: not made yet */
+    struct codes *next;
+} codes;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static codes *unused;
+static pthread_key_t owner;
+static bool owner_made;
+
+static void give_back(void *thread_codes) {
+    codes *given = thread_codes;
+    pthread_mutex_lock(&lock);
+    given->next = unused;
+    unused = given;
+    pthread_mutex_unlock(&lock);
+}
+
+static void make_owner(void) {
+    owner_made = pthread_key_create(&owner, give_back) == 0;
+}
+
+/* This thread's codes, or NULL. */
+static codes *own_codes(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_owner);
+    if (!owner_made)
+        return NULL;
+    codes *mine = pthread_getspecific(owner);
+    if (mine)
+        return mine;
+    pthread_mutex_lock(&lock);
+    mine = unused;
+    unused = mine ? mine->next : NULL;
+    pthread_mutex_unlock(&lock);
+    if (!mine)
+        mine = coll_spare_calloc(1, sizeof *mine);
+    if (mine && pthread_setspecific(owner, mine) != 0) {
+        give_back(mine);
+        mine = NULL;
+    }
+    return mine;
+}
+
+static int code_of_class(int error_class) {
+    codes *mine = error_class >= 0 && error_class < CLASSES ? own_codes() : NULL;
+    if (!mine)
+        return error_class;
+    int *code = &mine->of_class[error_class];
+    pthread_mutex_lock(&lock);
+    if (!*code && MPI_Add_error_code(error_class, code) != MPI_SUCCESS)
+        *code = 0;
+    pthread_mutex_unlock(&lock);
+    return *code ? *code : error_class;
+}
+#else
+static int code_of_class(int error_class) {
+    return error_class;
+}
+#endif
+
+int coll_error(int error_class, const char *format, ...) {
+    char text[MPI_MAX_ERROR_STRING];
+    va_list arguments;
+    va_start(arguments, format);
+    locale_t before = coll_plain_begin();
+    vsnprintf(text, sizeof text, format, arguments);
+    coll_plain_end(before);
+    va_end(arguments);
+
+    int code = code_of_class(error_class);
+#ifdef HAVE_MPI_ADD_ERROR_CODE
+    if (code != error_class)
+        MPI_Add_error_string(code, text);
+#endif
+    return code;
+}
+
+int coll_raise(MPI_Comm comm, int code) {
+    if (code != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(comm, code);
+    return code;
+}

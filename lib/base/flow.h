@@ -1,0 +1,40 @@
+/*
+ * Streams of bytes between this rank and a peer, in pieces of bounded size with a bounded number in
+ * flight. What most algorithms are made of.
+ */
+#ifndef COLL_LIB_BASE_FLOW_H
+#define COLL_LIB_BASE_FLOW_H
+
+#include "lib/base/comm.h"
+#include "lib/base/data.h"
+
+#include <stdbool.h>
+
+typedef struct coll_flow {
+    bool sending; /* else receiving */
+    int peer;
+    size_t from, length; /* the bytes of the data that move */
+} coll_flow;
+
+/* So many pieces of so many bytes are in flight at a time. */
+enum { COLL_FLOW_WINDOW = 4, COLL_FLOW_PIECE = 1 << 20 };
+
+/* The room (coll_comm_room) for FLOWS flows side by side of at most LONGEST bytes each. */
+size_t coll_flow_room_bytes(size_t longest, int flows);
+
+/* Sees to that room before the flows of an operation; as coll_comm_room. */
+int coll_flow_room(coll_comm *comm, size_t longest, int flows);
+
+/*
+ * One flow of DATA. Both ends must name the same length, and room must have been seen to. Returns
+ * when all bytes have left or arrived.
+ */
+int coll_flow_send(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,
+                   int peer);
+int coll_flow_receive(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,
+                      int peer);
+/* Sends one range and receives another at the same time. */
+int coll_flow_exchange(coll_comm *comm, int tag, const coll_data *data, const coll_flow *outgoing,
+                       const coll_flow *incoming);
+
+#endif

@@ -1,0 +1,44 @@
+#include "config.h"
+
+#include "lib/base/plain.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static locale_t plain;
+
+static void make_plain(void) {
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* Without memory for it, uselocale(0) below leaves everything as it is. */
+locale_t coll_plain_begin(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_plain);
+    return uselocale(plain);
+}
+
+void coll_plain_end(locale_t before) {
+    uselocale(before);
+}
+
+bool coll_plain_number(const char *text, double *value) {
+    if (!*text || strspn(text, "0123456789.eE+-") != strlen(text))
+        return false;
+    char *end;
+    locale_t before = coll_plain_begin();
+    *value = strtod(text, &end);
+    coll_plain_end(before);
+    return end != text && !*end;
+}
+
+void coll_plain_print(FILE *stream, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    locale_t before = coll_plain_begin();
+    vfprintf(stream, format, arguments);
+    coll_plain_end(before);
+    va_end(arguments);
+}

@@ -1,0 +1,256 @@
+#include "config.h"
+
+#include "lib/base/run.h"
+
+#include "lib/base/spare.h"
+
+#include <string.h>
+
+typedef coll_distance distance;
+typedef coll_run run;
+typedef coll_run_list list;
+
+size_t coll_run_size(const run *r) {
+    return r->count * r->bytes;
+}
+
+run coll_run_repeated(const run *inner, size_t count, distance stride) {
+    if (count == 0 || inner->count == 0)
+        return (run){0};
+    if (count == 1)
+        return *inner;
+
+    run outer = *inner;
+    if (inner->count == 1) {
+        outer.count = count;
+        outer.stride = stride;
+    } else if (stride == inner->count * inner->stride) {
+        outer.count = inner->count * count;
+    } else {
+        outer = (run){.stride = stride,
+                      .count = count,
+                      .bytes = coll_run_size(inner),
+                      .parts = inner,
+                      .part_count = 1};
+    }
+    if (!outer.parts && outer.stride == outer.bytes) {
+        outer.bytes *= outer.count;
+        outer.count = 1;
+    }
+    return outer;
+}
+
+bool coll_run_too_large(const run *item, size_t count) {
+    return coll_run_size(item) > 0 && count > (size_t)PTRDIFF_MAX / coll_run_size(item);
+}
+
+list *coll_run_list_new(size_t capacity) {
+    if (capacity > (SIZE_MAX - sizeof(list)) / sizeof(run))
+        return NULL;
+    list *l = coll_spare_alloc(sizeof *l + capacity * sizeof(run));
+    if (l)
+        l->length = 0;
+    return l;
+}
+
+/* Extends LAST by NEXT where both together are one run. */
+static bool merge(run *last, const run *next) {
+    bool both_single = last->count == 1 && next->count == 1;
+    if (both_single && !last->parts && !next->parts && last->at + last->bytes == next->at) {
+        last->bytes += next->bytes;
+        return true;
+    }
+    if (last->parts != next->parts || last->bytes != next->bytes)
+        return false;
+    distance step = next->at - (last->at + (last->count - 1) * last->stride);
+    if ((last->count > 1 && last->stride != step) || (next->count > 1 && next->stride != step))
+        return false;
+    last->count += next->count;
+    last->stride = step;
+    return true;
+}
+
+void coll_run_list_append(list *l, run next) {
+    if (next.count == 0)
+        return;
+    if (l->length > 0) {
+        run *last = &l->runs[l->length - 1];
+        if (merge(last, &next))
+            return;
+        next.before = last->before + coll_run_size(last);
+    } else {
+        next.before = 0;
+    }
+    l->runs[l->length++] = next;
+}
+
+/* Gives L to OWNER, cut to what it holds. */
+static const run *list_keep(list **owner, list *l) {
+    l = coll_spare_shrink(l, sizeof *l + l->length * sizeof(run));
+    l->next = *owner;
+    *owner = l;
+    return l->runs;
+}
+
+run coll_run_list_finish(list **owner, list *l) {
+    if (l->length < 2) {
+        run only = l->length ? l->runs[0] : (run){0};
+        coll_spare_free(l);
+        return only;
+    }
+    const run *last = &l->runs[l->length - 1];
+    run all = {.count = 1, .bytes = last->before + coll_run_size(last), .part_count = l->length};
+    all.parts = list_keep(owner, l);
+    return all;
+}
+
+const run *coll_run_keep(list **owner, const run *item, run *spare) {
+    if (item->count <= 1) {
+        *spare = *item;
+        return spare;
+    }
+    list *l = coll_run_list_new(1);
+    if (!l)
+        return NULL;
+    coll_run_list_append(l, *item);
+    return list_keep(owner, l);
+}
+
+void coll_run_lists_free(list **owner) {
+    while (*owner) {
+        list *next = (*owner)->next;
+        coll_spare_free(*owner);
+        *owner = next;
+    }
+}
+
+/* --- Moving bytes --- */
+
+/* The contiguous side of a copy: where its next byte goes or comes from. */
+typedef struct stream {
+    distance packed;
+    bool packing;
+} stream;
+
+/* Copies COUNT blocks of BYTES, which are TO_STRIDE and FROM_STRIDE apart. */
+static inline void copy_blocks(distance to, distance to_stride, distance from, distance from_stride,
+                               size_t bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        memcpy((char *)(to + i * to_stride), (const char *)(from + i * from_stride), bytes);
+}
+
+/* copy_blocks, compiled once more for every common small size, where calling memcpy would cost. */
+static void copy(distance to, distance to_stride, distance from, distance from_stride, size_t bytes,
+                 size_t count) {
+    switch (bytes) {
+    case 1:
+        copy_blocks(to, to_stride, from, from_stride, 1, count);
+        break;
+    case 2:
+        copy_blocks(to, to_stride, from, from_stride, 2, count);
+        break;
+    case 4:
+        copy_blocks(to, to_stride, from, from_stride, 4, count);
+        break;
+    case 8:
+        copy_blocks(to, to_stride, from, from_stride, 8, count);
+        break;
+    case 12:
+        copy_blocks(to, to_stride, from, from_stride, 12, count);
+        break;
+    case 16:
+        copy_blocks(to, to_stride, from, from_stride, 16, count);
+        break;
+    case 24:
+        copy_blocks(to, to_stride, from, from_stride, 24, count);
+        break;
+    default:
+        copy_blocks(to, to_stride, from, from_stride, bytes, count);
+    }
+}
+
+static void move_blocks(stream *s, distance at, distance stride, size_t bytes, size_t count) {
+    if (s->packing)
+        copy(s->packed, bytes, at, stride, bytes, count);
+    else
+        copy(at, stride, s->packed, bytes, bytes, count);
+    s->packed += bytes * count;
+}
+
+/* Moves COUNT whole items of R, the first of which is at AT. */
+static void move_items(stream *s, const run *r, distance at, size_t count) {
+    if (!r->parts) {
+        move_blocks(s, at, r->stride, r->bytes, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++, at += r->stride)
+        for (size_t p = 0; p < r->part_count; p++)
+            move_items(s, &r->parts[p], at + r->parts[p].at, r->parts[p].count);
+}
+
+/* The part of R's item that holds data byte FROM. */
+static const run *find_part(const run *r, size_t from) {
+    size_t low = 0, high = r->part_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (r->parts[middle].before <= from)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &r->parts[low];
+}
+
+static void move_range(stream *s, const run *r, distance start, size_t from, size_t length);
+
+/* Moves data bytes [FROM, FROM + LENGTH) of the one item of R that is at AT. */
+static void move_within(stream *s, const run *r, distance at, size_t from, size_t length) {
+    if (length == 0)
+        return;
+    if (!r->parts) {
+        move_blocks(s, at + from, 0, length, 1);
+        return;
+    }
+    const run *part = find_part(r, from);
+    from -= part->before;
+    for (; length > 0; part++) {
+        size_t left = coll_run_size(part) - from;
+        size_t now = left < length ? left : length;
+        move_range(s, part, at, from, now);
+        length -= now;
+        from = 0;
+    }
+}
+
+/* Moves data bytes [FROM, FROM + LENGTH) of R, whose enclosing item is at START. */
+static void move_range(stream *s, const run *r, distance start, size_t from, size_t length) {
+    distance at = start + r->at;
+    if (from == 0 && length == coll_run_size(r)) {
+        move_items(s, r, at, r->count);
+        return;
+    }
+    at += from / r->bytes * r->stride;
+    size_t skip = from % r->bytes;
+    if (skip > 0) {
+        size_t left = r->bytes - skip;
+        size_t now = left < length ? left : length;
+        move_within(s, r, at, skip, now);
+        length -= now;
+        at += r->stride;
+    }
+    size_t whole = length / r->bytes;
+    move_items(s, r, at, whole);
+    move_within(s, r, at + whole * r->stride, 0, length % r->bytes);
+}
+
+void coll_run_pack(const run *r, const void *buffer, size_t from, size_t length, void *packed) {
+    stream s = {.packed = (distance)packed, .packing = true};
+    if (length > 0)
+        move_range(&s, r, (distance)buffer, from, length);
+}
+
+void coll_run_unpack(const run *r, void *buffer, size_t from, size_t length, const void *packed) {
+    stream s = {.packed = (distance)packed, .packing = false};
+    if (length > 0)
+        move_range(&s, r, (distance)buffer, from, length);
+}

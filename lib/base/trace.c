@@ -1,0 +1,27 @@
+#include "config.h"
+
+#include "lib/base/trace.h"
+
+#include "lib/base/plain.h"
+
+#include <stdio.h>
+
+void coll_trace(const coll_comm *comm, const char *operation, size_t bytes,
+                const coll_choice *choice, double seconds) {
+    if (!comm->trace)
+        return;
+    char algorithm[COLL_SPEC_MAX];
+    coll_spec_print(choice->algorithm, &choice->values, algorithm, sizeof algorithm);
+    coll_plain_print(
+        stderr,
+        "coll: %s bytes=%zu ranks=%d nodes=%d choice=%s why=\"%s\" predicted=%.3g seconds=%.6f\n",
+        operation, bytes, comm->ranks, comm->topo.nodes, algorithm, choice->why, choice->predicted,
+        seconds);
+}
+
+void coll_trace_topology(const coll_comm *comm) {
+    const coll_topo *topo = &comm->topo;
+    if (comm->trace)
+        fprintf(stderr, "coll: topology ranks=%d nodes=%d racks=%d sites=%d why=\"%s\"\n",
+                comm->ranks, topo->nodes, topo->racks, topo->sites, topo->origin);
+}

@@ -1,0 +1,18 @@
+/* What COLL_TRACE prints: one line a call, by rank 0 of the communicator. */
+#ifndef COLL_LIB_BASE_TRACE_H
+#define COLL_LIB_BASE_TRACE_H
+
+#include "lib/base/comm.h"
+#include "lib/operation/select.h"
+
+#include <stddef.h>
+
+/* Prints to stderr, where COMM traces: operation, bytes, ranks, choice, why, seconds. */
+void coll_trace(const coll_comm *comm, const char *operation, size_t bytes,
+                const coll_choice *choice, double seconds);
+
+/* Prints to stderr, where COMM traces: how many nodes, racks and sites there are, and who says so.
+ */
+void coll_trace_topology(const coll_comm *comm);
+
+#endif

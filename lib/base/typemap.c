@@ -1,0 +1,415 @@
+/*
+ * A datatype becomes runs (lib/base/run.h): every MPI constructor is a repetition, a list or both.
+ */
+#include "config.h"
+
+#include "lib/base/typemap.h"
+
+#include "lib/base/run.h"
+#include "lib/base/spare.h"
+
+#include <stdint.h>
+
+typedef coll_distance distance;
+typedef coll_run run;
+typedef coll_run_list list;
+
+struct coll_typemap {
+    run element;
+    MPI_Aint extent;
+    list *lists; /* what element points into */
+};
+
+/* Makes SHAPE COUNT copies of itself, STRIDE apart. */
+static int repeat(coll_typemap *map, run *shape, size_t count, distance stride) {
+    if (coll_run_too_large(shape, count))
+        return MPI_ERR_TYPE;
+    run spare;
+    const run *item = coll_run_keep(&map->lists, shape, &spare);
+    if (!item)
+        return MPI_ERR_NO_MEM;
+    *shape = coll_run_repeated(item, count, stride);
+    return MPI_SUCCESS;
+}
+
+/* What a type was made from: its constructor and the arguments of that. */
+typedef struct contents {
+    int combiner;
+    int integer_count, address_count, type_count;
+    int *integers;
+    MPI_Aint *addresses;
+    MPI_Datatype *types;
+} contents;
+
+static bool predefined(int combiner) {
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+/* MPI hands out new references to derived types only; predefined ones must not be freed. */
+static int type_release(MPI_Datatype *type) {
+    int integers, addresses, types, combiner;
+    int error = PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
+    if (error != MPI_SUCCESS || predefined(combiner))
+        return error;
+    return PMPI_Type_free(type);
+}
+
+static int contents_free(contents *c) {
+    int error = MPI_SUCCESS;
+    for (int i = 0; i < c->type_count; i++) {
+        int failed = type_release(&c->types[i]);
+        error = error == MPI_SUCCESS ? failed : error;
+    }
+    coll_spare_free(c->integers);
+    coll_spare_free(c->addresses);
+    coll_spare_free(c->types);
+    return error;
+}
+
+/* Reads what TYPE, whose envelope is in C, was made from; contents_free undoes it. */
+static int contents_read(MPI_Datatype type, contents *c) {
+    c->integers = coll_spare_calloc((size_t)c->integer_count + 1, sizeof *c->integers);
+    c->addresses = coll_spare_calloc((size_t)c->address_count + 1, sizeof *c->addresses);
+    c->types = coll_spare_calloc((size_t)c->type_count + 1, sizeof(MPI_Datatype));
+    int error = MPI_ERR_NO_MEM;
+    if (c->integers && c->addresses && c->types)
+        error = PMPI_Type_get_contents(type, c->integer_count, c->address_count, c->type_count,
+                                       c->integers, c->addresses, c->types);
+    if (error != MPI_SUCCESS) {
+        c->type_count = 0;
+        contents_free(c);
+    }
+    return error;
+}
+
+/* A type as one item, and the distance between several in a row. */
+typedef struct base {
+    run shape;
+    distance extent;
+} base;
+
+static int decode(coll_typemap *map, MPI_Datatype type, run *shape);
+
+static int decode_base(coll_typemap *map, MPI_Datatype type, base *b) {
+    MPI_Aint lower, extent;
+    int error = PMPI_Type_get_extent(type, &lower, &extent);
+    if (error != MPI_SUCCESS)
+        return error;
+    b->extent = (distance)extent;
+    return decode(map, type, &b->shape);
+}
+
+/*
+ * A predefined type is one block, but for those of MPI_MINLOC: a value, perhaps a gap, and an int
+ * that ends the type.
+ */
+static int decode_predefined(coll_typemap *map, MPI_Datatype type, run *shape) {
+    MPI_Aint lower, extent;
+    int size;
+    int error = PMPI_Type_get_true_extent(type, &lower, &extent);
+    if (error == MPI_SUCCESS)
+        error = PMPI_Type_size(type, &size);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (size < 0 || size > extent || (size < extent && (size_t)size <= sizeof(int)))
+        return MPI_ERR_TYPE;
+
+    *shape = (run){.at = (distance)lower, .count = size > 0, .bytes = (size_t)size};
+    if (size == extent)
+        return MPI_SUCCESS;
+
+    list *l = coll_run_list_new(2);
+    if (!l)
+        return MPI_ERR_NO_MEM;
+    run index = {.at = (distance)(lower + extent) - sizeof(int), .count = 1, .bytes = sizeof(int)};
+    shape->bytes -= sizeof(int);
+    coll_run_list_append(l, *shape);
+    coll_run_list_append(l, index);
+    *shape = coll_run_list_finish(&map->lists, l);
+    return MPI_SUCCESS;
+}
+
+/* COUNT blocks, STRIDE bytes apart, of LENGTH elements each. */
+static int decode_vector(coll_typemap *map, int count, int length, distance stride, base *b) {
+    int error = repeat(map, &b->shape, (size_t)length, b->extent);
+    return error == MPI_SUCCESS ? repeat(map, &b->shape, (size_t)count, stride) : error;
+}
+
+/* A block of an indexed type or of a struct: so many elements at a distance. */
+typedef struct block {
+    size_t length;
+    distance at;
+} block;
+
+static block nth_block(const contents *c, distance extent, int i) {
+    const int *integers = c->integers;
+    int n = integers[0];
+    switch (c->combiner) {
+    case MPI_COMBINER_INDEXED:
+        return (block){(size_t)integers[1 + i], (distance)integers[1 + n + i] * extent};
+    case MPI_COMBINER_INDEXED_BLOCK:
+        return (block){(size_t)integers[1], (distance)integers[2 + i] * extent};
+    case MPI_COMBINER_HINDEXED_BLOCK:
+        return (block){(size_t)integers[1], (distance)c->addresses[i]};
+    default: /* MPI_COMBINER_HINDEXED and MPI_COMBINER_STRUCT keep them alike */
+        return (block){(size_t)integers[1 + i], (distance)c->addresses[i]};
+    }
+}
+
+/* Appends the blocks of C. Equal neighbours among a struct's types are decoded once. */
+static int append_blocks(coll_typemap *map, const contents *c, list *l) {
+    base b = {.extent = 0};
+    run spare;
+    const run *item = NULL;
+    size_t total = 0;
+    for (int i = 0; i < c->integers[0]; i++) {
+        bool is_struct = c->combiner == MPI_COMBINER_STRUCT;
+        if (i == 0 || (is_struct && c->types[i] != c->types[i - 1])) {
+            int error = decode_base(map, c->types[i], &b);
+            if (error != MPI_SUCCESS)
+                return error;
+            item = coll_run_keep(&map->lists, &b.shape, &spare);
+            if (!item)
+                return MPI_ERR_NO_MEM;
+        }
+        block here = nth_block(c, b.extent, i);
+        if (coll_run_too_large(item, here.length))
+            return MPI_ERR_TYPE;
+        run next = coll_run_repeated(item, here.length, b.extent);
+        if (coll_run_size(&next) > (size_t)PTRDIFF_MAX - total)
+            return MPI_ERR_TYPE;
+        next.at += here.at;
+        total += coll_run_size(&next);
+        coll_run_list_append(l, next);
+    }
+    return MPI_SUCCESS;
+}
+
+/* The indexed types and structs. */
+static int decode_list(coll_typemap *map, const contents *c, run *shape) {
+    list *l = coll_run_list_new((size_t)c->integers[0]);
+    if (!l)
+        return MPI_ERR_NO_MEM;
+    int error = append_blocks(map, c, l);
+    if (error != MPI_SUCCESS) {
+        coll_spare_free(l);
+        return error;
+    }
+    *shape = coll_run_list_finish(&map->lists, l);
+    return MPI_SUCCESS;
+}
+
+/* The dimension of an array that varies as the Ith fastest. */
+static int nth_fastest(int order, int dimensions, int i) {
+    return order == MPI_ORDER_C ? dimensions - 1 - i : i;
+}
+
+static int decode_subarray(coll_typemap *map, const contents *c, base *b) {
+    int dimensions = c->integers[0];
+    const int *sizes = c->integers + 1, *subsizes = sizes + dimensions;
+    const int *starts = subsizes + dimensions;
+    int order = starts[dimensions];
+
+    distance stride = b->extent;
+    for (int i = 0; i < dimensions; i++) {
+        int d = nth_fastest(order, dimensions, i);
+        int error = repeat(map, &b->shape, (size_t)subsizes[d], stride);
+        if (error != MPI_SUCCESS)
+            return error;
+        b->shape.at += (distance)starts[d] * stride;
+        stride *= (distance)sizes[d];
+    }
+    return MPI_SUCCESS;
+}
+
+/* How one dimension of a distributed array is dealt: blocks in turn to each of the processes. */
+typedef struct deal {
+    size_t size;    /* indices in all */
+    size_t block;   /* consecutive indices dealt at once */
+    size_t sharers; /* processes along this dimension */
+    size_t place;   /* ours among them */
+} deal;
+
+static size_t dealt_block(int distribution, int argument, size_t size, size_t sharers) {
+    if (distribution == MPI_DISTRIBUTE_NONE)
+        return size;
+    if (argument != MPI_DISTRIBUTE_DFLT_DARG)
+        return (size_t)argument;
+    return distribution == MPI_DISTRIBUTE_BLOCK ? (size + sharers - 1) / sharers : 1;
+}
+
+/* Makes SHAPE our share of a dimension: whole blocks at regular distances, then part of one. */
+static int decode_deal(coll_typemap *map, const deal *d, distance stride, run *shape) {
+    size_t first = d->place * d->block, cycle = d->sharers * d->block;
+    size_t whole = first + d->block <= d->size ? (d->size - first - d->block) / cycle + 1 : 0;
+    size_t next = first + whole * cycle;
+    run rest = *shape;
+
+    int error = repeat(map, shape, d->block, stride);
+    if (error == MPI_SUCCESS)
+        error = repeat(map, shape, whole, cycle * stride);
+    if (error == MPI_SUCCESS)
+        error = repeat(map, &rest, next < d->size ? d->size - next : 0, stride);
+    list *l = error == MPI_SUCCESS ? coll_run_list_new(2) : NULL;
+    if (!l)
+        return error == MPI_SUCCESS ? MPI_ERR_NO_MEM : error;
+
+    shape->at += first * stride;
+    rest.at += next * stride;
+    coll_run_list_append(l, *shape);
+    coll_run_list_append(l, rest);
+    *shape = coll_run_list_finish(&map->lists, l);
+    return MPI_SUCCESS;
+}
+
+static int decode_darray(coll_typemap *map, const contents *c, base *b) {
+    size_t processes = (size_t)c->integers[0], rank = (size_t)c->integers[1];
+    int dimensions = c->integers[2];
+    const int *sizes = c->integers + 3, *distributions = sizes + dimensions;
+    const int *arguments = distributions + dimensions, *sharers = arguments + dimensions;
+    int order = sharers[dimensions];
+
+    deal *deals = coll_spare_calloc((size_t)dimensions, sizeof *deals);
+    if (!deals)
+        return MPI_ERR_NO_MEM;
+    /* Ranks are laid over the grid of processes in C order, whatever that of the array. */
+    for (int d = 0; d < dimensions; d++) {
+        deal *here = &deals[d];
+        here->size = (size_t)sizes[d];
+        here->sharers = (size_t)sharers[d];
+        here->block = dealt_block(distributions[d], arguments[d], here->size, here->sharers);
+        processes /= here->sharers;
+        here->place = rank / processes;
+        rank %= processes;
+    }
+
+    int error = MPI_SUCCESS;
+    distance stride = b->extent;
+    for (int i = 0; i < dimensions && error == MPI_SUCCESS; i++) {
+        const deal *here = &deals[nth_fastest(order, dimensions, i)];
+        error = decode_deal(map, here, stride, &b->shape);
+        stride *= here->size;
+    }
+    coll_spare_free(deals);
+    return error;
+}
+
+/* The constructors that have one element type; SHAPE is theirs afterwards. */
+static int decode_single(coll_typemap *map, const contents *c, run *shape) {
+    base b;
+    int error = decode_base(map, c->types[0], &b);
+    if (error != MPI_SUCCESS)
+        return error;
+
+    const int *integers = c->integers;
+    switch (c->combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_RESIZED:
+        break;
+    case MPI_COMBINER_CONTIGUOUS:
+        error = repeat(map, &b.shape, (size_t)integers[0], b.extent);
+        break;
+    case MPI_COMBINER_VECTOR:
+        error = decode_vector(map, integers[0], integers[1], (distance)integers[2] * b.extent, &b);
+        break;
+    case MPI_COMBINER_HVECTOR:
+        error = decode_vector(map, integers[0], integers[1], (distance)c->addresses[0], &b);
+        break;
+    case MPI_COMBINER_SUBARRAY:
+        error = decode_subarray(map, c, &b);
+        break;
+    case MPI_COMBINER_DARRAY:
+        error = decode_darray(map, c, &b);
+        break;
+    default:
+        error = MPI_ERR_TYPE;
+    }
+    *shape = b.shape;
+    return error;
+}
+
+static int decode_contents(coll_typemap *map, const contents *c, run *shape) {
+    switch (c->combiner) {
+    case MPI_COMBINER_INDEXED:
+    case MPI_COMBINER_HINDEXED:
+    case MPI_COMBINER_INDEXED_BLOCK:
+    case MPI_COMBINER_HINDEXED_BLOCK:
+    case MPI_COMBINER_STRUCT:
+        return decode_list(map, c, shape);
+    default:
+        return c->type_count == 1 ? decode_single(map, c, shape) : MPI_ERR_TYPE;
+    }
+}
+
+static int decode(coll_typemap *map, MPI_Datatype type, run *shape) {
+    contents c = {0};
+    int error = PMPI_Type_get_envelope(type, &c.integer_count, &c.address_count, &c.type_count,
+                                       &c.combiner);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (predefined(c.combiner))
+        return decode_predefined(map, type, shape);
+
+    error = contents_read(type, &c);
+    if (error != MPI_SUCCESS)
+        return error;
+    error = decode_contents(map, &c, shape);
+    int failed = contents_free(&c);
+    return error == MPI_SUCCESS ? failed : error;
+}
+
+int coll_typemap_create(MPI_Datatype type, coll_typemap **map) {
+    if (type == MPI_DATATYPE_NULL)
+        return MPI_ERR_TYPE;
+    coll_typemap *made = coll_spare_calloc(1, sizeof *made);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+
+    base element;
+    int error = decode_base(made, type, &element);
+    if (error != MPI_SUCCESS) {
+        coll_typemap_free(&made);
+        return error;
+    }
+    made->element = element.shape;
+    made->extent = (MPI_Aint)element.extent;
+    *map = made;
+    return MPI_SUCCESS;
+}
+
+void coll_typemap_free(coll_typemap **map) {
+    if (!*map)
+        return;
+    coll_run_lists_free(&(*map)->lists);
+    coll_spare_free(*map);
+    *map = NULL;
+}
+
+MPI_Count coll_typemap_size(const coll_typemap *map) {
+    return (MPI_Count)coll_run_size(&map->element);
+}
+
+static run elements(const coll_typemap *map, MPI_Count count) {
+    return coll_run_repeated(&map->element, (size_t)count, (distance)map->extent);
+}
+
+bool coll_typemap_contiguous(const coll_typemap *map, MPI_Count count, MPI_Aint *offset) {
+    run all = elements(map, count);
+    if (all.count > 1 || all.parts)
+        return false;
+    *offset = (MPI_Aint)all.at;
+    return true;
+}
+
+void coll_typemap_pack(const coll_typemap *map, const void *buffer, MPI_Count count, size_t from,
+                       size_t length, void *packed) {
+    run all = elements(map, count);
+    coll_run_pack(&all, buffer, from, length, packed);
+}
+
+void coll_typemap_unpack(const coll_typemap *map, void *buffer, MPI_Count count, size_t from,
+                         size_t length, const void *packed) {
+    run all = elements(map, count);
+    coll_run_unpack(&all, buffer, from, length, packed);
+}

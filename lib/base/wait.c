@@ -1,0 +1,400 @@
+#include "config.h"
+
+#include "lib/base/wait.h"
+
+#include "lib/base/doorbell.h"
+#include "lib/base/error.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* On a core of its own a wait spins for so long before it offers the core to others; seconds. */
+static const double SPIN = 100e-6;
+
+/*
+ * On a shared core the first test that finds nothing is followed by an offer of the core, then by
+ * sleeps. The first sleep is half of what waits have lately taken: in a steady stream of chunks it
+ * saves most of the tests. Each of the next is an eighth of the time that was waited already, so
+ * that politeness adds no more than that; an idle process then takes about 1 % of a core. Where
+ * waits have lately been brief, offers do for as long again: a sleep would take longer than the
+ * wait.
+ */
+static const double BRIEF = 100e-6;
+static const double FIRST_SLEEP_SHARE = 1.0 / 2, SLEEP_SHARE = 1.0 / 8;
+static const double SHORTEST_SLEEP = 20e-6, LONGEST_SLEEP = 1e-3;
+
+/*
+ * In a long silence: sleeps that make the end of it come later by so little a share of it; at the
+ * longest they take some 0.1 % of a core.
+ */
+static const double SILENT_SLEEP_SHARE = 1.0 / 100, LONGEST_SILENT_SLEEP = 10e-3;
+
+/* How much the last wait counts in the average of what waits have lately taken. */
+static const double LAST_WAIT_SHARE = 1.0 / 4;
+
+/*
+ * A core that was offered and came back later than this has run somebody else; so many times in a
+ * row, and it counts as shared for a second. Nobody else's offers come back sooner, interrupts are
+ * rarer.
+ */
+static const double TAKEN = 1.5e-6, SHARED = 1;
+enum { TAKEN_OFTEN = 8 };
+
+/*
+ * Something completed, at some time after the last test that found nothing. To count the sleep
+ * since then would make waits seem longer than they need be, sleeps longer in turn, and so on.
+ */
+void coll_patience_progress(coll_patience *patience) {
+    coll_wait *wait = patience->wait;
+    if (patience->pauses)
+        wait->usual += (patience->waited - wait->usual) * LAST_WAIT_SHARE;
+    patience->since = PMPI_Wtime();
+    patience->pauses = 0;
+}
+
+coll_patience coll_patience_begin(coll_wait *wait) {
+    return (coll_patience){.wait = wait, .since = PMPI_Wtime()};
+}
+
+bool coll_patience_expired(const coll_patience *patience, double seconds) {
+    return seconds > 0 && PMPI_Wtime() - patience->since > seconds;
+}
+
+static void nap(coll_patience *patience, double longest, double sleep) {
+    sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < longest ? sleep : longest;
+    coll_doorbell_sleep(sleep);
+    patience->woken = true;
+}
+
+/* Lets others run, and notices whether they did. */
+static void offer_core(coll_patience *patience, double now) {
+    sched_yield();
+    double back = PMPI_Wtime();
+    patience->taken = back - now > TAKEN ? patience->taken + 1 : 0;
+    if (patience->taken >= TAKEN_OFTEN)
+        patience->wait->shared_until = back + SHARED;
+}
+
+static bool is_shared(const coll_wait *wait, double now) {
+    if (wait->manner != COLL_WAIT_AUTO)
+        return wait->manner == COLL_WAIT_POLITE;
+    return wait->crowded || now < wait->shared_until;
+}
+
+/*
+ * A sleep is followed by two looks: Open MPI's tests look at the requests first and at the network
+ * afterwards, so that only the second tells what came meanwhile.
+ */
+void coll_patience_relax(coll_patience *patience) {
+    const coll_wait *wait = patience->wait;
+    if (patience->woken) {
+        patience->woken = false;
+        return;
+    }
+    double now = PMPI_Wtime(), waited = patience->waited = now - patience->since;
+    int pause = patience->pauses++;
+    if (wait->silence > 0 && waited > wait->silence) {
+        nap(patience, LONGEST_SILENT_SLEEP, waited * SILENT_SLEEP_SHARE);
+        return;
+    }
+    if (!is_shared(wait, now)) {
+        if (waited > SPIN)
+            offer_core(patience, now);
+        return;
+    }
+    double longest = wait->longest_sleep > 0 ? wait->longest_sleep : LONGEST_SLEEP;
+    bool brief = wait->usual < BRIEF && waited < 2 * wait->usual + SHORTEST_SLEEP;
+    if (brief || pause == 0)
+        offer_core(patience, now);
+    else if (pause == 1)
+        nap(patience, longest, wait->usual * FIRST_SLEEP_SHARE - waited);
+    else
+        nap(patience, longest, waited * SLEEP_SHARE);
+}
+
+/* The lowest peer above AFTER that a request still waits for; INT_MAX where there is none. */
+static int next_silent(int after, int count, MPI_Request requests[], const int peers[]) {
+    int next = INT_MAX;
+    for (int i = 0; i < count; i++) {
+        int done = 0;
+        if (peers[i] > after && peers[i] < next &&
+            PMPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done)
+            next = peers[i];
+    }
+    return next;
+}
+
+int coll_wait_silent(double seconds, int first, int more) {
+    char who[64] = "every peer";
+    if (first >= 0 && more > 0)
+        snprintf(who, sizeof who, "rank %d (and %d more)", first, more);
+    else if (first >= 0)
+        snprintf(who, sizeof who, "rank %d", first);
+    return coll_error(MPI_ERR_OTHER,
+                      "%s silent for %.1f s; see what keeps it, or raise COLL_TIMEOUT (seconds)",
+                      who, seconds);
+}
+
+/* The error of a wait that has expired: names the peers of the requests that are not complete. */
+static int report(double seconds, int count, MPI_Request requests[], const int peers[]) {
+    int first = peers ? next_silent(-1, count, requests, peers) : INT_MAX, more = 0;
+    if (first == INT_MAX)
+        return coll_wait_silent(seconds, -1, 0);
+    for (int peer = first; (peer = next_silent(peer, count, requests, peers)) != INT_MAX;)
+        more++;
+    return coll_wait_silent(seconds, first, more);
+}
+
+static const char *const manners[COLL_WAIT_MANNERS] = {[COLL_WAIT_AUTO] = "auto",
+                                                       [COLL_WAIT_POLITE] = "polite",
+                                                       [COLL_WAIT_SPIN] = "spin",
+                                                       [COLL_WAIT_BLOCK] = "block"};
+
+const char *coll_wait_manner_name(coll_wait_manner manner) {
+    return manners[manner];
+}
+
+int coll_wait_manner_parse(const char *text, coll_wait_manner *manner) {
+    char allowed[64] = "";
+    *manner = COLL_WAIT_AUTO;
+    for (int i = 0; text && i < COLL_WAIT_MANNERS; i++) {
+        if (strcmp(text, manners[i]) == 0) {
+            *manner = (coll_wait_manner)i;
+            return MPI_SUCCESS;
+        }
+        size_t used = strlen(allowed);
+        snprintf(allowed + used, sizeof allowed - used, "%s%s", used ? ", " : "", manners[i]);
+    }
+    return text ? coll_error(MPI_ERR_ARG, "COLL_WAIT=%s: allowed: %s", text, allowed) : MPI_SUCCESS;
+}
+
+/*
+ * Whether the MPI library yields when it has nothing to do: Open MPI does when it sees more
+ * processes than cores, or when its user says that there are.
+ */
+static bool ask_whether_mpi_yields(void) {
+    int yields = 0;
+#ifdef HAVE_MPI_T_INIT_THREAD
+    int level, provided, index, count, size = 0;
+    char name[64];
+    int name_length = sizeof name, description_length = 0, verbosity, binding, scope;
+    MPI_Datatype type;
+    MPI_T_enum enumeration;
+    MPI_T_cvar_handle handle;
+    /* Open MPI takes the level that is asked for here as the process's, in all of MPI. */
+    if (PMPI_Query_thread(&level) != MPI_SUCCESS ||
+        MPI_T_init_thread(level, &provided) != MPI_SUCCESS)
+        return false;
+    if (MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&
+        MPI_T_cvar_get_info(index, name, &name_length, &verbosity, &type, &enumeration, NULL,
+                            &description_length, &binding, &scope) == MPI_SUCCESS &&
+        PMPI_Type_size(type, &size) == MPI_SUCCESS && size <= (int)sizeof yields &&
+        MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
+        if (MPI_T_cvar_read(handle, &yields) != MPI_SUCCESS)
+            yields = 0;
+        MPI_T_cvar_handle_free(&handle);
+    }
+    MPI_T_finalize();
+#endif
+    return yields;
+}
+
+static bool yields;
+
+static void ask(void) {
+    yields = ask_whether_mpi_yields();
+}
+
+/* Asked once a process: Open MPI loads all its components for the answer. */
+static bool mpi_yields(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, ask);
+    return yields;
+}
+
+void coll_wait_init(coll_wait *wait, const coll_topo *topo, coll_wait_manner manner,
+                    double timeout) {
+    *wait =
+        (coll_wait){.manner = manner, .crowded = topo->crowded || mpi_yields(), .timeout = timeout};
+}
+
+/*
+ * MPI_Testany, beginning with the request FIRST and going around, so that those in front do not
+ * keep the others from being seen.
+ */
+static int test_any(int first, int count, MPI_Request requests[], int *index, int *done) {
+    int code = PMPI_Testany(count - first, requests + first, index, done, MPI_STATUS_IGNORE);
+    if (*index != MPI_UNDEFINED)
+        *index += first;
+    if (code != MPI_SUCCESS || first == 0 || (*done && *index != MPI_UNDEFINED))
+        return code;
+
+    bool none_active = *done;
+    code = PMPI_Testany(first, requests, index, done, MPI_STATUS_IGNORE);
+    *done = *done && (none_active || *index != MPI_UNDEFINED);
+    return code;
+}
+
+/* Waits for one request, at most SECONDS (0: for ever); *LATE when none came in that time. */
+static int wait_any(coll_wait *wait, double seconds, int count, MPI_Request requests[], int *index,
+                    bool *late) {
+    if (wait->manner == COLL_WAIT_BLOCK && seconds == 0) {
+        *late = false;
+        return PMPI_Waitany(count, requests, index, MPI_STATUS_IGNORE);
+    }
+    coll_patience patience = coll_patience_begin(wait);
+    *late = false;
+    int first = wait->turn < count ? wait->turn : 0;
+    for (;;) {
+        int done = 0;
+        *index = MPI_UNDEFINED;
+        int code = test_any(first, count, requests, index, &done);
+        if (code != MPI_SUCCESS)
+            return code;
+        if (done) {
+            coll_patience_progress(&patience);
+            wait->turn = *index == MPI_UNDEFINED ? 0 : *index + 1;
+            return MPI_SUCCESS;
+        }
+        *late = coll_patience_expired(&patience, seconds);
+        if (*late)
+            return MPI_SUCCESS;
+        coll_patience_relax(&patience);
+    }
+}
+
+/* CODE of a call that completed some requests: that of the first of them that has an error. */
+static int error_of(int code, int completed, const MPI_Status statuses[]) {
+    int class = MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        PMPI_Error_class(code, &class);
+    for (int i = 0; class == MPI_ERR_IN_STATUS && i < completed; i++)
+        if (statuses[i].MPI_ERROR != MPI_SUCCESS)
+            return statuses[i].MPI_ERROR;
+    return code;
+}
+
+int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
+                   int *completed, int indices[], MPI_Status statuses[]) {
+    if (wait->manner == COLL_WAIT_BLOCK) {
+        int code = PMPI_Waitsome(count, requests, completed, indices, statuses);
+        *completed = *completed == MPI_UNDEFINED ? 0 : *completed;
+        return error_of(code, *completed, statuses);
+    }
+    coll_patience patience = coll_patience_begin(wait);
+    for (;;) {
+        int code = PMPI_Testsome(count, requests, completed, indices, statuses);
+        if (code != MPI_SUCCESS)
+            return error_of(code, *completed, statuses);
+        if (*completed == MPI_UNDEFINED)
+            *completed = 0;
+        else if (*completed == 0 && !coll_patience_expired(&patience, wait->timeout)) {
+            coll_patience_relax(&patience);
+            continue;
+        } else if (*completed == 0)
+            return report(wait->timeout, count, requests, peers);
+        coll_patience_progress(&patience);
+        return MPI_SUCCESS;
+    }
+}
+
+int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
+                  int *index) {
+    bool late;
+    int code = wait_any(wait, wait->timeout, count, requests, index, &late);
+    return late ? report(wait->timeout, count, requests, peers) : code;
+}
+
+int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request requests[],
+                      int *index) {
+    bool late;
+    return wait_any(wait, seconds, count, requests, index, &late);
+}
+
+/* MPI_Testsome for at most CHUNK requests, with the error of the request that has one. */
+enum { CHUNK = 64 };
+
+static int test_some(int count, MPI_Request requests[], int *completed) {
+    int indices[CHUNK];
+    MPI_Status statuses[CHUNK];
+    int code = PMPI_Testsome(count, requests, completed, indices, statuses);
+    return error_of(code, *completed, statuses);
+}
+
+/* Tests all requests; says whether one was active before and whether one is complete now. */
+static int test_all(int count, MPI_Request requests[], bool *active, bool *moved) {
+    *active = *moved = false;
+    for (int from = 0; from < count; from += CHUNK) {
+        int completed = 0;
+        int size = count - from < CHUNK ? count - from : CHUNK;
+        int code = test_some(size, requests + from, &completed);
+        if (code != MPI_SUCCESS)
+            return code;
+        if (completed == MPI_UNDEFINED)
+            continue;
+        *active = true;
+        *moved = *moved || completed > 0;
+    }
+    return MPI_SUCCESS;
+}
+
+int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]) {
+    if (wait->manner == COLL_WAIT_BLOCK)
+        return PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    coll_patience patience = coll_patience_begin(wait);
+    for (;;) {
+        bool active, moved;
+        int code = test_all(count, requests, &active, &moved);
+        if (code != MPI_SUCCESS || !active)
+            return code;
+        if (moved)
+            coll_patience_progress(&patience);
+        else if (coll_patience_expired(&patience, wait->timeout))
+            return report(wait->timeout, count, requests, peers);
+        else
+            coll_patience_relax(&patience);
+    }
+}
+
+int coll_wait_native(coll_wait *wait, MPI_Request *request, const char *what) {
+    int index;
+    bool late;
+    int code = wait_any(wait, wait->timeout, 1, request, &index, &late);
+    if (!late)
+        return code;
+    return coll_error(MPI_ERR_OTHER,
+                      "%s did not end in %.1f s: some rank is late or gone; raise COLL_TIMEOUT "
+                      "(seconds) if that is too short",
+                      what, wait->timeout);
+}
+
+void coll_wait_abandon(int count, MPI_Request requests[]) {
+    for (int i = 0; i < count; i++)
+        if (requests[i] != MPI_REQUEST_NULL) {
+            PMPI_Cancel(&requests[i]);
+            PMPI_Request_free(&requests[i]);
+        }
+}
+
+/* Memory that was left to messages: one after the other, never freed. */
+typedef struct left {
+    void *memory;
+    struct left *next;
+} left;
+
+static _Atomic(left *) all_left;
+
+void *coll_wait_leave(void *memory) {
+    left *one = memory ? malloc(sizeof *one) : NULL;
+    if (one) {
+        *one = (left){.memory = memory, .next = all_left};
+        while (!atomic_compare_exchange_weak(&all_left, &one->next, one))
+            ;
+    }
+    return NULL;
+}

@@ -1,0 +1,125 @@
+/*
+ * Polite waiting for MPI requests: spin while this process has a core of its own, else yield, then
+ * sleep with back-off, so that ranks with nothing to do leave the processor to those with data.
+ * Whether the core is shared is known from the places of the ranks or from the MPI library, which
+ * may have been told to yield when idle; or it is noticed: a core that is offered to others and
+ * does not come back at once has been taken.
+ */
+#ifndef COLL_LIB_BASE_WAIT_H
+#define COLL_LIB_BASE_WAIT_H
+
+#include "lib/place/topo.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/*
+ * COLL_WAIT_BLOCK leaves waiting to the MPI library (MPI_Waitany and its like), without time-outs:
+ * for simulators, in which time passes in MPI calls alone.
+ */
+typedef enum coll_wait_manner {
+    COLL_WAIT_AUTO,
+    COLL_WAIT_POLITE,
+    COLL_WAIT_SPIN,
+    COLL_WAIT_BLOCK,
+    COLL_WAIT_MANNERS /* how many there are */
+} coll_wait_manner;
+
+typedef struct coll_wait {
+    coll_wait_manner manner; /* what the user wants */
+    bool crowded;            /* there are more processes than cores for them */
+    double timeout;       /* s without any progress after which waiting is an error; 0: for ever */
+    double shared_until;  /* date until which others are known to want this core */
+    double usual;         /* s: what waits have lately taken */
+    double longest_sleep; /* s, on a shared core; 0: the usual millisecond */
+    double silence; /* s of waiting after which it sleeps on a core of its own too; 0: never */
+    int turn;       /* which request coll_wait_any looks at first, so that all get their turn */
+} coll_wait;
+
+/* Reads "auto" (also NULL), "polite", "spin" or "block"; else MPI_ERR_ARG with a text that says so.
+ */
+int coll_wait_manner_parse(const char *text, coll_wait_manner *manner);
+
+/* The text by which coll_wait_manner_parse knows MANNER. */
+const char *coll_wait_manner_name(coll_wait_manner manner);
+
+/* How processes placed like TOPO should wait. TIMEOUT in seconds, 0 for none. */
+void coll_wait_init(coll_wait *wait, const coll_topo *topo, coll_wait_manner manner,
+                    double timeout);
+
+/*
+ * Waits until one request of COUNT is complete; *INDEX is which one (MPI_UNDEFINED when none is
+ * active). Of several complete ones it takes the next after the one that it took last. PEERS[i] is
+ * the rank that request i waits for; it is named when the time runs out: MPI_ERR_OTHER with a text
+ * that says who is silent and for how long. PEERS may be NULL. The error of a request comes back as
+ * it is. After an error the other requests are as they were, and still the caller's.
+ */
+int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
+                  int *index);
+
+/*
+ * Waits until at least one request is complete; *COMPLETED of them are, and their numbers are in
+ * INDICES. INDICES and STATUSES have room for COUNT. None of them active: *COMPLETED is 0.
+ */
+int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
+                   int *completed, int indices[], MPI_Status statuses[]);
+
+/*
+ * The same for at most SECONDS (0: for ever), whatever the communicator's time-out: when none is
+ * complete by then, *INDEX is MPI_UNDEFINED, and that is no error.
+ */
+int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request requests[],
+                      int *index);
+
+/* Waits for all of them, in the same manner; each one that completes is progress. */
+int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
+
+/*
+ * The error, MPI_ERR_OTHER, of a wait of SECONDS in vain: rank FIRST and MORE others were silent,
+ * or nobody knows which (FIRST < 0).
+ */
+int coll_wait_silent(double seconds, int first, int more);
+
+/*
+ * Waits for a nonblocking collective of the MPI library's own, whose name is WHAT. Once the time
+ * has run out its request is the library's for ever, and so is the memory that it was given.
+ */
+int coll_wait_native(coll_wait *wait, MPI_Request *request, const char *what);
+
+/*
+ * Gives up requests after an error: cancels what can be cancelled and frees the rest, so that none
+ * leaks. Messages may still be under way: the communicator must not be used afterwards, nor memory
+ * be freed that was being sent.
+ */
+void coll_wait_abandon(int count, MPI_Request requests[]);
+
+/*
+ * Leaves MEMORY to messages that were given up and may still be under way: it lives on, and can be
+ * found by who looks for leaks, until the process ends. NULL is fine, and what it returns.
+ */
+void *coll_wait_leave(void *memory);
+
+/*
+ * The same patience for waits on other things than requests: begin, then look and relax until what
+ * was waited for is there, then progress. Begins anew after progress.
+ */
+typedef struct coll_patience {
+    coll_wait *wait;
+    double since;  /* when it began */
+    double waited; /* s: until the last look that found nothing */
+    int pauses;    /* since it began */
+    int taken;     /* offers of the core in a row that somebody took */
+    bool woken;    /* the last pause was a sleep */
+} coll_patience;
+
+coll_patience coll_patience_begin(coll_wait *wait);
+
+/* Passes the time between two looks that found nothing. */
+void coll_patience_relax(coll_patience *patience);
+
+void coll_patience_progress(coll_patience *patience);
+
+/* Whether it has waited longer than SECONDS; never for 0. */
+bool coll_patience_expired(const coll_patience *patience, double seconds);
+
+#endif

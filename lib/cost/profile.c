@@ -1,0 +1,198 @@
+#include "config.h"
+
+#include "lib/cost/profile.h"
+
+#include <math.h>
+
+#include "lib/base/error.h"
+#include "lib/cost/profilefile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char builtin_name[] = "built-in";
+
+const coll_profile *coll_profile_builtin(void) {
+    static const coll_profile builtin = {
+        .source = "built-in",
+        .level =
+            {
+                [COLL_LEVEL_NUMA] = {.latency = 0.5e-6, .overhead = 0.2e-6, .per_byte = 0.12e-9},
+                [COLL_LEVEL_NODE] = {.latency = 0.8e-6, .overhead = 0.3e-6, .per_byte = 0.2e-9},
+                [COLL_LEVEL_RACK] = {.latency = 40e-6, .overhead = 5e-6, .per_byte = 8.5e-9},
+                [COLL_LEVEL_SITE] = {.latency = 60e-6, .overhead = 5e-6, .per_byte = 8.5e-9},
+                [COLL_LEVEL_WIDE] = {.latency = 10e-3, .overhead = 5e-6, .per_byte = 8.5e-9},
+            },
+        .copy =
+            {
+                [COLL_COPY_CACHE_TO_CACHE] = {2, 0, {0, 1 << 20}, {0, 0.05e-3}},
+                [COLL_COPY_CACHE_TO_MEMORY] = {2, 0, {0, 1 << 20}, {0, 0.1e-3}},
+                [COLL_COPY_MEMORY_TO_MEMORY] = {2, 0, {0, 1 << 20}, {0, 0.2e-3}},
+            },
+    };
+    return &builtin;
+}
+
+coll_level coll_profile_farthest(const coll_topo *topo) {
+    return topo->sites > 1   ? COLL_LEVEL_WIDE
+           : topo->racks > 1 ? COLL_LEVEL_SITE
+           : topo->nodes > 1 ? COLL_LEVEL_RACK
+                             : COLL_LEVEL_NODE;
+}
+
+const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo) {
+    return &profile->level[coll_profile_farthest(topo)];
+}
+
+int coll_profile_sharing(const coll_topo *topo) {
+    return topo->racks > 1 ? 2 : topo->nodes;
+}
+
+static bool of_these_hosts(const coll_profilefile *file, const coll_topo *topo) {
+    for (int node = 0; node < topo->nodes; node++)
+        if (coll_profilefile_has_host(file, topo->hosts[node]))
+            return true;
+    return false;
+}
+
+/* What rank 0 has found, as all get it; of the trials as many as there are. */
+typedef struct finding {
+    coll_profile profile;
+    char problem[COLL_PROFILEFILE_PROBLEM];
+    coll_trial trial[COLL_TRIALS];
+} finding;
+
+/* Takes what FILE has measured over what FOUND holds. */
+static void take(const coll_profilefile *file, const char *path, finding *found) {
+    coll_profile *profile = &found->profile;
+    snprintf(profile->source, sizeof profile->source, "%s", path);
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        profile->measured[level] = file->measured[level];
+        if (file->measured[level])
+            profile->level[level] = file->level[level];
+    }
+    for (int copy = 0; copy < COLL_COPIES; copy++)
+        if (file->copy[copy].knots)
+            profile->copy[copy] = file->copy[copy];
+    profile->trials = file->trials;
+    memcpy(found->trial, file->trial, sizeof found->trial);
+}
+
+/* The file that the user named: everything must be right. */
+static void load_named(const char *path, const coll_topo *topo, finding *found) {
+    coll_profilefile file;
+    char *problem = found->problem;
+    coll_profilefile_state state = coll_profilefile_read(path, &file, problem);
+    if (state == COLL_PROFILEFILE_ABSENT)
+        snprintf(problem, COLL_PROFILEFILE_PROBLEM,
+                 "profile %.120s: no such file; measure one by coll-profile, or unset COLL_PROFILE",
+                 path);
+    if (state != COLL_PROFILEFILE_GOOD)
+        return;
+    if (of_these_hosts(&file, topo))
+        take(&file, path, found);
+    else
+        snprintf(problem, COLL_PROFILEFILE_PROBLEM,
+                 "profile %.80s, line %d: measured on other hosts (%.30s), not on %.30s; measure "
+                 "one here by coll-profile, or unset COLL_PROFILE",
+                 path, file.hosts_line, file.hosts, topo->hosts[0]);
+    coll_profilefile_free(&file);
+}
+
+/* Writes the N-th file to look for to PATH; false where there are no more. */
+static bool search_path(int n, char path[COLL_PROFILE_SOURCE]) {
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int length = 0;
+    *path = '\0';
+    if (n == 1)
+        length = snprintf(path, COLL_PROFILE_SOURCE, "/etc/libcoll/profile");
+    else if (n == 0 && config && *config)
+        length = snprintf(path, COLL_PROFILE_SOURCE, "%s/libcoll/profile", config);
+    else if (n == 0 && home && *home)
+        length = snprintf(path, COLL_PROFILE_SOURCE, "%s/.config/libcoll/profile", home);
+    if (length >= COLL_PROFILE_SOURCE) /* no such file can be named */
+        *path = '\0';
+    return n < 2;
+}
+
+static void search(const coll_topo *topo, finding *found) {
+    char path[COLL_PROFILE_SOURCE];
+    for (int i = 0; search_path(i, path); i++) {
+        coll_profilefile file;
+        if (!*path)
+            continue;
+        coll_profilefile_state state = coll_profilefile_read(path, &file, found->problem);
+        if (state == COLL_PROFILEFILE_BAD)
+            return;
+        if (state == COLL_PROFILEFILE_ABSENT)
+            continue;
+        bool ours = of_these_hosts(&file, topo);
+        if (ours)
+            take(&file, path, found);
+        coll_profilefile_free(&file);
+        if (ours)
+            return;
+    }
+}
+
+/* Rank 0 sends FOUND to all. */
+static int share(MPI_Comm comm, finding *found) {
+    int code = PMPI_Bcast(found, (int)offsetof(finding, trial), MPI_BYTE, 0, comm);
+    if (code != MPI_SUCCESS || !found->profile.trials)
+        return code;
+    size_t bytes = (size_t)found->profile.trials * sizeof *found->trial;
+    return PMPI_Bcast(found->trial, (int)bytes, MPI_BYTE, 0, comm);
+}
+
+/* Gives PROFILE what was FOUND. */
+static int keep(const finding *found, coll_profile *profile) {
+    size_t bytes = (size_t)found->profile.trials * sizeof *found->trial;
+    coll_trial *trial = bytes ? malloc(bytes) : NULL;
+    if (bytes && !trial)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for the %d trials of a profile",
+                          found->profile.trials);
+    if (trial)
+        memcpy(trial, found->trial, bytes);
+    *profile = found->profile;
+    profile->trial = trial;
+    return MPI_SUCCESS;
+}
+
+int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
+                      coll_profile *profile) {
+    finding found = {.profile = *coll_profile_builtin()};
+    int rank;
+    int code = PMPI_Comm_rank(comm, &rank);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (rank == 0 && !*path)
+        search(topo, &found);
+    else if (rank == 0 && strcmp(path, builtin_name) != 0)
+        load_named(path, topo, &found);
+    code = share(comm, &found);
+    if (code == MPI_SUCCESS && *found.problem)
+        code = coll_error(MPI_ERR_FILE, "%s", found.problem);
+    return code == MPI_SUCCESS ? keep(&found, profile) : code;
+}
+
+void coll_profile_free(coll_profile *profile) {
+    free((void *)profile->trial);
+    profile->trial = NULL;
+    profile->trials = 0;
+}
+
+size_t coll_profile_chunk(const coll_cost *link, size_t bytes, double fill) {
+    const double least = 4 << 10, most = 32 << 10, smallest = 1 << 10;
+    double chunk = sqrt((double)bytes * link->overhead / (fmax(fill, 1) * link->per_byte));
+    chunk = fmin(fmax(chunk, least), most);
+    if (chunk > (double)bytes / 2)
+        chunk = fmax(ceil((double)bytes / 2), smallest);
+    return (size_t)fmin(chunk, (double)bytes);
+}
+
+size_t coll_profile_chunk_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill) {
+    if (wanted == 0)
+        return coll_profile_chunk(link, bytes, fill);
+    return wanted < bytes ? (size_t)wanted : bytes;
+}

@@ -1,0 +1,71 @@
+/*
+ * The cost model's parameters for each level of the machine: built in, or measured by coll-profile
+ * and read from its file.
+ */
+#ifndef COLL_LIB_COST_PROFILE_H
+#define COLL_LIB_COST_PROFILE_H
+
+#include "lib/cost/cost.h"
+#include "lib/cost/trials.h"
+#include "lib/place/topo.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* The longest name of a profile's source, its NUL included. */
+enum { COLL_PROFILE_SOURCE = 1024 };
+
+typedef struct coll_profile {
+    char source[COLL_PROFILE_SOURCE]; /* "built-in" or the file it was read from */
+    coll_cost level[COLL_LEVELS];
+    bool measured[COLL_LEVELS]; /* false: the built-in values */
+    coll_curve copy[COLL_COPIES];
+    int trials;
+    const coll_trial *trial; /* so many; the profile's own, or NULL */
+} coll_profile;
+
+/* Values typical of shared memory within nodes and of gigabit Ethernet between them. */
+const coll_profile *coll_profile_builtin(void);
+
+/*
+ * Finds the profile for COMM, whose places are TOPO; collective, rank 0 alone looks and reads, all
+ * ranks get the same values or the same error (MPI_ERR_FILE, or MPI's own). PATH is rank 0's word:
+ * a file, which must then be good and of these hosts; "built-in"; or "" to search. A search takes
+ * libcoll/profile in XDG_CONFIG_HOME (or ~/.config), else /etc/libcoll/profile, else the built-in
+ * values; it passes over files that are not there or of other hosts, but a damaged one is an error.
+ */
+int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
+                      coll_profile *profile);
+
+/* Frees what a loaded PROFILE, or one of zeros, owns. */
+void coll_profile_free(coll_profile *profile);
+
+/* The farthest level at which ranks of TOPO are apart, and its cost, which bounds most algorithms.
+ */
+coll_level coll_profile_farthest(const coll_topo *topo);
+const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo);
+
+/*
+ * How many ranks share the farthest level's links in a broadcast that enters every site and rack
+ * once: two, for each uplink carries one stream in each direction; in one rack all nodes, at its
+ * switch.
+ */
+int coll_profile_sharing(const coll_topo *topo);
+
+/*
+ * The chunk for a pipeline of BYTES whose first chunk takes FILL chunk times to get to the end: the
+ * one that makes m / c (a + c B) + FILL c B least, c = sqrt(m a / (FILL B)). Within bounds: smaller
+ * ones are all header, and larger ones than 32 KB come near the eager limit of transports (64 KB
+ * over Open MPI's TCP), above which a rank's clear-to-send queues behind the data that it is
+ * forwarding. Data of few KB is cut in two at least, since one chunk alone is no pipeline. Source:
+ * Zhang, Qiu: High Performance Clustering of Social Images, section 4.1 (k_opt).
+ */
+size_t coll_profile_chunk(const coll_cost *link, size_t bytes, double fill);
+
+/* WANTED, where the user named a chunk, but at most BYTES; else (0) the best as above. */
+size_t coll_profile_chunk_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill);
+
+#endif

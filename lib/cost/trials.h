@@ -1,0 +1,36 @@
+/*
+ * What trying the algorithms has shown, which a profile keeps, and what it makes of the model's
+ * predictions. The model knows a network in general, but not what, say, waking up many ranks on few
+ * cores or a link's allowance for bursts does to one algorithm. Pure.
+ */
+#ifndef COLL_LIB_COST_TRIALS_H
+#define COLL_LIB_COST_TRIALS_H
+
+#include "coll.h"
+
+typedef COLL_Trial coll_trial;
+
+/* What is wrong with TRIAL, in a few static words; NULL where it is good. */
+const char *coll_trial_fault(const coll_trial *trial);
+
+/* A call, as trials tell it from others. */
+typedef struct coll_trials_call {
+    const char *operation, *algorithm;
+    COLL_Level level; /* the farthest one at which its ranks are apart */
+    int ranks;
+    double bytes;
+} coll_trials_call;
+
+/*
+ * Seconds that CALL takes by the COUNT trials of ALL, where the model says MODEL seconds; just
+ * those where no trial is about its operation, algorithm and level. Between the sizes and numbers
+ * of ranks that were tried times are interpolated, as straight lines on logarithmic axes; below the
+ * smallest size they stay what they are there. Beyond the numbers of ranks the model counts, times
+ * what it was wrong by at the nearest; and above the largest size too, but its error fades, to
+ * nothing at a size 8 times as large, since there the network's rate decides, which the model
+ * knows.
+ */
+double coll_trials_predict(const coll_trial all[], int count, const coll_trials_call *call,
+                           double model);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * The decision layer: which algorithm runs a call. Pure: the same call, profile and word of the
+ * user give the same choice on every rank.
+ */
+#ifndef COLL_LIB_OPERATION_SELECT_H
+#define COLL_LIB_OPERATION_SELECT_H
+
+#include "lib/base/algorithm.h"
+#include "lib/base/spec.h"
+
+typedef struct coll_choice {
+    const coll_algorithm *algorithm;
+    coll_values values;
+    double predicted; /* s; 0 where nothing was predicted */
+    const char *why;  /* a few words, static */
+} coll_choice;
+
+/*
+ * Seconds that ALGORITHM takes for CALL with these values, by the cost model and, where they are
+ * the defaults, the profile's trials; *MODEL, which may be NULL, is set to the model's word alone.
+ */
+double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
+                      const coll_profile *profile, const coll_values *values, double *model);
+
+/*
+ * Chooses from TABLE (ended by NULL; its first entry applies everywhere and is what the library
+ * stands back to). The user's word comes first. Without it that first entry on one node, since
+ * there MPI's own shared memory is hard to beat, and for as few bytes as it says it is best for;
+ * where the size is not known to all, the algorithm
+ * that is made for that, or else the first entry again; and in all other cases the applicable
+ * algorithm with the least predicted time, rivals left aside.
+ */
+coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
+                        const coll_profile *profile, const coll_spec *user);
+
+#endif

@@ -1,0 +1,216 @@
+#include "config.h"
+
+#include "lib/place/hostlist.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_DIGITS = 18 }; /* any number of so many fits 64 bits */
+
+/* "7" or "010-012": the numbers LOW to HIGH, of at least WIDTH digits. */
+typedef struct span {
+    uint64_t low, high;
+    size_t width;
+} span;
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* Reads the number at *AT and moves behind it; returns its digits, 0 where there is no number. */
+static size_t take_number(const char **at, uint64_t *number) {
+    size_t digits = 0;
+    *number = 0;
+    for (; is_digit(**at) && digits <= MOST_DIGITS; ++*at, digits++)
+        *number = *number * 10 + (uint64_t)(**at - '0');
+    return digits <= MOST_DIGITS ? digits : 0;
+}
+
+static bool take_range(const char **at, span *range) {
+    range->width = take_number(at, &range->low);
+    range->high = range->low;
+    if (!range->width)
+        return false;
+    if (**at != '-')
+        return true;
+    ++*at;
+    return take_number(at, &range->high) && range->low <= range->high;
+}
+
+/* Checks the bracket at *AT and moves to its end. */
+static bool take_bracket(const char **at) {
+    do {
+        span range;
+        ++*at;
+        if (!take_range(at, &range))
+            return false;
+    } while (**at == ',');
+    return **at == ']';
+}
+
+const char *coll_hostlist_fault(const char *list) {
+    for (const char *at = list;; at++) {
+        const char *start = at;
+        for (; *at && *at != ','; at++) {
+            if (strchr("]=\" \t", *at))
+                return "a stray ']', '=', '\"' or space";
+            if (*at == '[' && !take_bracket(&at))
+                return "a bad bracket";
+        }
+        if (at == start)
+            return "an empty name";
+        if (!*at)
+            return NULL;
+    }
+}
+
+/* The end of the name or bracket expression that starts at AT. */
+static const char *item_end(const char *at) {
+    for (bool inside = false; *at && (inside || *at != ','); at++)
+        inside = *at == '[' || (inside && *at != ']');
+    return at;
+}
+
+/* True when the DIGITS digits at TEXT spell a number of RANGE. */
+static bool spells(const span *range, const char *text, size_t digits) {
+    if (digits < range->width || (digits > range->width && *text == '0'))
+        return false;
+    uint64_t number = 0;
+    for (size_t i = 0; i < digits; i++)
+        number = number * 10 + (uint64_t)(text[i] - '0');
+    return range->low <= number && number <= range->high;
+}
+
+/* A part of a host name that is to be matched. */
+typedef struct word {
+    const char *text;
+    size_t length;
+} word;
+
+/*
+ * Reads the bracket at AT: from the positions of HOST set in FROM to those set in TO. Returns the
+ * end of the bracket.
+ */
+static const char *step_bracket(const char *at, word host, const bool *from, bool *to) {
+    do {
+        span range;
+        at++;
+        take_range(&at, &range);
+        for (size_t i = 0; i < host.length; i++)
+            for (size_t digits = 1; from[i] && digits <= MOST_DIGITS && i + digits <= host.length &&
+                                    is_digit(host.text[i + digits - 1]);
+                 digits++)
+                to[i + digits] |= spells(&range, host.text + i, digits);
+    } while (*at == ',');
+    return at + 1;
+}
+
+/*
+ * True when the expression from AT to END yields HOST. Brackets can stand side by side, so the
+ * expression is read once for all the positions in HOST that its beginning can lead to.
+ */
+static bool item_matches(const char *at, const char *end, word host) {
+    size_t plain = 0; /* the common case: names differ before the first bracket */
+    for (; at < end && *at != '['; at++, plain++)
+        if (plain == host.length || host.text[plain] != *at)
+            return false;
+
+    bool reached[COLL_HOSTLIST_NAME + 1] = {false};
+    reached[plain] = true;
+    while (at < end) {
+        bool next[COLL_HOSTLIST_NAME + 1] = {false};
+        if (*at == '[') {
+            at = step_bracket(at, host, reached, next);
+        } else {
+            for (size_t i = 0; i < host.length; i++)
+                next[i + 1] = reached[i] && host.text[i] == *at;
+            at++;
+        }
+        memcpy(reached, next, sizeof reached);
+    }
+    return reached[host.length];
+}
+
+bool coll_hostlist_has(const char *list, const char *host) {
+    word name = {host, strlen(host)};
+    if (name.length > COLL_HOSTLIST_NAME)
+        return false;
+    const char *end = item_end(list);
+    while (!item_matches(list, end, name)) {
+        if (!*end)
+            return false;
+        list = end + 1;
+        end = item_end(list);
+    }
+    return true;
+}
+
+bool coll_hostlist_has_short(const char *list, const char *host) {
+    word name = {host, strcspn(host, ".")};
+    bool has_domain = host[name.length] == '.';
+    if (name.length > COLL_HOSTLIST_NAME)
+        return false;
+    for (;; list++) {
+        const char *end = item_end(list);
+        const char *dot = memchr(list, '.', (size_t)(end - list));
+        if (has_domain != (dot != NULL) && item_matches(list, dot ? dot : end, name))
+            return true;
+        if (!*end)
+            return false;
+        list = end;
+    }
+}
+
+/* A name in the making, and who is to get it. */
+typedef struct expansion {
+    char name[COLL_HOSTLIST_NAME + 1];
+    bool (*visit)(const char *name, void *context);
+    void *context;
+} expansion;
+
+/*
+ * Visits the names that begin with the first USED characters of the name made so far and go on with
+ * what stands from AT to END. Every bracket adds a character, so the name's length bounds the
+ * depth.
+ */
+static bool expand(expansion *names, size_t used, const char *at, const char *end) {
+    for (; at < end && *at != '[' && used < COLL_HOSTLIST_NAME; at++)
+        names->name[used++] = *at;
+    if (at == end || used == COLL_HOSTLIST_NAME) {
+        names->name[used] = '\0';
+        return names->visit(names->name, names->context);
+    }
+
+    const char *behind = strchr(at, ']') + 1;
+    do {
+        span range;
+        at++;
+        take_range(&at, &range);
+        for (uint64_t number = range.low; number <= range.high; number++) {
+            char digits[MOST_DIGITS + 2];
+            int length = snprintf(digits, sizeof digits, "%0*" PRIu64, (int)range.width, number);
+            size_t fits = COLL_HOSTLIST_NAME - used;
+            if ((size_t)length < fits)
+                fits = (size_t)length;
+            memcpy(names->name + used, digits, fits);
+            if (!expand(names, used + fits, behind, end))
+                return false;
+        }
+    } while (*at == ',');
+    return true;
+}
+
+bool coll_hostlist_visit(const char *list, bool (*visit)(const char *name, void *context),
+                         void *context) {
+    expansion names = {.visit = visit, .context = context};
+    for (;; list++) {
+        const char *end = item_end(list);
+        if (!expand(&names, 0, list, end))
+            return false;
+        if (!*end)
+            return true;
+        list = end;
+    }
+}

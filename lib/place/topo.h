@@ -1,0 +1,70 @@
+/*
+ * Where the ranks of a communicator are: NUMA domain, node, rack and site of each, as dense numbers
+ * that every rank knows alike.
+ */
+#ifndef COLL_LIB_PLACE_TOPO_H
+#define COLL_LIB_PLACE_TOPO_H
+
+#include "coll.h"
+#include "lib/place/locate.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+typedef COLL_Level coll_level;
+
+/* One rank's place; numbers count from 0 in order of first appearance by rank. */
+typedef struct coll_place {
+    int site;
+    int rack; /* unique over all sites */
+    int node; /* unique over all racks */
+    int numa; /* within the node */
+} coll_place;
+
+typedef struct coll_topo {
+    int ranks;
+    int sites, racks, nodes;
+    int most_ranks_per_node;
+    int cores_per_node; /* the fewest that the processes of any one node may use, at least 1 */
+    bool crowded;       /* some node has more processes than cores for them */
+    coll_place *places; /* one a rank */
+    char **hosts;       /* one a node: its host name */
+    double *latencies;  /* s: from one site to another, [from * sites + to]; NULL: not known */
+    char origin[COLL_LOCATE_NOTE]; /* on rank 0: where racks and sites come from, in a line */
+} coll_topo;
+
+/*
+ * Finds out the places of COMM's ranks; collective, all ranks get the same answer or all get an
+ * error (MPI_ERR_FILE or MPI_ERR_NO_MEM, text on every rank, or MPI's own). COMM must return its
+ * errors.
+ *
+ * Nodes come from MPI's shared-memory split, NUMA domains from hwloc, racks and sites from SOURCE,
+ * a file or a measurement (lib/place/locate.h; rank 0's word counts, and it alone reads; NULL or ""
+ * for none), or without a source from SLURM_TOPOLOGY_ADDR and its _PATTERN where Slurm sets them,
+ * else all nodes are in one rack. In Slurm's address the rack is all switches down to the node's
+ * own; where some address has more than one switch the site is the topmost one, else there is one
+ * site, as in files.
+ *
+ * Cores are those that binding and control groups let the ranks of COMM on a node use together. A
+ * node is crowded when these ranks outnumber them, or when the processes of the whole job on it
+ * (from the launcher's environment: a communicator may hold only some) outnumber its cores.
+ *
+ * Call coll_topo_free on the result, which is set only on success.
+ */
+int coll_topo_create(MPI_Comm comm, const char *source, coll_topo *topo);
+void coll_topo_free(coll_topo *topo);
+
+/*
+ * RANKS ranks spread like those of NOW: as many on a node, nodes in a rack and racks in a site as
+ * there are now on average, rounded up (of the ranks on a node the most). The result has no host
+ * names. MPI_ERR_NO_MEM.
+ */
+int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
+
+/*
+ * The places of COUNT of the ranks of WHOLE, which RANKS lists, as if there were no others. The
+ * result has no host names. MPI_ERR_NO_MEM.
+ */
+int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part);
+
+#endif

@@ -1,0 +1,279 @@
+#include "config.h"
+
+#include "tools/bench/bench.h"
+
+#include "app/asleep.h"
+#include "app/stats.h"
+#include "tools/bench/drops.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* What the runs of one size share. */
+typedef struct series {
+    const contender_list *list;
+    const bench_settings *settings;
+    const common_clock *clock;
+    MPI_Comm comm;
+    int rank, ranks;
+    unsigned char *buffer;
+    size_t bytes;
+    double lead, shortest_lead; /* s: how far ahead a common start is announced; at rank 0 */
+    int *order;
+    bool *given_up; /* rivals that are not repeated */
+} series;
+
+static operation_run described(const series *s, unsigned seed) {
+    return (operation_run){.buffer = s->buffer,
+                           .bytes = s->bytes,
+                           .rank = s->rank,
+                           .ranks = s->ranks,
+                           .root = s->settings->root,
+                           .seed = seed};
+}
+
+static double processor_seconds(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/*
+ * Ranks sleep while they wait, so that one that is done does not take the processor from those that
+ * are not: so long at first, and at last, while nobody works yet and while others may; s.
+ */
+static const double NAP = 20e-6, SHORT_NAP = 100e-6, LONG_NAP = 1e-3;
+
+/* All ranks wait for a date that rank 0 announces. *LATE: this one heard of it only afterwards. */
+static int start_together(const series *s, double *start, bool *late) {
+    MPI_Request request;
+    int code = MPI_Ibarrier(s->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_asleep(&request, NAP, SHORT_NAP);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (s->rank == 0)
+        *start = common_clock_now(s->clock) + s->lead;
+    code = MPI_Ibcast(start, 1, MPI_DOUBLE, 0, s->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_asleep(&request, NAP, SHORT_NAP);
+    *late = common_clock_now(s->clock) > *start;
+    if (code == MPI_SUCCESS)
+        common_clock_wait(s->clock, *start);
+    return code;
+}
+
+/* Rank 0's count of dropped packets, where the settings have a command for it. */
+static double count_drops(const series *s) {
+    double count = 0;
+    if (s->rank == 0 && s->settings->drops)
+        drops_count(s->settings->drops, &count);
+    return count;
+}
+
+/*
+ * One run of one contender; *SECONDS, *TOGETHER (whether all began at the common start) and
+ * *RESULT's marks are set on all ranks.
+ */
+static int run_once(const series *s, const contender *c, unsigned seed, double *seconds,
+                    bool *together, bench_result *result) {
+    enum { ELAPSED, LATE, ERROR, WRONG, MARKS };
+    double marks[MARKS] = {0}, worst[MARKS], start = 0, spent;
+    MPI_Request request;
+    const operation *op = s->settings->operation;
+    operation_run run = described(s, seed);
+    if (s->settings->verify)
+        op->fill(&run);
+    double dropped = count_drops(s);
+    bool late = false;
+    int code = start_together(s, &start, &late);
+    if (code != MPI_SUCCESS)
+        return code;
+
+    spent = processor_seconds();
+    int failure = c->run(c, s->buffer, s->bytes, s->settings->root);
+    marks[ELAPSED] = common_clock_now(s->clock) - start;
+    spent = processor_seconds() - spent;
+    marks[LATE] = late;
+    marks[ERROR] = failure;
+    bool checked = s->settings->verify && c->kind != CONTENDER_WIRE && failure == MPI_SUCCESS;
+    marks[WRONG] = checked && !op->verify(&run);
+
+    code = MPI_Iallreduce(marks, worst, MARKS, MPI_DOUBLE, MPI_MAX, s->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_asleep(&request, NAP, LONG_NAP);
+    if (code != MPI_SUCCESS)
+        return code;
+    *seconds = worst[ELAPSED];
+    *together = worst[LATE] == 0;
+    if (*together) {
+        result->processor += spent;
+        result->dropped += count_drops(s) - dropped;
+    }
+    result->error = (int)worst[ERROR];
+    result->wrong = result->wrong || worst[WRONG] > 0;
+    return MPI_SUCCESS;
+}
+
+/*
+ * The same, again with more time for the announcement where some rank did not hear it in time, and
+ * with less from then on: hiccups are rare, and most of a short run's time would be spent waiting.
+ */
+static int run_together(series *s, const contender *c, unsigned seed, double *seconds,
+                        bench_result *result) {
+    bool together = false;
+    for (int code; !together;) {
+        code = run_once(s, c, seed, seconds, &together, result);
+        if (code != MPI_SUCCESS || result->error != MPI_SUCCESS)
+            return code;
+        s->lead = together ? fmax(0.95 * s->lead, s->shortest_lead) : 2 * s->lead;
+    }
+    return MPI_SUCCESS;
+}
+
+/* Another order of the contenders for every round, the same on all ranks. */
+static void shuffle(int order[], int count, unsigned seed) {
+    uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    for (int i = count - 1; i > 0; i--) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        int other = (int)((state >> 33) % (uint64_t)(i + 1));
+        int held = order[i];
+        order[i] = order[other];
+        order[other] = held;
+    }
+}
+
+static int run_round(series *s, unsigned round, bool counted, bench_result results[]) {
+    shuffle(s->order, s->list->count, round);
+    for (int i = 0; i < s->list->count; i++) {
+        int which = s->order[i];
+        bench_result *result = &results[which];
+        if (result->error != MPI_SUCCESS || s->given_up[which])
+            continue;
+        double seconds;
+        int code = run_together(s, &s->list->at[which], round, &seconds, result);
+        if (code != MPI_SUCCESS)
+            return code;
+        if (!counted)
+            result->processor = result->dropped = 0;
+        else if (result->error == MPI_SUCCESS)
+            result->samples[result->count++] = seconds;
+    }
+    return MPI_SUCCESS;
+}
+
+/* A run shorter than this (s) is repeated whatever it took: one sample of it is mostly noise. */
+static const double cheap = 10e-3;
+
+/* After the first counted round: rivals far behind the best of them are measured well enough. */
+static void give_up_hopeless(const series *s, const bench_result results[]) {
+    double best = -1;
+    for (int i = 0; i < s->list->count; i++)
+        if (s->list->at[i].kind == CONTENDER_RIVAL && results[i].count &&
+            (best < 0 || results[i].samples[0] < best))
+            best = results[i].samples[0];
+    for (int i = 0; i < s->list->count; i++)
+        if (s->list->at[i].kind == CONTENDER_RIVAL && results[i].count)
+            s->given_up[i] = results[i].samples[0] > s->settings->hopeless * fmax(best, cheap);
+}
+
+static bool all_steady(const series *s, const bench_result results[]) {
+    double sorted[1024];
+    for (int i = 0; i < s->list->count; i++) {
+        int count = results[i].count;
+        if (results[i].error != MPI_SUCCESS || s->given_up[i])
+            continue;
+        if (count > (int)(sizeof sorted / sizeof *sorted))
+            return true;
+        memcpy(sorted, results[i].samples, (size_t)count * sizeof *sorted);
+        stats_sort(sorted, count);
+        if (!stats_median_is_steady(sorted, count, s->settings->steady))
+            return false;
+    }
+    return true;
+}
+
+/* Rank 0 decides for all whether another round is worth it. */
+static int decide(const series *s, int done, double began, const bench_result results[],
+                  int *more) {
+    *more = done < s->settings->most;
+    if (*more && done >= s->settings->least)
+        *more = MPI_Wtime() - began < s->settings->seconds && !all_steady(s, results);
+    return MPI_Bcast(more, 1, MPI_INT, 0, s->comm);
+}
+
+/* Makes means of a contender's sums, and of every rank's processor time that of all. */
+static int sum_up(const series *s, bench_result *result) {
+    stats_sort(result->samples, result->count);
+    int code = MPI_Allreduce(MPI_IN_PLACE, &result->processor, 1, MPI_DOUBLE, MPI_SUM, s->comm);
+    if (result->count) {
+        result->processor /= result->count;
+        result->dropped /= result->count;
+    }
+    return code;
+}
+
+static int run_rounds(series *s, bench_result results[],
+                      void (*progress)(int round, double seconds)) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < s->settings->warmups && code == MPI_SUCCESS; i++)
+        code = run_round(s, 1000000u + (unsigned)i, false, results);
+
+    double began = MPI_Wtime();
+    int more = 1;
+    for (int done = 0; more && code == MPI_SUCCESS;) {
+        code = run_round(s, (unsigned)++done, true, results);
+        if (done == 1 && s->settings->hopeless > 0)
+            give_up_hopeless(s, results);
+        if (s->rank == 0 && progress)
+            progress(done, MPI_Wtime() - began);
+        if (code == MPI_SUCCESS)
+            code = decide(s, done, began, results, &more);
+    }
+    for (int i = 0; i < s->list->count && code == MPI_SUCCESS; i++)
+        code = sum_up(s, &results[i]);
+    return code;
+}
+
+static bool allocate(series *s, bench_result results[]) {
+    int count = s->list->count;
+    s->buffer = calloc(s->settings->operation->room(s->bytes, s->ranks) + 1, 1);
+    s->order = malloc((size_t)count * sizeof *s->order);
+    s->given_up = calloc((size_t)count, sizeof *s->given_up);
+    bool good = s->buffer && s->order && s->given_up;
+    for (int i = 0; i < count; i++) {
+        if (s->order)
+            s->order[i] = i;
+        results[i] = (bench_result){.error = MPI_SUCCESS};
+        results[i].samples = malloc((size_t)s->settings->most * sizeof *results[i].samples);
+        good = good && results[i].samples;
+    }
+    return good;
+}
+
+int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
+              const common_clock *clock, MPI_Comm comm, bench_result results[],
+              void (*progress)(int round, double seconds)) {
+    series s = {.list = list, .settings = settings, .clock = clock, .comm = comm, .bytes = bytes};
+    MPI_Comm_rank(comm, &s.rank);
+    MPI_Comm_size(comm, &s.ranks);
+    /* Time for the announcement to reach everybody, whatever the network. */
+    s.lead = s.shortest_lead = 1e-3 + 8 * clock->uncertainty + 50e-6 * s.ranks;
+    int good = allocate(&s, results);
+    int code = MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm);
+    if (code == MPI_SUCCESS)
+        code = good ? run_rounds(&s, results, progress) : MPI_ERR_NO_MEM;
+    free(s.buffer);
+    free(s.order);
+    free(s.given_up);
+    return code;
+}
+
+void bench_free(bench_result results[], int count) {
+    for (int i = 0; i < count; i++)
+        free(results[i].samples);
+}

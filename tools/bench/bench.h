@@ -1,0 +1,45 @@
+/*
+ * Measures contenders side by side: all of them once in every round, in an order that changes from
+ * round to round, so that the machine's drift hits them alike.
+ */
+#ifndef COLL_TOOLS_BENCH_BENCH_H
+#define COLL_TOOLS_BENCH_BENCH_H
+
+#include "app/clock.h"
+#include "tools/bench/contender.h"
+#include "tools/bench/operation.h"
+
+typedef struct bench_settings {
+    const operation *operation;
+    int root;
+    int warmups;     /* rounds that are not counted */
+    int least, most; /* counted rounds */
+    double seconds;  /* after the least rounds, stop a size that has taken so long */
+    double steady;   /* or whose medians are all known to within this share of themselves */
+    double
+        hopeless; /* a rival this many times slower than the best one isn't repeated; 0: all are */
+    bool verify;  /* compare what arrived, after every run */
+    const char *drops; /* a command that prints how many packets were dropped so far; or NULL */
+} bench_settings;
+
+/* What one contender did at one size; times in seconds, sorted. */
+typedef struct bench_result {
+    double *samples; /* from the common start to the last rank's end */
+    int count;
+    double processor; /* processor seconds of all ranks together, per run */
+    double dropped;   /* packets per run */
+    bool wrong;       /* verification failed on some rank */
+    int error;        /* the MPI error of the lowest rank that had one, else MPI_SUCCESS */
+} bench_result;
+
+/*
+ * Measures LIST at BYTES; collective over COMM. RESULTS, one a contender, are complete on rank 0.
+ * PROGRESS, which may be NULL, is called by rank 0 after every round. MPI_ERR_NO_MEM and errors of
+ * the measurement itself are alike on all ranks. Free the results with bench_free.
+ */
+int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
+              const common_clock *clock, MPI_Comm comm, bench_result results[],
+              void (*progress)(int round, double seconds));
+void bench_free(bench_result results[], int count);
+
+#endif

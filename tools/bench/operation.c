@@ -1,0 +1,287 @@
+#include "config.h"
+
+#include "tools/bench/operation.h"
+
+#include <coll.h>
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The byte at PLACE of the data of SEED. */
+static unsigned char pattern(size_t place, unsigned seed) {
+    return (unsigned char)((place * 2654435761u + seed * 40503u) >> 13);
+}
+
+static void fill_with(unsigned char *bytes, size_t count, unsigned seed) {
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = pattern(i, seed);
+}
+
+static bool is_filled_with(const unsigned char *bytes, size_t count, unsigned seed) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != pattern(i, seed))
+            return false;
+    return true;
+}
+
+/* What the buffer holds before something arrives there. */
+enum { NOTHING = 0x5a };
+
+/* --- bcast: the data itself --- */
+
+static size_t bcast_bytes(size_t bytes, int ranks) {
+    (void)ranks;
+    return bytes;
+}
+
+static void fill_bcast(const operation_run *run) {
+    if (run->rank == run->root)
+        fill_with(run->buffer, run->bytes, run->seed);
+    else
+        memset(run->buffer, NOTHING, run->bytes);
+}
+
+static bool verify_bcast(const operation_run *run) {
+    return is_filled_with(run->buffer, run->bytes, run->seed);
+}
+
+static int run_bcast(const contender *c, void *buffer, size_t bytes, int root) {
+    return COLL_Bcast(buffer, (MPI_Count)bytes, MPI_BYTE, root, c->comm);
+}
+
+static int run_mpi_bcast(const contender *c, void *buffer, size_t bytes, int root) {
+    return bytes > INT_MAX ? MPI_ERR_COUNT : MPI_Bcast(buffer, (int)bytes, MPI_BYTE, root, c->comm);
+}
+
+static int run_mpi_ibcast(const contender *c, void *buffer, size_t bytes, int root) {
+    if (bytes > INT_MAX)
+        return MPI_ERR_COUNT;
+    MPI_Request request;
+    int code = MPI_Ibcast(buffer, (int)bytes, MPI_BYTE, root, c->comm, &request);
+    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+}
+
+/* --- gather and gatherv: what all ranks bring in rank order, then what this rank brings --- */
+
+/* What the bottleneck sees, the link to the root. */
+static size_t gather_bytes(size_t bytes, int ranks) {
+    return bytes * (size_t)(ranks - 1);
+}
+
+/* A rank brings at most all that comes to the root, and the root its own block. */
+static size_t gather_room(size_t bytes, int ranks) {
+    size_t others = ranks > 1 ? (size_t)ranks - 1 : 1, blocks = (size_t)ranks + others;
+    return bytes > PTRDIFF_MAX / blocks ? PTRDIFF_MAX : bytes * blocks;
+}
+
+/* Uneven: one rank other than the root brings half of what comes to it, the others share the rest.
+ */
+static size_t uneven_amount(size_t bytes, int ranks, int root, int rank) {
+    size_t all = gather_bytes(bytes, ranks);
+    size_t share = ranks > 2 ? all / 2 / (size_t)(ranks - 2) : 0;
+    if (rank == root)
+        return bytes;
+    return rank == (root + ranks / 2) % ranks ? all - share * (size_t)(ranks - 2) : share;
+}
+
+static size_t amount(const operation_run *run, int rank, bool even) {
+    return even ? run->bytes : uneven_amount(run->bytes, run->ranks, run->root, rank);
+}
+
+static unsigned char *mine_of(const operation_run *run) {
+    return run->buffer + run->bytes * (size_t)run->ranks;
+}
+
+static void fill_blocks(const operation_run *run, bool even) {
+    memset(run->buffer, NOTHING, run->bytes * (size_t)run->ranks);
+    fill_with(mine_of(run), amount(run, run->rank, even), run->seed + (unsigned)run->rank);
+}
+
+static bool verify_blocks(const operation_run *run, bool even) {
+    const unsigned char *block = run->buffer;
+    for (int rank = 0; rank < run->ranks && run->rank == run->root; rank++) {
+        size_t length = amount(run, rank, even);
+        if (!is_filled_with(block, length, run->seed + (unsigned)rank))
+            return false;
+        block += length;
+    }
+    return true;
+}
+
+static void fill_gather(const operation_run *run) {
+    fill_blocks(run, true);
+}
+
+static bool verify_gather(const operation_run *run) {
+    return verify_blocks(run, true);
+}
+
+static void fill_gatherv(const operation_run *run) {
+    fill_blocks(run, false);
+}
+
+static bool verify_gatherv(const operation_run *run) {
+    return verify_blocks(run, false);
+}
+
+static operation_run run_of(const contender *c, void *buffer, size_t bytes, int root) {
+    operation_run run = {.buffer = buffer, .bytes = bytes, .root = root};
+    MPI_Comm_rank(c->comm, &run.rank);
+    MPI_Comm_size(c->comm, &run.ranks);
+    return run;
+}
+
+static int run_gather(const contender *c, void *buffer, size_t bytes, int root) {
+    operation_run run = run_of(c, buffer, bytes, root);
+    return COLL_Gather(mine_of(&run), (MPI_Count)bytes, MPI_BYTE, buffer, (MPI_Count)bytes,
+                       MPI_BYTE, root, c->comm);
+}
+
+static int run_mpi_gather(const contender *c, void *buffer, size_t bytes, int root) {
+    operation_run run = run_of(c, buffer, bytes, root);
+    if (bytes > INT_MAX)
+        return MPI_ERR_COUNT;
+    return MPI_Gather(mine_of(&run), (int)bytes, MPI_BYTE, buffer, (int)bytes, MPI_BYTE, root,
+                      c->comm);
+}
+
+static int run_mpi_igather(const contender *c, void *buffer, size_t bytes, int root) {
+    operation_run run = run_of(c, buffer, bytes, root);
+    if (bytes > INT_MAX)
+        return MPI_ERR_COUNT;
+    MPI_Request request;
+    int code = MPI_Igather(mine_of(&run), (int)bytes, MPI_BYTE, buffer, (int)bytes, MPI_BYTE, root,
+                           c->comm, &request);
+    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+}
+
+static int run_gatherv(const contender *c, void *buffer, size_t bytes, int root) {
+    operation_run run = run_of(c, buffer, bytes, root);
+    size_t ranks = (size_t)run.ranks;
+    MPI_Count *counts = malloc(ranks * sizeof *counts);
+    MPI_Aint *places = malloc(ranks * sizeof *places), next = 0;
+    int code = counts && places ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    for (int rank = 0; rank < run.ranks && code == MPI_SUCCESS; rank++) {
+        counts[rank] = (MPI_Count)amount(&run, rank, false);
+        places[rank] = next;
+        next += (MPI_Aint)counts[rank];
+    }
+    if (code == MPI_SUCCESS)
+        code = COLL_Gatherv(mine_of(&run), counts[run.rank], MPI_BYTE, buffer, counts, places,
+                            MPI_BYTE, root, c->comm);
+    free(counts);
+    free(places);
+    return code;
+}
+
+/* Blocking, or by MPI_Igatherv. */
+static int run_any_mpi_gatherv(const contender *c, void *buffer, size_t bytes, int root,
+                               bool blocking) {
+    operation_run run = run_of(c, buffer, bytes, root);
+    int *counts = malloc(2 * (size_t)run.ranks * sizeof *counts), *places = counts + run.ranks;
+    if (!counts || gather_room(bytes, run.ranks) > INT_MAX) {
+        free(counts);
+        return counts ? MPI_ERR_COUNT : MPI_ERR_NO_MEM;
+    }
+    for (int rank = 0, next = 0; rank < run.ranks; rank++) {
+        counts[rank] = (int)amount(&run, rank, false);
+        places[rank] = next;
+        next += counts[rank];
+    }
+    int code;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (blocking)
+        code = MPI_Gatherv(mine_of(&run), counts[run.rank], MPI_BYTE, buffer, counts, places,
+                           MPI_BYTE, root, c->comm);
+    else
+        code = MPI_Igatherv(mine_of(&run), counts[run.rank], MPI_BYTE, buffer, counts, places,
+                            MPI_BYTE, root, c->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    free(counts);
+    return code;
+}
+
+static int run_mpi_gatherv(const contender *c, void *buffer, size_t bytes, int root) {
+    return run_any_mpi_gatherv(c, buffer, bytes, root, true);
+}
+
+static int run_mpi_igatherv(const contender *c, void *buffer, size_t bytes, int root) {
+    return run_any_mpi_gatherv(c, buffer, bytes, root, false);
+}
+
+/* --- The table --- */
+
+/* The numbers by which Open MPI 4.1's tuned component knows its algorithms are the places here. */
+static const operation_forced ompi_bcasts[] = {
+    {"linear", false},
+    {"chain", true},
+    {"pipeline", true},
+    {"split_binary", true},
+    {"binary", true},
+    {"binomial", true},
+    {"knomial", true},
+    {"scatter_allgather", false},
+    {"scatter_allgather_ring", false},
+    {NULL, false},
+};
+static const operation_forced ompi_gathers[] = {
+    {"linear", false}, {"binomial", false}, {"linear_sync", true}, {NULL, false}};
+static const operation_forced none[] = {{NULL, false}};
+
+/* Those that run where amounts differ. */
+static const char *const uneven_specs[] = {"auto", "linear", "credit", NULL};
+
+static const operation operations[] = {
+    {.name = "bcast",
+     .library = "bcast",
+     .forced = ompi_bcasts,
+     .room = bcast_bytes,
+     .moved = bcast_bytes,
+     .fill = fill_bcast,
+     .verify = verify_bcast,
+     .ours = run_bcast,
+     .native = run_mpi_bcast,
+     .nonblocking = run_mpi_ibcast,
+     .nonblocking_name = "ibcast"},
+    {.name = "gather",
+     .library = "gather",
+     .forced = ompi_gathers,
+     .room = gather_room,
+     .moved = gather_bytes,
+     .fill = fill_gather,
+     .verify = verify_gather,
+     .ours = run_gather,
+     .native = run_mpi_gather,
+     .nonblocking = run_mpi_igather,
+     .nonblocking_name = "igather",
+     .wire_to_root = true},
+    {.name = "gatherv",
+     .library = "gather",
+     .specs = uneven_specs,
+     .forced = none,
+     .room = gather_room,
+     .moved = gather_bytes,
+     .fill = fill_gatherv,
+     .verify = verify_gatherv,
+     .ours = run_gatherv,
+     .native = run_mpi_gatherv,
+     .nonblocking = run_mpi_igatherv,
+     .nonblocking_name = "igatherv",
+     .wire_to_root = true},
+};
+
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+const char *operation_name(int index) {
+    return index >= 0 && index < OPERATIONS ? operations[index].name : NULL;
+}
+
+const operation *operation_find(const char *name) {
+    for (int i = 0; i < OPERATIONS; i++)
+        if (strcmp(operations[i].name, name) == 0)
+            return &operations[i];
+    return NULL;
+}

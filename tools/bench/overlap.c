@@ -1,0 +1,131 @@
+#include "config.h"
+
+#include "tools/bench/overlap.h"
+
+#include "app/cli.h"
+#include "app/stats.h"
+
+#include <coll.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* Pieces of computation between tests, for those who poll. */
+enum { PIECES = 8 };
+
+const char *overlap_name(overlap_scheme scheme) {
+    static const char *const names[] = {"blocking", "nbc", "nbc-polled", "dcp"};
+    return names[scheme];
+}
+
+/* Work that no compiler leaves out, and that neither reads the clock nor uses memory. */
+static void compute(double steps) {
+    volatile double x = 1;
+    for (double i = 0; i < steps; i++)
+        x = x * 0.999999 + 1e-9;
+}
+
+static double median_clock_cost(void) {
+    enum { SAMPLES = 1001 };
+    double samples[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++) {
+        double start = cli_seconds();
+        samples[i] = cli_seconds() - start;
+    }
+    stats_sort(samples, SAMPLES);
+    return stats_quantile(samples, SAMPLES, 0.5);
+}
+
+overlap_machine overlap_calibrate(void) {
+    enum { SAMPLES = 21 };
+    const double steps = 20000;
+    double samples[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++) {
+        double start = cli_seconds();
+        compute(steps);
+        samples[i] = cli_seconds() - start;
+    }
+    stats_sort(samples, SAMPLES);
+    return (overlap_machine){.steps_per_second = steps / stats_quantile(samples, SAMPLES, 0.5),
+                             .clock_seconds = median_clock_cost()};
+}
+
+/* One repetition under way. */
+typedef struct repetition {
+    const overlap_call *call;
+    const overlap_machine *machine;
+    double *from, *to;
+    double inside; /* s in calls so far */
+    MPI_Request request;
+    DCP_Request served;
+} repetition;
+
+static int begin(repetition *r) {
+    const overlap_call *call = r->call;
+    if (call->scheme == OVERLAP_BLOCKING)
+        return MPI_Allreduce(r->from, r->to, call->doubles, MPI_DOUBLE, MPI_SUM, call->comm);
+    if (call->scheme == OVERLAP_DCP)
+        return DCP_IAllreduce(r->from, r->to, call->doubles, MPI_DOUBLE, MPI_SUM, call->comm,
+                              &r->served);
+    return MPI_Iallreduce(r->from, r->to, call->doubles, MPI_DOUBLE, MPI_SUM, call->comm,
+                          &r->request);
+}
+
+static int poll(repetition *r) {
+    int flag;
+    return MPI_Test(&r->request, &flag, MPI_STATUS_IGNORE);
+}
+
+static int end(repetition *r) {
+    if (r->call->scheme == OVERLAP_DCP)
+        return DCP_Wait(&r->served);
+    return MPI_Wait(&r->request, MPI_STATUS_IGNORE);
+}
+
+static int timed(repetition *r, int (*part)(repetition *r)) {
+    double start = cli_seconds();
+    int code = part(r);
+    r->inside += cli_seconds() - start - r->machine->clock_seconds;
+    return code;
+}
+
+static int repeat(repetition *r) {
+    const overlap_call *call = r->call;
+    double steps = call->compute * r->machine->steps_per_second;
+    int pieces = call->scheme == OVERLAP_POLLED ? PIECES : 1;
+    int code = timed(r, begin);
+    for (int i = 0; i < pieces && code == MPI_SUCCESS; i++) {
+        compute(steps / pieces);
+        if (call->scheme == OVERLAP_POLLED)
+            code = timed(r, poll);
+    }
+    bool ends = call->scheme != OVERLAP_BLOCKING;
+    return code == MPI_SUCCESS && ends ? timed(r, end) : code;
+}
+
+static int average(double samples[], int count, MPI_Comm comm) {
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    int code = MPI_Reduce(rank == 0 ? MPI_IN_PLACE : samples, samples, count, MPI_DOUBLE, MPI_SUM,
+                          0, comm);
+    for (int i = 0; i < count; i++)
+        samples[i] /= ranks;
+    return code;
+}
+
+int overlap_run(const overlap_call *call, const overlap_machine *machine, double samples[]) {
+    double *from = calloc((size_t)call->doubles, sizeof *from);
+    double *to = malloc((size_t)call->doubles * sizeof *to);
+    int code = from && to ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    for (int i = -call->warmups; i < call->repetitions && code == MPI_SUCCESS; i++) {
+        repetition r = {
+            .call = call, .machine = machine, .from = from, .to = to, .request = MPI_REQUEST_NULL};
+        code = repeat(&r);
+        if (i >= 0)
+            samples[i] = r.inside;
+    }
+    free(from);
+    free(to);
+    return code == MPI_SUCCESS ? average(samples, call->repetitions, call->comm) : code;
+}

@@ -1,0 +1,328 @@
+/* coll-info: what the library found, and what it would choose. */
+#include "config.h"
+
+#include "app/cli.h"
+#include "app/output.h"
+#include "tools/info/explain-dcp.h"
+
+#include <coll.h>
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char program[] = "coll-info";
+
+static const char help[] =
+    "usage: [mpirun -n RANKS] coll-info [OPTION...]\n"
+    "       [mpirun -n RANKS] coll-info explain OPERATION SIZE [OPTION...]\n"
+    "       coll-info explain dcp TRACE [OPTION...]   (see coll-info explain dcp --help)\n"
+    "\n"
+    "Shows what the library found: versions, nodes, racks and sites, waiting, profile, algorithms\n"
+    "and settings. `explain` shows which algorithms could run OPERATION (bcast, gather,\n"
+    "aggregate) with SIZE bytes (64K, 16M, 1G), what each is predicted to take, which one would "
+    "run,\n"
+    "and why.\n"
+    "\n"
+    "  --ranks P    explain for so many ranks, spread over nodes and racks as those that run now\n"
+    "  --root R     explain for this root (default 0)\n"
+    "  --json FILE  write the figures as JSON too, an object on each line\n"
+    "  --help, --version\n";
+
+enum { MOST_CANDIDATES = 64 };
+
+typedef struct command {
+    const char *operation; /* NULL: show what was found */
+    uint64_t bytes;
+    int64_t ranks, root; /* ranks of 0: those that run */
+    const char *json;
+    bool help, version;
+} command;
+
+static cli_problem problem;
+
+static bool take_option(int option, const char *text, command *options) {
+    switch (option) {
+    case 'p':
+        return cli_parse_integer(text, 1, 1 << 24, &options->ranks) ||
+               cli_refuse(&problem, "--ranks %s: a number from 1 to %d is needed", text, 1 << 24);
+    case 'r':
+        return cli_parse_integer(text, 0, INT_MAX, &options->root) ||
+               cli_refuse(&problem, "--root %s: a rank, 0 or more, is needed", text);
+    case 'j':
+        options->json = text;
+        return true;
+    case 'h':
+        options->help = true;
+        return true;
+    default:
+        options->version = true;
+        return true;
+    }
+}
+
+static bool take_words(int count, char **words, command *options) {
+    if (count == 0 && (options->ranks || options->root))
+        return cli_refuse(&problem, "--ranks and --root belong to explain OPERATION SIZE");
+    if (count == 0)
+        return true;
+    if (strcmp(words[0], "explain") != 0)
+        return cli_refuse(&problem, "unknown command %s; known: explain", words[0]);
+    if (count < 3)
+        return cli_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "
+                                    "64M");
+    if (count > 3)
+        return cli_refuse(&problem, "unexpected argument %s; see coll-info --help", words[3]);
+    options->operation = words[1];
+    if (!cli_parse_size(words[2], &options->bytes) || options->bytes < 1 ||
+        options->bytes > PTRDIFF_MAX)
+        return cli_refuse(&problem, "%s is no size; write 4096, 64K, 16M or 1G", words[2]);
+    return true;
+}
+
+static bool parse(int argc, char **argv, command *options) {
+    static const struct option long_options[] = {
+        {"ranks", required_argument, NULL, 'p'}, {"root", required_argument, NULL, 'r'},
+        {"json", required_argument, NULL, 'j'},  {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},     {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = cli_next_option(&problem, "coll-info", argc, argv, long_options)) >= 0)
+        if (!take_option(option, optarg, options))
+            return false;
+    if (option == CLI_REFUSED)
+        return false;
+    return options->help || options->version || take_words(argc - optind, argv + optind, options);
+}
+
+static void print_versions(void) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "unknown MPI library";
+    int length;
+    MPI_Get_library_version(text, &length);
+    printf("libcoll    %s\nMPI        %.*s\n", COLL_Version(), (int)strcspn(text, ",\n"), text);
+}
+
+static const char *plural(int count) {
+    return count == 1 ? "" : "s";
+}
+
+static void print_machine(const COLL_Description *d) {
+    printf("ranks      %d, on %d node%s in %d rack%s of %d site%s; at most %d a node\n", d->ranks,
+           d->nodes, plural(d->nodes), d->racks, plural(d->racks), d->sites, plural(d->sites),
+           d->most_ranks_per_node);
+    printf("cores      %d for the ranks of a node%s\n", d->cores_per_node,
+           d->crowded ? "; some node has more processes than cores" : "");
+    printf("waiting    %s", d->wait);
+    if (strcmp(d->wait, "auto") == 0)
+        printf(d->crowded ? ": polite, since cores are shared" : ": polite where cores are shared");
+    if (d->timeout > 0)
+        printf("; an error after %g s of silence", d->timeout);
+    printf("\ntopology   %s\nprofile    %s\n", d->topology ? d->topology : "no file", d->profile);
+}
+
+static void print_costs(const COLL_Description *d) {
+    printf("\n%-10s %12s %12s %12s %12s %12s  %s\n", "level", "latency_us", "overhead_us", "MB/s",
+           "wake_us", "BL_bytes", "source");
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        const COLL_Cost *cost = &d->cost[level];
+        printf("%-10s %12.2f %12.2f %12.2f %12.2f %12.0f  %s\n", COLL_Level_name(level),
+               cost->latency * 1e6, cost->overhead * 1e6, 1e-6 / cost->per_byte, cost->wake * 1e6,
+               cost->buffer, d->measured[level] ? "measured" : "built-in");
+    }
+}
+
+/* A line for each node, where its first rank comes. */
+static void print_nodes(const COLL_Place places[], int ranks) {
+    printf("\n%-24s %6s %6s %6s %6s\n", "host", "node", "rack", "site", "ranks");
+    int next = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        const COLL_Place *place = &places[rank];
+        if (place->node < next)
+            continue;
+        next = place->node + 1;
+        int here = 0;
+        for (int other = rank; other < ranks; other++)
+            here += places[other].node == place->node;
+        printf("%-24s %6d %6d %6d %6d\n", place->host, place->node, place->rack, place->site, here);
+    }
+}
+
+static bool print_algorithms(MPI_Comm comm) {
+    printf("\n%-10s %-44s %s\n", "operation", "algorithm", "what it does");
+    const char *operation;
+    for (int o = 0; (operation = COLL_Operation_name(o)); o++) {
+        COLL_Candidate candidates[MOST_CANDIDATES];
+        int count;
+        int code = COLL_Explain(operation, 1, 0, comm, candidates, MOST_CANDIDATES, &count);
+        if (code != MPI_SUCCESS)
+            return cli_refuse_code(&problem, code);
+        for (int i = 0; i < count && i < MOST_CANDIDATES; i++)
+            printf("%-10s %-44s %s\n", operation, candidates[i].spec, candidates[i].summary);
+    }
+    return true;
+}
+
+static void print_settings(void) {
+    printf("\n%-20s %-20s %s\n", "setting", "value", "meaning");
+    for (const COLL_Setting *s = COLL_Settings(); s->name; s++) {
+        const char *value = getenv(s->name);
+        printf("%-20s %-20s %s\n", s->name, value && *value ? value : "-", s->help);
+    }
+}
+
+static void write_machine(const COLL_Description *d, FILE *json) {
+    cli_json line;
+    cli_json_begin(&line, json);
+    cli_json_text(&line, "version", COLL_Version());
+    cli_json_integer(&line, "ranks", d->ranks);
+    cli_json_integer(&line, "nodes", d->nodes);
+    cli_json_integer(&line, "racks", d->racks);
+    cli_json_integer(&line, "sites", d->sites);
+    cli_json_integer(&line, "most_ranks_per_node", d->most_ranks_per_node);
+    cli_json_integer(&line, "cores_per_node", d->cores_per_node);
+    cli_json_integer(&line, "crowded", d->crowded);
+    cli_json_text(&line, "wait", d->wait);
+    cli_json_number(&line, "timeout_s", d->timeout);
+    cli_json_text(&line, "profile", d->profile);
+    cli_json_end(&line);
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        cli_json_begin(&line, json);
+        cli_json_text(&line, "level", COLL_Level_name(level));
+        cli_json_number(&line, "latency_us", d->cost[level].latency * 1e6);
+        cli_json_number(&line, "overhead_us", d->cost[level].overhead * 1e6);
+        cli_json_number(&line, "MBps", 1e-6 / d->cost[level].per_byte);
+        cli_json_number(&line, "wake_us", d->cost[level].wake * 1e6);
+        cli_json_number(&line, "buffer_bytes", d->cost[level].buffer);
+        cli_json_integer(&line, "measured", d->measured[level]);
+        cli_json_end(&line);
+    }
+}
+
+static bool show(const COLL_Description *d, MPI_Comm comm, FILE *json) {
+    COLL_Place *places = malloc((size_t)d->ranks * sizeof *places);
+    if (!places)
+        return cli_refuse(&problem, "out of memory for %d places", d->ranks);
+    int code = COLL_Places(comm, places);
+    if (code == MPI_SUCCESS) {
+        print_versions();
+        print_machine(d);
+        print_costs(d);
+        print_nodes(places, d->ranks);
+    }
+    free(places);
+    if (code != MPI_SUCCESS)
+        return cli_refuse_code(&problem, code);
+    if (!print_algorithms(comm))
+        return false;
+    print_settings();
+    write_machine(d, json);
+    return true;
+}
+
+/* Fastest first; what can't run comes last. */
+static int by_time(const void *a, const void *b) {
+    const COLL_Candidate *x = a, *y = b;
+    if (x->applicable != y->applicable)
+        return y->applicable - x->applicable;
+    return (x->predicted > y->predicted) - (x->predicted < y->predicted);
+}
+
+static void print_candidate(const command *options, const COLL_Candidate *c, int ranks,
+                            FILE *json) {
+    printf("%c %-44s ", c->chosen ? '*' : ' ', c->spec);
+    if (c->applicable)
+        printf("%14.1f %12.1f", c->predicted * 1e6, c->model * 1e6);
+    else
+        printf("%14s %12s", "can't run here", "");
+    printf("%s%s\n", c->chosen ? "  chosen: " : "", c->chosen ? c->why : "");
+
+    const char *colon = strchr(c->spec, ':');
+    cli_json line;
+    cli_json_begin(&line, json);
+    cli_json_text(&line, "op", options->operation);
+    cli_json_text(&line, "algorithm", c->name);
+    cli_json_text(&line, "params", colon ? colon + 1 : "");
+    cli_json_integer(&line, "ranks", ranks);
+    cli_json_integer(&line, "bytes", (int64_t)options->bytes);
+    cli_json_integer(&line, "applicable", c->applicable);
+    cli_json_number(&line, "predicted_us", c->predicted * 1e6);
+    cli_json_number(&line, "model_us", c->model * 1e6);
+    cli_json_integer(&line, "chosen", c->chosen);
+    cli_json_text(&line, "why", c->chosen ? c->why : "");
+    cli_json_end(&line);
+}
+
+static void print_notes(const COLL_Description *d, int ranks) {
+    if (ranks <= d->most_ranks_per_node)
+        puts("# on one node the MPI library's own runs unless a setting names another, whatever is "
+             "predicted:\n# its shared memory is hard to beat");
+    if (ranks == 1)
+        puts("# one rank needs no messages; --ranks P explains for more");
+    if (ranks != d->ranks)
+        printf("# as if %d ranks were spread as the %d that run: %d a node, %d node%s a rack\n",
+               ranks, d->ranks, d->most_ranks_per_node, (d->nodes + d->racks - 1) / d->racks,
+               plural((d->nodes + d->racks - 1) / d->racks));
+}
+
+static bool explain(const command *options, const COLL_Description *d, MPI_Comm comm, FILE *json) {
+    COLL_Candidate candidates[MOST_CANDIDATES];
+    int count, ranks = options->ranks ? (int)options->ranks : d->ranks;
+    if (options->root >= ranks)
+        return cli_refuse(&problem, "--root %" PRId64 ": there are %d ranks", options->root, ranks);
+    int code = COLL_Explain_ranks(options->operation, (MPI_Count)options->bytes, (int)options->root,
+                                  (int)options->ranks, comm, candidates, MOST_CANDIDATES, &count);
+    if (code != MPI_SUCCESS)
+        return cli_refuse_code(&problem, code);
+    count = count < MOST_CANDIDATES ? count : MOST_CANDIDATES;
+    qsort(candidates, (size_t)count, sizeof *candidates, by_time);
+    printf("# %s of %" PRIu64 " bytes, root %" PRId64 " of %d ranks; costs: %s\n",
+           options->operation, options->bytes, options->root, ranks, d->profile);
+    printf("  %-44s %14s %12s\n", "algorithm", "predicted_us", "model_us");
+    for (int i = 0; i < count; i++)
+        print_candidate(options, &candidates[i], ranks, json);
+    print_notes(d, ranks);
+    return true;
+}
+
+/* Rank 0's part. */
+static void print(const command *options, const COLL_Description *d, MPI_Comm comm) {
+    struct output json;
+    if (!output_open(&json, options->json, &problem))
+        return;
+    bool good =
+        options->operation ? explain(options, d, comm, json.file) : show(d, comm, json.file);
+    if (fflush(stdout))
+        good = cli_refuse(&problem, "the output can't be written: %s", strerror(errno));
+    if (good)
+        output_commit(&json, &problem);
+    output_discard(&json);
+}
+
+static void agree(MPI_Comm comm) {
+    cli_agree(comm, program, problem.text);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 2 && strcmp(argv[1], "explain") == 0 && strcmp(argv[2], "dcp") == 0)
+        return explain_dcp_main(argc, argv);
+    command options = {.operation = NULL};
+    parse(argc, argv, &options);
+    if (!*problem.text && options.help)
+        return fputs(help, stdout) < 0;
+    if (!*problem.text && options.version)
+        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
+    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    COLL_Description description;
+    int code = COLL_Describe(comm, &description);
+    if (code != MPI_SUCCESS)
+        cli_refuse_code(&problem, code);
+    agree(comm);
+    if (rank == 0)
+        print(&options, &description, comm);
+    agree(comm);
+    return cli_end(&comm);
+}

@@ -1,0 +1,127 @@
+#include "config.h"
+
+#include "tools/info/explain-dcp.h"
+
+#include "app/cli.h"
+#include "app/files.h"
+#include "app/output.h"
+#include "tools/profile/benefit.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char program[] = "coll-info";
+
+static const char help[] =
+    "usage: coll-info explain dcp TRACE [OPTION...]\n"
+    "\n"
+    "Says whether dedicated collective processors (DCPs) would pay for a program, by where its "
+    "time\n"
+    "goes without them. TRACE is what the program wrote to stderr under\n"
+    "    COLL_TRACE=1 coll-run -n RANKS -- PROGRAM 2> TRACE\n"
+    "(- for standard input). With one DCP to r application ranks, of the same ranks, a run takes\n"
+    "    (1 + 1/r) Tcomp + share Tcoll + Tpoint\n"
+    "where share is 0.7, what the paper measured, for blocking collectives, and 0 where they are\n"
+    "overlapped in full.\n"
+    "\n"
+    "  --share S    what DCPs leave of the time of blocking collectives, 0 to 1 (default 0.7);\n"
+    "               coll-bench dcp measures it: blocking beside dcp without computation\n"
+    "  --json FILE  write the table as JSON too, an object on each line\n"
+    "  --help\n";
+
+/* Application ranks to a DCP, in the table and at most. */
+enum { MOST_SERVED = 64 };
+
+typedef struct command {
+    const char *trace, *json;
+    double share;
+    bool help;
+} command;
+
+static cli_problem problem;
+
+static bool parse(int argc, char **argv, command *options) {
+    static const struct option long_options[] = {{"share", required_argument, NULL, 's'},
+                                                 {"json", required_argument, NULL, 'j'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = cli_next_option(&problem, "coll-info explain dcp", argc, argv,
+                                     long_options)) >= 0) {
+        if (option == 'h')
+            options->help = true;
+        else if (option == 'j')
+            options->json = optarg;
+        else if (!cli_take_number(&problem, "share", optarg, 0, 1, &options->share))
+            return false;
+    }
+    if (option == CLI_REFUSED)
+        return false;
+    if (options->help)
+        return true;
+    if (optind + 3 != argc)
+        return cli_refuse(&problem, "explain dcp needs one file with a trace, or -");
+    options->trace = argv[optind + 2];
+    return true;
+}
+
+static void print_row(const benefit_times *times, int served, double share, FILE *json) {
+    double now = times->computation + times->collectives + times->point_to_point;
+    double blocking = benefit_predict(times, served, share);
+    double overlapped = benefit_predict(times, served, 0);
+    printf("1:%-6d %12.6f %12.6f %12.6f %9.2f %9.2f\n", served, now, blocking, overlapped,
+           blocking > 0 ? now / blocking : 1, overlapped > 0 ? now / overlapped : 1);
+    cli_json row;
+    cli_json_begin(&row, json);
+    cli_json_integer(&row, "served", served);
+    cli_json_number(&row, "now_s", now);
+    cli_json_number(&row, "blocking_s", blocking);
+    cli_json_number(&row, "overlapped_s", overlapped);
+    cli_json_end(&row);
+}
+
+static void print_verdict(const char *how, const benefit_times *times, double share) {
+    int least = benefit_least_served(times, share, MOST_SERVED);
+    if (least)
+        printf("# %s: DCPs pay from 1:%d on\n", how, least);
+    else
+        printf("# %s: DCPs don't pay, up to 1:%d\n", how, MOST_SERVED);
+}
+
+static bool print_table(const command *options, const benefit_times *times, int ranks) {
+    struct output json;
+    const char *trace = strcmp(options->trace, "-") == 0 ? "/dev/stdin" : options->trace;
+    const file_use files[] = {{FILE_WRITTEN, "--json", &options->json, 1, NULL},
+                              {FILE_READ, "TRACE", &trace, 1, NULL}};
+    if (!files_check(files, 2, &problem) || !output_open(&json, options->json, &problem))
+        return false;
+    printf("# %d ranks; on average Tcomp %.6f s, Tcoll %.6f s, Tpoint %.6f s; share %.2f\n", ranks,
+           times->computation, times->collectives, times->point_to_point, options->share);
+    printf("%-8s %12s %12s %12s %9s %9s\n", "dcp", "now_s", "blocking_s", "overlap_s", "speedup",
+           "overlap");
+    for (int served = 1; served <= MOST_SERVED; served *= 2)
+        print_row(times, served, options->share, json.file);
+    print_verdict("blocking", times, options->share);
+    print_verdict("overlapped", times, 0);
+    return output_commit(&json, &problem);
+}
+
+/* Rank 0 reads and prints, as coll-info does. */
+int explain_dcp_main(int argc, char **argv) {
+    command options = {.share = 0.7};
+    benefit_times times;
+    int rank, ranks;
+    parse(argc, argv, &options);
+    if (!*problem.text && options.help)
+        return fputs(help, stdout) < 0;
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
+        return EXIT_FAILURE;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!*problem.text && rank == 0 && benefit_read_trace(options.trace, &times, &ranks, &problem))
+        print_table(&options, &times, ranks);
+    cli_agree(MPI_COMM_WORLD, program, problem.text);
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

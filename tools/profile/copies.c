@@ -1,0 +1,68 @@
+#include "config.h"
+
+#include "tools/profile/copies.h"
+
+#include "app/cli.h"
+#include "app/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const double copies_size[COPIES_SIZES] = {64,       256,      1 << 10,   4 << 10,
+                                          16 << 10, 64 << 10, 256 << 10, 1 << 20};
+
+enum {
+    FIELD = 96 << 20, /* bytes: more than caches hold */
+    SAMPLES = 15,
+    ROUNDS = 4
+};
+
+/* What one sample copies, so that the clock's own time doesn't matter; bytes. */
+static const size_t BATCH = 1 << 20;
+
+/* Two fields and how far into each the last copy came: steps of 0 stay in the cache. */
+typedef struct fields {
+    char *from, *to;
+    size_t at;
+} fields;
+
+/* Copies SIZE bytes COUNT times, each from and to the next place where it is to be memory. */
+static double sample(fields *f, COLL_Copy copy, size_t size, size_t count) {
+    bool far_from = copy == COLL_COPY_MEMORY_TO_MEMORY, far_to = copy != COLL_COPY_CACHE_TO_CACHE;
+    double start = cli_seconds();
+    for (size_t i = 0; i < count; i++) {
+        if (f->at + size > FIELD)
+            f->at = 0;
+        memcpy(f->to + (far_to ? f->at : 0), f->from + (far_from ? f->at : 0), size);
+        f->at += size;
+    }
+    return (cli_seconds() - start) / (double)count;
+}
+
+static double least_median(fields *f, COLL_Copy copy, size_t size) {
+    size_t count = size < BATCH ? BATCH / size : 1;
+    double least = -1, samples[SAMPLES];
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < SAMPLES; i++)
+            samples[i] = sample(f, copy, size, count);
+        stats_sort(samples, SAMPLES);
+        double median = stats_quantile(samples, SAMPLES, 0.5);
+        least = least < 0 || median < least ? median : least;
+    }
+    return least;
+}
+
+bool copies_measure(double seconds[COLL_COPIES][COPIES_SIZES]) {
+    fields f = {.from = malloc(FIELD), .to = malloc(FIELD)};
+    bool good = f.from && f.to;
+    if (good) { /* so that no copy is the first to touch a page */
+        memset(f.from, 1, FIELD);
+        memset(f.to, 1, FIELD);
+    }
+    for (int copy = 0; good && copy < COLL_COPIES; copy++)
+        for (int i = 0; i < COPIES_SIZES; i++)
+            seconds[copy][i] = least_median(&f, (COLL_Copy)copy, (size_t)copies_size[i]);
+    free(f.from);
+    free(f.to);
+    return good;
+}

@@ -1,0 +1,267 @@
+#include "config.h"
+
+#include "tools/profile/crowd.h"
+
+#include "app/stats.h"
+
+#include <coll.h>
+
+#include <stdlib.h>
+
+const int crowd_size[CROWD_SIZES] = {256, 1 << 10, 4 << 10, 8 << 10};
+
+enum {
+    TAG_PING = 31,
+    TAG_PONG,
+    TAG_STREAM,
+    TAG_ORDER,
+    TAG_CREDIT,
+    TAG_RELAY,
+    MESSAGE = 32 << 10, /* bytes of a stream's message: under eager limits, as chunks are */
+    WINDOW = 8,
+    MOST_SAMPLES = 1000,
+    UNDER_WAY = 32 << 10, /* bytes of converging streams in all */
+    MOST_CREDITS = 8,     /* messages of one sender under way */
+    MESSAGES = 64,        /* of each sender */
+    ROUNDS = 3
+};
+
+/* --- Pairs --- */
+
+/* The leader's messages end with an empty one. */
+static int answer(int peer, MPI_Comm comm) {
+    for (;;) {
+        char byte;
+        int count;
+        MPI_Status status;
+        int code = MPI_Recv(&byte, 1, MPI_BYTE, peer, TAG_PING, comm, &status);
+        if (code == MPI_SUCCESS)
+            code = MPI_Get_count(&status, MPI_BYTE, &count);
+        if (code != MPI_SUCCESS || count == 0)
+            return code;
+        code = MPI_Send(&byte, 1, MPI_BYTE, peer, TAG_PONG, comm);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+}
+
+static int ping(int peer, MPI_Comm comm, double seconds, double *message) {
+    double samples[MOST_SAMPLES], began = MPI_Wtime();
+    char byte = 0;
+    int count = 0, code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && count < MOST_SAMPLES &&
+           (count == 0 || MPI_Wtime() - began < seconds)) {
+        double start = MPI_Wtime();
+        code = MPI_Sendrecv(&byte, 1, MPI_BYTE, peer, TAG_PING, &byte, 1, MPI_BYTE, peer, TAG_PONG,
+                            comm, MPI_STATUS_IGNORE);
+        samples[count++] = (MPI_Wtime() - start) / 2;
+    }
+    stats_sort(samples, count);
+    *message = stats_quantile(samples, count, 0.5);
+    return code == MPI_SUCCESS ? MPI_Send(&byte, 0, MPI_BYTE, peer, TAG_PING, comm) : code;
+}
+
+/* A window of messages at a time; the answer to each window says that it has arrived. */
+static int stream(int peer, MPI_Comm comm, double seconds, char *buffer, double *rate) {
+    double began = MPI_Wtime();
+    long windows = 0;
+    int code = MPI_SUCCESS;
+    for (int more = 1; more && code == MPI_SUCCESS; windows++) {
+        more = MPI_Wtime() - began < seconds;
+        for (int i = 0; i < WINDOW && code == MPI_SUCCESS; i++)
+            code = MPI_Send(buffer, MESSAGE, MPI_BYTE, peer, TAG_STREAM, comm);
+        if (code == MPI_SUCCESS)
+            code = MPI_Send(&more, 1, MPI_INT, peer, TAG_PING, comm);
+        /* The answer to the window before, so that the stream never pauses. */
+        if (code == MPI_SUCCESS && windows > 0)
+            code = MPI_Recv(NULL, 0, MPI_BYTE, peer, TAG_PONG, comm, MPI_STATUS_IGNORE);
+    }
+    if (code == MPI_SUCCESS)
+        code = MPI_Recv(NULL, 0, MPI_BYTE, peer, TAG_PONG, comm, MPI_STATUS_IGNORE);
+    *rate = (double)windows * WINDOW * MESSAGE / (MPI_Wtime() - began);
+    return code;
+}
+
+static int sink(int peer, MPI_Comm comm, char *buffer) {
+    int code = MPI_SUCCESS;
+    for (int more = 1; more && code == MPI_SUCCESS;) {
+        for (int i = 0; i < WINDOW && code == MPI_SUCCESS; i++)
+            code = MPI_Recv(buffer, MESSAGE, MPI_BYTE, peer, TAG_STREAM, comm, MPI_STATUS_IGNORE);
+        if (code == MPI_SUCCESS)
+            code = MPI_Recv(&more, 1, MPI_INT, peer, TAG_PING, comm, MPI_STATUS_IGNORE);
+        if (code == MPI_SUCCESS)
+            code = MPI_Send(NULL, 0, MPI_BYTE, peer, TAG_PONG, comm);
+    }
+    return code;
+}
+
+int crowd_pair(int peer, bool leads, MPI_Comm comm, double seconds, crowd_result *result) {
+    char *buffer = calloc(1, MESSAGE);
+    int code = buffer ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (code == MPI_SUCCESS)
+        code = leads ? ping(peer, comm, seconds, &result->message) : answer(peer, comm);
+    if (code == MPI_SUCCESS)
+        code =
+            leads ? stream(peer, comm, seconds, buffer, &result->rate) : sink(peer, comm, buffer);
+    free(buffer);
+    return code;
+}
+
+/* --- Relays --- */
+
+/* One broadcast down a chain, until the first rank knows that all have it; whether there is more.
+ */
+static int chain_once(MPI_Comm chain, int rank, int ranks, char *more) {
+    int code = COLL_Bcast(more, 1, MPI_BYTE, 0, chain);
+    if (code != MPI_SUCCESS || rank > 0)
+        return code == MPI_SUCCESS ? MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_RELAY, chain) : code;
+    for (int other = 1; other < ranks && code == MPI_SUCCESS; other++)
+        code = MPI_Recv(NULL, 0, MPI_BYTE, other, TAG_RELAY, chain, MPI_STATUS_IGNORE);
+    return code;
+}
+
+/* The median of such broadcasts, on the chain's first rank. */
+static int time_chain(MPI_Comm chain, double limit, double *median) {
+    double samples[MOST_SAMPLES], began = MPI_Wtime();
+    int rank, ranks, count = 0, code = COLL_Set(chain, "bcast", "chain");
+    MPI_Comm_rank(chain, &rank);
+    MPI_Comm_size(chain, &ranks);
+    for (char more = 1; more && code == MPI_SUCCESS; count++) {
+        double start = MPI_Wtime();
+        if (rank == 0)
+            more = count < 2 || (count < MOST_SAMPLES - 1 && start - began < limit);
+        code = chain_once(chain, rank, ranks, &more);
+        samples[count % MOST_SAMPLES] = MPI_Wtime() - start;
+    }
+    if (rank == 0 && code == MPI_SUCCESS) { /* the first one made libcoll's state */
+        stats_sort(samples + 1, count - 1);
+        *median = stats_quantile(samples + 1, count - 1, 0.5);
+    }
+    return code;
+}
+
+/* The first COUNT ranks of MEMBERS as a communicator; MPI_COMM_NULL on others. */
+static int make_chain(const int members[], int count, MPI_Comm comm, MPI_Comm *chain) {
+    MPI_Group all, group;
+    int code = MPI_Comm_group(comm, &all);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = MPI_Group_incl(all, count, members, &group);
+    MPI_Group_free(&all);
+    if (code != MPI_SUCCESS)
+        return code;
+    int rank;
+    MPI_Group_rank(group, &rank);
+    *chain = MPI_COMM_NULL;
+    if (rank != MPI_UNDEFINED)
+        code = MPI_Comm_create_group(comm, group, TAG_RELAY, chain);
+    MPI_Group_free(&group);
+    return code;
+}
+
+static int time_members(const int members[], int count, MPI_Comm comm, double limit,
+                        double *median) {
+    MPI_Comm chain;
+    int code = make_chain(members, count, comm, &chain);
+    if (code != MPI_SUCCESS || chain == MPI_COMM_NULL)
+        return code;
+    code = time_chain(chain, limit, median);
+    MPI_Comm_free(&chain);
+    return code;
+}
+
+int crowd_relay(const int members[], int count, MPI_Comm comm, double limit, double *seconds) {
+    double two = 0, all = 0;
+    int code = time_members(members, 2, comm, limit, &two);
+    if (code == MPI_SUCCESS)
+        code = time_members(members, count, comm, limit, &all);
+    *seconds = (all - two) / (count - 2);
+    return code;
+}
+
+/* --- Converging streams --- */
+
+/* What the receiver asks of a sender: so many messages, so many of them under way; or to stop. */
+typedef struct order {
+    int bytes, messages, credits;
+} order;
+
+static int credits_for(int bytes, int senders) {
+    int credits = UNDER_WAY / (bytes * senders);
+    return credits < 1 ? 1 : credits < MOST_CREDITS ? credits : MOST_CREDITS;
+}
+
+static int send_orders(const int senders[], int count, MPI_Comm comm, order o) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < count && code == MPI_SUCCESS; i++)
+        code = MPI_Send(&o, (int)sizeof o, MPI_BYTE, senders[i], TAG_ORDER, comm);
+    return code;
+}
+
+/* All messages of one size; after a quarter all streams are under way. */
+static int converge(const int senders[], int count, MPI_Comm comm, int bytes, char *buffer,
+                    double *gap) {
+    order o = {bytes, MESSAGES, credits_for(bytes, count)};
+    int all = count * MESSAGES, quarter = all / 4;
+    double start = 0;
+    int code = send_orders(senders, count, comm, o);
+    for (int i = 0; i < all && code == MPI_SUCCESS; i++) {
+        MPI_Status status;
+        code = MPI_Recv(buffer, bytes, MPI_BYTE, MPI_ANY_SOURCE, TAG_STREAM, comm, &status);
+        if (i == quarter)
+            start = MPI_Wtime();
+        if (code == MPI_SUCCESS)
+            code = MPI_Send(NULL, 0, MPI_BYTE, status.MPI_SOURCE, TAG_CREDIT, comm);
+    }
+    *gap = (MPI_Wtime() - start) / (all - 1 - quarter);
+    return code;
+}
+
+int crowd_receive(const int senders[], int count, MPI_Comm comm, double seconds,
+                  double gap[CROWD_SIZES]) {
+    double began = MPI_Wtime();
+    char *buffer = malloc((size_t)crowd_size[CROWD_SIZES - 1]);
+    int code = buffer ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    for (int round = 0; round < ROUNDS && code == MPI_SUCCESS; round++) {
+        if (round > 0 && MPI_Wtime() - began > seconds)
+            break;
+        for (int s = 0; s < CROWD_SIZES && code == MPI_SUCCESS; s++) {
+            double now;
+            code = converge(senders, count, comm, crowd_size[s], buffer, &now);
+            gap[s] = round == 0 || now < gap[s] ? now : gap[s];
+        }
+    }
+    if (code == MPI_SUCCESS)
+        code = send_orders(senders, count, comm, (order){.messages = 0});
+    free(buffer);
+    return code;
+}
+
+static int send_messages(int receiver, MPI_Comm comm, const order *o, const char *buffer) {
+    int code = MPI_SUCCESS;
+    for (int sent = 0, credits = o->credits, confirmed = 0;
+         confirmed < o->messages && code == MPI_SUCCESS;) {
+        if (sent < o->messages && credits > 0) {
+            code = MPI_Send(buffer, o->bytes, MPI_BYTE, receiver, TAG_STREAM, comm);
+            sent++;
+            credits--;
+        } else {
+            code = MPI_Recv(NULL, 0, MPI_BYTE, receiver, TAG_CREDIT, comm, MPI_STATUS_IGNORE);
+            confirmed++;
+            credits++;
+        }
+    }
+    return code;
+}
+
+int crowd_send(int receiver, MPI_Comm comm) {
+    char *buffer = calloc(1, (size_t)crowd_size[CROWD_SIZES - 1]);
+    int code = buffer ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    for (order o = {.messages = 1}; o.messages && code == MPI_SUCCESS;) {
+        code = MPI_Recv(&o, (int)sizeof o, MPI_BYTE, receiver, TAG_ORDER, comm, MPI_STATUS_IGNORE);
+        if (code == MPI_SUCCESS && o.messages)
+            code = send_messages(receiver, comm, &o, buffer);
+    }
+    free(buffer);
+    return code;
+}

@@ -1,0 +1,158 @@
+#include "config.h"
+
+#include "tools/profile/flood.h"
+
+#include "tools/profile/fit.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    TAG_ORDER = 51,
+    TAG_SENT,
+    DATAGRAM = 1400, /* bytes, under every MTU */
+    GENTLEST = 16 << 10,
+    ROOM = 4 << 20, /* bytes of the receiver's socket, if the system gives so many */
+    LOSSY_STEPS = 2
+};
+
+static const double LOSS = 0.9; /* a step at which less arrives has had loss */
+
+/* After the last sender is done, what is under way arrives within so many seconds of silence. */
+static const double SILENCE = 20e-3;
+
+/* To a sender: so many datagrams to this host's port; 0 datagrams: stop. */
+typedef struct order {
+    char host[256];
+    int port, datagrams;
+} order;
+
+static int open_receiver(int *port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
+    socklen_t length = sizeof address;
+    int room = ROOM, descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0)
+        return -1;
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    if (bind(descriptor, (struct sockaddr *)&address, sizeof address) != 0 ||
+        getsockname(descriptor, (struct sockaddr *)&address, &length) != 0) {
+        close(descriptor);
+        return -1;
+    }
+    *port = ntohs(address.sin_port);
+    return descriptor;
+}
+
+/* Counts what arrives until all senders are done and nothing comes any more. */
+static int count_arrivals(int descriptor, const int senders[], int count, MPI_Comm comm, long *sent,
+                          long *arrived) {
+    char datagram[DATAGRAM];
+    double last = MPI_Wtime();
+    int done = 0, code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && (done < count || MPI_Wtime() - last < SILENCE)) {
+        while (recv(descriptor, datagram, sizeof datagram, 0) > 0) {
+            ++*arrived;
+            last = MPI_Wtime();
+        }
+        int ready = 0, datagrams;
+        if (done < count)
+            code = MPI_Iprobe(senders[done], TAG_SENT, comm, &ready, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || !ready)
+            continue;
+        code = MPI_Recv(&datagrams, 1, MPI_INT, senders[done++], TAG_SENT, comm, MPI_STATUS_IGNORE);
+        *sent += datagrams;
+        last = MPI_Wtime();
+    }
+    return code;
+}
+
+static int order_all(const int senders[], int count, const order *o, MPI_Comm comm) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < count && code == MPI_SUCCESS; i++)
+        code = MPI_Send(o, (int)sizeof *o, MPI_BYTE, senders[i], TAG_ORDER, comm);
+    return code;
+}
+
+int flood_receive(const int senders[], int count, const char *host, double most, MPI_Comm comm,
+                  flood_result *result) {
+    order o = {.datagrams = 0};
+    int descriptor = open_receiver(&o.port), lossy = 0, code = MPI_SUCCESS;
+    *result = (flood_result){.steps = 0};
+    snprintf(o.host, sizeof o.host, "%s", host);
+    for (double bytes = GENTLEST; descriptor >= 0 && code == MPI_SUCCESS; bytes *= 2) {
+        if (bytes > most || result->steps == FLOOD_STEPS || lossy == LOSSY_STEPS)
+            break;
+        long sent = 0, arrived = 0;
+        o.datagrams = (int)(bytes / count / DATAGRAM) + 1;
+        code = order_all(senders, count, &o, comm);
+        if (code == MPI_SUCCESS)
+            code = count_arrivals(descriptor, senders, count, comm, &sent, &arrived);
+        if (!arrived)
+            break;
+        double share = (double)arrived / (double)sent;
+        result->bytes[result->steps] = (double)sent * DATAGRAM;
+        result->arrived[result->steps++] = share;
+        lossy += share < LOSS;
+    }
+    o.datagrams = 0;
+    if (code == MPI_SUCCESS)
+        code = order_all(senders, count, &o, comm);
+    if (descriptor < 0)
+        return MPI_ERR_OTHER;
+    close(descriptor);
+    return code;
+}
+
+/* Sends all at once; what the host itself can't queue doesn't count as sent. */
+static int flood(const order *o) {
+    struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM}, *found;
+    static const char datagram[DATAGRAM];
+    if (getaddrinfo(o->host, NULL, &hints, &found) != 0)
+        return 0;
+    struct sockaddr_in address;
+    memcpy(&address, found->ai_addr, sizeof address);
+    freeaddrinfo(found);
+    address.sin_port = htons((uint16_t)o->port);
+    int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), sent = 0;
+    for (int i = 0; descriptor >= 0 && i < o->datagrams; i++)
+        sent += sendto(descriptor, datagram, sizeof datagram, MSG_DONTWAIT,
+                       (struct sockaddr *)&address, sizeof address) == DATAGRAM;
+    if (descriptor >= 0)
+        close(descriptor);
+    return sent;
+}
+
+int flood_send(int receiver, MPI_Comm comm) {
+    for (;;) {
+        order o;
+        int code =
+            MPI_Recv(&o, (int)sizeof o, MPI_BYTE, receiver, TAG_ORDER, comm, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || !o.datagrams)
+            return code;
+        int sent = flood(&o);
+        code = MPI_Send(&sent, 1, MPI_INT, receiver, TAG_SENT, comm);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+}
+
+double flood_buffer(const flood_result *result) {
+    double inverse[FLOOD_STEPS], share[FLOOD_STEPS], buffer, ratio;
+    int lossy = 0;
+    for (int i = 0; i < result->steps; i++)
+        if (result->arrived[i] < LOSS) {
+            inverse[lossy] = 1 / result->bytes[i];
+            share[lossy++] = result->arrived[i];
+        }
+    if (lossy < 2)
+        return 0;
+    fit_line(lossy, inverse, share, &buffer, &ratio);
+    return ratio > 0 && ratio < 1 && buffer > 0 ? buffer : 0;
+}

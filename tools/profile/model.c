@@ -1,0 +1,173 @@
+#include "config.h"
+
+#include "tools/profile/model.h"
+
+#include "app/stats.h"
+#include "tools/profile/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A size beyond all messages, where curves that go on at a stream's rate have their last knot. */
+static const double FAR = 1 << 30;
+
+/* Concurrent streams that get less than this share of what they would alone share a limit. */
+static const double SHARED = 0.8;
+
+/* The least and the median of a pair's rounds; false where there are none. */
+static bool of_rounds(const probe_result *probe, probe_figure figure, int size, double *least,
+                      double *median) {
+    double sorted[PROBE_ROUNDS];
+    int rounds = probe->rounds[figure][size];
+    memcpy(sorted, probe->sample[figure][size], sizeof sorted);
+    if (!rounds)
+        return false;
+    stats_sort(sorted, rounds);
+    *least = sorted[0];
+    *median = stats_quantile(sorted, rounds, 0.5);
+    return true;
+}
+
+/* Takes FIGURE of all pairs at all sizes that all pairs have measured. */
+static void collect(const survey_level *l, probe_figure figure, model_curve *curve) {
+    double noise[PROBE_SIZES * SURVEY_PAIRS];
+    int noises = 0;
+    for (int size = 0; size < PROBE_SIZES; size++) {
+        double least[SURVEY_PAIRS], median;
+        int pairs = 0;
+        while (pairs < l->pairs &&
+               of_rounds(&l->probe[pairs], figure, size, &least[pairs], &median)) {
+            noise[noises++] = least[pairs] > 0 ? median / least[pairs] - 1 : 0;
+            pairs++;
+        }
+        if (!pairs || pairs < l->pairs)
+            continue;
+        stats_sort(least, pairs);
+        curve->bytes[curve->points] = probe_size[size];
+        curve->seconds[curve->points++] = stats_quantile(least, pairs, 0.5);
+    }
+    if (!noises)
+        return;
+    stats_sort(noise, noises);
+    curve->noise = stats_quantile(noise, noises, 0.5);
+}
+
+/* Fits CURVE; where PER_BYTE is not 0, it goes on at that rate. */
+static void fit(model_curve *curve, double per_byte) {
+    double bytes[PROBE_SIZES + 1], seconds[PROBE_SIZES + 1];
+    int points = curve->points;
+    if (!points)
+        return;
+    memcpy(bytes, curve->bytes, sizeof curve->bytes);
+    memcpy(seconds, curve->seconds, sizeof curve->seconds);
+    if (per_byte > 0) {
+        bytes[points] = FAR;
+        seconds[points] = seconds[points - 1] + (FAR - bytes[points - 1]) * per_byte;
+        points++;
+    }
+    fit_curve(points, bytes, seconds, &curve->fitted);
+}
+
+/* The curve as the profile will have it: without knots where it is left out. */
+static void keep(model_level *level, COLL_Parameter parameter, double noise) {
+    model_curve *curve = &level->curve[parameter];
+    curve->noisy = curve->points && !(curve->noise <= noise);
+    level->cost.curve[parameter] = curve->noisy ? (COLL_Curve){.knots = 0} : curve->fitted;
+}
+
+static double value(const COLL_Cost *cost, COLL_Parameter parameter, double bytes,
+                    double otherwise) {
+    const COLL_Curve *curve = &cost->curve[parameter];
+    return curve->knots ? COLL_Curve_at(curve, bytes) : otherwise;
+}
+
+/* What is left of each half round trip, as the library will put it together again. */
+static void make_transfer(model_level *level, const model_curve *message) {
+    model_curve *transfer = &level->curve[COLL_TRANSFER];
+    const COLL_Cost *cost = &level->cost;
+    transfer->points = message->points;
+    transfer->noise = message->noise;
+    for (int i = 0; i < message->points; i++) {
+        double bytes = message->bytes[i];
+        double ends = value(cost, COLL_SEND_OVERHEAD, bytes, cost->overhead) +
+                      value(cost, COLL_ARRIVAL_OVERHEAD, bytes, cost->overhead / 2) +
+                      value(cost, COLL_RECEIVE_OVERHEAD, bytes, cost->overhead / 2);
+        transfer->bytes[i] = bytes;
+        transfer->seconds[i] = fmax(message->seconds[i] - ends, 0);
+    }
+    fit(transfer, cost->per_byte);
+}
+
+static void make_gaps(const survey_level *l, model_level *level) {
+    model_curve *gap = &level->curve[COLL_SEND_GAP], *receive = &level->curve[COLL_RECEIVE_GAP];
+    fit(gap, level->cost.per_byte);
+    if (!(l->gap[CROWD_SIZES - 1] > 0))
+        return;
+    for (int i = 0; i < CROWD_SIZES; i++) {
+        receive->bytes[i] = crowd_size[i];
+        receive->seconds[i] = l->gap[i];
+    }
+    receive->points = CROWD_SIZES;
+    fit(receive, l->gap[CROWD_SIZES - 1] / crowd_size[CROWD_SIZES - 1]);
+}
+
+static void make_crowd(const survey_level *l, COLL_Cost *cost) {
+    double ranks[SURVEY_CROWDS], intercept;
+    for (int i = 0; i < l->crowds; i++)
+        ranks[i] = l->crowd_ranks[i];
+    if (l->crowds < 2)
+        return;
+    fit_line(l->crowds, ranks, l->crowd_message, &cost->per_rank, &intercept);
+    cost->per_rank = fmax(cost->per_rank, 0);
+    double most = 0;
+    bool shared = false;
+    for (int i = 0; i < l->crowds; i++) {
+        most = fmax(most, l->crowd_rate[i]);
+        shared = shared || l->crowd_rate[i] < SHARED * l->crowd_rate[0] * ranks[i] / 2;
+    }
+    cost->together = shared ? most : 0;
+}
+
+static void make_level(const survey_level *l, double noise, model_level *level) {
+    model_curve message = {.points = 0}, *curve = level->curve;
+    COLL_Cost *cost = &level->cost;
+    collect(l, PROBE_MESSAGE, &message);
+    collect(l, PROBE_SEND, &curve[COLL_SEND_OVERHEAD]);
+    collect(l, PROBE_RECEIVE, &curve[COLL_RECEIVE_OVERHEAD]);
+    collect(l, PROBE_ARRIVAL, &curve[COLL_ARRIVAL_OVERHEAD]);
+    collect(l, PROBE_GAP, &curve[COLL_SEND_GAP]);
+    const model_curve *gap = &curve[COLL_SEND_GAP];
+    level->noisy = !(message.noise <= noise && gap->noise <= noise);
+    cost->latency = message.seconds[0];
+    cost->overhead =
+        (curve[COLL_SEND_OVERHEAD].seconds[0] + curve[COLL_RECEIVE_OVERHEAD].seconds[0]) / 2;
+    cost->overhead = fmin(cost->overhead, cost->latency / 2);
+    cost->per_byte = gap->seconds[gap->points - 1] / gap->bytes[gap->points - 1];
+
+    fit(&curve[COLL_SEND_OVERHEAD], 0);
+    fit(&curve[COLL_RECEIVE_OVERHEAD], 0);
+    fit(&curve[COLL_ARRIVAL_OVERHEAD], 0);
+    make_gaps(l, level);
+    for (int i = 0; i < COLL_PARAMETERS; i++)
+        if (i != COLL_TRANSFER)
+            keep(level, (COLL_Parameter)i, noise);
+    make_transfer(level, &message);
+    keep(level, COLL_TRANSFER, noise);
+    make_crowd(l, cost);
+    cost->wake = fmax(l->relay - cost->latency, 0);
+    cost->buffer = floor(flood_buffer(&l->flood));
+}
+
+void model_make(const survey *s, double noise, model *m) {
+    memset(m, 0, sizeof *m);
+    for (int level = 0; level < COLL_LEVELS; level++)
+        if (s->level[level].pairs)
+            make_level(&s->level[level], noise, &m->level[level]);
+    for (int copy = 0; s->copied && copy < COLL_COPIES; copy++) {
+        model_curve *curve = &m->copy[copy];
+        curve->points = COPIES_SIZES;
+        memcpy(curve->bytes, copies_size, sizeof copies_size);
+        memcpy(curve->seconds, s->copy[copy], sizeof s->copy[copy]);
+        fit(curve, 0);
+    }
+}

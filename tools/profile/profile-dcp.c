@@ -1,0 +1,286 @@
+#include "config.h"
+
+#include "tools/profile/profile-dcp.h"
+
+#include "app/cli.h"
+#include "app/files.h"
+#include "app/output.h"
+#include "app/stats.h"
+#include "tools/bench/dcp-job.h"
+#include "tools/bench/overlap.h"
+#include "tools/profile/benefit.h"
+
+#include <coll.h>
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char program[] = "coll-profile";
+
+static const char help[] =
+    "usage: mpirun -n RANKS coll-profile --dcp [OPTION...]\n"
+    "\n"
+    "Finds how many of RANKS ranks had best be dedicated collective processors (DCPs). Measures "
+    "an\n"
+    "allreduce of 8 bytes: MPI_Allreduce on all ranks, then by DCPs, one to 1, 2, 4, ...\n"
+    "application ranks, until one serves all. Of the time of MPI_Allreduce, share is what is left\n"
+    "of it by DCPs, and hidden what is left where the program computes meanwhile.\n"
+    "\n"
+    "  --trace FILE   say too what a program would take, by where its time goes without DCPs:\n"
+    "                     COLL_TRACE=1 coll-run -n RANKS -- PROGRAM 2> FILE\n"
+    "                 With one DCP to r ranks: (1 + 1/r) Tcomp + share Tcoll + Tpoint, or hidden\n"
+    "                 in the place of share\n"
+    "  --reps N       allreduces in each of 5 rounds (default 400)\n"
+    "  --output FILE  write the table as JSON too, an object on each line\n"
+    "  --help, --version\n";
+
+enum { ROUNDS = 5, CANDIDATES = 8, WARMUPS = 50 };
+
+typedef struct command {
+    const char *trace, *output;
+    int reps;
+    bool help, version;
+} command;
+
+static cli_problem problem;
+
+/* A number of DCPs; none at first. Times are of the rounds, in seconds; on rank 0. */
+typedef struct candidate {
+    char spec[16];
+    int served, ranks; /* application ranks to a DCP, and in all */
+    double latency[ROUNDS], overhead[ROUNDS];
+} candidate;
+
+typedef struct measurement {
+    const command *options;
+    candidate *of;
+    int round;
+    double compute; /* s, enough to hide an allreduce */
+} measurement;
+
+static bool take_option(int option, const char *text, command *options) {
+    int64_t number;
+    switch (option) {
+    case 't':
+        options->trace = text;
+        return true;
+    case 'o':
+        options->output = text;
+        return true;
+    case 'r':
+        if (!cli_parse_integer(text, 1, 10000000, &number))
+            return cli_refuse(&problem, "--reps %s: a number from 1 to 10000000 is needed", text);
+        options->reps = (int)number;
+        return true;
+    case 'h':
+        options->help = true;
+        return true;
+    case 'v':
+        options->version = true;
+        return true;
+    default: /* --dcp itself */
+        return true;
+    }
+}
+
+static bool parse(int argc, char **argv, command *options) {
+    static const struct option long_options[] = {{"dcp", no_argument, NULL, 'd'},
+                                                 {"trace", required_argument, NULL, 't'},
+                                                 {"output", required_argument, NULL, 'o'},
+                                                 {"reps", required_argument, NULL, 'r'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {"version", no_argument, NULL, 'v'},
+                                                 {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = cli_next_option(&problem, "coll-profile --dcp", argc, argv, long_options)) >=
+           0)
+        if (!take_option(option, optarg, options))
+            return false;
+    if (option == CLI_REFUSED)
+        return false;
+    return optind == argc || cli_refuse(&problem,
+                                        "unexpected argument %s; see coll-profile --dcp "
+                                        "--help",
+                                        argv[optind]);
+}
+
+/* Sets *MEDIAN on rank 0. */
+static int measure_call(overlap_call *call, const overlap_machine *machine, double *median) {
+    double *samples = malloc((size_t)call->repetitions * sizeof *samples);
+    if (!samples)
+        return MPI_ERR_NO_MEM;
+    int code = overlap_run(call, machine, samples);
+    if (code == MPI_SUCCESS) {
+        stats_sort(samples, call->repetitions);
+        *median = stats_quantile(samples, call->repetitions, 0.5);
+    }
+    free(samples);
+    return code;
+}
+
+static int measure_round(MPI_Comm comm, void *context) {
+    const measurement *m = context;
+    candidate *of = m->of;
+    overlap_machine machine = overlap_calibrate();
+    overlap_call call = {.scheme = of->served ? OVERLAP_DCP : OVERLAP_BLOCKING,
+                         .comm = comm,
+                         .doubles = 1,
+                         .warmups = WARMUPS,
+                         .repetitions = m->options->reps};
+    int code = MPI_Comm_size(comm, &of->ranks);
+    if (code == MPI_SUCCESS)
+        code = measure_call(&call, &machine, &of->latency[m->round]);
+    if (code != MPI_SUCCESS || !of->served)
+        return code;
+    call.compute = m->compute;
+    return measure_call(&call, &machine, &of->overhead[m->round]);
+}
+
+static double median(const double rounds[ROUNDS]) {
+    double sorted[ROUNDS];
+    memcpy(sorted, rounds, sizeof sorted);
+    stats_sort(sorted, ROUNDS);
+    return stats_quantile(sorted, ROUNDS, 0.5);
+}
+
+/* None, then 1:1, 1:2, 1:4, ... up to one that serves all; returns how many. */
+static int list_candidates(int ranks, candidate candidates[CANDIDATES]) {
+    int count = 1;
+    strcpy(candidates[0].spec, "none");
+    for (int served = 1; count < CANDIDATES; served *= 2) {
+        candidate *next = &candidates[count++];
+        next->served = served;
+        snprintf(next->spec, sizeof next->spec, "1:%d", served);
+        if (served >= ranks - 1)
+            break;
+    }
+    return count;
+}
+
+/* Candidates by turns, so that what disturbs disturbs all. */
+static void measure(const command *options, candidate candidates[], int count) {
+    for (int round = 0; round < ROUNDS; round++) {
+        double compute = 0;
+        for (int i = 0; i < count; i++) {
+            candidate *c = &candidates[i];
+            measurement m = {options, c, round, compute};
+            dcp_job_run(program, c->served ? c->spec : NULL, measure_round, &m);
+            if (i == 0)
+                compute = 10 * c->latency[round];
+            MPI_Bcast(&compute, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        }
+    }
+}
+
+/* The candidate with the least PREDICTED; 0 is that without DCPs. */
+static int best_of(const double predicted[], int count) {
+    int best = 0;
+    for (int i = 1; i < count; i++)
+        if (predicted[i] < predicted[best])
+            best = i;
+    return best;
+}
+
+static void print_verdict(const char *how, const candidate candidates[], const double predicted[],
+                          int count, const char *unit, double scale) {
+    int best = best_of(predicted, count);
+    if (best)
+        printf("# %s: best with %s, %.3f %s instead of %.3f\n", how, candidates[best].spec,
+               predicted[best] * scale, unit, predicted[0] * scale);
+    else
+        printf("# %s: DCPs don't pay; the least is %.3f %s, without\n", how, predicted[0] * scale,
+               unit);
+}
+
+static void print_row(const candidate *c, double share, double hidden, double blocking,
+                      double overlapped, FILE *json) {
+    double latency = median(c->latency) * 1e6, overhead = median(c->overhead) * 1e6;
+    printf("%-6s %6d %12.3f %12.3f %8.3f %8.3f", c->spec, c->ranks, latency, overhead, share,
+           hidden);
+    printf(blocking > 0 ? " %12.6f %12.6f\n" : "\n", blocking, overlapped);
+    cli_json row;
+    cli_json_begin(&row, json);
+    cli_json_text(&row, "dcp", c->spec);
+    cli_json_integer(&row, "ranks", c->ranks);
+    cli_json_number(&row, "latency_us", latency);
+    cli_json_number(&row, "overhead_us", overhead);
+    cli_json_number(&row, "share", share);
+    cli_json_number(&row, "hidden", hidden);
+    if (blocking > 0) {
+        cli_json_number(&row, "blocking_s", blocking);
+        cli_json_number(&row, "overlapped_s", overlapped);
+    }
+    cli_json_end(&row);
+}
+
+/* TIMES is NULL where there is no trace. */
+static void print_table(const candidate candidates[], int count, const benefit_times *times,
+                        FILE *json) {
+    double latency[CANDIDATES], blocking[CANDIDATES] = {0}, overlapped[CANDIDATES] = {0};
+    printf("%-6s %6s %12s %12s %8s %8s%s\n", "dcp", "ranks", "latency_us", "overhead_us", "share",
+           "hidden", times ? "   blocking_s    overlap_s" : "");
+    for (int i = 0; i < count; i++) {
+        const candidate *c = &candidates[i];
+        double native = median(candidates[0].latency);
+        latency[i] = median(c->latency);
+        double share = latency[i] / native, hidden = i ? median(c->overhead) / native : 1;
+        if (times && i == 0)
+            blocking[i] = overlapped[i] =
+                times->computation + times->collectives + times->point_to_point;
+        else if (times) {
+            blocking[i] = benefit_predict(times, c->served, share);
+            overlapped[i] = benefit_predict(times, c->served, hidden);
+        }
+        print_row(c, share, hidden, blocking[i], overlapped[i], json);
+    }
+    print_verdict("latency", candidates, latency, count, "us", 1e6);
+    if (!times)
+        return;
+    print_verdict("the program, blocking", candidates, blocking, count, "s", 1);
+    print_verdict("the program, overlapped", candidates, overlapped, count, "s", 1);
+}
+
+static void agree(void) {
+    cli_agree(MPI_COMM_WORLD, program, problem.text);
+}
+
+static void profile(const command *options) {
+    static candidate candidates[CANDIDATES];
+    benefit_times times;
+    struct output json = {0};
+    const file_use files[] = {{FILE_WRITTEN, "--output", &options->output, 1, NULL},
+                              {FILE_READ, "--trace", &options->trace, 1, NULL}};
+    int rank, ranks, traced;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (rank == 0 && options->trace)
+        benefit_read_trace(options->trace, &times, &traced, &problem);
+    if (ranks < 2)
+        cli_refuse(&problem, "one rank has nothing to reduce; start it by mpirun -n RANKS");
+    if (rank == 0 && !*problem.text && files_check(files, 2, &problem))
+        output_open(&json, options->output, &problem);
+    agree();
+    int count = list_candidates(ranks, candidates);
+    measure(options, candidates, count);
+    if (rank == 0)
+        print_table(candidates, count, options->trace ? &times : NULL, json.file);
+    output_commit(&json, &problem);
+    agree();
+}
+
+int profile_dcp_main(int argc, char **argv) {
+    command options = {.reps = 400};
+    parse(argc, argv, &options);
+    if (!*problem.text && options.help)
+        return fputs(help, stdout) < 0;
+    if (!*problem.text && options.version)
+        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
+        return EXIT_FAILURE;
+    agree();
+    profile(&options);
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,184 @@
+#include "config.h"
+
+#include "tools/profile/sheet.h"
+
+#include "app/gnuplot.h"
+#include "tools/profile/trial.h"
+
+/* The sizes of the table's columns. */
+static const double column[] = {1, 1 << 10, 32 << 10, 1 << 20};
+static const char *const column_name[] = {"us_1", "us_1K", "us_32K", "us_1M"};
+enum { COLUMNS = sizeof column / sizeof *column };
+
+static void print_curve(const char *level, const char *name, const model_curve *curve, FILE *json) {
+    if (!curve->points)
+        return;
+    cli_json line;
+    cli_json_begin(&line, json);
+    cli_json_text(&line, "level", level);
+    cli_json_text(&line, "parameter", name);
+    printf("%-6s %-5s", level, name);
+    for (int i = 0; i < COLUMNS; i++) {
+        double us = COLL_Curve_at(&curve->fitted, column[i]) * 1e6;
+        printf(" %11.3f", us);
+        cli_json_number(&line, column_name[i], us);
+    }
+    printf(" %6.1f %6.1f%s\n", 100 * curve->fitted.error, 100 * curve->noise,
+           curve->noisy ? "  too noisy: left out" : "");
+    cli_json_number(&line, "error", curve->fitted.error);
+    cli_json_number(&line, "noise", curve->noise);
+    cli_json_integer(&line, "kept", !curve->noisy);
+    cli_json_end(&line);
+}
+
+static void print_summary(const survey_level *l, const model_level *level, const char *name,
+                          FILE *json) {
+    const COLL_Cost *cost = &level->cost;
+    printf("%-6s %d pairs: latency %.2f us, overhead %.2f us, %.2f MB/s", name, l->pairs,
+           cost->latency * 1e6, cost->overhead * 1e6, 1e-6 / cost->per_byte);
+    if (l->relay > 0)
+        printf("; waking up %.2f us", cost->wake * 1e6);
+    if (l->crowds > 1)
+        printf("; each rank more that talks: %.2f us", cost->per_rank * 1e6);
+    if (cost->together > 0)
+        printf("; all streams together %.2f MB/s", cost->together * 1e-6);
+    if (cost->buffer > 0)
+        printf("; BL %.0f bytes", cost->buffer);
+    else if (l->flood.steps)
+        printf("; BL unknown: no loss up to %.0f bytes", l->flood.bytes[l->flood.steps - 1]);
+    puts(level->noisy ? "; TOO NOISY: the level is left out" : "");
+    cli_json line;
+    cli_json_begin(&line, json);
+    cli_json_text(&line, "level", name);
+    cli_json_integer(&line, "pairs", l->pairs);
+    cli_json_number(&line, "latency_us", cost->latency * 1e6);
+    cli_json_number(&line, "overhead_us", cost->overhead * 1e6);
+    cli_json_number(&line, "MBps", 1e-6 / cost->per_byte);
+    cli_json_number(&line, "wake_us", cost->wake * 1e6);
+    cli_json_number(&line, "per_rank_us", cost->per_rank * 1e6);
+    cli_json_number(&line, "together_MBps", cost->together * 1e-6);
+    cli_json_number(&line, "buffer_bytes", cost->buffer);
+    cli_json_integer(&line, "kept", !level->noisy);
+    cli_json_end(&line);
+}
+
+void sheet_print(const survey *s, const model *m, FILE *json) {
+    printf("# %d ranks; us by size of message, the fit's error and the noise in %%\n", s->ranks);
+    printf("%-6s %-5s %11s %11s %11s %11s %6s %6s\n", "level", "", "1 B", "1 KB", "32 KB", "1 MB",
+           "error", "noise");
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        const model_level *l = &m->level[level];
+        for (int i = 0; s->level[level].pairs && i < COLL_PARAMETERS; i++)
+            print_curve(COLL_Level_name(level), COLL_Parameter_name(i), &l->curve[i], json);
+    }
+    for (int copy = 0; copy < COLL_COPIES; copy++)
+        print_curve("memory", COLL_Copy_name(copy), &m->copy[copy], json);
+    putchar('\n');
+    for (int level = 0; level < COLL_LEVELS; level++)
+        if (s->level[level].pairs)
+            print_summary(&s->level[level], &m->level[level], COLL_Level_name(level), json);
+}
+
+static void print_trial(const COLL_Trial *t, FILE *json) {
+    printf("%-6s %-7s %-18s %6d ", COLL_Level_name(t->level), t->operation, t->algorithm, t->ranks);
+    for (int size = 0, knot = 0; size < TRIAL_SIZES; size++) {
+        if (knot == t->knots || t->bytes[knot] != (double)trial_size[size]) {
+            printf(" %8s", "-");
+            continue;
+        }
+        printf(" %8.0f", t->seconds[knot] * 1e6);
+        cli_json line;
+        cli_json_begin(&line, json);
+        cli_json_text(&line, "level", COLL_Level_name(t->level));
+        cli_json_text(&line, "op", t->operation);
+        cli_json_text(&line, "algorithm", t->algorithm);
+        cli_json_integer(&line, "ranks", t->ranks);
+        cli_json_number(&line, "bytes", t->bytes[knot]);
+        cli_json_number(&line, "median_us", t->seconds[knot] * 1e6);
+        cli_json_number(&line, "model_us", t->model[knot++] * 1e6);
+        cli_json_end(&line);
+    }
+    putchar('\n');
+}
+
+void sheet_print_trials(const COLL_Profile *profile, FILE *json) {
+    if (!profile->trials)
+        return;
+    printf("\n# what algorithms took when they were tried, in us by bytes\n");
+    printf("%-6s %-7s %-18s %6s ", "level", "op", "algorithm", "ranks");
+    for (int size = 0; size < TRIAL_SIZES; size++)
+        printf(" %8zu", trial_size[size]);
+    putchar('\n');
+    for (int i = 0; i < profile->trials; i++)
+        print_trial(&profile->trial[i], json);
+}
+
+/* --- The picture --- */
+
+/* Fitted lines are drawn through so many points to a factor of 2. */
+static const double STEP = 1.189207115;
+
+/* What was measured and what was fitted, as two of gnuplot's data blocks. */
+static void write_blocks(FILE *gnuplot, const char *level, const char *name,
+                         const model_curve *curve) {
+    fprintf(gnuplot, "$%s_%s_m << E\n", level, name);
+    for (int i = 0; i < curve->points; i++)
+        fprintf(gnuplot, "%g %g\n", curve->bytes[i], curve->seconds[i] * 1e6);
+    fprintf(gnuplot, "E\n$%s_%s_f << E\n", level, name);
+    for (double bytes = curve->bytes[0]; bytes <= curve->bytes[curve->points - 1] * STEP;
+         bytes *= STEP)
+        fprintf(gnuplot, "%g %g\n", bytes, COLL_Curve_at(&curve->fitted, bytes) * 1e6);
+    fputs("E\n", gnuplot);
+}
+
+/* One panel: the curves that have points, each with its dots and its line in one colour. */
+static void write_panel(FILE *gnuplot, const char *level, int count, const model_curve curves[],
+                        const char *(*name_of)(int)) {
+    for (int i = 0; i < count; i++)
+        if (curves[i].points)
+            write_blocks(gnuplot, level, name_of(i), &curves[i]);
+    fprintf(gnuplot, "set title '%s'\nplot", level);
+    const char *separator = "";
+    for (int i = 0; i < count; i++) {
+        if (!curves[i].points)
+            continue;
+        const char *name = name_of(i);
+        fprintf(gnuplot,
+                "%s $%s_%s_m with points pt 7 ps 0.8 lc %d notitle, "
+                "$%s_%s_f with lines lw 2 lc %d title '%s'",
+                separator, level, name, i + 1, level, name, i + 1, name);
+        separator = ",";
+    }
+    fputc('\n', gnuplot);
+}
+
+static void write_picture(FILE *gnuplot, const survey *s, const model *m) {
+    int panels = s->copied;
+    for (int level = 0; level < COLL_LEVELS; level++)
+        panels += s->level[level].pairs > 0;
+    fprintf(gnuplot,
+            "set terminal pngcairo size 800,%d noenhanced\n"
+            "set multiplot layout %d,1\nset logscale xy\nset key outside\nset grid\n"
+            "set xlabel 'bytes'\nset ylabel 'us; dots measured, lines fitted'\n",
+            400 * panels, panels);
+    for (int level = 0; level < COLL_LEVELS; level++)
+        if (s->level[level].pairs)
+            write_panel(gnuplot, COLL_Level_name(level), COLL_PARAMETERS, m->level[level].curve,
+                        COLL_Parameter_name);
+    if (s->copied)
+        write_panel(gnuplot, "memory", COLL_COPIES, m->copy, COLL_Copy_name);
+    fputs("unset multiplot\n", gnuplot);
+}
+
+bool sheet_plot(const survey *s, const model *m, const char *path, cli_problem *problem) {
+    struct output picture;
+    if (!output_open(&picture, path, problem))
+        return false;
+    FILE *gnuplot = gnuplot_start(&picture, problem);
+    if (gnuplot)
+        write_picture(gnuplot, s, m);
+    bool good =
+        gnuplot && gnuplot_end(gnuplot, &picture, problem) && output_commit(&picture, problem);
+    output_discard(&picture);
+    return good;
+}

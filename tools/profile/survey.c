@@ -1,0 +1,300 @@
+#include "config.h"
+
+#include "tools/profile/survey.h"
+
+#include "app/asleep.h"
+#include "app/stats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TAG_TASK = 21, TAG_RESULT };
+
+/* Ranks that take no part sleep for so long between looks for their next task; s. */
+static const double NAP = 5e-3;
+
+/* Of all seconds, the share of the pairs; that of one concurrent or converging measurement. */
+static const double PAIRS_SHARE = 0.7, CROWD_SHARE = 0.01;
+
+/* A flood's longest step takes no more of the slowest link than this; s. */
+static const double FLOOD_SECONDS = 0.2;
+
+typedef enum task_kind { PAIR, CROWD, RELAY, CONVERGE, FLOOD, END } task_kind;
+
+/* What comes next at LEVEL: the pair of that NUMBER; so many concurrent pairs; else unused. */
+typedef struct task {
+    task_kind kind;
+    int level, number;
+    double seconds; /* or, of a flood, the most bytes */
+} task;
+
+/* --- Planning --- */
+
+/* Those who send to the other rank of the level's first pair. */
+static void plan_senders(const survey *s, COLL_Level level, survey_level *l) {
+    l->receiver = l->pair[0].low;
+    for (int rank = 0; rank < s->ranks && l->senders < CROWD_SENDERS; rank++)
+        if (rank != l->receiver && pairs_level(&s->places[rank], &s->places[l->receiver]) == level)
+            l->sender[l->senders++] = rank;
+}
+
+int survey_plan(survey *s, int *total) {
+    *total = 0;
+    s->places = malloc((size_t)s->ranks * sizeof *s->places);
+    int code = s->places ? COLL_Places(s->comm, s->places) : MPI_ERR_NO_MEM;
+    for (int i = 0; i < COLL_LEVELS && code == MPI_SUCCESS; i++) {
+        survey_level *l = &s->level[i];
+        COLL_Level level = (COLL_Level)i;
+        l->pairs = pairs_choose(s->places, s->ranks, level, SURVEY_PAIRS, l->pair);
+        l->crowd = pairs_choose(s->places, s->ranks, level, SURVEY_CROWD, l->crowd_pair);
+        if (l->pairs < 0 || l->crowd < 0)
+            return MPI_ERR_NO_MEM;
+        if (l->pairs)
+            plan_senders(s, level, l);
+        *total += l->pairs;
+    }
+    return code;
+}
+
+void survey_free(survey *s) {
+    free(s->places);
+    s->places = NULL;
+}
+
+/* --- Taking part --- */
+
+static bool sends(const survey_level *l, int rank) {
+    for (int i = 0; i < l->senders; i++)
+        if (l->sender[i] == rank)
+            return true;
+    return false;
+}
+
+/* A measurement's result on the one rank that has it. */
+typedef union finding {
+    probe_result probe;
+    crowd_result crowd;
+    double relay;
+    double gap[CROWD_SIZES];
+    flood_result flood;
+} finding;
+
+/* The rank that has part PART of the findings of T. */
+static int finder(const survey_level *l, const task *t, int part) {
+    return t->kind == PAIR    ? l->pair[t->number].low
+           : t->kind == CROWD ? l->crowd_pair[part].low
+                              : l->receiver;
+}
+
+static int parts(const task *t) {
+    return t->kind == CROWD ? t->number : 1;
+}
+
+static bool takes_part(const survey_level *l, const task *t, int rank) {
+    for (int i = 0; t->kind == CROWD && i < t->number; i++)
+        if (l->crowd_pair[i].low == rank || l->crowd_pair[i].high == rank)
+            return true;
+    if (t->kind == PAIR)
+        return l->pair[t->number].low == rank || l->pair[t->number].high == rank;
+    return t->kind != CROWD && (l->receiver == rank || sends(l, rank));
+}
+
+static int take_pair(const survey *s, const rank_pair *pair, double seconds, finding *found) {
+    return s->rank == pair->low ? probe_measure(pair->high, s->comm, seconds, &found->probe)
+                                : probe_serve(pair->low, s->comm);
+}
+
+static int take_crowd(const survey *s, const survey_level *l, const task *t, finding *found) {
+    int i = 0;
+    while (l->crowd_pair[i].low != s->rank && l->crowd_pair[i].high != s->rank)
+        i++;
+    bool leads = l->crowd_pair[i].low == s->rank;
+    int peer = leads ? l->crowd_pair[i].high : l->crowd_pair[i].low;
+    return crowd_pair(peer, leads, s->comm, t->seconds, &found->crowd);
+}
+
+/* From the receiver to the senders. */
+static int take_relay(const survey *s, const survey_level *l, double seconds, double *relay) {
+    int members[1 + CROWD_SENDERS] = {l->receiver};
+    for (int i = 0; i < l->senders; i++)
+        members[i + 1] = l->sender[i];
+    return crowd_relay(members, l->senders + 1, s->comm, seconds, relay);
+}
+
+/* This rank's part in T. */
+static int take_part(const survey *s, const task *t, finding *found) {
+    const survey_level *l = &s->level[t->level];
+    switch (t->kind) {
+    case PAIR:
+        return take_pair(s, &l->pair[t->number], t->seconds, found);
+    case CROWD:
+        return take_crowd(s, l, t, found);
+    case RELAY:
+        return take_relay(s, l, t->seconds, &found->relay);
+    case CONVERGE:
+        return s->rank == l->receiver
+                   ? crowd_receive(l->sender, l->senders, s->comm, t->seconds, found->gap)
+                   : crowd_send(l->receiver, s->comm);
+    default:
+        return s->rank == l->receiver
+                   ? flood_receive(l->sender, l->senders, s->places[s->rank].host, t->seconds,
+                                   s->comm, &found->flood)
+                   : flood_send(l->receiver, s->comm);
+    }
+}
+
+/* The other ranks: take part in what they are told to. */
+static int follow(const survey *s) {
+    for (;;) {
+        task t;
+        finding found;
+        MPI_Request request;
+        int code = MPI_Irecv(&t, (int)sizeof t, MPI_BYTE, 0, TAG_TASK, s->comm, &request);
+        if (code == MPI_SUCCESS)
+            code = wait_asleep(&request, NAP, NAP);
+        if (code != MPI_SUCCESS || t.kind == END)
+            return code;
+        code = take_part(s, &t, &found);
+        for (int part = 0; part < parts(&t) && code == MPI_SUCCESS; part++)
+            if (finder(&s->level[t.level], &t, part) == s->rank)
+                code = MPI_Send(&found, (int)sizeof found, MPI_BYTE, 0, TAG_RESULT, s->comm);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+}
+
+/* --- Directing: rank 0 --- */
+
+static int tell(const survey *s, const task *t) {
+    int code = MPI_SUCCESS;
+    for (int rank = 1; rank < s->ranks && code == MPI_SUCCESS; rank++)
+        if (t->kind == END || takes_part(&s->level[t->level], t, rank))
+            code = MPI_Send(t, (int)sizeof *t, MPI_BYTE, rank, TAG_TASK, s->comm);
+    return code;
+}
+
+/* Has T done; its findings, one a part, to FOUND. */
+static int direct(const survey *s, const task *t, finding found[]) {
+    const survey_level *l = &s->level[t->level];
+    finding mine;
+    int code = tell(s, t);
+    if (code == MPI_SUCCESS && takes_part(l, t, 0))
+        code = take_part(s, t, &mine);
+    for (int part = 0; part < parts(t) && code == MPI_SUCCESS; part++) {
+        MPI_Request request;
+        if (finder(l, t, part) == 0) {
+            found[part] = mine;
+            continue;
+        }
+        code = MPI_Irecv(&found[part], (int)sizeof *found, MPI_BYTE, finder(l, t, part), TAG_RESULT,
+                         s->comm, &request);
+        if (code == MPI_SUCCESS)
+            code = wait_asleep(&request, NAP, NAP);
+    }
+    return code;
+}
+
+static int direct_pairs(survey *s, int level, double seconds, finding *found) {
+    survey_level *l = &s->level[level];
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < l->pairs && code == MPI_SUCCESS; i++) {
+        task t = {.kind = PAIR, .level = level, .number = i, .seconds = seconds};
+        code = direct(s, &t, found);
+        l->probe[i] = found->probe;
+    }
+    return code;
+}
+
+/* With 1, 2, 4, ... pairs, and with all. */
+static int direct_crowds(survey *s, int level, finding found[]) {
+    survey_level *l = &s->level[level];
+    int code = MPI_SUCCESS;
+    for (int pairs = 1; l->crowd > 1 && l->crowds < SURVEY_CROWDS && code == MPI_SUCCESS;) {
+        task t = {
+            .kind = CROWD, .level = level, .number = pairs, .seconds = CROWD_SHARE * s->seconds};
+        double messages[SURVEY_CROWD], rate = 0;
+        code = direct(s, &t, found);
+        for (int i = 0; i < pairs; i++) {
+            messages[i] = found[i].crowd.message;
+            rate += found[i].crowd.rate;
+        }
+        stats_sort(messages, pairs);
+        l->crowd_ranks[l->crowds] = 2 * pairs;
+        l->crowd_message[l->crowds] = stats_quantile(messages, pairs, 0.5);
+        l->crowd_rate[l->crowds++] = rate;
+        if (pairs == l->crowd)
+            break;
+        pairs = 2 * pairs < l->crowd ? 2 * pairs : l->crowd;
+    }
+    return code;
+}
+
+static int direct_streams(survey *s, int level, finding *found) {
+    survey_level *l = &s->level[level];
+    task t = {.kind = CONVERGE, .level = level, .seconds = 2 * CROWD_SHARE * s->seconds};
+    int code = direct(s, &t, found);
+    for (int i = 0; i < CROWD_SIZES; i++)
+        l->gap[i] = found->gap[i];
+    return code;
+}
+
+static int direct_relay(survey *s, int level, finding *found) {
+    task t = {.kind = RELAY, .level = level, .seconds = CROWD_SHARE * s->seconds};
+    int code = direct(s, &t, found);
+    s->level[level].relay = found->relay;
+    return code;
+}
+
+/* As long as the slowest link bears. */
+static int direct_flood(survey *s, int level, finding *found) {
+    survey_level *l = &s->level[level];
+    double most = FLOOD_SECONDS * crowd_size[CROWD_SIZES - 1] / l->gap[CROWD_SIZES - 1];
+    task t = {.kind = FLOOD, .level = level, .seconds = most};
+    int code = direct(s, &t, found);
+    l->flood = found->flood;
+    return code;
+}
+
+static int direct_level(survey *s, int level, double seconds, finding found[],
+                        void (*progress)(const char *what)) {
+    static const char *const what[] = {"pairs", "concurrent pairs", "relays", "converging streams",
+                                       "floods"};
+    survey_level *l = &s->level[level];
+    int code = MPI_SUCCESS;
+    for (int kind = PAIR; kind < END && l->pairs && code == MPI_SUCCESS; kind++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s: %s", COLL_Level_name(level), what[kind]);
+        if (progress)
+            progress(text);
+        if (kind == PAIR)
+            code = direct_pairs(s, level, seconds, found);
+        else if (kind == CROWD)
+            code = direct_crowds(s, level, found);
+        else if (kind == RELAY && l->senders > 1)
+            code = direct_relay(s, level, found);
+        else if (kind == CONVERGE && l->senders > 1)
+            code = direct_streams(s, level, found);
+        else if (kind == FLOOD && l->senders > 1 && level >= COLL_LEVEL_RACK && s->flood)
+            code = direct_flood(s, level, found);
+    }
+    return code;
+}
+
+static int direct_all(survey *s, void (*progress)(const char *what)) {
+    finding *found = malloc(SURVEY_CROWD * sizeof *found);
+    int total = 0, code = found ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    for (int level = 0; level < COLL_LEVELS; level++)
+        total += s->level[level].pairs;
+    for (int level = 0; level < COLL_LEVELS && code == MPI_SUCCESS; level++)
+        code = direct_level(s, level, PAIRS_SHARE * s->seconds / total, found, progress);
+    free(found);
+    if (code == MPI_SUCCESS && progress)
+        progress("memory");
+    s->copied = code == MPI_SUCCESS && copies_measure(s->copy);
+    task end = {.kind = END};
+    return code == MPI_SUCCESS ? tell(s, &end) : code;
+}
+
+int survey_run(survey *s, void (*progress)(const char *what)) {
+    return s->rank == 0 ? direct_all(s, progress) : follow(s);
+}

@@ -1,0 +1,210 @@
+#include "config.h"
+
+#include "tools/profile/trial.h"
+
+#include "app/asleep.h"
+#include "app/stats.h"
+#include "tools/bench/bench.h"
+#include "tools/profile/pairs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const size_t trial_size[TRIAL_SIZES] = {192,     768,      1536,     3 << 10,
+                                        6 << 10, 12 << 10, 24 << 10, 48 << 10};
+
+static const char *const operations[] = {"bcast", "gather"};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+/* All ranks, half of them, a quarter, and no more, as long as there are so many. */
+enum { GROUPS = 3, SPARSER = 2, FEWEST = 3 };
+
+enum { CANDIDATES = 32, LEAST_ROUNDS = 6, MOST_ROUNDS = 200 };
+
+/* Rounds go on until the medians are known to within the first share of themselves or time is up;
+ * those that are not known to within the second one then are left out. */
+static const double STEADY = 0.03, NOISY = 0.4;
+
+/* Ranks outside a group sleep for so long between looks for its end; s. */
+static const double NAP = 5e-3;
+
+/* The ranks of a group, nearest to rank 0 of all first. */
+typedef struct group {
+    MPI_Comm comm; /* MPI_COMM_NULL on others */
+    int ranks;
+    COLL_Level level; /* the farthest at which they are apart */
+} group;
+
+/* One operation on one group. */
+typedef struct race {
+    group group;
+    const operation *operation;
+    common_clock clock;
+    contender_list list; /* all candidates */
+    double seconds;      /* for one size */
+} race;
+
+/* This rank's place in the order of distance from rank 0. */
+static int position_of(int rank, const COLL_Place places[], int ranks) {
+    COLL_Level own = pairs_level(&places[0], &places[rank]);
+    int before = 0;
+    for (int other = 0; other < ranks; other++) {
+        COLL_Level level = pairs_level(&places[0], &places[other]);
+        before += level < own || (level == own && other < rank);
+    }
+    return before;
+}
+
+/* The level of the last of COUNT ranks in that order. */
+static COLL_Level level_of(int count, const COLL_Place places[], int ranks) {
+    int at[COLL_LEVELS] = {0}, level = 0;
+    for (int rank = 0; rank < ranks; rank++)
+        at[pairs_level(&places[0], &places[rank])]++;
+    for (int within = at[0]; within < count; within += at[level])
+        level++;
+    return (COLL_Level)level;
+}
+
+static int make_group(MPI_Comm comm, const COLL_Place places[], int count, group *made) {
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    *made = (group){.comm = MPI_COMM_NULL, .ranks = count, .level = level_of(count, places, ranks)};
+    int position = position_of(rank, places, ranks);
+    int code = MPI_Comm_split(comm, position < count ? 0 : MPI_UNDEFINED, position, &made->comm);
+    if (code == MPI_SUCCESS && made->comm != MPI_COMM_NULL)
+        code = MPI_Comm_set_errhandler(made->comm, MPI_ERRORS_RETURN);
+    return code;
+}
+
+/* Adds all candidates of the operation that can be chosen. */
+static int add_candidates(race *r) {
+    COLL_Candidate candidates[CANDIDATES];
+    const char *names[CANDIDATES + 1] = {NULL};
+    int count, added = 0;
+    int code = COLL_Explain(r->operation->library, (MPI_Count)trial_size[TRIAL_SIZES - 1], 0,
+                            r->group.comm, candidates, CANDIDATES, &count);
+    for (int i = 0; code == MPI_SUCCESS && i < count && i < CANDIDATES; i++)
+        if (candidates[i].applicable && !candidates[i].rival)
+            names[added++] = candidates[i].name;
+    return code == MPI_SUCCESS ? contender_add_ours(&r->list, r->operation->library, names,
+                                                    r->operation->ours, r->group.comm)
+                               : code;
+}
+
+/* What the model says of each contender at BYTES, in s: 0 of those that can't run. */
+static int ask_model(const race *r, size_t bytes, double model[]) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < r->list.count && code == MPI_SUCCESS; i++) {
+        COLL_Candidate candidate;
+        code = contender_explain(r->group.comm, r->operation->library, bytes, 0,
+                                 r->list.at[i].algorithm, &candidate);
+        model[i] = code == MPI_SUCCESS && candidate.applicable ? candidate.model : 0;
+    }
+    return code;
+}
+
+/* Whether the least rounds fit into the time, as far as the model knows. */
+static bool is_affordable(const race *r, const double model[]) {
+    double round = 0;
+    for (int i = 0; i < r->list.count; i++)
+        round += model[i];
+    return round * LEAST_ROUNDS < r->seconds;
+}
+
+/* What contender I took at one more size. */
+static void add_knot(const race *r, int i, size_t bytes, double model, const bench_result *result,
+                     COLL_Trial *found) {
+    if (!(model > 0) || result->error != MPI_SUCCESS || !result->count ||
+        !stats_median_is_steady(result->samples, result->count, NOISY))
+        return;
+    if (!found->knots) {
+        *found = (COLL_Trial){.level = r->group.level, .ranks = r->group.ranks};
+        snprintf(found->operation, sizeof found->operation, "%s", r->operation->library);
+        snprintf(found->algorithm, sizeof found->algorithm, "%s", r->list.at[i].algorithm);
+    }
+    found->bytes[found->knots] = (double)bytes;
+    found->model[found->knots] = model;
+    found->seconds[found->knots++] = stats_quantile(result->samples, result->count, 0.5);
+}
+
+static int try_size(const race *r, size_t bytes, COLL_Trial found[]) {
+    const bench_settings settings = {.operation = r->operation,
+                                     .warmups = 1,
+                                     .least = LEAST_ROUNDS,
+                                     .most = MOST_ROUNDS,
+                                     .seconds = r->seconds,
+                                     .steady = STEADY};
+    double model[CANDIDATES];
+    bench_result results[CANDIDATES];
+    int code = ask_model(r, bytes, model);
+    if (code != MPI_SUCCESS || !is_affordable(r, model))
+        return code;
+    code = bench_run(&r->list, bytes, &settings, &r->clock, r->group.comm, results, NULL);
+    for (int i = 0; i < r->list.count && code == MPI_SUCCESS; i++)
+        add_knot(r, i, bytes, model[i], &results[i], &found[i]);
+    bench_free(results, r->list.count);
+    return code;
+}
+
+/* All sizes of one operation; what is found is appended on the group's rank 0. */
+static int try_operation(race *r, COLL_Trial found[], int *count,
+                         void (*progress)(const char *what)) {
+    COLL_Trial here[CANDIDATES] = {{.knots = 0}};
+    int rank, code = add_candidates(r);
+    MPI_Comm_rank(r->group.comm, &rank);
+    for (int i = 0; i < TRIAL_SIZES && code == MPI_SUCCESS; i++) {
+        char what[80];
+        snprintf(what, sizeof what, "trials: %s of %zu bytes, %d ranks", r->operation->name,
+                 trial_size[i], r->group.ranks);
+        if (rank == 0 && progress)
+            progress(what);
+        code = try_size(r, trial_size[i], here);
+    }
+    for (int i = 0; i < r->list.count && rank == 0; i++)
+        if (here[i].knots && *count < COLL_TRIALS)
+            found[(*count)++] = here[i];
+    contender_free(&r->list);
+    return code;
+}
+
+/* The time is shared out evenly, whatever the sizes. */
+static int try_group(const group *g, double seconds, COLL_Trial found[], int *count,
+                     void (*progress)(const char *what)) {
+    race r = {.group = *g, .seconds = seconds / (OPERATIONS * TRIAL_SIZES)};
+    int code = common_clock_init(&r.clock, g->comm);
+    for (int i = 0; i < OPERATIONS && code == MPI_SUCCESS; i++) {
+        r.operation = operation_find(operations[i]);
+        code = try_operation(&r, found, count, progress);
+    }
+    return code;
+}
+
+/* The nearest RANKS, while all others sleep. */
+static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, double seconds,
+                     COLL_Trial found[], int *count, void (*progress)(const char *what)) {
+    group g;
+    MPI_Request end;
+    int code = make_group(comm, places, ranks, &g);
+    if (code == MPI_SUCCESS && g.comm != MPI_COMM_NULL && g.level >= COLL_LEVEL_RACK &&
+        g.level < COLL_LEVEL_WIDE)
+        code = try_group(&g, seconds, found, count, progress);
+    if (g.comm != MPI_COMM_NULL)
+        MPI_Comm_free(&g.comm);
+    if (code == MPI_SUCCESS)
+        code = MPI_Ibarrier(comm, &end);
+    return code == MPI_SUCCESS ? wait_asleep(&end, NAP, NAP) : code;
+}
+
+int trial_run(MPI_Comm comm, const COLL_Place places[], double seconds, COLL_Trial found[],
+              int *count, void (*progress)(const char *what)) {
+    int ranks, groups = 1, code = MPI_SUCCESS;
+    MPI_Comm_size(comm, &ranks);
+    for (int fewer = ranks / SPARSER; groups < GROUPS && fewer >= FEWEST; fewer /= SPARSER)
+        groups++;
+    *count = 0;
+    for (int i = 0; i < groups && code == MPI_SUCCESS; i++, ranks /= SPARSER)
+        code = try_ranks(comm, places, ranks, seconds / groups, found, count, progress);
+    return code;
+}

@@ -1,0 +1,27 @@
+/*
+ * Trials for a profile: libcoll's algorithms themselves, run on all ranks and on fewer, at a few
+ * sizes where latency counts, beside what the cost model says of them.
+ */
+#ifndef COLL_TOOLS_PROFILE_TRIAL_H
+#define COLL_TOOLS_PROFILE_TRIAL_H
+
+#include <coll.h>
+
+enum { TRIAL_SIZES = COLL_TRIAL_KNOTS };
+
+/* Bytes; ascending. Between powers of two, at which MPI libraries change their algorithms. */
+extern const size_t trial_size[TRIAL_SIZES];
+
+/*
+ * Runs the trials; collective over COMM, whose ranks are at PLACES. SECONDS is for all of them
+ * together; where that is too little for a size, it is left out, and so is what comes out too
+ * noisy. Groups on one node are passed over, since nothing is chosen there, and those at several
+ * sites, whose latencies may change at any time. The model's word is that of the profile that
+ * counts for new communicators. On rank 0 what is found is written to FOUND, of COLL_TRIALS, and
+ * *COUNT is set. PROGRESS, which may be NULL, is called there with what comes next. Returns an MPI
+ * error code, which may be that of some ranks alone.
+ */
+int trial_run(MPI_Comm comm, const COLL_Place places[], double seconds, COLL_Trial found[],
+              int *count, void (*progress)(const char *what));
+
+#endif
