@@ -391,8 +391,8 @@ static bool run(command *options, MPI_Comm comm, struct problem *problem) {
         return false;
     const km_kernel *real = km_kernel_real();
     double start = MPI_Wtime();
-    if (!km_points_map(options->points, options->files, options->mapped, real != NULL, comm,
-                       &points, problem))
+    if (!km_points_load(options->points, options->files, options->mapped, real != NULL, comm,
+                        &points, problem))
         return false;
     if (points.real.used)
         take_reals(options, real, rank, problem);

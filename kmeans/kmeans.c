@@ -2,11 +2,11 @@
 
 #include "kmeans/kmeans.h"
 
-#include "kmeans/assign/map.h"
 #include "kmeans/assign/partial.h"
 #include "kmeans/assign/refill.h"
 #include "kmeans/assign/update.h"
 #include "kmeans/checkpoint.h"
+#include "kmeans/map.h"
 #include "kmeans/points/fingerprint.h"
 
 #include <coll.h>
@@ -162,12 +162,12 @@ static bool choose_centroids(job *run, struct problem *problem) {
     return km_start_choose(&seeding, run->state.centroids, problem);
 }
 
-static bool broadcast(job *run, km_step *step, struct problem *problem) {
+/* A problem is left to map, which agrees on it. */
+static void broadcast(job *run, km_step *step, struct problem *problem) {
     double start = MPI_Wtime();
     MPI_Count bytes = (MPI_Count)(run->settings->k * km_row_bytes(run->points));
     km_mpi(problem, COLL_Bcast(run->state.centroids, bytes, MPI_UINT8_T, 0, run->comm));
     step->seconds[KM_BROADCAST] = MPI_Wtime() - start;
-    return km_agree(problem, run->comm);
 }
 
 static void after_round(double done, void *context, struct problem *problem) {
@@ -178,32 +178,26 @@ static void after_round(double done, void *context, struct problem *problem) {
 }
 
 /* The sketch of all iterations, from the first one's centroids: these are the same on all ranks. */
-static bool make_sketch(job *run, struct problem *problem) {
+static void make_sketch(job *run, struct problem *problem) {
     const km_settings *settings = run->settings;
-    if (!run->sketched && !settings->whole && !settings->kernel->real &&
+    if (!run->sketched && !problem->text[0] && !settings->whole && !settings->kernel->real &&
         km_sketch_create(run->state.centroids, settings->k, run->points->dim, &run->sketch))
         problem_set(problem, "out of memory");
     run->sketched = true;
-    return km_agree(problem, run->comm);
 }
 
 /* Assigns every point, and sums up over all ranks what that came to. */
 static bool map(job *run, km_step *step, struct problem *problem) {
     const km_rounds rounds = {after_round, run};
     double start = MPI_Wtime(), saving = run->saving;
-    bool good =
-        make_sketch(run, problem) && km_map(run->points, run->settings, run->sketch, &run->state,
-                                            run->distance2, &rounds, run->comm, problem);
-    uint64_t sums[2] = {0, run->state.moved};
-    for (size_t i = 0; good && i < run->points->rows; i++)
-        sums[0] += km_real_units(&run->points->real, run->distance2[i]);
+    km_map_sums sums = {0};
+    make_sketch(run, problem);
+    bool good = km_map(run->points, run->settings, run->sketch, &run->state, run->distance2,
+                       &rounds, run->comm, &sums, problem);
     step->seconds[KM_MAP] = MPI_Wtime() - start - (run->saving - saving);
-    if (!good)
-        return false;
-    km_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UINT64_T, MPI_SUM, run->comm));
-    step->objective = sums[0];
-    step->moved = sums[1];
-    return km_agree(problem, run->comm);
+    step->objective = sums.objective;
+    step->moved = sums.moved;
+    return good;
 }
 
 /*
@@ -222,11 +216,15 @@ static bool add_partials(job *run, COLL_Pool *pool, struct problem *problem) {
     return true;
 }
 
-/* The sums of all clusters, in POOL at rank 0. */
+/*
+ * The sums of all clusters, in POOL at rank 0. False where all ranks have the same problem; true
+ * with a problem of this rank's own where the aggregation failed, which km_refill agrees on.
+ */
 static bool aggregate(job *run, COLL_Pool *pool, km_step *step, struct problem *problem) {
     COLL_Aggregate_stats stats = {0};
     double start = MPI_Wtime();
-    add_partials(run, pool, problem);
+    if (pool)
+        add_partials(run, pool, problem);
     step->seconds[KM_LOCAL] = MPI_Wtime() - start;
     if (!km_agree(problem, run->comm))
         return false;
@@ -234,7 +232,7 @@ static bool aggregate(job *run, COLL_Pool *pool, km_step *step, struct problem *
     step->seconds[KM_LOCAL] += stats.local_seconds;
     step->seconds[KM_GROUP_BY] = stats.group_by_seconds;
     step->seconds[KM_GATHER] = stats.gather_seconds;
-    return km_agree(problem, run->comm);
+    return true;
 }
 
 /* At rank 0: what the counts of the clusters say. */
@@ -248,8 +246,8 @@ static void count_clusters(const job *run, km_step *step) {
     step->imbalance = squares * (double)run->settings->k / (total * total);
 }
 
-/* The farthest way that a centroid went, told to all ranks. */
-static bool measure_shift(const job *run, km_step *step, struct problem *problem) {
+/* The farthest way that a centroid went, at rank 0, to the power of 2; 0 elsewhere. */
+static double farthest_way2(const job *run) {
     double farthest = 0;
     size_t bytes = km_row_bytes(run->points);
     for (size_t j = 0; run->rank == 0 && j < run->settings->k; j++) {
@@ -257,9 +255,7 @@ static bool measure_shift(const job *run, km_step *step, struct problem *problem
             km_way2(run->points, run->old_centroids + j * bytes, run->state.centroids + j * bytes);
         farthest = way > farthest ? way : farthest;
     }
-    km_mpi(problem, MPI_Bcast(&farthest, 1, MPI_DOUBLE, 0, run->comm));
-    step->shift = sqrt(farthest);
-    return km_agree(problem, run->comm);
+    return farthest;
 }
 
 /* New centroids, at rank 0, from the assignment. */
@@ -267,27 +263,33 @@ static bool update(job *run, km_step *step, struct problem *problem) {
     size_t k = run->settings->k;
     COLL_Pool *pool = NULL;
     km_partial_pool(run->points, &pool, problem);
-    bool good = km_agree(problem, run->comm) && aggregate(run, pool, step, problem);
-    if (good && run->rank == 0) {
+    bool good = aggregate(run, pool, step, problem);
+    if (good && run->rank == 0 && !problem->text[0]) {
         memcpy(run->old_centroids, run->state.centroids, k * km_row_bytes(run->points));
         if (km_update(pool, run->points, k, run->state.centroids, run->counts, problem))
             count_clusters(run, step);
     }
     COLL_Pool_free(&pool);
-    return good && km_agree(problem, run->comm) &&
-           km_refill(run->points, run->state.nearest, run->distance2, run->counts, k,
-                     run->state.centroids, run->comm, &step->refilled, problem) &&
-           measure_shift(run, step, problem);
+    return good && km_refill(run->points, run->state.nearest, run->distance2, run->counts, k,
+                             run->state.centroids, run->comm, &step->refilled, problem);
 }
 
-/* Rank 0 learns the time of the slowest rank in each phase, and all ranks that of rank 0. */
-static bool gather_seconds(job *run, km_step *step, struct problem *problem) {
-    double mine[KM_PHASES];
-    memcpy(mine, step->seconds, sizeof mine);
-    km_mpi(problem, MPI_Reduce(mine, step->seconds, KM_PHASES, MPI_DOUBLE, MPI_MAX, 0, run->comm));
-    run->elapsed = MPI_Wtime() - run->started;
-    km_mpi(problem, MPI_Bcast(&run->elapsed, 1, MPI_DOUBLE, 0, run->comm));
-    return km_agree(problem, run->comm);
+/*
+ * All ranks learn what the stopping rules go by, alike: the farthest way of a centroid, where they
+ * were UPDATED, and rank 0's time. And the time of the slowest rank in each phase.
+ */
+static bool share_step(job *run, bool updated, km_step *step, struct problem *problem) {
+    double most[KM_PHASES + 2] = {0};
+    memcpy(most, step->seconds, sizeof step->seconds);
+    if (run->rank == 0)
+        most[KM_PHASES] = MPI_Wtime() - run->started;
+    if (updated)
+        most[KM_PHASES + 1] = farthest_way2(run);
+    bool good = km_agree_most(problem, most, KM_PHASES + 2, run->comm);
+    memcpy(step->seconds, most, sizeof step->seconds);
+    run->elapsed = most[KM_PHASES];
+    step->shift = sqrt(most[KM_PHASES + 1]);
+    return good;
 }
 
 /*
@@ -301,14 +303,12 @@ static bool iterate(job *run, struct problem *problem) {
     step.iteration++;
     step.previous = step.objective;
     step.refilled = 0;
-    step.shift = 0;
     memset(step.seconds, 0, sizeof step.seconds);
-    if (!broadcast(run, &step, problem) || !map(run, &step, problem))
-        return false;
-    if (step.moved && !update(run, &step, problem))
+    broadcast(run, &step, problem);
+    if (!map(run, &step, problem) || (step.moved && !update(run, &step, problem)))
         return false;
     step.seconds[KM_TOTAL] = MPI_Wtime() - start;
-    if (!gather_seconds(run, &step, problem))
+    if (!share_step(run, step.moved > 0, &step, problem))
         return false;
     if (run->rank == 0)
         run->observer->step(&step, run->observer->context);
@@ -375,7 +375,8 @@ static bool iterate_all(job *run, km_result *result, struct problem *problem) {
     if (result->stop == KM_STOP_UNMOVED)
         return km_agree(problem, run->comm);
     /* The centroids have moved since the points were assigned. */
-    if (!broadcast(run, &last, problem) || !map(run, &last, problem))
+    broadcast(run, &last, problem);
+    if (!map(run, &last, problem))
         return false;
     result->objective = last.objective;
     return true;

@@ -32,7 +32,6 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/assign_scalar.c \
 	kmeans/assign/assign_vnni.c \
 	kmeans/assign/kernel.c kmeans/assign/kernel.h kmeans/assign/kernels.h \
-	kmeans/assign/map.c kmeans/assign/map.h \
 	kmeans/assign/partial.c kmeans/assign/partial.h \
 	kmeans/assign/peak.c kmeans/assign/peak.h \
 	kmeans/assign/refill.c kmeans/assign/refill.h \
@@ -42,8 +41,8 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/update.c kmeans/assign/update.h \
 	kmeans/benchmark.c kmeans/benchmark.h \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
-	kmeans/draw.c kmeans/draw.h \
 	kmeans/kmeans.c kmeans/kmeans.h \
+	kmeans/map.c kmeans/map.h \
 	kmeans/points/agree.c kmeans/points/agree.h \
 	kmeans/points/fingerprint.c kmeans/points/fingerprint.h \
 	kmeans/points/format.h \
@@ -56,11 +55,12 @@ libkmeans_la_SOURCES = \
 	kmeans/points/paths.c kmeans/points/paths.h \
 	kmeans/points/place.c kmeans/points/place.h \
 	kmeans/points/points.c kmeans/points/points.h \
+	kmeans/points/random.c kmeans/points/random.h \
 	kmeans/points/real.c kmeans/points/real.h \
 	kmeans/points/room.c kmeans/points/room.h \
 	kmeans/points/rows.c kmeans/points/rows.h \
 	kmeans/result.c kmeans/result.h \
-	kmeans/start/random.c kmeans/start/random.h \
+	kmeans/start/draw.c kmeans/start/draw.h \
 	kmeans/start/sample.c kmeans/start/sample.h \
 	kmeans/start/start.c kmeans/start/start.h \
 	kmeans/start/start_chain.c \

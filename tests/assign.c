@@ -4,6 +4,7 @@
 #include "kmeans/assign/assign.h"
 #include "kmeans/assign/peak.h"
 #include "kmeans/benchmark.h"
+#include "kmeans/points/memory.h"
 #include "tests/harness.h"
 
 #include <check.h>

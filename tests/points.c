@@ -393,23 +393,23 @@ START_TEST(reals) {
     char *path = path_of(names[NPY_FLOAT]), *bytes = path_of(names[NPY]);
     km_points points;
     struct problem problem = {""};
-    bool good = km_points_map((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+    bool good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
                               &problem);
     harness_assert(good && !points.real.used && is_share(&points, ROWS, DIM), "whole numbers");
     km_points_free(&points);
 
     put_real(path, DIM, 399, 17, -0.25f);
-    good = km_points_map((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+    good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
                          &problem);
     harness_assert(good && points.total == ROWS && are_reals(&points, 399, 17, -0.25f), "reals");
     km_points_free(&points);
 
-    good = km_points_map((const char *const[]){path, bytes}, 2, NULL, true, MPI_COMM_WORLD, &points,
+    good = km_points_load((const char *const[]){path, bytes}, 2, NULL, true, MPI_COMM_WORLD, &points,
                          &problem);
     harness_assert(!good && strstr(problem.text, "is -0.25"), "bytes beside reals");
     put_real(path, DIM, 399, 17, NAN);
     problem = (struct problem){""};
-    good = km_points_map((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+    good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
                          &problem);
     harness_assert(!good && strstr(problem.text, "is nan; features are finite"), "NaN");
     MPI_Barrier(MPI_COMM_WORLD);

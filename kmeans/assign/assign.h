@@ -11,12 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * The most dimensions of a point: with more, 32 bits could not hold every score (kernel.h says what
- * a score is). Every squared distance fits in 32 bits then, too.
- */
-enum { KM_MAX_DIM = 65793 };
-
 /* Centroids packed for one kernel. */
 typedef struct km_centroids km_centroids;
 
@@ -25,7 +19,7 @@ typedef struct km_centroids km_centroids;
  * KERNEL, by THREADS threads; the rows themselves are not needed afterwards. Free the result with
  * km_centroids_free. The packed copy takes about K * DIM bytes (avx2: twice that; float32: four
  * times). Returns 0, ENOMEM, or EINVAL unless THREADS >= 1, 1 <= K < 2^32 and 1 <= DIM <=
- * KM_MAX_DIM.
+ * KM_MAX_DIM (memory.h).
  */
 int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km_kernel *kernel,
                         int threads, km_centroids **packed);

@@ -103,21 +103,18 @@ static bool reduce_candidates(candidate *best, size_t count, MPI_Comm comm,
     return good;
 }
 
-/* Rank 0 knows which clusters are empty and which may give a point away; tells the others. */
-static bool share_counts(const uint64_t *counts, size_t k, MPI_Comm comm, uint64_t *empty,
-                         uint8_t *may_give, struct problem *problem) {
+/* Rank 0 counts the empty clusters, for all; agrees. */
+static bool count_empty(const uint64_t *counts, size_t k, MPI_Comm comm, uint64_t *empty,
+                        struct problem *problem) {
     int rank;
     *empty = 0;
     MPI_Comm_rank(comm, &rank);
-    for (size_t j = 0; rank == 0 && j < k; j++) {
+    for (size_t j = 0; rank == 0 && !problem->text[0] && j < k; j++)
         *empty += counts[j] == 0;
-        may_give[j] = counts[j] > 1;
-    }
-    if (!km_mpi(problem, MPI_Bcast(empty, 1, MPI_UINT64_T, 0, comm)))
+    if (!km_agree_sum(problem, empty, 1, comm))
         return false;
-    if (*empty > INT_MAX / sizeof(candidate))
-        return problem_set(problem, "%" PRIu64 " empty clusters are too many to refill", *empty);
-    return *empty == 0 || km_mpi(problem, MPI_Bcast(may_give, (int)k, MPI_UINT8_T, 0, comm));
+    return *empty <= INT_MAX / sizeof(candidate) ||
+           problem_set(problem, "%" PRIu64 " empty clusters are too many to refill", *empty);
 }
 
 /* Rank 0 pairs the candidates with the empty clusters, in order; returns how many there were. */
@@ -132,35 +129,23 @@ static uint64_t pair(const candidate *best, size_t count, const uint64_t *counts
     return pairs;
 }
 
-bool km_refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
-               const uint64_t *counts, size_t k, uint8_t *centroids, MPI_Comm comm,
-               uint64_t *refilled, struct problem *problem) {
+/* Moves EMPTY clusters, above 0, onto points. */
+static bool refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
+                   const uint64_t *counts, size_t k, uint64_t empty, uint8_t *centroids,
+                   MPI_Comm comm, uint64_t *refilled, struct problem *problem) {
     int rank;
-    uint64_t empty;
-    candidate *best = NULL;
-    km_place *places = NULL;
     bool good = false;
-    *refilled = 0;
     MPI_Comm_rank(comm, &rank);
-    uint8_t *may_give = malloc(k);
-    if (!may_give)
+    candidate *best = malloc(empty * sizeof *best);
+    km_place *places = malloc(empty * sizeof *places);
+    uint8_t *may_give = calloc(k, 1);
+    if (!best || !places || !may_give)
         problem_set(problem, "out of memory");
     if (!km_agree(problem, comm))
         goto free_all;
-    share_counts(counts, k, comm, &empty, may_give, problem);
-    if (!km_agree(problem, comm))
-        goto free_all;
-    if (empty == 0) {
-        good = true;
-        goto free_all;
-    }
-
-    best = malloc(empty * sizeof *best);
-    places = malloc(empty * sizeof *places);
-    if (!best || !places)
-        problem_set(problem, "out of memory");
-    if (!km_agree(problem, comm))
-        goto free_all;
+    for (size_t j = 0; rank == 0 && j < k; j++)
+        may_give[j] = counts[j] > 1;
+    km_mpi(problem, MPI_Bcast(may_give, (int)k, MPI_UINT8_T, 0, comm));
     find_candidates(points, nearest, distance2, may_give, best, empty);
     reduce_candidates(best, empty, comm, problem);
     if (!km_agree(problem, comm))
@@ -172,8 +157,19 @@ bool km_refill(const km_points *points, const uint32_t *nearest, const uint32_t 
     good = km_agree(problem, comm) &&
            km_place_rows(points, places, *refilled, centroids, comm, problem);
 free_all:
+    free(may_give);
     free(places);
     free(best);
-    free(may_give);
     return good;
+}
+
+bool km_refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
+               const uint64_t *counts, size_t k, uint8_t *centroids, MPI_Comm comm,
+               uint64_t *refilled, struct problem *problem) {
+    uint64_t empty;
+    *refilled = 0;
+    if (!count_empty(counts, k, comm, &empty, problem))
+        return false;
+    return empty == 0 ||
+           refill(points, nearest, distance2, counts, k, empty, centroids, comm, refilled, problem);
 }

@@ -12,8 +12,8 @@
  * and threads, and no sum of squared distances rises, as no point had chosen those centroids.
  *
  * NEAREST and DISTANCE2 are those of this rank's points; COUNTS and CENTROIDS, of K clusters, are
- * read and changed at rank 0 alone. *REFILLED, on all ranks, is how many were moved. Collective; on
- * false all ranks have the same problem.
+ * read and changed at rank 0 alone. *REFILLED, on all ranks, is how many were moved. Collective,
+ * also for ranks that have a problem already; on false all ranks have the same problem.
  */
 bool km_refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
                const uint64_t *counts, size_t k, uint8_t *centroids, MPI_Comm comm,

@@ -4,7 +4,8 @@
 
 #include "kmeans/assign/partial.h"
 
-/* The squared distance between two vectors of uint8, of KM_MAX_DIM (assign.h) features at most. */
+/* The squared distance between two vectors of uint8, of KM_MAX_DIM (points/memory.h) features at
+ * most. */
 uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim);
 
 /* The squared distance between two rows or centroids of POINTS. */

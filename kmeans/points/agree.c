@@ -3,6 +3,7 @@
 #include "kmeans/points/agree.h"
 
 #include <limits.h>
+#include <string.h>
 
 bool km_mpi(struct problem *problem, int code) {
     if (code == MPI_SUCCESS)
@@ -26,4 +27,22 @@ bool km_agree(struct problem *problem, MPI_Comm comm) {
         return true;
     km_mpi(problem, MPI_Bcast(problem->text, sizeof problem->text, MPI_CHAR, first, comm));
     return false;
+}
+
+bool km_agree_sum(struct problem *problem, uint64_t *values, int count, MPI_Comm comm) {
+    uint64_t all[1 + KM_AGREE_MOST] = {problem->text[0] != '\0'};
+    memcpy(all + 1, values, (size_t)count * sizeof *values);
+    if (!km_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, all, 1 + count, MPI_UINT64_T, MPI_SUM, comm)))
+        return false;
+    memcpy(values, all + 1, (size_t)count * sizeof *values);
+    return all[0] == 0 || km_agree(problem, comm);
+}
+
+bool km_agree_most(struct problem *problem, double *values, int count, MPI_Comm comm) {
+    double all[1 + KM_AGREE_MOST] = {problem->text[0] != '\0'};
+    memcpy(all + 1, values, (size_t)count * sizeof *values);
+    if (!km_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, all, 1 + count, MPI_DOUBLE, MPI_MAX, comm)))
+        return false;
+    memcpy(values, all + 1, (size_t)count * sizeof *values);
+    return all[0] == 0 || km_agree(problem, comm);
 }

@@ -5,6 +5,7 @@
 #include "app/problem.h"
 
 #include <mpi.h>
+#include <stdint.h>
 
 /* True for MPI_SUCCESS; otherwise sets the problem to the text of the error and returns false. */
 bool km_mpi(struct problem *problem, int code);
@@ -15,5 +16,13 @@ bool km_mpi(struct problem *problem, int code);
  * alike. Collective.
  */
 bool km_agree(struct problem *problem, MPI_Comm comm);
+
+/*
+ * The same, which in the same message adds up the COUNT VALUES of all ranks, or takes the largest
+ * of each: on all ranks; meaningless on false. COUNT is KM_AGREE_MOST at most.
+ */
+enum { KM_AGREE_MOST = 8 };
+bool km_agree_sum(struct problem *problem, uint64_t *values, int count, MPI_Comm comm);
+bool km_agree_most(struct problem *problem, double *values, int count, MPI_Comm comm);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "kmeans/points/fingerprint.h"
 
-#include "kmeans/start/random.h"
+#include "kmeans/points/random.h"
 #include "lib/base/crc32c.h"
 
 bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_t *fingerprint,

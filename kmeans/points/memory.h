@@ -1,10 +1,16 @@
-/* Memory that vectors may be loaded from, and the arithmetic of sizes. */
+/* Sizes of points: the longest, memory that vectors may be loaded from, arithmetic. */
 #ifndef COLL_KMEANS_POINTS_MEMORY_H
 #define COLL_KMEANS_POINTS_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+/*
+ * The most dimensions of a point: with more, 32 bits could not hold every score (assign/kernel.h
+ * says what a score is). Every squared distance fits in 32 bits then, too.
+ */
+enum { KM_MAX_DIM = 65793 };
 
 static inline size_t km_quotient_up(size_t a, size_t b) {
     return a / b + (a % b != 0);

@@ -2,8 +2,8 @@
 
 #include "kmeans/points/points.h"
 
-#include "kmeans/assign/assign.h"
 #include "kmeans/points/format.h"
+#include "kmeans/points/memory.h"
 #include "kmeans/points/paths.h"
 
 #include <errno.h>
@@ -34,22 +34,6 @@ km_points km_points_share(uint64_t total, size_t dim, MPI_Comm comm) {
     km_share(total, rank, ranks, &share.first, &rows);
     share.rows = (size_t)rows;
     return share;
-}
-
-int km_open(const char *path, struct problem *problem) {
-    struct stat about;
-    /* Not to wait for a writer where the path is a pipe. */
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) {
-        problem_set(problem, "%s: can't be opened: %s", path, strerror(errno));
-        return -1;
-    }
-    if (fstat(file, &about) || !S_ISREG(about.st_mode)) {
-        problem_set(problem, "%s: is not a regular file", path);
-        close(file);
-        return -1;
-    }
-    return file;
 }
 
 /* Learns the format and layout of a file; which of the formats it is goes to *WHICH. */
@@ -228,11 +212,11 @@ static bool read_files(const km_paths *files, const char *directory, bool reals,
 
 bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
                     struct problem *problem) {
-    return km_points_map(paths, count, NULL, false, comm, points, problem);
+    return km_points_load(paths, count, NULL, false, comm, points, problem);
 }
 
-bool km_points_map(const char *const *paths, size_t count, const char *directory, bool reals,
-                   MPI_Comm comm, km_points *points, struct problem *problem) {
+bool km_points_load(const char *const *paths, size_t count, const char *directory, bool reals,
+                    MPI_Comm comm, km_points *points, struct problem *problem) {
     km_paths files;
     *points = (km_points){.data = NULL};
     if (!km_paths_expand(paths, count, comm, &files, problem))

@@ -35,8 +35,8 @@ bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_po
  * anything else a copy, which has no name, is mapped in DIRECTORY. With REALS, features of files
  * that are all of float32 stay float32 where some are no whole numbers from 0 to 255.
  */
-bool km_points_map(const char *const *paths, size_t count, const char *directory, bool reals,
-                   MPI_Comm comm, km_points *points, struct problem *problem);
+bool km_points_load(const char *const *paths, size_t count, const char *directory, bool reals,
+                    MPI_Comm comm, km_points *points, struct problem *problem);
 
 /* Bytes of a row of POINTS, or of a centroid among them. */
 size_t km_row_bytes(const km_points *points);
@@ -48,8 +48,5 @@ void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *co
 
 /* This rank's share of TOTAL rows of DIM features, unsigned bytes, over COMM; without the data. */
 km_points km_points_share(uint64_t total, size_t dim, MPI_Comm comm);
-
-/* Opens the regular file at PATH for reading; -1 with a problem. The caller closes it. */
-int km_open(const char *path, struct problem *problem);
 
 #endif

@@ -2,14 +2,29 @@
 
 #include "kmeans/points/room.h"
 
-#include "kmeans/points/points.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+int km_open(const char *path, struct problem *problem) {
+    struct stat about;
+    /* Not to wait for a writer where the path is a pipe. */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) {
+        problem_set(problem, "%s: can't be opened: %s", path, strerror(errno));
+        return -1;
+    }
+    if (fstat(file, &about) || !S_ISREG(about.st_mode)) {
+        problem_set(problem, "%s: is not a regular file", path);
+        close(file);
+        return -1;
+    }
+    return file;
+}
 
 /* A file in DIRECTORY that vanishes when it is closed and unmapped; -1 with a problem. */
 static int open_nameless(const char *directory, struct problem *problem) {

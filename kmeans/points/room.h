@@ -23,6 +23,9 @@ bool km_room_make(km_room *room, size_t bytes, const char *directory, struct pro
 bool km_room_of_file(km_room *room, const char *path, uint64_t offset, size_t bytes,
                      struct problem *problem);
 
+/* Opens the regular file at PATH for reading; -1 with a problem. The caller closes it. */
+int km_open(const char *path, struct problem *problem);
+
 /* A room of zeros may be freed. */
 void km_room_free(km_room *room);
 

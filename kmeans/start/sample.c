@@ -8,7 +8,7 @@
 
 #include "kmeans/start/sample.h"
 
-#include "kmeans/start/random.h"
+#include "kmeans/points/random.h"
 
 static uint64_t permute(uint64_t seed, unsigned half_bits, uint64_t value) {
     enum { ROUNDS = 6 };

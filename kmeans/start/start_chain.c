@@ -15,9 +15,9 @@
 
 #include "kmeans/assign/assign.h"
 #include "kmeans/assign/update.h"
-#include "kmeans/draw.h"
 #include "kmeans/points/place.h"
-#include "kmeans/start/random.h"
+#include "kmeans/points/random.h"
+#include "kmeans/start/draw.h"
 #include "kmeans/start/sample.h"
 #include "kmeans/start/start.h"
 

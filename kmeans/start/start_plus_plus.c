@@ -12,8 +12,8 @@
  */
 #include "config.h"
 
-#include "kmeans/draw.h"
-#include "kmeans/start/random.h"
+#include "kmeans/points/random.h"
+#include "kmeans/start/draw.h"
 #include "kmeans/start/sample.h"
 #include "kmeans/start/start.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "kmeans/start/random.h"
+#include "kmeans/points/random.h"
 
 /* The mixing function of splitmix64 (Steele, Lea and Flood, 2014). */
 uint64_t km_mix(uint64_t value) {

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "kmeans/draw.h"
+#include "kmeans/start/draw.h"
 
 #include "kmeans/assign/update.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "kmeans/assign/map.h"
+#include "kmeans/map.h"
 
 #include "kmeans/assign/assign.h"
 #include "kmeans/assign/update.h"
@@ -47,14 +47,13 @@ static stretch next_stretch(const job *run, size_t row) {
     return found;
 }
 
-/* The rounds that the rank with the most stretches needs. */
-static bool count_rounds(const job *run, uint64_t *rounds, MPI_Comm comm, struct problem *problem) {
-    uint64_t mine = 0;
+/* The rounds that this rank needs. */
+static double count_rounds(const job *run) {
+    double rounds = 0;
     for (stretch next = next_stretch(run, 0); next.count;
          next = next_stretch(run, next.row + next.count))
-        mine++;
-    km_mpi(problem, MPI_Allreduce(&mine, rounds, 1, MPI_UINT64_T, MPI_MAX, comm));
-    return km_agree(problem, comm);
+        rounds++;
+    return rounds;
 }
 
 /* The distances of points that were assigned before an interruption. */
@@ -89,10 +88,10 @@ static bool assign_stretch(const job *run, stretch rows, const km_centroids *cen
 }
 
 /* Goes through the rounds to the end, also with a problem: the others rely on that. */
-static void assign_all(const job *run, uint64_t rounds, const km_centroids *centroids,
+static void assign_all(const job *run, double rounds, const km_centroids *centroids,
                        const km_rounds *watch, struct problem *problem) {
     stretch next = {0, 0};
-    for (uint64_t round = 0; round < rounds; round++) {
+    for (double round = 0; round < rounds; round++) {
         next = next_stretch(run, next.row + next.count);
         if (next.count && !problem->text[0])
             assign_stretch(run, next, centroids, problem);
@@ -102,11 +101,18 @@ static void assign_all(const job *run, uint64_t rounds, const km_centroids *cent
     }
 }
 
+/* The sum of this rank's squared distances, in units where features are real. */
+static uint64_t add_distances(const job *run) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < run->points->rows; i++)
+        sum += km_real_units(&run->points->real, run->distance2[i]);
+    return sum;
+}
+
 bool km_map(const km_points *points, const km_settings *settings, const km_sketch *sketch,
             km_state *state, uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm,
-            struct problem *problem) {
+            km_map_sums *sums, struct problem *problem) {
     job run = {points, settings, state, distance2, rows_of_round(points, settings), NULL};
-    uint64_t count;
     km_centroids *centroids = NULL;
     run.fresh = malloc((run.most + 1) * sizeof *run.fresh);
     if (!run.fresh)
@@ -117,11 +123,14 @@ bool km_map(const km_points *points, const km_settings *settings, const km_sketc
         code = km_centroids_sieve(centroids, state->centroids, sketch, settings->threads);
     if (code)
         problem_set(problem, "the centroids can't be packed: %s", strerror(code));
-    bool good = km_agree(problem, comm) && count_rounds(&run, &count, comm, problem);
+    double most = count_rounds(&run); /* then of the rank with the most stretches */
+    bool good = km_agree_most(problem, &most, 1, comm);
     if (good) {
         recall_distances(&run);
-        assign_all(&run, count, centroids, rounds, problem);
-        good = km_agree(problem, comm);
+        assign_all(&run, most, centroids, rounds, problem);
+        uint64_t both[2] = {add_distances(&run), state->moved};
+        good = km_agree_sum(problem, both, 2, comm);
+        *sums = (km_map_sums){.objective = both[0], .moved = both[1]};
     }
     km_centroids_free(centroids);
     free(run.fresh);

@@ -2,8 +2,8 @@
  * Random numbers that are functions of what they are for, so that every rank can tell any of them
  * alone and the result doesn't depend on ranks, threads or interruptions. No MPI.
  */
-#ifndef COLL_KMEANS_START_RANDOM_H
-#define COLL_KMEANS_START_RANDOM_H
+#ifndef COLL_KMEANS_POINTS_RANDOM_H
+#define COLL_KMEANS_POINTS_RANDOM_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* What the methods of choosing centroids share: weighted draws of rows, and rows for all ranks. */
-#ifndef COLL_KMEANS_DRAW_H
-#define COLL_KMEANS_DRAW_H
+#ifndef COLL_KMEANS_START_DRAW_H
+#define COLL_KMEANS_START_DRAW_H
 
 #include "kmeans/points/points.h"
 
