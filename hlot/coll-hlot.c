@@ -278,7 +278,7 @@ static bool read_matrix(const char *path, hlot_matrix *matrix, char *text) {
 /* Works on the matrix of OBSERVER, or of the file where there is none. */
 static bool read_and_work(const command *options, const observer *o, FILE *json) {
     hlot_matrix matrix;
-    char text[HLOT_PROBLEM];
+    char text[COLL_TEXTFILE_PROBLEM];
     if (options->random)
         return hlot_report_random(stdout, (int)options->random,
                                   options->sites ? (int)options->sites : HLOT_SITES,

@@ -319,7 +319,7 @@ static int measure(hlot_latency *l, int ports[]) {
 /* --- by hand --- */
 
 static int load(hlot_latency *l) {
-    char problem[HLOT_PROBLEM] = "";
+    char problem[COLL_TEXTFILE_PROBLEM] = "";
     if (l->comm->rank == 0)
         hlot_byhand_read(l->comm->latencies, &l->comm->topo, l->known, problem);
     int code = PMPI_Bcast(problem, sizeof problem, MPI_CHAR, 0, l->comm->private);

@@ -8,12 +8,9 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static const char SPACES[] = " \t\r\n\v\f";
 
 enum { MOST_BYTES = 1 << 20 }; /* with ten thousand hosts; more is some other file */
 
@@ -21,37 +18,12 @@ enum { MOST_BYTES = 1 << 20 }; /* with ten thousand hosts; more is some other fi
 static const double LONGEST = 60;
 
 typedef struct parser {
-    const char *path;
+    coll_lines at;
     hlot_matrix *matrix;
-    char *problem;
-    int line, rows;
+    int rows;
     bool named, has_unit;
     double unit; /* s */
 } parser;
-
-/* Writes the error text; false, for the caller to return. */
-__attribute__((format(printf, 2, 3))) static bool refuse(const parser *p, const char *format, ...) {
-    int used = snprintf(p->problem, HLOT_PROBLEM, "matrix file %.80s, line %d: ", p->path, p->line);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(p->problem + used, (size_t)(HLOT_PROBLEM - used), format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-/* The word at *REST, ended by NUL; *REST then follows it. NULL at the end of the line. */
-static char *take_word(char **rest) {
-    char *word = *rest + strspn(*rest, SPACES);
-    char *end = word + strcspn(word, SPACES);
-    *rest = *end ? end + 1 : end;
-    *end = '\0';
-    return *word ? word : NULL;
-}
-
-static bool check_end(const parser *p, char *rest) {
-    const char *word = take_word(&rest);
-    return !word || refuse(p, "'%.30s' is too much; remove it", word);
-}
 
 /* "0.1ms" or "us" */
 static bool parse_unit(parser *p, char *rest) {
@@ -59,24 +31,24 @@ static bool parse_unit(parser *p, char *rest) {
         const char *name;
         double seconds;
     } units[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
-    const char *word = take_word(&rest);
+    const char *word = coll_word(&rest);
     if (p->rows || p->has_unit)
-        return refuse(p, "the unit must stand once, before the numbers");
-    size_t digits = word ? strspn(word, "0123456789.") : 0;
+        return coll_refuse(&p->at, "the unit must stand once, before the numbers");
+    size_t digits = strspn(word, "0123456789.");
     char number[32] = "1";
     if (digits && digits < sizeof number)
         snprintf(number, sizeof number, "%.*s", (int)digits, word);
     double size = 0;
-    bool good = word && digits < sizeof number && coll_plain_number(number, &size);
+    bool good = digits < sizeof number && coll_plain_number(number, &size);
     p->unit = 0;
     for (size_t i = 0; good && i < sizeof units / sizeof *units; i++)
         if (strcmp(word + digits, units[i].name) == 0)
             p->unit = size * units[i].seconds;
     if (p->unit <= 0)
-        return refuse(p, "unit '%.30s' is none of us, ms, s or a number of them like 0.1ms",
-                      word ? word : "");
+        return coll_refuse(
+            &p->at, "unit '%.30s' is none of us, ms, s or a number of them like 0.1ms", word);
     p->has_unit = true;
-    return check_end(p, rest);
+    return coll_words_ended(&p->at, rest);
 }
 
 static bool is_name(const char *word) {
@@ -92,13 +64,13 @@ static bool is_name(const char *word) {
 
 static bool parse_names(parser *p, char *rest) {
     hlot_matrix *matrix = p->matrix;
-    for (char *word; (word = take_word(&rest));) {
+    for (char *word; *(word = coll_word(&rest));) {
         if (matrix->sites == HLOT_SITES)
-            return refuse(p, "more than %d sites", HLOT_SITES);
+            return coll_refuse(&p->at, "more than %d sites", HLOT_SITES);
         if (!is_name(word))
-            return refuse(p, "'%.30s' is neither a number nor the name of a site", word);
+            return coll_refuse(&p->at, "'%.30s' is neither a number nor the name of a site", word);
         if (hlot_matrix_find(matrix, word) >= 0)
-            return refuse(p, "two sites are called '%.30s'; rename one", word);
+            return coll_refuse(&p->at, "two sites are called '%.30s'; rename one", word);
         strcpy(matrix->names[matrix->sites++], word);
     }
     p->named = true;
@@ -108,13 +80,13 @@ static bool parse_names(parser *p, char *rest) {
 static bool parse_latency(const parser *p, const char *word, double *latency) {
     bool is_way = strcmp(word, "-") != 0;
     if (is_way && !coll_plain_number(word, latency))
-        return refuse(p, "'%.30s' is not a number; write a latency, or - where there is no way",
-                      word);
+        return coll_refuse(
+            &p->at, "'%.30s' is not a number; write a latency, or - where there is no way", word);
     *latency = is_way ? *latency * p->unit : INFINITY;
     if (*latency < 0)
-        return refuse(p, "%.30s is negative; a latency is at least 0", word);
+        return coll_refuse(&p->at, "%.30s is negative; a latency is at least 0", word);
     if (is_way && *latency > LONGEST)
-        return refuse(p, "%.30s is more than %g s; is the unit right?", word, LONGEST);
+        return coll_refuse(&p->at, "%.30s is more than %g s; is the unit right?", word, LONGEST);
     return true;
 }
 
@@ -122,38 +94,40 @@ static bool parse_row(parser *p, char *rest) {
     hlot_matrix *matrix = p->matrix;
     double row[HLOT_SITES];
     int count = 0;
-    for (char *word; (word = take_word(&rest)); count++) {
+    for (char *word; *(word = coll_word(&rest)); count++) {
         if (count == HLOT_SITES)
-            return refuse(p, "more than %d sites", HLOT_SITES);
+            return coll_refuse(&p->at, "more than %d sites", HLOT_SITES);
         if (!parse_latency(p, word, &row[count]))
             return false;
     }
     if (!matrix->sites)
         matrix->sites = count;
     if (count != matrix->sites)
-        return refuse(p, "%d numbers for %d sites; the matrix must be square", count,
-                      matrix->sites);
+        return coll_refuse(&p->at, "%d numbers for %d sites; the matrix must be square", count,
+                           matrix->sites);
     if (p->rows == matrix->sites)
-        return refuse(p, "more rows than the %d sites; the matrix must be square", matrix->sites);
+        return coll_refuse(&p->at, "more rows than the %d sites; the matrix must be square",
+                           matrix->sites);
     if (row[p->rows] > 0)
-        return refuse(p, "the way from a site to itself must be 0");
+        return coll_refuse(&p->at, "the way from a site to itself must be 0");
     memcpy(matrix->latency[p->rows++], row, (size_t)count * sizeof *row);
     return true;
 }
 
 static bool parse_hosts(parser *p, char *rest) {
-    const char *name = take_word(&rest), *list = take_word(&rest);
-    int site = name ? hlot_matrix_find(p->matrix, name) : -1;
+    const char *name = coll_word(&rest), *list = coll_word(&rest);
+    int site = hlot_matrix_find(p->matrix, name);
     if (site < 0)
-        return refuse(p, "hosts of '%.30s': no site is called so", name ? name : "");
+        return coll_refuse(&p->at, "hosts of '%.30s': no site is called so", name);
     if (p->matrix->hosts[site])
-        return refuse(p, "a second list of hosts for '%.30s'; join the two", name);
-    const char *fault = list ? coll_hostlist_fault(list) : "no name";
+        return coll_refuse(&p->at, "a second list of hosts for '%.30s'; join the two", name);
+    const char *fault = *list ? coll_hostlist_fault(list) : "no name";
     if (fault)
-        return refuse(p, "%s in the hosts '%.30s'; write them like n[0-3,7],login1", fault,
-                      list ? list : "");
+        return coll_refuse(&p->at, "%s in the hosts '%.30s'; write them like n[0-3,7],login1",
+                           fault, list);
     p->matrix->hosts[site] = strdup(list);
-    return p->matrix->hosts[site] ? check_end(p, rest) : refuse(p, "out of memory");
+    return p->matrix->hosts[site] ? coll_words_ended(&p->at, rest)
+                                  : coll_refuse(&p->at, "out of memory");
 }
 
 static void name_by_numbers(hlot_matrix *matrix) {
@@ -163,14 +137,14 @@ static void name_by_numbers(hlot_matrix *matrix) {
 
 static bool parse_line(parser *p, char *line) {
     line[strcspn(line, "#")] = '\0';
-    line += strspn(line, SPACES);
+    line += strspn(line, " \t\r\v\f");
     char *rest = line, first[8] = "";
     sscanf(line, "%7s", first);
     if (!*first)
         return true;
     bool is_unit = strcmp(first, "unit") == 0, is_hosts = strcmp(first, "hosts") == 0;
     if (is_unit || is_hosts)
-        take_word(&rest);
+        coll_word(&rest);
     if (is_unit)
         return parse_unit(p, rest);
     if (is_hosts)
@@ -186,41 +160,41 @@ static bool parse_line(parser *p, char *line) {
 
 static bool check_whole(parser *p) {
     int lists = 0;
-    p->line += !p->line;
+    p->at.line += !p->at.line;
     if (!p->rows)
-        return refuse(p, "there is no matrix in this file");
+        return coll_refuse(&p->at, "there is no matrix in this file");
     if (p->rows < p->matrix->sites)
-        return refuse(p, "%d rows for %d sites; the matrix must be square", p->rows,
-                      p->matrix->sites);
+        return coll_refuse(&p->at, "%d rows for %d sites; the matrix must be square", p->rows,
+                           p->matrix->sites);
     for (int site = 0; site < p->matrix->sites; site++)
         lists += p->matrix->hosts[site] != NULL;
     for (int site = 0; lists && site < p->matrix->sites; site++)
         if (!p->matrix->hosts[site])
-            return refuse(p, "no hosts for '%.30s'; give the hosts of all sites, or of none",
-                          p->matrix->names[site]);
+            return coll_refuse(&p->at,
+                               "no hosts for '%.30s'; give the hosts of all sites, or of none",
+                               p->matrix->names[site]);
     return true;
 }
 
-/* LINE ends at STOP. */
-static bool check_text(const parser *p, const char *line, const char *stop) {
-    return line + strlen(line) == stop || refuse(p, "byte 0x00 is not text; give a text file");
+static bool parse_text(parser *p) {
+    size_t length;
+    for (char *line; (line = coll_lines_next(&p->at, &length));) {
+        if (strlen(line) != length)
+            return coll_refuse(&p->at, "byte 0x00 is not text; give a text file");
+        if (!parse_line(p, line))
+            return false;
+    }
+    return check_whole(p);
 }
 
 bool hlot_matrix_parse(const char *path, char *text, size_t length, hlot_matrix *matrix,
                        char *problem) {
-    parser p = {.path = path, .matrix = matrix, .problem = problem, .unit = 1e-3};
-    bool good = true;
+    parser p = {.at = {"matrix file", path, text, text + length, 0, problem},
+                .matrix = matrix,
+                .unit = 1e-3};
     *matrix = (hlot_matrix){.sites = 0};
     locale_t before = coll_plain_begin();
-    for (char *line = text, *end = text + length; good && line < end;) {
-        char *newline = memchr(line, '\n', (size_t)(end - line)), *stop = newline ? newline : end;
-        *stop = '\0';
-        p.line++;
-        good = check_text(&p, line, stop) && parse_line(&p, line);
-        line = stop + 1;
-    }
-    if (good)
-        good = check_whole(&p);
+    bool good = parse_text(&p);
     coll_plain_end(before);
     if (!good)
         hlot_matrix_free(matrix);
@@ -233,7 +207,7 @@ static bool take_text(const char *path, int error, char *text, size_t length, hl
     bool good = !error && hlot_matrix_parse(path, text, length, matrix, problem);
     free(text);
     if (error)
-        snprintf(problem, HLOT_PROBLEM, "cannot read the matrix file %.100s: %s", path,
+        snprintf(problem, COLL_TEXTFILE_PROBLEM, "cannot read the matrix file %.100s: %s", path,
                  coll_textfile_fault(error));
     return good;
 }

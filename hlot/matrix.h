@@ -18,12 +18,14 @@
 #ifndef COLL_HLOT_MATRIX_H
 #define COLL_HLOT_MATRIX_H
 
+#include "lib/base/textfile.h"
+
 #include "hlot/tree.h"
 
 #include <stdio.h>
 
 /* The longest error text and the longest name of a site, their NULs included. */
-enum { HLOT_PROBLEM = 256, HLOT_NAME = 64 };
+enum { HLOT_NAME = 64 };
 
 typedef struct hlot_matrix {
     int sites;
@@ -34,7 +36,7 @@ typedef struct hlot_matrix {
 
 /*
  * Reads the regular file at PATH. The caller frees what it gets with hlot_matrix_free. False on
- * errors, with nothing to free, and file, line and remedy in PROBLEM (HLOT_PROBLEM bytes).
+ * errors, with nothing to free, and file, line and remedy in PROBLEM (COLL_TEXTFILE_PROBLEM bytes).
  */
 bool hlot_matrix_read(const char *path, hlot_matrix *matrix, char *problem);
 

@@ -135,7 +135,7 @@ static int file_error(const char *path, int error) {
 /* Writes all to STREAM and closes it. */
 static int write_stream(FILE *stream, const char *path, const coll_profilefile *file,
                         const coll_topo *topo) {
-    char problem[COLL_PROFILEFILE_PROBLEM];
+    char problem[COLL_TEXTFILE_PROBLEM];
     int code = MPI_SUCCESS;
     if (!coll_profilefile_print(stream, file, (const char *const *)topo->hosts, topo->nodes,
                                 problem))

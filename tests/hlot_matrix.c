@@ -12,7 +12,7 @@
 #include <string.h>
 
 static hlot_matrix matrix;
-static char problem[HLOT_PROBLEM];
+static char problem[COLL_TEXTFILE_PROBLEM];
 
 static bool parse_bytes(const char *text, size_t length) {
     char *copy = malloc(length + 1);

@@ -25,11 +25,21 @@
 
 static const char WHOLE[] = HEAD "# a comment\n\n" RACK SITE "hosts m7\n" CURVE COPY TRIAL "end\n";
 
-static char problem[COLL_PROFILEFILE_PROBLEM];
+static char problem[COLL_TEXTFILE_PROBLEM];
+
+static bool parse_bytes(const char *text, size_t length, coll_profilefile *file) {
+    char *copy = malloc(length + 1);
+    ck_assert_ptr_nonnull(copy);
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    memset(problem, 1, sizeof problem);
+    bool parsed = coll_profilefile_parse("p", copy, length, file, problem);
+    free(copy);
+    return parsed;
+}
 
 static bool parse(const char *text, coll_profilefile *file) {
-    memset(problem, 1, sizeof problem);
-    return coll_profilefile_parse("p", text, strlen(text), file, problem);
+    return parse_bytes(text, strlen(text), file);
 }
 
 START_TEST(values_are_exact) {
@@ -207,7 +217,7 @@ START_TEST(nul_bytes_and_long_lines_are_refused) {
     coll_profilefile file;
     char text[2000] = HEAD;
     size_t head = strlen(text);
-    ck_assert(!coll_profilefile_parse("p", text, head + 1, &file, problem));
+    ck_assert(!parse_bytes(text, head + 1, &file));
     ck_assert_str_eq(problem, "profile p, line 4: byte 0x00 is not plain text; give a file of "
                               "coll-profile");
     memset(text + head, '#', 1023);
@@ -324,8 +334,7 @@ START_TEST(mutated_files_are_parsed_or_refused_cleanly) {
         size_t length = strlen(WHOLE);
         char *text = mutate(WHOLE, &length, bytes, sizeof bytes - 1, &g);
         coll_profilefile file;
-        memset(problem, 1, sizeof problem);
-        bool parsed = coll_profilefile_parse("p", text, length, &file, problem);
+        bool parsed = parse_bytes(text, length, &file);
         free(text);
         if (parsed) {
             good++;

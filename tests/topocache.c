@@ -33,7 +33,7 @@ static void tear_down(void) {
 }
 
 static void check_places(const char *path, const int racks[], const int sites[]) {
-    char problem[COLL_TOPOFILE_PROBLEM] = "";
+    char problem[COLL_TEXTFILE_PROBLEM] = "";
     coll_topofile *file = coll_topofile_read(path, problem);
     ck_assert_msg(file != NULL, "%s", problem);
     int rack[NODES], site[NODES];

@@ -27,7 +27,7 @@ static const char TWO_SITES[] = "# two sites\n"
                                 "Switches=core SwitchName=top";
 
 static coll_topofile *parse(const char *text) {
-    char problem[COLL_TOPOFILE_PROBLEM] = "";
+    char problem[COLL_TEXTFILE_PROBLEM] = "";
     coll_topofile *file = coll_topofile_parse("t.conf", text, strlen(text), problem);
     ck_assert_msg(file != NULL, "%s", problem);
     ck_assert_str_eq(problem, "");
@@ -35,7 +35,7 @@ static coll_topofile *parse(const char *text) {
 }
 
 static bool found(const coll_topofile *file, const char *host, int *rack, int *site) {
-    char problem[COLL_TOPOFILE_PROBLEM];
+    char problem[COLL_TEXTFILE_PROBLEM];
     return coll_topofile_find(file, host, rack, site, problem);
 }
 
@@ -72,7 +72,7 @@ START_TEST(hosts_that_no_rack_lists_are_not_found) {
         int rack, site;
         ck_assert_msg(!found(file, strangers[i], &rack, &site), "%s", strangers[i]);
     }
-    char problem[COLL_TOPOFILE_PROBLEM];
+    char problem[COLL_TEXTFILE_PROBLEM];
     int rack, site;
     ck_assert(!coll_topofile_find(file, "n8", &rack, &site, problem));
     ck_assert_str_eq(problem, "host n8 is in no rack of topology file t.conf; add it to the Nodes= "
@@ -100,7 +100,7 @@ START_TEST(domains_are_stripped_where_one_side_has_none) {
     ck_assert_int_ne(rack, other);
     ck_assert(!found(file, "m1.c.org", &other, &site));
     ck_assert(!found(file, "n3.cluster.org", &other, &site));
-    char problem[COLL_TOPOFILE_PROBLEM];
+    char problem[COLL_TEXTFILE_PROBLEM];
     ck_assert(!coll_topofile_find(file, "m1", &rack, &site, problem));
     ck_assert_str_eq(problem, "host m1 is in two racks of topology file t.conf, a (line 1) and b "
                               "(line 2); remove it from one");
@@ -209,17 +209,17 @@ static const struct {
 };
 
 START_TEST(bad_files_are_refused_with_line_and_remedy) {
-    char problem[COLL_TOPOFILE_PROBLEM];
+    char problem[COLL_TEXTFILE_PROBLEM];
     ck_assert_ptr_null(
         coll_topofile_parse("t.conf", refused[_i].text, strlen(refused[_i].text), problem));
-    char expected[2 * COLL_TOPOFILE_PROBLEM];
+    char expected[2 * COLL_TEXTFILE_PROBLEM];
     snprintf(expected, sizeof expected, "topology file t.conf, %s", refused[_i].problem);
     ck_assert_str_eq(problem, expected);
 }
 END_TEST
 
 START_TEST(nul_bytes_and_missing_files_are_refused) {
-    char problem[COLL_TOPOFILE_PROBLEM];
+    char problem[COLL_TEXTFILE_PROBLEM];
     ck_assert_ptr_null(coll_topofile_parse("t.conf", "SwitchName=a\0Nodes=b", 20, problem));
     ck_assert_str_eq(problem,
                      "topology file t.conf, line 1: byte 0x00 is not text; give a text file");
@@ -348,7 +348,7 @@ START_TEST(mutated_files_are_parsed_or_refused_cleanly) {
     for (int round = 0; round < 20000; round++) {
         size_t length = strlen(TWO_SITES);
         char *text = mutate(TWO_SITES, &length, bytes, sizeof bytes - 1, &g);
-        char problem[COLL_TOPOFILE_PROBLEM];
+        char problem[COLL_TEXTFILE_PROBLEM];
         memset(problem, 1, sizeof problem);
         coll_topofile *file = coll_topofile_parse("t.conf", text, length, problem);
         free(text);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -77,4 +78,44 @@ const char *coll_textfile_fault(int error) {
     return error == EINVAL  ? "not a regular file"
            : error == EFBIG ? "too large for a file of this kind"
                             : strerror(error);
+}
+
+char *coll_lines_next(coll_lines *lines, size_t *length) {
+    if (lines->next >= lines->end)
+        return NULL;
+    char *line = lines->next, *stop = memchr(line, '\n', (size_t)(lines->end - line));
+    lines->line++;
+    lines->next = stop ? stop + 1 : lines->end;
+    stop = stop ? stop : lines->end;
+    *stop = '\0';
+    *length = (size_t)(stop - line);
+    return line;
+}
+
+bool coll_refuse(const coll_lines *lines, const char *format, ...) {
+    int used =
+        snprintf(lines->problem, COLL_TEXTFILE_PROBLEM, "%s %.80s", lines->kind, lines->path);
+    if (lines->line)
+        used += snprintf(lines->problem + used, (size_t)(COLL_TEXTFILE_PROBLEM - used), ", line %d",
+                         lines->line);
+    used += snprintf(lines->problem + used, (size_t)(COLL_TEXTFILE_PROBLEM - used), ": ");
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(lines->problem + used, (size_t)(COLL_TEXTFILE_PROBLEM - used), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+char *coll_word(char **rest) {
+    static const char spaces[] = " \t\r\v\f";
+    char *word = *rest + strspn(*rest, spaces);
+    char *end = word + strcspn(word, spaces);
+    *rest = *end ? end + 1 : end;
+    *end = '\0';
+    return word;
+}
+
+bool coll_words_ended(const coll_lines *lines, char *rest) {
+    const char *word = coll_word(&rest);
+    return !*word || coll_refuse(lines, "'%.30s' is too much; remove it", word);
 }

@@ -6,6 +6,7 @@
 #ifndef COLL_LIB_BASE_TEXTFILE_H
 #define COLL_LIB_BASE_TEXTFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,5 +32,29 @@ int coll_textfile_take(FILE *stream, size_t most, char **text, size_t *length);
 
 /* ERROR in words. */
 const char *coll_textfile_fault(int error);
+
+/* The longest problem with what a file says, with its NUL: MPI_Error_string can hold it. */
+enum { COLL_TEXTFILE_PROBLEM = 256 };
+
+/* A text that is taken apart line by line; problems name its file and the line. */
+typedef struct coll_lines {
+    const char *kind, *path; /* "profile" and so on, and the file's */
+    char *next, *end;        /* what is still to come; at END there is room for a NUL */
+    int line;                /* the number of the last line; 0: no problem of a line */
+    char *problem;           /* COLL_TEXTFILE_PROBLEM bytes */
+} coll_lines;
+
+/* The next line, ended by NUL, and its LENGTH; NULL after the last one. */
+char *coll_lines_next(coll_lines *lines, size_t *length);
+
+/* Writes the problem; false, for the caller to return. */
+bool coll_refuse(const coll_lines *lines, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The word at *REST, ended by NUL; *REST then follows it. "" at the end of the line. */
+char *coll_word(char **rest);
+
+/* Whether no word is left. */
+bool coll_words_ended(const coll_lines *lines, char *rest);
 
 #endif

@@ -59,7 +59,7 @@ static bool of_these_hosts(const coll_profilefile *file, const coll_topo *topo) 
 /* What rank 0 has found, as all get it; of the trials as many as there are. */
 typedef struct finding {
     coll_profile profile;
-    char problem[COLL_PROFILEFILE_PROBLEM];
+    char problem[COLL_TEXTFILE_PROBLEM];
     coll_trial trial[COLL_TRIALS];
 } finding;
 
@@ -85,7 +85,7 @@ static void load_named(const char *path, const coll_topo *topo, finding *found) 
     char *problem = found->problem;
     coll_profilefile_state state = coll_profilefile_read(path, &file, problem);
     if (state == COLL_PROFILEFILE_ABSENT)
-        snprintf(problem, COLL_PROFILEFILE_PROBLEM,
+        snprintf(problem, COLL_TEXTFILE_PROBLEM,
                  "profile %.120s: no such file; measure one by coll-profile, or unset COLL_PROFILE",
                  path);
     if (state != COLL_PROFILEFILE_GOOD)
@@ -93,7 +93,7 @@ static void load_named(const char *path, const coll_topo *topo, finding *found) 
     if (of_these_hosts(&file, topo))
         take(&file, path, found);
     else
-        snprintf(problem, COLL_PROFILEFILE_PROBLEM,
+        snprintf(problem, COLL_TEXTFILE_PROBLEM,
                  "profile %.80s, line %d: measured on other hosts (%.30s), not on %.30s; measure "
                  "one here by coll-profile, or unset COLL_PROFILE",
                  path, file.hosts_line, file.hosts, topo->hosts[0]);

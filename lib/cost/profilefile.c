@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char SPACES[] = " \t";
 static const char FIRST_WORD[] = "libcoll-profile", VERSION[] = "3";
 
 enum {
@@ -48,40 +47,12 @@ static double *value_of(COLL_Cost *cost, int key) {
 /* Of a fit: it is no fit where the curve is wrong by more. */
 static const double MOST_ERROR = 100;
 
-/* A file being parsed; lines are taken from TEXT in place. */
+/* A file being parsed, in place. */
 typedef struct parser {
-    const char *path;
+    coll_lines at;
     coll_profilefile *file;
-    char *text, *next;
-    int line;
     bool ended;
-    char *problem;
 } parser;
-
-/* Writes the error text; false, for the caller to return. */
-__attribute__((format(printf, 2, 3))) static bool refuse(const parser *p, const char *format, ...) {
-    int used = snprintf(p->problem, COLL_PROFILEFILE_PROBLEM, "profile %.80s, line %d: ", p->path,
-                        p->line);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(p->problem + used, (size_t)(COLL_PROFILEFILE_PROBLEM - used), format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-/* The word at *REST, ended by NUL; *REST then follows it. "" at the end of the line. */
-static char *take_word(char **rest) {
-    char *word = *rest + strspn(*rest, SPACES);
-    char *end = word + strcspn(word, SPACES);
-    *rest = *end ? end + 1 : end;
-    *end = '\0';
-    return word;
-}
-
-static bool check_end_of_line(const parser *p, char *rest) {
-    char *word = take_word(&rest);
-    return !*word || refuse(p, "'%.30s' is too much; remove it", word);
-}
 
 static bool is_date(const char *text) {
     static const char shape[] = "0000-00-00T00:00:00Z";
@@ -94,33 +65,34 @@ static bool is_date(const char *text) {
 }
 
 static bool parse_date(parser *p, char *rest) {
-    char *date = take_word(&rest);
+    char *date = coll_word(&rest);
     if (*p->file->date)
-        return refuse(p, "a second date; keep one");
+        return coll_refuse(&p->at, "a second date; keep one");
     if (!is_date(date))
-        return refuse(p, "date '%.30s' is not like 2026-11-20T07:13:54Z", date);
+        return coll_refuse(&p->at, "date '%.30s' is not like 2026-11-20T07:13:54Z", date);
     snprintf(p->file->date, sizeof p->file->date, "%s", date);
-    return check_end_of_line(p, rest);
+    return coll_words_ended(&p->at, rest);
 }
 
 /* Joins the list to those of earlier lines. */
 static bool parse_hosts(parser *p, char *rest) {
     coll_profilefile *file = p->file;
-    char *list = take_word(&rest);
+    char *list = coll_word(&rest);
     const char *fault = *list ? coll_hostlist_fault(list) : "no name";
     if (fault)
-        return refuse(p, "%s in the hosts '%.30s'; write them like n[0-3,7],login1", fault, list);
+        return coll_refuse(&p->at, "%s in the hosts '%.30s'; write them like n[0-3,7],login1",
+                           fault, list);
     size_t before = file->hosts ? strlen(file->hosts) : 0, added = strlen(list);
     char *joined = realloc(file->hosts, before + added + 2);
     if (!joined)
-        return refuse(p, "out of memory");
+        return coll_refuse(&p->at, "out of memory");
     file->hosts = joined;
     if (before)
         joined[before++] = ',';
     else
-        file->hosts_line = p->line;
+        file->hosts_line = p->at.line;
     memcpy(joined + before, list, added + 1);
-    return check_end_of_line(p, rest);
+    return coll_words_ended(&p->at, rest);
 }
 
 static int find_level(const char *name) {
@@ -131,10 +103,10 @@ static int find_level(const char *name) {
 }
 
 static bool take_level(parser *p, char **rest, int *level) {
-    const char *name = take_word(rest);
+    const char *name = coll_word(rest);
     *level = find_level(name);
     return *level < COLL_LEVELS ||
-           refuse(p, "unknown level '%.30s'; known: numa, node, rack, site, wide", name);
+           coll_refuse(&p->at, "unknown level '%.30s'; known: numa, node, rack, site, wide", name);
 }
 
 static int find_key(const char *name) {
@@ -150,31 +122,32 @@ static bool parse_level(parser *p, char *rest) {
         return false;
     const char *name = COLL_Level_name(level);
     if (p->file->measured[level])
-        return refuse(p, "level %s is there already; keep one", name);
+        return coll_refuse(&p->at, "level %s is there already; keep one", name);
 
     COLL_Cost *cost = &p->file->level[level];
     bool seen[KEYS] = {false};
-    for (char *word; *(word = take_word(&rest));) {
+    for (char *word; *(word = coll_word(&rest));) {
         int key = find_key(word);
         if (key == KEYS)
-            return refuse(p,
-                          "unknown key '%.30s'; known: latency_s, overhead_s, per_byte_s, "
-                          "wake_s, per_rank_s, together_bytes_per_s, buffer_bytes",
-                          word);
+            return coll_refuse(&p->at,
+                               "unknown key '%.30s'; known: latency_s, overhead_s, per_byte_s, "
+                               "wake_s, per_rank_s, together_bytes_per_s, buffer_bytes",
+                               word);
         if (seen[key])
-            return refuse(p, "%s is there twice; keep one", word);
+            return coll_refuse(&p->at, "%s is there twice; keep one", word);
         seen[key] = true;
-        char *text = take_word(&rest);
+        char *text = coll_word(&rest);
         if (!coll_plain_number(text, value_of(cost, key)))
-            return refuse(p, "%s '%.30s' is not a number like 4.1e-05", keys[key].name, text);
+            return coll_refuse(&p->at, "%s '%.30s' is not a number like 4.1e-05", keys[key].name,
+                               text);
     }
     for (int key = 0; key < NEEDED; key++)
         if (!seen[key])
-            return refuse(p, "level %s has no %s; measure again by coll-profile", name,
-                          keys[key].name);
+            return coll_refuse(&p->at, "level %s has no %s; measure again by coll-profile", name,
+                               keys[key].name);
     char fault[100];
     if (coll_profilefile_fault(cost, fault, sizeof fault))
-        return refuse(p, "%s; measure again by coll-profile", fault);
+        return coll_refuse(&p->at, "%s; measure again by coll-profile", fault);
     p->file->measured[level] = true;
     return true;
 }
@@ -184,59 +157,62 @@ static bool parse_curve(parser *p, char *rest, const char *name, COLL_Curve *cur
     COLL_Curve read = {.knots = 0};
     char *text = NULL;
     if (curve->knots)
-        return refuse(p, "%s is there already; keep one", name);
-    if (strcmp(take_word(&rest), "error") != 0 ||
-        !coll_plain_number(text = take_word(&rest), &read.error))
-        return refuse(p, "%s needs the error of its fit, as in 'error 0.03'", name);
+        return coll_refuse(&p->at, "%s is there already; keep one", name);
+    if (strcmp(coll_word(&rest), "error") != 0 ||
+        !coll_plain_number(text = coll_word(&rest), &read.error))
+        return coll_refuse(&p->at, "%s needs the error of its fit, as in 'error 0.03'", name);
     if (!(read.error >= 0 && read.error <= MOST_ERROR))
-        return refuse(p, "error %g of %s is not within 0 to %g", read.error, name, MOST_ERROR);
-    if (strcmp(take_word(&rest), "at") != 0)
-        return refuse(p, "%s needs the word 'at' before its knots", name);
-    for (; *(text = take_word(&rest)); read.knots++) {
+        return coll_refuse(&p->at, "error %g of %s is not within 0 to %g", read.error, name,
+                           MOST_ERROR);
+    if (strcmp(coll_word(&rest), "at") != 0)
+        return coll_refuse(&p->at, "%s needs the word 'at' before its knots", name);
+    for (; *(text = coll_word(&rest)); read.knots++) {
         if (read.knots == COLL_KNOTS)
-            return refuse(p, "%s has more than %d knots; measure again", name, COLL_KNOTS);
+            return coll_refuse(&p->at, "%s has more than %d knots; measure again", name,
+                               COLL_KNOTS);
         if (!coll_plain_number(text, &read.bytes[read.knots]) ||
-            !coll_plain_number(text = take_word(&rest), &read.seconds[read.knots]))
-            return refuse(p, "'%.30s' is no number; knots of %s are pairs of bytes and seconds",
-                          text, name);
+            !coll_plain_number(text = coll_word(&rest), &read.seconds[read.knots]))
+            return coll_refuse(&p->at,
+                               "'%.30s' is no number; knots of %s are pairs of bytes and seconds",
+                               text, name);
     }
     const char *fault = coll_curve_fault(&read);
     if (fault)
-        return refuse(p, "%s has %s; measure again by coll-profile", name, fault);
+        return coll_refuse(&p->at, "%s has %s; measure again by coll-profile", name, fault);
     *curve = read;
     return true;
 }
 
 static bool parse_level_curve(parser *p, char *rest) {
-    const char *name = take_word(&rest);
+    const char *name = coll_word(&rest);
     int level = find_level(name);
     if (level == COLL_LEVELS || !p->file->measured[level])
-        return refuse(p, "a curve of level '%.30s', whose own line is not above", name);
-    name = take_word(&rest);
+        return coll_refuse(&p->at, "a curve of level '%.30s', whose own line is not above", name);
+    name = coll_word(&rest);
     for (int i = 0; i < COLL_PARAMETERS; i++)
         if (strcmp(COLL_Parameter_name(i), name) == 0)
             return parse_curve(p, rest, name, &p->file->level[level].curve[i]);
-    return refuse(p, "unknown curve '%.30s'; known: Os, gs, L, gr, Or, Ur", name);
+    return coll_refuse(&p->at, "unknown curve '%.30s'; known: Os, gs, L, gr, Or, Ur", name);
 }
 
 static bool parse_copy(parser *p, char *rest) {
-    const char *name = take_word(&rest);
+    const char *name = coll_word(&rest);
     for (int i = 0; i < COLL_COPIES; i++)
         if (strcmp(COLL_Copy_name(i), name) == 0)
             return parse_curve(p, rest, name, &p->file->copy[i]);
-    return refuse(p, "unknown copy '%.30s'; known: Mctc, Mctm, Mmtm", name);
+    return coll_refuse(&p->at, "unknown copy '%.30s'; known: Mctc, Mctm, Mmtm", name);
 }
 
 /* The number of ranks of a trial, and the word "at" behind it. */
 static bool parse_ranks(parser *p, char **rest, COLL_Trial *read) {
     double ranks = 0;
-    char *text = take_word(rest);
+    char *text = coll_word(rest);
     if (!coll_plain_number(text, &ranks) || !(ranks >= 2 && ranks <= 1 << 24) ||
         ranks != floor(ranks))
-        return refuse(p, "'%.30s' is no number of ranks, at least 2", text);
+        return coll_refuse(&p->at, "'%.30s' is no number of ranks, at least 2", text);
     read->ranks = (int)ranks;
-    return strcmp(take_word(rest), "at") == 0 ||
-           refuse(p, "a trial needs the word 'at' before its sizes");
+    return strcmp(coll_word(rest), "at") == 0 ||
+           coll_refuse(&p->at, "a trial needs the word 'at' before its sizes");
 }
 
 static bool is_there(const coll_profilefile *file, const COLL_Trial *t) {
@@ -251,9 +227,9 @@ static bool is_there(const coll_profilefile *file, const COLL_Trial *t) {
 }
 
 static bool take_name(parser *p, char **rest, char *name, size_t size) {
-    const char *word = take_word(rest);
+    const char *word = coll_word(rest);
     return snprintf(name, size, "%s", word) < (int)size ||
-           refuse(p, "'%.60s' is too long for a name", word);
+           coll_refuse(&p->at, "'%.60s' is too long for a name", word);
 }
 
 static bool parse_trial(parser *p, char *rest) {
@@ -267,43 +243,44 @@ static bool parse_trial(parser *p, char *rest) {
         !parse_ranks(p, &rest, &read))
         return false;
     read.level = (COLL_Level)level;
-    for (; *(text = take_word(&rest)); read.knots++) {
+    for (; *(text = coll_word(&rest)); read.knots++) {
         if (read.knots == COLL_TRIAL_KNOTS)
-            return refuse(p, "more than %d sizes; measure again", COLL_TRIAL_KNOTS);
+            return coll_refuse(&p->at, "more than %d sizes; measure again", COLL_TRIAL_KNOTS);
         if (!coll_plain_number(text, &read.bytes[read.knots]) ||
-            !coll_plain_number(text = take_word(&rest), &read.seconds[read.knots]) ||
-            !coll_plain_number(text = take_word(&rest), &read.model[read.knots]))
-            return refuse(p, "'%.30s' is no number; a trial has bytes, seconds and the model's",
-                          text);
+            !coll_plain_number(text = coll_word(&rest), &read.seconds[read.knots]) ||
+            !coll_plain_number(text = coll_word(&rest), &read.model[read.knots]))
+            return coll_refuse(
+                &p->at, "'%.30s' is no number; a trial has bytes, seconds and the model's", text);
     }
     const char *fault = coll_trial_fault(&read);
     if (fault)
-        return refuse(p, "the trial has %s; measure again by coll-profile", fault);
+        return coll_refuse(&p->at, "the trial has %s; measure again by coll-profile", fault);
     if (is_there(file, &read))
-        return refuse(p, "this trial is there already; keep one");
+        return coll_refuse(&p->at, "this trial is there already; keep one");
     if (file->trials == COLL_TRIALS)
-        return refuse(p, "more than %d trials; measure again", COLL_TRIALS);
+        return coll_refuse(&p->at, "more than %d trials; measure again", COLL_TRIALS);
     file->trial[file->trials++] = read;
     return true;
 }
 
 static bool parse_end(parser *p, char *rest) {
     p->ended = true;
-    return check_end_of_line(p, rest);
+    return coll_words_ended(&p->at, rest);
 }
 
 static bool parse_first(parser *p, char *rest) {
-    const char *word = take_word(&rest);
+    const char *word = coll_word(&rest);
     if (strcmp(word, FIRST_WORD) != 0)
-        return refuse(p, "not a profile, which begins with '%s %s'; make one by coll-profile",
-                      FIRST_WORD, VERSION);
-    const char *version = take_word(&rest);
+        return coll_refuse(&p->at,
+                           "not a profile, which begins with '%s %s'; make one by coll-profile",
+                           FIRST_WORD, VERSION);
+    const char *version = coll_word(&rest);
     if (strcmp(version, VERSION) != 0)
-        return refuse(p,
-                      "version '%.30s' where this library reads %s; measure again by its "
-                      "coll-profile",
-                      version, VERSION);
-    return check_end_of_line(p, rest);
+        return coll_refuse(&p->at,
+                           "version '%.30s' where this library reads %s; measure again by its "
+                           "coll-profile",
+                           version, VERSION);
+    return coll_words_ended(&p->at, rest);
 }
 
 static bool parse_line(parser *p, char *line) {
@@ -314,36 +291,30 @@ static bool parse_line(parser *p, char *line) {
                  {"level", parse_level}, {"curve", parse_level_curve},
                  {"copy", parse_copy},   {"trial", parse_trial},
                  {"end", parse_end}};
-    if (p->line == 1)
+    if (p->at.line == 1)
         return parse_first(p, line);
-    const char *word = take_word(&line);
+    const char *word = coll_word(&line);
     if (!*word || *word == '#')
         return true;
     if (p->ended)
-        return refuse(p, "'%.30s' comes after the end; remove one of them", word);
+        return coll_refuse(&p->at, "'%.30s' comes after the end; remove one of them", word);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(word, kinds[i].word) == 0)
             return kinds[i].parse(p, line);
-    return refuse(p, "unknown word '%.30s'; known: date, hosts, level, curve, copy, trial, end",
-                  word);
+    return coll_refuse(
+        &p->at, "unknown word '%.30s'; known: date, hosts, level, curve, copy, trial, end", word);
 }
 
-/* Splits the next line off, LENGTH bytes before END; text has no control characters but tabs. */
-static bool take_line(parser *p, char *end, char **line) {
-    char *start = p->next, *stop = memchr(start, '\n', (size_t)(end - start));
-    if (!stop)
-        stop = end;
-    p->line++;
-    if (stop - start > MOST_LINE)
-        return refuse(p, "longer than %d characters; split or remove it", MOST_LINE);
-    for (char *c = start; c < stop; c++) {
-        unsigned char byte = (unsigned char)*c;
+/* Text has no control characters but tabs. */
+static bool check_line(const parser *p, const char *line, size_t length) {
+    if (length > MOST_LINE)
+        return coll_refuse(&p->at, "longer than %d characters; split or remove it", MOST_LINE);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)line[i];
         if ((byte < ' ' && byte != '\t') || byte > 126)
-            return refuse(p, "byte 0x%02x is not plain text; give a file of coll-profile", byte);
+            return coll_refuse(&p->at, "byte 0x%02x is not plain text; give a file of coll-profile",
+                               byte);
     }
-    p->next = stop < end ? stop + 1 : end;
-    *stop = '\0';
-    *line = start;
     return true;
 }
 
@@ -351,38 +322,34 @@ static bool check_whole(parser *p) {
     bool measured = false;
     for (int level = 0; level < COLL_LEVELS; level++)
         measured = measured || p->file->measured[level];
-    p->line += !p->line;
+    p->at.line += !p->at.line;
     if (!p->ended)
-        return refuse(p, "the file is truncated: it lacks its last line 'end'; measure again");
+        return coll_refuse(&p->at,
+                           "the file is truncated: it lacks its last line 'end'; measure again");
     if (!*p->file->date)
-        return refuse(p, "the file ends without a date; add a line like date 2026-11-20T07:13:54Z");
+        return coll_refuse(
+            &p->at, "the file ends without a date; add a line like date 2026-11-20T07:13:54Z");
     if (!p->file->hosts)
-        return refuse(p, "the file ends without hosts; add a line like hosts n[0-3,7],login1");
-    return measured || refuse(p, "the file ends without any level; measure again by coll-profile");
+        return coll_refuse(&p->at,
+                           "the file ends without hosts; add a line like hosts n[0-3,7],login1");
+    return measured ||
+           coll_refuse(&p->at, "the file ends without any level; measure again by coll-profile");
 }
 
-static bool parse_text(parser *p, size_t length) {
-    char *end = p->text + length, *line = NULL;
-    while (p->next < end)
-        if (!take_line(p, end, &line) || !parse_line(p, line))
+static bool parse_text(parser *p) {
+    size_t length;
+    for (char *line; (line = coll_lines_next(&p->at, &length));)
+        if (!check_line(p, line, length) || !parse_line(p, line))
             return false;
     return check_whole(p);
 }
 
-bool coll_profilefile_parse(const char *path, const char *text, size_t length,
-                            coll_profilefile *file, char *problem) {
-    parser p = {.path = path, .file = file, .problem = problem};
+bool coll_profilefile_parse(const char *path, char *text, size_t length, coll_profilefile *file,
+                            char *problem) {
+    parser p = {{"profile", path, text, text + length, 0, problem}, file, false};
     *file = (coll_profilefile){.hosts = NULL};
     locale_t before = coll_plain_begin();
-    p.text = p.next = malloc(length + 1);
-    bool good = p.text;
-    if (good) {
-        memcpy(p.text, text, length);
-        p.text[length] = '\0';
-        good = parse_text(&p, length);
-    } else
-        snprintf(problem, COLL_PROFILEFILE_PROBLEM, "profile %.80s: out of memory", path);
-    free(p.text);
+    bool good = parse_text(&p);
     coll_plain_end(before);
     if (!good)
         coll_profilefile_free(file);
@@ -399,7 +366,7 @@ coll_profilefile_state coll_profilefile_read(const char *path, coll_profilefile 
     if (error == ENOENT || error == ENOTDIR)
         return COLL_PROFILEFILE_ABSENT;
     if (error)
-        snprintf(problem, COLL_PROFILEFILE_PROBLEM,
+        snprintf(problem, COLL_TEXTFILE_PROBLEM,
                  "cannot read profile %.100s: %s; set COLL_PROFILE to a file of coll-profile", path,
                  coll_textfile_fault(error));
     return good ? COLL_PROFILEFILE_GOOD : COLL_PROFILEFILE_BAD;
@@ -442,7 +409,7 @@ static bool check_host(const char *host, char *problem) {
     if (*host && strlen(host) <= COLL_HOSTLIST_NAME && !strpbrk(host, "[],# \t") &&
         !coll_hostlist_fault(host))
         return true;
-    snprintf(problem, COLL_PROFILEFILE_PROBLEM, "host name '%.60s' can't stand in a profile", host);
+    snprintf(problem, COLL_TEXTFILE_PROBLEM, "host name '%.60s' can't stand in a profile", host);
     return false;
 }
 

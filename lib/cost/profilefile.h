@@ -29,14 +29,13 @@
 #ifndef COLL_LIB_COST_PROFILEFILE_H
 #define COLL_LIB_COST_PROFILEFILE_H
 
+#include "lib/base/textfile.h"
+
 #include "coll.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-
-/* The longest error text, its NUL included: what MPI_Error_string can hold. */
-enum { COLL_PROFILEFILE_PROBLEM = 256 };
 
 typedef struct coll_profilefile {
     char date[32];
@@ -56,11 +55,12 @@ typedef enum coll_profilefile_state {
 } coll_profilefile_state;
 
 /*
- * Parses LENGTH bytes of TEXT, calling them PATH in error texts. False on errors, with file, line
- * and remedy in PROBLEM (COLL_PROFILEFILE_PROBLEM bytes), and nothing to free in FILE.
+ * Parses LENGTH bytes of TEXT, in place and with a NUL behind them, calling them PATH in error
+ * texts. False on errors, with file, line and remedy in PROBLEM (COLL_TEXTFILE_PROBLEM bytes), and
+ * nothing to free in FILE.
  */
-bool coll_profilefile_parse(const char *path, const char *text, size_t length,
-                            coll_profilefile *file, char *problem);
+bool coll_profilefile_parse(const char *path, char *text, size_t length, coll_profilefile *file,
+                            char *problem);
 
 /* The same for what the regular file at PATH holds. FILE is to be freed where it is good. */
 coll_profilefile_state coll_profilefile_read(const char *path, coll_profilefile *file,

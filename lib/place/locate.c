@@ -184,7 +184,7 @@ static void tell_damage(const char *problem) {
 
 /* What the cache knows. A damaged one is worth no more than none. */
 static remaining locate_by_cache(const location *at) {
-    char problem[COLL_TOPOFILE_PROBLEM] = "";
+    char problem[COLL_TEXTFILE_PROBLEM] = "";
     char *path = coll_topocache_path(at->nodes, at->hosts);
     bool kept = path && access(path, F_OK) == 0;
     if (kept)
@@ -226,7 +226,7 @@ int coll_locate(MPI_Comm comm, const char *source, int nodes, char *const hosts[
     location at = {comm, 0, nodes, hosts, leaders, racks, sites, note};
     struct {
         remaining what;
-        char problem[COLL_TOPOFILE_PROBLEM];
+        char problem[COLL_TEXTFILE_PROBLEM];
     } plan = {NOTHING, ""};
     *note = '\0';
     int code = PMPI_Comm_rank(comm, &at.rank);

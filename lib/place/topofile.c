@@ -6,7 +6,6 @@
 #include "lib/base/textfile.h"
 #include "lib/place/hostlist.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +31,7 @@ typedef struct switch_line {
 } switch_line;
 
 struct coll_topofile {
+    coll_lines lines; /* of a problem */
     char *path;
     char *text; /* names and lists point into it */
     switch_line *switches;
@@ -39,45 +39,32 @@ struct coll_topofile {
     bool layered; /* some switch is above others */
 };
 
-/* Writes the error text; false, for the caller to return. */
-__attribute__((format(printf, 4, 5))) static bool refuse(const coll_topofile *file, int line,
-                                                         char *problem, const char *format, ...) {
-    int used = snprintf(problem, COLL_TOPOFILE_PROBLEM,
-                        "topology file %.80s, line %d: ", file->path, line);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(problem + used, (size_t)(COLL_TOPOFILE_PROBLEM - used), format, arguments);
-    va_end(arguments);
-    return false;
+/* The place of a problem: line LINE. */
+static const coll_lines *in_line(coll_topofile *file, int line) {
+    file->lines.line = line;
+    return &file->lines;
 }
 
-/* The lines of a text, in place. */
-typedef struct lines {
-    char *next;
-    int line;     /* of the text */
-    bool unended; /* the text ends where a line should go on */
-} lines;
-
 /*
- * The next line, with what continues it, without comments; its number into *LINE. NULL at the end.
+ * The next line, with what continues it, without comments. NULL at the end. UNENDED: the text ends
+ * where the line should go on.
  */
-static char *take_line(lines *reader, int *line) {
-    if (!*reader->next)
+static char *take_line(coll_lines *lines, bool *unended) {
+    if (!*lines->next)
         return NULL;
-    char *start = reader->next;
+    char *start = lines->next;
     char *end = start;
-    *line = reader->line + 1;
-    reader->unended = true;
-    while (reader->unended && *reader->next) {
-        char *from = reader->next;
+    *unended = true;
+    while (*unended && *lines->next) {
+        char *from = lines->next;
         size_t kept = strcspn(from, "#\n");
-        reader->next += kept + strcspn(from + kept, "\n");
-        reader->next += *reader->next == '\n';
-        reader->line++;
+        lines->next += kept + strcspn(from + kept, "\n");
+        lines->next += *lines->next == '\n';
+        lines->line++;
         while (kept && strchr(SPACES, from[kept - 1]))
             kept--;
-        reader->unended = kept && from[kept - 1] == '\\';
-        kept -= reader->unended;
+        *unended = kept && from[kept - 1] == '\\';
+        kept -= *unended;
         memmove(end, from, kept);
         end += kept;
     }
@@ -115,55 +102,57 @@ static const char **value_of(switch_line *entry, const char *key) {
     return NULL;
 }
 
-static bool parse_pairs(const coll_topofile *file, char *line, switch_line *entry, char *problem) {
+static bool parse_pairs(coll_topofile *file, char *line, switch_line *entry) {
     for (char *at = line; *at; at += strspn(at, SPACES)) {
         char *key, *value;
         if (!take_pair(&at, &key, &value))
-            return refuse(file, entry->line, problem,
-                          "KEY=VALUE expected at '%.30s'; write SwitchName=NAME Nodes=LIST or "
-                          "SwitchName=NAME Switches=LIST",
-                          at);
+            return coll_refuse(in_line(file, entry->line),
+                               "KEY=VALUE expected at '%.30s'; write SwitchName=NAME Nodes=LIST or "
+                               "SwitchName=NAME Switches=LIST",
+                               at);
         const char **place = value_of(entry, key);
         if (!place)
             continue;
         if (*place)
-            return refuse(file, entry->line, problem, "%.30s= is there twice; keep one", key);
+            return coll_refuse(in_line(file, entry->line), "%.30s= is there twice; keep one", key);
         *place = value;
     }
     return true;
 }
 
-static bool check_entry(const coll_topofile *file, const switch_line *entry, char *problem) {
+static bool check_entry(coll_topofile *file, const switch_line *entry) {
     if (!entry->name)
-        return refuse(file, entry->line, problem,
-                      "no SwitchName=; write SwitchName=NAME Nodes=LIST or Switches=LIST");
+        return coll_refuse(in_line(file, entry->line),
+                           "no SwitchName=; write SwitchName=NAME Nodes=LIST or Switches=LIST");
     if (strpbrk(entry->name, "[],=\"") || strlen(entry->name) > COLL_HOSTLIST_NAME)
-        return refuse(file, entry->line, problem,
-                      "bad switch name '%.30s'; use a short name without [ ] , = \"", entry->name);
+        return coll_refuse(in_line(file, entry->line),
+                           "bad switch name '%.30s'; use a short name without [ ] , = \"",
+                           entry->name);
     if (entry->nodes && entry->switches)
-        return refuse(file, entry->line, problem,
-                      "switch %.30s has both Nodes= and Switches=; put its hosts into a switch of "
-                      "their own",
-                      entry->name);
+        return coll_refuse(
+            in_line(file, entry->line),
+            "switch %.30s has both Nodes= and Switches=; put its hosts into a switch of "
+            "their own",
+            entry->name);
     if (!entry->nodes && !entry->switches)
-        return refuse(file, entry->line, problem,
-                      "switch %.30s has neither Nodes= nor Switches=; add what is below it",
-                      entry->name);
+        return coll_refuse(in_line(file, entry->line),
+                           "switch %.30s has neither Nodes= nor Switches=; add what is below it",
+                           entry->name);
     const char *list = entry->nodes ? entry->nodes : entry->switches;
     const char *fault = coll_hostlist_fault(list);
     if (fault)
-        return refuse(file, entry->line, problem,
-                      "%s in the list '%.30s' of switch %.30s; write it like n[0-3,7],login1",
-                      fault, list, entry->name);
+        return coll_refuse(in_line(file, entry->line),
+                           "%s in the list '%.30s' of switch %.30s; write it like n[0-3,7],login1",
+                           fault, list, entry->name);
     return true;
 }
 
-static bool append(coll_topofile *file, const switch_line *entry, char *problem) {
+static bool append(coll_topofile *file, const switch_line *entry) {
     if (file->count == file->room) {
         int room = file->room ? 2 * file->room : 64;
         switch_line *more = realloc(file->switches, (size_t)room * sizeof *more);
         if (!more)
-            return refuse(file, entry->line, problem, "out of memory");
+            return coll_refuse(in_line(file, entry->line), "out of memory");
         file->switches = more;
         file->room = room;
     }
@@ -171,24 +160,24 @@ static bool append(coll_topofile *file, const switch_line *entry, char *problem)
     return true;
 }
 
-static bool parse_lines(coll_topofile *file, char *problem) {
-    lines reader = {.next = file->text};
-    int number;
-    for (char *line; (line = take_line(&reader, &number));) {
-        if (reader.unended)
-            return refuse(file, number, problem,
-                          "the file ends where a backslash continues the line; is it complete?");
+static bool parse_lines(coll_topofile *file) {
+    coll_lines *lines = &file->lines;
+    bool unended;
+    int last = 0;
+    for (char *line; (line = take_line(lines, &unended)); last = lines->line) {
+        switch_line entry = {.line = last + 1, .parent = NONE, .site = NONE};
+        if (unended)
+            return coll_refuse(
+                in_line(file, entry.line),
+                "the file ends where a backslash continues the line; is it complete?");
         line += strspn(line, SPACES);
-        if (!*line)
-            continue;
-        switch_line entry = {.line = number, .parent = NONE, .site = NONE};
-        if (!parse_pairs(file, line, &entry, problem) || !check_entry(file, &entry, problem) ||
-            !append(file, &entry, problem))
+        if (*line && (!parse_pairs(file, line, &entry) || !check_entry(file, &entry) ||
+                      !append(file, &entry)))
             return false;
     }
     if (!file->count)
-        return refuse(file, reader.line ? reader.line : 1, problem,
-                      "the file ends without a switch; add SwitchName=NAME Nodes=LIST");
+        return coll_refuse(in_line(file, last ? last : 1),
+                           "the file ends without a switch; add SwitchName=NAME Nodes=LIST");
     return true;
 }
 
@@ -196,14 +185,14 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const switch_line *)a)->name, ((const switch_line *)b)->name);
 }
 
-static bool sort_switches(coll_topofile *file, char *problem) {
+static bool sort_switches(coll_topofile *file) {
     qsort(file->switches, (size_t)file->count, sizeof *file->switches, by_name);
     for (int i = 1; i < file->count; i++) {
         const switch_line *one = &file->switches[i - 1], *other = &file->switches[i];
         if (by_name(one, other) == 0)
-            return refuse(file, one->line > other->line ? one->line : other->line, problem,
-                          "switch %.30s is there already, in line %d; rename or remove one",
-                          one->name, one->line < other->line ? one->line : other->line);
+            return coll_refuse(in_line(file, one->line > other->line ? one->line : other->line),
+                               "switch %.30s is there already, in line %d; rename or remove one",
+                               one->name, one->line < other->line ? one->line : other->line);
     }
     return true;
 }
@@ -211,7 +200,6 @@ static bool sort_switches(coll_topofile *file, char *problem) {
 typedef struct adoption {
     coll_topofile *file;
     int parent;
-    char *problem;
 } adoption;
 
 /*
@@ -226,24 +214,24 @@ static bool adopt(const char *name, void *context) {
     switch_line *child =
         bsearch(&key, file->switches, (size_t)file->count, sizeof *file->switches, by_name);
     if (!child)
-        return refuse(file, parent->line, pair->problem,
-                      "switch %.30s lists switch %.30s, which the file does not have; add a "
-                      "SwitchName=%.30s line or remove it here",
-                      parent->name, name, name);
+        return coll_refuse(in_line(file, parent->line),
+                           "switch %.30s lists switch %.30s, which the file does not have; add a "
+                           "SwitchName=%.30s line or remove it here",
+                           parent->name, name, name);
     if (child->parent != NONE)
-        return refuse(file, parent->line, pair->problem,
-                      "switch %.30s is listed here and in line %d already; list it once",
-                      child->name, file->switches[child->parent].line);
+        return coll_refuse(in_line(file, parent->line),
+                           "switch %.30s is listed here and in line %d already; list it once",
+                           child->name, file->switches[child->parent].line);
     child->parent = pair->parent;
     return true;
 }
 
-static bool link_switches(coll_topofile *file, char *problem) {
+static bool link_switches(coll_topofile *file) {
     for (int i = 0; i < file->count; i++) {
         if (!file->switches[i].switches)
             continue;
         file->layered = true;
-        adoption pair = {file, i, problem};
+        adoption pair = {file, i};
         if (!coll_hostlist_visit(file->switches[i].switches, adopt, &pair))
             return false;
     }
@@ -251,16 +239,17 @@ static bool link_switches(coll_topofile *file, char *problem) {
 }
 
 /* Climbs from switch START to the top, or to a switch whose site is known. */
-static bool find_site(coll_topofile *file, int start, char *problem) {
+static bool find_site(coll_topofile *file, int start) {
     switch_line *at = file->switches;
     int top = start;
     while (at[top].parent != NONE && at[top].site == NONE) {
         at[top].site = CLIMBING;
         top = at[top].parent;
         if (at[top].site == CLIMBING)
-            return refuse(file, at[top].line, problem,
-                          "switch %.30s is below itself; take it out of the Switches= of %.30s",
-                          at[top].name, at[at[top].parent].name);
+            return coll_refuse(
+                in_line(file, at[top].line),
+                "switch %.30s is below itself; take it out of the Switches= of %.30s", at[top].name,
+                at[at[top].parent].name);
     }
     int site = at[top].parent == NONE ? top : at[top].site;
     at[top].site = site;
@@ -269,20 +258,20 @@ static bool find_site(coll_topofile *file, int start, char *problem) {
     return true;
 }
 
-static bool find_sites(coll_topofile *file, char *problem) {
+static bool find_sites(coll_topofile *file) {
     for (int i = 0; i < file->count; i++)
-        if (!find_site(file, i, problem))
+        if (!find_site(file, i))
             return false;
     return true;
 }
 
 /* Text has no control characters but white space. */
-static bool check_text(const coll_topofile *file, size_t length, char *problem) {
+static bool check_text(coll_topofile *file, size_t length) {
     int line = 1;
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)file->text[i];
         if (c == 127 || (c < ' ' && (!c || (c != '\n' && !strchr(SPACES, c)))))
-            return refuse(file, line, problem, "byte 0x%02x is not text; give a text file", c);
+            return coll_refuse(in_line(file, line), "byte 0x%02x is not text; give a text file", c);
         line += c == '\n';
     }
     return true;
@@ -296,23 +285,23 @@ coll_topofile *coll_topofile_parse(const char *path, const char *text, size_t le
         file->text = malloc(length + 1);
     }
     if (!file || !file->path || !file->text) {
-        snprintf(problem, COLL_TOPOFILE_PROBLEM, "topology file %.80s: out of memory", path);
+        snprintf(problem, COLL_TEXTFILE_PROBLEM, "topology file %.80s: out of memory", path);
         coll_topofile_free(file);
         return NULL;
     }
     if (length)
         memcpy(file->text, text, length);
     file->text[length] = '\0';
+    file->lines =
+        (coll_lines){"topology file", file->path, file->text, file->text + length, 0, problem};
     locale_t before = coll_plain_begin();
-    bool good = check_text(file, length, problem) && parse_lines(file, problem) &&
-                sort_switches(file, problem) && link_switches(file, problem) &&
-                find_sites(file, problem);
+    bool good = check_text(file, length) && parse_lines(file) && sort_switches(file) &&
+                link_switches(file) && find_sites(file);
     coll_plain_end(before);
-    if (!good) {
-        coll_topofile_free(file);
-        return NULL;
-    }
-    return file;
+    if (good)
+        return file;
+    coll_topofile_free(file);
+    return NULL;
 }
 
 coll_topofile *coll_topofile_read(const char *path, char *problem) {
@@ -320,7 +309,7 @@ coll_topofile *coll_topofile_read(const char *path, char *problem) {
     size_t length;
     int error = coll_textfile_read(path, MOST_BYTES, &text, &length);
     if (error) {
-        snprintf(problem, COLL_TOPOFILE_PROBLEM,
+        snprintf(problem, COLL_TEXTFILE_PROBLEM,
                  "cannot read topology file %.100s: %s; set COLL_TOPOLOGY to a readable file", path,
                  coll_textfile_fault(error));
         return NULL;
@@ -359,7 +348,7 @@ bool coll_topofile_find(const coll_topofile *file, const char *host, int *rack, 
     }
     if (found == NONE) {
         snprintf(
-            problem, COLL_TOPOFILE_PROBLEM,
+            problem, COLL_TEXTFILE_PROBLEM,
             "host %.60s is in no rack of topology file %.80s; add it to the Nodes= of its switch",
             host, file->path);
         return false;
@@ -367,7 +356,7 @@ bool coll_topofile_find(const coll_topofile *file, const char *host, int *rack, 
     int other = rack_of(file, found + 1, host, manner);
     if (other != NONE) {
         const switch_line *a = &file->switches[found], *b = &file->switches[other];
-        snprintf(problem, COLL_TOPOFILE_PROBLEM,
+        snprintf(problem, COLL_TEXTFILE_PROBLEM,
                  "host %.40s is in two racks of topology file %.80s, %.20s (line %d) and %.20s "
                  "(line %d); remove it from one",
                  host, file->path, a->name, a->line, b->name, b->line);

@@ -22,17 +22,16 @@
 #ifndef COLL_LIB_PLACE_TOPOFILE_H
 #define COLL_LIB_PLACE_TOPOFILE_H
 
+#include "lib/base/textfile.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-
-/* The longest error text, its NUL included: what MPI_Error_string can hold. */
-enum { COLL_TOPOFILE_PROBLEM = 256 };
 
 typedef struct coll_topofile coll_topofile;
 
 /*
  * Parses LENGTH bytes of TEXT, calling them PATH in error texts. The caller frees the result. NULL
- * on errors, with file, line and remedy in PROBLEM (COLL_TOPOFILE_PROBLEM bytes).
+ * on errors, with file, line and remedy in PROBLEM (COLL_TEXTFILE_PROBLEM bytes).
  */
 coll_topofile *coll_topofile_parse(const char *path, const char *text, size_t length,
                                    char *problem);
