@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	scripts/plot.d/rows.awk \
 	scripts/quickstart \
 	scripts/simulate \
+	scripts/tables \
 	scripts/vocabulary \
 	scripts/wrapper-cost
 
