@@ -1,9 +1,51 @@
 #!/bin/bash
-# What people read says what the programs do: tables made from coll-info.
+# What people read says what the programs do: tables made from coll-info, the same options in --help
+# and in the man page, the usual sections in every man page.
 set -u
 source_dir=$(cd "$(dirname "$0")/.." && pwd)
 . "$source_dir/tests/programs.sh"
 
 "$source_dir/scripts/tables" --check "$build/coll-info" >out 2>err || fail "tables differ"
+
+# Options that begin a line of --help's table; the words are those before the description.
+options_of_help() {
+    sed -n 's/^ \{1,4\}\(--.*\)/\1/p' | sed 's/   *[^ -].*//' | grep -o -e '--[a-z][a-z-]*' | sort -u
+}
+
+# Options that begin an item of the man page.
+options_of_man() {
+    awk 'item && /^\.B/ { print } { item = /^\.TP/ }' "$1" | sed 's/\\-/-/g' |
+        grep -o -e '--[a-z][a-z-]*' | sort -u
+}
+
+# compare PAGE COMMAND...: each COMMAND, a word list, has a help.
+compare() {
+    page=$source_dir/man/$1.1
+    shift
+    : >helps
+    for command; do
+        # shellcheck disable=SC2086 # words
+        "$build"/$command --help >>helps 2>err || fail "$command --help"
+    done
+    options_of_help <helps >of_help
+    options_of_man "$page" >of_man
+    [ "$(wc -l <of_help)" -ge 2 ] || fail "$1: no options found in its help"
+    diff of_help of_man >out || fail "$(basename "$page") (>) has other options than --help (<)"
+}
+compare coll-bench coll-bench "coll-bench dcp"
+compare coll-hlot coll-hlot
+compare coll-info coll-info "coll-info explain dcp"
+compare coll-kmeans coll-kmeans
+compare coll-popcg coll-popcg
+compare coll-profile coll-profile "coll-profile --dcp"
+[ ! -x "$build/coll-run" ] || compare coll-run coll-run
+compare coll-words coll-words "coll-words features" "coll-words encode" "coll-words train" \
+    "coll-words test" "coll-words curve" "coll-words sheet"
+
+for page in "$source_dir"/man/*.1; do
+    for section in NAME SYNOPSIS DESCRIPTION OPTIONS "EXIT STATUS" ENVIRONMENT EXAMPLES "SEE ALSO"; do
+        grep -q "^\.SH $section\$" "$page" || fail "$(basename "$page") has no $section"
+    done
+done
 
 echo "all as it should be"
