@@ -1,9 +1,10 @@
 #!/bin/bash
 # What people read says what the programs do: tables made from coll-info, the same options in --help
-# and in the man page, the usual sections in every man page.
+# and in the man page, all sections in every man page, links that lead somewhere, and the first program
+# of README.
 set -u
 source_dir=$(cd "$(dirname "$0")/.." && pwd)
-. "$source_dir/tests/programs.sh"
+. "$(dirname "$0")/programs.sh"
 
 "$source_dir/scripts/tables" --check "$build/coll-info" >out 2>err || fail "tables differ"
 
@@ -48,4 +49,25 @@ for page in "$source_dir"/man/*.1; do
     done
 done
 
+# Links from one file to another, and to a heading in it, by the names that GitHub gives headings.
+headings() {
+    sed -n 's/^##* //p' "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-'
+}
+for file in "$source_dir"/README.md "$source_dir"/docs/*.md; do
+    grep -o '](\([^)]*\))' "$file" | sed 's/^](//; s/)$//' | grep -v '^[a-z]*://' >links
+    while read -r link; do
+        target=${link%%#*}
+        target=${target:+$(dirname "$file")/$target}
+        target=${target:-$file}
+        [ -e "$target" ] || fail "$(basename "$file"): nothing at $link"
+        case $link in
+        *#*) headings "$target" | grep -qx -e "${link#*#}" || fail "$(basename "$file"): no heading $link" ;;
+        esac
+    done <links
+done
+
+# README's first program is the one that is built.
+sed -n '/^```c$/,/^```$/p' "$source_dir/README.md" | sed '1d; $d' >of_readme
+sed -n '/^#include <coll.h>/,$p' "$source_dir/examples/first.c" | diff - of_readme >out ||
+    fail "README's program (>) is not examples/first.c (<)"
 echo "all as it should be"
