@@ -8,6 +8,26 @@ source_dir=$(cd "$(dirname "$0")/.." && pwd)
 
 "$source_dir/scripts/tables" --check "$build/coll-info" >out 2>err || fail "tables differ"
 
+# Every setting has all four columns, and names each value that its reader allows.
+grep -q '(null)\||  *|' "$source_dir/docs/settings.md" && fail "a setting without values or default"
+# allows SETTING COMMAND...: COMMAND refuses a value of it, and says which are allowed.
+allows() {
+    setting=$1
+    shift
+    env "$setting=nonsense" timeout -k 10 60 "$@" >out 2>err </dev/null && fail "$setting=nonsense is taken"
+    grep -m 1 "$setting=nonsense: .*allowed: " err | sed 's/.*allowed: //; s/,//g' >allowed
+    [ -s allowed ] || fail "$setting: what is allowed isn't said"
+    for value in $(cat allowed); do
+        grep "^| .$setting. " "$source_dir/docs/settings.md" | grep -q -w -e "$value" ||
+            fail "docs/settings.md: $setting may also be $value"
+    done
+}
+allows COLL_WAIT "$build/coll-info"
+printf '1 1 1 5 6\n1 1 2 7 8\n' >points
+allows COLL_KMEANS_KERNEL "$build/coll-kmeans" --k 1 points --centroids c.npy --assign a.npy
+[ ! -x "$build/coll-run" ] ||
+    allows COLL_DCP_TRANSPORT "$build/coll-run" -n 3 --dcp 1 -- "$build/tests/interposed/calls"
+
 # Options that begin a line of --help's table; the words are those before the description.
 options_of_help() {
     sed -n 's/^ \{1,4\}\(--.*\)/\1/p' | sed 's/   *[^ -].*//' | grep -o -e '--[a-z][a-z-]*' | sort -u
