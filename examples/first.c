@@ -1,5 +1,9 @@
-/* A first program: rank 0 broadcasts, everybody prints. Build: mpicc first.c $(pkg-config --cflags
- * --libs coll) */
+/*
+ * A first program: rank 0 broadcasts, every rank prints.
+ *
+ *     mpicc first.c $(pkg-config --cflags --libs coll) -o first
+ *     mpirun -n 4 ./first
+ */
 #include <coll.h>
 #include <stdio.h>
 #include <string.h>

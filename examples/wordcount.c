@@ -1,11 +1,11 @@
 /*
- * Counts the words of text files with all MPI processes, and prints the most frequent.
+ * Counts the words of text files with all ranks, and prints the most frequent.
  *
  *     mpirun -n 4 wordcount --top 10 book.txt another.txt
  *
- * Every process reads its part of each file and adds each word to a pool of its own: the key is a
- * hash of the word, the value its text and a count. COLL_Aggregate then combines all pools into
- * that of rank 0. Only MPI and coll.h are used.
+ * Every rank reads its part of each file and adds each word to its pool: the key is a hash of the
+ * word, the value its text and a count. COLL_Aggregate then combines all pools into rank 0's. The
+ * program needs only MPI and coll.h.
  *
  * A word is a run of ASCII letters and digits, in lower case, and of bytes beyond ASCII (so UTF-8
  * text works). Words longer than 55 bytes are cut there.
@@ -27,8 +27,8 @@ typedef struct entry {
 } entry;
 
 /*
- * Adds FROM's count to INTO's. Should two words have the same 64-bit hash, they are counted as one,
- * under the name that sorts first, so that the result does not depend on who came first.
+ * Adds FROM's count to INTO's. Two words with the same 64-bit hash would count as one, under
+ * the name that sorts first, so that the result does not depend on the order of arrival.
  */
 static void add_counts(void *into, const void *from, size_t bytes, void *context) {
     (void)bytes, (void)context;
@@ -53,7 +53,7 @@ static bool in_word(int c) {
 
 /*
  * Adds the words of FILE that begin in bytes [FROM, TO). A word that began before FROM belongs to
- * the process before; one that goes on beyond TO is read to its end.
+ * the rank before; one that goes on beyond TO is read to its end.
  */
 static int count_range(FILE *file, long from, long to, COLL_Pool *pool) {
     long at = from;
@@ -86,7 +86,7 @@ static int count_range(FILE *file, long from, long to, COLL_Pool *pool) {
     return ferror(file) ? MPI_ERR_IO : MPI_SUCCESS;
 }
 
-/* Counts this process's part of the file at PATH; false after a message when that fails. */
+/* Counts this rank's part of the file at PATH; false after a message when that fails. */
 static bool count_file(const char *path, int rank, int ranks, COLL_Pool *pool) {
     FILE *file = fopen(path, "rb");
     if (!file) {
@@ -144,14 +144,14 @@ static bool print_top(const COLL_Pool *pool, size_t top) {
     return true;
 }
 
-/* True on every process when MINE is true on every process. */
+/* True on every rank if MINE is true on every rank. */
 static bool everywhere(bool mine) {
     int good = mine, all;
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     return all;
 }
 
-/* Rank 0 looks at the files first, so that one line tells what is wrong, not one a process. */
+/* Rank 0 looks at the files first, so that an error is one line, not one from each rank. */
 static bool can_read(char **paths, int count) {
     for (int i = 0; i < count; i++) {
         FILE *file = fopen(paths[i], "rb");
@@ -177,7 +177,7 @@ static bool run(char **paths, int count, size_t top) {
         good = count_file(paths[i], rank, ranks, pool);
     good = everywhere(good);
     if (good) {
-        /* MPI_COMM_WORLD's error handler ends the program should this fail. */
+        /* If this fails, MPI_COMM_WORLD's error handler ends the program. */
         COLL_Aggregate(pool, 0, MPI_COMM_WORLD, NULL);
         good = everywhere(rank != 0 || print_top(pool, top));
     }
@@ -186,10 +186,9 @@ static bool run(char **paths, int count, size_t top) {
 }
 
 static const char usage[] = "Usage: wordcount [--top N] FILE...\n"
-                            "Counts the words of the files with all MPI processes and prints the "
-                            "N most frequent (20).\n";
+                            "Counts the words of the files and prints the N most frequent (20).\n";
 
-/* Reads the options; true when there is something to do, else *STATUS is set. Rank 0 talks. */
+/* Reads the options. True when there is something to do, otherwise *STATUS is set. */
 static bool read_options(int argc, char **argv, bool talk, size_t *top, int *status) {
     static const struct option options[] = {
         {"top", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}, {0}};

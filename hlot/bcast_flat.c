@@ -46,7 +46,7 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
 
 const coll_bcast_algorithm coll_bcast_flat = {
     .base = {.name = "flat",
-             .summary = "the root sends to every site's head, which passes it on in its site",
+             .summary = "the root sends to one rank of each site, which passes it on there",
              .params = params,
              .applicable = applicable,
              .rival = true,

@@ -59,7 +59,7 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
 
 const coll_bcast_algorithm coll_bcast_hlot = {
     .base = {.name = "hlot",
-             .summary = "down a tree of sites that follows their latencies, then within each site",
+             .summary = "down a tree over the sites, made from their latencies, then within sites",
              .params = params,
              .applicable = applicable,
              .predict = predict},

@@ -197,7 +197,9 @@ int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *prof
 /* An environment variable that the library or its programs read. */
 typedef struct COLL_Setting {
     const char *name;
-    const char *help; /* one line: values and meaning */
+    const char *help;          /* one line: what it sets */
+    const char *values;        /* what it may be, with a word on each where that is needed */
+    const char *default_value; /* what holds where it is unset or empty */
 } COLL_Setting;
 
 /* All settings, ended by a NULL name. Not collective. */

@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	scripts/plot.d/rows.awk \
 	scripts/quickstart \
 	scripts/simulate \
+	scripts/tables \
 	scripts/vocabulary \
 	scripts/wrapper-cost
 
@@ -52,7 +53,13 @@ EXTRA_DIST += \
 	simulate/lab \
 	simulate/measure \
 	simulate/measure-once \
+	simulate/measured.txt \
 	simulate/polargrid.cpp \
 	simulate/popcg.c \
 	simulate/predict.c \
-	simulate/report
+	simulate/report \
+	simulate/report.md \
+	simulate/blocking.png \
+	simulate/clusters.png \
+	simulate/dcp.png \
+	simulate/popcg.png

@@ -1,14 +1,14 @@
 /*
  * aggregate STAGE SPEC BYTES TASKS: one COLL_Aggregate by SPEC ("group_by") of pools that all have
- * the same keys, to rank 0. Prints the seconds of STAGE, "regroup" or "gather", on the rank where
- * it took longest. Sums are verified.
+ * the same keys, to rank 0. Prints the seconds of STAGE, "regroup" or "gather", on the slowest
+ * rank. Sums are verified.
  *
- * Every rank brings BYTES of pairs, evenly many for each owner, in PAIRS values for each. It brings
- * them TASKS times, each time under keys of its own: what the tasks of a node have together where
- * they don't combine what they have.
+ * Every rank brings BYTES of pairs, the same number for each owner, in PAIRS values for each. It
+ * brings them TASKS times, each time under other keys: what the tasks of a node hold together if
+ * they don't combine.
  *
- * A byte here stands for SCALE (1) bytes, and the platform's links are as many times slower: so
- * data that one machine has no room for takes its time.
+ * A byte stands for SCALE (1) bytes, and the platform's links are as many times slower. So data
+ * that doesn't fit this machine takes the right time.
  */
 #include "simulate/clock.h"
 

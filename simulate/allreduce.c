@@ -2,8 +2,8 @@
  * allreduce MODE BYTES REPEATS COMPUTE_US: the microbenchmark of the paper "CDCP" (figure 5) on the
  * application ranks. MODE is "blocking" (MPI_Allreduce), "nbc" (MPI_Iallreduce, see iallreduce.c;
  * tested every 5 us of computing, about a message's time), or "dcp" with the number of dedicated
- * processors in COLL_DCP, which are taken from the ranks that there are. Prints the microseconds of
- * one round without its computing: the latency where COMPUTE_US is 0, else the overhead.
+ * processors in COLL_DCP, which are taken from the ranks. Prints the microseconds of one round
+ * without its computing: the latency if COMPUTE_US is 0, otherwise the overhead.
  */
 #include "simulate/clock.h"
 
@@ -16,7 +16,7 @@
 
 enum { WARM_UP = 2, MOST = 128 };
 
-/* s of computing between two tests of MPI_Iallreduce. */
+/* Seconds of computing between two tests of MPI_Iallreduce. */
 static const double slice = 5e-6;
 
 static double values[MOST], sums[MOST];
@@ -29,7 +29,7 @@ static void start(const char *mode, int count, MPI_Comm comm, MPI_Request *reque
         MPI_Iallreduce(values, sums, count, MPI_DOUBLE, MPI_SUM, comm, request);
 }
 
-/* Computes for so many SECONDS; what REQUEST stands for goes on only where it is tested. */
+/* Computes for SECONDS; REQUEST progresses only where it is tested. */
 static void compute_for(double seconds, MPI_Request *request) {
     int flag = *request == MPI_REQUEST_NULL;
     for (; !flag && seconds > slice; seconds -= slice) {

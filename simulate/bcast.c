@@ -1,7 +1,7 @@
 /*
  * bcast SPEC BYTES [verify]: one COLL_Bcast by SPEC ("chain:window=4"), or MPI_Bcast where SPEC is
  * "mpi", from rank 0 to all others. Prints the simulated seconds until the last rank has the data.
- * With "verify" it looks at the data, too, which a platform that shares memory can't.
+ * With "verify" it also checks the data, which works only where ranks don't share buffers.
  */
 #include "simulate/clock.h"
 

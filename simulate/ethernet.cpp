@@ -1,7 +1,7 @@
 /*
  * The cluster of the paper "a performance model for commodity clusters" (section 4): sixteen hosts
  * e0, e1, ... on one Fast Ethernet switch, with the parameters of its table 1 for messages of more
- * than 40 bytes. Longer messages than its packets of 1500 bytes cost as many times as much.
+ * than 40 bytes. A message longer than its packets of 1500 bytes costs as much as its packets.
  */
 #include <cmath>
 #include <simgrid/s4u.hpp>

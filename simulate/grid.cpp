@@ -2,8 +2,8 @@
  * The eight clusters of the paper "An Efficient Collective Communication Method for Grid Scale
  * Networks" (section 4): four hosts each, h0 to h3 the first one's, 100 Mbit/s.
  *
- * The paper gives the latencies between its own clusters nowhere: these are those of its example,
- * figure 1, in the file that MATRIX names (grid.txt; coll-hlot(1) tells the syntax). Wide-area
+ * The paper does not state the latencies between its own clusters. These are those of its example,
+ * figure 1, in the file that MATRIX names (grid.txt; see coll-hlot(1) for the syntax). Wide-area
  * links carry 10 Mbit/s from each site to each other.
  */
 #include <cstdlib>

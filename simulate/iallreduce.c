@@ -1,12 +1,12 @@
 /*
- * MPI_Iallreduce as LibNBC has it, the library that the paper "CDCP" compares with, and as Open MPI
- * chooses it to this day below 64 KB: values go up a binomial tree to rank 0, the sum down another.
- * A rank goes on with its next messages only while it is in MPI, whatever it waits for there.
+ * MPI_Iallreduce as in LibNBC, which the paper "CDCP" compares with, and as Open MPI still does it
+ * below 64 KB: values go up a binomial tree to rank 0, the sum goes down another. A rank progresses
+ * only while it is in MPI, whatever it waits for there.
  *
- * It stands in for SMPI's own, which sends a message between every two ranks. One at a time, of
- * contiguous values.
+ * It replaces SMPI's own, which sends a message between every two ranks. Only one at a time, and
+ * only of contiguous values.
  *
- * Cost: 2 log2(p) messages one after the other, and what each waits for its rank to come by.
+ * Cost: 2 log2(p) messages in a row, and for each the time until its rank is in MPI.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static int send(int to) {
     return PMPI_Isend(it.sum, it.count, it.type, to, TAG, it.comm, &it.round[it.messages++]);
 }
 
-/* The next child's values; after the last child the parent gets theirs, and the sum is awaited. */
+/* Receives the next child's values; after the last child sends them up and waits for the sum. */
 static int go_up(void) {
     for (; it.bit < it.ranks && !(it.rank & it.bit); it.bit *= 2)
         if (it.rank + it.bit < it.ranks)
@@ -58,7 +58,7 @@ static int go_down(void) {
     return code;
 }
 
-/* What the last round brought. */
+/* Takes what the last round received. */
 static int take(void) {
     if (it.stage == TURN && it.rank > 0)
         memcpy(it.sum, it.incoming, it.bytes);
@@ -93,7 +93,7 @@ static int go_on(void) {
     return code;
 }
 
-/* Waits for one of the REQUESTS or of the round's messages, and goes on. */
+/* Waits for one of the REQUESTS or of the round's messages, and progresses. */
 static int progress(int count, MPI_Request requests[]) {
     MPI_Request all[MOST];
     int done;

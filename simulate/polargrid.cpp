@@ -6,9 +6,9 @@
  * NODES (151) hosts n0, n1, ...; UPLINK (10) Gbit/s of a rack; a FULL_DUPLEX of 0 makes both
  * directions of an uplink share it. All links are SCALE (1) times slower.
  *
- * SimGrid shares a link between all outstanding messages, so that a window of chunks moves like one
- * chunk as large: windows here are short. (A link of one message at a time, which would mend that,
- * keeps a chain's confirmations waiting behind its chunks, as no TCP connection does.)
+ * SimGrid shares a link among all outstanding messages, so that a window of segments moves like one
+ * segment as large: windows here are short. (A link of one message at a time would mend that, but a
+ * chain's confirmations would wait behind its segments, as they do on no TCP connection.)
  */
 #include <cstdlib>
 #include <simgrid/s4u.hpp>

@@ -1,10 +1,10 @@
 /*
- * What coll-popcg meets in a simulation: its computing takes time, and with COLL_DCP some ranks are
- * dedicated processors, which never come back from MPI_Init; MPI_COMM_WORLD is then the others.
+ * Makes coll-popcg fit for simulation: its computing takes simulated time, and with COLL_DCP some
+ * ranks are dedicated processors, which don't return from MPI_Init. MPI_COMM_WORLD is the others.
  *
- * VALUE_NS (2.5) nanoseconds for each number that a pass over a block reads or writes stand for the
- * processor: 8 bytes at half of the 6.4 GB/s that two cores of an Opteron's socket share.
- * coll-popcg is linked with --wrap for its four kinds of passes.
+ * A pass over a block takes VALUE_NS (2.5) nanoseconds for each number that it reads or writes: 8
+ * bytes at half of the 6.4 GB/s that two cores of an Opteron's socket share. coll-popcg is linked
+ * with --wrap for its four kinds of passes.
  */
 #include "simulate/clock.h"
 
@@ -43,7 +43,7 @@ void __wrap_field_multiply(struct shape shape, double *y, const double *d, const
     __real_field_multiply(shape, y, d, x);
 }
 
-/* Four coefficients, x and y; the neighbours' are still at hand. */
+/* Reads four coefficients and x, writes y; the neighbours' values are in the cache. */
 void __real_nine_point_apply(const struct nine_point *matrix, double *y, const double *x);
 void __wrap_nine_point_apply(const struct nine_point *matrix, double *y, const double *x);
 void __wrap_nine_point_apply(const struct nine_point *matrix, double *y, const double *x) {

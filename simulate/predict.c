@@ -1,7 +1,7 @@
 /*
  * predict OPERATION ALGORITHM BYTES: prints the seconds that libcoll's cost model predicts, with
  * the parameters that the paper "a performance model for commodity clusters" measured on its
- * cluster (table 1, for more than 40 bytes): nothing is simulated.
+ * cluster (table 1, for more than 40 bytes). Nothing is simulated.
  */
 #include "simulate/clock.h"
 
@@ -40,7 +40,7 @@ static COLL_Cost table_1(void) {
     return cost;
 }
 
-/* Writes the profile and makes it count for communicators from now on. */
+/* Writes the profile and makes communicators use it from now on. */
 static void set_profile(void) {
     char path[64];
     int rank, code;

@@ -19,6 +19,7 @@ bin_PROGRAMS += coll-info
 coll_info_SOURCES = \
 	tools/info/coll-info.c \
 	tools/info/explain-dcp.c tools/info/explain-dcp.h \
+	tools/info/settings.c tools/info/settings.h \
 	tools/profile/benefit.c tools/profile/benefit.h
 coll_info_LDADD = libapp.la libcoll.la
 

@@ -32,7 +32,7 @@ static int run(const coll_aggregate_args *args, const coll_values *values) {
 
 const coll_aggregate_algorithm coll_aggregate_direct = {
     .base = {.name = "direct",
-             .summary = "send every process's pairs straight to the root",
+             .summary = "every rank sends its pairs straight to the root",
              .params = coll_aggregate_params,
              .predict = predict},
     .run = run,

@@ -46,7 +46,7 @@ static int run(const coll_aggregate_args *args, const coll_values *values) {
 
 const coll_aggregate_algorithm coll_aggregate_group_by = {
     .base = {.name = "group_by",
-             .summary = "regroup by key across all processes, gather at the root",
+             .summary = "regroup by key across all ranks, then gather",
              .params = coll_aggregate_params,
              .predict = predict},
     .run = run,

@@ -52,7 +52,7 @@ static int run(const coll_aggregate_args *args, const coll_values *values) {
 
 const coll_aggregate_algorithm coll_aggregate_three_stage = {
     .base = {.name = "three_stage",
-             .summary = "combine on each node, regroup by key across nodes, gather at the root",
+             .summary = "combine on each host, regroup by key across hosts, then gather",
              .params = coll_aggregate_params,
              .predict = predict},
     .run = run,

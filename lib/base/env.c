@@ -14,23 +14,39 @@
 extern char **environ;
 
 const COLL_Setting coll_settings[] = {
-    {"COLL_BCAST", "algorithm of broadcast: auto, or NAME[:PARAMETER=VALUE,...]"},
-    {"COLL_GATHER", "algorithm of gather: auto, or NAME[:PARAMETER=VALUE,...]"},
-    {"COLL_AGGREGATE", "algorithm of aggregation: auto, or NAME[:PARAMETER=VALUE,...]"},
-    {"COLL_TOPOLOGY",
-     "file of racks (Slurm topology.conf syntax), auto: measured once, auto:fresh, check:FILE"},
-    {"COLL_LATENCIES",
-     "file of latencies between sites (coll-hlot(1)); default: they are measured"},
-    {"COLL_PROFILE", "file of measured costs, which coll-profile writes; or built-in"},
-    {"COLL_TIMEOUT", "seconds without progress after which a call is an error; 0: wait for ever"},
-    {"COLL_WAIT",
-     "how to wait: polite (yield, sleep), spin, auto: polite on shared cores; block: in MPI"},
-    {"COLL_DCP", "dedicated processors: 1:4, one to four application ranks, or how many in all"},
-    {"COLL_DCP_TRANSPORT", "to the DCP of its node a rank talks by: auto, shared (memory) or p2p"},
-    {"COLL_DCP_LIMIT", "the largest allreduce that DCPs take, as 1K; default: by the cost model"},
-    {"COLL_TRACE", "1: print one line a call to stderr: operation, bytes, choice, why, seconds"},
-    {"COLL_KMEANS_KERNEL", "kernel of coll-kmeans: avx512-vnni, avx2 or scalar; default: the best"},
-    {NULL, NULL},
+    {"COLL_BCAST", "the algorithm of COLL_Bcast; under coll-run also of MPI_Bcast",
+     "auto: the fastest by prediction; or NAME[:PARAMETER=VALUE,...] (coll-info lists them)",
+     "auto; for MPI_Bcast the MPI library's own"},
+    {"COLL_GATHER", "the algorithm of COLL_Gather and COLL_Gatherv; under coll-run of MPI_Gather",
+     "auto: the fastest by prediction; or NAME[:PARAMETER=VALUE,...] (coll-info lists them)",
+     "auto; for MPI_Gather the MPI library's own"},
+    {"COLL_AGGREGATE", "the algorithm of COLL_Aggregate",
+     "auto, or NAME[:PARAMETER=VALUE,...] (coll-info lists them)", "auto"},
+    {"COLL_TOPOLOGY", "which rack and site each host is in",
+     "FILE: in Slurm's topology.conf syntax; auto: measured once and kept; auto:fresh: measured "
+     "again; check:FILE: FILE, and a report of where measurement disagrees",
+     "what Slurm tells its jobs; otherwise all hosts are in one rack"},
+    {"COLL_LATENCIES", "latencies between sites", "FILE: a matrix as in coll-hlot(1)", "measured"},
+    {"COLL_PROFILE", "what messages cost, for predictions",
+     "FILE: written by coll-profile; built-in: gigabit Ethernet",
+     "~/.config/libcoll/profile or /etc/libcoll/profile if measured on these hosts, else built-in"},
+    {"COLL_TIMEOUT", "seconds without progress after which a call fails and names who is silent",
+     "0 to 1000000000; 0: never", "0"},
+    {"COLL_WAIT", "how a rank waits for messages",
+     "auto: polite where processes share cores, else spin; polite: yields and sleeps; spin: polls; "
+     "block: in the MPI library's blocking calls (for simulators)",
+     "auto"},
+    {"COLL_DCP", "dedicated collective processors (DCPs) for a program under coll-run",
+     "1:A: one for every A ranks of the program; N: so many in all", "none"},
+    {"COLL_DCP_TRANSPORT", "how a rank reaches a DCP on its own host",
+     "auto: shared where possible; shared: shared memory; p2p: MPI messages", "auto"},
+    {"COLL_DCP_LIMIT", "the largest allreduce that DCPs serve, in bytes", "1 to 8K",
+     "by the cost model, 1K or more"},
+    {"COLL_TRACE", "a line on stderr for each call; under coll-run also where the time went",
+     "0: off; 1: on", "0"},
+    {"COLL_KMEANS_KERNEL", "the kernel that coll-kmeans compares bytes with",
+     "avx512-vnni, avx2, scalar", "the fastest that the processor has"},
+    {.name = NULL},
 };
 
 const char *coll_env(const char *name) {
@@ -38,10 +54,10 @@ const char *coll_env(const char *name) {
     return value && *value ? value : NULL;
 }
 
-/* Settings of earlier versions, and what to do instead. */
+/* Settings of earlier versions; help says what does their work now. */
 static const COLL_Setting retired[] = {
-    {"COLL_GUARD", "trials in the profile do its work (coll-profile)"},
-    {NULL, NULL},
+    {.name = "COLL_GUARD", .help = "trials in the profile do its work (coll-profile)"},
+    {.name = NULL},
 };
 
 /* The setting in LIST that VARIABLE, "NAME=VALUE", is; or NULL. */
@@ -53,7 +69,7 @@ static const COLL_Setting *find(const COLL_Setting list[], const char *variable)
     return NULL;
 }
 
-/* Once a process. */
+/* Says it once in the life of a process. */
 static void say_retired(const COLL_Setting *setting) {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&said))

@@ -13,10 +13,10 @@ extern const COLL_Setting coll_settings[];
 const char *coll_env(const char *name);
 
 /*
- * Checks that every COLL_... variable of the environment is in the list: a misspelt setting that is
- * silently ignored costs its user hours. Returns MPI_SUCCESS or MPI_ERR_ARG with a text that names
- * the variable. Names that begin with COLL_TEST_ belong to the test suite and are passed over; of
- * one that was retired a line on stderr says so, once.
+ * Checks that every COLL_... variable of the environment is in the list, since a misspelt setting
+ * that is silently ignored costs hours. Returns MPI_SUCCESS, or MPI_ERR_ARG with a text that names
+ * the variable. Skips names that begin with COLL_TEST_, which belong to the test suite. Reports a
+ * retired setting on stderr, once.
  */
 int coll_env_check(void);
 

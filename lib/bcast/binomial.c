@@ -55,7 +55,7 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
 
 const coll_bcast_algorithm coll_bcast_binomial = {
     .base = {.name = "binomial",
-             .summary = "store and forward down a binomial tree in rack order",
+             .summary = "the whole message down a binomial tree in rack order",
              .params = params,
              .predict = predict},
     .run = run,

@@ -38,7 +38,7 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
 
 const coll_bcast_algorithm coll_bcast_linear = {
     .base = {.name = "linear",
-             .summary = "the root sends to every other rank in turn",
+             .summary = "the root sends to each rank in turn",
              .params = params,
              .rival = true,
              .predict = predict},

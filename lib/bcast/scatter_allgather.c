@@ -80,7 +80,7 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
 
 const coll_bcast_algorithm coll_bcast_scatter_allgather = {
     .base = {.name = "scatter_allgather",
-             .summary = "scatter blocks, then pass them around a ring",
+             .summary = "scatter a block to each rank, then pass the blocks around a ring",
              .params = params,
              .rival = true,
              .predict = predict},

@@ -196,7 +196,7 @@ static int run(const coll_gather_call *call, const coll_values *values) {
 
 const coll_gather_algorithm coll_gather_binomial = {
     .base = {.name = "binomial",
-             .summary = "segments of the blocks stream up a binomial tree in rack order",
+             .summary = "segments stream up a binomial tree in rack order",
              .params = params,
              .applicable = coll_gather_is_even,
              .predict = predict},

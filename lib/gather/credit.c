@@ -100,7 +100,7 @@ static int run(const coll_gather_call *call, const coll_values *values) {
 
 const coll_gather_algorithm coll_gather_credit = {
     .base = {.name = "credit",
-             .summary = "the root grants a window of bytes to the ranks in rack order",
+             .summary = "the root asks rank by rank for as many bytes as the switch can buffer",
              .params = params,
              .sizeless = true,
              .predict = predict},

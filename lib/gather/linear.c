@@ -42,7 +42,7 @@ static int run(const coll_gather_call *call, const coll_values *values) {
 
 const coll_gather_algorithm coll_gather_linear = {
     .base = {.name = "linear",
-             .summary = "every rank sends to the root at once",
+             .summary = "all ranks send to the root at once",
              .params = params,
              .rival = true,
              .predict = predict},

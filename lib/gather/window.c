@@ -93,7 +93,7 @@ static int run(const coll_gather_call *call, const coll_values *values) {
 
 const coll_gather_algorithm coll_gather_window = {
     .base = {.name = "window",
-             .summary = "a window of ranks sends at a time and starts the next",
+             .summary = "a window of ranks sends at a time; each starts the next one",
              .params = params,
              .rival = true,
              .applicable = coll_gather_is_even,

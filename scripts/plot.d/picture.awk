@@ -1,4 +1,4 @@
-# From the lines of rows.awk to what gnuplot is to draw, a PNG on its standard output. PLOT_KIND,
+# Turns the lines of rows.awk into gnuplot's input, which draws a PNG on its standard output. PLOT_KIND,
 # PLOT_ALGORITHMS, PLOT_RIVALS and PLOT_TITLE in the environment are plot's options.
 #
 # A curve is an algorithm with its parameters at one number of ranks (for the kind ranks: at one
@@ -171,7 +171,7 @@ function size_ticks(   first, last, step, ticks, at) {
     return ticks
 }
 
-# The numbers themselves, as far as there is room between them.
+# The numbers themselves, where there is room between them.
 function rank_ticks(   i, ticks, before) {
     for (i = 1; i <= x_count; i++)
         if (i == 1 || xs[i] / before > (xs[x_count] / xs[1]) ^ 0.04) {
@@ -211,7 +211,7 @@ function title(   text) {
     return first_op (group_count > 1 ? "" : (kind == "ranks" ? ", " : " on ") group_text(only_group))
 }
 
-# Parameters only where the same algorithm is there with others.
+# Names parameters only where the same algorithm also has others.
 function legend(c,   text) {
     text = curve_name[c]
     if (variants[curve_algorithm[c], curve_group[c]] == 1)
@@ -225,8 +225,8 @@ function legend(c,   text) {
     return text (group_count > 1 ? ", " group_text(curve_group[c]) : "")
 }
 
-# Colours of Okabe and Ito, mostly, which colour-blind people can tell apart. MPI's own are black
-# and red, auto is wide and lies below the algorithm that it chose. Groups differ by their dashes.
+# Mostly colours of Okabe and Ito, which colour-blind people can tell apart. MPI's own are black and
+# red. auto is wide and lies below the algorithm that it chose. Groups differ by their dashes.
 function style(c,   role, name, dashes) {
     role = curve_role[c]
     name = curve_name[c]
@@ -258,7 +258,7 @@ function emit_data(c,   i) {
     print "END"
 }
 
-# The order in the legend and on the paper: auto, ours, MPI's own, the wire.
+# The order of drawing, and in the legend: auto, ours, MPI's own, the wire.
 function emit_plot(   c, i, count, roles, text) {
     count = split("auto ours native best rival wire", roles, " ")
     for (i = 1; i <= count; i++)

@@ -4,6 +4,7 @@
 #include "app/cli.h"
 #include "app/output.h"
 #include "tools/info/explain-dcp.h"
+#include "tools/info/settings.h"
 
 #include <coll.h>
 
@@ -20,12 +21,13 @@ static const char help[] =
     "usage: [mpirun -n RANKS] coll-info [OPTION...]\n"
     "       [mpirun -n RANKS] coll-info explain OPERATION SIZE [OPTION...]\n"
     "       coll-info explain dcp TRACE [OPTION...]   (see coll-info explain dcp --help)\n"
+    "       coll-info settings\n"
     "\n"
     "Shows what the library found: versions, nodes, racks and sites, waiting, profile, algorithms\n"
     "and settings. `explain` shows which algorithms could run OPERATION (bcast, gather,\n"
     "aggregate) with SIZE bytes (64K, 16M, 1G), what each is predicted to take, which one would "
     "run,\n"
-    "and why.\n"
+    "and why. `settings` lists every COLL_ variable with its values and its default.\n"
     "\n"
     "  --ranks P    explain for so many ranks, spread over nodes and racks as those that run now\n"
     "  --root R     explain for this root (default 0)\n"
@@ -69,8 +71,10 @@ static bool take_words(int count, char **words, command *options) {
         return cli_refuse(&problem, "--ranks and --root belong to explain OPERATION SIZE");
     if (count == 0)
         return true;
+    if (strcmp(words[0], "settings") == 0)
+        return cli_refuse(&problem, "settings stands alone; see coll-info --help");
     if (strcmp(words[0], "explain") != 0)
-        return cli_refuse(&problem, "unknown command %s; known: explain", words[0]);
+        return cli_refuse(&problem, "unknown command %s; known: explain, settings", words[0]);
     if (count < 3)
         return cli_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "
                                     "64M");
@@ -307,6 +311,8 @@ static void agree(MPI_Comm comm) {
 int main(int argc, char **argv) {
     if (argc > 2 && strcmp(argv[1], "explain") == 0 && strcmp(argv[2], "dcp") == 0)
         return explain_dcp_main(argc, argv);
+    if (argc == 2 && strcmp(argv[1], "settings") == 0)
+        return settings_main();
     command options = {.operation = NULL};
     parse(argc, argv, &options);
     if (!*problem.text && options.help)
