@@ -61,8 +61,9 @@ for n in 1 2 3 5 8; do
         rm c2.npy a2.npy
     done
 done
-run 3 --k 12 --bcast chain:chunk=32K points.txt --centroids c2.npy --assign a2.npy ||
+COLL_TRACE=1 run 3 --k 12 --bcast chain:chunk=32K points.txt --centroids c2.npy --assign a2.npy ||
     fail "--bcast chain"
+grep -q '^coll: bcast .*choice=chain:chunk=32K,' err || fail "--bcast chain: another algorithm ran"
 cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files with --bcast chain"
 # In two files, in any order, and as their directory.
 mkdir parts

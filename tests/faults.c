@@ -8,6 +8,7 @@
 #include "lib/base/comm.h"
 #include "lib/bcast/chain_confirmed.h"
 #include "tests/harness.h"
+#include "tests/ran.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static bool arrives(MPI_Comm comm, int root, size_t count) {
                 memcmp(bytes + count, guard, sizeof guard) == 0;
     free(bytes);
     free(expected);
-    return good;
+    return good && ran_as_told(comm, "bcast", count, root);
 }
 
 static void rest(double seconds) {
