@@ -1,8 +1,8 @@
 #include "tests/layouts.h"
 
 #include "lib/base/comm.h"
+#include "tests/harness.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

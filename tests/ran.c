@@ -1,9 +1,9 @@
 #include "tests/ran.h"
 
 #include "lib/base/comm.h"
+#include "tests/harness.h"
 #include "tests/layouts.h"
 
-#include <check.h>
 #include <string.h>
 
 bool can_run(MPI_Comm comm, const coll_algorithm *algorithm, size_t bytes, int root) {
