@@ -287,9 +287,11 @@ START_TEST(the_info_key_is_obeyed) {
     unsetenv("COLL_BCAST");
     harness_assert(code == MPI_SUCCESS, "state");
     const coll_spec *spec = &state->specs[COLL_OPERATION_BCAST];
-    harness_assert(!has_info_key(comm, "coll_bcast") ||
-                       (spec->algorithm == &coll_bcast_two_tree.base && spec->values.at[0] == 3072),
-                   "the communicator's word on every rank");
+    if (has_info_key(comm, "coll_bcast"))
+        harness_assert(spec->algorithm == &coll_bcast_two_tree.base && spec->values.at[0] == 3072,
+                       "the communicator's word on every rank");
+    else
+        harness_skip("the info key, which this MPI library drops");
     MPI_Comm_free(&comm);
 }
 END_TEST

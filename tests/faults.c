@@ -333,7 +333,7 @@ static Suite *faults(void) {
     tcase_add_test(tests, broadcasts_follow_each_other_closely);
     tcase_add_test(tests, megabytes_arrive);
     if (world_ranks == 1) {
-        puts("skipped: damage and late ranks need two ranks");
+        harness_skip("damage and late ranks, which need two ranks");
         return suite;
     }
     tcase_add_test(tests, data_with_gaps_arrives);

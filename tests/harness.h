@@ -41,6 +41,9 @@ _Noreturn void harness_failed(const char *file, int line, const char *expression
 /* GOOD; but where it is true here and not everywhere, waits for the end that the others bring. */
 bool harness_holds(bool good);
 
+/* Says that PART of a test was left out, as scripts/check counts it. */
+void harness_skip(const char *part);
+
 /*
  * Has the program read and write numbers with a decimal comma, as after setlocale(LC_ALL, "") in
  * half of Europe, until harness_point. False, and says so, where no such locale can be made.
