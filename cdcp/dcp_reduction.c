@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "cdcp/reduction.h"
+#include "cdcp/dcp_reduction.h"
 
 #include "cdcp/operands.h"
 #include "lib/base/error.h"
@@ -43,15 +43,11 @@ static bool widen(coll_team *team, uint32_t sequence) {
 }
 
 static void free_reduction(coll_reduction *reduction) {
-    while (reduction && reduction->early) {
-        coll_note *next = reduction->early->next;
-        free(reduction->early);
-        reduction->early = next;
-    }
-    if (reduction) {
-        coll_forest_free(&reduction->forest);
-        free(reduction->contributors);
-    }
+    if (!reduction)
+        return;
+    coll_early_free(&reduction->early);
+    coll_forest_free(&reduction->forest);
+    free(reduction->contributors);
     free(reduction);
 }
 
@@ -196,7 +192,8 @@ static int send_result(coll_desk *desk, const coll_reduction *reduction,
                             sizeof reduction->text);
 }
 
-int coll_reduction_answer(coll_desk *desk, coll_reduction *reduction) {
+/* Tells those contributors that haven't been told yet of the result or failure. */
+static int answer(coll_desk *desk, coll_reduction *reduction) {
     int code = MPI_SUCCESS;
     for (; reduction->answered < reduction->arrived && code == MPI_SUCCESS; reduction->answered++) {
         const coll_contributor *to = &reduction->contributors[reduction->answered];
@@ -280,23 +277,10 @@ static int absorb(coll_reduction *reduction, const coll_wire_header *header, con
 /* Takes the early messages that belong to the stage that was sent last, in their order. */
 static int absorb_early(coll_reduction *reduction) {
     int depth = reduction->team->stage[reduction->sent - 1].depth, code = MPI_SUCCESS;
-    coll_note *due = NULL, **link = &reduction->early;
-    while (*link) {
-        coll_note *note = *link;
-        if (note->header.depth != depth) {
-            link = &note->next;
-            continue;
-        }
-        *link = note->next;
-        note->next = due;
-        due = note;
-    }
-    while (due) {
-        coll_note *note = due;
-        if (code == MPI_SUCCESS)
-            code = absorb(reduction, &note->header, note->body);
-        due = note->next;
-        free(note);
+    coll_early_message *message;
+    while (code == MPI_SUCCESS && (message = coll_early_take(&reduction->early, depth))) {
+        code = absorb(reduction, &message->header, message->body);
+        free(message);
     }
     return code;
 }
@@ -322,14 +306,14 @@ static int move_on(coll_desk *desk, coll_reduction *reduction) {
             code = absorb_early(reduction);
     }
     if (code == MPI_SUCCESS)
-        code = coll_reduction_answer(desk, reduction);
+        code = answer(desk, reduction);
     end(desk, reduction);
     return code;
 }
 
 int coll_reduction_report(coll_desk *desk, coll_reduction *reduction) {
     reduction->reported = true;
-    int code = coll_reduction_answer(desk, reduction);
+    int code = answer(desk, reduction);
     return code == MPI_SUCCESS ? move_on(desk, reduction) : code;
 }
 
@@ -345,7 +329,7 @@ int coll_reduction_contribute(coll_desk *desk, coll_team *team, const coll_wire_
     if (code == MPI_SUCCESS && reduction->error_class == MPI_SUCCESS)
         code = add(reduction, header->rank, 0, values);
     if (code == MPI_SUCCESS && reduction->reported)
-        code = coll_reduction_answer(desk, reduction);
+        code = answer(desk, reduction);
     return code == MPI_SUCCESS ? move_on(desk, reduction) : code;
 }
 
@@ -357,7 +341,7 @@ int coll_reduction_exchange(coll_desk *desk, coll_team *team, const coll_wire_he
         return code;
     bool due = reduction->sent > 0 && team->stage[reduction->sent - 1].depth == header->depth;
     if (!due)
-        return coll_team_keep(&reduction->early, header, body, bytes, source);
+        return coll_early_keep(&reduction->early, header, body, bytes, source);
     code = absorb(reduction, header, body);
     return code == MPI_SUCCESS ? move_on(desk, reduction) : code;
 }

@@ -15,8 +15,8 @@
  * Cost with k ranks to a DCP and D DCPs, messages of latency L and overhead o: L + k o to the DCP,
  * for each of log_r D stages L + 2 (r - 1) o, and L + k o back.
  */
-#ifndef COLL_CDCP_REDUCTION_H
-#define COLL_CDCP_REDUCTION_H
+#ifndef COLL_CDCP_DCP_REDUCTION_H
+#define COLL_CDCP_DCP_REDUCTION_H
 
 #include "cdcp/forest.h"
 #include "cdcp/mailbox.h"
@@ -50,9 +50,9 @@ struct coll_reduction {
     coll_forest forest;
     coll_contributor *contributors; /* in the order of arrival, room for all of the team's here */
     int arrived, answered;
-    int sent, received; /* stages that have been sent; messages of the last one that have come */
-    coll_note *early;   /* messages of later stages */
-    int error_class;    /* MPI_SUCCESS, or it has failed for the reason in text */
+    int sent, received;    /* stages that have been sent; messages of the last one that have come */
+    coll_early_list early; /* messages of later stages */
+    int error_class;       /* MPI_SUCCESS, or it has failed for the reason in text */
     char text[COLL_WIRE_TEXT];
     /* The search for late ranks (cdcp/late.h). */
     double since;             /* when it began or was last asked about */
@@ -96,9 +96,6 @@ void coll_reduction_fail(coll_reduction *reduction, int error_class, const char 
  * when they come.
  */
 int coll_reduction_report(coll_desk *desk, coll_reduction *reduction);
-
-/* Tells those contributors that haven't been told yet of the result or failure. */
-int coll_reduction_answer(coll_desk *desk, coll_reduction *reduction);
 
 /* Frees all of TEAM's, under way or not. */
 void coll_reduction_free_all(coll_team *team);

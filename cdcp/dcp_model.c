@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "cdcp/model.h"
+#include "cdcp/dcp_model.h"
 
 #include "lib/pattern/multiply.h"
 

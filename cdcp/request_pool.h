@@ -2,8 +2,8 @@
  * Requests of application ranks, all in one range of addresses. Where several threads post, callers
  * hold the job's lock.
  */
-#ifndef COLL_CDCP_REQUEST_H
-#define COLL_CDCP_REQUEST_H
+#ifndef COLL_CDCP_REQUEST_POOL_H
+#define COLL_CDCP_REQUEST_POOL_H
 
 #include "cdcp/dcp.h"
 #include "cdcp/mailbox.h"

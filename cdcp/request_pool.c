@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "cdcp/request.h"
+#include "cdcp/request_pool.h"
 
 #include "lib/base/error.h"
 

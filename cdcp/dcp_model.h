@@ -2,8 +2,8 @@
  * What allreduces cost with and without DCPs, in the terms of the cost model. Pure arithmetic.
  * Sources: paper "CDCP", sections IV.A and V.E; its step counts with latencies and overheads.
  */
-#ifndef COLL_CDCP_MODEL_H
-#define COLL_CDCP_MODEL_H
+#ifndef COLL_CDCP_DCP_MODEL_H
+#define COLL_CDCP_DCP_MODEL_H
 
 #include "lib/cost/profile.h"
 
