@@ -16,19 +16,23 @@
 #include "cdcp/job.h"
 #include "cdcp/membership.h"
 #include "cdcp/operands.h"
-#include "cdcp/request.h"
+#include "cdcp/request_pool.h"
 #include "cdcp/wire.h"
 #include "lib/base/error.h"
 
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Looks at a slot before the first look at a clock: a microsecond or so. */
 enum { LOOKS = 64 };
 
+/* Two letters, each a header and a body: the values, and the result or the text of a failure. */
 struct coll_envelope {
     MPI_Request requests[2]; /* the values' sending, the result's coming */
-    char *values, *result;   /* each a header and a body */
+    size_t room;             /* for a letter */
+    alignas(max_align_t) char letters[];
 };
 
 /* This rank's mailbox, and who waits for the result in each slot; by the job's lock. */
@@ -111,45 +115,38 @@ static bool put_into_mailbox(coll_dcp_request *request) {
     return true;
 }
 
-static void free_envelope(coll_envelope *envelope) {
-    free(envelope->values);
-    free(envelope->result);
-    free(envelope);
+static coll_envelope *make_envelope(size_t bytes) {
+    const size_t unit = alignof(max_align_t), text = COLL_WIRE_TEXT;
+    size_t letter = sizeof(coll_wire_header) + (bytes > text ? bytes : text);
+    size_t room = (letter + unit - 1) / unit * unit;
+    coll_envelope *envelope = malloc(sizeof *envelope + 2 * room);
+    if (envelope)
+        envelope->room = room;
+    return envelope;
 }
 
-static coll_envelope *make_envelope(const coll_dcp_request *request) {
-    size_t text = COLL_WIRE_TEXT, most = request->bytes > text ? request->bytes : text;
-    coll_envelope *envelope = calloc(1, sizeof *envelope);
-    if (!envelope)
-        return NULL;
-    envelope->values = malloc(sizeof(coll_wire_header) + request->bytes);
-    envelope->result = malloc(sizeof(coll_wire_header) + most);
-    if (envelope->values && envelope->result)
-        return envelope;
-    free_envelope(envelope);
-    return NULL;
+static char *result_in(coll_envelope *envelope) {
+    return envelope->letters + envelope->room;
 }
 
 /* Sends the values as a message. */
 static int mail(coll_dcp_request *request) {
     const coll_job *job = &coll_the_job;
-    coll_envelope *envelope = make_envelope(request);
+    coll_envelope *envelope = make_envelope(request->bytes);
     if (!envelope)
         return coll_error(MPI_ERR_NO_MEM, "no memory to post an allreduce");
     int dcp = job->mapping.dcp_of[job->rank];
-    size_t head = sizeof(coll_wire_header), text = COLL_WIRE_TEXT;
-    size_t most = request->bytes > text ? request->bytes : text;
     coll_wire_header header = header_of(request);
     header.reply = COLL_JOB_TAG_RESULT + coll_request_number(request);
-    memcpy(envelope->values, &header, head);
-    copy(envelope->values + head, request->sendbuf, request->bytes);
-    int code = PMPI_Irecv(envelope->result, (int)(head + most), MPI_BYTE, dcp, header.reply,
+    memcpy(envelope->letters, &header, sizeof header);
+    copy(envelope->letters + sizeof header, request->sendbuf, request->bytes);
+    int code = PMPI_Irecv(result_in(envelope), (int)envelope->room, MPI_BYTE, dcp, header.reply,
                           job->wire, &envelope->requests[1]);
     if (code != MPI_SUCCESS) {
-        free_envelope(envelope);
+        free(envelope);
         return code;
     }
-    code = PMPI_Isend(envelope->values, (int)(head + request->bytes), MPI_BYTE, dcp,
+    code = PMPI_Isend(envelope->letters, (int)(sizeof header + request->bytes), MPI_BYTE, dcp,
                       COLL_JOB_TAG_TO_DCP, job->wire, &envelope->requests[0]);
     if (code != MPI_SUCCESS) {
         coll_wait_abandon(1, &envelope->requests[1]); /* may still be written to: not freed */
@@ -193,13 +190,12 @@ int coll_dcp_begin(coll_dcp_request *request) {
     return code;
 }
 
-int coll_dcp_release(coll_dcp_request **request) {
+void coll_dcp_release(coll_dcp_request **request) {
     coll_job_enter();
     coll_membership_let_go((*request)->membership);
     coll_request_give_back(*request);
     coll_job_leave();
     *request = NULL;
-    return MPI_SUCCESS;
 }
 
 int coll_dcp_post(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
@@ -238,23 +234,13 @@ static int let_mpi_work(void) {
                        MPI_STATUS_IGNORE);
 }
 
-static int test_envelope(coll_envelope *envelope, int *there) {
-    return PMPI_Testall(2, envelope->requests, there, MPI_STATUSES_IGNORE);
-}
-
-/* Sets *THERE to whether the result has come; an envelope's error counts as a result. */
-static int look(coll_dcp_request *request, int *there) {
-    *there = 1;
-    if (!request->active)
-        return MPI_SUCCESS;
-    if (request->envelope)
-        return test_envelope(request->envelope, there);
-    *there = has_come(request);
-    return *there ? MPI_SUCCESS : let_mpi_work();
-}
-
 bool coll_dcp_ready(coll_dcp_request *request) {
-    int there = 1, code = look(request, &there);
+    int there = 0;
+    if (!request->active || (!request->envelope && has_come(request)))
+        return true;
+    int code = request->envelope
+                   ? PMPI_Testall(2, request->envelope->requests, &there, MPI_STATUSES_IGNORE)
+                   : let_mpi_work();
     return there || code != MPI_SUCCESS;
 }
 
@@ -276,13 +262,13 @@ static int fetch_from_mailbox(coll_dcp_request *request) {
 
 static int fetch_from_envelope(coll_dcp_request *request) {
     coll_envelope *envelope = request->envelope;
-    const coll_wire_header *header = (const void *)envelope->result;
+    const coll_wire_header *header = (const void *)result_in(envelope);
     int code = MPI_SUCCESS;
     if (header->kind == COLL_WIRE_RESULT)
         copy(request->recvbuf, header + 1, request->bytes);
     else
         code = failure(header->code, header + 1);
-    free_envelope(envelope);
+    free(envelope);
     request->envelope = NULL;
     return code;
 }
@@ -327,17 +313,7 @@ int coll_dcp_wait(coll_dcp_request **request) {
     return code == MPI_SUCCESS ? complete(request) : code;
 }
 
-int coll_dcp_test(coll_dcp_request **request, int *flag) {
-    int code = look(*request, flag);
-    if (code != MPI_SUCCESS || !*flag)
-        return code;
-    return complete(request);
-}
-
-/* The last word to this rank's DCP. */
 int coll_client_close(void) {
-    const coll_job *job = &coll_the_job;
     coll_wire_header header = {.kind = COLL_WIRE_STOP};
-    return PMPI_Send(&header, (int)sizeof header, MPI_BYTE, job->mapping.dcp_of[job->rank],
-                     COLL_JOB_TAG_TO_DCP, job->wire);
+    return coll_job_tell(&header, sizeof header);
 }

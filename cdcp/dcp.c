@@ -4,9 +4,9 @@
 #include "cdcp/dcp.h"
 
 #include "cdcp/client.h"
+#include "cdcp/dcp_model.h"
 #include "cdcp/job.h"
 #include "cdcp/membership.h"
-#include "cdcp/model.h"
 #include "cdcp/server.h"
 #include "cdcp/wire.h"
 #include "lib/base/comm.h"
@@ -21,6 +21,12 @@
 
 coll_job coll_the_job;
 pthread_mutex_t coll_job_lock = PTHREAD_MUTEX_INITIALIZER;
+
+int coll_job_tell(const void *message, size_t bytes) {
+    const coll_job *job = &coll_the_job;
+    return PMPI_Send(message, (int)bytes, MPI_BYTE, job->mapping.dcp_of[job->rank],
+                     COLL_JOB_TAG_TO_DCP, job->wire);
+}
 
 typedef enum transport { AUTO, SHARED, MESSAGES } transport;
 

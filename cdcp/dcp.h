@@ -111,7 +111,7 @@ int coll_dcp_prepare(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 int coll_dcp_begin(coll_dcp_request *request);
 
 /* Ends an inactive persistent request and sets *REQUEST to NULL. */
-int coll_dcp_release(coll_dcp_request **request);
+void coll_dcp_release(coll_dcp_request **request);
 
 /* Whether REQUEST is active (posted and not completed by the caller). */
 bool coll_dcp_active(const coll_dcp_request *request);
@@ -131,10 +131,8 @@ bool coll_dcp_ready(coll_dcp_request *request);
 /*
  * Completes *REQUEST: RECVBUF holds the result afterwards, or the error comes back. A request that
  * isn't persistent is gone and *REQUEST is NULL; a persistent one is inactive. An inactive one
- * completes at once. Waiting is polite, and lets MPI make progress; test does nothing more than set
- * *FLAG to 0 where the result isn't there.
+ * completes at once. Waiting is polite, and lets MPI make progress.
  */
 int coll_dcp_wait(coll_dcp_request **request);
-int coll_dcp_test(coll_dcp_request **request, int *flag);
 
 #endif

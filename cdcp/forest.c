@@ -49,11 +49,6 @@ const void *coll_forest_value(const coll_forest *forest, int index) {
     return value_of(forest, index);
 }
 
-bool coll_forest_complete(const coll_forest *forest) {
-    return forest->count == 1 && forest->nodes[0].first == 0 &&
-           (forest->nodes[0].height >= 31 || 1LL << forest->nodes[0].height >= forest->leaves);
-}
-
 /* Where a node that begins at FIRST belongs. */
 static int position_of(const coll_forest *forest, int first) {
     int low = 0, high = forest->count;

@@ -47,9 +47,7 @@ void coll_forest_free(coll_forest *forest);
 bool coll_forest_add(coll_forest *forest, int first, int height, const void *value,
                      coll_forest_combine *combine, void *context, int *error);
 
+/* The value of the node at INDEX; where one node stands for all leaves, number 0 is the result. */
 const void *coll_forest_value(const coll_forest *forest, int index);
-
-/* Whether one node stands for all leaves: its value, number 0, is the result. */
-bool coll_forest_complete(const coll_forest *forest);
 
 #endif

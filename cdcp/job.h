@@ -41,6 +41,9 @@ static inline void coll_job_leave(void) {
         pthread_mutex_unlock(&coll_job_lock);
 }
 
+/* Sends a message of BYTES, a header and its body, to the DCP of this rank. */
+int coll_job_tell(const void *message, size_t bytes);
+
 /* The number of the application's world among communicators; others are agreed on. */
 #define COLL_JOB_WORLD UINT64_C(0)
 

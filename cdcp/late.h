@@ -10,12 +10,12 @@
  *    to its ranks: at once to those that wait, to the others as they come.
  *
  * An allreduce that isn't late pays for none of this. Mismatched calls fail on all ranks too: the
- * failure goes where the values would have gone (cdcp/reduction.h).
+ * failure goes where the values would have gone (cdcp/dcp_reduction.h).
  */
 #ifndef COLL_CDCP_LATE_H
 #define COLL_CDCP_LATE_H
 
-#include "cdcp/reduction.h"
+#include "cdcp/dcp_reduction.h"
 
 /* Asks or reports where REDUCTION has waited too long by now, the date NOW. */
 int coll_late_look(coll_desk *desk, coll_reduction *reduction, double now);

@@ -37,13 +37,11 @@ static void unlink_it(coll_membership *membership) {
 }
 
 static int tell_end(const coll_membership *membership) {
-    const coll_job *job = &coll_the_job;
     coll_wire_header header = {.team = membership->number,
                                .kind = COLL_WIRE_FORGET,
                                .sequence = membership->sequence,
                                .rank = membership->rank};
-    return PMPI_Send(&header, (int)sizeof header, MPI_BYTE, job->mapping.dcp_of[job->rank],
-                     COLL_JOB_TAG_TO_DCP, job->wire);
+    return coll_job_tell(&header, sizeof header);
 }
 
 static void free_if_over(coll_membership *membership) {
@@ -173,7 +171,6 @@ static int tell_members(const coll_membership *membership, const roster *members
         coll_wire_header header;
         int32_t members[PIECE];
     } message;
-    const coll_job *job = &coll_the_job;
     int items, code = MPI_SUCCESS;
     for (int first = 0; first < members->count && code == MPI_SUCCESS; first += items) {
         code = look_at_piece(members, first, message.members, &items);
@@ -186,9 +183,8 @@ static int tell_members(const coll_membership *membership, const roster *members
                                             .first = first,
                                             .items = items,
                                             .more = first + items < members->count};
-        size_t bytes = sizeof message.header + (size_t)items * sizeof *message.members;
-        code = PMPI_Send(&message, (int)bytes, MPI_BYTE, job->mapping.dcp_of[job->rank],
-                         COLL_JOB_TAG_TO_DCP, job->wire);
+        code = coll_job_tell(&message,
+                             sizeof message.header + (size_t)items * sizeof *message.members);
     }
     return code;
 }

@@ -1,15 +1,15 @@
 /*
  * A DCP's side: one loop that looks at the mailboxes of its application ranks and at the messages
- * that have come, and moves the allreduces on to which they belong (cdcp/reduction.h). Between
+ * that have come, and moves the allreduces on to which they belong (cdcp/dcp_reduction.h). Between
  * looks it waits politely; in a long silence it sleeps.
  */
 #include "config.h"
 
 #include "cdcp/dcp.h"
 
+#include "cdcp/dcp_reduction.h"
 #include "cdcp/job.h"
 #include "cdcp/late.h"
-#include "cdcp/reduction.h"
 #include "cdcp/server.h"
 #include "cdcp/team.h"
 #include "cdcp/wire.h"
@@ -75,6 +75,7 @@ static void drop_team(server *s, coll_team *team) {
     *link = team->next;
     if (s->recent == team)
         s->recent = NULL;
+    coll_reduction_free_all(team);
     coll_team_free(team);
 }
 
@@ -116,20 +117,11 @@ static int work_on(server *s, coll_team *team, const coll_wire_header *header, c
 
 /* The members of TEAM are known now: what came before them is due. */
 static int catch_up(server *s, coll_team *team) {
-    coll_note *due = NULL;
-    while (team->early) {
-        coll_note *note = team->early;
-        team->early = note->next;
-        note->next = due;
-        due = note;
-    }
+    coll_early_message *message;
     int code = MPI_SUCCESS;
-    while (due) {
-        coll_note *note = due;
-        if (code == MPI_SUCCESS)
-            code = work_on(s, team, &note->header, note->body, note->bytes, note->source);
-        due = note->next;
-        free(note);
+    while (code == MPI_SUCCESS && (message = coll_early_take(&team->early, COLL_EARLY_ANY))) {
+        code = work_on(s, team, &message->header, message->body, message->bytes, message->source);
+        free(message);
     }
     return code;
 }
@@ -147,7 +139,7 @@ static int take_for_team(server *s, const coll_wire_header *header, const void *
     } else if (coll_team_ready(team))
         code = work_on(s, team, header, body, bytes, source);
     else
-        code = coll_team_keep(&team->early, header, body, bytes, source);
+        code = coll_early_keep(&team->early, header, body, bytes, source);
     drop_if_over(s, team);
     return code;
 }
@@ -158,7 +150,7 @@ static int take_question(server *s, const coll_wire_header *header, int source) 
     if (code == MPI_SUCCESS)
         code = coll_late_asked(&s->desk, team, header, source);
     if (code == MPI_SUCCESS && !coll_team_ready(team))
-        code = coll_team_keep(&team->early, header, NULL, 0, source);
+        code = coll_early_keep(&team->early, header, NULL, 0, source);
     return code;
 }
 

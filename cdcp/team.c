@@ -2,11 +2,9 @@
 
 #include "cdcp/team.h"
 
-#include "cdcp/reduction.h"
 #include "lib/base/error.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { FIRST_WINDOW = 16 };
 
@@ -28,19 +26,10 @@ coll_team *coll_team_new(uint64_t number) {
     return team;
 }
 
-static void free_notes(coll_note *note) {
-    while (note) {
-        coll_note *next = note->next;
-        free(note);
-        note = next;
-    }
-}
-
 void coll_team_free(coll_team *team) {
     if (!team)
         return;
-    coll_reduction_free_all(team);
-    free_notes(team->early);
+    coll_early_free(&team->early);
     free(team->members);
     free(team->own);
     free(team->arrived);
@@ -135,16 +124,4 @@ void coll_team_count(coll_team *team, int rank, uint32_t sequence) {
 bool coll_team_is_over(const coll_team *team) {
     return team->forgotten && team->forgotten == team->here && team->taken == team->posted &&
            !team->under_way;
-}
-
-int coll_team_keep(coll_note **early, const coll_wire_header *header, const void *body,
-                   size_t bytes, int source) {
-    coll_note *note = malloc(sizeof *note + bytes);
-    if (!note)
-        return no_memory();
-    *note = (coll_note){.next = *early, .header = *header, .source = source, .bytes = bytes};
-    if (bytes)
-        memcpy(note->body, body, bytes);
-    *early = note;
-    return MPI_SUCCESS;
 }

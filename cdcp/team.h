@@ -5,21 +5,13 @@
 #ifndef COLL_CDCP_TEAM_H
 #define COLL_CDCP_TEAM_H
 
+#include "cdcp/early.h"
 #include "cdcp/job.h"
 #include "cdcp/wire.h"
 #include "lib/pattern/multiply.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* A message that has come too early, kept as it came. */
-typedef struct coll_note {
-    struct coll_note *next;
-    coll_wire_header header;
-    int source;
-    size_t bytes;
-    char body[];
-} coll_note;
 
 typedef struct coll_reduction coll_reduction;
 
@@ -41,7 +33,7 @@ typedef struct coll_team {
     int stations, *station, position;
     int stages;
     coll_multiply_stage *stage;
-    coll_note *early; /* messages that came before the list of members, last first */
+    coll_early_list early; /* messages that came before the list of members */
     /* Allreduces under way, by their numbers modulo a power of two; and old ones to use again. */
     coll_reduction **window;
     uint32_t window_size;
@@ -50,7 +42,10 @@ typedef struct coll_team {
     struct coll_team *next; /* in the table of teams */
 } coll_team;
 
-/* A team of which nothing but NUMBER is known. NULL without memory. */
+/*
+ * A team of which nothing but NUMBER is known; NULL without memory. Its allreduces must be freed
+ * before it (coll_reduction_free_all).
+ */
 coll_team *coll_team_new(uint64_t number);
 void coll_team_free(coll_team *team);
 
@@ -69,9 +64,5 @@ bool coll_team_misses(const coll_team *team, int place, uint32_t sequence);
 
 /* Whether all of its members here have freed it, and nothing of it is to come or under way. */
 bool coll_team_is_over(const coll_team *team);
-
-/* Keeps a message for later. */
-int coll_team_keep(coll_note **early, const coll_wire_header *header, const void *body,
-                   size_t bytes, int source);
 
 #endif

@@ -49,7 +49,13 @@ enum { COLL_WIRE_TEXT = 224, COLL_WIRE_NAMED = 8 };
 
 _Static_assert(sizeof(coll_wire_header) % 16 == 0, "bodies must be aligned for any type");
 
-/* The room for a body where values have at most LIMIT bytes: some nodes, members or a text. */
-size_t coll_wire_room(size_t limit);
+/*
+ * The room for a body where values have at most LIMIT bytes: two values and their nodes, 512
+ * members or a text; at least what eager messages carry.
+ */
+static inline size_t coll_wire_room(size_t limit) {
+    const size_t least = 2048, nodes = 2 * (limit + sizeof(coll_wire_node));
+    return nodes > least ? nodes : least;
+}
 
 #endif

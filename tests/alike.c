@@ -12,6 +12,7 @@
 #include "lib/gather/gather.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
+#include "tests/ran.h"
 
 #include <fcntl.h>
 #include <mpi.h>
@@ -22,8 +23,11 @@
 
 static int world_rank, world_ranks;
 
-/* A communicator whose rank 0 alone prints a trace, to nowhere, where TRACED. */
-static MPI_Comm open_comm(const char *operation, const char *spec, bool traced) {
+/*
+ * A communicator for calls by ALGORITHM, or as they come; its rank 0 alone prints a trace, to
+ * nowhere, where TRACED.
+ */
+static MPI_Comm open_comm(const char *operation, const coll_algorithm *algorithm, bool traced) {
     MPI_Comm comm;
     coll_comm *state;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -32,8 +36,11 @@ static MPI_Comm open_comm(const char *operation, const char *spec, bool traced) 
         setenv("COLL_TRACE", "1", 1);
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     unsetenv("COLL_TRACE");
-    if (spec)
-        ck_assert_int_eq(COLL_Set(comm, operation, spec), MPI_SUCCESS);
+    if (!algorithm)
+        return comm;
+    if (!can_run(comm, algorithm, 1, 0))
+        pretend_sites(comm, 2);
+    ck_assert_int_eq(COLL_Set(comm, operation, algorithm->name), MPI_SUCCESS);
     return comm;
 }
 
@@ -110,18 +117,20 @@ static bool gather(MPI_Comm comm, int units, int round) {
 }
 
 /* On both sides of 4 KB, 64 KB, 1 MB and 4 MB, and of these divided by the number of ranks. */
-static void check(const char *operation, const char *spec, bool large,
+static void check(const char *operation, const coll_algorithm *algorithm, bool large,
                   bool (*call)(MPI_Comm, int, int)) {
     static const int units[] = {1, 341, 342, 1820, 5461, 5462, 5461, 87381, 87382, 349525, 349526};
+    const char *name = algorithm ? algorithm->name : "auto";
     int count = large ? 11 : 7;
     for (int traced = 0; traced < 2; traced++) {
-        MPI_Comm comm = open_comm(operation, spec, traced);
+        MPI_Comm comm = open_comm(operation, algorithm, traced);
         for (int i = 0; i < count; i++)
             for (int round = 0; round < (i < 7 ? 5 : 2); round++) {
                 live_ones_own_life(round);
                 harness_assert(call(comm, units[i], round), "%s %s: %d bytes, round %d%s",
-                               operation, spec ? spec : "as it comes", units[i] * UNIT, round,
+                               operation, name, units[i] * UNIT, round,
                                traced ? ", rank 0 traced" : "");
+                assert_ran(comm, operation, (size_t)units[i] * UNIT, name);
             }
         MPI_Comm_free(&comm);
     }
@@ -130,14 +139,14 @@ static void check(const char *operation, const char *spec, bool large,
 START_TEST(broadcasts) {
     check("bcast", NULL, true, broadcast);
     for (const coll_algorithm *const *a = coll_bcast_table; *a; a++)
-        check("bcast", (*a)->name, a == coll_bcast_table, broadcast);
+        check("bcast", *a, a == coll_bcast_table, broadcast);
 }
 END_TEST
 
 START_TEST(gathers) {
     check("gather", NULL, world_ranks < 4, gather);
     for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
-        check("gather", (*a)->name, a == coll_gather_table && world_ranks < 4, gather);
+        check("gather", *a, a == coll_gather_table && world_ranks < 4, gather);
 }
 END_TEST
 

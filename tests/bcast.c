@@ -9,6 +9,7 @@
 #include "lib/bcast/bcast.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
+#include "tests/ran.h"
 
 #include <limits.h>
 #include <mpi.h>
@@ -48,7 +49,8 @@ static bool arrives(MPI_Comm comm, int root, const layout *mine, int units, unsi
     return good;
 }
 
-/* All roots and mixtures of layouts for one size. Root has KIND, the others KIND + shift. */
+/* All roots and mixtures of layouts for one size, by SPEC. Root has KIND, the others KIND + shift.
+ */
 static void check_all(MPI_Comm comm, const char *spec, int units) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
@@ -62,30 +64,9 @@ static void check_all(MPI_Comm comm, const char *spec, int units) {
                 bool good = arrives(comm, root, &mine, units, (unsigned)(units * 31 + root));
                 harness_assert(good, "%s: root %d of %d, %d bytes, %s here, mixture %d", spec, root,
                                ranks, units * UNIT, mine.name, mixture);
+                assert_ran(comm, "bcast", (size_t)(units * UNIT), spec);
                 forget(&mine);
             }
-}
-
-/* Pretends that the ranks of COMM are spread over SITES sites of two nodes each, all of which this
- * host answers for. */
-static void pretend_sites(MPI_Comm comm, int sites) {
-    coll_comm *state;
-    ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
-    coll_topo *topo = &state->topo;
-    size_t length = strlen(topo->hosts[0]) + 1, list = 2 * (size_t)sites * sizeof *topo->hosts;
-    char **hosts = malloc(list + length);
-    memcpy((char *)hosts + list, topo->hosts[0], length);
-    for (int node = 0; node < 2 * sites; node++)
-        hosts[node] = (char *)hosts + list;
-    free(topo->hosts);
-    topo->hosts = hosts;
-    for (int i = 0; i < state->ranks; i++) {
-        int site = i < sites ? i : (i * 7 + 3) % sites;
-        topo->places[i] = (coll_place){.site = site, .rack = site, .node = 2 * site + i % 2};
-    }
-    topo->nodes = 2 * sites;
-    topo->racks = topo->sites = sites;
-    state->order_root = -1;
 }
 
 /* Small chunks, so that every edge of the pipeline is met with few bytes. */
@@ -105,18 +86,23 @@ static const char *small_spec(const coll_algorithm *algorithm) {
 
 START_TEST(all_roots_layouts_and_sizes) {
     static const int units[] = {0, 1, 3, 4, 5, 57};
-    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++)
+    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++) {
+        MPI_Comm comm = dup_for(MPI_COMM_WORLD, *a);
         for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-            check_all(MPI_COMM_WORLD, small_spec(*a), units[i]);
+            check_all(comm, small_spec(*a), units[i]);
+        MPI_Comm_free(&comm);
+    }
 }
 END_TEST
 
+/* What is made for sites has its turn below. */
 START_TEST(scattered_over_nodes_and_racks) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     pretend_layout(comm, 5, 2);
     for (const coll_algorithm *const *a = coll_bcast_table; *a; a++)
-        check_all(comm, small_spec(*a), 21);
+        if (can_run(comm, *a, 1, 0))
+            check_all(comm, small_spec(*a), 21);
     check_all(comm, "auto", 21);
     MPI_Comm_free(&comm);
 }
@@ -158,6 +144,7 @@ START_TEST(bytes_around_the_chunk) {
                 int code = COLL_Bcast(bytes, sizes[i], MPI_CHAR, root, MPI_COMM_WORLD);
                 harness_assert(code == MPI_SUCCESS && memcmp(bytes, expected, sizeof bytes) == 0,
                                "%s, %d bytes from %d", specs[s], sizes[i], root);
+                assert_ran(MPI_COMM_WORLD, "bcast", (size_t)sizes[i], specs[s]);
             }
     }
 }
@@ -166,24 +153,28 @@ END_TEST
 /* Default parameters, more than one piece of the flows, data that isn't contiguous. */
 START_TEST(megabytes) {
     int units = (3 << 20) / UNIT + 5;
-    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++)
+    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++) {
+        MPI_Comm comm = dup_for(MPI_COMM_WORLD, *a);
+        ck_assert_int_eq(COLL_Set(comm, "bcast", (*a)->name), MPI_SUCCESS);
         for (int kind = 0; kind < 2; kind++) {
-            ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "bcast", (*a)->name), MPI_SUCCESS);
             int root = world_ranks / 2;
             layout mine = describe(world_rank == root ? 0 : kind, units);
-            harness_assert(arrives(MPI_COMM_WORLD, root, &mine, units, 5), "%s: %s", (*a)->name,
-                           mine.name);
+            harness_assert(arrives(comm, root, &mine, units, 5), "%s: %s", (*a)->name, mine.name);
+            assert_ran(comm, "bcast", (size_t)units * UNIT, (*a)->name);
             forget(&mine);
         }
+        MPI_Comm_free(&comm);
+    }
 }
 END_TEST
 
 /* Two halves at once, in reverse order of ranks; the communicators' states don't mix. */
 START_TEST(sub_communicators) {
-    MPI_Comm half;
-    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &half);
+    MPI_Comm even_or_odd;
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &even_or_odd);
     for (const coll_algorithm *const *a = coll_bcast_table; *a; a++) {
         int rank, ranks;
+        MPI_Comm half = dup_for(even_or_odd, *a);
         MPI_Comm_rank(half, &rank);
         MPI_Comm_size(half, &ranks);
         ck_assert_int_eq(COLL_Set(half, "bcast", (*a)->name), MPI_SUCCESS);
@@ -194,8 +185,10 @@ START_TEST(sub_communicators) {
             good = value == 1000 * (world_rank % 2) + root && good;
         }
         harness_assert(good, "%s over halves", (*a)->name);
+        assert_ran(half, "bcast", sizeof(int), (*a)->name);
+        MPI_Comm_free(&half);
     }
-    MPI_Comm_free(&half);
+    MPI_Comm_free(&even_or_odd);
 }
 END_TEST
 
@@ -294,9 +287,11 @@ START_TEST(the_info_key_is_obeyed) {
     unsetenv("COLL_BCAST");
     harness_assert(code == MPI_SUCCESS, "state");
     const coll_spec *spec = &state->specs[COLL_OPERATION_BCAST];
-    harness_assert(!has_info_key(comm, "coll_bcast") ||
-                       (spec->algorithm == &coll_bcast_two_tree.base && spec->values.at[0] == 3072),
-                   "the communicator's word on every rank");
+    if (has_info_key(comm, "coll_bcast"))
+        harness_assert(spec->algorithm == &coll_bcast_two_tree.base && spec->values.at[0] == 3072,
+                       "the communicator's word on every rank");
+    else
+        harness_skip("the info key, which this MPI library drops");
     MPI_Comm_free(&comm);
 }
 END_TEST

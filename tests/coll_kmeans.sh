@@ -61,8 +61,9 @@ for n in 1 2 3 5 8; do
         rm c2.npy a2.npy
     done
 done
-run 3 --k 12 --bcast chain:chunk=32K points.txt --centroids c2.npy --assign a2.npy ||
+COLL_TRACE=1 run 3 --k 12 --bcast chain:chunk=32K points.txt --centroids c2.npy --assign a2.npy ||
     fail "--bcast chain"
+grep -q '^coll: bcast .*choice=chain:chunk=32K,' err || fail "--bcast chain: another algorithm ran"
 cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files with --bcast chain"
 # In two files, in any order, and as their directory.
 mkdir parts
@@ -128,6 +129,7 @@ if run 1 --k 2 --threads 1 real.fvecs --centroids c2.npy --assign a2.npy; then
     rm c2.npy a2.npy c3.npy a3.npy
 else
     grep -q 'need OpenBLAS' err || fail "real features are refused for another reason"
+    echo "skipped: real features, for want of OpenBLAS"
 fi
 rm -f real.fvecs
 
@@ -263,5 +265,7 @@ if mount -t tmpfs -o size=8k tmpfs "$disk" 2>/dev/null; then
     test -z "$(ls -A disk/ck)" || fail "a part of a checkpoint is left on a full disk"
     counts=2
     refuses "disk: no place for" --k 2 many.txt $to --mapped disk
+else
+    echo "skipped: a full disk, which we may not make"
 fi
 echo "all as it should be"

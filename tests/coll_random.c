@@ -14,6 +14,7 @@
 #include "tests/described.h"
 #include "tests/harness.h"
 #include "tests/open_requests.h"
+#include "tests/ran.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -177,6 +178,16 @@ static void judge(const program *p, const circle *c, int operation, size_t bytes
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+/* Ends the test where another algorithm ran than the one that was named and could have. */
+static void judge_choice(const program *p, const circle *c, const char *operation, size_t bytes,
+                         int root) {
+    if (ran_as_told(c->comm, operation, bytes, root))
+        return;
+    fprintf(stderr, "%s\nthread %d, step %d, rank %d: another %s ran than was asked for\n",
+            again(p->seed), p->thread, p->step, p->rank, operation);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 /* --- Calls --- */
 
 static unsigned char *bytes_for(size_t bytes) {
@@ -197,6 +208,7 @@ static void call_bcast(program *p, circle *c, generator *types, size_t bytes, in
         described_write(&data, 0, payload, expected);
     int code = COLL_Bcast(data.buffer, data.counts[0], data.type, root, c->comm);
     judge(p, c, COLL_OPERATION_BCAST, bytes, root, code, described_is(&data, expected));
+    judge_choice(p, c, "bcast", bytes, root);
     free(payload);
     described_free(&data);
 }
@@ -251,6 +263,7 @@ static void check_gather(program *p, circle *c, generator *types, described *all
     if (expected)
         good = described_is(all, expected) && good;
     judge(p, c, COLL_OPERATION_GATHER, bytes[c->rank], root, code, good);
+    judge_choice(p, c, "gather", even ? bytes[root] : COLL_BYTES_UNKNOWN, root);
     described_free(&mine);
     described_free(all);
 }

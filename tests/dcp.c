@@ -242,7 +242,7 @@ START_TEST(same_bits_for_any_number_of_dcps) {
 }
 END_TEST
 
-/* More than there are slots, completed from the last one, and by tests. */
+/* More than there are slots, completed from the last one, half of them when they are ready. */
 static bool many_in_flight(MPI_Comm app, void *context) {
     (void)context;
     enum { MANY = 150 };
@@ -258,11 +258,9 @@ static bool many_in_flight(MPI_Comm app, void *context) {
         from[i] = -1; /* it was read already */
     }
     for (int i = MANY - 1; i >= 0; i--) {
-        int flag = i % 2;
-        while (!flag)
-            good = coll_dcp_test(&requests[i], &flag) == MPI_SUCCESS && good;
-        if (i % 2)
-            good = coll_dcp_wait(&requests[i]) == MPI_SUCCESS && good;
+        while (i % 2 == 0 && !coll_dcp_ready(requests[i]))
+            continue;
+        good = coll_dcp_wait(&requests[i]) == MPI_SUCCESS && good;
         good = !requests[i] && to[i] == (int64_t)ranks * (ranks + 1) / 2 * i && good;
     }
     return good;
@@ -286,7 +284,8 @@ static bool persistent_requests(MPI_Comm app, void *context) {
                coll_dcp_wait(&request) == MPI_SUCCESS && request && !coll_dcp_active(request) &&
                sum == i * ranks;
     }
-    return good && coll_dcp_release(&request) == MPI_SUCCESS && !request;
+    coll_dcp_release(&request);
+    return good && !request;
 }
 
 START_TEST(persistent) {

@@ -10,6 +10,7 @@
 #include "lib/gather/gather.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
+#include "tests/ran.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -158,7 +159,12 @@ static bool check_one(MPI_Comm comm, int root, bool even, bool in_place, int kin
     return good;
 }
 
-/* All roots and mixtures of layouts for one size. */
+/* What all ranks know of the bytes of such a gather. */
+static size_t call_bytes(bool even, int units) {
+    return even ? (size_t)units * UNIT : COLL_BYTES_UNKNOWN;
+}
+
+/* All roots and mixtures of layouts for one size, by SPEC. */
 static void check_all(MPI_Comm comm, const char *spec, bool even, int units) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
@@ -175,8 +181,14 @@ static void check_all(MPI_Comm comm, const char *spec, bool even, int units) {
                     check_one(comm, root, even, (root + kind + mixture) % 2, kind, other, units);
                 harness_assert(good, "%s: root %d of %d, %s, %d bytes, layout %d, mixture %d", spec,
                                root, ranks, even ? "even" : "uneven", units * UNIT, kind, mixture);
+                assert_ran(comm, "gather", call_bytes(even, units), spec);
             }
         }
+}
+
+/* Whether ALGORITHM gathers uneven amounts too. */
+static bool takes_uneven(const coll_algorithm *algorithm) {
+    return can_run(MPI_COMM_WORLD, algorithm, COLL_BYTES_UNKNOWN, 0);
 }
 
 /* Small segments, so that every edge of the windows is met with few bytes. */
@@ -201,8 +213,21 @@ END_TEST
 START_TEST(uneven_amounts) {
     static const int units[] = {0, 1, 9};
     for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
-        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        for (size_t i = 0; i < sizeof units / sizeof *units && takes_uneven(*a); i++)
             check_all(MPI_COMM_WORLD, small_spec(*a), false, units[i]);
+}
+END_TEST
+
+START_TEST(uneven_amounts_go_to_mpi_where_an_algorithm_takes_none) {
+    for (const coll_algorithm *const *a = coll_gather_table; *a; a++) {
+        if (takes_uneven(*a) || world_ranks == 1)
+            continue;
+        ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "gather", (*a)->name), MPI_SUCCESS);
+        for (int root = 0; root < world_ranks; root++)
+            harness_assert(check_one(MPI_COMM_WORLD, root, false, root % 2, 0, 2, 9), "%s to %d",
+                           (*a)->name, root);
+        assert_ran(MPI_COMM_WORLD, "gather", COLL_BYTES_UNKNOWN, "native");
+    }
 }
 END_TEST
 
@@ -211,7 +236,7 @@ START_TEST(scattered_over_nodes_and_racks) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     pretend_layout(comm, 5, 2);
     for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
-        for (int even = 0; even < 2; even++)
+        for (int even = !takes_uneven(*a); even < 2; even++)
             check_all(comm, small_spec(*a), even, 8);
     check_all(comm, "auto", true, 21);
     check_all(comm, "auto", false, 21);
@@ -237,11 +262,14 @@ START_TEST(every_window) {
                                         "window:senders=100"};
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
         ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "gather", specs[s]), MPI_SUCCESS);
+        bool uneven = strncmp(specs[s], "credit", 6) == 0; /* the others take even amounts alone */
         for (int units = 1; units < 6; units += 2)
-            for (int even = 0; even < 2; even++)
-                for (int root = 0; root<world_ranks; root += world_ranks> 5 ? 5 : 1)
+            for (int even = !uneven; even < 2; even++)
+                for (int root = 0; root<world_ranks; root += world_ranks> 5 ? 5 : 1) {
                     harness_assert(check_one(MPI_COMM_WORLD, root, even, root % 2, 0, 2, units),
                                    "%s, %d bytes to %d", specs[s], units * UNIT, root);
+                    assert_ran(MPI_COMM_WORLD, "gather", call_bytes(even, units), specs[s]);
+                }
     }
 }
 END_TEST
@@ -255,6 +283,8 @@ START_TEST(requests_complete_together) {
         ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "gather", specs[s]), MPI_SUCCESS);
         for (int even = 0; even < 2; even++)
             harness_assert(check_one(MPI_COMM_WORLD, 0, even, false, 0, 0, 57), "%s", specs[s]);
+        assert_ran(MPI_COMM_WORLD, "gather", call_bytes(true, 57), specs[s]);
+        assert_ran(MPI_COMM_WORLD, "gather", call_bytes(false, 57), specs[s]);
     }
     found_together = false;
 }
@@ -265,11 +295,12 @@ START_TEST(megabytes) {
     int units = (1 << 20) / UNIT + 5;
     for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
         for (int kind = 0; kind < 4; kind += 3)
-            for (int even = 0; even < 2; even++) {
+            for (int even = !takes_uneven(*a); even < 2; even++) {
+                int some = even ? units : units / 4;
                 ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "gather", (*a)->name), MPI_SUCCESS);
-                bool good = check_one(MPI_COMM_WORLD, world_ranks / 2, even, even, kind, 0,
-                                      even ? units : units / 4);
+                bool good = check_one(MPI_COMM_WORLD, world_ranks / 2, even, even, kind, 0, some);
                 harness_assert(good, "%s: layout %d", (*a)->name, kind);
+                assert_ran(MPI_COMM_WORLD, "gather", call_bytes(even, some), (*a)->name);
             }
 }
 END_TEST
@@ -291,6 +322,7 @@ START_TEST(gathers_follow_each_other_closely) {
         }
         free(all);
         harness_assert(bad == 0, "%s: %d wrong", (*a)->name, bad);
+        assert_ran(MPI_COMM_WORLD, "gather", INTS * sizeof(int), small_spec(*a));
     }
 }
 END_TEST
@@ -314,6 +346,7 @@ START_TEST(sub_communicators) {
                 good = good && all[i] == world_rank + 2 * (rank - i);
         }
         harness_assert(good, "%s over halves", (*a)->name);
+        assert_ran(half, "gather", sizeof(int), (*a)->name);
     }
     MPI_Comm_free(&half);
 }
@@ -453,6 +486,7 @@ static Suite *gathers(void) {
     TCase *tests = tcase_create("all algorithms");
     tcase_add_test(tests, all_roots_layouts_and_sizes);
     tcase_add_test(tests, uneven_amounts);
+    tcase_add_test(tests, uneven_amounts_go_to_mpi_where_an_algorithm_takes_none);
     tcase_add_test(tests, scattered_over_nodes_and_racks);
     tcase_add_test(tests, every_window);
     tcase_add_test(tests, requests_complete_together);

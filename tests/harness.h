@@ -25,10 +25,24 @@ int harness_main_threads(int argc, char **argv, const char *ranks, Suite *(*suit
 bool harness_agree(bool good);
 
 /*
- * Asserts, on all ranks alike, that CONDITION holds on all of them: a rank that fails alone would
- * leave the others waiting. Collective. The message arguments are printf's.
+ * In an MPI test whatever Check finds wrong on one rank is told, with the rank, and ends all of
+ * them at once: the others may be waiting for this one.
  */
-#define harness_assert(condition, ...) ck_assert_msg(harness_agree(condition), __VA_ARGS__)
+#define _ck_assert_failed harness_failed
+_Noreturn void harness_failed(const char *file, int line, const char *expression,
+                              const char *message, ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * Asserts that CONDITION holds on all ranks, and has no rank go on before; collective. Those where
+ * it doesn't hold tell so. The message arguments are printf's.
+ */
+#define harness_assert(condition, ...) ck_assert_msg(harness_holds(condition), __VA_ARGS__)
+
+/* GOOD; but where it is true here and not everywhere, waits for the end that the others bring. */
+bool harness_holds(bool good);
+
+/* Says that PART of a test was left out, as scripts/check counts it. */
+void harness_skip(const char *part);
 
 /*
  * Has the program read and write numbers with a decimal comma, as after setlocale(LC_ALL, "") in

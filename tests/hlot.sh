@@ -97,6 +97,8 @@ if command -v dot >/dev/null; then
     hlot draw "$tests/hlot/figure1.txt" --output picture.svg || fail 'draw'
     grep -q '60 ms' picture.svg || fail 'draw: the title'
     rm picture.svg
+else
+    echo 'skipped: pictures, for want of graphviz'
 fi
 mkdir bin
 ln -s /bin/true bin/ssh # Open MPI wants one

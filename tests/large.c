@@ -7,6 +7,7 @@
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
 #include "tests/harness.h"
+#include "tests/ran.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -38,62 +39,66 @@ static bool is_whole(const uint64_t *data) {
     return true;
 }
 
-static bool broadcast(uint64_t *data) {
+static bool broadcast(uint64_t *data, MPI_Comm comm) {
     if (world_rank() == ROOT)
         fill(data, 0, words);
-    return COLL_Bcast(data, (MPI_Count)(words * 8), MPI_BYTE, ROOT, MPI_COMM_WORLD) ==
-               MPI_SUCCESS &&
+    return COLL_Bcast(data, (MPI_Count)(words * 8), MPI_BYTE, ROOT, comm) == MPI_SUCCESS &&
            is_whole(data);
 }
 
 /* Half of all from each rank; the root's is in place. */
-static bool gather_halves(uint64_t *data) {
+static bool gather_halves(uint64_t *data, MPI_Comm comm) {
     bool is_root = world_rank() == ROOT;
     size_t half = words / 2, begin = is_root ? half : 0;
     fill(is_root ? data + begin : data, begin, begin + half);
     if (is_root)
         data[words - 1] = (words - 1) * factor; /* a word that no block has */
     return COLL_Gather(is_root ? MPI_IN_PLACE : data, (MPI_Count)half, MPI_UINT64_T, data,
-                       (MPI_Count)half, MPI_UINT64_T, ROOT, MPI_COMM_WORLD) == MPI_SUCCESS &&
+                       (MPI_Count)half, MPI_UINT64_T, ROOT, comm) == MPI_SUCCESS &&
            (!is_root || is_whole(data));
 }
 
 /* All from the rank that isn't the root. */
-static bool gather_from_one(uint64_t *data) {
+static bool gather_from_one(uint64_t *data, MPI_Comm comm) {
     bool is_root = world_rank() == ROOT;
     const MPI_Count counts[] = {(MPI_Count)words, 0};
     const MPI_Aint displacements[] = {0, 0};
     if (!is_root)
         fill(data, 0, words);
     return COLL_Gatherv(data, is_root ? 0 : (MPI_Count)words, MPI_UINT64_T, is_root ? data : NULL,
-                        counts, displacements, MPI_UINT64_T, ROOT, MPI_COMM_WORLD) == MPI_SUCCESS &&
+                        counts, displacements, MPI_UINT64_T, ROOT, comm) == MPI_SUCCESS &&
            (!is_root || is_whole(data));
 }
 
-/* Whether TRANSFER works with memory for all the words. */
-static bool works(const char *operation, const char *spec, bool (*transfer)(uint64_t *data)) {
+/* Has ALGORITHM carry all the words by TRANSFER, a call of BYTES. */
+static void check(const char *operation, const coll_algorithm *algorithm, size_t bytes,
+                  bool (*transfer)(uint64_t *data, MPI_Comm comm)) {
+    MPI_Comm comm = dup_for(MPI_COMM_WORLD, algorithm);
     uint64_t *data = calloc(words, sizeof *data);
-    bool good = data && COLL_Set(MPI_COMM_WORLD, operation, spec) == MPI_SUCCESS;
-    good = harness_agree(good) && transfer(data);
+    bool good = data && COLL_Set(comm, operation, algorithm->name) == MPI_SUCCESS;
+    good = harness_agree(good) && transfer(data, comm);
+    harness_assert(good, "%s", algorithm->name);
+    assert_ran(comm, operation, bytes, algorithm->name);
     free(data);
-    return good;
+    MPI_Comm_free(&comm);
 }
 
 START_TEST(broadcasts) {
     for (const coll_algorithm *const *a = coll_bcast_table; *a; a++)
-        harness_assert(works("bcast", (*a)->name, broadcast), "%s", (*a)->name);
+        check("bcast", *a, words * 8, broadcast);
 }
 END_TEST
 
 START_TEST(gathers) {
     for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
-        harness_assert(works("gather", (*a)->name, gather_halves), "%s", (*a)->name);
+        check("gather", *a, words / 2 * 8, gather_halves);
 }
 END_TEST
 
 START_TEST(gathers_from_one) {
     for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
-        harness_assert(works("gather", (*a)->name, gather_from_one), "%s", (*a)->name);
+        if (can_run(MPI_COMM_WORLD, *a, COLL_BYTES_UNKNOWN, ROOT))
+            check("gather", *a, COLL_BYTES_UNKNOWN, gather_from_one);
 }
 END_TEST
 

@@ -1,8 +1,10 @@
 #include "tests/layouts.h"
 
 #include "lib/base/comm.h"
+#include "tests/harness.h"
 
-#include <check.h>
+#include <stdlib.h>
+#include <string.h>
 
 layout describe(int kind, int units) {
     layout l = {.count = units};
@@ -66,5 +68,25 @@ void pretend_layout(MPI_Comm comm, int nodes, int racks) {
     }
     state->topo.nodes = nodes;
     state->topo.racks = racks;
+    state->order_root = -1;
+}
+
+void pretend_sites(MPI_Comm comm, int sites) {
+    coll_comm *state;
+    ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
+    coll_topo *topo = &state->topo;
+    size_t length = strlen(topo->hosts[0]) + 1, list = 2 * (size_t)sites * sizeof *topo->hosts;
+    char **hosts = malloc(list + length);
+    memcpy((char *)hosts + list, topo->hosts[0], length);
+    for (int node = 0; node < 2 * sites; node++)
+        hosts[node] = (char *)hosts + list;
+    free(topo->hosts);
+    topo->hosts = hosts;
+    for (int i = 0; i < state->ranks; i++) {
+        int site = i < sites ? i : (i * 7 + 3) % sites;
+        topo->places[i] = (coll_place){.site = site, .rack = site, .node = 2 * site + i % 2};
+    }
+    topo->nodes = 2 * sites;
+    topo->racks = topo->sites = sites;
     state->order_root = -1;
 }

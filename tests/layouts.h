@@ -25,4 +25,7 @@ void fill(unsigned char *bytes, size_t count, unsigned seed);
 /* Pretends that the ranks of COMM are scattered over nodes and racks. */
 void pretend_layout(MPI_Comm comm, int nodes, int racks);
 
+/* The same over SITES sites of two nodes each, all of which this host answers for. */
+void pretend_sites(MPI_Comm comm, int sites);
+
 #endif

@@ -9,7 +9,7 @@ EXTRA_DIST += tests/launch tests/leaks.supp tests/expect.sh tests/lab.sh tests/p
 check_LTLIBRARIES = libharness.la
 libharness_la_SOURCES = tests/datatypes.c tests/datatypes.h tests/described.c tests/described.h \
 	tests/generator.h tests/harness.c tests/harness.h tests/layouts.c tests/layouts.h tests/mutate.c \
-	tests/mutate.h
+	tests/mutate.h tests/ran.c tests/ran.h
 
 AM_CFLAGS += $(CHECK_CFLAGS)
 LDADD = libharness.la libpopcg.la libsurvey.la libkmeans.la libwords.la libapp.la libcoll_core.la \

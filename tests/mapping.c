@@ -1,6 +1,6 @@
 /* Which ranks become dedicated processors, and whom they serve. */
 #include "cdcp/mapping.h"
-#include "cdcp/model.h"
+#include "cdcp/dcp_model.h"
 #include "tests/harness.h"
 
 #include <check.h>

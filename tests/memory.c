@@ -11,6 +11,7 @@
 #include "lib/gather/gather.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
+#include "tests/ran.h"
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -137,78 +138,96 @@ static int aggregate(MPI_Comm comm, bool *right) {
 
 /* --- All of them --- */
 
-typedef int operation(MPI_Comm comm, bool *right);
+typedef struct operation {
+    const char *name;
+    size_t bytes; /* that all ranks know of; 0: of an aggregation */
+    int (*run)(MPI_Comm comm, bool *right);
+} operation;
 
-/* A communicator that has been used before, by SPEC on pretended racks; or a new one. */
-static MPI_Comm open_comm(const char *name, const char *spec) {
+static const operation bcasts = {"bcast", sizeof payload, broadcast};
+static const operation even_gathers = {"gather", sizeof payload, gather};
+static const operation uneven_gathers = {"gather", COLL_BYTES_UNKNOWN, gatherv};
+static const operation aggregates = {"aggregate", 0, aggregate};
+
+/* A communicator that has been used before, on pretended racks or, for ALGORITHM, sites; or a new
+ * one. */
+static MPI_Comm open_comm(const char *name, const coll_algorithm *algorithm, const char *spec) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (spec) {
-        pretend_layout(comm, world_ranks < 3 ? world_ranks : 3, 2);
-        int code = COLL_Set(comm, name, spec);
-        harness_assert(code == MPI_SUCCESS, "%s", spec);
-    }
+    if (!spec)
+        return comm;
+    pretend_layout(comm, world_ranks < 3 ? world_ranks : 3, 2);
+    if (!can_run(comm, algorithm, 1, 0))
+        pretend_sites(comm, world_ranks);
+    int code = COLL_Set(comm, name, spec);
+    harness_assert(code == MPI_SUCCESS, "%s", spec);
     return comm;
 }
 
 /* Lets allocation NTH fail on VICTIM; false where it hasn't as many. */
-static bool check_one(const char *name, const char *spec, operation *run, int victim, int nth) {
-    MPI_Comm comm = open_comm(name, spec);
+static bool check_one(const operation *o, const coll_algorithm *algorithm, const char *spec,
+                      int victim, int nth) {
+    MPI_Comm comm = open_comm(o->name, algorithm, spec);
+    const char *by = spec ? spec : "";
     bool right = false;
     countdown = world_rank == victim ? nth : 0;
-    int code = run(comm, &right);
+    int code = o->run(comm, &right);
     int reached = world_rank == victim && countdown == 0, reached_it;
     countdown = 0;
     int mine[2] = {harness_class(code), -harness_class(code)}, highest[2];
     PMPI_Allreduce(mine, highest, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     PMPI_Allreduce(&reached, &reached_it, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     harness_assert(highest[0] == -highest[1], "%s %s: errors %d and %d (allocation %d of rank %d)",
-                   name, spec ? spec : "", highest[0], -highest[1], nth, victim);
+                   o->name, by, highest[0], -highest[1], nth, victim);
     harness_assert(code == MPI_SUCCESS ? right : harness_class(code) == MPI_ERR_NO_MEM,
-                   "%s %s: %s (allocation %d of rank %d)", name, spec ? spec : "",
+                   "%s %s: %s (allocation %d of rank %d)", o->name, by,
                    code == MPI_SUCCESS ? "wrong data" : harness_text(code), nth, victim);
+    if (spec && code == MPI_SUCCESS)
+        assert_ran(comm, o->name, o->bytes, spec);
     MPI_Comm_free(&comm);
     return reached_it;
 }
 
-static void check(const char *name, const char *spec, operation *run) {
+static void check(const operation *o, const coll_algorithm *algorithm, const char *spec) {
     for (int victim = 0; victim < world_ranks; victim++) {
         int nth = 1;
-        while (check_one(name, spec, run, victim, nth))
+        while (check_one(o, algorithm, spec, victim, nth))
             nth++;
-        harness_assert(nth > 1, "%s %s: no allocation was counted", name, spec ? spec : "");
+        harness_assert(nth > 1, "%s %s: no allocation was counted", o->name, spec ? spec : "");
     }
 }
 
-static void check_table(const char *name, const coll_algorithm *const table[], operation *run) {
+/* By every algorithm that takes amounts as this operation has them. */
+static void check_table(const operation *o, const coll_algorithm *const table[]) {
     for (const coll_algorithm *const *a = table; *a; a++)
-        check(name, (*a)->name, run);
+        if (o->bytes != COLL_BYTES_UNKNOWN || can_run(MPI_COMM_WORLD, *a, o->bytes, 0))
+            check(o, *a, (*a)->name);
 }
 
 START_TEST(broadcasts) {
-    check_table("bcast", coll_bcast_table, broadcast);
-    check("bcast", "chain:confirm=1", broadcast);
+    check_table(&bcasts, coll_bcast_table);
+    check(&bcasts, &coll_bcast_chain.base, "chain:confirm=1");
 }
 END_TEST
 
 START_TEST(gathers) {
-    check_table("gather", coll_gather_table, gather);
-    check_table("gather", coll_gather_table, gatherv);
+    check_table(&even_gathers, coll_gather_table);
+    check_table(&uneven_gathers, coll_gather_table);
 }
 END_TEST
 
 START_TEST(aggregations) {
-    check_table("aggregate", coll_aggregate_table, aggregate);
+    check_table(&aggregates, coll_aggregate_table);
 }
 END_TEST
 
 /* A communicator's first use, and what it does on one node. */
 START_TEST(first_uses) {
-    check("bcast", NULL, broadcast);
-    check("gather", NULL, gather);
-    check("gatherv", NULL, gatherv);
-    check("aggregate", NULL, aggregate);
+    check(&bcasts, NULL, NULL);
+    check(&even_gathers, NULL, NULL);
+    check(&uneven_gathers, NULL, NULL);
+    check(&aggregates, NULL, NULL);
 }
 END_TEST
 

@@ -40,7 +40,11 @@ mv a.npy a.expected
 checkpoints=$disk/checkpoints
 mkdir "$disk"
 full=
-mount -t tmpfs -o size=260k tmpfs "$disk" 2>/dev/null && full=$disk/full
+if mount -t tmpfs -o size=260k tmpfs "$disk" 2>/dev/null; then
+    full=$disk/full
+else
+    echo "skipped: a full disk, which we may not make"
+fi
 mkdir "$checkpoints"
 
 # resume RANKS: in the background, once a run before has let the directory go.

@@ -74,6 +74,8 @@ if command -v gnuplot >/dev/null; then
         >out 2>err </dev/null || fail "a plot beside a link"
     test -e victim && fail "a link is written through"
     rm -f r.png.*.part
+else
+    echo "skipped: plots, for want of gnuplot"
 fi
 ls ./*part .*.coll-* 2>/dev/null && fail "temporary files are left"
 COLL_PROFILE=p run 2 coll-info || fail "coll-info with a profile"

@@ -521,6 +521,8 @@ static Suite *typemap_suite(void) {
     tcase_add_test(by_hand, huge_elements);
 #ifdef HAVE_MALLINFO2
     tcase_add_test(by_hand, nothing_is_held);
+#else
+    harness_skip("what is held, which this C library doesn't tell");
 #endif
     suite_add_tcase(suite, by_hand);
     return suite;

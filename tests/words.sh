@@ -324,7 +324,7 @@ done
 
 # Classification, where liblinear is there.
 if "$words" train --input nowhere --model x 2>&1 | grep -q 'no liblinear'; then
-    echo "without liblinear"
+    echo "skipped: classification, for want of liblinear"
 else
     works "$words" train --input h.svm --model h.model --cost 10
     works "$words" test --input h.svm --model h.model --json h.json --words 5 --seed 1
@@ -378,6 +378,8 @@ grep -q 'within noise: no' stdout || fail "a curve that falls: $(cat stdout)"
 if command -v gnuplot >/dev/null; then
     works "$words" curve --results 64.json 32.json --output "it's.png" --title "it's one"
     head -c 8 "it's.png" | od -An -tx1 | grep -q '89 50 4e 47' || fail "the curve is no PNG"
+else
+    echo "skipped: the curve's plot, for want of gnuplot"
 fi
 refused "--json 64.json: is also read, as --results 64.json" \
     "$words" curve --results 64.json --json 64.json

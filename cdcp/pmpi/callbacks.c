@@ -66,9 +66,9 @@ coll_callbacks_attribute *coll_callbacks_keep_attribute(coll_callbacks_attribute
     return record;
 }
 
-const coll_callbacks_attribute *coll_callbacks_attribute_at(MPI_Fint number) {
+coll_callbacks_attribute *coll_callbacks_attribute_at(MPI_Fint number) {
     pthread_mutex_lock(&lock);
-    const coll_callbacks_attribute *record = attributes;
+    coll_callbacks_attribute *record = attributes;
     while (record->number != number)
         record = record->next;
     pthread_mutex_unlock(&lock);

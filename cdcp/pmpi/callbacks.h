@@ -16,12 +16,18 @@ int coll_callbacks_keep_handler(MPI_Errhandler handler, coll_function *function)
 /* The program's function behind the error handler of COMM, or NULL. */
 coll_function *coll_callbacks_handler(MPI_Comm comm);
 
+/* Fortran's integers for addresses; those of MPI-1 are default ones. */
+typedef union coll_callbacks_integer {
+    MPI_Aint wide;
+    MPI_Fint narrow;
+} coll_callbacks_integer;
+
 /* The program's callbacks of an attribute and what they are given. */
 typedef struct coll_callbacks_attribute {
     coll_function *copy, *delete;
-    void *c_extra;          /* C's, or */
-    MPI_Aint fortran_extra; /* Fortran's */
-    MPI_Fint number;        /* of this record; set by coll_callbacks_keep_attribute */
+    void *c_extra;                        /* C's, or */
+    coll_callbacks_integer fortran_extra; /* Fortran's */
+    MPI_Fint number;                      /* of this record; set by coll_callbacks_keep_attribute */
     struct coll_callbacks_attribute *next;
 } coll_callbacks_attribute;
 
@@ -29,6 +35,6 @@ typedef struct coll_callbacks_attribute {
 coll_callbacks_attribute *coll_callbacks_keep_attribute(coll_callbacks_attribute attribute);
 
 /* The record that has NUMBER, which must be one that was given. */
-const coll_callbacks_attribute *coll_callbacks_attribute_at(MPI_Fint number);
+coll_callbacks_attribute *coll_callbacks_attribute_at(MPI_Fint number);
 
 #endif

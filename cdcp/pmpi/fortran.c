@@ -15,7 +15,13 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <string.h>
+
+/* The MPI library's own function NAME. */
+#define FIND_BELOW(below, name) (*(void **)&(below) = dlsym(RTLD_NEXT, name))
+
+/* Another name of a function here. */
+#define ALSO_CALLED(function) __attribute__((alias(#function)))
 
 /* While it is set, Fortran's MPI_COMM_WORLD is MPI_COMM_WORLD. */
 static _Thread_local bool literally;
@@ -23,19 +29,20 @@ static _Thread_local bool literally;
 MPI_Comm PMPI_Comm_f2c(MPI_Fint comm) {
     static MPI_Comm (*below)(MPI_Fint);
     if (!below)
-        *(void **)&below = dlsym(RTLD_NEXT, "PMPI_Comm_f2c");
+        FIND_BELOW(below, "PMPI_Comm_f2c");
     return literally ? below(comm) : coll_dcp_comm(below(comm));
 }
 
 typedef void get_attribute(MPI_Fint *comm, MPI_Fint *keyval, void *value, MPI_Fint *flag,
                            MPI_Fint *code);
-get_attribute mpi_comm_get_attr_, pmpi_comm_get_attr_, mpi_attr_get_;
+get_attribute mpi_comm_get_attr_, mpi_attr_get_;
+get_attribute pmpi_comm_get_attr_ ALSO_CALLED(mpi_comm_get_attr_);
 
 /* The library's own call NAME, on the communicator that has the attribute. */
 static void get_from_holder(const char *name, MPI_Fint *comm, MPI_Fint *keyval, void *value,
                             MPI_Fint *flag, MPI_Fint *code) {
     get_attribute *below;
-    *(void **)&below = dlsym(RTLD_NEXT, name);
+    FIND_BELOW(below, name);
     MPI_Comm holder = coll_world_holder(PMPI_Comm_f2c(*comm), *keyval);
     MPI_Fint world = PMPI_Comm_c2f(MPI_COMM_WORLD);
     literally = holder == MPI_COMM_WORLD;
@@ -45,11 +52,6 @@ static void get_from_holder(const char *name, MPI_Fint *comm, MPI_Fint *keyval, 
 
 void mpi_comm_get_attr_(MPI_Fint *comm, MPI_Fint *keyval, void *value, MPI_Fint *flag,
                         MPI_Fint *code) {
-    get_from_holder("mpi_comm_get_attr_", comm, keyval, value, flag, code);
-}
-
-void pmpi_comm_get_attr_(MPI_Fint *comm, MPI_Fint *keyval, void *value, MPI_Fint *flag,
-                         MPI_Fint *code) {
     get_from_holder("mpi_comm_get_attr_", comm, keyval, value, flag, code);
 }
 
@@ -65,7 +67,8 @@ static MPI_Fint shown(MPI_Fint comm) {
 
 typedef void error_function(MPI_Fint *comm, MPI_Fint *code, ...);
 typedef void create_handler(error_function *function, MPI_Fint *handler, MPI_Fint *code);
-create_handler mpi_comm_create_errhandler_, ompi_comm_create_errhandler_f;
+create_handler ompi_comm_create_errhandler_f;
+create_handler mpi_comm_create_errhandler_ ALSO_CALLED(ompi_comm_create_errhandler_f);
 
 static void on_error(MPI_Fint *comm, MPI_Fint *code, ...) {
     MPI_Fint seen = shown(*comm);
@@ -76,7 +79,7 @@ static void on_error(MPI_Fint *comm, MPI_Fint *code, ...) {
 
 void ompi_comm_create_errhandler_f(error_function *function, MPI_Fint *handler, MPI_Fint *code) {
     create_handler *below;
-    *(void **)&below = dlsym(RTLD_NEXT, "ompi_comm_create_errhandler_f");
+    FIND_BELOW(below, "ompi_comm_create_errhandler_f");
     bool substituted = coll_dcp_substituted.app != MPI_COMM_NULL;
     MPI_Fint failed;
     code = code ? code : &failed;
@@ -86,90 +89,61 @@ void ompi_comm_create_errhandler_f(error_function *function, MPI_Fint *handler, 
             coll_callbacks_keep_handler(PMPI_Errhandler_f2c(*handler), (coll_function *)function);
 }
 
-void mpi_comm_create_errhandler_(error_function *function, MPI_Fint *handler, MPI_Fint *code) {
-    ompi_comm_create_errhandler_f(function, handler, code);
-}
-
-typedef void copy_function(MPI_Fint *comm, MPI_Fint *keyval, MPI_Aint *extra, MPI_Aint *from,
-                           MPI_Aint *to, MPI_Fint *flag, MPI_Fint *code);
-typedef void delete_function(MPI_Fint *comm, MPI_Fint *keyval, MPI_Aint *value, MPI_Aint *extra,
+/*
+ * Attributes' values and extra states are MPI_Aints, those of MPI-1's calls MPI_Fints: pointers to
+ * either go through here as they are. The library is given the number of a record as extra state.
+ */
+typedef void copy_function(MPI_Fint *comm, MPI_Fint *keyval, void *extra, void *from, void *to,
+                           MPI_Fint *flag, MPI_Fint *code);
+typedef void delete_function(MPI_Fint *comm, MPI_Fint *keyval, void *value, void *extra,
                              MPI_Fint *code);
 typedef void create_keyval(copy_function *copy, delete_function *delete, MPI_Fint *keyval,
-                           MPI_Aint *extra, MPI_Fint *code);
-create_keyval mpi_comm_create_keyval_, ompi_comm_create_keyval_f;
+                           void *extra, MPI_Fint *code);
+create_keyval ompi_comm_create_keyval_f, mpi_keyval_create_;
+create_keyval mpi_comm_create_keyval_ ALSO_CALLED(ompi_comm_create_keyval_f);
 
-static void on_copy(MPI_Fint *comm, MPI_Fint *keyval, MPI_Aint *extra, MPI_Aint *from, MPI_Aint *to,
+static void on_copy(MPI_Fint *comm, MPI_Fint *keyval, void *extra, void *from, void *to,
                     MPI_Fint *flag, MPI_Fint *code) {
-    coll_callbacks_attribute *attribute = (coll_callbacks_attribute *)(intptr_t)*extra;
+    coll_callbacks_attribute *attribute = coll_callbacks_attribute_at(*(MPI_Fint *)extra);
     MPI_Fint seen = shown(*comm);
     ((copy_function *)attribute->copy)(&seen, keyval, &attribute->fortran_extra, from, to, flag,
                                        code);
 }
 
-static void on_delete(MPI_Fint *comm, MPI_Fint *keyval, MPI_Aint *value, MPI_Aint *extra,
-                      MPI_Fint *code) {
-    coll_callbacks_attribute *attribute = (coll_callbacks_attribute *)(intptr_t)*extra;
+static void on_delete(MPI_Fint *comm, MPI_Fint *keyval, void *value, void *extra, MPI_Fint *code) {
+    coll_callbacks_attribute *attribute = coll_callbacks_attribute_at(*(MPI_Fint *)extra);
     MPI_Fint seen = shown(*comm);
     ((delete_function *)attribute->delete)(&seen, keyval, value, &attribute->fortran_extra, code);
 }
 
-void ompi_comm_create_keyval_f(copy_function *copy, delete_function *delete, MPI_Fint *keyval,
-                               MPI_Aint *extra, MPI_Fint *code) {
+/* By the library's own call NAME, where integers for addresses have so many BYTES. */
+static void create(const char *name, size_t bytes, copy_function *copy, delete_function *delete,
+                   MPI_Fint *keyval, void *extra, MPI_Fint *code) {
     create_keyval *below;
-    *(void **)&below = dlsym(RTLD_NEXT, "ompi_comm_create_keyval_f");
+    FIND_BELOW(below, name);
     if (coll_dcp_substituted.app == MPI_COMM_NULL) {
         below(copy, delete, keyval, extra, code);
         return;
     }
-    coll_callbacks_attribute *attribute = coll_callbacks_keep_attribute((coll_callbacks_attribute){
-        .copy = (coll_function *)copy, .delete = (coll_function *)delete, .fortran_extra = *extra});
-    MPI_Aint record = (MPI_Aint)(intptr_t)attribute;
+    coll_callbacks_attribute given = {.copy = (coll_function *)copy,
+                                      .delete = (coll_function *)delete};
+    memcpy(&given.fortran_extra, extra, bytes);
+    coll_callbacks_attribute *attribute = coll_callbacks_keep_attribute(given);
+    coll_callbacks_integer number = {0};
     if (attribute)
-        below(on_copy, on_delete, keyval, &record, code);
+        number.narrow = attribute->number;
+    if (attribute)
+        below(on_copy, on_delete, keyval, &number, code);
     else if (code)
         *code = MPI_ERR_NO_MEM;
 }
 
-void mpi_comm_create_keyval_(copy_function *copy, delete_function *delete, MPI_Fint *keyval,
-                             MPI_Aint *extra, MPI_Fint *code) {
-    ompi_comm_create_keyval_f(copy, delete, keyval, extra, code);
+void ompi_comm_create_keyval_f(copy_function *copy, delete_function *delete, MPI_Fint *keyval,
+                               void *extra, MPI_Fint *code) {
+    create("ompi_comm_create_keyval_f", sizeof(MPI_Aint), copy, delete, keyval, extra, code);
 }
 
-/* MPI-1's have INTEGERs for addresses: a record's number takes the place of its address. */
-typedef void copy_function_1(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *extra, MPI_Fint *from,
-                             MPI_Fint *to, MPI_Fint *flag, MPI_Fint *code);
-typedef void delete_function_1(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *extra,
-                               MPI_Fint *code);
-typedef void create_keyval_1(copy_function_1 *copy, delete_function_1 *delete, MPI_Fint *keyval,
-                             MPI_Fint *extra, MPI_Fint *code);
-create_keyval_1 mpi_keyval_create_;
-
-static void on_copy_1(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *number, MPI_Fint *from,
-                      MPI_Fint *to, MPI_Fint *flag, MPI_Fint *code) {
-    const coll_callbacks_attribute *attribute = coll_callbacks_attribute_at(*number);
-    MPI_Fint seen = shown(*comm), extra = (MPI_Fint)attribute->fortran_extra;
-    ((copy_function_1 *)attribute->copy)(&seen, keyval, &extra, from, to, flag, code);
-}
-
-static void on_delete_1(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *number,
+void mpi_keyval_create_(copy_function *copy, delete_function *delete, MPI_Fint *keyval, void *extra,
                         MPI_Fint *code) {
-    const coll_callbacks_attribute *attribute = coll_callbacks_attribute_at(*number);
-    MPI_Fint seen = shown(*comm), extra = (MPI_Fint)attribute->fortran_extra;
-    ((delete_function_1 *)attribute->delete)(&seen, keyval, value, &extra, code);
-}
-
-void mpi_keyval_create_(copy_function_1 *copy, delete_function_1 *delete, MPI_Fint *keyval,
-                        MPI_Fint *extra, MPI_Fint *code) {
-    create_keyval_1 *below;
-    *(void **)&below = dlsym(RTLD_NEXT, "mpi_keyval_create_");
-    if (coll_dcp_substituted.app == MPI_COMM_NULL) {
-        below(copy, delete, keyval, extra, code);
-        return;
-    }
-    coll_callbacks_attribute *attribute = coll_callbacks_keep_attribute((coll_callbacks_attribute){
-        .copy = (coll_function *)copy, .delete = (coll_function *)delete, .fortran_extra = *extra});
-    if (attribute)
-        below(on_copy_1, on_delete_1, keyval, &attribute->number, code);
-    else if (code)
-        *code = MPI_ERR_NO_MEM;
+    create("mpi_keyval_create_", sizeof(MPI_Fint), copy, delete, keyval, extra, code);
 }

@@ -1,0 +1,51 @@
+#include "config.h"
+
+#include "cdcp/request_pool.h"
+
+#include "lib/base/error.h"
+
+#include <sys/mman.h>
+
+/* Addresses are set aside for so many; memory is taken for those that have been in use at once. */
+enum { MOST = 1 << 17 };
+
+coll_dcp_range coll_dcp_arena;
+
+static coll_dcp_request *requests, *unused;
+static int used, allowed; /* at least once in this job; at once */
+
+static int set_aside(void) {
+    size_t bytes = MOST * sizeof *requests;
+    void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED)
+        return coll_error(MPI_ERR_NO_MEM, "no room for the requests of allreduces");
+    requests = range;
+    coll_dcp_arena = (coll_dcp_range){.base = (uintptr_t)range, .size = bytes};
+    return MPI_SUCCESS;
+}
+
+int coll_request_open(int *most) {
+    unused = NULL;
+    used = 0;
+    allowed = *most = *most < MOST ? *most : MOST;
+    return requests ? MPI_SUCCESS : set_aside();
+}
+
+coll_dcp_request *coll_request_take(void) {
+    coll_dcp_request *taken = unused;
+    if (taken)
+        unused = taken->next;
+    else if (used < allowed)
+        taken = &requests[used++];
+    return taken;
+}
+
+void coll_request_give_back(coll_dcp_request *request) {
+    request->next = unused;
+    unused = request;
+}
+
+int coll_request_number(const coll_dcp_request *request) {
+    return (int)(request - requests);
+}

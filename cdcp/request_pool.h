@@ -1,0 +1,43 @@
+/*
+ * Requests of application ranks, all in one range of addresses. Where several threads post, callers
+ * hold the job's lock.
+ */
+#ifndef COLL_CDCP_REQUEST_POOL_H
+#define COLL_CDCP_REQUEST_POOL_H
+
+#include "cdcp/dcp.h"
+#include "cdcp/mailbox.h"
+#include "cdcp/membership.h"
+
+/* A contribution and its result as messages. */
+typedef struct coll_envelope coll_envelope;
+
+struct coll_dcp_request {
+    int room[COLL_DCP_ROOM]; /* its holder's */
+    /* Where the result comes: a slot, whose state is then DONE or FAILED, or an envelope. */
+    coll_mailbox_slot *slot;
+    uint32_t ticket;
+    coll_envelope *envelope;
+    void *recvbuf;
+    size_t bytes;
+    coll_membership *membership;
+    const void *sendbuf;
+    int count, code;
+    bool persistent, active;
+    struct coll_dcp_request *next; /* of those that nobody uses */
+};
+
+/*
+ * Makes room for the requests of a job; none of an earlier one is in use. *MOST is how many there
+ * may be at once, and becomes how many there can be. MPI_ERR_NO_MEM.
+ */
+int coll_request_open(int *most);
+
+/* An unused request, or NULL where there are none left. */
+coll_dcp_request *coll_request_take(void);
+void coll_request_give_back(coll_dcp_request *request);
+
+/* The number of REQUEST in the range, from 0. */
+int coll_request_number(const coll_dcp_request *request);
+
+#endif
