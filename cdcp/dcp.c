@@ -9,10 +9,10 @@
 #include "cdcp/model.h"
 #include "cdcp/server.h"
 #include "cdcp/wire.h"
-#include "lib/base/comm.h"
+#include "lib/algorithm/spec.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
-#include "lib/base/spec.h"
+#include "lib/operation/state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ static int *list_nodes(const coll_topo *topo) {
     return node_of;
 }
 
-static void plan(const coll_comm *world, uint64_t limit, coll_job *job) {
+static void plan(const coll_state *world, uint64_t limit, coll_job *job) {
     const coll_cost *outer = coll_profile_outermost(world->profile, &world->topo);
     const coll_cost *inner = &world->profile->level[COLL_LEVEL_NODE];
     const coll_model_job model = {
@@ -101,13 +101,13 @@ static int agree(bool *good) {
     return code;
 }
 
-static int map(const coll_comm *world, const settings *agreed, int *node_of) {
+static int map(const coll_state *world, const settings *agreed, int *node_of) {
     coll_job *job = &coll_the_job;
     char problem[COLL_WIRE_TEXT];
-    bool good = node_of && coll_mapping_make(&agreed->wish, world->ranks, node_of, &job->mapping,
+    bool good = node_of && coll_mapping_make(&agreed->wish, world->topo.ranks, node_of, &job->mapping,
                                              problem, sizeof problem);
     if (!node_of)
-        snprintf(problem, sizeof problem, "no memory to map %d ranks", world->ranks);
+        snprintf(problem, sizeof problem, "no memory to map %d ranks", world->topo.ranks);
     bool mine = good;
     int code = agree(&good);
     if (code == MPI_SUCCESS && !good)
@@ -167,8 +167,8 @@ static int begin_job(const char *spec, const coll_comm *world) {
         code = agree_on_settings(spec, &agreed);
     if (code != MPI_SUCCESS)
         return code;
-    int *node_of = list_nodes(&world->topo);
-    code = map(world, &agreed, node_of);
+    int *node_of = list_nodes(&coll_state_of(world)->topo);
+    code = map(coll_state_of(world), &agreed, node_of);
     if (code == MPI_SUCCESS)
         code = connect_ranks(&agreed, node_of);
     free(node_of);

@@ -1,5 +1,6 @@
 # The latency-tree component: its algorithms and service are part of the library's core.
 libcoll_core_la_SOURCES += \
+	hlot/bcast.h \
 	hlot/bcast_flat.c \
 	hlot/bcast_hlot.c \
 	hlot/byhand.c hlot/byhand.h \

@@ -4,14 +4,14 @@
 #include "coll.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/pool.h"
-#include "lib/base/comm.h"
 #include "lib/base/data.h"
 #include "lib/base/error.h"
-#include "lib/base/trace.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
 #include "lib/operation/select.h"
 #include "lib/operation/shortcut.h"
+#include "lib/operation/state.h"
+#include "lib/operation/trace.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -56,11 +56,11 @@ int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
     if (code == MPI_SUCCESS)
         code = coll_comm_get(comm, &state);
     if (code == MPI_SUCCESS)
-        code = coll_comm_set(state, which, operation, spec);
+        code = coll_state_set(coll_state_of(state), which, operation, spec);
     return coll_raise(comm, code);
 }
 
-static void describe(const coll_profile *profile, const coll_shape *call, const coll_choice *choice,
+static void describe(const coll_shape *call, const coll_choice *choice,
                      const coll_algorithm *algorithm, COLL_Candidate *candidate) {
     bool chosen = choice->algorithm == algorithm;
     coll_values values = chosen ? choice->values : coll_values_default(algorithm);
@@ -73,20 +73,20 @@ static void describe(const coll_profile *profile, const coll_shape *call, const 
         .why = chosen ? choice->why : NULL,
     };
     if (candidate->applicable)
-        candidate->predicted = coll_predicted(algorithm, call, profile, &values, &candidate->model);
+        candidate->predicted = coll_predicted(algorithm, call, &values, &candidate->model);
     coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
 }
 
-static void explain(const coll_comm *comm, coll_operation operation, const coll_shape *call,
+static void explain(const coll_state *state, coll_operation operation, const coll_shape *call,
                     COLL_Candidate candidates[], int capacity, int *count) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     coll_shape known = *call;
     if (operation == COLL_OPERATION_AGGREGATE) /* whose ranks bring different amounts */
         known.bytes = COLL_BYTES_UNKNOWN;
-    coll_choice choice = coll_select(table, &known, comm->profile, &comm->specs[operation]);
+    coll_choice choice = coll_select(table, &known, &state->specs[operation]);
     for (*count = 0; table[*count]; ++*count)
         if (*count < capacity)
-            describe(comm->profile, call, &choice, table[*count], &candidates[*count]);
+            describe(call, &choice, table[*count], &candidates[*count]);
 }
 
 int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
@@ -122,15 +122,14 @@ int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ran
     if (code == MPI_SUCCESS)
         code = check_explain(state, bytes, root, ranks);
     if (code == MPI_SUCCESS && ranks)
-        code = coll_topo_imagine(&state->topo, ranks, &imagined);
+        code = coll_topo_imagine(&coll_state_of(state)->topo, ranks, &imagined);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
 
-    coll_shape call = {.operation = operation,
-                       .bytes = (size_t)bytes,
-                       .root = root,
-                       .topo = ranks ? &imagined : &state->topo};
-    explain(state, which, &call, candidates, capacity, count);
+    coll_shape call = coll_state_shape(coll_state_of(state), which, (size_t)bytes, root);
+    if (ranks)
+        call.topo = &imagined;
+    explain(coll_state_of(state), which, &call, candidates, capacity, count);
     coll_topo_free(&imagined);
     return MPI_SUCCESS;
 }
@@ -160,9 +159,9 @@ static int check_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, i
 }
 
 static int run_bcast(coll_comm *comm, int root, const coll_data *data) {
-    coll_shape shape = {
-        .operation = "bcast", .bytes = data->bytes, .root = root, .topo = &comm->topo};
-    coll_choice choice = coll_comm_choose(comm, COLL_OPERATION_BCAST, &shape);
+    coll_state *state = coll_state_of(comm);
+    coll_shape shape = coll_state_shape(state, COLL_OPERATION_BCAST, data->bytes, root);
+    coll_choice choice = coll_state_choose(state, COLL_OPERATION_BCAST, &shape);
     coll_bcast_call call = {.comm = comm, .root = root, .shape = &shape, .data = data};
     double start = PMPI_Wtime();
     int code = coll_bcast_of(choice.algorithm)->run(&call, &choice.values);
@@ -205,9 +204,9 @@ int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
 }
 
 static int run_gather(coll_comm *comm, size_t bytes, const coll_gather_call *given) {
-    coll_shape shape = {
-        .operation = "gather", .bytes = bytes, .root = given->root, .topo = &comm->topo};
-    coll_choice choice = coll_comm_choose(comm, COLL_OPERATION_GATHER, &shape);
+    coll_state *state = coll_state_of(comm);
+    coll_shape shape = coll_state_shape(state, COLL_OPERATION_GATHER, bytes, given->root);
+    coll_choice choice = coll_state_choose(state, COLL_OPERATION_GATHER, &shape);
     coll_gather_call call = *given;
     call.comm = comm;
     call.shape = &shape;
@@ -377,14 +376,14 @@ int COLL_Gatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype sen
 }
 
 static int run_aggregate(COLL_Pool *pool, int root, coll_comm *comm, COLL_Aggregate_stats *stats) {
-    coll_shape shape = {
-        .operation = "aggregate", .bytes = COLL_BYTES_UNKNOWN, .root = root, .topo = &comm->topo};
-    coll_choice choice = coll_select(coll_aggregate_table, &shape, comm->profile,
-                                     &comm->specs[COLL_OPERATION_AGGREGATE]);
+    const coll_state *state = coll_state_of(comm);
+    coll_shape shape = coll_state_shape(state, COLL_OPERATION_AGGREGATE, COLL_BYTES_UNKNOWN, root);
+    coll_choice choice =
+        coll_select(coll_aggregate_table, &shape, &state->specs[COLL_OPERATION_AGGREGATE]);
     size_t bytes = pool ? coll_pool_bytes(pool) : 0;
     double start = PMPI_Wtime();
-    int code = coll_aggregate_run(pool, root, comm, coll_aggregate_of(choice.algorithm),
-                                  &choice.values, stats);
+    int code = coll_aggregate_run(pool, root, &state->topo, comm,
+                                  coll_aggregate_of(choice.algorithm), &choice.values, stats);
     coll_trace(comm, "aggregate", bytes, &choice, PMPI_Wtime() - start);
     return code;
 }

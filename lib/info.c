@@ -2,10 +2,10 @@
 #include "config.h"
 
 #include "coll.h"
-#include "lib/base/comm.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/cost/profilefile.h"
+#include "lib/operation/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,22 +21,25 @@ const char *COLL_Operation_name(int operation) {
 }
 
 /* The state of COMM for the entry NAMED so; errors are raised. */
-static int state_of(MPI_Comm comm, const char *name, coll_comm **state) {
+static int state_of(MPI_Comm comm, const char *name, coll_state **state) {
     if (comm == MPI_COMM_NULL)
         return coll_raise(MPI_COMM_WORLD, coll_error(MPI_ERR_COMM, "%s: null communicator", name));
     int inter = 0;
     int code = PMPI_Comm_test_inter(comm, &inter);
     if (code == MPI_SUCCESS && inter)
         code = coll_error(MPI_ERR_COMM, "%s: an intercommunicator", name);
+    coll_comm *found;
     if (code == MPI_SUCCESS)
-        code = coll_comm_get(comm, state);
+        code = coll_comm_get(comm, &found);
+    if (code == MPI_SUCCESS)
+        *state = coll_state_of(found);
     return coll_raise(comm, code);
 }
 
 int COLL_Places(MPI_Comm comm, COLL_Place places[]) {
-    coll_comm *state;
+    coll_state *state;
     int code = state_of(comm, "COLL_Places", &state);
-    for (int rank = 0; code == MPI_SUCCESS && rank < state->ranks; rank++) {
+    for (int rank = 0; code == MPI_SUCCESS && rank < state->topo.ranks; rank++) {
         const coll_place *place = &state->topo.places[rank];
         places[rank] = (COLL_Place){.site = place->site,
                                     .rack = place->rack,
@@ -48,7 +51,7 @@ int COLL_Places(MPI_Comm comm, COLL_Place places[]) {
 }
 
 int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
-    coll_comm *state;
+    coll_state *state;
     int code = state_of(comm, "COLL_Describe", &state);
     if (code != MPI_SUCCESS)
         return code;
@@ -61,8 +64,8 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
         .most_ranks_per_node = topo->most_ranks_per_node,
         .cores_per_node = topo->cores_per_node,
         .crowded = topo->crowded,
-        .wait = coll_wait_manner_name(state->wait.manner),
-        .timeout = state->wait.timeout,
+        .wait = coll_wait_manner_name(state->comm->wait.manner),
+        .timeout = state->comm->wait.timeout,
         .topology = *state->topology ? state->topology : NULL,
         .profile = state->profile->source,
     };
@@ -177,7 +180,7 @@ static int write_file(const char *path, const coll_profilefile *file, const coll
 }
 
 int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *profile) {
-    coll_comm *state;
+    coll_state *state;
     coll_profilefile file;
     int code = state_of(comm, "COLL_Profile_write", &state);
     if (code != MPI_SUCCESS)

@@ -7,8 +7,10 @@ libcoll_core_la_SOURCES = \
 	lib/aggregate/group_by.c \
 	lib/aggregate/pool.c lib/aggregate/pool.h \
 	lib/aggregate/three_stage.c \
+	lib/algorithm/algorithm.h \
+	lib/algorithm/line.c lib/algorithm/line.h \
+	lib/algorithm/spec.c lib/algorithm/spec.h \
 	lib/base/agree.c lib/base/agree.h \
-	lib/base/algorithm.h \
 	lib/base/cgroup.c lib/base/cgroup.h \
 	lib/base/comm.c lib/base/comm.h \
 	lib/base/cores.c lib/base/cores.h \
@@ -22,13 +24,11 @@ libcoll_core_la_SOURCES = \
 	lib/base/plain.c lib/base/plain.h \
 	lib/base/run.c lib/base/run.h \
 	lib/base/spare.c lib/base/spare.h \
-	lib/base/spec.c lib/base/spec.h \
 	lib/base/substitute.h \
 	lib/base/textfile.c lib/base/textfile.h \
-	lib/base/trace.c lib/base/trace.h \
 	lib/base/typemap.c lib/base/typemap.h \
 	lib/base/wait.c lib/base/wait.h \
-	lib/bcast/bcast.c lib/bcast/bcast.h \
+	lib/bcast/bcast.h \
 	lib/bcast/binomial.c \
 	lib/bcast/chain.c \
 	lib/bcast/chain_confirmed.c lib/bcast/chain_confirmed.h \
@@ -56,11 +56,13 @@ libcoll_core_la_SOURCES = \
 	lib/gather/supply.c \
 	lib/gather/window.c \
 	lib/info.c \
+	lib/operation/operation.h \
 	lib/operation/select.c lib/operation/select.h \
 	lib/operation/shortcut.c lib/operation/shortcut.h \
+	lib/operation/state.c lib/operation/state.h \
+	lib/operation/trace.c lib/operation/trace.h \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
-	lib/pattern/cluster.c lib/pattern/cluster.h \
 	lib/pattern/incast.c lib/pattern/incast.h \
 	lib/pattern/multiply.c lib/pattern/multiply.h \
 	lib/pattern/order.c lib/pattern/order.h \
@@ -68,12 +70,14 @@ libcoll_core_la_SOURCES = \
 	lib/pattern/tree.c lib/pattern/tree.h \
 	lib/pattern/twotree.c lib/pattern/twotree.h \
 	lib/place/autotopo.c lib/place/autotopo.h \
+	lib/place/cluster.c lib/place/cluster.h \
 	lib/place/hostlist.c lib/place/hostlist.h \
 	lib/place/locate.c lib/place/locate.h \
 	lib/place/roundtrip.c lib/place/roundtrip.h \
 	lib/place/topo.c lib/place/topo.h \
 	lib/place/topocache.c lib/place/topocache.h \
-	lib/place/topofile.c lib/place/topofile.h
+	lib/place/topofile.c lib/place/topofile.h \
+	lib/registry.c
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 

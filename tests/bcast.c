@@ -6,7 +6,9 @@
 #include "config.h"
 
 #include "coll.h"
+#include "lib/algorithm/line.h"
 #include "lib/bcast/bcast.h"
+#include "lib/operation/state.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 
@@ -71,7 +73,7 @@ static void check_all(MPI_Comm comm, const char *spec, int units) {
 static void pretend_sites(MPI_Comm comm, int sites) {
     coll_comm *state;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
-    coll_topo *topo = &state->topo;
+    coll_topo *topo = &coll_state_of(state)->topo;
     size_t length = strlen(topo->hosts[0]) + 1, list = 2 * (size_t)sites * sizeof *topo->hosts;
     char **hosts = malloc(list + length);
     memcpy((char *)hosts + list, topo->hosts[0], length);
@@ -85,7 +87,7 @@ static void pretend_sites(MPI_Comm comm, int sites) {
     }
     topo->nodes = 2 * sites;
     topo->racks = topo->sites = sites;
-    state->order_root = -1;
+    ((coll_line *)coll_comm_slot(state, &coll_line_key))->next_root = 0;
 }
 
 /* Small chunks, so that every edge of the pipeline is met with few bytes. */
@@ -263,8 +265,9 @@ START_TEST(rank_0_decides_the_settings) {
     int code = coll_comm_get(comm, &state);
     unsetenv("COLL_BCAST");
     harness_assert(code == MPI_SUCCESS, "state");
-    harness_assert(state->specs[COLL_OPERATION_BCAST].algorithm == &coll_bcast_chain.base &&
-                       state->specs[COLL_OPERATION_BCAST].values.at[0] == 2048,
+    harness_assert(coll_state_of(state)->specs[COLL_OPERATION_BCAST].algorithm ==
+                           &coll_bcast_chain.base &&
+                       coll_state_of(state)->specs[COLL_OPERATION_BCAST].values.at[0] == 2048,
                    "rank 0's word on every rank");
     MPI_Comm_free(&comm);
 }
@@ -293,7 +296,7 @@ START_TEST(the_info_key_is_obeyed) {
     int code = coll_comm_get(comm, &state);
     unsetenv("COLL_BCAST");
     harness_assert(code == MPI_SUCCESS, "state");
-    const coll_spec *spec = &state->specs[COLL_OPERATION_BCAST];
+    const coll_spec *spec = &coll_state_of(state)->specs[COLL_OPERATION_BCAST];
     harness_assert(!has_info_key(comm, "coll_bcast") ||
                        (spec->algorithm == &coll_bcast_two_tree.base && spec->values.at[0] == 3072),
                    "the communicator's word on every rank");

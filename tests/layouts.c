@@ -1,6 +1,7 @@
 #include "tests/layouts.h"
 
-#include "lib/base/comm.h"
+#include "lib/algorithm/line.h"
+#include "lib/operation/state.h"
 
 #include <check.h>
 
@@ -62,9 +63,10 @@ void pretend_layout(MPI_Comm comm, int nodes, int racks) {
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     for (int i = 0; i < state->ranks; i++) {
         int node = (i * 7 + 3) % nodes;
-        state->topo.places[i] = (coll_place){.site = 0, .rack = node % racks, .node = node};
+        coll_state_of(state)->topo.places[i] =
+            (coll_place){.site = 0, .rack = node % racks, .node = node};
     }
-    state->topo.nodes = nodes;
-    state->topo.racks = racks;
-    state->order_root = -1;
+    coll_state_of(state)->topo.nodes = nodes;
+    coll_state_of(state)->topo.racks = racks;
+    ((coll_line *)coll_comm_slot(state, &coll_line_key))->next_root = 0;
 }

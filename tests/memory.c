@@ -9,6 +9,7 @@
 #include "lib/aggregate/aggregate.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
+#include "lib/operation/operation.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 

@@ -3,18 +3,11 @@
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/exchange.h"
 #include "lib/aggregate/pool.h"
+#include "lib/algorithm/spec.h"
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
-#include "lib/base/spec.h"
 
 #include <limits.h>
-
-const coll_algorithm *const coll_aggregate_table[] = {
-    &coll_aggregate_three_stage.base,
-    &coll_aggregate_group_by.base,
-    &coll_aggregate_direct.base,
-    NULL,
-};
 
 const coll_param coll_aggregate_params[] = {
     [COLL_AGGREGATE_SEGMENT] = {"segment", "bytes of a message, one pair at least", 256 << 10, 64,
@@ -57,7 +50,7 @@ static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm, siz
     return MPI_SUCCESS;
 }
 
-int coll_aggregate_run(COLL_Pool *pool, int root, coll_comm *comm,
+int coll_aggregate_run(COLL_Pool *pool, int root, const coll_topo *topo, coll_comm *comm,
                        const coll_aggregate_algorithm *choice, const coll_values *values,
                        COLL_Aggregate_stats *stats) {
     size_t most_pairs;
@@ -66,8 +59,12 @@ int coll_aggregate_run(COLL_Pool *pool, int root, coll_comm *comm,
         return code;
 
     COLL_Aggregate_stats measured = {0};
-    coll_aggregate_args args = {
-        .pool = pool, .root = root, .comm = comm, .most_pairs = most_pairs, .stats = &measured};
+    coll_aggregate_args args = {.pool = pool,
+                                .root = root,
+                                .topo = topo,
+                                .comm = comm,
+                                .most_pairs = most_pairs,
+                                .stats = &measured};
     coll_pool_restart_peak(pool);
     coll_values chosen = values ? *values : coll_values_default(&choice->base);
     code = choice->run(&args, &chosen);

@@ -102,7 +102,7 @@ int coll_exchange_open(const coll_aggregate_args *args, const coll_values *value
     *x = (coll_exchange){.args = *args};
     x->pair_bytes = coll_pool_pair_bytes(args->pool);
     set_segments(x, values);
-    if (!create_layout(&args->comm->topo, &x->layout) || !create_buffers(x))
+    if (!create_layout(args->topo, &x->layout) || !create_buffers(x))
         x->error = MPI_ERR_NO_MEM;
     return MPI_SUCCESS;
 }

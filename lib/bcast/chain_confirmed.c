@@ -2,6 +2,7 @@
 
 #include "lib/bcast/chain_confirmed.h"
 
+#include "lib/algorithm/line.h"
 #include "lib/base/error.h"
 #include "lib/confirm/blame.h"
 #include "lib/confirm/note.h"
@@ -14,6 +15,9 @@
 
 void (*coll_chain_confirmed_tamper)(int rank, uint32_t epoch, uint64_t index, char *bytes,
                                     size_t length);
+
+/* Confirmed broadcasts so far. */
+coll_comm_key coll_chain_confirmed_key = {.bytes = sizeof(uint32_t)};
 
 /* Signs of life in a time-out. */
 static const double BEATS = 4;
@@ -148,7 +152,7 @@ static int fail(part *p, const coll_blame *blame) {
     note.blame = *blame;
     p->over = true;
     int code = is_root(p) ? tell_all(p, note) : tell_root(p, note);
-    return code != MPI_SUCCESS ? code : coll_blame_error(blame, &p->comm->topo, p->epoch + 1);
+    return code != MPI_SUCCESS ? code : coll_blame_error(blame, p->call->shape->topo, p->epoch + 1);
 }
 
 /* --- Epochs --- */
@@ -373,7 +377,7 @@ static int rank_reads(part *p) {
         return next_epoch(p, &note->blame);
     p->over = note->kind == COLL_NOTE_DONE || note->kind == COLL_NOTE_FAILED;
     if (note->kind == COLL_NOTE_FAILED)
-        return coll_blame_error(&note->blame, &p->comm->topo, note->epoch + 1);
+        return coll_blame_error(&note->blame, p->call->shape->topo, note->epoch + 1);
     return MPI_SUCCESS;
 }
 
@@ -481,7 +485,7 @@ static int settle(part *p) {
     if (code == MPI_SUCCESS && p->notes.count > 0) {
         coll_blame blame = {
             .fault = COLL_FAULT_SILENT, .who = p->notes.peers[0], .seconds = patience(p)};
-        code = coll_blame_error(&blame, &p->comm->topo, p->epoch + 1);
+        code = coll_blame_error(&blame, p->call->shape->topo, p->epoch + 1);
     }
     for (size_t slot = 0; slot < p->window && code == MPI_SUCCESS; slot++) {
         MPI_Request *awaited = &p->requests[INBOX + slot];
@@ -524,7 +528,7 @@ static part *furnish(const part *planned, char *room) {
     p->order = coll_comm_room_take(&room, ranks * sizeof *p->order);
     p->arrived = coll_comm_room_take(&room, p->window * sizeof *p->arrived);
     memset(p->arrived, 0, p->window * sizeof *p->arrived);
-    memcpy(p->order, coll_comm_order(p->comm, p->call->root), ranks * sizeof *p->order);
+    memcpy(p->order, coll_line_of(p->comm, p->call->shape)->order, ranks * sizeof *p->order);
     for (size_t i = 0; i < requests_most(p); i++)
         p->requests[i] = MPI_REQUEST_NULL;
     return p;
@@ -548,7 +552,7 @@ int coll_chain_confirmed_run(const coll_bcast_call *call, size_t chunk, int wind
                     .chunk = chunk < bytes ? chunk : bytes,
                     .retry = retry,
                     .limit = limit,
-                    .sequence = comm->confirmed++,
+                    .sequence = (*(uint32_t *)coll_comm_slot(comm, &coll_chain_confirmed_key))++,
                     .life = {.date = PMPI_Wtime(), .step = limit / BEATS},
                     .beat = limit / BEATS};
     planned.chunks = (bytes + planned.chunk - 1) / planned.chunk;

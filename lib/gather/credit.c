@@ -64,10 +64,9 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-static coll_intake intake_of(const coll_shape *call, const coll_profile *profile,
-                             const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    double usable = coll_gather_buffer(profile, call->topo) * BUFFER_SHARE;
+static coll_intake intake_of(const coll_shape *call, const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
+    double usable = coll_gather_buffer(call) * BUFFER_SHARE;
     double per_byte = coll_cost_receive_gap(link, SEGMENT_MOST) / SEGMENT_MOST;
     double window = fmin(usable * WINDOW_SHARE, LONGEST_QUEUE / per_byte);
     if (values->at[WINDOW])
@@ -83,14 +82,13 @@ static coll_intake intake_of(const coll_shape *call, const coll_profile *profile
     };
 }
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
-    coll_intake intake = intake_of(call, profile, values);
-    return coll_gather_seconds(call, profile, ceil((double)call->bytes / (double)intake.segment));
+static double predict(const coll_shape *call, const coll_values *values) {
+    coll_intake intake = intake_of(call, values);
+    return coll_gather_seconds(call, ceil((double)call->bytes / (double)intake.segment));
 }
 
 static int run(const coll_gather_call *call, const coll_values *values) {
-    coll_intake intake = intake_of(call->shape, call->comm->profile, values);
+    coll_intake intake = intake_of(call->shape, values);
     int code = coll_intake_room(call, &intake);
     if (code != MPI_SUCCESS)
         return code;

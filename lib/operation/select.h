@@ -5,8 +5,8 @@
 #ifndef COLL_LIB_OPERATION_SELECT_H
 #define COLL_LIB_OPERATION_SELECT_H
 
-#include "lib/base/algorithm.h"
-#include "lib/base/spec.h"
+#include "lib/algorithm/algorithm.h"
+#include "lib/algorithm/spec.h"
 
 typedef struct coll_choice {
     const coll_algorithm *algorithm;
@@ -20,7 +20,7 @@ typedef struct coll_choice {
  * the defaults, the profile's trials; *MODEL, which may be NULL, is set to the model's word alone.
  */
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
-                      const coll_profile *profile, const coll_values *values, double *model);
+                      const coll_values *values, double *model);
 
 /*
  * Chooses from TABLE (ended by NULL; its first entry applies everywhere and is what the library
@@ -31,6 +31,6 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
  * algorithm with the least predicted time, rivals left aside.
  */
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
-                        const coll_profile *profile, const coll_spec *user);
+                        const coll_spec *user);
 
 #endif

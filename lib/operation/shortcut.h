@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Remembers TYPE, which describes DATA, where it is one that the short way can take. */
-void coll_shortcut_learn(coll_comm *comm, MPI_Datatype type, const coll_data *data);
+void coll_shortcut_learn(const coll_comm *comm, MPI_Datatype type, const coll_data *data);
 
 /*
  * The arguments are those of COLL_Bcast and COLL_Gather, not checked yet. True where the call is

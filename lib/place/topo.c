@@ -4,7 +4,7 @@
 
 #include "lib/base/cores.h"
 #include "lib/base/error.h"
-#include "lib/pattern/cluster.h"
+#include "lib/place/cluster.h"
 #include "lib/place/locate.h"
 
 #include <stddef.h>

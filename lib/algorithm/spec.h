@@ -1,8 +1,8 @@
 /* The one syntax in which users name an algorithm: "auto", "chain", "chain:chunk=32K,window=16". */
-#ifndef COLL_LIB_BASE_SPEC_H
-#define COLL_LIB_BASE_SPEC_H
+#ifndef COLL_LIB_ALGORITHM_SPEC_H
+#define COLL_LIB_ALGORITHM_SPEC_H
 
-#include "lib/base/algorithm.h"
+#include "lib/algorithm/algorithm.h"
 
 /* The longest specification that is accepted, with its final 0. */
 enum { COLL_SPEC_MAX = 200 };

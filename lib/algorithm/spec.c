@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "lib/base/spec.h"
+#include "lib/algorithm/spec.h"
 
 #include "lib/base/error.h"
 
