@@ -11,6 +11,7 @@
 #include "hlot/report.h"
 
 #include <coll.h>
+#include <coll_tools.h>
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,4 +1,5 @@
-# libcoll_core.la holds everything and is what the tests link with; libcoll.la exports coll.h only.
+# libcoll_core.la holds everything and is what the tests link with; libcoll.la exports what coll.h and
+# coll_tools.h declare.
 noinst_LTLIBRARIES += libcoll_core.la
 libcoll_core_la_SOURCES = \
 	lib/aggregate/aggregate.c lib/aggregate/aggregate.h \
@@ -56,9 +57,10 @@ libcoll_core_la_SOURCES = \
 	lib/gather/supply.c \
 	lib/gather/window.c \
 	lib/info.c \
+	lib/operation/call.c lib/operation/call.h \
+	lib/operation/direct.c lib/operation/direct.h \
 	lib/operation/operation.h \
 	lib/operation/select.c lib/operation/select.h \
-	lib/operation/shortcut.c lib/operation/shortcut.h \
 	lib/operation/state.c lib/operation/state.h \
 	lib/operation/trace.c lib/operation/trace.h \
 	lib/pattern/block.c lib/pattern/block.h \
@@ -84,4 +86,4 @@ libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 lib_LTLIBRARIES += libcoll.la
 libcoll_la_SOURCES =
 libcoll_la_LIBADD = libcoll_core.la
-libcoll_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^(COLL_|DCP_|coll_dcp_)'
+libcoll_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^(COLL|DCP)_'

@@ -15,7 +15,8 @@
 #include "lib/operation/operation.h"
 #include "lib/operation/state.h"
 
-/* The first of each table applies to every call and is what libcoll stands back to. */
+#include <limits.h>
+
 const coll_algorithm *const coll_bcast_table[] = {
     &coll_bcast_native.base,   &coll_bcast_linear.base,
     &coll_bcast_binomial.base, &coll_bcast_scatter_allgather.base,
@@ -36,11 +37,42 @@ const coll_algorithm *const coll_aggregate_table[] = {
     NULL,
 };
 
+static int run_bcast(const coll_algorithm *algorithm, const void *call, const coll_values *values) {
+    return coll_bcast_of(algorithm)->run(call, values);
+}
+
+static int run_gather(const coll_algorithm *algorithm, const void *call,
+                      const coll_values *values) {
+    return coll_gather_of(algorithm)->run(call, values);
+}
+
+static int run_aggregate(const coll_algorithm *algorithm, const void *call,
+                         const coll_values *values) {
+    return coll_aggregate_run(call, coll_aggregate_of(algorithm), values);
+}
+
+/* The MPI library's gather passes blocks of up to 4 KB whole, whatever the number of ranks. */
 const coll_operation_info coll_operations[COLL_OPERATIONS] = {
-    [COLL_OPERATION_BCAST] = {"bcast", "COLL_BCAST", "coll_bcast", coll_bcast_table},
-    [COLL_OPERATION_GATHER] = {"gather", "COLL_GATHER", "coll_gather", coll_gather_table},
-    [COLL_OPERATION_AGGREGATE] = {"aggregate", "COLL_AGGREGATE", "coll_aggregate",
-                                  coll_aggregate_table},
+    [COLL_OPERATION_BCAST] = {.name = "bcast",
+                              .variable = "COLL_BCAST",
+                              .info_key = "coll_bcast",
+                              .table = coll_bcast_table,
+                              .run = run_bcast,
+                              .direct_up_to = INT_MAX},
+    [COLL_OPERATION_GATHER] = {.name = "gather",
+                               .variable = "COLL_GATHER",
+                               .info_key = "coll_gather",
+                               .table = coll_gather_table,
+                               .run = run_gather,
+                               .direct_up_to = 4 << 10,
+                               .blocks = true},
+    [COLL_OPERATION_AGGREGATE] = {.name = "aggregate",
+                                  .variable = "COLL_AGGREGATE",
+                                  .info_key = "coll_aggregate",
+                                  .table = coll_aggregate_table,
+                                  .run = run_aggregate,
+                                  .uneven = true,
+                                  .errors_agreed = true},
 };
 
 coll_comm_key *const coll_comm_keys[] = {

@@ -60,6 +60,14 @@ static coll_comm comm_create(enum placement placement) {
     return comm;
 }
 
+static int aggregate(COLL_Pool *pool, int root, coll_comm *comm,
+                     const coll_aggregate_algorithm *algorithm, const coll_values *values,
+                     COLL_Aggregate_stats *stats) {
+    coll_shape shape = {.operation = "aggregate", .root = root, .topo = &placed};
+    coll_aggregate_call call = {.pool = pool, .comm = comm, .shape = &shape, .stats = stats};
+    return coll_aggregate_run(&call, algorithm, values);
+}
+
 static void comm_free(coll_comm *comm) {
     free(placed.places);
     MPI_Comm_free(&comm->private);
@@ -180,7 +188,7 @@ static void try(const coll_aggregate_algorithm *algorithm, coll_comm *comm, enum
     size_t empty_bytes = coll_pool_bytes(pool);
     fill(pool, scenario, comm->rank, comm->ranks);
     COLL_Aggregate_stats stats;
-    int code = coll_aggregate_run(pool, root, &placed, comm, algorithm, values, &stats);
+    int code = aggregate(pool, root, comm, algorithm, values, &stats);
     bool good = code == MPI_SUCCESS;
     if (comm->rank == root)
         good = good && is_sum(pool, scenario, comm->ranks);
@@ -227,8 +235,8 @@ START_TEST(again) {
         for (int root = 0; root < comm.ranks; root++) {
             if (comm.rank == 0)
                 fill(pool, DISJOINT, root, comm.ranks);
-            good = good && coll_aggregate_run(pool, root, &placed, &comm, coll_aggregate_of(*a),
-                                              NULL, NULL) == MPI_SUCCESS;
+            good = good &&
+                   aggregate(pool, root, &comm, coll_aggregate_of(*a), NULL, NULL) == MPI_SUCCESS;
         }
         if (comm.rank == comm.ranks - 1)
             good = good && is_sum(pool, DISJOINT, comm.ranks);
@@ -247,7 +255,7 @@ START_TEST(bytes_are_counted) {
     COLL_Pool *pool = pool_create(12, add_words);
     fill(pool, SAME, comm.rank, comm.ranks);
     COLL_Aggregate_stats stats;
-    int code = coll_aggregate_run(pool, 0, &placed, &comm, &coll_aggregate_direct, NULL, &stats);
+    int code = aggregate(pool, 0, &comm, &coll_aggregate_direct, NULL, &stats);
     COLL_Pool_free(&pool);
     uint64_t expected = comm.rank == 0 ? 0 : UNIVERSE * UINT64_C(24);
     harness_assert(code == MPI_SUCCESS && stats.bytes_sent == expected, "bytes sent");
@@ -323,8 +331,8 @@ START_TEST(order_is_fixed) {
                 ck_assert_int_eq(COLL_Pool_add(pool, key, &value), MPI_SUCCESS);
             }
             usleep((useconds_t)(rand() % 3000));
-            bool good = coll_aggregate_run(pool, root, &placed, &comm, coll_aggregate_of(*a),
-                                           settings[1 + run], NULL) == MPI_SUCCESS;
+            bool good = aggregate(pool, root, &comm, coll_aggregate_of(*a), settings[1 + run],
+                                  NULL) == MPI_SUCCESS;
             for (uint64_t key = 0; good && comm.rank == root && key < KEYS; key++) {
                 const uint64_t *value = COLL_Pool_find(pool, key);
                 good = value &&
@@ -378,8 +386,8 @@ START_TEST(floating_sums_repeat) {
                 ck_assert_int_eq(COLL_Pool_add(pool, key, &value), MPI_SUCCESS);
             }
             usleep((useconds_t)(rand() % 3000));
-            good = good && coll_aggregate_run(pool, 0, &placed, &comm, coll_aggregate_of(*a),
-                                              &odd_segments, NULL) == 0;
+            good =
+                good && aggregate(pool, 0, &comm, coll_aggregate_of(*a), &odd_segments, NULL) == 0;
             COLL_Pool_visit(pool, digest_pair, &runs[run]);
             COLL_Pool_free(&pool);
         }
@@ -410,7 +418,7 @@ START_TEST(memory_is_bounded) {
         free(value);
         size_t before = coll_pool_bytes(pool);
         COLL_Aggregate_stats stats = {0};
-        int code = coll_aggregate_run(pool, 0, &placed, &comm, coll_aggregate_of(*a), NULL, &stats);
+        int code = aggregate(pool, 0, &comm, coll_aggregate_of(*a), NULL, &stats);
 
         size_t keys = COLL_Pool_size(pool), all_keys = keys;
         MPI_Bcast(&all_keys, sizeof all_keys, MPI_BYTE, 0, comm.private);
@@ -447,15 +455,13 @@ START_TEST(out_of_memory_is_shared) {
                 fill(pool, DISJOINT, comm.rank, comm.ranks);
                 if (comm.rank == poor)
                     coll_pool_limit(pool, coll_pool_bytes(pool) + spare);
-                int code = coll_aggregate_run(pool, 0, &placed, &comm, coll_aggregate_of(*a),
-                                              &odd_segments, NULL);
+                int code = aggregate(pool, 0, &comm, coll_aggregate_of(*a), &odd_segments, NULL);
                 int class = harness_class(code), highest, lowest;
                 MPI_Allreduce(&class, &highest, 1, MPI_INT, MPI_MAX, comm.private);
                 MPI_Allreduce(&class, &lowest, 1, MPI_INT, MPI_MIN, comm.private);
                 coll_pool_limit(pool, SIZE_MAX);
                 fill(pool, DISJOINT, comm.rank, comm.ranks);
-                int second =
-                    coll_aggregate_run(pool, 0, &placed, &comm, coll_aggregate_of(*a), NULL, NULL);
+                int second = aggregate(pool, 0, &comm, coll_aggregate_of(*a), NULL, NULL);
                 bool whole = comm.rank != 0 || COLL_Pool_size(pool) == UNIVERSE;
                 COLL_Pool_free(&pool);
                 harness_assert(highest == lowest &&
@@ -473,8 +479,7 @@ START_TEST(out_of_memory_is_shared) {
 END_TEST
 
 static int class_of(COLL_Pool *pool, int root, coll_comm *comm) {
-    return harness_class(
-        coll_aggregate_run(pool, root, &placed, comm, &coll_aggregate_three_stage, NULL, NULL));
+    return harness_class(aggregate(pool, root, comm, &coll_aggregate_three_stage, NULL, NULL));
 }
 
 /* One rank's bad argument is an error on all. */

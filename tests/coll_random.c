@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include "coll.h"
+#include "coll_tools.h"
 #include "lib/operation/state.h"
 #include "tests/described.h"
 #include "tests/harness.h"

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "coll.h"
+#include "coll_tools.h"
 #include "lib/operation/state.h"
 #include "tests/harness.h"
 

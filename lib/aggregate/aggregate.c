@@ -50,28 +50,24 @@ static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm, siz
     return MPI_SUCCESS;
 }
 
-int coll_aggregate_run(COLL_Pool *pool, int root, const coll_topo *topo, coll_comm *comm,
-                       const coll_aggregate_algorithm *choice, const coll_values *values,
-                       COLL_Aggregate_stats *stats) {
-    size_t most_pairs;
-    int code = check_arguments(pool, root, comm, &most_pairs);
+int coll_aggregate_run(const coll_aggregate_call *call, const coll_aggregate_algorithm *choice,
+                       const coll_values *values) {
+    COLL_Aggregate_stats measured = {0};
+    coll_aggregate_args args = {.pool = call->pool,
+                                .root = call->shape->root,
+                                .topo = call->shape->topo,
+                                .comm = call->comm,
+                                .stats = &measured};
+    int code = check_arguments(args.pool, args.root, args.comm, &args.most_pairs);
     if (code != MPI_SUCCESS)
         return code;
-
-    COLL_Aggregate_stats measured = {0};
-    coll_aggregate_args args = {.pool = pool,
-                                .root = root,
-                                .topo = topo,
-                                .comm = comm,
-                                .most_pairs = most_pairs,
-                                .stats = &measured};
-    coll_pool_restart_peak(pool);
+    coll_pool_restart_peak(args.pool);
     coll_values chosen = values ? *values : coll_values_default(&choice->base);
     code = choice->run(&args, &chosen);
     if (code != MPI_SUCCESS)
         return code;
-    measured.peak_bytes = coll_pool_peak(pool);
-    if (stats)
-        *stats = measured;
+    measured.peak_bytes = coll_pool_peak(args.pool);
+    if (call->stats)
+        *call->stats = measured;
     return MPI_SUCCESS;
 }

@@ -6,6 +6,14 @@
 #include "lib/algorithm/algorithm.h"
 #include "lib/base/comm.h"
 
+typedef struct coll_aggregate_call {
+    COLL_Pool *pool;
+    coll_comm *comm;
+    const coll_shape *shape;
+    COLL_Aggregate_stats *stats; /* may be NULL; set only on success */
+} coll_aggregate_call;
+
+/* The same for an algorithm, once it was checked on all ranks together. */
 typedef struct coll_aggregate_args {
     COLL_Pool *pool;
     int root;
@@ -38,12 +46,11 @@ enum { COLL_AGGREGATE_SEGMENT, COLL_AGGREGATE_WINDOW };
 extern const coll_param coll_aggregate_params[];
 
 /*
- * Aggregates by CHOICE with VALUES, or with its defaults where VALUES is NULL. POOL, ROOT and the
- * size of values are checked on all ranks together, so that a bad argument on one is an error on
- * all: MPI_ERR_ARG, MPI_ERR_ROOT, MPI_ERR_NO_MEM. STATS may be NULL, and is set only on success.
+ * Aggregates by CHOICE with VALUES, or with its defaults where VALUES is NULL. The pool, the root
+ * and the size of values are checked on all ranks together, so that a bad argument on one is an
+ * error on all: MPI_ERR_ARG, MPI_ERR_ROOT, MPI_ERR_NO_MEM.
  */
-int coll_aggregate_run(COLL_Pool *pool, int root, const coll_topo *topo, coll_comm *comm,
-                       const coll_aggregate_algorithm *choice, const coll_values *values,
-                       COLL_Aggregate_stats *stats);
+int coll_aggregate_run(const coll_aggregate_call *call, const coll_aggregate_algorithm *choice,
+                       const coll_values *values);
 
 #endif

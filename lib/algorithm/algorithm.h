@@ -31,11 +31,16 @@ typedef struct coll_values {
 /* The size of a call whose ranks bring different amounts: none of them knows it all. */
 #define COLL_BYTES_UNKNOWN SIZE_MAX
 
+/* The root of a call in which all ranks play the same part. */
+enum { COLL_NO_ROOT = -1 };
+
 /* A call as all its ranks know it: the only ground on which an algorithm may be chosen. */
 typedef struct coll_shape {
     const char *operation;
-    size_t bytes; /* per rank, or COLL_BYTES_UNKNOWN */
-    int root;
+    size_t bytes;   /* per rank, or COLL_BYTES_UNKNOWN */
+    int root;       /* or COLL_NO_ROOT */
+    size_t element; /* bytes that an MPI_Op combines as one; 0: nothing is combined */
+    bool ordered;   /* the MPI_Op does not commute */
     const coll_topo *topo;
     const coll_profile *profile;
 } coll_shape;

@@ -10,10 +10,11 @@ coll_comm_key coll_line_key = {.bytes = sizeof(coll_line),
 
 const coll_line *coll_line_of(const coll_comm *comm, const coll_shape *call) {
     coll_line *line = coll_comm_slot(comm, &coll_line_key);
-    if (line->next_root == call->root + 1)
+    int root = call->root == COLL_NO_ROOT ? 0 : call->root;
+    if (line->next_root == root + 1)
         return line;
-    coll_order_chain(call->topo, call->root, (coll_visit *)&line->order[comm->ranks], line->order);
-    line->next_root = call->root + 1;
+    coll_order_chain(call->topo, root, (coll_visit *)&line->order[comm->ranks], line->order);
+    line->next_root = root + 1;
     for (int i = 0; i < comm->ranks; i++)
         if (line->order[i] == comm->rank)
             line->position = i;

@@ -1,6 +1,6 @@
 /*
- * The line in which the ranks of a call stand: chain order from its root (lib/pattern/order.h). A
- * communicator keeps the line of its last root.
+ * The line in which the ranks of a call stand: chain order from its root (lib/pattern/order.h), or
+ * from rank 0 where it has none. A communicator keeps the line of its last root.
  */
 #ifndef COLL_LIB_ALGORITHM_LINE_H
 #define COLL_LIB_ALGORITHM_LINE_H

@@ -52,24 +52,18 @@ coll_values coll_values_default(const coll_algorithm *algorithm) {
     return values;
 }
 
-/* Appends to a list "a, b, c" in a buffer of fixed size; what doesn't fit is cut. */
-static void append(char *list, size_t size, const char *item) {
-    size_t used = strlen(list);
-    snprintf(list + used, size - used, "%s%s", used ? ", " : "", item);
-}
-
 static int unknown_algorithm(const char *setting, const char *text,
                              const coll_algorithm *const table[]) {
     char names[160] = "auto";
     for (; *table; table++)
-        append(names, sizeof names, (*table)->name);
+        coll_error_list(names, sizeof names, (*table)->name);
     return coll_error(MPI_ERR_ARG, "%s=%s: unknown algorithm; allowed: %s", setting, text, names);
 }
 
 static int unknown_param(const char *setting, const char *text, const coll_algorithm *algorithm) {
     char names[160] = "";
     for (const coll_param *p = algorithm->params; p->name; p++)
-        append(names, sizeof names, p->name);
+        coll_error_list(names, sizeof names, p->name);
     return coll_error(MPI_ERR_ARG, "%s=%s: unknown parameter; %s takes: %s", setting, text,
                       algorithm->name, *names ? names : "none");
 }

@@ -29,7 +29,7 @@
 #ifndef COLL_LIB_COST_PROFILEFILE_H
 #define COLL_LIB_COST_PROFILEFILE_H
 
-#include "coll.h"
+#include "coll_tools.h"
 
 #include <stdbool.h>
 #include <stddef.h>

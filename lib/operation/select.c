@@ -47,6 +47,10 @@ static const coll_algorithm *sizeless(const coll_algorithm *const table[]) {
     return table[0];
 }
 
+bool coll_select_native(const coll_topo *topo, const coll_spec *user) {
+    return !user->algorithm && topo->nodes == 1;
+}
+
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_spec *user) {
     const coll_algorithm *standby = table[0];
@@ -58,7 +62,7 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
         standby = sizeless(table);
     if (call->bytes == COLL_BYTES_UNKNOWN)
         return choice(standby, call, NULL, "nobody knows the size");
-    if (call->topo->nodes == 1)
+    if (coll_select_native(call->topo, user))
         return choice(standby, call, NULL, "all ranks on one node");
     if (call->topo->sites == 1 && call->bytes <= standby->best_up_to)
         return choice(standby, call, NULL, "the data is small");

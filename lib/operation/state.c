@@ -108,11 +108,10 @@ static int agree_on_settings(const coll_comm *comm, coll_state *state, settings 
     return code;
 }
 
-/* As the decision layer does on one node (lib/operation/select.c). */
-static void decide_to_stand_back(coll_state *state) {
-    for (int i = 0; i < COLL_OPERATIONS; i++)
-        state->stands_back[i] =
-            state->topo.nodes == 1 && !state->trace && !state->specs[i].algorithm;
+/* Forgets what was decided for OPERATION. */
+static void begin_anew(coll_state *state, coll_operation operation) {
+    state->decisions[operation] = (coll_decisions){
+        .native = !state->trace && coll_select_native(&state->topo, &state->specs[operation])};
 }
 
 static int open_whole(coll_comm *comm, coll_state *state) {
@@ -129,7 +128,8 @@ static int open_whole(coll_comm *comm, coll_state *state) {
     strcpy(state->topology, agreed.topology);
     strcpy(state->latencies, agreed.latencies);
     state->trace = agreed.trace && comm->rank == 0;
-    decide_to_stand_back(state);
+    for (int i = 0; i < COLL_OPERATIONS; i++)
+        begin_anew(state, (coll_operation)i);
     coll_trace_topology(comm);
     return MPI_SUCCESS;
 }
@@ -170,8 +170,7 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
     if (code != MPI_SUCCESS)
         return code;
     state->specs[operation] = parsed;
-    memset(state->decisions[operation], 0, sizeof state->decisions[operation]);
-    decide_to_stand_back(state);
+    begin_anew(state, operation);
     return MPI_SUCCESS;
 }
 
@@ -185,27 +184,30 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
 }
 
 static int size_class(size_t bytes) {
-    int class = 0;
-    while (bytes >>= 1)
-        class ++;
-    return class;
+    return bytes ? 63 - __builtin_clzll(bytes) : 0;
 }
 
-const coll_decision *coll_state_decision(const coll_state *state, coll_operation operation,
-                                         size_t bytes) {
-    return &state->decisions[operation][size_class(bytes)];
+static bool is_alike(const coll_shape *a, const coll_shape *b) {
+    return a->bytes == b->bytes && a->root == b->root && a->element == b->element &&
+           a->ordered == b->ordered;
 }
 
 /* Over several sites latencies may be measured anew at any time, and choices change with them. */
-coll_choice coll_state_choose(coll_state *state, coll_operation operation,
-                              const coll_shape *shape) {
-    coll_decision *last = &state->decisions[operation][size_class(shape->bytes)];
-    if (!last->choice.algorithm || last->bytes != shape->bytes || last->root != shape->root ||
-        state->topo.sites > 1) {
-        last->choice =
-            coll_select(coll_operations[operation].table, shape, &state->specs[operation]);
-        last->bytes = shape->bytes;
-        last->root = shape->root;
-    }
-    return last->choice;
+const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
+                                     const coll_shape *call) {
+    const coll_algorithm *const *table = coll_operations[operation].table;
+    struct coll_decision *last = &state->decisions[operation].last[size_class(call->bytes)];
+    bool one_site = state->topo.sites == 1;
+    if (last->choice.algorithm && is_alike(&last->call, call) && one_site)
+        return &last->choice;
+    last->call = *call;
+    last->choice = coll_select(table, call, &state->specs[operation]);
+    last->native = one_site && !state->trace && last->choice.algorithm == table[0];
+    return &last->choice;
+}
+
+bool coll_state_native_again(const coll_state *state, coll_operation operation,
+                             const coll_shape *call) {
+    const struct coll_decision *last = &state->decisions[operation].last[size_class(call->bytes)];
+    return last->native && is_alike(&last->call, call);
 }

@@ -16,13 +16,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What was decided last for an operation at sizes from one power of two to the next. */
-typedef struct coll_decision {
-    size_t bytes;
-    int root;
-    coll_choice choice; /* for these; no algorithm where nothing was decided */
-} coll_decision;
+/*
+ * What was decided for an operation. Calls that go to the MPI library's own, and of which nothing
+ * is traced, are native: they may go to it directly (lib/operation/direct.h).
+ */
 enum { COLL_SIZE_CLASSES = 64 };
+typedef struct coll_decisions {
+    bool native; /* every call is */
+    struct coll_decision {
+        coll_shape call;
+        coll_choice choice; /* for it; no algorithm where nothing was decided */
+        bool native;
+    } last[COLL_SIZE_CLASSES]; /* one for sizes from one power of two to the next */
+} coll_decisions;
 
 typedef struct coll_state {
     coll_comm *comm;
@@ -32,16 +38,10 @@ typedef struct coll_state {
     char topology[4096];              /* the file of racks and sites, or "" */
     char latencies[4096];             /* the file of latencies between sites, or "" */
     coll_spec specs[COLL_OPERATIONS]; /* the user's word */
-    /*
-     * What lets a small call take the short way (lib/operation/shortcut.h): on one node nobody has
-     * asked for anything but the MPI library's own, and the data is of a predefined type without
-     * gaps.
-     */
-    bool stands_back[COLL_OPERATIONS];
-    MPI_Datatype plain_type; /* the last such type, and the bytes of an element: 0 for none */
-    MPI_Count plain_bytes;
-    bool trace; /* this rank prints a line a call */
-    coll_decision decisions[COLL_OPERATIONS][COLL_SIZE_CLASSES];
+    coll_decisions decisions[COLL_OPERATIONS];
+    MPI_Datatype plain_type; /* the last predefined type without gaps, and the bytes of an */
+    MPI_Count plain_bytes;   /* element: 0 for none */
+    bool trace;              /* this rank prints a line a call */
 } coll_state;
 
 extern coll_comm_key coll_state_key;
@@ -64,11 +64,19 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
 coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,
                             int root);
 
-/* The decision for the size class of BYTES. */
-const coll_decision *coll_state_decision(const coll_state *state, coll_operation operation,
-                                         size_t bytes);
+/* The choice for CALL, remembered while calls are alike. */
+const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
+                                     const coll_shape *call);
 
-/* The choice for SHAPE, remembered while calls are of the same size and root. */
-coll_choice coll_state_choose(coll_state *state, coll_operation operation, const coll_shape *shape);
+/* Whether the last call of its size class was like CALL, and native. */
+bool coll_state_native_again(const coll_state *state, coll_operation operation,
+                             const coll_shape *call);
+
+/* Whether a call with BYTES from or to ROOT is native, by what was decided so far. */
+static inline bool coll_state_native(const coll_state *state, coll_operation operation,
+                                     size_t bytes, int root) {
+    return state->decisions[operation].native ||
+           coll_state_native_again(state, operation, &(coll_shape){.bytes = bytes, .root = root});
+}
 
 #endif

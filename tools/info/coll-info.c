@@ -6,6 +6,7 @@
 #include "tools/info/explain-dcp.h"
 
 #include <coll.h>
+#include <coll_tools.h>
 
 #include <errno.h>
 #include <getopt.h>
