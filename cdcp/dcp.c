@@ -9,9 +9,10 @@
 #include "cdcp/model.h"
 #include "cdcp/server.h"
 #include "cdcp/wire.h"
-#include "lib/algorithm/spec.h"
+#include "lib/base/agree.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
+#include "lib/base/size.h"
 #include "lib/operation/state.h"
 
 #include <inttypes.h>
@@ -93,23 +94,15 @@ static void plan(const coll_state *world, uint64_t limit, coll_job *job) {
     job->limit = limit ? (size_t)limit : coll_model_limit(&model, job->radix);
 }
 
-/* True on all ranks where GOOD is on all. */
-static int agree(bool *good) {
-    int mine = *good, all = 0;
-    int code = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, coll_the_job.wire);
-    *good = all;
-    return code;
-}
-
 static int map(const coll_state *world, const settings *agreed, int *node_of) {
     coll_job *job = &coll_the_job;
     char problem[COLL_WIRE_TEXT];
-    bool good = node_of && coll_mapping_make(&agreed->wish, world->topo.ranks, node_of, &job->mapping,
-                                             problem, sizeof problem);
+    bool good = node_of && coll_mapping_make(&agreed->wish, world->topo.ranks, node_of,
+                                             &job->mapping, problem, sizeof problem);
     if (!node_of)
         snprintf(problem, sizeof problem, "no memory to map %d ranks", world->topo.ranks);
     bool mine = good;
-    int code = agree(&good);
+    int code = coll_agree_good(job->wire, good, &good);
     if (code == MPI_SUCCESS && !good)
         code = mine ? coll_error(MPI_ERR_NO_MEM, "another rank has no memory to map the ranks")
                     : coll_error(node_of ? MPI_ERR_ARG : MPI_ERR_NO_MEM, "%s", problem);
@@ -127,7 +120,7 @@ static int connect_ranks(const settings *agreed, const int node_of[]) {
         code = coll_mailboxes_make(&job->mailboxes, job->wire, &job->mapping, node_of, job->limit);
     bool good = agreed->transport != SHARED || job->mailboxes.window != MPI_WIN_NULL;
     if (code == MPI_SUCCESS)
-        code = agree(&good);
+        code = coll_agree_good(job->wire, good, &good);
     if (code == MPI_SUCCESS && !good)
         code = coll_error(MPI_ERR_OTHER, "COLL_DCP_TRANSPORT=shared: a node has no shared memory "
                                          "for its ranks; use auto or p2p");

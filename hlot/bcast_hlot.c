@@ -16,7 +16,7 @@
  */
 #include "config.h"
 
-#include "hlot/bcast.h"
+#include "hlot/broadcasts.h"
 #include "hlot/relay.h"
 #include "hlot/wide.h"
 

@@ -1,14 +1,13 @@
 # The latency-tree component: its algorithms and service are part of the library's core.
 libcoll_core_la_SOURCES += \
-	hlot/bcast.h \
 	hlot/bcast_flat.c \
 	hlot/bcast_hlot.c \
+	hlot/broadcasts.h \
 	hlot/byhand.c hlot/byhand.h \
 	hlot/forecast.c hlot/forecast.h \
 	hlot/latency.c hlot/latency.h \
 	hlot/levels.c hlot/levels.h \
 	hlot/matrix.c hlot/matrix.h \
-	hlot/model.c hlot/model.h \
 	hlot/probe.c hlot/probe.h \
 	hlot/relay.c hlot/relay.h \
 	hlot/tree.c hlot/tree.h \

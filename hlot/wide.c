@@ -3,11 +3,10 @@
 #include "hlot/wide.h"
 
 #include "hlot/levels.h"
-#include "hlot/model.h"
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
 #include "lib/base/plain.h"
-#include "lib/pattern/tree.h"
+#include "lib/pattern/binomial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -104,7 +103,7 @@ static double make_tree(const hlot_network *network, hlot_kind kind, int root, h
 static double predict_with(const coll_shape *call, hlot_kind kind, size_t segment,
                            hlot_network *network) {
     hlot_tree tree;
-    hlot_model_load(&call->profile->level[COLL_LEVEL_WIDE], segment, call->bytes, network);
+    hlot_network_load(&call->profile->level[COLL_LEVEL_WIDE], segment, call->bytes, network);
     double wide = make_tree(network, kind, call->topo->places[call->root].site, &tree);
     return wide + network->segments * predict_local(call, segment);
 }
@@ -151,7 +150,7 @@ const hlot_tree *hlot_wide_tree(hlot_wide *wide, hlot_kind kind, size_t segment,
     if (wide->latency)
         memcpy(network.latency, *hlot_latency_known(wide->latency, &changes),
                sizeof network.latency);
-    hlot_model_load(&wide->state->profile->level[COLL_LEVEL_WIDE], segment, bytes, &network);
+    hlot_network_load(&wide->state->profile->level[COLL_LEVEL_WIDE], segment, bytes, &network);
     if (changes == wide->changes && is_still_good(wide, kind, &network, INFINITY))
         return &wide->tree;
 

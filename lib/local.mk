@@ -24,6 +24,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/monotonic.c lib/base/monotonic.h \
 	lib/base/plain.c lib/base/plain.h \
 	lib/base/run.c lib/base/run.h \
+	lib/base/size.c lib/base/size.h \
 	lib/base/spare.c lib/base/spare.h \
 	lib/base/substitute.h \
 	lib/base/textfile.c lib/base/textfile.h \
@@ -59,7 +60,7 @@ libcoll_core_la_SOURCES = \
 	lib/info.c \
 	lib/operation/call.c lib/operation/call.h \
 	lib/operation/direct.c lib/operation/direct.h \
-	lib/operation/operation.h \
+	lib/operation/operations.h \
 	lib/operation/select.c lib/operation/select.h \
 	lib/operation/state.c lib/operation/state.h \
 	lib/operation/trace.c lib/operation/trace.h \
@@ -69,7 +70,7 @@ libcoll_core_la_SOURCES = \
 	lib/pattern/multiply.c lib/pattern/multiply.h \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
-	lib/pattern/tree.c lib/pattern/tree.h \
+	lib/pattern/binomial.c lib/pattern/binomial.h \
 	lib/pattern/twotree.c lib/pattern/twotree.h \
 	lib/place/autotopo.c lib/place/autotopo.h \
 	lib/place/cluster.c lib/place/cluster.h \

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "hlot/bcast.h"
+#include "hlot/broadcasts.h"
 #include "hlot/wide.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/algorithm/line.h"
@@ -12,7 +12,7 @@
 #include "lib/bcast/chain_confirmed.h"
 #include "lib/gather/gather.h"
 #include "lib/gather/intake.h"
-#include "lib/operation/operation.h"
+#include "lib/operation/operations.h"
 #include "lib/operation/state.h"
 
 #include <limits.h>

@@ -6,8 +6,9 @@
 
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/pool.h"
-#include "lib/operation/operation.h"
+#include "lib/operation/operations.h"
 #include "lib/pattern/partition.h"
+#include "tests/allocations.h"
 #include "tests/harness.h"
 
 #include <stdlib.h>
@@ -450,16 +451,16 @@ START_TEST(out_of_memory_is_shared) {
     for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
         int failures = 0;
         for (int poor = 0; poor < comm.ranks; poor += comm.ranks / 3 + 1) {
-            for (size_t spare = 0; spare < 60000; spare += 15000) {
+            for (int nth = 1; nth < 40; nth += 9) {
                 COLL_Pool *pool = pool_create(520, add_words);
                 fill(pool, DISJOINT, comm.rank, comm.ranks);
                 if (comm.rank == poor)
-                    coll_pool_limit(pool, coll_pool_bytes(pool) + spare);
+                    allocation_countdown = nth;
                 int code = aggregate(pool, 0, &comm, coll_aggregate_of(*a), &odd_segments, NULL);
                 int class = harness_class(code), highest, lowest;
                 MPI_Allreduce(&class, &highest, 1, MPI_INT, MPI_MAX, comm.private);
                 MPI_Allreduce(&class, &lowest, 1, MPI_INT, MPI_MIN, comm.private);
-                coll_pool_limit(pool, SIZE_MAX);
+                allocation_countdown = 0;
                 fill(pool, DISJOINT, comm.rank, comm.ranks);
                 int second = aggregate(pool, 0, &comm, coll_aggregate_of(*a), NULL, NULL);
                 bool whole = comm.rank != 0 || COLL_Pool_size(pool) == UNIVERSE;

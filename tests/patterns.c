@@ -1,11 +1,12 @@
 /* The pure parts: trees, blocks, the syntax of settings, the decision layer. */
 #include "lib/algorithm/spec.h"
+#include "lib/base/size.h"
 #include "lib/bcast/bcast.h"
-#include "lib/operation/operation.h"
+#include "lib/operation/operations.h"
 #include "lib/operation/select.h"
+#include "lib/pattern/binomial.h"
 #include "lib/pattern/block.h"
 #include "lib/pattern/circulant.h"
-#include "lib/pattern/tree.h"
 #include "lib/pattern/twotree.h"
 #include "tests/harness.h"
 

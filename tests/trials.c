@@ -6,7 +6,7 @@
 
 #include "lib/bcast/bcast.h"
 #include "lib/cost/trials.h"
-#include "lib/operation/operation.h"
+#include "lib/operation/operations.h"
 #include "lib/operation/select.h"
 #include "tests/harness.h"
 

@@ -27,10 +27,4 @@ int coll_spec_parse(const char *setting, const char *text, const coll_algorithm 
 void coll_spec_print(const coll_algorithm *algorithm, const coll_values *values, char *text,
                      size_t size);
 
-/* Reads "4096", "64K", "16M", "1G" up to the comma or the end; false unless all of it is a size. */
-bool coll_spec_size(const char *text, size_t length, uint64_t *value);
-
-/* Writes a size as short as it is exact: 32768 as "32K". */
-void coll_spec_print_size(uint64_t value, char *text, size_t size);
-
 #endif

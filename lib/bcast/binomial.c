@@ -16,7 +16,7 @@
 #include "lib/algorithm/line.h"
 #include "lib/base/flow.h"
 #include "lib/bcast/bcast.h"
-#include "lib/pattern/tree.h"
+#include "lib/pattern/binomial.h"
 
 static const coll_param params[] = {{.name = NULL}};
 

@@ -64,7 +64,7 @@ typedef struct part {
      * in which it was posted, which is the order in which any one rank's parcels come.
      */
     MPI_Request *requests;
-    coll_note note;
+    coll_confirm_note note;
     char *inbox;
     bool *arrived;
     size_t head;
@@ -124,8 +124,8 @@ static int await_note(part *p) {
                       turn(p, COLL_TAG_NOTE), p->comm->private, &p->requests[NOTE]);
 }
 
-static coll_note write_note(const part *p, coll_note_kind kind) {
-    return (coll_note){
+static coll_confirm_note write_note(const part *p, coll_note_kind kind) {
+    return (coll_confirm_note){
         .sequence = p->sequence,
         .epoch = p->epoch,
         .kind = kind,
@@ -134,11 +134,11 @@ static coll_note write_note(const part *p, coll_note_kind kind) {
     };
 }
 
-static int tell_root(part *p, coll_note note) {
+static int tell_root(part *p, coll_confirm_note note) {
     return coll_notes_send(&p->notes, &note, p->call->root);
 }
 
-static int tell_all(part *p, coll_note note) {
+static int tell_all(part *p, coll_confirm_note note) {
     int code = MPI_SUCCESS;
     for (int to = 0; to < p->comm->ranks && code == MPI_SUCCESS; to++)
         if (to != p->comm->rank)
@@ -148,7 +148,7 @@ static int tell_all(part *p, coll_note note) {
 
 /* Ends the broadcast in an error, here and wherever the note comes. */
 static int fail(part *p, const coll_blame *blame) {
-    coll_note note = write_note(p, COLL_NOTE_FAILED);
+    coll_confirm_note note = write_note(p, COLL_NOTE_FAILED);
     note.blame = *blame;
     p->over = true;
     int code = is_root(p) ? tell_all(p, note) : tell_root(p, note);
@@ -217,7 +217,7 @@ static int restart(part *p, const coll_blame *blame) {
     if (p->epoch == p->retry)
         return fail(p, blame);
     int code = next_epoch(p, blame);
-    coll_note note = write_note(p, COLL_NOTE_RESTART);
+    coll_confirm_note note = write_note(p, COLL_NOTE_RESTART);
     note.blame = *blame;
     return code == MPI_SUCCESS ? tell_all(p, note) : code;
 }
@@ -301,7 +301,7 @@ static int keep(part *p, coll_parcel *parcel) {
 }
 
 static int complain(part *p) {
-    coll_note note = write_note(p, COLL_NOTE_CORRUPT);
+    coll_confirm_note note = write_note(p, COLL_NOTE_CORRUPT);
     note.blame = (coll_blame){
         .fault = COLL_FAULT_CORRUPT, .who = p->comm->rank, .from = p->previous, .chunk = p->passed};
     p->spoiled = true;
@@ -356,7 +356,7 @@ static int finish(part *p) {
 }
 
 static int root_reads(part *p) {
-    const coll_note *note = &p->note;
+    const coll_confirm_note *note = &p->note;
     coll_watch_report(&p->watch, note->from, &note->account, p->life.now);
     if (note->kind == COLL_NOTE_FAILED)
         return fail(p, &note->blame);
@@ -371,7 +371,7 @@ static int root_reads(part *p) {
 }
 
 static int rank_reads(part *p) {
-    const coll_note *note = &p->note;
+    const coll_confirm_note *note = &p->note;
     p->heard = p->life.now;
     if (note->kind == COLL_NOTE_RESTART)
         return next_epoch(p, &note->blame);

@@ -21,8 +21,8 @@
 #include "lib/algorithm/line.h"
 #include "lib/base/error.h"
 #include "lib/bcast/bcast.h"
+#include "lib/pattern/binomial.h"
 #include "lib/pattern/circulant.h"
-#include "lib/pattern/tree.h"
 
 #include <math.h>
 #include <stdlib.h>

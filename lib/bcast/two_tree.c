@@ -19,7 +19,7 @@
 
 #include "lib/algorithm/line.h"
 #include "lib/bcast/bcast.h"
-#include "lib/pattern/tree.h"
+#include "lib/pattern/binomial.h"
 #include "lib/pattern/twotree.h"
 
 #include <math.h>

@@ -15,7 +15,7 @@
 
 #include "lib/algorithm/line.h"
 #include "lib/gather/gather.h"
-#include "lib/pattern/tree.h"
+#include "lib/pattern/binomial.h"
 
 #include <math.h>
 #include <stdlib.h>

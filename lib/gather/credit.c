@@ -60,10 +60,6 @@ static const size_t SEGMENT_MOST = 16 << 10, SEGMENT_LEAST = 1 << 10;
  */
 static const size_t UNKNOWN_MOST = 16 << 20;
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 static coll_intake intake_of(const coll_shape *call, const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     double usable = coll_gather_buffer(call) * BUFFER_SHARE;
@@ -74,9 +70,10 @@ static coll_intake intake_of(const coll_shape *call, const coll_values *values) 
     double segment = fmax(fmin(window / 2, SEGMENT_MOST), SEGMENT_LEAST);
     size_t most = coll_gather_is_even(call) ? SIZE_MAX : UNKNOWN_MOST;
     return (coll_intake){
-        .segment = smaller(values->at[SEGMENT] ? values->at[SEGMENT] : (size_t)segment, most),
-        .window = smaller((size_t)window, most),
-        .run = smaller(values->at[RUN], most),
+        .segment =
+            coll_intake_smaller(values->at[SEGMENT] ? values->at[SEGMENT] : (size_t)segment, most),
+        .window = coll_intake_smaller((size_t)window, most),
+        .run = coll_intake_smaller(values->at[RUN], most),
         .grants = true,
         .unasked = (size_t)fmin(window, usable * (1 - WINDOW_SHARE)),
     };

@@ -114,10 +114,6 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /*
  * What the root needs to take blocks of BYTES each; where only it knows their sizes, as much as any
  * could need: many short messages, or as many long ones as the windows hold.
@@ -131,7 +127,8 @@ static size_t root_room(const coll_gather_call *call, const coll_intake *intake)
     if (even && segments < slots)
         slots = segments;
     size_t packed =
-        even ? slots * usual : smaller(SLOTS_MAX * usual, intake->window + intake->run + 2 * usual);
+        even ? slots * usual
+             : coll_intake_smaller(SLOTS_MAX * usual, intake->window + intake->run + 2 * usual);
     size_t each = sizeof(slot) + sizeof(int) +
                   2 * (sizeof(MPI_Request) + sizeof(MPI_Status) + 2 * sizeof(int));
     return ranks * sizeof(source) + slots * each + packed + ALIGNED;

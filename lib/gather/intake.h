@@ -24,6 +24,10 @@ typedef struct coll_intake {
     size_t unasked; /* with grants: so many bytes in all come without being asked for */
 } coll_intake;
 
+static inline size_t coll_intake_smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
 /* Segments that a sender hands to MPI ahead of those that have left. */
 enum { COLL_INTAKE_SENDS = 8 };
 

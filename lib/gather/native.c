@@ -15,7 +15,7 @@
 #include "config.h"
 
 #include "lib/gather/gather.h"
-#include "lib/pattern/tree.h"
+#include "lib/pattern/binomial.h"
 
 #include <limits.h>
 

@@ -3,7 +3,7 @@
 #define COLL_LIB_OPERATION_CALL_H
 
 #include "lib/base/comm.h"
-#include "lib/operation/operation.h"
+#include "lib/operation/operations.h"
 
 #include <mpi.h>
 

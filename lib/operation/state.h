@@ -8,7 +8,7 @@
 
 #include "lib/base/comm.h"
 #include "lib/cost/profile.h"
-#include "lib/operation/operation.h"
+#include "lib/operation/operations.h"
 #include "lib/operation/select.h"
 #include "lib/place/topo.h"
 

@@ -1,6 +1,6 @@
 /* Broadcasts over sites, for the table of broadcasts. */
-#ifndef COLL_HLOT_BCAST_H
-#define COLL_HLOT_BCAST_H
+#ifndef COLL_HLOT_BROADCASTS_H
+#define COLL_HLOT_BROADCASTS_H
 
 #include "lib/bcast/bcast.h"
 

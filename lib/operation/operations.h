@@ -1,6 +1,6 @@
 /* The operations: what the decision layer knows of each. lib/registry.c lists them. */
-#ifndef COLL_LIB_OPERATION_OPERATION_H
-#define COLL_LIB_OPERATION_OPERATION_H
+#ifndef COLL_LIB_OPERATION_OPERATIONS_H
+#define COLL_LIB_OPERATION_OPERATIONS_H
 
 #include "lib/algorithm/algorithm.h"
 
