@@ -1,8 +1,9 @@
-/* DCP_IAllreduce and what completes it: DCPs where they serve, the MPI library elsewhere. */
+/* The entries of dedicated processors, and the MPI library in their place where none serves. */
 #include "config.h"
 
 #include "cdcp/dcp.h"
 #include "coll.h"
+#include "coll_tools.h"
 #include "lib/base/error.h"
 
 #include <limits.h>
@@ -74,4 +75,16 @@ int DCP_Test(DCP_Request *request, int *flag) {
         *request = DCP_REQUEST_NULL;
     }
     return code;
+}
+
+int DCP_Start(const char *spec, MPI_Comm *app) {
+    return coll_dcp_start(spec, MPI_COMM_WORLD, app);
+}
+
+int DCP_Serve(void) {
+    return coll_dcp_serve();
+}
+
+int DCP_Stop(void) {
+    return coll_dcp_stop();
 }

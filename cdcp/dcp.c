@@ -9,10 +9,11 @@
 #include "cdcp/membership.h"
 #include "cdcp/server.h"
 #include "cdcp/wire.h"
-#include "lib/base/comm.h"
+#include "lib/base/agree.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
-#include "lib/base/spec.h"
+#include "lib/base/size.h"
+#include "lib/operation/state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,7 +85,7 @@ static int *list_nodes(const coll_topo *topo) {
     return node_of;
 }
 
-static void plan(const coll_comm *world, uint64_t limit, coll_job *job) {
+static void plan(const coll_state *world, uint64_t limit, coll_job *job) {
     const coll_cost *outer = coll_profile_outermost(world->profile, &world->topo);
     const coll_cost *inner = &world->profile->level[COLL_LEVEL_NODE];
     const coll_model_job model = {
@@ -99,23 +100,15 @@ static void plan(const coll_comm *world, uint64_t limit, coll_job *job) {
     job->limit = limit ? (size_t)limit : coll_model_limit(&model, job->radix);
 }
 
-/* True on all ranks where GOOD is on all. */
-static int agree(bool *good) {
-    int mine = *good, all = 0;
-    int code = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, coll_the_job.wire);
-    *good = all;
-    return code;
-}
-
-static int map(const coll_comm *world, const settings *agreed, int *node_of) {
+static int map(const coll_state *world, const settings *agreed, int *node_of) {
     coll_job *job = &coll_the_job;
     char problem[COLL_WIRE_TEXT];
-    bool good = node_of && coll_mapping_make(&agreed->wish, world->ranks, node_of, &job->mapping,
-                                             problem, sizeof problem);
+    bool good = node_of && coll_mapping_make(&agreed->wish, world->topo.ranks, node_of,
+                                             &job->mapping, problem, sizeof problem);
     if (!node_of)
-        snprintf(problem, sizeof problem, "no memory to map %d ranks", world->ranks);
+        snprintf(problem, sizeof problem, "no memory to map %d ranks", world->topo.ranks);
     bool mine = good;
-    int code = agree(&good);
+    int code = coll_agree_good(job->wire, good, &good);
     if (code == MPI_SUCCESS && !good)
         code = mine ? coll_error(MPI_ERR_NO_MEM, "another rank has no memory to map the ranks")
                     : coll_error(node_of ? MPI_ERR_ARG : MPI_ERR_NO_MEM, "%s", problem);
@@ -133,7 +126,7 @@ static int connect_ranks(const settings *agreed, const int node_of[]) {
         code = coll_mailboxes_make(&job->mailboxes, job->wire, &job->mapping, node_of, job->limit);
     bool good = agreed->transport != SHARED || job->mailboxes.window != MPI_WIN_NULL;
     if (code == MPI_SUCCESS)
-        code = agree(&good);
+        code = coll_agree_good(job->wire, good, &good);
     if (code == MPI_SUCCESS && !good)
         code = coll_error(MPI_ERR_OTHER, "COLL_DCP_TRANSPORT=shared: a node has no shared memory "
                                          "for its ranks; use auto or p2p");
@@ -173,8 +166,8 @@ static int begin_job(const char *spec, const coll_comm *world) {
         code = agree_on_settings(spec, &agreed);
     if (code != MPI_SUCCESS)
         return code;
-    int *node_of = list_nodes(&world->topo);
-    code = map(world, &agreed, node_of);
+    int *node_of = list_nodes(&coll_state_of(world)->topo);
+    code = map(coll_state_of(world), &agreed, node_of);
     if (code == MPI_SUCCESS)
         code = connect_ranks(&agreed, node_of);
     free(node_of);

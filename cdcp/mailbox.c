@@ -3,6 +3,7 @@
 #include "cdcp/mailbox.h"
 
 #include "cdcp/wire.h"
+#include "lib/base/agree.h"
 
 static size_t stride_for(size_t limit) {
     const size_t line = COLL_MAILBOX_LINE, head = offsetof(coll_mailbox_slot, data);
@@ -19,8 +20,8 @@ static void empty(char *slots, size_t stride) {
 
 /* Whether all of the node have the window; else those that do give it back. */
 static int agree(coll_mailboxes *boxes, bool good) {
-    int mine = good, all = 0;
-    int code = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, boxes->node);
+    bool all;
+    int code = coll_agree_good(boxes->node, good, &all);
     if (code == MPI_SUCCESS && good && !all)
         code = PMPI_Win_free(&boxes->window);
     if (!all)

@@ -1,4 +1,5 @@
 EXTRA_DIST += \
+	docs/adding.md \
 	docs/bcast-25-hosts.png \
 	docs/building.md \
 	docs/choosing.md \

@@ -9,9 +9,9 @@
  */
 #include "config.h"
 
+#include "hlot/broadcasts.h"
 #include "hlot/relay.h"
 #include "hlot/wide.h"
-#include "lib/bcast/bcast.h"
 
 enum { SEGMENT, WINDOW };
 
@@ -27,10 +27,9 @@ static bool applicable(const coll_shape *call) {
     return hlot_wide_possible(call->topo);
 }
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     double seconds;
-    hlot_wide_predict(call, profile, HLOT_FLAT, values->at[SEGMENT], &seconds);
+    hlot_wide_predict(call, HLOT_FLAT, values->at[SEGMENT], &seconds);
     return seconds;
 }
 
@@ -39,12 +38,11 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     int code = hlot_wide_get(call->comm, false, &wide);
     if (code != MPI_SUCCESS)
         return code;
-    size_t segment =
-        hlot_wide_predict(call->shape, call->comm->profile, HLOT_FLAT, values->at[SEGMENT], NULL);
+    size_t segment = hlot_wide_predict(call->shape, HLOT_FLAT, values->at[SEGMENT], NULL);
     return hlot_relay_run(call, wide, HLOT_FLAT, segment, (int)values->at[WINDOW]);
 }
 
-const coll_bcast_algorithm coll_bcast_flat = {
+const coll_bcast_algorithm hlot_bcast_flat = {
     .base = {.name = "flat",
              .summary = "the root sends to one rank of each site, which passes it on there",
              .params = params,

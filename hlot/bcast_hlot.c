@@ -16,9 +16,9 @@
  */
 #include "config.h"
 
+#include "hlot/broadcasts.h"
 #include "hlot/relay.h"
 #include "hlot/wide.h"
-#include "lib/bcast/bcast.h"
 
 enum { PLUS, SEGMENT, WINDOW };
 
@@ -40,10 +40,9 @@ static bool applicable(const coll_shape *call) {
     return hlot_wide_possible(call->topo);
 }
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     double seconds;
-    hlot_wide_predict(call, profile, kind_of(values), values->at[SEGMENT], &seconds);
+    hlot_wide_predict(call, kind_of(values), values->at[SEGMENT], &seconds);
     return seconds;
 }
 
@@ -52,12 +51,11 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     int code = hlot_wide_get(call->comm, true, &wide);
     if (code != MPI_SUCCESS)
         return code;
-    size_t segment = hlot_wide_predict(call->shape, call->comm->profile, kind_of(values),
-                                       values->at[SEGMENT], NULL);
+    size_t segment = hlot_wide_predict(call->shape, kind_of(values), values->at[SEGMENT], NULL);
     return hlot_relay_run(call, wide, kind_of(values), segment, (int)values->at[WINDOW]);
 }
 
-const coll_bcast_algorithm coll_bcast_hlot = {
+const coll_bcast_algorithm hlot_bcast_hlot = {
     .base = {.name = "hlot",
              .summary = "down a tree over the sites, made from their latencies, then within sites",
              .params = params,

@@ -6,11 +6,12 @@
 #include "app/output.h"
 #include "hlot/draw.h"
 #include "hlot/levels.h"
-#include "hlot/model.h"
 #include "hlot/observer.h"
 #include "hlot/report.h"
+#include "hlot/tree.h"
 
 #include <coll.h>
+#include <coll_tools.h>
 
 #include <errno.h>
 #include <getopt.h>
@@ -247,8 +248,8 @@ static bool work_on(const command *options, const hlot_matrix *matrix, FILE *jso
     int root = find_root(options, matrix);
     memcpy(network.latency, matrix->latency, sizeof network.latency);
     if (options->bytes)
-        hlot_model_load(&coll_profile_builtin()->level[COLL_LEVEL_WIDE], 0, options->bytes,
-                        &network);
+        hlot_network_load(&coll_profile_builtin()->level[COLL_LEVEL_WIDE], 0, options->bytes,
+                          &network);
     if (root < 0 || !check_reach(matrix, &network, root))
         return false;
     if (!is(options, "compare"))

@@ -37,6 +37,7 @@ enum { ROUNDS = 7 };
 
 struct hlot_latency {
     coll_comm *comm;
+    coll_state *state;
     int sites, site; /* the site that this rank leads, or -1 */
     const int *leads;
     bool by_hand;
@@ -134,7 +135,7 @@ static void survey(hlot_latency *l) {
             nanosleep(&time, NULL); /* a signal may cut it short: the next look comes earlier */
         }
     }
-    if (l->comm->trace)
+    if (l->state->trace)
         coll_plain_print(stderr, "coll: hlot has probed %d sites in %.3f s\n", l->sites,
                          coll_monotonic() - start);
 }
@@ -154,7 +155,7 @@ static void tell_silence(hlot_latency *l, int site, int other, bool silent) {
         return;
     l->reported_silent[site][other] = silent;
     l->silent_links += silent ? 1 : -1;
-    if (l->comm->trace)
+    if (l->state->trace)
         fprintf(stderr, "coll: hlot probes from site %d to site %d %s\n", site, other,
                 silent ? "get no answer: the last good tree stays" : "are answered again");
 }
@@ -245,7 +246,7 @@ static void listen_for_probes(hlot_latency *l, int *port) {
 }
 
 static void find_leads(hlot_latency *l, const int ports[]) {
-    const coll_topo *topo = &l->comm->topo;
+    const coll_topo *topo = &l->state->topo;
     for (int other = 0; other < l->sites; other++) {
         int lead = l->leads[other];
         bool found = ports[lead] && coll_roundtrip_find(topo->hosts[topo->places[lead].node],
@@ -286,14 +287,14 @@ static void assume_unknown(hlot_latency *l) {
         for (int to = 0; to < l->sites; to++)
             most = fmax(most, l->known[from][to]);
     if (most == 0)
-        most = l->comm->profile->level[COLL_LEVEL_WIDE].latency;
+        most = l->state->profile->level[COLL_LEVEL_WIDE].latency;
     for (int from = 0; from < l->sites; from++)
         for (int to = 0; to < l->sites; to++)
             if (from != to && l->known[from][to] == 0) {
                 l->known[from][to] = UNKNOWN * most;
                 unknown++;
             }
-    if (unknown && l->comm->trace)
+    if (unknown && l->state->trace)
         fprintf(stderr,
                 "coll: hlot probes between %d of %d pairs of sites get no answer; "
                 "COLL_LATENCIES=FILE says what they take\n",
@@ -321,7 +322,7 @@ static int measure(hlot_latency *l, int ports[]) {
 static int load(hlot_latency *l) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     if (l->comm->rank == 0)
-        hlot_byhand_read(l->comm->latencies, &l->comm->topo, l->known, problem);
+        hlot_byhand_read(l->state->latencies, &l->state->topo, l->known, problem);
     int code = PMPI_Bcast(problem, sizeof problem, MPI_CHAR, 0, l->comm->private);
     if (code == MPI_SUCCESS && *problem)
         code = coll_error(MPI_ERR_FILE, "%s", problem);
@@ -345,10 +346,10 @@ static void publish(const hlot_latency *l, double latencies[]) {
                 count++;
             }
         }
-    free(l->comm->topo.latencies);
-    l->comm->topo.latencies = latencies;
-    if (!l->comm->loaded.measured[COLL_LEVEL_WIDE] && count)
-        l->comm->loaded.level[COLL_LEVEL_WIDE].latency = sum / count;
+    free(l->state->topo.latencies);
+    l->state->topo.latencies = latencies;
+    if (!l->state->loaded.measured[COLL_LEVEL_WIDE] && count)
+        l->state->loaded.level[COLL_LEVEL_WIDE].latency = sum / count;
 }
 
 static hlot_latency *make(coll_comm *comm, const int leads[]) {
@@ -356,9 +357,10 @@ static hlot_latency *make(coll_comm *comm, const int leads[]) {
     if (!l)
         return NULL;
     l->comm = comm;
-    l->sites = comm->topo.sites;
+    l->state = coll_state_of(comm);
+    l->sites = l->state->topo.sites;
     l->leads = leads;
-    l->by_hand = *comm->latencies != '\0';
+    l->by_hand = *l->state->latencies != '\0';
     l->site = -1;
     l->listener = -1;
     l->sending = MPI_REQUEST_NULL;
@@ -372,15 +374,14 @@ static hlot_latency *make(coll_comm *comm, const int leads[]) {
 }
 
 int hlot_latency_open(coll_comm *comm, const int leads[], hlot_latency **latency) {
-    size_t links = (size_t)comm->topo.sites * (size_t)comm->topo.sites;
+    size_t sites = (size_t)coll_state_of(comm)->topo.sites;
     hlot_latency *l = make(comm, leads);
-    double *latencies = malloc(links * sizeof *latencies);
+    double *latencies = malloc(sites * sites * sizeof *latencies);
     int *ports = malloc((size_t)comm->ranks * sizeof *ports);
-    int code =
-        coll_agree(comm, l && latencies && ports
-                             ? MPI_SUCCESS
-                             : coll_error(MPI_ERR_NO_MEM, "no memory for the latencies of %d sites",
-                                          comm->topo.sites));
+    int code = coll_agree(
+        comm, l && latencies && ports
+                  ? MPI_SUCCESS
+                  : coll_error(MPI_ERR_NO_MEM, "no memory for the latencies of %zu sites", sites));
     if (code == MPI_SUCCESS)
         code = l->by_hand ? load(l) : measure(l, ports);
     free(ports);

@@ -2,7 +2,7 @@
 
 #include "hlot/levels.h"
 
-#include "lib/pattern/cluster.h"
+#include "lib/place/cluster.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -2,12 +2,12 @@
 libcoll_core_la_SOURCES += \
 	hlot/bcast_flat.c \
 	hlot/bcast_hlot.c \
+	hlot/broadcasts.h \
 	hlot/byhand.c hlot/byhand.h \
 	hlot/forecast.c hlot/forecast.h \
 	hlot/latency.c hlot/latency.h \
 	hlot/levels.c hlot/levels.h \
 	hlot/matrix.c hlot/matrix.h \
-	hlot/model.c hlot/model.h \
 	hlot/probe.c hlot/probe.h \
 	hlot/relay.c hlot/relay.h \
 	hlot/tree.c hlot/tree.h \

@@ -20,10 +20,11 @@ int observer_open(observer *o, MPI_Comm comm) {
         code = coll_comm_get(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    if (!hlot_wide_possible(&state->topo))
+    const coll_topo *topo = &coll_state_of(state)->topo;
+    if (!hlot_wide_possible(topo))
         return coll_error(MPI_ERR_TOPOLOGY,
                           "the ranks are at %d site%s, and 2 to %d are needed; set COLL_TOPOLOGY",
-                          state->topo.sites, state->topo.sites == 1 ? "" : "s", HLOT_SITES);
+                          topo->sites, topo->sites == 1 ? "" : "s", HLOT_SITES);
     return hlot_wide_get(state, true, &o->wide);
 }
 
@@ -66,7 +67,7 @@ static bool add_host(char **list, const char *host) {
 }
 
 bool observer_read(const observer *o, hlot_matrix *matrix) {
-    const coll_topo *topo = &o->wide->comm->topo;
+    const coll_topo *topo = &o->wide->state->topo;
     bool good = true;
     *matrix = (hlot_matrix){.sites = topo->sites};
     memcpy(matrix->latency, *hlot_latency_known(o->wide->latency, NULL), sizeof matrix->latency);

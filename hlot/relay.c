@@ -3,7 +3,7 @@
 #include "hlot/relay.h"
 
 #include "lib/base/error.h"
-#include "lib/operation/select.h"
+#include "lib/operation/state.h"
 
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void *target_of(const relay *r, size_t i) {
 
 static int head_of(const relay *r, int site) {
     int root = r->call->root;
-    return r->call->comm->topo.places[root].site == site ? root : r->wide->leads[site];
+    return r->call->shape->topo->places[root].site == site ? root : r->wide->leads[site];
 }
 
 /* --- between sites --- */
@@ -127,7 +127,7 @@ static int receive_first(relay *r, size_t bytes) {
 
 /* Finds this head's place in the tree of PLAN. */
 static int find_place(relay *r, const header *plan) {
-    int sites = r->call->comm->topo.sites, site = r->wide->site;
+    int sites = r->call->shape->topo->sites, site = r->wide->site;
     if (plan->broadcast != r->wide->broadcasts)
         return coll_error(MPI_ERR_INTERN, "a message of broadcast %u where number %u is expected",
                           (unsigned)plan->broadcast, (unsigned)r->wide->broadcasts);
@@ -170,7 +170,7 @@ static int begin(relay *r, hlot_kind kind, header *plan_of_all) {
 /* Passes segment I, which the head has, to the ranks of this site. */
 static int spread(const relay *r, size_t i) {
     coll_comm *local = r->wide->local;
-    const coll_topo *topo = &r->call->comm->topo;
+    const coll_topo *topo = r->call->shape->topo;
     bool is_root = r->call->comm->rank == r->call->root;
     int head = head_of(r, r->wide->site), local_head = 0;
     coll_data data;
@@ -182,10 +182,9 @@ static int spread(const relay *r, size_t i) {
                       ? slot_of(r, i) /* packed when it was sent on */
                       : target_of(r, i);
     int code = coll_data_open(&data, bytes, (MPI_Count)length_of(r, i), MPI_BYTE);
-    coll_shape shape = {
-        .operation = "bcast", .bytes = data.bytes, .root = local_head, .topo = &local->topo};
-    coll_choice choice =
-        coll_select(coll_bcast_table, &shape, local->profile, &(coll_spec){.algorithm = NULL});
+    coll_shape shape =
+        coll_state_shape(coll_state_of(local), COLL_OPERATION_BCAST, data.bytes, local_head);
+    coll_choice choice = coll_select(coll_bcast_table, &shape, &(coll_spec){.algorithm = NULL});
     coll_bcast_call call = {.comm = local, .root = local_head, .shape = &shape, .data = &data};
     if (code == MPI_SUCCESS)
         code = coll_bcast_of(choice.algorithm)->run(&call, &choice.values);
@@ -233,7 +232,7 @@ static int lead(relay *r, hlot_kind kind, header *plan_of_all) {
  */
 static int pass_round(const relay *r, header *plan_of_all) {
     coll_comm *comm = r->call->comm;
-    int root = r->call->root, home = r->wide->leads[comm->topo.places[root].site];
+    int root = r->call->root, home = r->wide->leads[r->call->shape->topo->places[root].site];
     MPI_Request request;
     if (home == root || (comm->rank != root && comm->rank != home))
         return MPI_SUCCESS;
@@ -261,7 +260,7 @@ static int measure(const relay *r, hlot_kind kind, header *plan_of_all) {
 
 /* A window of receives, and one of sends to every site. */
 static size_t requests_most(const relay *r) {
-    return r->window * (1 + (size_t)r->call->comm->topo.sites);
+    return r->window * (1 + (size_t)r->call->shape->topo->sites);
 }
 
 static int make_room(relay *r) {

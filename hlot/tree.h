@@ -16,6 +16,8 @@
 #ifndef COLL_HLOT_TREE_H
 #define COLL_HLOT_TREE_H
 
+#include "lib/cost/profile.h"
+
 #include <stdbool.h>
 
 /* The most sites that a network may have. */
@@ -73,5 +75,13 @@ int hlot_tree_children(const hlot_tree *tree, int site, const int **children);
 
 /* Orders the sites of a tree of which PARENT, SITES and ROOT are set, as order says. */
 void hlot_tree_arrange(const hlot_network *network, hlot_tree *tree);
+
+/*
+ * Sets the gap and the number of segments of NETWORK, in seconds, for a message of BYTES over links
+ * that cost like LINK, and returns the bytes of a segment: SEGMENT, or the best one where that is
+ * 0.
+ */
+size_t hlot_network_load(const coll_cost *link, uint64_t segment, size_t bytes,
+                         hlot_network *network);
 
 #endif

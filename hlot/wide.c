@@ -3,11 +3,10 @@
 #include "hlot/wide.h"
 
 #include "hlot/levels.h"
-#include "hlot/model.h"
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
 #include "lib/base/plain.h"
-#include "lib/pattern/tree.h"
+#include "lib/pattern/binomial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,15 +23,14 @@ bool hlot_wide_possible(const coll_topo *topo) {
     return topo->sites > 1 && topo->sites <= HLOT_SITES;
 }
 
-static void free_wide(void *state) {
-    hlot_wide *wide = state;
+static void free_wide(hlot_wide *wide) {
     if (wide->latency)
         hlot_latency_close(wide->latency);
     coll_comm_free_part(wide->local);
     free(wide);
 }
 
-static int make_wide(coll_comm *comm) {
+static int make_wide(coll_comm *comm, hlot_wide **made) {
     hlot_wide *wide = calloc(1, sizeof *wide);
     int code =
         coll_agree(comm, wide ? MPI_SUCCESS
@@ -42,23 +40,33 @@ static int make_wide(coll_comm *comm) {
         return code;
     }
     wide->comm = comm;
-    wide->site = comm->topo.places[comm->rank].site;
+    wide->state = coll_state_of(comm);
+    const coll_place *places = wide->state->topo.places;
+    wide->site = places[comm->rank].site;
     for (int rank = comm->ranks - 1; rank >= 0; rank--)
-        wide->leads[comm->topo.places[rank].site] = rank;
+        wide->leads[places[rank].site] = rank;
     code = coll_comm_part(comm, wide->site, &wide->local);
-    if (code == MPI_SUCCESS) {
-        comm->wide = wide;
-        comm->free_wide = free_wide;
-    } else
+    if (code == MPI_SUCCESS)
+        *made = wide;
+    else
         free_wide(wide);
     return code;
 }
 
+static void close_slot(void *slot) {
+    hlot_wide **wide = slot;
+    if (*wide)
+        free_wide(*wide);
+}
+
+coll_comm_key hlot_wide_key = {.bytes = sizeof(hlot_wide *), .close = close_slot};
+
 int hlot_wide_get(coll_comm *comm, bool latencies, hlot_wide **wide) {
-    int code = comm->wide ? MPI_SUCCESS : make_wide(comm);
+    hlot_wide **kept = coll_comm_slot(comm, &hlot_wide_key);
+    int code = *kept ? MPI_SUCCESS : make_wide(comm, kept);
     if (code != MPI_SUCCESS)
         return code;
-    *wide = comm->wide;
+    *wide = *kept;
     if (!latencies || (*wide)->latency)
         return MPI_SUCCESS;
     return hlot_latency_open(comm, (*wide)->leads, &(*wide)->latency);
@@ -66,22 +74,23 @@ int hlot_wide_get(coll_comm *comm, bool latencies, hlot_wide **wide) {
 
 /* --- predictions --- */
 
-static void fill_network(const coll_shape *call, const coll_profile *profile,
-                         hlot_network *network) {
+static void fill_network(const coll_shape *call, hlot_network *network) {
     const coll_topo *topo = call->topo;
     network->sites = topo->sites;
     for (int from = 0; from < topo->sites; from++)
         for (int to = 0; to < topo->sites; to++)
-            network->latency[from][to] = topo->latencies ? topo->latencies[from * topo->sites + to]
-                                                         : profile->level[COLL_LEVEL_WIDE].latency;
+            network->latency[from][to] = topo->latencies
+                                             ? topo->latencies[from * topo->sites + to]
+                                             : call->profile->level[COLL_LEVEL_WIDE].latency;
 }
 
 /* What a segment takes among the ranks of one site: about a binomial tree. */
-static double predict_local(const coll_topo *topo, const coll_profile *profile, size_t segment) {
+static double predict_local(const coll_shape *call, size_t segment) {
+    const coll_topo *topo = call->topo;
     coll_level level = topo->racks > topo->sites   ? COLL_LEVEL_SITE
                        : topo->nodes > topo->sites ? COLL_LEVEL_RACK
                                                    : COLL_LEVEL_NODE;
-    const coll_cost *link = &profile->level[level];
+    const coll_cost *link = &call->profile->level[level];
     int ranks = (topo->ranks + topo->sites - 1) / topo->sites;
     return coll_tree_depth(ranks) * coll_cost_relay(link, (double)segment, 2);
 }
@@ -91,26 +100,26 @@ static double make_tree(const hlot_network *network, hlot_kind kind, int root, h
                              : hlot_levels_tree(network, kind, root, tree);
 }
 
-static double predict_with(const coll_shape *call, const coll_profile *profile, hlot_kind kind,
-                           size_t segment, hlot_network *network) {
+static double predict_with(const coll_shape *call, hlot_kind kind, size_t segment,
+                           hlot_network *network) {
     hlot_tree tree;
-    hlot_model_load(&profile->level[COLL_LEVEL_WIDE], segment, call->bytes, network);
+    hlot_network_load(&call->profile->level[COLL_LEVEL_WIDE], segment, call->bytes, network);
     double wide = make_tree(network, kind, call->topo->places[call->root].site, &tree);
-    return wide + network->segments * predict_local(call->topo, profile, segment);
+    return wide + network->segments * predict_local(call, segment);
 }
 
-size_t hlot_wide_predict(const coll_shape *call, const coll_profile *profile, hlot_kind kind,
-                         uint64_t segment, double *seconds) {
+size_t hlot_wide_predict(const coll_shape *call, hlot_kind kind, uint64_t segment,
+                         double *seconds) {
     hlot_network network;
     size_t lowest = segment ? segment : LEAST_SEGMENT, highest = segment ? segment : MOST_SEGMENT;
     size_t best = 0;
     double least = INFINITY;
     if (!seconds && (segment || call->bytes <= LEAST_SEGMENT)) /* there is no choice */
         return lowest < call->bytes ? lowest : call->bytes;
-    fill_network(call, profile, &network);
+    fill_network(call, &network);
     for (size_t now = lowest; now <= highest; now *= 2) {
         size_t length = now < call->bytes ? now : call->bytes;
-        double time = predict_with(call, profile, kind, length, &network);
+        double time = predict_with(call, kind, length, &network);
         if (!best || time < least) {
             least = time;
             best = length;
@@ -136,12 +145,12 @@ static bool is_still_good(const hlot_wide *wide, hlot_kind kind, const hlot_netw
 
 const hlot_tree *hlot_wide_tree(hlot_wide *wide, hlot_kind kind, size_t segment, size_t bytes) {
     long changes = 0;
-    hlot_network network = {.sites = wide->comm->topo.sites};
+    hlot_network network = {.sites = wide->state->topo.sites};
     hlot_tree tree;
     if (wide->latency)
         memcpy(network.latency, *hlot_latency_known(wide->latency, &changes),
                sizeof network.latency);
-    hlot_model_load(&wide->comm->profile->level[COLL_LEVEL_WIDE], segment, bytes, &network);
+    hlot_network_load(&wide->state->profile->level[COLL_LEVEL_WIDE], segment, bytes, &network);
     if (changes == wide->changes && is_still_good(wide, kind, &network, INFINITY))
         return &wide->tree;
 
@@ -152,7 +161,7 @@ const hlot_tree *hlot_wide_tree(hlot_wide *wide, hlot_kind kind, size_t segment,
     wide->kind = kind;
     wide->network = network;
     wide->tree = tree;
-    if (wide->comm->trace)
+    if (wide->state->trace)
         coll_plain_print(stderr, "coll: %s tree from site %d, predicted=%.3g\n",
                          hlot_kind_name(kind), wide->site, time);
     return &wide->tree;

@@ -7,10 +7,11 @@
 
 #include "hlot/latency.h"
 #include "hlot/tree.h"
-#include "lib/base/algorithm.h"
+#include "lib/operation/state.h"
 
 typedef struct hlot_wide {
     coll_comm *comm;
+    const coll_state *state;
     int site;              /* this rank's */
     int leads[HLOT_SITES]; /* the lowest rank of each site */
     coll_comm *local;      /* the ranks of this site */
@@ -21,6 +22,9 @@ typedef struct hlot_wide {
     hlot_network network;  /* that it was made for; without sites: there is none */
     hlot_tree tree;
 } hlot_wide;
+
+/* Where a communicator keeps a pointer to it, NULL before its first broadcast over sites. */
+extern coll_comm_key hlot_wide_key;
 
 /* True where broadcasts can go over sites: there are several, and not too many. */
 bool hlot_wide_possible(const coll_topo *topo);
@@ -39,8 +43,7 @@ int hlot_wide_get(coll_comm *comm, bool latencies, hlot_wide **wide);
  *
  *     T(tree of n segments) + n T(segment, within a site)
  */
-size_t hlot_wide_predict(const coll_shape *call, const coll_profile *profile, hlot_kind kind,
-                         uint64_t segment, double *seconds);
+size_t hlot_wide_predict(const coll_shape *call, hlot_kind kind, uint64_t segment, double *seconds);
 
 /*
  * The root's part: the tree of KIND for segments of SEGMENT bytes, BYTES in all, by the latest

@@ -1,150 +1,21 @@
-/* The public entries: check the arguments, choose, run, trace, raise errors. */
+/* The operations' public entries: they check the arguments. */
 #include "config.h"
 
 #include "coll.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/pool.h"
-#include "lib/base/comm.h"
 #include "lib/base/data.h"
 #include "lib/base/error.h"
-#include "lib/base/trace.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
-#include "lib/operation/select.h"
-#include "lib/operation/shortcut.h"
+#include "lib/operation/call.h"
+#include "lib/operation/direct.h"
+#include "lib/operation/state.h"
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *COLL_Version(void) {
-    return PACKAGE_VERSION;
-}
-
-/* Without a communicator, MPI's own calls raise errors on MPI_COMM_WORLD. */
-static int check_comm(MPI_Comm comm, bool *inter) {
-    *inter = false;
-    if (comm == MPI_COMM_NULL)
-        return coll_raise(MPI_COMM_WORLD, coll_error(MPI_ERR_COMM, "null communicator"));
-    int is_inter = 0;
-    int code = PMPI_Comm_test_inter(comm, &is_inter);
-    *inter = is_inter;
-    return code;
-}
-
-static int find_operation(const char *name, coll_operation *operation) {
-    for (int i = 0; i < COLL_OPERATIONS; i++)
-        if (strcmp(coll_operations[i].name, name) == 0) {
-            *operation = (coll_operation)i;
-            return MPI_SUCCESS;
-        }
-    return coll_error(MPI_ERR_ARG, "unknown operation %s; known: bcast, gather, aggregate", name);
-}
-
-int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
-    bool inter;
-    int code = check_comm(comm, &inter);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (inter)
-        return coll_raise(comm, coll_error(MPI_ERR_COMM, "COLL_Set: an intercommunicator"));
-
-    coll_operation which = COLL_OPERATIONS;
-    code = find_operation(operation, &which);
-    coll_comm *state = NULL;
-    if (code == MPI_SUCCESS)
-        code = coll_comm_get(comm, &state);
-    if (code == MPI_SUCCESS)
-        code = coll_comm_set(state, which, operation, spec);
-    return coll_raise(comm, code);
-}
-
-static void describe(const coll_profile *profile, const coll_shape *call, const coll_choice *choice,
-                     const coll_algorithm *algorithm, COLL_Candidate *candidate) {
-    bool chosen = choice->algorithm == algorithm;
-    coll_values values = chosen ? choice->values : coll_values_default(algorithm);
-    *candidate = (COLL_Candidate){
-        .name = algorithm->name,
-        .summary = algorithm->summary,
-        .applicable = !algorithm->applicable || algorithm->applicable(call),
-        .chosen = chosen,
-        .rival = algorithm->rival,
-        .why = chosen ? choice->why : NULL,
-    };
-    if (candidate->applicable)
-        candidate->predicted = coll_predicted(algorithm, call, profile, &values, &candidate->model);
-    coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
-}
-
-static void explain(const coll_comm *comm, coll_operation operation, const coll_shape *call,
-                    COLL_Candidate candidates[], int capacity, int *count) {
-    const coll_algorithm *const *table = coll_operations[operation].table;
-    coll_shape known = *call;
-    if (operation == COLL_OPERATION_AGGREGATE) /* whose ranks bring different amounts */
-        known.bytes = COLL_BYTES_UNKNOWN;
-    coll_choice choice = coll_select(table, &known, comm->profile, &comm->specs[operation]);
-    for (*count = 0; table[*count]; ++*count)
-        if (*count < capacity)
-            describe(comm->profile, call, &choice, table[*count], &candidates[*count]);
-}
-
-int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
-                 COLL_Candidate candidates[], int capacity, int *count) {
-    return COLL_Explain_ranks(operation, bytes, root, 0, comm, candidates, capacity, count);
-}
-
-/* Ranks of 0 stand for those of COMM. */
-static int check_explain(const coll_comm *comm, MPI_Count bytes, int root, int ranks) {
-    if (bytes < 0)
-        return coll_error(MPI_ERR_COUNT, "COLL_Explain: %lld bytes", (long long)bytes);
-    if (ranks < 0)
-        return coll_error(MPI_ERR_ARG, "COLL_Explain: %d ranks", ranks);
-    ranks = ranks ? ranks : comm->ranks;
-    if (root < 0 || root >= ranks)
-        return coll_error(MPI_ERR_ROOT, "COLL_Explain: root %d of %d ranks", root, ranks);
-    return MPI_SUCCESS;
-}
-
-int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
-                       COLL_Candidate candidates[], int capacity, int *count) {
-    bool inter;
-    int code = check_comm(comm, &inter);
-    if (code != MPI_SUCCESS)
-        return code;
-    coll_operation which = COLL_OPERATIONS;
-    coll_comm *state = NULL;
-    coll_topo imagined = {0};
-    code = inter ? coll_error(MPI_ERR_COMM, "COLL_Explain: an intercommunicator")
-                 : find_operation(operation, &which);
-    if (code == MPI_SUCCESS)
-        code = coll_comm_get(comm, &state);
-    if (code == MPI_SUCCESS)
-        code = check_explain(state, bytes, root, ranks);
-    if (code == MPI_SUCCESS && ranks)
-        code = coll_topo_imagine(&state->topo, ranks, &imagined);
-    if (code != MPI_SUCCESS)
-        return coll_raise(comm, code);
-
-    coll_shape call = {.operation = operation,
-                       .bytes = (size_t)bytes,
-                       .root = root,
-                       .topo = ranks ? &imagined : &state->topo};
-    explain(state, which, &call, candidates, capacity, count);
-    coll_topo_free(&imagined);
-    return MPI_SUCCESS;
-}
-
-/* Describes this rank's data, of a committed type: the MPI library alone knows whether it is. */
-static int open_data(coll_comm *comm, coll_data *data, const void *buffer, MPI_Count count,
-                     MPI_Datatype type) {
-    int code = coll_data_open(data, (void *)buffer, count, type);
-    if (code == MPI_SUCCESS && !data->plain_bytes)
-        code = PMPI_Send(NULL, 0, type, MPI_PROC_NULL, 0, comm->private);
-    if (code == MPI_SUCCESS)
-        coll_shortcut_learn(comm, type, data);
-    return code;
-}
 
 static int check_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int root,
                        int ranks) {
@@ -159,72 +30,57 @@ static int check_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, i
     return MPI_SUCCESS;
 }
 
-static int run_bcast(coll_comm *comm, int root, const coll_data *data) {
-    coll_shape shape = {
-        .operation = "bcast", .bytes = data->bytes, .root = root, .topo = &comm->topo};
-    coll_choice choice = coll_comm_choose(comm, COLL_OPERATION_BCAST, &shape);
-    coll_bcast_call call = {.comm = comm, .root = root, .shape = &shape, .data = data};
-    double start = PMPI_Wtime();
-    int code = coll_bcast_of(choice.algorithm)->run(&call, &choice.values);
-    if (code != MPI_SUCCESS)
-        comm->broken = code;
-    coll_comm_leave_room(comm);
-    coll_trace(comm, "bcast", data->bytes, &choice, PMPI_Wtime() - start);
+static int bcast(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Datatype type,
+                 int root) {
+    coll_data data;
+    int code = coll_direct_data(comm, &data, buffer, count, type);
+    coll_shape shape =
+        coll_state_shape(coll_state_of(comm), COLL_OPERATION_BCAST, data.bytes, root);
+    coll_bcast_call call = {.comm = comm, .root = root, .shape = &shape, .data = &data};
+    if (code == MPI_SUCCESS && data.bytes > 0 && comm->ranks > 1)
+        code = coll_call_run(comm, COLL_OPERATION_BCAST, &shape, data.bytes, &call);
+    coll_data_close(&data);
     return code;
+}
+
+static int too_many_between(MPI_Comm comm) {
+    return coll_raise(comm, coll_error(MPI_ERR_COUNT,
+                                       "more than %d elements over an "
+                                       "intercommunicator",
+                                       INT_MAX));
 }
 
 int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
-    bool inter;
-    int code;
-    if (coll_shortcut_bcast(buffer, count, type, root, comm, &code))
-        return code;
-    code = check_comm(comm, &inter);
+    int bytes;
+    const coll_comm *direct = coll_direct(COLL_OPERATION_BCAST, comm, count, type, root, &bytes);
+    if (direct)
+        return coll_raise(comm, PMPI_Bcast(buffer, bytes, MPI_BYTE, root, direct->private));
+    coll_comm *own;
+    int code = coll_call_open(comm, &own);
     if (code != MPI_SUCCESS)
         return code;
-    if (inter && count > INT_MAX)
-        return coll_raise(comm, coll_error(MPI_ERR_COUNT,
-                                           "more than %d elements over an "
-                                           "intercommunicator",
-                                           INT_MAX));
-    if (inter)
-        return PMPI_Bcast(buffer, (int)count, type, root, comm);
-
-    coll_comm *state;
-    code = coll_comm_get(comm, &state);
+    if (!own)
+        return count > INT_MAX ? too_many_between(comm)
+                               : PMPI_Bcast(buffer, (int)count, type, root, comm);
+    code = check_bcast(buffer, count, type, root, own->ranks);
     if (code == MPI_SUCCESS)
-        code = check_bcast(buffer, count, type, root, state->ranks);
-    if (code != MPI_SUCCESS)
-        return coll_raise(comm, code);
-
-    coll_data data;
-    code = open_data(state, &data, buffer, count, type);
-    if (code == MPI_SUCCESS && data.bytes > 0 && state->ranks > 1)
-        code = run_bcast(state, root, &data);
-    coll_data_close(&data);
+        code = bcast(own, buffer, count, type, root);
     return coll_raise(comm, code);
 }
 
-static int run_gather(coll_comm *comm, size_t bytes, const coll_gather_call *given) {
-    coll_shape shape = {
-        .operation = "gather", .bytes = bytes, .root = given->root, .topo = &comm->topo};
-    coll_choice choice = coll_comm_choose(comm, COLL_OPERATION_GATHER, &shape);
-    coll_gather_call call = *given;
-    call.comm = comm;
-    call.shape = &shape;
-    double start = PMPI_Wtime();
-    int code = coll_gather_of(choice.algorithm)->run(&call, &choice.values);
-    if (code != MPI_SUCCESS)
-        comm->broken = code;
-    coll_comm_leave_room(comm);
-    coll_trace(comm, "gather", bytes, &choice, PMPI_Wtime() - start);
-    return code;
+static int run_gather(coll_comm *comm, size_t bytes, coll_gather_call *call) {
+    coll_shape shape =
+        coll_state_shape(coll_state_of(comm), COLL_OPERATION_GATHER, bytes, call->root);
+    call->comm = comm;
+    call->shape = &shape;
+    return coll_call_run(comm, COLL_OPERATION_GATHER, &shape, bytes, call);
 }
 
 /* What a rank other than the root gives. */
 static int give(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Datatype type, bool even,
                 int root) {
     coll_data mine;
-    int code = open_data(comm, &mine, buffer, count, type);
+    int code = coll_direct_data(comm, &mine, buffer, count, type);
     coll_gather_call call = {.root = root, .mine = &mine, .type = type};
     if (code == MPI_SUCCESS && (mine.bytes > 0 || !even))
         code = run_gather(comm, even ? mine.bytes : COLL_BYTES_UNKNOWN, &call);
@@ -238,7 +94,7 @@ static int give_oneself(coll_comm *comm, const coll_blocks *blocks, int root, co
     if (buffer == MPI_IN_PLACE)
         return MPI_SUCCESS;
     coll_data mine, block = coll_blocks_at(blocks, root);
-    int code = open_data(comm, &mine, buffer, count, type);
+    int code = coll_direct_data(comm, &mine, buffer, count, type);
     if (code == MPI_SUCCESS && mine.bytes > block.bytes)
         code = coll_error(MPI_ERR_TRUNCATE, "gather: %zu bytes of the root into a block of %zu",
                           mine.bytes, block.bytes);
@@ -292,44 +148,39 @@ static int check_gather(const void *buffer, MPI_Count count, MPI_Datatype type,
 }
 
 static int gather(const void *buffer, MPI_Count count, MPI_Datatype type,
-                  const coll_blocks_layout *layout, bool even, int root, MPI_Comm comm) {
-    coll_comm *state;
-    int code = coll_comm_get(comm, &state);
-    if (code == MPI_SUCCESS)
-        code = check_gather(buffer, count, type, layout, root, state);
-    if (code == MPI_SUCCESS && state->rank == root)
-        code = take(state, buffer, count, type, layout, root);
+                  const coll_blocks_layout *layout, bool even, int root, MPI_Comm comm,
+                  coll_comm *own) {
+    int code = check_gather(buffer, count, type, layout, root, own);
+    if (code == MPI_SUCCESS && own->rank == root)
+        code = take(own, buffer, count, type, layout, root);
     else if (code == MPI_SUCCESS)
-        code = give(state, buffer, count, type, even, root);
+        code = give(own, buffer, count, type, even, root);
     return coll_raise(comm, code);
-}
-
-static int too_many_between(MPI_Comm comm) {
-    return coll_raise(comm, coll_error(MPI_ERR_COUNT,
-                                       "more than %d elements over an "
-                                       "intercommunicator",
-                                       INT_MAX));
 }
 
 int COLL_Gather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
                 void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root,
                 MPI_Comm comm) {
-    bool inter;
-    int code;
-    if (coll_shortcut_gather(send_buffer, send_count, send_type, receive_buffer, receive_count,
-                             receive_type, root, comm, &code))
-        return code;
-    code = check_comm(comm, &inter);
+    int bytes;
+    const coll_comm *direct =
+        coll_direct(COLL_OPERATION_GATHER, comm, send_count, send_type, root, &bytes);
+    bool receives = direct && direct->rank == root;
+    if (direct && send_buffer != MPI_IN_PLACE &&
+        (!receives || (receive_count == send_count && receive_type == send_type)))
+        return coll_raise(comm, PMPI_Gather(send_buffer, bytes, MPI_BYTE, receive_buffer,
+                                            receives ? bytes : 0, MPI_BYTE, root, direct->private));
+    coll_comm *own;
+    int code = coll_call_open(comm, &own);
     if (code != MPI_SUCCESS)
         return code;
-    if (inter && (send_count > INT_MAX || receive_count > INT_MAX))
+    if (!own && (send_count > INT_MAX || receive_count > INT_MAX))
         return too_many_between(comm);
-    if (inter)
+    if (!own)
         return PMPI_Gather(send_buffer, (int)send_count, send_type, receive_buffer,
                            (int)receive_count, receive_type, root, comm);
     coll_blocks_layout layout = {
         .buffer = receive_buffer, .count = receive_count, .type = receive_type};
-    return gather(send_buffer, send_count, send_type, &layout, true, root, comm);
+    return gather(send_buffer, send_count, send_type, &layout, true, root, comm, own);
 }
 
 /* Over an intercommunicator: the same with ints, at its root from each of the other side's ranks.
@@ -363,44 +214,27 @@ int COLL_Gatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype sen
                  void *receive_buffer, const MPI_Count receive_counts[],
                  const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
                  MPI_Comm comm) {
-    bool inter;
-    int code = check_comm(comm, &inter);
+    coll_comm *own;
+    int code = coll_call_open(comm, &own);
     if (code != MPI_SUCCESS)
         return code;
     coll_blocks_layout layout = {.buffer = receive_buffer,
                                  .counts = receive_counts,
                                  .places = displacements,
                                  .type = receive_type};
-    if (inter)
+    if (!own)
         return gatherv_between(send_buffer, send_count, send_type, &layout, root, comm);
-    return gather(send_buffer, send_count, send_type, &layout, false, root, comm);
-}
-
-static int run_aggregate(COLL_Pool *pool, int root, coll_comm *comm, COLL_Aggregate_stats *stats) {
-    coll_shape shape = {
-        .operation = "aggregate", .bytes = COLL_BYTES_UNKNOWN, .root = root, .topo = &comm->topo};
-    coll_choice choice = coll_select(coll_aggregate_table, &shape, comm->profile,
-                                     &comm->specs[COLL_OPERATION_AGGREGATE]);
-    size_t bytes = pool ? coll_pool_bytes(pool) : 0;
-    double start = PMPI_Wtime();
-    int code = coll_aggregate_run(pool, root, comm, coll_aggregate_of(choice.algorithm),
-                                  &choice.values, stats);
-    coll_trace(comm, "aggregate", bytes, &choice, PMPI_Wtime() - start);
-    return code;
+    return gather(send_buffer, send_count, send_type, &layout, false, root, comm, own);
 }
 
 int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats) {
-    bool inter;
-    int code = check_comm(comm, &inter);
+    coll_comm *own;
+    int code = coll_call_open_intra(comm, "COLL_Aggregate", &own);
     if (code != MPI_SUCCESS)
         return code;
-    if (inter)
-        return coll_raise(comm, coll_error(MPI_ERR_COMM,
-                                           "COLL_Aggregate: intercommunicators are not supported; "
-                                           "merge them with MPI_Intercomm_merge"));
-    coll_comm *state;
-    code = coll_comm_get(comm, &state);
-    if (code == MPI_SUCCESS)
-        code = run_aggregate(pool, root, state, stats);
-    return coll_raise(comm, code);
+    coll_shape shape =
+        coll_state_shape(coll_state_of(own), COLL_OPERATION_AGGREGATE, COLL_BYTES_UNKNOWN, root);
+    coll_aggregate_call call = {.pool = pool, .comm = own, .shape = &shape, .stats = stats};
+    size_t bytes = pool ? coll_pool_bytes(pool) : 0;
+    return coll_raise(comm, coll_call_run(own, COLL_OPERATION_AGGREGATE, &shape, bytes, &call));
 }

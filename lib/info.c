@@ -1,11 +1,14 @@
-/* The public entries that tell what the library found out, and keep what was measured. */
+/* The public entries that take settings, tell what the library found out, and keep what was
+ * measured. */
 #include "config.h"
 
 #include "coll.h"
-#include "lib/base/comm.h"
+#include "coll_tools.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/cost/profilefile.h"
+#include "lib/operation/call.h"
+#include "lib/operation/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,42 +19,134 @@
 #include <time.h>
 #include <unistd.h>
 
+const char *COLL_Version(void) {
+    return PACKAGE_VERSION;
+}
+
 const char *COLL_Operation_name(int operation) {
     return operation >= 0 && operation < COLL_OPERATIONS ? coll_operations[operation].name : NULL;
 }
 
-/* The state of COMM for the entry NAMED so; errors are raised. */
-static int state_of(MPI_Comm comm, const char *name, coll_comm **state) {
-    if (comm == MPI_COMM_NULL)
-        return coll_raise(MPI_COMM_WORLD, coll_error(MPI_ERR_COMM, "%s: null communicator", name));
-    int inter = 0;
-    int code = PMPI_Comm_test_inter(comm, &inter);
-    if (code == MPI_SUCCESS && inter)
-        code = coll_error(MPI_ERR_COMM, "%s: an intercommunicator", name);
-    if (code == MPI_SUCCESS)
-        code = coll_comm_get(comm, state);
-    return coll_raise(comm, code);
+static int find_operation(const char *name, coll_operation *operation) {
+    char known[200] = "";
+    for (int i = 0; i < COLL_OPERATIONS; i++) {
+        coll_error_list(known, sizeof known, coll_operations[i].name);
+        if (strcmp(coll_operations[i].name, name) == 0) {
+            *operation = (coll_operation)i;
+            return MPI_SUCCESS;
+        }
+    }
+    return coll_error(MPI_ERR_ARG, "unknown operation %s; known: %s", name, known);
+}
+
+int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
+    coll_operation which = COLL_OPERATIONS;
+    coll_comm *own;
+    int code = find_operation(operation, &which);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    code = coll_call_open_intra(comm, "COLL_Set", &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    return coll_raise(comm, coll_state_set(coll_state_of(own), which, operation, spec));
+}
+
+static void describe(const coll_shape *call, const coll_choice *choice,
+                     const coll_algorithm *algorithm, COLL_Candidate *candidate) {
+    bool chosen = choice->algorithm == algorithm;
+    coll_values values = chosen ? choice->values : coll_values_default(algorithm);
+    *candidate = (COLL_Candidate){
+        .name = algorithm->name,
+        .summary = algorithm->summary,
+        .applicable = !algorithm->applicable || algorithm->applicable(call),
+        .chosen = chosen,
+        .rival = algorithm->rival,
+        .why = chosen ? choice->why : NULL,
+    };
+    if (candidate->applicable)
+        candidate->predicted = coll_predicted(algorithm, call, &values, &candidate->model);
+    coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
+}
+
+static void explain(const coll_state *state, coll_operation operation, const coll_shape *call,
+                    COLL_Candidate candidates[], int capacity, int *count) {
+    const coll_algorithm *const *table = coll_operations[operation].table;
+    coll_shape known = *call;
+    if (coll_operations[operation].uneven)
+        known.bytes = COLL_BYTES_UNKNOWN;
+    coll_choice choice = coll_select(table, &known, &state->specs[operation]);
+    for (*count = 0; table[*count]; ++*count)
+        if (*count < capacity)
+            describe(call, &choice, table[*count], &candidates[*count]);
+}
+
+int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
+                 COLL_Candidate candidates[], int capacity, int *count) {
+    return COLL_Explain_ranks(operation, bytes, root, 0, comm, candidates, capacity, count);
+}
+
+/* Ranks of 0 stand for those of COMM. */
+static int check_explain(const coll_comm *comm, coll_operation operation, MPI_Count bytes, int root,
+                         int ranks) {
+    if (bytes < 0)
+        return coll_error(MPI_ERR_COUNT, "COLL_Explain: %lld bytes", (long long)bytes);
+    if (ranks < 0)
+        return coll_error(MPI_ERR_ARG, "COLL_Explain: %d ranks", ranks);
+    ranks = ranks ? ranks : comm->ranks;
+    if (!coll_operations[operation].rootless && (root < 0 || root >= ranks))
+        return coll_error(MPI_ERR_ROOT, "COLL_Explain: root %d of %d ranks", root, ranks);
+    return MPI_SUCCESS;
+}
+
+int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
+                       COLL_Candidate candidates[], int capacity, int *count) {
+    coll_operation which = COLL_OPERATIONS;
+    coll_comm *own;
+    coll_topo imagined = {0};
+    int code = find_operation(operation, &which);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    code = coll_call_open_intra(comm, "COLL_Explain", &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    const coll_state *state = coll_state_of(own);
+    code = check_explain(own, which, bytes, root, ranks);
+    if (code == MPI_SUCCESS && ranks)
+        code = coll_topo_imagine(&state->topo, ranks, &imagined);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+
+    coll_shape call = coll_state_shape(state, which, (size_t)bytes, root);
+    if (ranks)
+        call.topo = &imagined;
+    explain(state, which, &call, candidates, capacity, count);
+    coll_topo_free(&imagined);
+    return MPI_SUCCESS;
 }
 
 int COLL_Places(MPI_Comm comm, COLL_Place places[]) {
-    coll_comm *state;
-    int code = state_of(comm, "COLL_Places", &state);
-    for (int rank = 0; code == MPI_SUCCESS && rank < state->ranks; rank++) {
-        const coll_place *place = &state->topo.places[rank];
+    coll_comm *own;
+    int code = coll_call_open_intra(comm, "COLL_Places", &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    const coll_topo *topo = &coll_state_of(own)->topo;
+    for (int rank = 0; rank < topo->ranks; rank++) {
+        const coll_place *place = &topo->places[rank];
         places[rank] = (COLL_Place){.site = place->site,
                                     .rack = place->rack,
                                     .node = place->node,
                                     .numa = place->numa,
-                                    .host = state->topo.hosts[place->node]};
+                                    .host = topo->hosts[place->node]};
     }
-    return code;
+    return MPI_SUCCESS;
 }
 
 int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
-    coll_comm *state;
-    int code = state_of(comm, "COLL_Describe", &state);
+    coll_comm *own;
+    int code = coll_call_open_intra(comm, "COLL_Describe", &own);
     if (code != MPI_SUCCESS)
         return code;
+    const coll_state *state = coll_state_of(own);
     const coll_topo *topo = &state->topo;
     *description = (COLL_Description){
         .ranks = topo->ranks,
@@ -61,8 +156,8 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
         .most_ranks_per_node = topo->most_ranks_per_node,
         .cores_per_node = topo->cores_per_node,
         .crowded = topo->crowded,
-        .wait = coll_wait_manner_name(state->wait.manner),
-        .timeout = state->wait.timeout,
+        .wait = coll_wait_manner_name(own->wait.manner),
+        .timeout = own->wait.timeout,
         .topology = *state->topology ? state->topology : NULL,
         .profile = state->profile->source,
     };
@@ -177,13 +272,13 @@ static int write_file(const char *path, const coll_profilefile *file, const coll
 }
 
 int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *profile) {
-    coll_comm *state;
+    coll_comm *own;
     coll_profilefile file;
-    int code = state_of(comm, "COLL_Profile_write", &state);
+    int code = coll_call_open_intra(comm, "COLL_Profile_write", &own);
     if (code != MPI_SUCCESS)
         return code;
     code = collect(profile, &file);
     if (code == MPI_SUCCESS)
-        code = write_file(path, &file, &state->topo);
+        code = write_file(path, &file, &coll_state_of(own)->topo);
     return coll_raise(comm, code);
 }

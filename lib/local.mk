@@ -1,4 +1,5 @@
-# libcoll_core.la holds everything and is what the tests link with; libcoll.la exports coll.h only.
+# libcoll_core.la holds everything and is what the tests link with; libcoll.la exports what coll.h and
+# coll_tools.h declare.
 noinst_LTLIBRARIES += libcoll_core.la
 libcoll_core_la_SOURCES = \
 	lib/aggregate/aggregate.c lib/aggregate/aggregate.h \
@@ -7,8 +8,10 @@ libcoll_core_la_SOURCES = \
 	lib/aggregate/group_by.c \
 	lib/aggregate/pool.c lib/aggregate/pool.h \
 	lib/aggregate/three_stage.c \
+	lib/algorithm/algorithm.h \
+	lib/algorithm/line.c lib/algorithm/line.h \
+	lib/algorithm/spec.c lib/algorithm/spec.h \
 	lib/base/agree.c lib/base/agree.h \
-	lib/base/algorithm.h \
 	lib/base/cgroup.c lib/base/cgroup.h \
 	lib/base/comm.c lib/base/comm.h \
 	lib/base/cores.c lib/base/cores.h \
@@ -21,14 +24,13 @@ libcoll_core_la_SOURCES = \
 	lib/base/monotonic.c lib/base/monotonic.h \
 	lib/base/plain.c lib/base/plain.h \
 	lib/base/run.c lib/base/run.h \
+	lib/base/size.c lib/base/size.h \
 	lib/base/spare.c lib/base/spare.h \
-	lib/base/spec.c lib/base/spec.h \
 	lib/base/substitute.h \
 	lib/base/textfile.c lib/base/textfile.h \
-	lib/base/trace.c lib/base/trace.h \
 	lib/base/typemap.c lib/base/typemap.h \
 	lib/base/wait.c lib/base/wait.h \
-	lib/bcast/bcast.c lib/bcast/bcast.h \
+	lib/bcast/bcast.h \
 	lib/bcast/binomial.c \
 	lib/bcast/chain.c \
 	lib/bcast/chain_confirmed.c lib/bcast/chain_confirmed.h \
@@ -56,28 +58,33 @@ libcoll_core_la_SOURCES = \
 	lib/gather/supply.c \
 	lib/gather/window.c \
 	lib/info.c \
+	lib/operation/call.c lib/operation/call.h \
+	lib/operation/direct.c lib/operation/direct.h \
+	lib/operation/operations.h \
 	lib/operation/select.c lib/operation/select.h \
-	lib/operation/shortcut.c lib/operation/shortcut.h \
+	lib/operation/state.c lib/operation/state.h \
+	lib/operation/trace.c lib/operation/trace.h \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
-	lib/pattern/cluster.c lib/pattern/cluster.h \
 	lib/pattern/incast.c lib/pattern/incast.h \
 	lib/pattern/multiply.c lib/pattern/multiply.h \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
-	lib/pattern/tree.c lib/pattern/tree.h \
+	lib/pattern/binomial.c lib/pattern/binomial.h \
 	lib/pattern/twotree.c lib/pattern/twotree.h \
 	lib/place/autotopo.c lib/place/autotopo.h \
+	lib/place/cluster.c lib/place/cluster.h \
 	lib/place/hostlist.c lib/place/hostlist.h \
 	lib/place/locate.c lib/place/locate.h \
 	lib/place/roundtrip.c lib/place/roundtrip.h \
 	lib/place/topo.c lib/place/topo.h \
 	lib/place/topocache.c lib/place/topocache.h \
-	lib/place/topofile.c lib/place/topofile.h
+	lib/place/topofile.c lib/place/topofile.h \
+	lib/registry.c
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 
 lib_LTLIBRARIES += libcoll.la
 libcoll_la_SOURCES =
 libcoll_la_LIBADD = libcoll_core.la
-libcoll_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^(COLL_|DCP_|coll_dcp_)'
+libcoll_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^(COLL|DCP)_'

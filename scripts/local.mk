@@ -11,6 +11,7 @@ CLEANFILES += coll-run
 EXTRA_DIST += \
 	scripts/applications \
 	scripts/check \
+	scripts/check-rooms \
 	scripts/check-threads \
 	scripts/chooser-score \
 	scripts/chooser-score.d/score.awk \

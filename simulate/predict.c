@@ -5,7 +5,7 @@
  */
 #include "simulate/clock.h"
 
-#include <coll.h>
+#include <coll_tools.h>
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,9 @@
 
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/pool.h"
+#include "lib/operation/operations.h"
 #include "lib/pattern/partition.h"
+#include "tests/allocations.h"
 #include "tests/harness.h"
 
 #include <stdlib.h>
@@ -32,6 +34,8 @@ static int node_of(enum placement placement, int rank) {
     }
 }
 
+static coll_topo placed; /* where the ranks of the next are */
+
 /* The state of MPI_COMM_WORLD as if its ranks were placed so; free with comm_free. */
 static coll_comm comm_create(enum placement placement) {
     coll_comm comm = {0};
@@ -39,7 +43,7 @@ static coll_comm comm_create(enum placement placement) {
     MPI_Comm_set_errhandler(comm.private, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm.private, &comm.rank);
     MPI_Comm_size(comm.private, &comm.ranks);
-    coll_topo *topo = &comm.topo;
+    coll_topo *topo = &placed;
     *topo = (coll_topo){.ranks = comm.ranks, .sites = 1, .racks = 1, .cores_per_node = 1};
     topo->places = calloc((size_t)comm.ranks, sizeof *topo->places);
     int *on_node = calloc((size_t)comm.ranks, sizeof *on_node);
@@ -52,13 +56,21 @@ static coll_comm comm_create(enum placement placement) {
             topo->most_ranks_per_node = on_node[node];
     }
     free(on_node);
-    coll_wait_init(&comm.wait, topo, COLL_WAIT_AUTO, 0);
-    comm.wait.crowded = true; /* as on the machines where tests run, whatever the placement */
+    /* as on the machines where tests run, whatever the placement */
+    coll_wait_init(&comm.wait, true, COLL_WAIT_AUTO, 0);
     return comm;
 }
 
+static int aggregate(COLL_Pool *pool, int root, coll_comm *comm,
+                     const coll_aggregate_algorithm *algorithm, const coll_values *values,
+                     COLL_Aggregate_stats *stats) {
+    coll_shape shape = {.operation = "aggregate", .root = root, .topo = &placed};
+    coll_aggregate_call call = {.pool = pool, .comm = comm, .shape = &shape, .stats = stats};
+    return coll_aggregate_run(&call, algorithm, values);
+}
+
 static void comm_free(coll_comm *comm) {
-    free(comm->topo.places);
+    free(placed.places);
     MPI_Comm_free(&comm->private);
     free(comm->room);
 }
@@ -177,7 +189,7 @@ static void try(const coll_aggregate_algorithm *algorithm, coll_comm *comm, enum
     size_t empty_bytes = coll_pool_bytes(pool);
     fill(pool, scenario, comm->rank, comm->ranks);
     COLL_Aggregate_stats stats;
-    int code = coll_aggregate_run(pool, root, comm, algorithm, values, &stats);
+    int code = aggregate(pool, root, comm, algorithm, values, &stats);
     bool good = code == MPI_SUCCESS;
     if (comm->rank == root)
         good = good && is_sum(pool, scenario, comm->ranks);
@@ -188,7 +200,7 @@ static void try(const coll_aggregate_algorithm *algorithm, coll_comm *comm, enum
            stats.bytes_sent % coll_pool_pair_bytes(pool) == 0;
     COLL_Pool_free(&pool);
     harness_assert(good, "%s: scenario %d, root %d, values of %zu bytes, %d nodes",
-                   algorithm->base.name, scenario, root, value_bytes, comm->topo.nodes);
+                   algorithm->base.name, scenario, root, value_bytes, placed.nodes);
 }
 
 /* All scenarios at root 0; of many ranks, the other roots take one each in turn. */
@@ -224,8 +236,8 @@ START_TEST(again) {
         for (int root = 0; root < comm.ranks; root++) {
             if (comm.rank == 0)
                 fill(pool, DISJOINT, root, comm.ranks);
-            good = good && coll_aggregate_run(pool, root, &comm, coll_aggregate_of(*a), NULL,
-                                              NULL) == MPI_SUCCESS;
+            good = good &&
+                   aggregate(pool, root, &comm, coll_aggregate_of(*a), NULL, NULL) == MPI_SUCCESS;
         }
         if (comm.rank == comm.ranks - 1)
             good = good && is_sum(pool, DISJOINT, comm.ranks);
@@ -244,7 +256,7 @@ START_TEST(bytes_are_counted) {
     COLL_Pool *pool = pool_create(12, add_words);
     fill(pool, SAME, comm.rank, comm.ranks);
     COLL_Aggregate_stats stats;
-    int code = coll_aggregate_run(pool, 0, &comm, &coll_aggregate_direct, NULL, &stats);
+    int code = aggregate(pool, 0, &comm, &coll_aggregate_direct, NULL, &stats);
     COLL_Pool_free(&pool);
     uint64_t expected = comm.rank == 0 ? 0 : UNIVERSE * UINT64_C(24);
     harness_assert(code == MPI_SUCCESS && stats.bytes_sent == expected, "bytes sent");
@@ -305,9 +317,9 @@ START_TEST(order_is_fixed) {
     coll_comm comm = comm_create((enum placement)_i);
     int nodes[16];
     for (int rank = 0; rank < comm.ranks; rank++)
-        nodes[rank] = comm.topo.places[rank].node;
+        nodes[rank] = placed.places[rank].node;
     coll_layout layout;
-    ck_assert(coll_layout_create(comm.ranks, comm.topo.nodes, nodes, &layout));
+    ck_assert(coll_layout_create(comm.ranks, placed.nodes, nodes, &layout));
     srand((unsigned)comm.rank * 77 + 5);
 
     for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
@@ -320,15 +332,15 @@ START_TEST(order_is_fixed) {
                 ck_assert_int_eq(COLL_Pool_add(pool, key, &value), MPI_SUCCESS);
             }
             usleep((useconds_t)(rand() % 3000));
-            bool good = coll_aggregate_run(pool, root, &comm, coll_aggregate_of(*a),
-                                           settings[1 + run], NULL) == MPI_SUCCESS;
+            bool good = aggregate(pool, root, &comm, coll_aggregate_of(*a), settings[1 + run],
+                                  NULL) == MPI_SUCCESS;
             for (uint64_t key = 0; good && comm.rank == root && key < KEYS; key++) {
                 const uint64_t *value = COLL_Pool_find(pool, key);
                 good = value &&
                        *value == folded_as_documented(coll_aggregate_of(*a), &layout, root, key);
             }
             COLL_Pool_free(&pool);
-            harness_assert(good, "%s on %d nodes, root %d", (*a)->name, comm.topo.nodes, root);
+            harness_assert(good, "%s on %d nodes, root %d", (*a)->name, placed.nodes, root);
         }
     }
     coll_layout_free(&layout);
@@ -375,8 +387,8 @@ START_TEST(floating_sums_repeat) {
                 ck_assert_int_eq(COLL_Pool_add(pool, key, &value), MPI_SUCCESS);
             }
             usleep((useconds_t)(rand() % 3000));
-            good = good && coll_aggregate_run(pool, 0, &comm, coll_aggregate_of(*a), &odd_segments,
-                                              NULL) == 0;
+            good =
+                good && aggregate(pool, 0, &comm, coll_aggregate_of(*a), &odd_segments, NULL) == 0;
             COLL_Pool_visit(pool, digest_pair, &runs[run]);
             COLL_Pool_free(&pool);
         }
@@ -407,7 +419,7 @@ START_TEST(memory_is_bounded) {
         free(value);
         size_t before = coll_pool_bytes(pool);
         COLL_Aggregate_stats stats = {0};
-        int code = coll_aggregate_run(pool, 0, &comm, coll_aggregate_of(*a), NULL, &stats);
+        int code = aggregate(pool, 0, &comm, coll_aggregate_of(*a), NULL, &stats);
 
         size_t keys = COLL_Pool_size(pool), all_keys = keys;
         MPI_Bcast(&all_keys, sizeof all_keys, MPI_BYTE, 0, comm.private);
@@ -439,19 +451,18 @@ START_TEST(out_of_memory_is_shared) {
     for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
         int failures = 0;
         for (int poor = 0; poor < comm.ranks; poor += comm.ranks / 3 + 1) {
-            for (size_t spare = 0; spare < 60000; spare += 15000) {
+            for (int nth = 1; nth < 40; nth += 9) {
                 COLL_Pool *pool = pool_create(520, add_words);
                 fill(pool, DISJOINT, comm.rank, comm.ranks);
                 if (comm.rank == poor)
-                    coll_pool_limit(pool, coll_pool_bytes(pool) + spare);
-                int code =
-                    coll_aggregate_run(pool, 0, &comm, coll_aggregate_of(*a), &odd_segments, NULL);
+                    allocation_countdown = nth;
+                int code = aggregate(pool, 0, &comm, coll_aggregate_of(*a), &odd_segments, NULL);
                 int class = harness_class(code), highest, lowest;
                 MPI_Allreduce(&class, &highest, 1, MPI_INT, MPI_MAX, comm.private);
                 MPI_Allreduce(&class, &lowest, 1, MPI_INT, MPI_MIN, comm.private);
-                coll_pool_limit(pool, SIZE_MAX);
+                allocation_countdown = 0;
                 fill(pool, DISJOINT, comm.rank, comm.ranks);
-                int second = coll_aggregate_run(pool, 0, &comm, coll_aggregate_of(*a), NULL, NULL);
+                int second = aggregate(pool, 0, &comm, coll_aggregate_of(*a), NULL, NULL);
                 bool whole = comm.rank != 0 || COLL_Pool_size(pool) == UNIVERSE;
                 COLL_Pool_free(&pool);
                 harness_assert(highest == lowest &&
@@ -469,8 +480,7 @@ START_TEST(out_of_memory_is_shared) {
 END_TEST
 
 static int class_of(COLL_Pool *pool, int root, coll_comm *comm) {
-    return harness_class(
-        coll_aggregate_run(pool, root, comm, &coll_aggregate_three_stage, NULL, NULL));
+    return harness_class(aggregate(pool, root, comm, &coll_aggregate_three_stage, NULL, NULL));
 }
 
 /* One rank's bad argument is an error on all. */
@@ -505,10 +515,11 @@ START_TEST(predictions) {
     for (int i = 0; coll_aggregate_table[i]; i++) {
         const coll_algorithm *base = coll_aggregate_table[i];
         coll_values values = {{0}};
-        coll_shape call = {.operation = "aggregate", .bytes = 0, .topo = &topo};
-        small[i] = base->predict(&call, &profile, &values);
+        coll_shape call = {
+            .operation = "aggregate", .bytes = 0, .topo = &topo, .profile = &profile};
+        small[i] = base->predict(&call, &values);
         call.bytes = 64 << 20;
-        big[i] = base->predict(&call, &profile, &values);
+        big[i] = base->predict(&call, &values);
         harness_assert(small[i] > 0 && big[i] > small[i], "%s", base->name);
     }
     harness_assert(big[0] < big[1] && big[1] < big[2], "order for much data");

@@ -10,6 +10,7 @@
 #include "coll.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
+#include "lib/operation/operations.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 #include "tests/ran.h"

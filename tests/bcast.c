@@ -7,6 +7,7 @@
 
 #include "coll.h"
 #include "lib/bcast/bcast.h"
+#include "lib/operation/state.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 #include "tests/ran.h"
@@ -256,8 +257,9 @@ START_TEST(rank_0_decides_the_settings) {
     int code = coll_comm_get(comm, &state);
     unsetenv("COLL_BCAST");
     harness_assert(code == MPI_SUCCESS, "state");
-    harness_assert(state->specs[COLL_OPERATION_BCAST].algorithm == &coll_bcast_chain.base &&
-                       state->specs[COLL_OPERATION_BCAST].values.at[0] == 2048,
+    harness_assert(coll_state_of(state)->specs[COLL_OPERATION_BCAST].algorithm ==
+                           &coll_bcast_chain.base &&
+                       coll_state_of(state)->specs[COLL_OPERATION_BCAST].values.at[0] == 2048,
                    "rank 0's word on every rank");
     MPI_Comm_free(&comm);
 }
@@ -286,7 +288,7 @@ START_TEST(the_info_key_is_obeyed) {
     int code = coll_comm_get(comm, &state);
     unsetenv("COLL_BCAST");
     harness_assert(code == MPI_SUCCESS, "state");
-    const coll_spec *spec = &state->specs[COLL_OPERATION_BCAST];
+    const coll_spec *spec = &coll_state_of(state)->specs[COLL_OPERATION_BCAST];
     if (has_info_key(comm, "coll_bcast"))
         harness_assert(spec->algorithm == &coll_bcast_two_tree.base && spec->values.at[0] == 3072,
                        "the communicator's word on every rank");

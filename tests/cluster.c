@@ -1,7 +1,7 @@
 /* Racks and sites from made-up round trips: uneven racks, noise, nothing to find, sites. */
 #include "config.h"
 
-#include "lib/pattern/cluster.h"
+#include "lib/place/cluster.h"
 #include "tests/harness.h"
 
 #include <check.h>

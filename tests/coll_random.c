@@ -10,7 +10,8 @@
 #include "config.h"
 
 #include "coll.h"
-#include "lib/base/comm.h"
+#include "coll_tools.h"
+#include "lib/operation/state.h"
 #include "tests/described.h"
 #include "tests/harness.h"
 #include "tests/open_requests.h"
@@ -144,9 +145,9 @@ static void print_spec(const circle *c, int operation, char spec[COLL_SPEC_MAX])
     coll_comm *state = NULL;
     strcpy(spec, "auto");
     coll_comm_get(c->comm, &state);
-    if (state && state->specs[operation].algorithm)
-        coll_spec_print(state->specs[operation].algorithm, &state->specs[operation].values, spec,
-                        COLL_SPEC_MAX);
+    if (state && coll_state_of(state)->specs[operation].algorithm)
+        coll_spec_print(coll_state_of(state)->specs[operation].algorithm,
+                        &coll_state_of(state)->specs[operation].values, spec, COLL_SPEC_MAX);
 }
 
 /* The command that runs SEED's program again, on as many ranks. */
@@ -448,9 +449,10 @@ static size_t draw_bytes(generator *g) {
 static size_t bounded(const circle *c, int operation, size_t bytes) {
     enum { MESSAGES = 300, LOOKS_LIKE_A_SIZE = 1 << 20 };
     coll_comm *state;
-    if (coll_comm_get(c->comm, &state) != MPI_SUCCESS || !state->specs[operation].algorithm)
+    if (coll_comm_get(c->comm, &state) != MPI_SUCCESS ||
+        !coll_state_of(state)->specs[operation].algorithm)
         return bytes;
-    const coll_spec *spec = &state->specs[operation];
+    const coll_spec *spec = &coll_state_of(state)->specs[operation];
     for (int i = 0; spec->algorithm->params[i].name; i++) {
         uint64_t value = spec->values.at[i];
         if (spec->algorithm->params[i].highest >= LOOKS_LIKE_A_SIZE && value > 0 &&

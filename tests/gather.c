@@ -8,6 +8,7 @@
 
 #include "coll.h"
 #include "lib/gather/gather.h"
+#include "lib/operation/operations.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 #include "tests/ran.h"

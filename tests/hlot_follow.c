@@ -75,8 +75,9 @@ int main(int argc, char **argv) {
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
         memcpy(&w.left, bytes, sizeof w.left);
-        if (rank == 0 && state->wide)
-            look(&w, state->wide, number);
+        hlot_wide **wide = coll_comm_slot(state, &hlot_wide_key);
+        if (rank == 0 && *wide)
+            look(&w, *wide, number);
     }
     MPI_Finalize();
     return 0;

@@ -5,7 +5,8 @@
 #include "config.h"
 
 #include "coll.h"
-#include "lib/base/comm.h"
+#include "coll_tools.h"
+#include "lib/operation/state.h"
 #include "tests/harness.h"
 
 #include <mpi.h>
@@ -261,8 +262,8 @@ START_TEST(places_are_those_of_the_state) {
         COLL_Places(comm, places) == MPI_SUCCESS && coll_comm_get(comm, &state) == MPI_SUCCESS;
     for (int i = 0; good && i < world_ranks; i++)
         good = places[i].node == 0 && places[i].rack == 0 && places[i].site == 0 &&
-               places[i].numa == state->topo.places[i].numa &&
-               strcmp(places[i].host, state->topo.hosts[0]) == 0;
+               places[i].numa == coll_state_of(state)->topo.places[i].numa &&
+               strcmp(places[i].host, coll_state_of(state)->topo.hosts[0]) == 0;
     harness_assert(good, "places");
     free(places);
     MPI_Comm_free(&comm);

@@ -6,6 +6,7 @@
 #include "coll.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
+#include "lib/operation/operations.h"
 #include "tests/harness.h"
 #include "tests/ran.h"
 

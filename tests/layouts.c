@@ -1,6 +1,7 @@
 #include "tests/layouts.h"
 
-#include "lib/base/comm.h"
+#include "lib/algorithm/line.h"
+#include "lib/operation/state.h"
 #include "tests/harness.h"
 
 #include <stdlib.h>
@@ -64,17 +65,18 @@ void pretend_layout(MPI_Comm comm, int nodes, int racks) {
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     for (int i = 0; i < state->ranks; i++) {
         int node = (i * 7 + 3) % nodes;
-        state->topo.places[i] = (coll_place){.site = 0, .rack = node % racks, .node = node};
+        coll_state_of(state)->topo.places[i] =
+            (coll_place){.site = 0, .rack = node % racks, .node = node};
     }
-    state->topo.nodes = nodes;
-    state->topo.racks = racks;
-    state->order_root = -1;
+    coll_state_of(state)->topo.nodes = nodes;
+    coll_state_of(state)->topo.racks = racks;
+    ((coll_line *)coll_comm_slot(state, &coll_line_key))->next_root = 0;
 }
 
 void pretend_sites(MPI_Comm comm, int sites) {
     coll_comm *state;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
-    coll_topo *topo = &state->topo;
+    coll_topo *topo = &coll_state_of(state)->topo;
     size_t length = strlen(topo->hosts[0]) + 1, list = 2 * (size_t)sites * sizeof *topo->hosts;
     char **hosts = malloc(list + length);
     memcpy((char *)hosts + list, topo->hosts[0], length);
@@ -88,5 +90,5 @@ void pretend_sites(MPI_Comm comm, int sites) {
     }
     topo->nodes = 2 * sites;
     topo->racks = topo->sites = sites;
-    state->order_root = -1;
+    ((coll_line *)coll_comm_slot(state, &coll_line_key))->next_root = 0;
 }

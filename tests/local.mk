@@ -7,7 +7,7 @@ EXTRA_DIST += tests/launch tests/leaks.supp tests/expect.sh tests/lab.sh tests/p
 	tests/ranks.sh
 
 check_LTLIBRARIES = libharness.la
-libharness_la_SOURCES = tests/datatypes.c tests/datatypes.h tests/described.c tests/described.h \
+libharness_la_SOURCES = tests/allocations.h tests/datatypes.c tests/datatypes.h tests/described.c tests/described.h \
 	tests/generator.h tests/harness.c tests/harness.h tests/layouts.c tests/layouts.h tests/mutate.c \
 	tests/mutate.h tests/ran.c tests/ran.h
 
@@ -73,7 +73,11 @@ check_PROGRAMS += \
 	tests/topo.mpi \
 	tests/typemap.mpi \
 	tests/wait.mpi
+# What libcoll allocates can fail (tests/allocations.h).
+failing_allocations = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_pool_LDFLAGS = $(failing_allocations)
 tests_aggregate_mpi_SOURCES = tests/aggregate.c
+tests_aggregate_mpi_LDFLAGS = $(failing_allocations)
 tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
 tests_alike_mpi_SOURCES = tests/alike.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
@@ -88,7 +92,7 @@ tests_faults_mpi_SOURCES = tests/faults.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_large_mpi_SOURCES = tests/large.c
 tests_memory_mpi_SOURCES = tests/memory.c
-tests_memory_mpi_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_memory_mpi_LDFLAGS = $(failing_allocations)
 tests_operation_mpi_SOURCES = tests/operation.c
 tests_operation_mpi_LDADD = libbench.la $(LDADD)
 tests_patterns_mpi_SOURCES = tests/patterns.c

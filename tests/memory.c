@@ -1,7 +1,6 @@
 /*
  * Every allocation of every operation fails on each rank in turn: all ranks come back, with the
- * data or with one error. The linker leads libcoll's allocations here (tests/local.mk); those of
- * the MPI library are not touched.
+ * data or with one error.
  */
 #include "config.h"
 
@@ -9,6 +8,8 @@
 #include "lib/aggregate/aggregate.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
+#include "lib/operation/operations.h"
+#include "tests/allocations.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 #include "tests/ran.h"
@@ -16,32 +17,6 @@
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t bytes);
-
-/* The allocation that fails, counted down to 0 by each; 0 and below: none. */
-static int countdown;
-
-static bool fails(void) {
-    return countdown > 0 && --countdown == 0;
-}
-
-void *__wrap_malloc(size_t bytes) {
-    return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t bytes) {
-    return fails() ? NULL : __real_realloc(memory, bytes);
-}
 
 static int world_rank, world_ranks;
 
@@ -123,12 +98,12 @@ static void add(void *into, const void *from, size_t bytes, void *context) {
 static int aggregate(MPI_Comm comm, bool *right) {
     enum { KEYS = 200 };
     COLL_Pool *pool = NULL;
-    int armed = countdown; /* how pools fail is tests/pool's affair */
-    countdown = 0;
+    int armed = allocation_countdown; /* how pools fail is tests/pool's affair */
+    allocation_countdown = 0;
     COLL_Pool_create(sizeof(int64_t), add, NULL, &pool);
     for (uint64_t key = 0; key < KEYS; key++)
         COLL_Pool_add(pool, key * 7919, &(int64_t){1});
-    countdown = armed;
+    allocation_countdown = armed;
     int code = COLL_Aggregate(pool, 0, comm, NULL);
     const int64_t *sum = code == MPI_SUCCESS ? COLL_Pool_find(pool, 7919) : NULL;
     *right = world_rank == 0 ? sum && *sum == world_ranks : !sum;
@@ -171,10 +146,10 @@ static bool check_one(const operation *o, const coll_algorithm *algorithm, const
     MPI_Comm comm = open_comm(o->name, algorithm, spec);
     const char *by = spec ? spec : "";
     bool right = false;
-    countdown = world_rank == victim ? nth : 0;
+    allocation_countdown = world_rank == victim ? nth : 0;
     int code = o->run(comm, &right);
-    int reached = world_rank == victim && countdown == 0, reached_it;
-    countdown = 0;
+    int reached = world_rank == victim && allocation_countdown == 0, reached_it;
+    allocation_countdown = 0;
     int mine[2] = {harness_class(code), -harness_class(code)}, highest[2];
     PMPI_Allreduce(mine, highest, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     PMPI_Allreduce(&reached, &reached_it, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -1,10 +1,12 @@
 /* The pure parts: trees, blocks, the syntax of settings, the decision layer. */
-#include "lib/base/spec.h"
+#include "lib/algorithm/spec.h"
+#include "lib/base/size.h"
 #include "lib/bcast/bcast.h"
+#include "lib/operation/operations.h"
 #include "lib/operation/select.h"
+#include "lib/pattern/binomial.h"
 #include "lib/pattern/block.h"
 #include "lib/pattern/circulant.h"
-#include "lib/pattern/tree.h"
 #include "lib/pattern/twotree.h"
 #include "tests/harness.h"
 
@@ -287,8 +289,12 @@ static coll_topo flat_topo(int ranks, int per_node) {
 static const char *chosen(const coll_topo *topo, size_t bytes, const char *user) {
     coll_spec spec;
     ck_assert_int_eq(coll_spec_parse("X", user, coll_bcast_table, &spec), MPI_SUCCESS);
-    coll_shape shape = {.operation = "bcast", .bytes = bytes, .root = 0, .topo = topo};
-    return coll_select(coll_bcast_table, &shape, coll_profile_builtin(), &spec).algorithm->name;
+    coll_shape shape = {.operation = "bcast",
+                        .bytes = bytes,
+                        .root = 0,
+                        .topo = topo,
+                        .profile = coll_profile_builtin()};
+    return coll_select(coll_bcast_table, &shape, &spec).algorithm->name;
 }
 
 START_TEST(choice_follows_word_node_and_model) {
@@ -310,14 +316,15 @@ END_TEST
  */
 START_TEST(predictions_match_the_formulas) {
     coll_topo cluster = flat_topo(25, 1);
-    coll_shape shape = {.operation = "bcast", .bytes = 1 << 20, .root = 0, .topo = &cluster};
     const coll_profile *profile = coll_profile_builtin();
+    coll_shape shape = {
+        .operation = "bcast", .bytes = 1 << 20, .topo = &cluster, .profile = profile};
     const coll_cost *link = &profile->level[COLL_LEVEL_RACK];
     coll_values values = coll_values_default(&coll_bcast_chain.base);
     values.at[0] = 32768;
     double whole = (1 << 20) * link->per_byte, chunk = 32768 * link->per_byte, a = link->latency;
     double block = whole / 25;
-    ck_assert_double_eq_tol(coll_bcast_chain.base.predict(&shape, profile, &values),
+    ck_assert_double_eq_tol(coll_bcast_chain.base.predict(&shape, &values),
                             24 * (a + chunk) + 31 * chunk, 1e-12);
     /* k_opt: the chunk of sqrt(m a / ((p - 2) B)), within 4 KB and 32 KB. */
     ck_assert_uint_eq(coll_profile_chunk(link, 1 << 20, 23),
@@ -327,16 +334,14 @@ START_TEST(predictions_match_the_formulas) {
     ck_assert_uint_eq(coll_profile_chunk(link, 4095, 1000), 2048);
     ck_assert_uint_eq(coll_profile_chunk(link, 1500, 1000), 1024);
     ck_assert_uint_eq(coll_profile_chunk(link, 7, 1000), 7);
-    ck_assert_double_eq_tol(coll_bcast_linear.base.predict(&shape, profile, NULL), a + 24 * whole,
-                            1e-12);
-    ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, profile, NULL),
-                            5 * (a + whole), 1e-12);
+    ck_assert_double_eq_tol(coll_bcast_linear.base.predict(&shape, NULL), a + 24 * whole, 1e-12);
+    ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, NULL), 5 * (a + whole), 1e-12);
     /* Under the eager limit the root's five messages share its link, its first child's four, ... */
     shape.bytes = 32 << 10;
-    ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, profile, NULL),
+    ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, NULL),
                             5 * a + (5 + 4 + 3 + 2 + 1) * chunk, 1e-12);
     shape.bytes = 1 << 20;
-    ck_assert_double_eq_tol(coll_bcast_scatter_allgather.base.predict(&shape, profile, NULL),
+    ck_assert_double_eq_tol(coll_bcast_scatter_allgather.base.predict(&shape, NULL),
                             a + 24 * block + 24 * (a + block), 1e-12);
     free(cluster.places);
 }

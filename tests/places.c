@@ -2,7 +2,7 @@
  */
 #include "config.h"
 
-#include "lib/base/comm.h"
+#include "lib/operation/state.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     int code = coll_comm_get(MPI_COMM_WORLD, &state);
     if (code == MPI_SUCCESS && rank == 0)
-        print_places(&state->topo);
+        print_places(&coll_state_of(state)->topo);
     if (code != MPI_SUCCESS && rank == 0 && MPI_Error_string(code, text, &length) == MPI_SUCCESS)
         fprintf(stderr, "places: %s\n", text);
     MPI_Finalize();

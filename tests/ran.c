@@ -1,6 +1,6 @@
 #include "tests/ran.h"
 
-#include "lib/base/comm.h"
+#include "lib/operation/state.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 
@@ -9,7 +9,7 @@
 bool can_run(MPI_Comm comm, const coll_algorithm *algorithm, size_t bytes, int root) {
     coll_comm *state;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
-    coll_shape call = {.bytes = bytes, .root = root, .topo = &state->topo};
+    coll_shape call = {.bytes = bytes, .root = root, .topo = &coll_state_of(state)->topo};
     return !algorithm->applicable || algorithm->applicable(&call);
 }
 
@@ -24,9 +24,10 @@ static coll_operation operation_of(const char *name) {
 static coll_choice what_ran(MPI_Comm comm, coll_operation operation, size_t bytes) {
     coll_comm *state;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
-    const coll_decision *last = coll_comm_decision(state, operation, bytes);
-    if (last->choice.algorithm && last->bytes == bytes)
-        return last->choice;
+    const coll_decisions *decisions = &coll_state_of(state)->decisions[operation];
+    for (int i = 0; i < COLL_SIZE_CLASSES; i++)
+        if (decisions->last[i].choice.algorithm && decisions->last[i].call.bytes == bytes)
+            return decisions->last[i].choice;
     return (coll_choice){.algorithm = coll_operations[operation].table[0]};
 }
 
@@ -45,7 +46,7 @@ bool ran_as_told(MPI_Comm comm, const char *operation, size_t bytes, int root) {
     coll_comm *state;
     coll_operation which = operation_of(operation);
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
-    const coll_spec *word = &state->specs[which];
+    const coll_spec *word = &coll_state_of(state)->specs[which];
     return sends_nothing(comm, bytes) || !word->algorithm ||
            !can_run(comm, word->algorithm, bytes, root) ||
            is_word(what_ran(comm, which, bytes), word);

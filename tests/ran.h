@@ -2,7 +2,7 @@
 #ifndef COLL_TESTS_RAN_H
 #define COLL_TESTS_RAN_H
 
-#include "lib/base/algorithm.h"
+#include "lib/algorithm/algorithm.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -2,6 +2,7 @@
 # coll-profile, coll-info and coll-bench as people run them: what they write, and one clear line and
 # no files for everything that can be wrong. No check depends on how fast anything is.
 set -u
+headers=$(cd "$(dirname "$0")/../include" && pwd)
 . "$(dirname "$0")/programs.sh"
 # A rank that has failed is no reason to wait a second for the others.
 export OMPI_MCA_odls_base_sigkill_timeout=0
@@ -44,6 +45,14 @@ for program in coll-profile coll-info coll-bench; do
     "$build/$program" --help | grep -q -- '--json' || fail "$program --help"
     "$build/$program" --version | grep -q "^$program .*[0-9]\.[0-9]" || fail "$program --version"
 done
+
+# libcoll.so exports what its headers declare.
+if [ -e "$build/.libs/libcoll.so" ]; then
+    nm -D --defined-only "$build/.libs/libcoll.so" | awk '$2 ~ /[A-Z]/ {print $3}' | sort >exported
+    sed -n '/^typedef/d; s/^[A-Za-z].*[ *]\(\(COLL\|DCP\)_[A-Za-z_]*\)(.*/\1/p' \
+        "$headers/coll.h" "$headers/coll_tools.h" | sort >declared
+    diff declared exported || fail "libcoll.so exports other names than its headers declare"
+fi
 
 # A profile, read back by the library, is where its values come from.
 run 3 coll-profile --output p --json p.json --seconds 0.2 --noise 1e9 || fail "coll-profile"

@@ -6,6 +6,7 @@
 
 #include "lib/bcast/bcast.h"
 #include "lib/cost/trials.h"
+#include "lib/operation/operations.h"
 #include "lib/operation/select.h"
 #include "tests/harness.h"
 
@@ -89,23 +90,24 @@ START_TEST(the_choice_goes_by_them) {
     coll_place places[8];
     coll_topo topo = rack(places);
     coll_profile profile = *coll_profile_builtin();
-    const coll_shape call = {.operation = "bcast", .bytes = 100000, .topo = &topo};
+    const coll_shape call = {
+        .operation = "bcast", .bytes = 100000, .topo = &topo, .profile = &profile};
     const coll_spec nobody = {.algorithm = NULL};
-    coll_choice before = coll_select(coll_bcast_table, &call, &profile, &nobody);
+    coll_choice before = coll_select(coll_bcast_table, &call, &nobody);
 
     coll_trial slow = {COLL_LEVEL_RACK, "bcast", "", 8, 1, {1e6}, {1000}, {1000}};
     snprintf(slow.algorithm, sizeof slow.algorithm, "%s", before.algorithm->name);
     profile.trials = 1;
     profile.trial = &slow;
-    coll_choice after = coll_select(coll_bcast_table, &call, &profile, &nobody);
+    coll_choice after = coll_select(coll_bcast_table, &call, &nobody);
     ck_assert_ptr_ne(after.algorithm, before.algorithm);
 
     double model;
-    double predicted = coll_predicted(before.algorithm, &call, &profile, &before.values, &model);
+    double predicted = coll_predicted(before.algorithm, &call, &before.values, &model);
     ck_assert_double_eq_tol(model, before.predicted, exact);
     ck_assert_double_eq_tol(predicted, 1000, exact);
     before.values.at[0]++; /* no trial was with the user's values */
-    predicted = coll_predicted(before.algorithm, &call, &profile, &before.values, &model);
+    predicted = coll_predicted(before.algorithm, &call, &before.values, &model);
     ck_assert(predicted == model);
 }
 END_TEST

@@ -277,12 +277,11 @@ START_TEST(a_crowded_waiter_sleeps) {
 END_TEST
 
 START_TEST(the_way_to_wait_follows_the_topology) {
-    coll_topo topo = {.crowded = true};
     coll_wait way;
-    coll_wait_init(&way, &topo, COLL_WAIT_AUTO, 2.5);
+    coll_wait_init(&way, true, COLL_WAIT_AUTO, 2.5);
     ck_assert(way.crowded && way.timeout > 2.4 && way.timeout < 2.6 && way.turn == 0);
-    topo.crowded = false; /* but tests/launch may have MPI yield when idle */
-    coll_wait_init(&way, &topo, COLL_WAIT_AUTO, 0);
+    /* But tests/launch may have MPI yield when idle. */
+    coll_wait_init(&way, false, COLL_WAIT_AUTO, 0);
     ck_assert(way.crowded == (getenv("OMPI_MCA_mpi_yield_when_idle") != NULL) && way.timeout == 0);
 }
 END_TEST
@@ -290,10 +289,9 @@ END_TEST
 /* MPI_THREAD_MULTIPLE where tests/launch has cores look free. */
 START_TEST(the_level_of_threads_stays) {
     int before = MPI_THREAD_SINGLE, after = MPI_THREAD_SINGLE;
-    coll_topo topo = {.crowded = false};
     coll_wait way;
     MPI_Query_thread(&before);
-    coll_wait_init(&way, &topo, COLL_WAIT_AUTO, 0);
+    coll_wait_init(&way, false, COLL_WAIT_AUTO, 0);
     MPI_Query_thread(&after);
     const char *named = getenv("OMPI_MPI_THREAD_LEVEL");
     ck_assert(after == before && (!named || after == atoi(named)));

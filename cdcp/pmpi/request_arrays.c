@@ -172,7 +172,7 @@ static int test_some(int count, MPI_Request requests[], int *completed, int indi
 
 /* Waits for ours and the MPI library's together; the wait's manner is that of any process. */
 static coll_patience patience_of(coll_wait *wait) {
-    coll_wait_init(wait, &(coll_topo){.crowded = false}, COLL_WAIT_AUTO, 0);
+    coll_wait_init(wait, false, COLL_WAIT_AUTO, 0);
     return coll_patience_begin(wait);
 }
 

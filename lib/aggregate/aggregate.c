@@ -3,18 +3,11 @@
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/exchange.h"
 #include "lib/aggregate/pool.h"
+#include "lib/algorithm/spec.h"
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
-#include "lib/base/spec.h"
 
 #include <limits.h>
-
-const coll_algorithm *const coll_aggregate_table[] = {
-    &coll_aggregate_three_stage.base,
-    &coll_aggregate_group_by.base,
-    &coll_aggregate_direct.base,
-    NULL,
-};
 
 const coll_param coll_aggregate_params[] = {
     [COLL_AGGREGATE_SEGMENT] = {"segment", "bytes of a message, one pair at least", 256 << 10, 64,
@@ -57,24 +50,24 @@ static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm, siz
     return MPI_SUCCESS;
 }
 
-int coll_aggregate_run(COLL_Pool *pool, int root, coll_comm *comm,
-                       const coll_aggregate_algorithm *choice, const coll_values *values,
-                       COLL_Aggregate_stats *stats) {
-    size_t most_pairs;
-    int code = check_arguments(pool, root, comm, &most_pairs);
+int coll_aggregate_run(const coll_aggregate_call *call, const coll_aggregate_algorithm *choice,
+                       const coll_values *values) {
+    COLL_Aggregate_stats measured = {0};
+    coll_aggregate_args args = {.pool = call->pool,
+                                .root = call->shape->root,
+                                .topo = call->shape->topo,
+                                .comm = call->comm,
+                                .stats = &measured};
+    int code = check_arguments(args.pool, args.root, args.comm, &args.most_pairs);
     if (code != MPI_SUCCESS)
         return code;
-
-    COLL_Aggregate_stats measured = {0};
-    coll_aggregate_args args = {
-        .pool = pool, .root = root, .comm = comm, .most_pairs = most_pairs, .stats = &measured};
-    coll_pool_restart_peak(pool);
+    coll_pool_restart_peak(args.pool);
     coll_values chosen = values ? *values : coll_values_default(&choice->base);
     code = choice->run(&args, &chosen);
     if (code != MPI_SUCCESS)
         return code;
-    measured.peak_bytes = coll_pool_peak(pool);
-    if (stats)
-        *stats = measured;
+    measured.peak_bytes = coll_pool_peak(args.pool);
+    if (call->stats)
+        *call->stats = measured;
     return MPI_SUCCESS;
 }

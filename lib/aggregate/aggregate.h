@@ -1,14 +1,23 @@
-/* The contract of an aggregation algorithm, and the table of them. */
+/* The contract of an aggregation algorithm; lib/registry.c has the table of them. */
 #ifndef COLL_LIB_AGGREGATE_AGGREGATE_H
 #define COLL_LIB_AGGREGATE_AGGREGATE_H
 
 #include "coll.h"
-#include "lib/base/algorithm.h"
+#include "lib/algorithm/algorithm.h"
 #include "lib/base/comm.h"
 
+typedef struct coll_aggregate_call {
+    COLL_Pool *pool;
+    coll_comm *comm;
+    const coll_shape *shape;
+    COLL_Aggregate_stats *stats; /* may be NULL; set only on success */
+} coll_aggregate_call;
+
+/* The same for an algorithm, once it was checked on all ranks together. */
 typedef struct coll_aggregate_args {
     COLL_Pool *pool;
     int root;
+    const coll_topo *topo;
     coll_comm *comm;
     size_t most_pairs;           /* that a pool can come to hold; alike on all ranks */
     COLL_Aggregate_stats *stats; /* never NULL; run fills in its seconds and bytes_sent */
@@ -28,9 +37,6 @@ extern const coll_aggregate_algorithm coll_aggregate_three_stage;
 extern const coll_aggregate_algorithm coll_aggregate_group_by;
 extern const coll_aggregate_algorithm coll_aggregate_direct;
 
-/* All of them, the default first, ended by NULL. Each is a coll_aggregate_algorithm's base. */
-extern const coll_algorithm *const coll_aggregate_table[];
-
 static inline const coll_aggregate_algorithm *coll_aggregate_of(const coll_algorithm *base) {
     return (const coll_aggregate_algorithm *)base;
 }
@@ -40,12 +46,11 @@ enum { COLL_AGGREGATE_SEGMENT, COLL_AGGREGATE_WINDOW };
 extern const coll_param coll_aggregate_params[];
 
 /*
- * Aggregates by CHOICE with VALUES, or with its defaults where VALUES is NULL. POOL, ROOT and the
- * size of values are checked on all ranks together, so that a bad argument on one is an error on
- * all: MPI_ERR_ARG, MPI_ERR_ROOT, MPI_ERR_NO_MEM. STATS may be NULL, and is set only on success.
+ * Aggregates by CHOICE with VALUES, or with its defaults where VALUES is NULL. The pool, the root
+ * and the size of values are checked on all ranks together, so that a bad argument on one is an
+ * error on all: MPI_ERR_ARG, MPI_ERR_ROOT, MPI_ERR_NO_MEM.
  */
-int coll_aggregate_run(COLL_Pool *pool, int root, coll_comm *comm,
-                       const coll_aggregate_algorithm *choice, const coll_values *values,
-                       COLL_Aggregate_stats *stats);
+int coll_aggregate_run(const coll_aggregate_call *call, const coll_aggregate_algorithm *choice,
+                       const coll_values *values);
 
 #endif

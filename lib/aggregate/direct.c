@@ -13,10 +13,9 @@
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/exchange.h"
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
-    const coll_cost *far = coll_profile_outermost(profile, call->topo);
+    const coll_cost *far = coll_profile_outermost(call->profile, call->topo);
     double p = call->topo->ranks;
     return far->latency + (p - 1) * (far->overhead + (double)call->bytes * far->per_byte);
 }

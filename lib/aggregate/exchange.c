@@ -71,8 +71,7 @@ static bool create_buffers(coll_exchange *x) {
         return false;
     size_t bytes = segments * (segment_bytes + sizeof *x->requests + sizeof *x->peers) +
                    window * (sizeof *x->arriving + sizeof *x->arrived);
-    if (!coll_pool_charge(x->args.pool, bytes))
-        return false;
+    coll_pool_charge(x->args.pool, bytes);
     x->bytes += bytes;
     x->buffers = malloc(segments * segment_bytes);
     x->requests = malloc(segments * sizeof *x->requests);
@@ -102,7 +101,7 @@ int coll_exchange_open(const coll_aggregate_args *args, const coll_values *value
     *x = (coll_exchange){.args = *args};
     x->pair_bytes = coll_pool_pair_bytes(args->pool);
     set_segments(x, values);
-    if (!create_layout(&args->comm->topo, &x->layout) || !create_buffers(x))
+    if (!create_layout(args->topo, &x->layout) || !create_buffers(x))
         x->error = MPI_ERR_NO_MEM;
     return MPI_SUCCESS;
 }
@@ -144,8 +143,7 @@ static int traffic_create(coll_exchange *x, coll_route_maker *make, stage_traffi
     size_t receives = (size_t)traffic->route.receive_count, partners = sends + receives + 1;
     size_t bytes = partners * (sizeof *traffic->send_counts + sizeof *traffic->requests +
                                sizeof *traffic->peers);
-    if (!coll_pool_charge(x->args.pool, bytes))
-        return MPI_ERR_NO_MEM;
+    coll_pool_charge(x->args.pool, bytes);
     traffic->bytes = bytes;
     traffic->receive_counts = calloc(partners, sizeof *traffic->receive_counts);
     traffic->requests = malloc(partners * sizeof *traffic->requests);

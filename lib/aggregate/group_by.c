@@ -19,10 +19,9 @@
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/exchange.h"
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
-    const coll_cost *far = coll_profile_outermost(profile, call->topo);
+    const coll_cost *far = coll_profile_outermost(call->profile, call->topo);
     double bytes = (double)call->bytes;
     double p = call->topo->ranks, s = call->topo->most_ranks_per_node;
     double share = bytes * (p - 1) / p * far->per_byte;

@@ -60,22 +60,14 @@ struct COLL_Pool {
     size_t stride; /* from one value to the next: VALUE_BYTES padded to 8 */
     COLL_Combine *combine;
     void *context;
-    size_t limit;
     atomic_size_t held, peak;
     pool_shard shards[SHARDS];
 };
 
-bool coll_pool_charge(COLL_Pool *pool, size_t bytes) {
-    size_t before = atomic_fetch_add(&pool->held, bytes);
-    if (bytes > pool->limit || before > pool->limit - bytes) {
-        atomic_fetch_sub(&pool->held, bytes);
-        return false;
-    }
-    size_t peak = atomic_load(&pool->peak);
-    while (before + bytes > peak &&
-           !atomic_compare_exchange_weak(&pool->peak, &peak, before + bytes))
+void coll_pool_charge(COLL_Pool *pool, size_t bytes) {
+    size_t held = atomic_fetch_add(&pool->held, bytes) + bytes, peak = atomic_load(&pool->peak);
+    while (held > peak && !atomic_compare_exchange_weak(&pool->peak, &peak, held))
         continue;
-    return true;
 }
 
 void coll_pool_credit(COLL_Pool *pool, size_t bytes) {
@@ -92,10 +84,6 @@ size_t coll_pool_peak(const COLL_Pool *pool) {
 
 void coll_pool_restart_peak(COLL_Pool *pool) {
     atomic_store(&pool->peak, atomic_load(&pool->held));
-}
-
-void coll_pool_limit(COLL_Pool *pool, size_t bytes) {
-    pool->limit = bytes;
 }
 
 size_t coll_pool_value_bytes(const COLL_Pool *pool) {
@@ -119,7 +107,6 @@ int COLL_Pool_create(size_t value_bytes, COLL_Combine *combine, void *context, C
     made->stride = (value_bytes + 7) / 8 * 8;
     made->combine = combine;
     made->context = context;
-    made->limit = SIZE_MAX;
     atomic_init(&made->held, sizeof *made);
     atomic_init(&made->peak, sizeof *made);
 
@@ -181,17 +168,21 @@ static slot *find(const pool_shard *shard, uint64_t hash, uint64_t key) {
     return &shard->slots[i];
 }
 
+/* Memory of COUNT * SIZE bytes, cleared and charged to POOL; NULL when there is none. */
+static void *charged_calloc(COLL_Pool *pool, size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    if (memory)
+        coll_pool_charge(pool, count * size);
+    return memory;
+}
+
 /* Doubles the index. */
 static int grow(COLL_Pool *pool, pool_shard *shard) {
     size_t old_capacity = shard->capacity;
     size_t capacity = old_capacity ? 2 * old_capacity : FIRST_SLOTS;
-    if (!coll_pool_charge(pool, capacity * sizeof(slot)))
+    slot *old = shard->slots, *slots = charged_calloc(pool, capacity, sizeof *slots);
+    if (!slots)
         return MPI_ERR_NO_MEM;
-    slot *old = shard->slots, *slots = calloc(capacity, sizeof *slots);
-    if (!slots) {
-        coll_pool_credit(pool, capacity * sizeof(slot));
-        return MPI_ERR_NO_MEM;
-    }
     shard->slots = slots;
     shard->capacity = capacity;
     for (size_t i = 0; i < old_capacity; i++)
@@ -211,13 +202,10 @@ static int add_slab(COLL_Pool *pool, pool_shard *shard) {
     size_t values = wish > sizeof(slab) + pool->stride ? (wish - sizeof(slab)) / pool->stride : 1;
     size_t bytes = sizeof(slab) + values * pool->stride;
 
-    if (!coll_pool_charge(pool, bytes))
-        return MPI_ERR_NO_MEM;
     slab *made = malloc(bytes);
-    if (!made) {
-        coll_pool_credit(pool, bytes);
+    if (!made)
         return MPI_ERR_NO_MEM;
-    }
+    coll_pool_charge(pool, bytes);
     *made = (slab){.next = shard->slabs, .bytes = bytes};
     shard->slabs = made;
     shard->slab_bytes += bytes;
@@ -364,16 +352,6 @@ static void list_groups(const COLL_Pool *pool, int (*group)(uint64_t key, const 
                 keys[first[to]++] = shard->slots[i].key;
         }
     }
-}
-
-/* Memory of COUNT * SIZE bytes, cleared and charged to POOL; NULL when there is none. */
-static void *charged_calloc(COLL_Pool *pool, size_t count, size_t size) {
-    if (!coll_pool_charge(pool, count * size))
-        return NULL;
-    void *memory = calloc(count, size);
-    if (!memory)
-        coll_pool_credit(pool, count * size);
-    return memory;
 }
 
 int coll_pool_group(COLL_Pool *pool, int count, int (*group)(uint64_t key, const void *context),

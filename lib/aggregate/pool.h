@@ -36,14 +36,9 @@ void coll_pool_take(COLL_Pool *pool, const uint64_t *keys, size_t count, void *s
 /* Adds the COUNT pairs in SEGMENT, aligned to 8 bytes, in order. Stops at the first error. */
 int coll_pool_merge(COLL_Pool *pool, const void *segment, size_t count);
 
-/*
- * The account: the bytes that POOL has asked malloc for and those charged to it by its user. A
- * charge beyond the limit (none at first) is refused, as are the pool's own allocations then:
- * MPI_ERR_NO_MEM where memory is asked for.
- */
+/* The account: the bytes that POOL has asked malloc for and those charged to it by its user. */
 size_t coll_pool_bytes(const COLL_Pool *pool);
-void coll_pool_limit(COLL_Pool *pool, size_t bytes);
-bool coll_pool_charge(COLL_Pool *pool, size_t bytes);
+void coll_pool_charge(COLL_Pool *pool, size_t bytes);
 void coll_pool_credit(COLL_Pool *pool, size_t bytes);
 
 /* The most bytes in the account at once since the last coll_pool_restart_peak. */

@@ -20,11 +20,10 @@
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/exchange.h"
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
-    const coll_cost *near = &profile->level[COLL_LEVEL_NODE];
-    const coll_cost *far = coll_profile_outermost(profile, call->topo);
+    const coll_cost *near = &call->profile->level[COLL_LEVEL_NODE];
+    const coll_cost *far = coll_profile_outermost(call->profile, call->topo);
     double bytes = (double)call->bytes;
     double p = call->topo->ranks, n = call->topo->nodes, s = call->topo->most_ranks_per_node;
 

@@ -120,3 +120,10 @@ int coll_agree(coll_comm *comm, int code) {
         return agreed;
     return learn(comm, (int)-failing, code);
 }
+
+int coll_agree_good(MPI_Comm comm, bool good, bool *all) {
+    int mine = good, least = 0;
+    int code = PMPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, comm);
+    *all = least;
+    return code;
+}

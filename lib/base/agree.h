@@ -16,4 +16,10 @@ int coll_agree_highest(coll_comm *comm, int count, const int64_t numbers[], int6
 /* MPI_SUCCESS where CODE is that on every rank, else the error of the lowest rank that has one. */
 int coll_agree(coll_comm *comm, int code);
 
+/*
+ * *ALL is true where GOOD is on every rank of COMM, which need not have a state. Waits as the MPI
+ * library does.
+ */
+int coll_agree_good(MPI_Comm comm, bool good, bool *all);
+
 #endif

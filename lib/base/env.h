@@ -2,7 +2,7 @@
 #ifndef COLL_LIB_BASE_ENV_H
 #define COLL_LIB_BASE_ENV_H
 
-#include "coll.h"
+#include "coll_tools.h"
 
 #include <stdbool.h>
 

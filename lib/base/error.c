@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #ifdef HAVE_MPI_ADD_ERROR_CODE
 /*
@@ -94,8 +95,11 @@ int coll_error(int error_class, const char *format, ...) {
     return code;
 }
 
-int coll_raise(MPI_Comm comm, int code) {
-    if (code != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(comm, code);
-    return code;
+void coll_call_handler(MPI_Comm comm, int code) {
+    PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, code);
+}
+
+void coll_error_list(char *list, size_t size, const char *item) {
+    size_t used = strlen(list);
+    snprintf(list + used, size - used, "%s%s", used ? ", " : "", item);
 }

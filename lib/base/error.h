@@ -11,7 +11,17 @@
  */
 int coll_error(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Hands a non-zero CODE to COMM's error handler, as MPI's own calls do, and returns it. */
-int coll_raise(MPI_Comm comm, int code);
+/* Hands CODE to COMM's error handler, or without a communicator to MPI_COMM_WORLD's. */
+void coll_call_handler(MPI_Comm comm, int code);
+
+/* Does so where CODE is an error, as MPI's own calls do, and returns it. */
+static inline int coll_raise(MPI_Comm comm, int code) {
+    if (code != MPI_SUCCESS)
+        coll_call_handler(comm, code);
+    return code;
+}
+
+/* Appends ITEM to a LIST "a, b, c" of SIZE bytes; what doesn't fit is cut. */
+void coll_error_list(char *list, size_t size, const char *item);
 
 #endif

@@ -217,10 +217,8 @@ static bool mpi_yields(void) {
     return yields;
 }
 
-void coll_wait_init(coll_wait *wait, const coll_topo *topo, coll_wait_manner manner,
-                    double timeout) {
-    *wait =
-        (coll_wait){.manner = manner, .crowded = topo->crowded || mpi_yields(), .timeout = timeout};
+void coll_wait_init(coll_wait *wait, bool crowded, coll_wait_manner manner, double timeout) {
+    *wait = (coll_wait){.manner = manner, .crowded = crowded || mpi_yields(), .timeout = timeout};
 }
 
 /*

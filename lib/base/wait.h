@@ -8,8 +8,6 @@
 #ifndef COLL_LIB_BASE_WAIT_H
 #define COLL_LIB_BASE_WAIT_H
 
-#include "lib/place/topo.h"
-
 #include <mpi.h>
 #include <stdbool.h>
 
@@ -43,9 +41,11 @@ int coll_wait_manner_parse(const char *text, coll_wait_manner *manner);
 /* The text by which coll_wait_manner_parse knows MANNER. */
 const char *coll_wait_manner_name(coll_wait_manner manner);
 
-/* How processes placed like TOPO should wait. TIMEOUT in seconds, 0 for none. */
-void coll_wait_init(coll_wait *wait, const coll_topo *topo, coll_wait_manner manner,
-                    double timeout);
+/*
+ * How processes should wait; CROWDED where there are more of them than cores for them. TIMEOUT in
+ * seconds, 0 for none.
+ */
+void coll_wait_init(coll_wait *wait, bool crowded, coll_wait_manner manner, double timeout);
 
 /*
  * Waits until one request of COUNT is complete; *INDEX is which one (MPI_UNDEFINED when none is

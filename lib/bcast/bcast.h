@@ -1,8 +1,8 @@
-/* The contract of a broadcast algorithm, and the table of them all. */
+/* The contract of a broadcast algorithm; lib/registry.c has the table of them all. */
 #ifndef COLL_LIB_BCAST_BCAST_H
 #define COLL_LIB_BCAST_BCAST_H
 
-#include "lib/base/algorithm.h"
+#include "lib/algorithm/algorithm.h"
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
 
@@ -26,11 +26,6 @@ extern const coll_bcast_algorithm coll_bcast_scatter_allgather;
 extern const coll_bcast_algorithm coll_bcast_chain;
 extern const coll_bcast_algorithm coll_bcast_circulant;
 extern const coll_bcast_algorithm coll_bcast_two_tree;
-extern const coll_bcast_algorithm coll_bcast_flat; /* these two: hlot/ */
-extern const coll_bcast_algorithm coll_bcast_hlot;
-
-/* All broadcast algorithms, native first, ended by NULL. Each is a coll_bcast_algorithm's base. */
-extern const coll_algorithm *const coll_bcast_table[];
 
 static inline const coll_bcast_algorithm *coll_bcast_of(const coll_algorithm *base) {
     return (const coll_bcast_algorithm *)base;

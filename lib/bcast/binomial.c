@@ -13,19 +13,19 @@
  */
 #include "config.h"
 
+#include "lib/algorithm/line.h"
 #include "lib/base/flow.h"
 #include "lib/bcast/bcast.h"
-#include "lib/pattern/tree.h"
+#include "lib/pattern/binomial.h"
 
 static const coll_param params[] = {{.name = NULL}};
 
 /* Of Open MPI over TCP. */
 static const size_t eager_limit = 64 << 10;
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     double seconds = 0;
     for (int i = coll_tree_depth(call->topo->ranks); i > 0; i--) {
         int sharing = call->bytes < eager_limit ? i : 1;
@@ -37,19 +37,19 @@ static double predict(const coll_shape *call, const coll_profile *profile,
 static int run(const coll_bcast_call *call, const coll_values *values) {
     (void)values;
     coll_comm *comm = call->comm;
-    const int *order = coll_comm_order(comm, call->root);
+    const coll_line *line = coll_line_of(comm, call->shape);
     int code = coll_flow_room(comm, call->data->bytes, 1);
     if (code != MPI_SUCCESS)
         return code;
 
     int parent, children[31];
-    int count = coll_tree_binomial(comm->ranks, coll_comm_position(comm), &parent, children);
+    int count = coll_tree_binomial(comm->ranks, line->position, &parent, children);
     if (parent >= 0)
         code = coll_flow_receive(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes,
-                                 order[parent]);
+                                 line->order[parent]);
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
         code = coll_flow_send(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes,
-                              order[children[i]]);
+                              line->order[children[i]]);
     return code;
 }
 

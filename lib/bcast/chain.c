@@ -22,6 +22,7 @@
  */
 #include "config.h"
 
+#include "lib/algorithm/line.h"
 #include "lib/bcast/bcast.h"
 #include "lib/bcast/chain_confirmed.h"
 
@@ -39,35 +40,32 @@ static const coll_param params[] = {
     {.name = NULL},
 };
 
-static size_t chunk_of(const coll_shape *call, const coll_profile *profile,
-                       const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+static size_t chunk_of(const coll_shape *call, const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     return coll_profile_chunk_or(values->at[CHUNK], link, call->bytes, call->topo->ranks - 2);
 }
 
 /* As many chunks as half of the buffer before the next rank holds, of those that are worth it. */
-static int window_of(const coll_shape *call, const coll_profile *profile, const coll_values *values,
-                     size_t chunk) {
+static int window_of(const coll_shape *call, const coll_values *values, size_t chunk) {
     enum { FEWEST = 4, MOST = 16 };
     if (values->at[WINDOW])
         return (int)values->at[WINDOW];
-    double buffer = coll_cost_buffer(coll_profile_outermost(profile, call->topo));
+    double buffer = coll_cost_buffer(coll_profile_outermost(call->profile, call->topo));
     double fit = buffer > 0 ? floor(buffer / 2 / fmax((double)chunk, 1)) : MOST;
     return (int)fmin(fmax(fit, FEWEST), MOST);
 }
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     const coll_topo *topo = call->topo;
-    double chunk = fmax((double)chunk_of(call, profile, values), 1);
+    double chunk = fmax((double)chunk_of(call, values), 1);
     const int hops[COLL_LEVELS] = {[COLL_LEVEL_NODE] = topo->ranks - topo->nodes,
                                    [COLL_LEVEL_RACK] = topo->nodes - topo->racks,
                                    [COLL_LEVEL_SITE] = topo->racks - topo->sites,
                                    [COLL_LEVEL_WIDE] = topo->sites - 1};
     double seconds = 0;
     for (int level = 0; level < COLL_LEVELS; level++)
-        seconds += hops[level] * coll_cost_relay(&profile->level[level], chunk, 2);
-    const coll_cost *slowest = coll_profile_outermost(profile, topo);
+        seconds += hops[level] * coll_cost_relay(&call->profile->level[level], chunk, 2);
+    const coll_cost *slowest = coll_profile_outermost(call->profile, topo);
     double confirmation = values->at[CONFIRM] ? 2 * coll_cost_relay(slowest, 1, 2) : 0;
     return seconds +
            coll_cost_rest(slowest, (double)call->bytes, chunk, coll_profile_sharing(topo)) +
@@ -179,16 +177,16 @@ static int pass_along(hop *l) {
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
     coll_comm *comm = call->comm;
-    size_t chunk = chunk_of(call->shape, comm->profile, values);
-    int most = window_of(call->shape, comm->profile, values, chunk);
+    size_t chunk = chunk_of(call->shape, values);
+    int most = window_of(call->shape, values, chunk);
     if (values->at[CONFIRM])
         return coll_chain_confirmed_run(call, chunk, most, (unsigned)values->at[RETRY]);
-    const int *order = coll_comm_order(comm, call->root);
-    int position = coll_comm_position(comm);
+    const coll_line *line = coll_line_of(comm, call->shape);
+    int position = line->position;
     size_t bytes = call->data->bytes;
     hop l = {.call = call,
-             .previous = position > 0 ? order[position - 1] : -1,
-             .next = position < comm->ranks - 1 ? order[position + 1] : -1,
+             .previous = position > 0 ? line->order[position - 1] : -1,
+             .next = position < comm->ranks - 1 ? line->order[position + 1] : -1,
              .chunk = chunk,
              .window = most,
              .confirming = MPI_REQUEST_NULL,

@@ -2,6 +2,7 @@
 
 #include "lib/bcast/chain_confirmed.h"
 
+#include "lib/algorithm/line.h"
 #include "lib/base/error.h"
 #include "lib/confirm/blame.h"
 #include "lib/confirm/note.h"
@@ -14,6 +15,9 @@
 
 void (*coll_chain_confirmed_tamper)(int rank, uint32_t epoch, uint64_t index, char *bytes,
                                     size_t length);
+
+/* Confirmed broadcasts so far. */
+coll_comm_key coll_chain_confirmed_key = {.bytes = sizeof(uint32_t)};
 
 /* Signs of life in a time-out. */
 static const double BEATS = 4;
@@ -60,7 +64,7 @@ typedef struct part {
      * in which it was posted, which is the order in which any one rank's parcels come.
      */
     MPI_Request *requests;
-    coll_note note;
+    coll_confirm_note note;
     char *inbox;
     bool *arrived;
     size_t head;
@@ -120,8 +124,8 @@ static int await_note(part *p) {
                       turn(p, COLL_TAG_NOTE), p->comm->private, &p->requests[NOTE]);
 }
 
-static coll_note write_note(const part *p, coll_note_kind kind) {
-    return (coll_note){
+static coll_confirm_note write_note(const part *p, coll_note_kind kind) {
+    return (coll_confirm_note){
         .sequence = p->sequence,
         .epoch = p->epoch,
         .kind = kind,
@@ -130,11 +134,11 @@ static coll_note write_note(const part *p, coll_note_kind kind) {
     };
 }
 
-static int tell_root(part *p, coll_note note) {
+static int tell_root(part *p, coll_confirm_note note) {
     return coll_notes_send(&p->notes, &note, p->call->root);
 }
 
-static int tell_all(part *p, coll_note note) {
+static int tell_all(part *p, coll_confirm_note note) {
     int code = MPI_SUCCESS;
     for (int to = 0; to < p->comm->ranks && code == MPI_SUCCESS; to++)
         if (to != p->comm->rank)
@@ -144,11 +148,11 @@ static int tell_all(part *p, coll_note note) {
 
 /* Ends the broadcast in an error, here and wherever the note comes. */
 static int fail(part *p, const coll_blame *blame) {
-    coll_note note = write_note(p, COLL_NOTE_FAILED);
+    coll_confirm_note note = write_note(p, COLL_NOTE_FAILED);
     note.blame = *blame;
     p->over = true;
     int code = is_root(p) ? tell_all(p, note) : tell_root(p, note);
-    return code != MPI_SUCCESS ? code : coll_blame_error(blame, &p->comm->topo, p->epoch + 1);
+    return code != MPI_SUCCESS ? code : coll_blame_error(blame, p->call->shape->topo, p->epoch + 1);
 }
 
 /* --- Epochs --- */
@@ -213,7 +217,7 @@ static int restart(part *p, const coll_blame *blame) {
     if (p->epoch == p->retry)
         return fail(p, blame);
     int code = next_epoch(p, blame);
-    coll_note note = write_note(p, COLL_NOTE_RESTART);
+    coll_confirm_note note = write_note(p, COLL_NOTE_RESTART);
     note.blame = *blame;
     return code == MPI_SUCCESS ? tell_all(p, note) : code;
 }
@@ -297,7 +301,7 @@ static int keep(part *p, coll_parcel *parcel) {
 }
 
 static int complain(part *p) {
-    coll_note note = write_note(p, COLL_NOTE_CORRUPT);
+    coll_confirm_note note = write_note(p, COLL_NOTE_CORRUPT);
     note.blame = (coll_blame){
         .fault = COLL_FAULT_CORRUPT, .who = p->comm->rank, .from = p->previous, .chunk = p->passed};
     p->spoiled = true;
@@ -352,7 +356,7 @@ static int finish(part *p) {
 }
 
 static int root_reads(part *p) {
-    const coll_note *note = &p->note;
+    const coll_confirm_note *note = &p->note;
     coll_watch_report(&p->watch, note->from, &note->account, p->life.now);
     if (note->kind == COLL_NOTE_FAILED)
         return fail(p, &note->blame);
@@ -367,13 +371,13 @@ static int root_reads(part *p) {
 }
 
 static int rank_reads(part *p) {
-    const coll_note *note = &p->note;
+    const coll_confirm_note *note = &p->note;
     p->heard = p->life.now;
     if (note->kind == COLL_NOTE_RESTART)
         return next_epoch(p, &note->blame);
     p->over = note->kind == COLL_NOTE_DONE || note->kind == COLL_NOTE_FAILED;
     if (note->kind == COLL_NOTE_FAILED)
-        return coll_blame_error(&note->blame, &p->comm->topo, note->epoch + 1);
+        return coll_blame_error(&note->blame, p->call->shape->topo, note->epoch + 1);
     return MPI_SUCCESS;
 }
 
@@ -481,7 +485,7 @@ static int settle(part *p) {
     if (code == MPI_SUCCESS && p->notes.count > 0) {
         coll_blame blame = {
             .fault = COLL_FAULT_SILENT, .who = p->notes.peers[0], .seconds = patience(p)};
-        code = coll_blame_error(&blame, &p->comm->topo, p->epoch + 1);
+        code = coll_blame_error(&blame, p->call->shape->topo, p->epoch + 1);
     }
     for (size_t slot = 0; slot < p->window && code == MPI_SUCCESS; slot++) {
         MPI_Request *awaited = &p->requests[INBOX + slot];
@@ -524,7 +528,7 @@ static part *furnish(const part *planned, char *room) {
     p->order = coll_comm_room_take(&room, ranks * sizeof *p->order);
     p->arrived = coll_comm_room_take(&room, p->window * sizeof *p->arrived);
     memset(p->arrived, 0, p->window * sizeof *p->arrived);
-    memcpy(p->order, coll_comm_order(p->comm, p->call->root), ranks * sizeof *p->order);
+    memcpy(p->order, coll_line_of(p->comm, p->call->shape)->order, ranks * sizeof *p->order);
     for (size_t i = 0; i < requests_most(p); i++)
         p->requests[i] = MPI_REQUEST_NULL;
     return p;
@@ -548,7 +552,7 @@ int coll_chain_confirmed_run(const coll_bcast_call *call, size_t chunk, int wind
                     .chunk = chunk < bytes ? chunk : bytes,
                     .retry = retry,
                     .limit = limit,
-                    .sequence = comm->confirmed++,
+                    .sequence = (*(uint32_t *)coll_comm_slot(comm, &coll_chain_confirmed_key))++,
                     .life = {.date = PMPI_Wtime(), .step = limit / BEATS},
                     .beat = limit / BEATS};
     planned.chunks = (bytes + planned.chunk - 1) / planned.chunk;

@@ -30,6 +30,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+extern coll_comm_key coll_chain_confirmed_key;
+
 /* Broadcasts in chunks of CHUNK bytes, WINDOW messages under way to the next rank. */
 int coll_chain_confirmed_run(const coll_bcast_call *call, size_t chunk, int window, unsigned retry);
 

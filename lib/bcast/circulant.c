@@ -18,10 +18,11 @@
  */
 #include "config.h"
 
+#include "lib/algorithm/line.h"
 #include "lib/base/error.h"
 #include "lib/bcast/bcast.h"
+#include "lib/pattern/binomial.h"
 #include "lib/pattern/circulant.h"
-#include "lib/pattern/tree.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,9 +37,8 @@ static const coll_param params[] = {
     {.name = NULL},
 };
 
-static size_t block_of(const coll_shape *call, const coll_profile *profile,
-                       const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+static size_t block_of(const coll_shape *call, const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     return coll_profile_chunk_or(values->at[BLOCK], link, call->bytes,
                                  coll_tree_depth(call->topo->ranks) - 1);
 }
@@ -51,10 +51,9 @@ static double drift(int neighbours) {
     return 1 + 0.015 * neighbours * neighbours;
 }
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    double block = fmax((double)block_of(call, profile, values), 1);
+static double predict(const coll_shape *call, const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
+    double block = fmax((double)block_of(call, values), 1);
     const coll_topo *topo = call->topo;
     int sharing = coll_profile_sharing(topo);
     int depth = coll_tree_depth(topo->ranks);
@@ -162,12 +161,11 @@ static int run_rounds(pipeline *p) {
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
     coll_comm *comm = call->comm;
-    pipeline p = {.call = call,
-                  .window = (int)values->at[WINDOW],
-                  .order = coll_comm_order(comm, call->root)};
-    p.block = block_of(call->shape, comm->profile, values);
+    const coll_line *line = coll_line_of(comm, call->shape);
+    pipeline p = {.call = call, .window = (int)values->at[WINDOW], .order = line->order};
+    p.block = block_of(call->shape, values);
     p.blocks = (long long)((call->data->bytes + p.block - 1) / p.block);
-    coll_circulant_init(&p.schedule, comm->ranks, coll_comm_position(comm));
+    coll_circulant_init(&p.schedule, comm->ranks, line->position);
     p.rounds = coll_circulant_rounds(&p.schedule, p.blocks);
     if (p.window > p.rounds)
         p.window = (int)p.rounds;

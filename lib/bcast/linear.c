@@ -9,15 +9,15 @@
  */
 #include "config.h"
 
+#include "lib/algorithm/line.h"
 #include "lib/base/flow.h"
 #include "lib/bcast/bcast.h"
 
 static const coll_param params[] = {{.name = NULL}};
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     return link->wake + coll_cost_messages(link, call->topo->ranks - 1, (double)call->bytes, 2);
 }
 
@@ -30,7 +30,7 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     if (comm->rank != call->root)
         return coll_flow_receive(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes,
                                  call->root);
-    const int *order = coll_comm_order(comm, call->root);
+    const int *order = coll_line_of(comm, call->shape)->order;
     for (int i = 1; i < comm->ranks && code == MPI_SUCCESS; i++)
         code = coll_flow_send(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes, order[i]);
     return code;

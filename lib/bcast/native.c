@@ -109,10 +109,9 @@ static double predict_binomial(const coll_cost *link, const coll_shape *call, in
     return seconds;
 }
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     int p = call->topo->ranks;
     double bytes = (double)call->bytes, message = coll_cost_message(link, bytes, 2);
     switch (shape_for(p, call->bytes)) {

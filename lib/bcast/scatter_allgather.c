@@ -10,16 +10,16 @@
  */
 #include "config.h"
 
+#include "lib/algorithm/line.h"
 #include "lib/base/flow.h"
 #include "lib/bcast/bcast.h"
 #include "lib/pattern/block.h"
 
 static const coll_param params[] = {{.name = NULL}};
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     int p = call->topo->ranks;
     double block = (double)call->bytes / p;
     return coll_cost_messages(link, p - 1, block, 2) +
@@ -68,13 +68,12 @@ static int allgather(const coll_bcast_call *call, const int *order, int position
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
     (void)values;
-    const int *order = coll_comm_order(call->comm, call->root);
-    int position = coll_comm_position(call->comm);
+    const coll_line *line = coll_line_of(call->comm, call->shape);
     int code = coll_flow_room(call->comm, call->data->bytes, 2);
     if (code == MPI_SUCCESS)
-        code = scatter(call, order, position);
+        code = scatter(call, line->order, line->position);
     if (code == MPI_SUCCESS)
-        code = allgather(call, order, position);
+        code = allgather(call, line->order, line->position);
     return code;
 }
 

@@ -17,8 +17,9 @@
  */
 #include "config.h"
 
+#include "lib/algorithm/line.h"
 #include "lib/bcast/bcast.h"
-#include "lib/pattern/tree.h"
+#include "lib/pattern/binomial.h"
 #include "lib/pattern/twotree.h"
 
 #include <math.h>
@@ -41,19 +42,17 @@ static double depth_of(const coll_topo *topo) {
     return topo->racks - 1 + 1 + coll_tree_depth((rack + 1) / 2) + topo->most_ranks_per_node - 1;
 }
 
-static size_t chunk_of(const coll_shape *call, const coll_profile *profile,
-                       const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+static size_t chunk_of(const coll_shape *call, const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     return coll_profile_chunk_or(values->at[CHUNK], link, call->bytes, 2 * depth_of(call->topo));
 }
 
 /* Two streams that meet at a port fill it less evenly than one: what that adds to the time. */
 static const double meeting = 1.1;
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    double chunk = fmax((double)chunk_of(call, profile, values), 1);
+static double predict(const coll_shape *call, const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
+    double chunk = fmax((double)chunk_of(call, values), 1);
     int sharing = coll_profile_sharing(call->topo);
     double hop = link->wake + coll_cost_messages(link, 2, chunk, sharing);
     return depth_of(call->topo) * hop +
@@ -233,9 +232,10 @@ static size_t line_numbers(const coll_topo *topo) {
     return (2 + 2 * TREES) * nodes + COLL_TWO_TREE_SCRATCH * (nodes + 1);
 }
 
-static void make_line(const coll_comm *comm, const int *order, int *memory, node_line *line) {
-    const coll_place *places = comm->topo.places;
-    size_t most = (size_t)comm->topo.nodes;
+static void make_line(const coll_topo *topo, const coll_line *ranks, int *memory, node_line *line) {
+    const coll_place *places = topo->places;
+    const int *order = ranks->order;
+    size_t most = (size_t)topo->nodes;
     line->first = memory;
     line->rack = memory + most;
     for (size_t t = 0; t < TREES; t++) {
@@ -243,12 +243,12 @@ static void make_line(const coll_comm *comm, const int *order, int *memory, node
         line->rank_of_child[t] = memory + (3 + 2 * t) * most;
     }
     line->nodes = 0;
-    for (int i = 0; i < comm->ranks; i++) {
+    for (int i = 0; i < topo->ranks; i++) {
         if (i == 0 || places[order[i]].node != places[order[i - 1]].node) {
             line->first[line->nodes] = i;
             line->rack[line->nodes++] = places[order[i]].rack;
         }
-        if (i == coll_comm_position(comm))
+        if (i == ranks->position)
             line->mine = line->nodes - 1;
     }
     int *scratch = memory + (2 + 2 * TREES) * most;
@@ -260,9 +260,10 @@ static void add_child(branch *b, int rank) {
 }
 
 /* Parents and children of this rank. */
-static void take_place(const coll_comm *comm, const int *order, const node_line *line, place *p) {
-    int position = coll_comm_position(comm), node = line->mine;
-    int end = node + 1 < line->nodes ? line->first[node + 1] : comm->ranks;
+static void take_place(const coll_line *ranks, const node_line *line, place *p) {
+    const int *order = ranks->order;
+    int position = ranks->position, node = line->mine;
+    int end = node + 1 < line->nodes ? line->first[node + 1] : p->call->comm->ranks;
     bool leads = position == line->first[node];
     for (int t = 0; t < TREES; t++) {
         branch *b = &p->branch[t];
@@ -315,9 +316,7 @@ static void furnish(place *p, char *room) {
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
     coll_comm *comm = call->comm;
-    place p = {.call = call,
-               .chunk = chunk_of(call->shape, comm->profile, values),
-               .window = values->at[WINDOW]};
+    place p = {.call = call, .chunk = chunk_of(call->shape, values), .window = values->at[WINDOW]};
     size_t chunks = (call->data->bytes + p.chunk - 1) / p.chunk;
     p.branch[0].chunks = (chunks + 1) / 2;
     p.branch[1].chunks = chunks / 2;
@@ -325,13 +324,13 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
         p.window = p.branch[0].chunks;
 
     void *room;
-    int code = coll_comm_room(comm, room_bytes(&p, &comm->topo), &room);
+    int code = coll_comm_room(comm, room_bytes(&p, call->shape->topo), &room);
     if (code != MPI_SUCCESS)
         return code;
-    const int *order = coll_comm_order(comm, call->root);
+    const coll_line *ranks = coll_line_of(comm, call->shape);
     node_line line;
-    make_line(comm, order, room, &line);
-    take_place(comm, order, &line, &p);
+    make_line(call->shape->topo, ranks, room, &line);
+    take_place(ranks, &line, &p);
     furnish(&p, room); /* the line is not needed any more */
     code = run_to_end(&p);
     if (code != MPI_SUCCESS)

@@ -27,7 +27,7 @@ static bool make_room(coll_notes *notes) {
     MPI_Request *requests = moved(notes->requests, sizeof *requests, notes->count, capacity);
     if (requests)
         notes->requests = requests;
-    coll_note **letters = moved(notes->letters, sizeof *letters, notes->count, capacity);
+    coll_confirm_note **letters = moved(notes->letters, sizeof *letters, notes->count, capacity);
     if (letters)
         notes->letters = letters;
     int *peers = moved(notes->peers, sizeof *peers, notes->count, capacity);
@@ -39,8 +39,8 @@ static bool make_room(coll_notes *notes) {
     return true;
 }
 
-int coll_notes_send(coll_notes *notes, const coll_note *note, int to) {
-    coll_note *letter = coll_spare_alloc(sizeof *letter);
+int coll_notes_send(coll_notes *notes, const coll_confirm_note *note, int to) {
+    coll_confirm_note *letter = coll_spare_alloc(sizeof *letter);
     if (!letter || !make_room(notes)) {
         coll_spare_free(letter);
         return coll_error(MPI_ERR_NO_MEM, "no memory for a note to rank %d", to);

@@ -27,13 +27,13 @@ typedef enum coll_note_kind {
 } coll_note_kind;
 
 /* Travels as it is. */
-typedef struct coll_note {
+typedef struct coll_confirm_note {
     uint32_t sequence, epoch;
     uint32_t kind;
     int32_t from;
     coll_account account;
     coll_blame blame;
-} coll_note;
+} coll_confirm_note;
 
 /* Notes that are leaving. */
 typedef struct coll_notes {
@@ -41,12 +41,12 @@ typedef struct coll_notes {
     int tag;
     int count, capacity;
     MPI_Request *requests;
-    coll_note **letters; /* the note of each request */
-    int *peers;          /* and whom it is for */
+    coll_confirm_note **letters; /* the note of each request */
+    int *peers;                  /* and whom it is for */
 } coll_notes;
 
 /* Sends a copy of NOTE to rank TO. Errors: MPI_ERR_NO_MEM and MPI's own. */
-int coll_notes_send(coll_notes *notes, const coll_note *note, int to);
+int coll_notes_send(coll_notes *notes, const coll_confirm_note *note, int to);
 
 /* Forgets what has left. */
 int coll_notes_sweep(coll_notes *notes);

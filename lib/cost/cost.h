@@ -11,7 +11,7 @@
 #ifndef COLL_LIB_COST_COST_H
 #define COLL_LIB_COST_COST_H
 
-#include "coll.h"
+#include "coll_tools.h"
 
 #include <stddef.h>
 

@@ -31,7 +31,7 @@
 
 #include "lib/base/textfile.h"
 
-#include "coll.h"
+#include "coll_tools.h"
 
 #include <stdbool.h>
 #include <stddef.h>

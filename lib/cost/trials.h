@@ -6,7 +6,7 @@
 #ifndef COLL_LIB_COST_TRIALS_H
 #define COLL_LIB_COST_TRIALS_H
 
-#include "coll.h"
+#include "coll_tools.h"
 
 typedef COLL_Trial coll_trial;
 

@@ -13,8 +13,9 @@
  */
 #include "config.h"
 
+#include "lib/algorithm/line.h"
 #include "lib/gather/gather.h"
-#include "lib/pattern/tree.h"
+#include "lib/pattern/binomial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,9 +31,8 @@ static const coll_param params[] = {
     {.name = NULL},
 };
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+static double predict(const coll_shape *call, const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     double bytes = (double)call->bytes * (call->topo->ranks - 1);
     double segment = fmin((double)values->at[SEGMENT], bytes);
     double hops = coll_tree_depth(call->topo->ranks) * coll_cost_message(link, segment, 2);
@@ -151,8 +151,9 @@ static void find_place(node *n) {
     coll_comm *comm = n->call->comm;
     size_t bytes = n->call->shape->bytes;
     int parent, children[CHILDREN];
-    n->order = coll_comm_order(comm, n->call->root);
-    n->position = coll_comm_position(comm);
+    const coll_line *line = coll_line_of(comm, n->call->shape);
+    n->order = line->order;
+    n->position = line->position;
     n->child_count = coll_tree_binomial(comm->ranks, n->position, &parent, children);
     n->parent = parent < 0 ? -1 : n->order[parent];
     size_t start = (size_t)n->position * bytes;

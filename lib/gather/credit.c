@@ -60,14 +60,9 @@ static const size_t SEGMENT_MOST = 16 << 10, SEGMENT_LEAST = 1 << 10;
  */
 static const size_t UNKNOWN_MOST = 16 << 20;
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
-static coll_intake intake_of(const coll_shape *call, const coll_profile *profile,
-                             const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    double usable = coll_gather_buffer(profile, call->topo) * BUFFER_SHARE;
+static coll_intake intake_of(const coll_shape *call, const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
+    double usable = coll_gather_buffer(call) * BUFFER_SHARE;
     double per_byte = coll_cost_receive_gap(link, SEGMENT_MOST) / SEGMENT_MOST;
     double window = fmin(usable * WINDOW_SHARE, LONGEST_QUEUE / per_byte);
     if (values->at[WINDOW])
@@ -75,22 +70,22 @@ static coll_intake intake_of(const coll_shape *call, const coll_profile *profile
     double segment = fmax(fmin(window / 2, SEGMENT_MOST), SEGMENT_LEAST);
     size_t most = coll_gather_is_even(call) ? SIZE_MAX : UNKNOWN_MOST;
     return (coll_intake){
-        .segment = smaller(values->at[SEGMENT] ? values->at[SEGMENT] : (size_t)segment, most),
-        .window = smaller((size_t)window, most),
-        .run = smaller(values->at[RUN], most),
+        .segment =
+            coll_intake_smaller(values->at[SEGMENT] ? values->at[SEGMENT] : (size_t)segment, most),
+        .window = coll_intake_smaller((size_t)window, most),
+        .run = coll_intake_smaller(values->at[RUN], most),
         .grants = true,
         .unasked = (size_t)fmin(window, usable * (1 - WINDOW_SHARE)),
     };
 }
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
-    coll_intake intake = intake_of(call, profile, values);
-    return coll_gather_seconds(call, profile, ceil((double)call->bytes / (double)intake.segment));
+static double predict(const coll_shape *call, const coll_values *values) {
+    coll_intake intake = intake_of(call, values);
+    return coll_gather_seconds(call, ceil((double)call->bytes / (double)intake.segment));
 }
 
 static int run(const coll_gather_call *call, const coll_values *values) {
-    coll_intake intake = intake_of(call->shape, call->comm->profile, values);
+    coll_intake intake = intake_of(call->shape, values);
     int code = coll_intake_room(call, &intake);
     if (code != MPI_SUCCESS)
         return code;

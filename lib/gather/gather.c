@@ -5,13 +5,8 @@
 
 #include <math.h>
 
-const coll_algorithm *const coll_gather_table[] = {
-    &coll_gather_native.base, &coll_gather_linear.base, &coll_gather_binomial.base,
-    &coll_gather_window.base, &coll_gather_credit.base, NULL,
-};
-
-double coll_gather_seconds(const coll_shape *call, const coll_profile *profile, double messages) {
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+double coll_gather_seconds(const coll_shape *call, double messages) {
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     double senders = fmax(call->topo->ranks - 1, 1), items = senders * (double)call->bytes;
     double start = coll_cost_transfer(link, 0, 2);
     double through = coll_cost_transfer(link, items, 2) - start;
@@ -25,7 +20,7 @@ double coll_gather_seconds(const coll_shape *call, const coll_profile *profile, 
 /* Where nobody has measured it: that of the smallest switches. */
 static const double SMALL_BUFFER = 60e3;
 
-double coll_gather_buffer(const coll_profile *profile, const coll_topo *topo) {
-    double buffer = coll_cost_buffer(coll_profile_outermost(profile, topo));
+double coll_gather_buffer(const coll_shape *call) {
+    double buffer = coll_cost_buffer(coll_profile_outermost(call->profile, call->topo));
     return buffer > 0 ? buffer : SMALL_BUFFER;
 }

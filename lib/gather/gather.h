@@ -1,8 +1,8 @@
-/* The contract of a gather algorithm, and the table of them all. */
+/* The contract of a gather algorithm; lib/registry.c has the table of them all. */
 #ifndef COLL_LIB_GATHER_GATHER_H
 #define COLL_LIB_GATHER_GATHER_H
 
-#include "lib/base/algorithm.h"
+#include "lib/algorithm/algorithm.h"
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
 #include "lib/gather/blocks.h"
@@ -31,9 +31,6 @@ extern const coll_gather_algorithm coll_gather_binomial;
 extern const coll_gather_algorithm coll_gather_window;
 extern const coll_gather_algorithm coll_gather_credit;
 
-/* All gather algorithms, native first, ended by NULL. Each is a coll_gather_algorithm's base. */
-extern const coll_algorithm *const coll_gather_table[];
-
 static inline const coll_gather_algorithm *coll_gather_of(const coll_algorithm *base) {
     return (const coll_gather_algorithm *)base;
 }
@@ -48,9 +45,9 @@ static inline bool coll_gather_is_even(const coll_shape *call) {
  * the link to the root full: until the first byte is there, all bytes through the link (or, where
  * that takes longer, all messages at the root's least gap), and the end of the last message.
  */
-double coll_gather_seconds(const coll_shape *call, const coll_profile *profile, double messages);
+double coll_gather_seconds(const coll_shape *call, double messages);
 
 /* Bytes that the buffer before the link to a rank holds. */
-double coll_gather_buffer(const coll_profile *profile, const coll_topo *topo);
+double coll_gather_buffer(const coll_shape *call);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "lib/gather/intake.h"
 
+#include "lib/algorithm/line.h"
 #include "lib/base/flow.h"
 #include "lib/pattern/incast.h"
 
@@ -76,7 +77,7 @@ static size_t bytes_of(const root *r, int sender) {
 
 /* Chain order; first come those who send unasked, since they are on the way already. */
 static void list_senders(root *r) {
-    const int *order = coll_comm_order(r->comm, r->call->root);
+    const int *order = coll_line_of(r->comm, r->call->shape)->order;
     r->sender_count = 0;
     for (int first = 1; first >= 0; first--)
         for (int place = 0; place < r->comm->ranks - 1; place++) {
@@ -113,10 +114,6 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /*
  * What the root needs to take blocks of BYTES each; where only it knows their sizes, as much as any
  * could need: many short messages, or as many long ones as the windows hold.
@@ -130,7 +127,8 @@ static size_t root_room(const coll_gather_call *call, const coll_intake *intake)
     if (even && segments < slots)
         slots = segments;
     size_t packed =
-        even ? slots * usual : smaller(SLOTS_MAX * usual, intake->window + intake->run + 2 * usual);
+        even ? slots * usual
+             : coll_intake_smaller(SLOTS_MAX * usual, intake->window + intake->run + 2 * usual);
     size_t each = sizeof(slot) + sizeof(int) +
                   2 * (sizeof(MPI_Request) + sizeof(MPI_Status) + 2 * sizeof(int));
     return ranks * sizeof(source) + slots * each + packed + ALIGNED;
@@ -267,8 +265,11 @@ static int receive_all(root *r) {
     }
 }
 
+coll_comm_key coll_intake_share_key = {.bytes = sizeof(double)};
+
 int coll_intake_run(const coll_gather_call *call, const coll_intake *intake) {
-    double share = intake->grants ? call->comm->window_share : 1;
+    double *kept = coll_comm_slot(call->comm, &coll_intake_share_key);
+    double share = intake->grants && *kept > 0 ? *kept : 1; /* 0: this is the first gather */
     root r = {.call = call, .intake = intake, .comm = call->comm, .senders = call->comm->room};
     r.window = (size_t)(share * (double)intake->window);
     r.run = (size_t)(share * (double)intake->run);
@@ -277,7 +278,7 @@ int coll_intake_run(const coll_gather_call *call, const coll_intake *intake) {
     furnish(&r);
     int code = receive_all(&r);
     if (intake->grants)
-        call->comm->window_share = coll_incast_share(share, r.stalled);
+        *kept = coll_incast_share(share, r.stalled);
     if (code != MPI_SUCCESS)
         coll_wait_abandon(2 * r.slot_count, r.requests);
     return code;

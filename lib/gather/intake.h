@@ -24,8 +24,15 @@ typedef struct coll_intake {
     size_t unasked; /* with grants: so many bytes in all come without being asked for */
 } coll_intake;
 
+static inline size_t coll_intake_smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
 /* Segments that a sender hands to MPI ahead of those that have left. */
 enum { COLL_INTAKE_SENDS = 8 };
+
+/* What the root keeps for a communicator: the share of the window that has lately lost nothing. */
+extern coll_comm_key coll_intake_share_key;
 
 /* Receives that ask nobody, for senders that use coll_flow_send. */
 extern const coll_intake coll_intake_freely;

@@ -17,15 +17,14 @@
 
 static const coll_param params[] = {{.name = NULL}};
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     double senders = call->topo->ranks - 1, bytes = (double)call->bytes;
     double arrival = senders * bytes / coll_cost_send_gap(link, bytes);
     double departure = bytes / coll_cost_receive_gap(link, bytes);
-    double buffer = coll_gather_buffer(profile, call->topo);
-    return coll_gather_seconds(call, profile, 1) /
+    double buffer = coll_gather_buffer(call);
+    return coll_gather_seconds(call, 1) /
            coll_incast_transfer_ratio(buffer, arrival, departure, senders * bytes);
 }
 

@@ -15,7 +15,7 @@
 #include "config.h"
 
 #include "lib/gather/gather.h"
-#include "lib/pattern/tree.h"
+#include "lib/pattern/binomial.h"
 
 #include <limits.h>
 
@@ -24,10 +24,9 @@ static const size_t staged_most = (size_t)256 << 20;
 
 static const coll_param params[] = {{.name = NULL}};
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     double seconds = 0, bytes = (double)call->bytes;
     for (int round = 0; round < coll_tree_depth(call->topo->ranks); round++, bytes *= 2)
         seconds += coll_cost_message(link, bytes, 2);

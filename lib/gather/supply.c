@@ -2,6 +2,8 @@
 
 #include "lib/gather/intake.h"
 
+#include "lib/algorithm/line.h"
+
 enum { SENDS = COLL_INTAKE_SENDS };
 
 typedef struct supplier {
@@ -59,8 +61,8 @@ static int supply(supplier *s) {
 int coll_intake_supply(const coll_gather_call *call, const coll_intake *intake) {
     size_t bytes = call->mine->bytes;
     supplier s = {.call = call, .segment = intake->segment};
-    coll_comm_order(call->comm, call->root);
-    s.allowed = coll_intake_unasked(call, intake, coll_comm_position(call->comm) - 1, bytes);
+    const coll_line *line = coll_line_of(call->comm, call->shape);
+    s.allowed = coll_intake_unasked(call, intake, line->position - 1, bytes);
     if (s.segment > bytes)
         s.segment = bytes;
     if (!coll_data_in_place(call->mine))

@@ -16,6 +16,7 @@
  */
 #include "config.h"
 
+#include "lib/algorithm/line.h"
 #include "lib/base/flow.h"
 #include "lib/gather/gather.h"
 #include "lib/gather/intake.h"
@@ -29,23 +30,21 @@ static const coll_param params[] = {
     {.name = NULL},
 };
 
-static int window_of(const coll_shape *call, const coll_profile *profile,
-                     const coll_values *values) {
+static int window_of(const coll_shape *call, const coll_values *values) {
     int senders = call->topo->ranks - 1;
     if (values->at[SENDERS])
         return (int)values->at[SENDERS];
-    const coll_cost *link = coll_profile_outermost(profile, call->topo);
-    double bytes = (double)call->bytes, buffer = coll_gather_buffer(profile, call->topo);
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
+    double bytes = (double)call->bytes, buffer = coll_gather_buffer(call);
     double gs = coll_cost_send_gap(link, bytes), gr = coll_cost_receive_gap(link, bytes);
     int fewest = coll_incast_fewest(gs, gr);
     int most = coll_incast_most(gs, gr, buffer, bytes * senders, senders);
     return coll_incast_window(fewest, most, senders);
 }
 
-static double predict(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values) {
+static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
-    return coll_gather_seconds(call, profile, 1);
+    return coll_gather_seconds(call, 1);
 }
 
 /* Waits for the start signal of FROM. */
@@ -73,21 +72,21 @@ static int signal_start(const coll_gather_call *call, int to) {
 
 static int run(const coll_gather_call *call, const coll_values *values) {
     coll_comm *comm = call->comm;
-    const int *order = coll_comm_order(comm, call->root);
+    const coll_line *line = coll_line_of(comm, call->shape);
     int code = coll_intake_room(call, &coll_intake_freely);
     if (code != MPI_SUCCESS)
         return code;
-    int j = coll_comm_position(comm), p = comm->ranks;
+    int j = line->position, p = comm->ranks;
     if (j == 0)
         return coll_intake_run(call, &coll_intake_freely);
 
-    int w = window_of(call->shape, comm->profile, values);
+    int w = window_of(call->shape, values);
     if (j > w)
-        code = await_start(call, order[j - w]);
+        code = await_start(call, line->order[j - w]);
     if (code == MPI_SUCCESS)
         code = coll_flow_send(comm, COLL_TAG_GATHER, call->mine, 0, call->mine->bytes, call->root);
     if (code == MPI_SUCCESS && w < p - j)
-        code = signal_start(call, order[j + w]);
+        code = signal_start(call, line->order[j + w]);
     return code;
 }
 

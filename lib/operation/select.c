@@ -15,27 +15,27 @@ static bool are_defaults(const coll_algorithm *algorithm, const coll_values *val
 }
 
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
-                      const coll_profile *profile, const coll_values *values, double *model) {
+                      const coll_values *values, double *model) {
     const coll_trials_call tried = {.operation = call->operation,
                                     .algorithm = algorithm->name,
                                     .level = coll_profile_farthest(call->topo),
                                     .ranks = call->topo->ranks,
                                     .bytes = (double)call->bytes};
-    double seconds = algorithm->predict(call, profile, values);
+    double seconds = algorithm->predict(call, values);
     if (model)
         *model = seconds;
     if (!are_defaults(algorithm, values))
         return seconds;
-    return coll_trials_predict(profile->trial, profile->trials, &tried, seconds);
+    return coll_trials_predict(call->profile->trial, call->profile->trials, &tried, seconds);
 }
 
 static coll_choice choice(const coll_algorithm *algorithm, const coll_shape *call,
-                          const coll_profile *profile, const coll_values *values, const char *why) {
+                          const coll_values *values, const char *why) {
     coll_choice made = {.algorithm = algorithm,
                         .values = values ? *values : coll_values_default(algorithm),
                         .why = why};
     if (call->bytes != COLL_BYTES_UNKNOWN)
-        made.predicted = coll_predicted(algorithm, call, profile, &made.values, NULL);
+        made.predicted = coll_predicted(algorithm, call, &made.values, NULL);
     return made;
 }
 
@@ -47,27 +47,31 @@ static const coll_algorithm *sizeless(const coll_algorithm *const table[]) {
     return table[0];
 }
 
+bool coll_select_native(const coll_topo *topo, const coll_spec *user) {
+    return !user->algorithm && topo->nodes == 1;
+}
+
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
-                        const coll_profile *profile, const coll_spec *user) {
+                        const coll_spec *user) {
     const coll_algorithm *standby = table[0];
     if (user->algorithm && applicable(user->algorithm, call))
-        return choice(user->algorithm, call, profile, &user->values, "the user's word");
+        return choice(user->algorithm, call, &user->values, "the user's word");
     if (user->algorithm)
-        return choice(standby, call, profile, NULL, "the user's word is not applicable here");
+        return choice(standby, call, NULL, "the user's word is not applicable here");
     if (call->bytes == COLL_BYTES_UNKNOWN && call->topo->nodes > 1)
         standby = sizeless(table);
     if (call->bytes == COLL_BYTES_UNKNOWN)
-        return choice(standby, call, profile, NULL, "nobody knows the size");
-    if (call->topo->nodes == 1)
-        return choice(standby, call, profile, NULL, "all ranks on one node");
+        return choice(standby, call, NULL, "nobody knows the size");
+    if (coll_select_native(call->topo, user))
+        return choice(standby, call, NULL, "all ranks on one node");
     if (call->topo->sites == 1 && call->bytes <= standby->best_up_to)
-        return choice(standby, call, profile, NULL, "the data is small");
+        return choice(standby, call, NULL, "the data is small");
 
-    coll_choice best = choice(standby, call, profile, NULL, "least predicted time");
+    coll_choice best = choice(standby, call, NULL, "least predicted time");
     for (const coll_algorithm *const *a = table + 1; *a; a++) {
         if ((*a)->rival || !applicable(*a, call))
             continue;
-        coll_choice next = choice(*a, call, profile, NULL, best.why);
+        coll_choice next = choice(*a, call, NULL, best.why);
         if (next.predicted < best.predicted)
             best = next;
     }

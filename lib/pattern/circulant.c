@@ -1,6 +1,6 @@
 #include "lib/pattern/circulant.h"
 
-#include "lib/pattern/tree.h"
+#include "lib/pattern/binomial.h"
 
 #include <stdbool.h>
 

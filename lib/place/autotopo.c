@@ -2,6 +2,7 @@
 
 #include "lib/place/autotopo.h"
 
+#include "lib/base/agree.h"
 #include "lib/base/error.h"
 #include "lib/base/wait.h"
 #include "lib/place/roundtrip.h"
@@ -329,15 +330,15 @@ static int survey_nodes(survey *s) {
 
 /* Makes what measuring needs; all ranks agree on whether they have it. PORT is 0 for none. */
 static int get_ready(survey *s, int port) {
-    int ranks, mine, all = 0;
+    int ranks;
+    bool all;
     int code = PMPI_Comm_size(s->comm, &ranks);
     if (code != MPI_SUCCESS)
         return code;
     s->message = malloc(((size_t)s->nodes + 1) * sizeof *s->message);
     s->targets = malloc((size_t)s->nodes * sizeof *s->targets);
     s->ports = malloc((size_t)ranks * sizeof *s->ports);
-    mine = s->message && s->targets && s->ports && port >= 0;
-    code = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, s->comm);
+    code = coll_agree_good(s->comm, s->message && s->targets && s->ports && port >= 0, &all);
     if (code == MPI_SUCCESS && !all)
         code = coll_error(MPI_ERR_NO_MEM,
                           "no memory or no TCP port to measure the topology of %d nodes", s->nodes);

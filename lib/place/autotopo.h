@@ -11,7 +11,7 @@
 #ifndef COLL_LIB_PLACE_AUTOTOPO_H
 #define COLL_LIB_PLACE_AUTOTOPO_H
 
-#include "lib/pattern/cluster.h"
+#include "lib/place/cluster.h"
 
 #include <mpi.h>
 
@@ -23,7 +23,7 @@ typedef struct coll_autotopo_report {
 } coll_autotopo_report;
 
 /*
- * Sets RACKS and SITES of NODES nodes on rank 0 (lib/pattern/cluster.h). LEADERS are the ranks that
+ * Sets RACKS and SITES of NODES nodes on rank 0 (lib/place/cluster.h). LEADERS are the ranks that
  * measure for the nodes, LEADERS[0] is 0; HOSTS are the names by which the nodes reach each other.
  * Collective over COMM, which must return its errors. All ranks get the same error: MPI_ERR_NO_MEM,
  * MPI_ERR_OTHER when a node cannot reach another, with text, or MPI's.

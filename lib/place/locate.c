@@ -2,6 +2,7 @@
 
 #include "lib/place/locate.h"
 
+#include "lib/base/agree.h"
 #include "lib/base/error.h"
 #include "lib/base/plain.h"
 #include "lib/place/autotopo.h"
@@ -149,8 +150,8 @@ static int check_by_measurement(const location *at, const char *path) {
     location measured = *at;
     size_t bytes = (size_t)at->nodes * sizeof *at->racks;
     measured.racks = malloc(2 * bytes);
-    int good = measured.racks != NULL, all = 0;
-    int code = PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, at->comm);
+    bool all;
+    int code = coll_agree_good(at->comm, measured.racks != NULL, &all);
     if (code == MPI_SUCCESS && !all)
         code = coll_error(MPI_ERR_NO_MEM, "no memory to check a topology file");
     if (code == MPI_SUCCESS) {

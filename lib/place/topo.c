@@ -2,9 +2,10 @@
 
 #include "lib/place/topo.h"
 
+#include "lib/base/agree.h"
 #include "lib/base/cores.h"
 #include "lib/base/error.h"
-#include "lib/pattern/cluster.h"
+#include "lib/place/cluster.h"
 #include "lib/place/locate.h"
 
 #include <stddef.h>
@@ -41,11 +42,11 @@ typedef struct findings {
 
 /* An error on all ranks where GOOD is not true on all of them. */
 static int agree_on_memory(MPI_Comm comm, bool good) {
-    int mine = good, all = 0;
-    int code = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (code != MPI_SUCCESS)
+    bool all;
+    int code = coll_agree_good(comm, good, &all);
+    if (code != MPI_SUCCESS || all)
         return code;
-    return all ? MPI_SUCCESS : coll_error(MPI_ERR_NO_MEM, "no memory for the ranks' topology");
+    return coll_error(MPI_ERR_NO_MEM, "no memory for the ranks' topology");
 }
 
 static int least(int a, int b) {

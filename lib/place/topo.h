@@ -5,7 +5,7 @@
 #ifndef COLL_LIB_PLACE_TOPO_H
 #define COLL_LIB_PLACE_TOPO_H
 
-#include "coll.h"
+#include "coll_tools.h"
 #include "lib/place/locate.h"
 
 #include <mpi.h>

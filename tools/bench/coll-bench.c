@@ -10,6 +10,7 @@
 #include "tools/bench/rivals.h"
 
 #include <coll.h>
+#include <coll_tools.h>
 
 #include <getopt.h>
 #include <inttypes.h>

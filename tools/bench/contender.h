@@ -2,7 +2,7 @@
 #ifndef COLL_TOOLS_BENCH_CONTENDER_H
 #define COLL_TOOLS_BENCH_CONTENDER_H
 
-#include <coll.h>
+#include <coll_tools.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>

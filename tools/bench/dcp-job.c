@@ -3,7 +3,8 @@
 #include "tools/bench/dcp-job.h"
 
 #include "app/cli.h"
-#include "cdcp/dcp.h"
+
+#include <coll_tools.h>
 
 #include <stddef.h>
 
@@ -33,7 +34,7 @@ static int run_without(dcp_job_work *work, void *context) {
 static MPI_Comm start(const char *program, const char *spec) {
     cli_problem problem = {""};
     MPI_Comm app = MPI_COMM_NULL;
-    int code = coll_dcp_start(spec, MPI_COMM_WORLD, &app);
+    int code = DCP_Start(spec, &app);
     if (code != MPI_SUCCESS)
         cli_refuse_code(&problem, code);
     cli_agree(MPI_COMM_WORLD, program, problem.text);
@@ -47,9 +48,9 @@ void dcp_job_run(const char *program, const char *spec, dcp_job_work *work, void
     }
     MPI_Comm app = start(program, spec);
     if (app == MPI_COMM_NULL) {
-        give_up(program, coll_dcp_serve());
+        give_up(program, DCP_Serve());
         return;
     }
     give_up(program, work_on(app, work, context));
-    give_up(program, coll_dcp_stop());
+    give_up(program, DCP_Stop());
 }

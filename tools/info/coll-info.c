@@ -7,6 +7,7 @@
 #include "tools/info/settings.h"
 
 #include <coll.h>
+#include <coll_tools.h>
 
 #include <errno.h>
 #include <getopt.h>

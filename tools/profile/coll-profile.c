@@ -15,6 +15,7 @@
 #include "tools/profile/trial.h"
 
 #include <coll.h>
+#include <coll_tools.h>
 
 #include <errno.h>
 #include <getopt.h>

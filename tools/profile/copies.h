@@ -2,7 +2,7 @@
 #ifndef COLL_TOOLS_PROFILE_COPIES_H
 #define COLL_TOOLS_PROFILE_COPIES_H
 
-#include <coll.h>
+#include <coll_tools.h>
 #include <stdbool.h>
 
 enum { COPIES_SIZES = 8 };

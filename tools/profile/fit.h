@@ -2,7 +2,7 @@
 #ifndef COLL_TOOLS_PROFILE_FIT_H
 #define COLL_TOOLS_PROFILE_FIT_H
 
-#include <coll.h>
+#include <coll_tools.h>
 
 /*
  * The curve through COUNT (at least 1) points of ascending BYTES: first what falls is levelled to

@@ -4,7 +4,7 @@
 
 #include "tools/profile/survey.h"
 
-#include <coll.h>
+#include <coll_tools.h>
 #include <stdbool.h>
 
 /* One function of size: what was measured, and the curve through it. */

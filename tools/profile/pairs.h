@@ -2,7 +2,7 @@
 #ifndef COLL_TOOLS_PROFILE_PAIRS_H
 #define COLL_TOOLS_PROFILE_PAIRS_H
 
-#include <coll.h>
+#include <coll_tools.h>
 
 typedef struct rank_pair {
     int low, high;

@@ -11,7 +11,7 @@
 #include "tools/profile/pairs.h"
 #include "tools/profile/probe.h"
 
-#include <coll.h>
+#include <coll_tools.h>
 #include <stdbool.h>
 
 enum { SURVEY_PAIRS = 4, SURVEY_CROWD = 32, SURVEY_CROWDS = 6 };

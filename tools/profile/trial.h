@@ -5,7 +5,7 @@
 #ifndef COLL_TOOLS_PROFILE_TRIAL_H
 #define COLL_TOOLS_PROFILE_TRIAL_H
 
-#include <coll.h>
+#include <coll_tools.h>
 
 enum { TRIAL_SIZES = COLL_TRIAL_KNOTS };
 

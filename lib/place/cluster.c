@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "lib/pattern/cluster.h"
+#include "lib/place/cluster.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,27 +1,30 @@
 #include "config.h"
 
-#include "lib/base/trace.h"
+#include "lib/operation/trace.h"
 
 #include "lib/base/plain.h"
+#include "lib/operation/state.h"
 
 #include <stdio.h>
 
 void coll_trace(const coll_comm *comm, const char *operation, size_t bytes,
                 const coll_choice *choice, double seconds) {
-    if (!comm->trace)
+    const coll_state *state = coll_state_of(comm);
+    if (!state->trace)
         return;
     char algorithm[COLL_SPEC_MAX];
     coll_spec_print(choice->algorithm, &choice->values, algorithm, sizeof algorithm);
     coll_plain_print(
         stderr,
         "coll: %s bytes=%zu ranks=%d nodes=%d choice=%s why=\"%s\" predicted=%.3g seconds=%.6f\n",
-        operation, bytes, comm->ranks, comm->topo.nodes, algorithm, choice->why, choice->predicted,
+        operation, bytes, comm->ranks, state->topo.nodes, algorithm, choice->why, choice->predicted,
         seconds);
 }
 
 void coll_trace_topology(const coll_comm *comm) {
-    const coll_topo *topo = &comm->topo;
-    if (comm->trace)
+    const coll_state *state = coll_state_of(comm);
+    const coll_topo *topo = &state->topo;
+    if (state->trace)
         fprintf(stderr, "coll: topology ranks=%d nodes=%d racks=%d sites=%d why=\"%s\"\n",
                 comm->ranks, topo->nodes, topo->racks, topo->sites, topo->origin);
 }

@@ -1,4 +1,4 @@
-#include "lib/pattern/tree.h"
+#include "lib/pattern/binomial.h"
 
 int coll_tree_depth(int p) {
     int depth = 0;

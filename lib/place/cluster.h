@@ -10,8 +10,8 @@
  * Whether a pair counts as inside follows from the groups, not from its own time. Noise, which only
  * ever adds to the least round trip, thus splits a rack only where it spoils all pairs of a node.
  */
-#ifndef COLL_LIB_PATTERN_CLUSTER_H
-#define COLL_LIB_PATTERN_CLUSTER_H
+#ifndef COLL_LIB_PLACE_CLUSTER_H
+#define COLL_LIB_PLACE_CLUSTER_H
 
 #include <stdbool.h>
 

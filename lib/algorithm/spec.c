@@ -1,49 +1,13 @@
 #include "config.h"
 
-#include "lib/base/spec.h"
+#include "lib/algorithm/spec.h"
 
 #include "lib/base/error.h"
+#include "lib/base/size.h"
 
-#include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
-
-static const char units[] = "KMGT";
-
-bool coll_spec_size(const char *text, size_t length, uint64_t *value) {
-    uint64_t number = 0;
-    size_t i = 0;
-    for (; i < length && text[i] >= '0' && text[i] <= '9'; i++) {
-        unsigned digit = (unsigned)(text[i] - '0');
-        if (number > (UINT64_MAX - digit) / 10)
-            return false;
-        number = number * 10 + digit;
-    }
-    if (i == 0)
-        return false;
-    int shift = 0;
-    if (i < length) {
-        char letter = text[i] >= 'a' && text[i] <= 'z' ? (char)(text[i] - 'a' + 'A') : text[i];
-        const char *unit = letter ? strchr(units, letter) : NULL;
-        if (!unit || i + 1 != length)
-            return false;
-        shift = 10 * (int)(unit - units + 1);
-    }
-    if (number > UINT64_MAX >> shift)
-        return false;
-    *value = number << shift;
-    return true;
-}
-
-void coll_spec_print_size(uint64_t value, char *text, size_t size) {
-    int unit = 0;
-    while (value && value % 1024 == 0 && unit < 4) {
-        value /= 1024;
-        unit++;
-    }
-    snprintf(text, size, "%" PRIu64 "%.1s", value, unit ? &units[unit - 1] : "");
-}
 
 coll_values coll_values_default(const coll_algorithm *algorithm) {
     coll_values values = {{0}};
@@ -52,24 +16,18 @@ coll_values coll_values_default(const coll_algorithm *algorithm) {
     return values;
 }
 
-/* Appends to a list "a, b, c" in a buffer of fixed size; what doesn't fit is cut. */
-static void append(char *list, size_t size, const char *item) {
-    size_t used = strlen(list);
-    snprintf(list + used, size - used, "%s%s", used ? ", " : "", item);
-}
-
 static int unknown_algorithm(const char *setting, const char *text,
                              const coll_algorithm *const table[]) {
     char names[160] = "auto";
     for (; *table; table++)
-        append(names, sizeof names, (*table)->name);
+        coll_error_list(names, sizeof names, (*table)->name);
     return coll_error(MPI_ERR_ARG, "%s=%s: unknown algorithm; allowed: %s", setting, text, names);
 }
 
 static int unknown_param(const char *setting, const char *text, const coll_algorithm *algorithm) {
     char names[160] = "";
     for (const coll_param *p = algorithm->params; p->name; p++)
-        append(names, sizeof names, p->name);
+        coll_error_list(names, sizeof names, p->name);
     return coll_error(MPI_ERR_ARG, "%s=%s: unknown parameter; %s takes: %s", setting, text,
                       algorithm->name, *names ? names : "none");
 }

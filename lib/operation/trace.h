@@ -1,6 +1,6 @@
 /* What COLL_TRACE prints: one line a call, by rank 0 of the communicator. */
-#ifndef COLL_LIB_BASE_TRACE_H
-#define COLL_LIB_BASE_TRACE_H
+#ifndef COLL_LIB_OPERATION_TRACE_H
+#define COLL_LIB_OPERATION_TRACE_H
 
 #include "lib/base/comm.h"
 #include "lib/operation/select.h"

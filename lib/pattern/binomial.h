@@ -1,6 +1,6 @@
 /* Binomial trees over positions 0..p-1, the root at 0. Pure arithmetic. */
-#ifndef COLL_LIB_PATTERN_TREE_H
-#define COLL_LIB_PATTERN_TREE_H
+#ifndef COLL_LIB_PATTERN_BINOMIAL_H
+#define COLL_LIB_PATTERN_BINOMIAL_H
 
 /* ceil(log2 p): the rounds that a message needs to reach p positions; p is at least 1. */
 int coll_tree_depth(int p);

@@ -3,8 +3,8 @@
  * what they cost. The tables of lib/<operation>/ hold them; the chooser, the tests and the tools
  * walk the tables.
  */
-#ifndef COLL_LIB_BASE_ALGORITHM_H
-#define COLL_LIB_BASE_ALGORITHM_H
+#ifndef COLL_LIB_ALGORITHM_ALGORITHM_H
+#define COLL_LIB_ALGORITHM_ALGORITHM_H
 
 #include "lib/cost/profile.h"
 #include "lib/place/topo.h"
@@ -31,12 +31,18 @@ typedef struct coll_values {
 /* The size of a call whose ranks bring different amounts: none of them knows it all. */
 #define COLL_BYTES_UNKNOWN SIZE_MAX
 
+/* The root of a call in which all ranks play the same part. */
+enum { COLL_NO_ROOT = -1 };
+
 /* A call as all its ranks know it: the only ground on which an algorithm may be chosen. */
 typedef struct coll_shape {
     const char *operation;
-    size_t bytes; /* per rank, or COLL_BYTES_UNKNOWN */
-    int root;
+    size_t bytes;   /* per rank, or COLL_BYTES_UNKNOWN */
+    int root;       /* or COLL_NO_ROOT */
+    size_t element; /* bytes that an MPI_Op combines as one; 0: nothing is combined */
+    bool ordered;   /* the MPI_Op does not commute */
     const coll_topo *topo;
+    const coll_profile *profile;
 } coll_shape;
 
 typedef struct coll_algorithm {
@@ -48,8 +54,7 @@ typedef struct coll_algorithm {
     bool sizeless;     /* chosen where sizes differ and the root alone knows them */
     bool rival;        /* here to be compared with: runs when the user names it, is never chosen */
     /* Seconds from the common start to the last rank's end. */
-    double (*predict)(const coll_shape *call, const coll_profile *profile,
-                      const coll_values *values);
+    double (*predict)(const coll_shape *call, const coll_values *values);
 } coll_algorithm;
 
 #endif

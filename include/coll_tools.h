@@ -1,0 +1,210 @@
+/*
+ * What libcoll knows and how it decides, for tools: its algorithms, the choice among them, places,
+ * costs, profiles, settings, and dedicated collective processors without the wrapper. It promises
+ * less than coll.h: structures may gain members with any version, so build a tool against the
+ * version that it runs with.
+ *
+ * Functions return MPI_SUCCESS or an MPI error code, as those of coll.h do.
+ */
+#ifndef COLL_TOOLS_H
+#define COLL_TOOLS_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One algorithm of an operation, as COLL_Explain sees it for a call. */
+typedef struct COLL_Candidate {
+    const char *name;
+    const char *summary;
+    char spec[200];   /* with all its parameters: "chain:chunk=32K,window=16" */
+    int applicable;   /* to this call */
+    int chosen;       /* for this call */
+    int rival;        /* here to be compared with: runs when it is named, is never chosen */
+    double model;     /* seconds, from the cost model; 0 where not applicable */
+    double predicted; /* the same with the profile's trials: what the choice goes by */
+    const char *why;  /* it was chosen; NULL for the others */
+} COLL_Candidate;
+
+/*
+ * What would run OPERATION on COMM with BYTES from or to ROOT: writes at most CAPACITY candidates,
+ * all that are registered and in the order of their table, and sets *COUNT to how many there are.
+ * With a CAPACITY of 0 it only counts. Collective like the operation itself on a communicator's
+ * first use, local afterwards. The texts live as long as the program.
+ */
+int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
+                 COLL_Candidate candidates[], int capacity, int *count);
+
+/*
+ * The same as if COMM had RANKS ranks, spread as those that it has: as many on a node, nodes in a
+ * rack and racks in a site as the fullest now hold on average, rounded up.
+ */
+int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
+                       COLL_Candidate candidates[], int capacity, int *count);
+
+/* The operations' names, counted from 0; NULL beyond the last. Not collective. */
+const char *COLL_Operation_name(int operation);
+
+/* The levels at which two ranks can be apart, nearest first. */
+typedef enum COLL_Level {
+    COLL_LEVEL_NUMA, /* the same NUMA domain of one node */
+    COLL_LEVEL_NODE, /* different domains of one node */
+    COLL_LEVEL_RACK, /* different nodes of one rack */
+    COLL_LEVEL_SITE, /* different racks of one site */
+    COLL_LEVEL_WIDE, /* different sites */
+    COLL_LEVELS
+} COLL_Level;
+
+/* "numa", "node", "rack", "site", "wide"; NULL for others. Not collective. */
+const char *COLL_Level_name(int level);
+
+/* Where a rank is; numbers count from 0 in order of first appearance by rank. */
+typedef struct COLL_Place {
+    int site;
+    int rack;         /* unique over all sites */
+    int node;         /* unique over all racks */
+    int numa;         /* within the node */
+    const char *host; /* the node's name; lives as long as the communicator */
+} COLL_Place;
+
+/*
+ * The places of all ranks of COMM, one each in PLACES. Collective on a communicator's first use,
+ * local afterwards.
+ */
+int COLL_Places(MPI_Comm comm, COLL_Place places[]);
+
+/* A cost as a function of message size: straight lines between knots, the last one's slope beyond.
+ */
+enum { COLL_KNOTS = 8 };
+typedef struct COLL_Curve {
+    int knots;                  /* 0: not measured */
+    double error;               /* of the fit: the mean of |measured / fitted - 1| */
+    double bytes[COLL_KNOTS];   /* ascending */
+    double seconds[COLL_KNOTS]; /* never falling */
+} COLL_Curve;
+
+/* The value of CURVE, which has a knot at least, at BYTES. Not collective. */
+double COLL_Curve_at(const COLL_Curve *curve, double bytes);
+
+/* The parameters of the cost model of Tam and Wang that are functions of message size. */
+typedef enum COLL_Parameter {
+    COLL_SEND_OVERHEAD,    /* Os: the processor's time for a send */
+    COLL_SEND_GAP,         /* gs: from one send to the next, as fast as the network takes them */
+    COLL_TRANSFER,         /* L: on the way, without the overheads at both ends */
+    COLL_RECEIVE_GAP,      /* gr: from one arrival to the next at a host to which many send */
+    COLL_ARRIVAL_OVERHEAD, /* Or: what an arrival takes from a computation in the foreground */
+    COLL_RECEIVE_OVERHEAD, /* Ur: the processor's time to receive what has arrived */
+    COLL_PARAMETERS
+} COLL_Parameter;
+
+/* "Os", "gs", "L", "gr", "Or", "Ur"; NULL for others. Not collective. */
+const char *COLL_Parameter_name(int parameter);
+
+/* Copies in memory, by where the data comes from and goes to. */
+typedef enum COLL_Copy {
+    COLL_COPY_CACHE_TO_CACHE,   /* Mctc */
+    COLL_COPY_CACHE_TO_MEMORY,  /* Mctm */
+    COLL_COPY_MEMORY_TO_MEMORY, /* Mmtm */
+    COLL_COPIES
+} COLL_Copy;
+
+/* "Mctc", "Mctm", "Mmtm"; NULL for others. Not collective. */
+const char *COLL_Copy_name(int copy);
+
+/* The cost model's parameters of one level. Curves that were not measured follow from the first
+ * three. */
+typedef struct COLL_Cost {
+    double latency;  /* s: from the start of a small send to its arrival */
+    double overhead; /* s: processor time of one send or one receive */
+    double per_byte; /* s: the gap per byte of a stream of messages, 1 / bandwidth */
+    double wake;     /* s: what a rank of libcoll that waits for a message adds to Ur: it sleeps */
+    double per_rank; /* s: what each rank beyond two that talks at once adds to L */
+    double together; /* bytes/s: what all streams at once get in sum; 0: no limit was found */
+    double buffer;   /* BL, bytes: what waits before the bottleneck without loss; 0: unknown */
+    COLL_Curve curve[COLL_PARAMETERS];
+} COLL_Cost;
+
+/* What the library found out about a communicator. The texts live as long as it. */
+typedef struct COLL_Description {
+    int ranks, sites, racks, nodes;
+    int most_ranks_per_node;
+    int cores_per_node;   /* the fewest that the ranks of a node may use */
+    int crowded;          /* some node has more processes than cores */
+    const char *wait;     /* "auto", "polite", "spin" or "block" */
+    double timeout;       /* s; 0: none */
+    const char *topology; /* the file it was read from, or NULL */
+    const char *profile;  /* the file it was read from, or "built-in" */
+    COLL_Cost cost[COLL_LEVELS];
+    int measured[COLL_LEVELS];    /* 0: that level's cost is the built-in one */
+    COLL_Curve copy[COLL_COPIES]; /* of memory on one node */
+} COLL_Description;
+
+/* Describes COMM. Collective on a communicator's first use, local afterwards. */
+int COLL_Describe(MPI_Comm comm, COLL_Description *description);
+
+/*
+ * What one algorithm took on so many ranks when it was tried, and what the cost model says of it.
+ * Predictions go by trials, interpolated between sizes and numbers of ranks, and by the model
+ * beyond.
+ */
+enum { COLL_TRIAL_KNOTS = 8, COLL_TRIALS = 64 };
+typedef struct COLL_Trial {
+    COLL_Level level;   /* the farthest one at which the ranks were apart */
+    char operation[16]; /* "bcast" */
+    char algorithm[32]; /* "chain" */
+    int ranks;
+    int knots;
+    double bytes[COLL_TRIAL_KNOTS];   /* ascending */
+    double seconds[COLL_TRIAL_KNOTS]; /* that it took */
+    double model[COLL_TRIAL_KNOTS];   /* s: COLL_Candidate's model */
+} COLL_Trial;
+
+/* What a profile holds. COST[level] counts where MEASURED[level] is not 0, a curve where it has
+ * knots. */
+typedef struct COLL_Profile {
+    COLL_Cost cost[COLL_LEVELS];
+    int measured[COLL_LEVELS];
+    COLL_Curve copy[COLL_COPIES]; /* of memory on one node */
+    int trials;
+    COLL_Trial trial[COLL_TRIALS];
+} COLL_Profile;
+
+/*
+ * Writes PROFILE, measured on the hosts of COMM, to the file at PATH, which is replaced as a whole
+ * or not at all. Call it on one rank; collective on a communicator's first use. Errors: MPI_ERR_ARG
+ * for values out of bounds or no level at all, MPI_ERR_FILE.
+ */
+int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *profile);
+
+/* An environment variable that the library or its programs read. */
+typedef struct COLL_Setting {
+    const char *name;
+    const char *help;          /* one line: what it sets */
+    const char *values;        /* what it may be, with a word on each where that is needed */
+    const char *default_value; /* what holds where it is unset or empty */
+} COLL_Setting;
+
+/* All settings, ended by a NULL name. Not collective. */
+const COLL_Setting *COLL_Settings(void);
+
+/*
+ * Dedicated collective processors in a program of one's own, without libcoll_pmpi; collective over
+ * MPI_COMM_WORLD. SPEC says which ranks serve, as COLL_DCP does: "1:4", "2". On ranks that serve
+ * *APP is MPI_COMM_NULL, and they call DCP_Serve; on all others it holds those others, on which
+ * DCP_IAllreduce is served until DCP_Stop frees it. These three return their errors without
+ * calling an error handler. MPI_ERR_ARG, on all ranks, for a bad SPEC.
+ */
+int DCP_Start(const char *spec, MPI_Comm *app);
+
+/* Serves until the ranks that are served have called DCP_Stop. */
+int DCP_Serve(void);
+
+/* The end of the service for this rank. */
+int DCP_Stop(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

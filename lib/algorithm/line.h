@@ -1,0 +1,21 @@
+/*
+ * The line in which the ranks of a call stand: chain order from its root (lib/pattern/order.h), or
+ * from rank 0 where it has none. A communicator keeps the line of its last root.
+ */
+#ifndef COLL_LIB_ALGORITHM_LINE_H
+#define COLL_LIB_ALGORITHM_LINE_H
+
+#include "lib/algorithm/algorithm.h"
+#include "lib/base/comm.h"
+
+typedef struct coll_line {
+    int next_root; /* the root plus 1; 0: there is no line yet */
+    int position;  /* this rank's place in it */
+    int order[];   /* all ranks, the root first */
+} coll_line;
+
+extern coll_comm_key coll_line_key;
+
+const coll_line *coll_line_of(const coll_comm *comm, const coll_shape *call);
+
+#endif

@@ -1,0 +1,41 @@
+#include "config.h"
+
+#include "lib/operation/call.h"
+
+#include "lib/base/error.h"
+#include "lib/operation/state.h"
+#include "lib/operation/trace.h"
+
+int coll_call_open(MPI_Comm comm, coll_comm **own) {
+    int inter = 0;
+    *own = NULL;
+    if (comm == MPI_COMM_NULL)
+        return coll_raise(comm, coll_error(MPI_ERR_COMM, "null communicator"));
+    int code = PMPI_Comm_test_inter(comm, &inter);
+    if (code != MPI_SUCCESS || inter)
+        return code;
+    return coll_raise(comm, coll_comm_get(comm, own));
+}
+
+int coll_call_open_intra(MPI_Comm comm, const char *name, coll_comm **own) {
+    int code = coll_call_open(comm, own);
+    if (code != MPI_SUCCESS || *own)
+        return code;
+    return coll_raise(comm, coll_error(MPI_ERR_COMM,
+                                       "%s: intercommunicators are not supported; merge them with "
+                                       "MPI_Intercomm_merge",
+                                       name));
+}
+
+int coll_call_run(coll_comm *comm, coll_operation operation, const coll_shape *shape, size_t bytes,
+                  const void *call) {
+    const coll_operation_info *info = &coll_operations[operation];
+    const coll_choice *choice = coll_state_choose(coll_state_of(comm), operation, shape);
+    double start = PMPI_Wtime();
+    int code = info->run(choice->algorithm, call, &choice->values);
+    if (code != MPI_SUCCESS && !info->errors_agreed)
+        comm->broken = code;
+    coll_comm_leave_room(comm);
+    coll_trace(comm, info->name, bytes, choice, PMPI_Wtime() - start);
+    return code;
+}

@@ -1,0 +1,38 @@
+/* The operations: what the decision layer knows of each. lib/registry.c lists them. */
+#ifndef COLL_LIB_OPERATION_OPERATIONS_H
+#define COLL_LIB_OPERATION_OPERATIONS_H
+
+#include "lib/algorithm/algorithm.h"
+
+typedef enum coll_operation {
+    COLL_OPERATION_BCAST,
+    COLL_OPERATION_GATHER,
+    COLL_OPERATION_AGGREGATE,
+    COLL_OPERATIONS
+} coll_operation;
+
+typedef struct coll_operation_info {
+    const char *name;     /* "bcast" */
+    const char *variable; /* "COLL_BCAST" */
+    const char *info_key; /* "coll_bcast" */
+
+    /* Its algorithms, ended by NULL. The first applies to every call: the MPI library's own, if it
+     * has one. */
+    const coll_algorithm *const *table;
+    /* Runs an algorithm of the table; CALL is of the operation's own type. */
+    int (*run)(const coll_algorithm *algorithm, const void *call, const coll_values *values);
+
+    bool rootless;      /* all ranks play the same part */
+    bool uneven;        /* ranks always bring different amounts */
+    bool errors_agreed; /* errors leave nothing under way, unless the algorithms say so */
+    int direct_up_to;   /* bytes of a rank's data that may go directly to the MPI library */
+    bool blocks;        /* such a call needs room for a block of each rank, else for one */
+} coll_operation_info;
+
+extern const coll_algorithm *const coll_bcast_table[];
+extern const coll_algorithm *const coll_gather_table[];
+extern const coll_algorithm *const coll_aggregate_table[];
+
+extern const coll_operation_info coll_operations[COLL_OPERATIONS];
+
+#endif

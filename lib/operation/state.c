@@ -1,0 +1,213 @@
+#include "config.h"
+
+#include "lib/operation/state.h"
+
+#include "lib/base/agree.h"
+#include "lib/base/env.h"
+#include "lib/base/error.h"
+#include "lib/operation/trace.h"
+
+#include <string.h>
+
+/* What rank 0 found in its environment, for all ranks: theirs may differ or be empty. */
+typedef struct settings {
+    int code; /* MPI_SUCCESS, or the class of an error that TEXT describes */
+    char text[MPI_MAX_ERROR_STRING];
+    char specs[COLL_OPERATIONS][COLL_SPEC_MAX];
+    char topology[4096];
+    char latencies[4096];
+    char profile[COLL_PROFILE_SOURCE];
+    double timeout;
+    bool trace;
+    coll_wait_manner manner;
+} settings;
+
+/* The value of an info key of COMM, or "" */
+static void read_info(MPI_Comm comm, const char *key, char *value, int size) {
+    MPI_Info info;
+    int found = 0;
+    *value = '\0';
+    if (PMPI_Comm_get_info(comm, &info) != MPI_SUCCESS)
+        return;
+    PMPI_Info_get(info, key, size - 1, value, &found);
+    if (!found)
+        *value = '\0';
+    PMPI_Info_free(&info);
+}
+
+static int copy_setting(const char *name, char *into, size_t size) {
+    const char *value = coll_env(name);
+    if (value && strlen(value) >= size)
+        return coll_error(MPI_ERR_ARG, "%s is longer than %zu characters", name, size - 1);
+    strcpy(into, value ? value : "");
+    return MPI_SUCCESS;
+}
+
+static int read_specs(MPI_Comm comm, settings *found) {
+    for (int i = 0; i < COLL_OPERATIONS; i++) {
+        const coll_operation_info *operation = &coll_operations[i];
+        const char *source = operation->info_key;
+        read_info(comm, source, found->specs[i], sizeof found->specs[i]);
+        if (!*found->specs[i]) {
+            source = operation->variable;
+            int code = copy_setting(source, found->specs[i], sizeof found->specs[i]);
+            if (code != MPI_SUCCESS)
+                return code;
+        }
+        coll_spec ignored;
+        int code = coll_spec_parse(source, *found->specs[i] ? found->specs[i] : NULL,
+                                   operation->table, &ignored);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    return MPI_SUCCESS;
+}
+
+static int read_settings(MPI_Comm comm, settings *found) {
+    int code = coll_env_check();
+    if (code == MPI_SUCCESS)
+        code = read_specs(comm, found);
+    if (code == MPI_SUCCESS)
+        code = copy_setting("COLL_TOPOLOGY", found->topology, sizeof found->topology);
+    if (code == MPI_SUCCESS)
+        code = copy_setting("COLL_LATENCIES", found->latencies, sizeof found->latencies);
+    if (code == MPI_SUCCESS)
+        code = copy_setting("COLL_PROFILE", found->profile, sizeof found->profile);
+    if (code == MPI_SUCCESS)
+        code = coll_env_seconds("COLL_TIMEOUT", &found->timeout);
+    if (code == MPI_SUCCESS)
+        code = coll_wait_manner_parse(coll_env("COLL_WAIT"), &found->manner);
+    if (code == MPI_SUCCESS)
+        code = coll_env_switch("COLL_TRACE", &found->trace);
+    return code;
+}
+
+int coll_state_check_settings(void) {
+    settings ignored = {.code = MPI_SUCCESS};
+    return read_settings(MPI_COMM_SELF, &ignored);
+}
+
+/* Rank 0 reads the settings and all take them, its errors included. */
+static int agree_on_settings(const coll_comm *comm, coll_state *state, settings *agreed) {
+    memset(agreed, 0, sizeof *agreed);
+    if (comm->rank == 0) {
+        int code = read_settings(comm->user, agreed);
+        if (code != MPI_SUCCESS) {
+            int length;
+            PMPI_Error_class(code, &agreed->code);
+            PMPI_Error_string(code, agreed->text, &length);
+        }
+    }
+    int code = PMPI_Bcast(agreed, (int)sizeof *agreed, MPI_BYTE, 0, comm->private);
+    if (code == MPI_SUCCESS && agreed->code != MPI_SUCCESS)
+        code = coll_error(agreed->code, "%s", agreed->text);
+    for (int i = 0; i < COLL_OPERATIONS && code == MPI_SUCCESS; i++)
+        code = coll_spec_parse(coll_operations[i].variable,
+                               *agreed->specs[i] ? agreed->specs[i] : NULL,
+                               coll_operations[i].table, &state->specs[i]);
+    return code;
+}
+
+/* Forgets what was decided for OPERATION. */
+static void begin_anew(coll_state *state, coll_operation operation) {
+    state->decisions[operation] = (coll_decisions){
+        .native = !state->trace && coll_select_native(&state->topo, &state->specs[operation])};
+}
+
+static int open_whole(coll_comm *comm, coll_state *state) {
+    settings agreed;
+    int code = agree_on_settings(comm, state, &agreed);
+    if (code == MPI_SUCCESS)
+        code = coll_topo_create(comm->private, agreed.topology, &state->topo);
+    if (code == MPI_SUCCESS)
+        code = coll_profile_load(comm->private, agreed.profile, &state->topo, &state->loaded);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_wait_init(&comm->wait, state->topo.crowded, agreed.manner, agreed.timeout);
+    state->profile = &state->loaded;
+    strcpy(state->topology, agreed.topology);
+    strcpy(state->latencies, agreed.latencies);
+    state->trace = agreed.trace && comm->rank == 0;
+    for (int i = 0; i < COLL_OPERATIONS; i++)
+        begin_anew(state, (coll_operation)i);
+    coll_trace_topology(comm);
+    return MPI_SUCCESS;
+}
+
+/* A part has its whole's profile, and settings of its own: none. */
+static int open_part(coll_comm *comm, coll_state *state, const coll_comm *whole) {
+    const coll_state *all = coll_state_of(whole);
+    void *members;
+    state->profile = all->profile;
+    int code = coll_comm_room(comm, (size_t)comm->ranks * sizeof(int), &members);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Allgather(&whole->rank, 1, MPI_INT, members, 1, MPI_INT, comm->private);
+    if (code == MPI_SUCCESS)
+        code = coll_agree(comm, coll_topo_part(&all->topo, comm->ranks, members, &state->topo));
+    return code;
+}
+
+static int open_state(coll_comm *comm, const coll_comm *whole) {
+    coll_state *state = coll_state_of(comm);
+    state->comm = comm;
+    state->plain_type = MPI_DATATYPE_NULL;
+    return whole ? open_part(comm, state, whole) : open_whole(comm, state);
+}
+
+static void close_state(void *slot) {
+    coll_state *state = slot;
+    coll_profile_free(&state->loaded);
+    coll_topo_free(&state->topo);
+}
+
+coll_comm_key coll_state_key = {
+    .bytes = sizeof(coll_state), .open = open_state, .close = close_state};
+
+int coll_state_set(coll_state *state, coll_operation operation, const char *setting,
+                   const char *spec) {
+    coll_spec parsed;
+    int code = coll_spec_parse(setting, spec, coll_operations[operation].table, &parsed);
+    if (code != MPI_SUCCESS)
+        return code;
+    state->specs[operation] = parsed;
+    begin_anew(state, operation);
+    return MPI_SUCCESS;
+}
+
+coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,
+                            int root) {
+    return (coll_shape){.operation = coll_operations[operation].name,
+                        .bytes = bytes,
+                        .root = root,
+                        .topo = &state->topo,
+                        .profile = state->profile};
+}
+
+static int size_class(size_t bytes) {
+    return bytes ? 63 - __builtin_clzll(bytes) : 0;
+}
+
+static bool is_alike(const coll_shape *a, const coll_shape *b) {
+    return a->bytes == b->bytes && a->root == b->root && a->element == b->element &&
+           a->ordered == b->ordered;
+}
+
+/* Over several sites latencies may be measured anew at any time, and choices change with them. */
+const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
+                                     const coll_shape *call) {
+    const coll_algorithm *const *table = coll_operations[operation].table;
+    struct coll_decision *last = &state->decisions[operation].last[size_class(call->bytes)];
+    bool one_site = state->topo.sites == 1;
+    if (last->choice.algorithm && is_alike(&last->call, call) && one_site)
+        return &last->choice;
+    last->call = *call;
+    last->choice = coll_select(table, call, &state->specs[operation]);
+    last->native = one_site && !state->trace && last->choice.algorithm == table[0];
+    return &last->choice;
+}
+
+bool coll_state_native_again(const coll_state *state, coll_operation operation,
+                             const coll_shape *call) {
+    const struct coll_decision *last = &state->decisions[operation].last[size_class(call->bytes)];
+    return last->native && is_alike(&last->call, call);
+}

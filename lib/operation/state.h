@@ -1,0 +1,82 @@
+/*
+ * What operations know of a communicator: its ranks' places, what messages cost, the user's
+ * settings, and what was decided last. It hangs on the communicator's state (lib/base/comm.h) and
+ * is made with it: rank 0's settings hold for all.
+ */
+#ifndef COLL_LIB_OPERATION_STATE_H
+#define COLL_LIB_OPERATION_STATE_H
+
+#include "lib/base/comm.h"
+#include "lib/cost/profile.h"
+#include "lib/operation/operations.h"
+#include "lib/operation/select.h"
+#include "lib/place/topo.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * What was decided for an operation. Calls that go to the MPI library's own, and of which nothing
+ * is traced, are native: they may go to it directly (lib/operation/direct.h).
+ */
+enum { COLL_SIZE_CLASSES = 64 };
+typedef struct coll_decisions {
+    bool native; /* every call is */
+    struct coll_decision {
+        coll_shape call;
+        coll_choice choice; /* for it; no algorithm where nothing was decided */
+        bool native;
+    } last[COLL_SIZE_CLASSES]; /* one for sizes from one power of two to the next */
+} coll_decisions;
+
+typedef struct coll_state {
+    coll_comm *comm;
+    coll_topo topo;
+    const coll_profile *profile; /* the next one */
+    coll_profile loaded;
+    char topology[4096];              /* the file of racks and sites, or "" */
+    char latencies[4096];             /* the file of latencies between sites, or "" */
+    coll_spec specs[COLL_OPERATIONS]; /* the user's word */
+    coll_decisions decisions[COLL_OPERATIONS];
+    MPI_Datatype plain_type; /* the last predefined type without gaps, and the bytes of an */
+    MPI_Count plain_bytes;   /* element: 0 for none */
+    bool trace;              /* this rank prints a line a call */
+} coll_state;
+
+extern coll_comm_key coll_state_key;
+
+static inline coll_state *coll_state_of(const coll_comm *comm) {
+    return coll_comm_slot(comm, &coll_state_key);
+}
+
+/*
+ * The error that the settings of this process's environment give every communicator on first use,
+ * or MPI_SUCCESS; files that they name are not looked at. Local.
+ */
+int coll_state_check_settings(void);
+
+/* Takes the user's SPEC for OPERATION from now on; SETTING names its source in the error text. */
+int coll_state_set(coll_state *state, coll_operation operation, const char *setting,
+                   const char *spec);
+
+/* A call of OPERATION with BYTES from or to ROOT, where there is one, as all ranks know it. */
+coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,
+                            int root);
+
+/* The choice for CALL, remembered while calls are alike. */
+const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
+                                     const coll_shape *call);
+
+/* Whether the last call of its size class was like CALL, and native. */
+bool coll_state_native_again(const coll_state *state, coll_operation operation,
+                             const coll_shape *call);
+
+/* Whether a call with BYTES from or to ROOT is native, by what was decided so far. */
+static inline bool coll_state_native(const coll_state *state, coll_operation operation,
+                                     size_t bytes, int root) {
+    return state->decisions[operation].native ||
+           coll_state_native_again(state, operation, &(coll_shape){.bytes = bytes, .root = root});
+}
+
+#endif
