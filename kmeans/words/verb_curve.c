@@ -20,7 +20,7 @@ static const char usage[] =
     "mean lies below an earlier one by more than the runs of one of the two are apart.\n";
 
 struct request {
-    word_list results;
+    app_words results;
     const char *json, *output, *title;
 };
 
@@ -173,8 +173,7 @@ static bool run(const struct request *request, struct problem *problem) {
         {FILE_READ, "--results", request->results.words, request->results.count, NULL}};
     if (!files_check(files, 3, problem))
         return false;
-    bool good =
-        request->results.count > 0 || problem_set(problem, "--results is missing; see --help");
+    bool good = true;
     for (size_t i = 0; good && i < request->results.count; i++)
         good = read_results(&curve, request->results.words[i], problem);
     if (good && !curve.count)
@@ -190,21 +189,17 @@ static bool run(const struct request *request, struct problem *problem) {
     return good;
 }
 
-int verb_curve(int argc, char **argv) {
+bool verb_curve(int argc, char **argv, struct problem *problem) {
     struct request request = {.title = "Accuracy against the size of the vocabulary"};
-    struct problem problem;
-    option_row options[] = {
-        {"results", "FILE...", "what \"test --json\" wrote", OPTION_PATHS, false, &request.results,
-         0, 0},
-        {"json", "FILE", "the table as JSON, an object on each line", OPTION_TEXT, false,
-         &request.json, 0, 0},
-        {"output", "FILE.png", "the curve, drawn by gnuplot", OPTION_TEXT, false, &request.output,
-         0, 0},
-        {"title", "TEXT", "of the picture", OPTION_TEXT, false, &request.title, 0, 0},
+    const app_option options[] = {
+        {"results", "FILE...", "what \"test --json\" wrote", .words = &request.results,
+         .required = true},
+        {"json", "FILE", "the table as JSON, an object on each line", .text = &request.json},
+        {"output", "FILE.png", "the curve, drawn by gnuplot", .text = &request.output},
+        {"title", "TEXT", "of the picture", .text = &request.title},
     };
-    options_state state =
-        options_parse(argc, argv, usage, options, sizeof options / sizeof *options, &problem);
-    bool good = state == OPTIONS_HELP || (state == OPTIONS_GOOD && run(&request, &problem));
+    const app_command command = {"coll-words curve", usage, NULL, APP_TABLE(options)};
+    bool good = app_parse(&command, argc, argv, problem) && run(&request, problem);
     free(request.results.words);
-    return good ? EXIT_SUCCESS : verb_failed(&problem);
+    return good;
 }

@@ -116,24 +116,22 @@ release:
     return good;
 }
 
-int verb_features(int argc, char **argv) {
-    enum { OWN = PATCH_OPTIONS + HOG_OPTIONS, OPTIONS = OWN + 2, THREADS_MOST = 1024 };
-    patch_choice choice;
-    hog_shape shape;
-    uint64_t threads = (uint64_t)omp_get_max_threads();
+bool verb_features(int argc, char **argv, struct problem *problem) {
+    enum { THREADS_MOST = 1024 };
+    patch_choice choice = all_patches;
+    hog_shape shape = usual_shape;
+    int threads = omp_get_max_threads();
     const char *path = NULL;
-    struct problem problem;
-    option_row options[OPTIONS] = {
-        [OWN] = {"threads", "T", "OpenMP threads", OPTION_INTEGER, false, &threads, 1,
-                 THREADS_MOST},
-        {"output", "FILE.npy", "the vectors, uint8, a row each", OPTION_TEXT, true, &path, 0, 0},
+    const app_option options[] = {
+        PATCH_OPTIONS(&choice),
+        HOG_OPTIONS(&shape),
+        {"threads", "T", "OpenMP threads", .integer = &threads, .least = 1, .most = THREADS_MOST},
+        {"output", "FILE.npy", "the vectors, uint8, a row each", .text = &path, .required = true},
     };
-    options_of_patches(&choice, options);
-    options_of_hog(&shape, options + PATCH_OPTIONS);
-    options_state state = options_parse(argc, argv, usage, options, OPTIONS, &problem);
-    bool good = state == OPTIONS_HELP ||
-                (state == OPTIONS_GOOD && options_check_hog(shape, choice.patch, &problem) &&
-                 run(&choice, shape, (int)threads, path, &problem));
+    const app_command command = {"coll-words features", usage, NULL, APP_TABLE(options)};
+    bool good = app_parse(&command, argc, argv, problem) &&
+                verb_check_shape(shape, choice.patch, problem) &&
+                run(&choice, shape, threads, path, problem);
     free(choice.paths.words);
-    return good ? EXIT_SUCCESS : verb_failed(&problem);
+    return good;
 }

@@ -123,25 +123,24 @@ release:
     return good;
 }
 
-int verb_sheet(int argc, char **argv) {
-    enum { OPTIONS = PATCH_OPTIONS + 6, WORDS_MOST = 1000000, PER_WORD_MOST = 1000 };
-    struct request request = {.words = 200, .per_word = 12};
-    struct problem problem;
-    option_row options[OPTIONS] = {
-        [PATCH_OPTIONS] = {"features", "FILE.npy", "the vectors that were clustered", OPTION_TEXT,
-                           true, &request.features, 0, 0},
-        {"centroids", "FILE.npy", "the words, uint8", OPTION_TEXT, true, &request.centroids, 0, 0},
-        {"assign", "FILE.npy", "the word of each vector, int32", OPTION_TEXT, true, &request.assign,
-         0, 0},
-        {"words", "W", "draw the W most used words", OPTION_INTEGER, false, &request.words, 1,
-         WORDS_MOST},
-        {"per-word", "M", "draw M patches of each", OPTION_INTEGER, false, &request.per_word, 1,
-         PER_WORD_MOST},
-        {"output", "FILE.png", "the sheet", OPTION_TEXT, true, &request.output, 0, 0},
+bool verb_sheet(int argc, char **argv, struct problem *problem) {
+    enum { WORDS_MOST = 1000000, PER_WORD_MOST = 1000 };
+    struct request request = {.words = 200, .per_word = 12, .choice = all_patches};
+    const app_option options[] = {
+        PATCH_OPTIONS(&request.choice),
+        {"features", "FILE.npy", "the vectors that were clustered", .text = &request.features,
+         .required = true},
+        {"centroids", "FILE.npy", "the words, uint8", .text = &request.centroids, .required = true},
+        {"assign", "FILE.npy", "the word of each vector, int32", .text = &request.assign,
+         .required = true},
+        {"words", "W", "draw the W most used words", .size = &request.words, .least = 1,
+         .most = WORDS_MOST},
+        {"per-word", "M", "draw M patches of each", .size = &request.per_word, .least = 1,
+         .most = PER_WORD_MOST},
+        {"output", "FILE.png", "the sheet", .text = &request.output, .required = true},
     };
-    options_of_patches(&request.choice, options);
-    options_state state = options_parse(argc, argv, usage, options, OPTIONS, &problem);
-    bool good = state == OPTIONS_HELP || (state == OPTIONS_GOOD && run(&request, &problem));
+    const app_command command = {"coll-words sheet", usage, NULL, APP_TABLE(options)};
+    bool good = app_parse(&command, argc, argv, problem) && run(&request, problem);
     free(request.choice.paths.words);
-    return good ? EXIT_SUCCESS : verb_failed(&problem);
+    return good;
 }

@@ -74,21 +74,17 @@ static bool run(const struct request *request, struct problem *problem) {
     return good;
 }
 
-int verb_test(int argc, char **argv) {
+bool verb_test(int argc, char **argv, struct problem *problem) {
     struct request request = {0};
-    struct problem problem;
-    option_row options[] = {
-        {"input", "FILE", "the histograms, LIBSVM's text", OPTION_TEXT, true, &request.input, 0, 0},
-        {"model", "FILE", "the trained SVM", OPTION_TEXT, true, &request.model, 0, 0},
-        {"json", "FILE", "write the accuracy here, as \"curve\" reads it", OPTION_TEXT, false,
-         &request.json, 0, 0},
-        {"words", "K", "how many words the histograms count, for the JSON", OPTION_INTEGER, false,
-         &request.words, 0, INT32_MAX},
-        {"seed", "S", "what they were clustered with, for the JSON", OPTION_INTEGER, false,
-         &request.seed, 0, INT64_MAX},
+    const app_option options[] = {
+        {"input", "FILE", "the histograms, LIBSVM's text", .text = &request.input,
+         .required = true},
+        {"model", "FILE", "the trained SVM", .text = &request.model, .required = true},
+        {"json", "FILE", "write the accuracy here, as \"curve\" reads it", .text = &request.json},
+        {"words", "K", "how many words the histograms count, for the JSON", .size = &request.words,
+         .most = INT32_MAX},
+        {"seed", "S", "what they were clustered with, for the JSON", .size = &request.seed},
     };
-    options_state state =
-        options_parse(argc, argv, usage, options, sizeof options / sizeof *options, &problem);
-    bool good = state == OPTIONS_HELP || (state == OPTIONS_GOOD && run(&request, &problem));
-    return good ? EXIT_SUCCESS : verb_failed(&problem);
+    const app_command command = {"coll-words test", usage, NULL, APP_TABLE(options)};
+    return app_parse(&command, argc, argv, problem) && run(&request, problem);
 }

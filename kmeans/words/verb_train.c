@@ -30,18 +30,15 @@ static bool run(const char *input, double cost, const char *path, struct problem
     return good;
 }
 
-int verb_train(int argc, char **argv) {
+bool verb_train(int argc, char **argv, struct problem *problem) {
     const char *input = NULL, *path = NULL;
     double cost = 1;
-    struct problem problem;
-    option_row options[] = {
-        {"input", "FILE", "the histograms, LIBSVM's text", OPTION_TEXT, true, &input, 0, 0},
-        {"cost", "C", "weight of the loss of each row", OPTION_NUMBER, false, &cost, 0, 1000000000},
-        {"model", "FILE", "the trained SVM", OPTION_TEXT, true, &path, 0, 0},
+    const app_option options[] = {
+        {"input", "FILE", "the histograms, LIBSVM's text", .text = &input, .required = true},
+        {"cost", "C", "weight of the loss of each row", .number = &cost, .most = 1e9,
+         .above = true},
+        {"model", "FILE", "the trained SVM", .text = &path, .required = true},
     };
-    options_state state =
-        options_parse(argc, argv, usage, options, sizeof options / sizeof *options, &problem);
-    bool good =
-        state == OPTIONS_HELP || (state == OPTIONS_GOOD && run(input, cost, path, &problem));
-    return good ? EXIT_SUCCESS : verb_failed(&problem);
+    const app_command command = {"coll-words train", usage, NULL, APP_TABLE(options)};
+    return app_parse(&command, argc, argv, problem) && run(input, cost, path, problem);
 }
