@@ -14,7 +14,7 @@ enum { WORD = 1, HELP, VERSION, FIRST_ROW = 256, ROWS_MOST = 64 }; /* codes from
 
 /* --- the help --- */
 
-static const int WIDTH = 100, COLUMN = 22;
+static const int WIDTH = 100, COLUMN = 24;
 
 /* Prints TEXT from column *AT on, broken at blanks. */
 static void print_wrapped(const char *text, int *at) {

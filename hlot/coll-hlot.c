@@ -3,6 +3,7 @@
 
 #include "app/cli.h"
 #include "app/files.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "hlot/draw.h"
 #include "hlot/levels.h"
@@ -13,7 +14,6 @@
 #include <coll.h>
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 static const char program[] = "coll-hlot";
 
-static const char help[] =
+static const char usage[] =
     "usage: mpirun -n RANKS coll-hlot probe|show|draw|compare|watch [OPTION...]\n"
     "       coll-hlot show|draw|compare MATRIX [OPTION...]\n"
     "       coll-hlot compare --random N [--sites S] [--seed N] [--json FILE]\n"
@@ -30,88 +30,31 @@ static const char help[] =
     "Measures and shows the latencies between sites, and the broadcast trees that they make.\n"
     "\n"
     "  probe    measure, and write the matrix to the output, a file for MATRIX and COLL_LATENCIES\n"
-    "  show     the matrix, the levels, and the tree with when each site has the data\n"
+    "  show     the matrix, the levels, and the tree with the time at which each site has the "
+    "data\n"
     "  draw     the tree as a picture, by graphviz\n"
     "  compare  the predicted times of all kinds of trees\n"
     "  watch    what show shows, live\n"
     "\n"
     "MATRIX is a file of latencies (coll-hlot(1) describes it), - for standard input. Without one\n"
-    "they are measured between the sites of the ranks, which COLL_TOPOLOGY tells.\n"
-    "\n"
-    "  --root SITE    by name or number (default: the first)\n"
-    "  --tree KIND    hlot, hlot+, flat, binomial, mst or spt (default hlot+)\n"
-    "  --bytes SIZE   count sends and bytes by the cost model too (default: latencies alone)\n"
-    "  --output FILE  where probe writes and draw draws to\n"
-    "  --seconds S    measure so long (default 2; watch: until it is stopped)\n"
-    "  --random N     compare over N random matrices instead\n"
-    "  --sites S      of at most so many sites (default 64)\n"
-    "  --seed N       other random matrices (default 1)\n"
-    "  --json FILE    write the figures as JSON too, an object on each line\n"
-    "  --help, --version\n";
+    "they are measured between the sites of the ranks, which COLL_TOPOLOGY tells.\n";
 
 typedef struct command {
+    app_words words;
     const char *verb, *matrix, *root, *output, *json;
-    hlot_kind kind;
+    int kind; /* a hlot_kind */
     uint64_t bytes;
-    int64_t random, sites; /* 0: none, the default */
-    int64_t seed;          /* negative: the default */
-    double seconds;        /* negative: the verb's own */
-    bool help, version;
+    int random, sites; /* 0: none, the default */
+    uint64_t seed;     /* UNSET: the default */
+    double seconds;    /* negative: the verb's own */
 } command;
+
+static const uint64_t UNSET = UINT64_MAX;
 
 static cli_problem problem;
 
 static bool is(const command *options, const char *verb) {
     return strcmp(options->verb, verb) == 0;
-}
-
-static bool take_kind(const char *text, hlot_kind *kind) {
-    for (int i = 0; i < HLOT_KINDS; i++)
-        if (strcmp(text, hlot_kind_name((hlot_kind)i)) == 0) {
-            *kind = (hlot_kind)i;
-            return true;
-        }
-    return cli_refuse(&problem, "--tree %s: allowed: hlot, hlot+, flat, binomial, mst, spt", text);
-}
-
-static bool take_number(const char *name, const char *text, int64_t lowest, int64_t highest,
-                        int64_t *value) {
-    return cli_parse_integer(text, lowest, highest, value) ||
-           cli_refuse(&problem, "--%s %s: a number from %" PRId64 " to %" PRId64 " is needed", name,
-                      text, lowest, highest);
-}
-
-static bool take_option(int option, const char *text, command *options) {
-    switch (option) {
-    case 'r':
-        options->root = text;
-        return true;
-    case 't':
-        return take_kind(text, &options->kind);
-    case 'b':
-        return (cli_parse_size(text, &options->bytes) && options->bytes > 0) ||
-               cli_refuse(&problem, "--bytes %s: no size; write 4096, 64K, 16M or 1G", text);
-    case 'o':
-        options->output = text;
-        return true;
-    case 'i':
-        return cli_take_number(&problem, "seconds", text, 0, 1e9, &options->seconds);
-    case 'n':
-        return take_number("random", text, 1, 10000000, &options->random);
-    case 's':
-        return take_number("sites", text, 2, HLOT_SITES, &options->sites);
-    case 'd':
-        return take_number("seed", text, 0, INT64_MAX, &options->seed);
-    case 'j':
-        options->json = text;
-        return true;
-    case 'h':
-        options->help = true;
-        return true;
-    default:
-        options->version = true;
-        return true;
-    }
 }
 
 /* Options that would mean nothing. */
@@ -120,24 +63,23 @@ static bool check_options(const command *options) {
         return cli_refuse(&problem, "--output belongs to probe and draw");
     if (options->seconds >= 0 && (options->matrix || options->random))
         return cli_refuse(&problem, "--seconds belongs to measuring, and nothing is measured");
-    if ((options->sites || options->seed >= 0) && !options->random)
+    if ((options->sites || options->seed != UNSET) && !options->random)
         return cli_refuse(&problem, "--sites and --seed belong to compare --random");
     return true;
 }
 
-static bool take_words(int count, char **words, command *options) {
+static bool take_words(command *options) {
     static const char *const verbs[] = {"probe", "show", "draw", "compare", "watch"};
     static const char known[] = "probe, show, draw, compare, watch";
-    if (count == 0)
+    const char **words = options->words.words;
+    if (!options->words.count)
         return cli_refuse(&problem, "no command; known: %s", known);
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(words[0], verbs[i]) == 0)
             options->verb = verbs[i];
     if (!options->verb)
         return cli_refuse(&problem, "unknown command %s; known: %s", words[0], known);
-    if (count > 2)
-        return cli_refuse(&problem, "unexpected argument %s; see coll-hlot --help", words[2]);
-    options->matrix = count == 2 ? words[1] : NULL;
+    options->matrix = options->words.count == 2 ? words[1] : NULL;
     if (options->random && (!is(options, "compare") || options->matrix))
         return cli_refuse(&problem, "--random belongs to compare without a matrix");
     if (options->matrix && (is(options, "probe") || is(options, "watch")))
@@ -147,21 +89,30 @@ static bool take_words(int count, char **words, command *options) {
     return check_options(options);
 }
 
+static const char *kind_name(int kind) {
+    return kind < HLOT_KINDS ? hlot_kind_name((hlot_kind)kind) : NULL;
+}
+
 static bool parse(int argc, char **argv, command *options) {
-    static const struct option long_options[] = {
-        {"root", required_argument, NULL, 'r'},   {"tree", required_argument, NULL, 't'},
-        {"bytes", required_argument, NULL, 'b'},  {"output", required_argument, NULL, 'o'},
-        {"random", required_argument, NULL, 'n'}, {"sites", required_argument, NULL, 's'},
-        {"seed", required_argument, NULL, 'd'},   {"seconds", required_argument, NULL, 'i'},
-        {"json", required_argument, NULL, 'j'},   {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = cli_next_option(&problem, "coll-hlot", argc, argv, long_options)) >= 0)
-        if (!take_option(option, optarg, options))
-            return false;
-    if (option == CLI_REFUSED)
-        return false;
-    return options->help || options->version || take_words(argc - optind, argv + optind, options);
+    const app_option table[] = {
+        {.operands = &options->words, .most = 2},
+        {"root", "SITE", "by name or number (default: the first)", .text = &options->root},
+        {"tree", "KIND", "kind of tree:", .choice = &options->kind, .nth = kind_name},
+        {"bytes", "SIZE", "count sends and bytes by the cost model too (default: latencies alone)",
+         .size = &options->bytes, .least = 1},
+        {"output", "FILE", "where probe writes and draw draws to", .text = &options->output},
+        {"seconds", "S", "measure so long (default 2; watch: until it is stopped)",
+         .number = &options->seconds, .most = 1e9},
+        {"random", "N", "compare over N random matrices instead", .integer = &options->random,
+         .least = 1, .most = 10000000},
+        {"sites", "S", "of at most so many sites (default 64)", .integer = &options->sites,
+         .least = 2, .most = HLOT_SITES},
+        {"seed", "N", "other random matrices (default 1)", .size = &options->seed},
+        {"json", "FILE", "write the figures as JSON too, an object on each line",
+         .text = &options->json},
+    };
+    const app_command line = {program, usage, NULL, APP_TABLE(table)};
+    return app_parse(&line, argc, argv, &problem) && take_words(options);
 }
 
 /* The root's number by its name or number; -1, with a problem, for none. */
@@ -196,8 +147,8 @@ static bool check_reach(const hlot_matrix *matrix, const hlot_network *network, 
 
 static void describe(const command *options, const hlot_network *network, const hlot_matrix *matrix,
                      int root, double time, char title[200]) {
-    snprintf(title, 200, "%s tree from %s: %.4g ms", hlot_kind_name(options->kind),
-             matrix->names[root], time * 1e3);
+    snprintf(title, 200, "%s tree from %s: %.4g ms", kind_name(options->kind), matrix->names[root],
+             time * 1e3);
     size_t used = strlen(title);
     if (options->bytes)
         snprintf(title + used, 200 - used, " for %" PRIu64 " bytes in %g segments", options->bytes,
@@ -226,9 +177,9 @@ static bool present(const command *options, const hlot_matrix *matrix, const hlo
     char title[200];
     hlot_levels_group(network, groups);
     if (options->kind == HLOT_PAPER || options->kind == HLOT_PLUS)
-        hlot_levels_tree(network, options->kind, root, &tree);
+        hlot_levels_tree(network, (hlot_kind)options->kind, root, &tree);
     else
-        hlot_tree_make(network, options->kind, root, &tree);
+        hlot_tree_make(network, (hlot_kind)options->kind, root, &tree);
     double time = hlot_tree_time(network, &tree, arrival);
     describe(options, network, matrix, root, time, title);
     if (is(options, "draw"))
@@ -280,9 +231,9 @@ static bool read_and_work(const command *options, const observer *o, FILE *json)
     hlot_matrix matrix;
     char text[HLOT_PROBLEM];
     if (options->random)
-        return hlot_report_random(stdout, (int)options->random,
-                                  options->sites ? (int)options->sites : HLOT_SITES,
-                                  options->seed >= 0 ? (uint64_t)options->seed : 1, json) ||
+        return hlot_report_random(stdout, options->random,
+                                  options->sites ? options->sites : HLOT_SITES,
+                                  options->seed != UNSET ? options->seed : 1, json) ||
                cli_refuse(&problem, "a tree is slower than it may be");
     if (!o && !read_matrix(options->matrix, &matrix, text))
         return cli_refuse(&problem, "%s", text);
@@ -362,12 +313,8 @@ static void observe(const command *options, MPI_Comm comm) {
 }
 
 int main(int argc, char **argv) {
-    command options = {.kind = HLOT_PLUS, .seed = -1, .seconds = -1};
+    command options = {.kind = HLOT_PLUS, .seed = UNSET, .seconds = -1};
     parse(argc, argv, &options);
-    if (!*problem.text && options.help)
-        return fputs(help, stdout) < 0;
-    if (!*problem.text && options.version)
-        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
     MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
     int rank;
     MPI_Comm_rank(comm, &rank);
@@ -379,5 +326,6 @@ int main(int argc, char **argv) {
     else if (rank == 0)
         run(&options, NULL);
     agree(comm);
+    free(options.words.words);
     return cli_end(&comm);
 }

@@ -67,7 +67,7 @@ refuses 'the ranks are at 1 site, and 2 to 64 are needed; set COLL_TOPOLOGY' pro
 refuses 'the name must end in .svg or .png' draw lost --root c --output picture.gif
 refuses '--root z: no such site; there are 3, the first is a' show lost --root z
 refuses '--tree oak: allowed: hlot, hlot+' show lost --tree oak
-refuses '--bytes x: no size' show lost --bytes x
+refuses '--bytes x: a number of at least 1 is needed, as 4096, 64K' show lost --bytes x
 refuses '--random belongs to compare' show --random 5
 refuses '--output belongs to probe and draw' show lost --output picture.svg
 refuses '--seconds belongs to measuring' show lost --seconds 1

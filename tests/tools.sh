@@ -210,7 +210,7 @@ done
 run 3 coll-bench dcp --dcp 1:2,2 --sizes 8 --compute 0,5 --reps 20 --json j || fail "coll-bench dcp"
 [ "$(grep -c '"op": "dcp"' j)" = 22 ] || fail "coll-bench dcp: rows"
 [ "$(grep -c '"algorithm": "dcp", "params": "1:2", "ranks": 2' j)" = 2 ] || fail "coll-bench dcp: ranks"
-refuses "--dcp is missing" coll-bench dcp
+refuses "--dcp LIST is missing" coll-bench dcp
 refuses "--dcp given twice" coll-bench dcp --dcp 1 --dcp 2
 refuses "COLL_DCP=2:1: write 1:4" coll-bench dcp --dcp 2:1
 refuses "more dedicated processors than ranks" coll-bench dcp --dcp 99

@@ -3,6 +3,7 @@
 #include "tools/bench/bench-dcp.h"
 
 #include "app/cli.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "app/stats.h"
 #include "tools/bench/dcp-job.h"
@@ -10,35 +11,27 @@
 
 #include <coll.h>
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char program[] = "coll-bench";
 
-static const char help[] =
+static const char usage[] =
     "usage: mpirun -n RANKS coll-bench dcp --dcp LIST [OPTION...]\n"
     "\n"
-    "Measures what an allreduce costs the ranks that call it, with dedicated processors (DCPs) "
-    "and\n"
-    "without, side by side on the same application ranks: the latency, without computation, and\n"
-    "the overhead by how much is computed between the beginning and the end of the allreduce.\n"
-    "\n"
-    "  --dcp LIST      DCPs: 1:4, one to four application ranks, or their number; of several,\n"
-    "                  1:4,1:8,2, one after the other\n"
-    "  --sizes LIST    bytes to be summed, as doubles (default 8,64,1K)\n"
-    "  --compute LIST  computation in us (default 0,1,2,5,10,20,50,100,200)\n"
-    "  --reps N        repetitions (default 1000)\n"
-    "  --json FILE     write the rows as JSON too, an object on each line\n"
-    "  --help, --version\n"
-    "\n"
-    "Rows with dcp \"none\" are those of all ranks, before any of them serves.\n"
-    "Schemes: blocking is MPI_Allreduce, nbc is MPI_Iallreduce with MPI_Wait, nbc-polled the same\n"
-    "with 8 MPI_Tests during the computation, dcp is DCP_IAllreduce with DCP_Wait. Times are "
-    "those\n"
-    "spent in calls, on average over the ranks, without the clock's own. vs_nbc is the ratio of\n"
-    "medians: above 1 is cheaper than nbc.\n";
+    "Measures what an allreduce costs the ranks that call it, with and without dedicated\n"
+    "processors (DCPs), side by side on the same application ranks: the latency, and the overhead\n"
+    "by how much is computed between the beginning and the end of the allreduce.\n";
+
+static const char notes[] =
+    "Rows with dcp \"none\" are those of all ranks, before any of them serves. Schemes: blocking "
+    "is\n"
+    "MPI_Allreduce, nbc is MPI_Iallreduce with MPI_Wait, nbc-polled the same with 8 MPI_Tests\n"
+    "during the computation, dcp is DCP_IAllreduce with DCP_Wait. Times are those spent in calls,\n"
+    "on average over the ranks, without the clock's own. vs_nbc is the ratio of medians: above 1 "
+    "is\n"
+    "cheaper than nbc.\n";
 
 static const char no_dcps[] = "none";
 
@@ -51,104 +44,56 @@ typedef struct command {
     double compute[LIST_MOST]; /* s */
     int compute_count, reps;
     const char *json;
-    bool help, version;
 } command;
 
 static cli_problem problem;
 
-/* Calls TAKE for each item of a list with commas. */
-static bool take_list(const char *option, const char *list, command *options,
-                      bool (*take)(command *options, const char *item)) {
-    char *copy = strdup(list), *rest = NULL;
-    bool good = copy != NULL, empty = true;
-    for (char *item = copy ? strtok_r(copy, ",", &rest) : NULL; item && good;
-         item = strtok_r(NULL, ",", &rest)) {
-        empty = false;
-        good = take(options, item);
-    }
-    free(copy);
-    return good && (!empty || cli_refuse(&problem, "--%s: the list is empty", option));
-}
-
-static bool take_spec(command *options, const char *item) {
+static bool take_spec(const char *item, void *context, cli_problem *why) {
+    command *options = context;
     if (options->spec_count == LIST_MOST)
-        return cli_refuse(&problem, "--dcp: more than %d", LIST_MOST);
+        return cli_refuse(why, "--dcp: more than %d", LIST_MOST);
     options->specs[options->spec_count] = strdup(item);
-    return options->specs[options->spec_count++] || cli_refuse(&problem, "out of memory");
+    return options->specs[options->spec_count++] || cli_refuse(why, "out of memory");
 }
 
-static bool take_size(command *options, const char *item) {
+static bool take_size(const char *item, void *context, cli_problem *why) {
+    command *options = context;
     uint64_t bytes;
     if (!cli_parse_size(item, &bytes) || bytes < 8 || bytes % 8 || bytes > 1 << 20)
-        return cli_refuse(&problem, "--sizes: %s: a multiple of 8 from 8 to 1M is needed", item);
+        return cli_refuse(why, "--sizes: %s: a multiple of 8 from 8 to 1M is needed", item);
     if (options->size_count == LIST_MOST)
-        return cli_refuse(&problem, "--sizes: more than %d", LIST_MOST);
+        return cli_refuse(why, "--sizes: more than %d", LIST_MOST);
     options->doubles[options->size_count++] = (int)(bytes / 8);
     return true;
 }
 
-static bool take_compute(command *options, const char *item) {
+static bool take_compute(const char *item, void *context, cli_problem *why) {
+    command *options = context;
     double us;
     if (!cli_parse_number(item, &us) || us < 0 || us > 1e6)
-        return cli_refuse(&problem, "--compute: %s: microseconds, 0 to 1000000, are needed", item);
+        return cli_refuse(why, "--compute: %s: microseconds, 0 to 1000000, are needed", item);
     if (options->compute_count == LIST_MOST)
-        return cli_refuse(&problem, "--compute: more than %d", LIST_MOST);
+        return cli_refuse(why, "--compute: more than %d", LIST_MOST);
     options->compute[options->compute_count++] = us * 1e-6;
     return true;
 }
 
-static bool take_reps(command *options, const char *text) {
-    int64_t number;
-    if (!cli_parse_integer(text, 1, 10000000, &number))
-        return cli_refuse(&problem, "--reps %s: a number from 1 to 10000000 is needed", text);
-    options->reps = (int)number;
-    return true;
-}
-
-static bool take_option(int option, const char *text, command *options) {
-    switch (option) {
-    case 'd':
-        return take_list("dcp", text, options, take_spec);
-    case 's':
-        options->size_count = 0;
-        return take_list("sizes", text, options, take_size);
-    case 'c':
-        options->compute_count = 0;
-        return take_list("compute", text, options, take_compute);
-    case 'r':
-        return take_reps(options, text);
-    case 'j':
-        options->json = text;
-        return true;
-    case 'h':
-        options->help = true;
-        return true;
-    default:
-        options->version = true;
-        return true;
-    }
-}
-
 static bool parse(int argc, char **argv, command *options) {
-    static const struct option long_options[] = {
-        {"dcp", required_argument, NULL, 'd'},     {"sizes", required_argument, NULL, 's'},
-        {"compute", required_argument, NULL, 'c'}, {"reps", required_argument, NULL, 'r'},
-        {"json", required_argument, NULL, 'j'},    {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0}};
-    int option;
-    take_list("sizes", "8,64,1K", options, take_size);
-    take_list("compute", "0,1,2,5,10,20,50,100,200", options, take_compute);
-    while ((option = cli_next_option(&problem, "coll-bench dcp", argc, argv, long_options)) >= 0)
-        if (!take_option(option, optarg, options))
-            return false;
-    if (option == CLI_REFUSED)
-        return false;
-    if (optind + 1 < argc)
-        return cli_refuse(&problem, "unexpected argument %s; see coll-bench dcp --help",
-                          argv[optind + 1]);
-    if (!options->spec_count && !options->help && !options->version)
-        return cli_refuse(&problem, "--dcp is missing; --dcp 1:4 has one serve four ranks");
-    return true;
+    const app_option table[] = {
+        {"dcp", "LIST",
+         "DCPs: 1:4, one to four application ranks, or their number; of several, 1:4,1:8,2, one "
+         "after the other",
+         .take = take_spec, .context = options, .separators = ",", .required = true},
+        {"sizes", "LIST", "bytes to be summed, as doubles", .take = take_size, .context = options,
+         .separators = ",", .fallback = "8,64,1K"},
+        {"compute", "LIST", "computation in us", .take = take_compute, .context = options,
+         .separators = ",", .fallback = "0,1,2,5,10,20,50,100,200"},
+        {"reps", "N", "repetitions", .integer = &options->reps, .least = 1, .most = 10000000},
+        {"json", "FILE", "write the rows as JSON too, an object on each line",
+         .text = &options->json},
+    };
+    const app_command line = {"coll-bench dcp", usage, notes, APP_TABLE(table)};
+    return app_parse(&line, argc, argv, &problem);
 }
 
 static void print_heading(void) {
@@ -257,10 +202,6 @@ static void measure_specs(const command *options) {
 int bench_dcp_main(int argc, char **argv) {
     command options = {.reps = 1000};
     parse(argc, argv, &options);
-    if (!*problem.text && options.help)
-        return fputs(help, stdout) < 0;
-    if (!*problem.text && options.version)
-        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
         return EXIT_FAILURE;
     cli_agree(MPI_COMM_WORLD, program, problem.text);

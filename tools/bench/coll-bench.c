@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "app/cli.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "app/stats.h"
 #include "tools/bench/bench-dcp.h"
@@ -11,7 +12,6 @@
 
 #include <coll.h>
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -20,87 +20,34 @@
 
 static const char program[] = "coll-bench";
 
-static const char help[] =
+static const char usage[] =
     "usage: mpirun -n RANKS coll-bench bcast|gather|gatherv [OPTION...]\n"
     "       mpirun -n RANKS coll-bench dcp --dcp LIST [OPTION...]   (see coll-bench dcp --help)\n"
     "\n"
     "Measures libcoll's algorithms beside the MPI library's own, all in one run, from a common\n"
-    "start to the last rank's end; an OSU-style table.\n"
-    "\n"
-    "  --sizes LIST       sizes in bytes, 4K,1M, and ranges by powers of 2, 1K-64K\n"
-    "                     (default 1-4M)\n"
-    "  --algorithms LIST  what to measure of libcoll, separated by spaces or semicolons:\n"
-    "                     auto, chain, \"chain:chunk=8K,window=4\" (default: auto and all)\n"
-    "  --rivals           also Open MPI's own by forced algorithm and segment size, those of its\n"
-    "                     components han and adapt, and the nonblocking one\n"
-    "  --no-native        without the MPI library's default, which may take very long\n"
-    "  --predict          also what libcoll's cost model predicts, and by how much it is wrong\n"
-    "  --root RANK        (default 0)\n"
-    "  --reps N           so many repetitions (default: 5 at least, until the medians are steady)\n"
-    "  --seconds S        no new repetition of a size after so many seconds (default 20)\n"
-    "  --warmup N         repetitions that don't count (default 1)\n"
-    "  --all-rivals       repeat even the rivals that are over twice as slow as the best one\n"
-    "  --verify           compare what arrives, after every run\n"
-    "  --drops COMMAND    a column of packets dropped per run: COMMAND prints how many there were\n"
-    "                     so far, as does \"netlab drops --total\"\n"
-    "  --json FILE        write the rows as JSON too, an object on each line\n"
-    "  --help, --version\n"
-    "\n"
-    "native is the MPI library's default, wire one message of the same size from the root to one\n"
-    "other node: the limit. Gathers bring so many bytes from every rank, and their wire is one\n"
-    "message of the total from one other node; for gatherv one rank brings half of that. "
-    "vs_native\n"
-    "and of_wire are ratios of medians: above 1 is faster than native, 1 is as fast as the wire.\n"
-    "cpu_ms is the processor time of all ranks together.\n";
+    "start to the last rank's end, and prints a table like those of the OSU benchmarks.\n";
+
+static const char notes[] =
+    "native is the MPI library's default. wire is one message of the same size from the root to a\n"
+    "rank on another node: nothing can be faster. A gather brings so many bytes from every rank;\n"
+    "its wire is one message of all these bytes from another node. In a gatherv one rank brings\n"
+    "half of all bytes. vs_native and of_wire are ratios of medians: above 1 is faster than "
+    "native,\n"
+    "1 is as fast as the wire. cpu_ms is the processor time of all ranks together.\n";
 
 enum { SIZES_MAX = 128, SPECS_MAX = 64 };
 
 typedef struct command {
     size_t sizes[SIZES_MAX];
     int size_count;
-    char *spec_text; /* what specs point into */
-    const char *specs[SPECS_MAX + 1];
-    bool rivals, no_native, predict, help, version;
+    char *specs[SPECS_MAX + 1]; /* with a NULL at the end */
+    int spec_count;
+    int reps; /* 0: until the medians are steady */
+    bool rivals, all_rivals, no_native, predict;
+    app_words words;
     const char *json;
     bench_settings settings;
 } command;
-
-enum {
-    OPTION_SIZES = 256,
-    OPTION_ALGORITHMS,
-    OPTION_RIVALS,
-    OPTION_PREDICT,
-    OPTION_ROOT,
-    OPTION_REPS,
-    OPTION_SECONDS,
-    OPTION_WARMUP,
-    OPTION_ALL_RIVALS,
-    OPTION_NO_NATIVE,
-    OPTION_VERIFY,
-    OPTION_DROPS,
-    OPTION_JSON,
-    OPTION_HELP,
-    OPTION_VERSION
-};
-
-static const struct option long_options[] = {
-    {"sizes", required_argument, NULL, OPTION_SIZES},
-    {"algorithms", required_argument, NULL, OPTION_ALGORITHMS},
-    {"rivals", no_argument, NULL, OPTION_RIVALS},
-    {"predict", no_argument, NULL, OPTION_PREDICT},
-    {"root", required_argument, NULL, OPTION_ROOT},
-    {"reps", required_argument, NULL, OPTION_REPS},
-    {"seconds", required_argument, NULL, OPTION_SECONDS},
-    {"warmup", required_argument, NULL, OPTION_WARMUP},
-    {"all-rivals", no_argument, NULL, OPTION_ALL_RIVALS},
-    {"no-native", no_argument, NULL, OPTION_NO_NATIVE},
-    {"verify", no_argument, NULL, OPTION_VERIFY},
-    {"drops", required_argument, NULL, OPTION_DROPS},
-    {"json", required_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
-};
 
 /* A problem of this rank; the first one counts. */
 static cli_problem problem;
@@ -116,7 +63,7 @@ static bool add_size(command *options, uint64_t size) {
 }
 
 /* "4K" or "1K-64K" */
-static bool add_sizes(command *options, const char *item) {
+static bool take_sizes(const char *item, void *context, cli_problem *why) {
     char text[64];
     uint64_t from, to;
     snprintf(text, sizeof text, "%s", item);
@@ -128,10 +75,10 @@ static bool add_sizes(command *options, const char *item) {
     if (good && dash)
         good = cli_parse_size(dash + 1, &to) && from <= to;
     if (!good)
-        return cli_refuse(&problem,
-                          "--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K", item);
+        return cli_refuse(why, "--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K",
+                          item);
     for (uint64_t size = from; size <= to; size *= 2) {
-        if (!add_size(options, size))
+        if (!add_size(context, size))
             return false;
         if (size > to / 2)
             break;
@@ -139,114 +86,66 @@ static bool add_sizes(command *options, const char *item) {
     return true;
 }
 
-static bool take_sizes(command *options, const char *list) {
-    char *copy = strdup(list), *rest = NULL;
-    options->size_count = 0;
-    bool good = copy != NULL;
-    for (char *item = copy ? strtok_r(copy, ",", &rest) : NULL; item && good;
-         item = strtok_r(NULL, ",", &rest))
-        good = add_sizes(options, item);
-    free(copy);
-    return good && (options->size_count || cli_refuse(&problem, "--sizes: the list is empty"));
+static bool take_algorithm(const char *item, void *context, cli_problem *why) {
+    command *options = context;
+    if (options->spec_count == SPECS_MAX)
+        return cli_refuse(why, "--algorithms: more than %d", SPECS_MAX);
+    options->specs[options->spec_count] = strdup(item);
+    return options->specs[options->spec_count++] || cli_refuse(why, "out of memory");
 }
 
-static bool take_algorithms(command *options, const char *list) {
-    char *rest = NULL;
-    int count = 0;
-    free(options->spec_text);
-    options->spec_text = strdup(list);
-    if (!options->spec_text)
-        return cli_refuse(&problem, "out of memory");
-    for (char *item = strtok_r(options->spec_text, " ;", &rest); item;
-         item = strtok_r(NULL, " ;", &rest)) {
-        if (count == SPECS_MAX)
-            return cli_refuse(&problem, "--algorithms: more than %d", SPECS_MAX);
-        options->specs[count++] = item;
-    }
-    options->specs[count] = NULL;
-    return count || cli_refuse(&problem, "--algorithms: the list is empty");
-}
-
-static bool take_integer(const char *name, const char *text, int lowest, int highest, int *value) {
-    int64_t number;
-    if (!cli_parse_integer(text, lowest, highest, &number))
-        return cli_refuse(&problem, "--%s %s: a number from %d to %d is needed", name, text, lowest,
-                          highest);
-    *value = (int)number;
-    return true;
-}
-
-static bool take_option(int option, const char *text, command *options) {
-    bench_settings *settings = &options->settings;
-    switch (option) {
-    case OPTION_SIZES:
-        return take_sizes(options, text);
-    case OPTION_ALGORITHMS:
-        return take_algorithms(options, text);
-    case OPTION_PREDICT:
-        options->predict = true;
-        return true;
-    case OPTION_RIVALS:
-        options->rivals = true;
-        return true;
-    case OPTION_ROOT:
-        return take_integer("root", text, 0, INT_MAX, &settings->root);
-    case OPTION_REPS:
-        if (!take_integer("reps", text, 1, 100000, &settings->most))
-            return false;
-        settings->least = settings->most;
-        return true;
-    case OPTION_SECONDS:
-        return cli_take_number(&problem, "seconds", text, 0, 1e9, &settings->seconds);
-    case OPTION_WARMUP:
-        return take_integer("warmup", text, 0, 1000, &settings->warmups);
-    case OPTION_ALL_RIVALS:
-        settings->hopeless = 0;
-        return true;
-    case OPTION_NO_NATIVE:
-        options->no_native = true;
-        return true;
-    case OPTION_VERIFY:
-        settings->verify = true;
-        return true;
-    case OPTION_DROPS:
-        settings->drops = text;
-        return true;
-    case OPTION_JSON:
-        options->json = text;
-        return true;
-    case OPTION_HELP:
-        options->help = true;
-        return true;
-    default:
-        options->version = true;
-        return true;
-    }
-}
-
-static bool take_operation(int count, char **words, command *options) {
+static bool take_operation(command *options) {
     static const char known[] = "bcast, gather, gatherv, dcp";
-    if (count == 0)
+    if (!options->words.count)
         return cli_refuse(&problem, "no operation; known: %s", known);
-    options->settings.operation = operation_find(words[0]);
-    if (!options->settings.operation)
-        return cli_refuse(&problem, "unknown operation %s; known: %s", words[0], known);
-    return count == 1 ||
-           cli_refuse(&problem, "unexpected argument %s; see coll-bench --help", words[1]);
+    options->settings.operation = operation_find(options->words.words[0]);
+    return options->settings.operation ||
+           cli_refuse(&problem, "unknown operation %s; known: %s", options->words.words[0], known);
 }
 
 static bool parse(int argc, char **argv, command *options) {
-    int option;
-    while ((option = cli_next_option(&problem, "coll-bench", argc, argv, long_options)) >= 0)
-        if (!take_option(option, optarg, options))
-            return false;
-    if (option == CLI_REFUSED)
+    bench_settings *settings = &options->settings;
+    const app_option table[] = {
+        {.operands = &options->words, .most = 1},
+        {"sizes", "LIST", "sizes in bytes, 4K,1M, and ranges by powers of 2, 1K-64K",
+         .take = take_sizes, .context = options, .separators = ",", .fallback = "1-4M"},
+        {"algorithms", "LIST",
+         "what to measure of libcoll, separated by spaces or semicolons: auto, chain, "
+         "\"chain:chunk=8K,window=4\" (default: auto and all)",
+         .take = take_algorithm, .context = options, .separators = " ;"},
+        {"rivals", NULL,
+         "also Open MPI's own algorithms by name and segment size, those of its components han and "
+         "adapt, and the nonblocking one",
+         .flag = &options->rivals},
+        {"no-native", NULL, "without the MPI library's default, which may take very long",
+         .flag = &options->no_native},
+        {"predict", NULL, "also what libcoll's cost model predicts, and by how much it is wrong",
+         .flag = &options->predict},
+        {"root", "RANK", "root of the operation", .integer = &settings->root, .most = INT_MAX},
+        {"reps", "N", "so many repetitions (default: 5 at least, until the medians are steady)",
+         .integer = &options->reps, .least = 1, .most = 100000},
+        {"seconds", "S", "no new repetition of a size after so many seconds",
+         .number = &settings->seconds, .most = 1e9},
+        {"warmup", "N", "repetitions that don't count", .integer = &settings->warmups,
+         .most = 1000},
+        {"all-rivals", NULL, "repeat even the rivals that are over twice as slow as the best one",
+         .flag = &options->all_rivals},
+        {"verify", NULL, "compare what arrives, after every run", .flag = &settings->verify},
+        {"drops", "COMMAND",
+         "a column of packets dropped in a run: COMMAND prints how many there were so far, as does "
+         "\"netlab drops --total\"",
+         .text = &settings->drops},
+        {"json", "FILE", "write the rows as JSON too, an object on each line",
+         .text = &options->json},
+    };
+    const app_command line = {program, usage, notes, APP_TABLE(table)};
+    if (!app_parse(&line, argc, argv, &problem) || !take_operation(options))
         return false;
-    if (options->help || options->version)
-        return true;
-    if (!take_operation(argc - optind, argv + optind, options))
-        return false;
-    return options->size_count || take_sizes(options, "1-4M");
+    if (options->reps)
+        settings->least = settings->most = options->reps;
+    if (options->all_rivals)
+        settings->hopeless = 0;
+    return true;
 }
 
 /* Between the root and the rank of params, in pieces of at most 1 GB; the others do nothing. */
@@ -312,8 +211,9 @@ static bool choose(const command *options, MPI_Comm comm, contender_list *list) 
                ? MPI_SUCCESS
                : contender_add(list, CONTENDER_NATIVE, "native", "", op->native, comm);
     if (code == MPI_SUCCESS)
-        code = contender_add_ours(list, op->library, *options->specs ? options->specs : op->specs,
-                                  op->ours, comm);
+        code = contender_add_ours(
+            list, op->library,
+            options->spec_count ? (const char *const *)options->specs : op->specs, op->ours, comm);
     if (code == MPI_SUCCESS && options->rivals)
         code = rivals_add(list, op, comm);
     if (code == MPI_SUCCESS && ranks > 1)
@@ -534,19 +434,17 @@ static void measure(command *options, MPI_Comm comm) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "dcp") == 0)
-        return bench_dcp_main(argc, argv);
+        return bench_dcp_main(argc - 1, argv + 1);
     command options = {
         .settings = {
             .warmups = 1, .least = 5, .most = 1000, .seconds = 20, .steady = 0.02, .hopeless = 2}};
     parse(argc, argv, &options);
-    if (!*problem.text && options.help)
-        return fputs(help, stdout) < 0;
-    if (!*problem.text && options.version)
-        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
     if (options.rivals)
         rivals_prepare();
     MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
     measure(&options, comm);
-    free(options.spec_text);
+    for (int i = 0; i < options.spec_count; i++)
+        free(options.specs[i]);
+    free(options.words.words);
     return cli_end(&comm);
 }

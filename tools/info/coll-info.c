@@ -2,13 +2,13 @@
 #include "config.h"
 
 #include "app/cli.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "tools/info/explain-dcp.h"
 
 #include <coll.h>
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -16,66 +16,39 @@
 
 static const char program[] = "coll-info";
 
-static const char help[] =
+static const char usage[] =
     "usage: [mpirun -n RANKS] coll-info [OPTION...]\n"
     "       [mpirun -n RANKS] coll-info explain OPERATION SIZE [OPTION...]\n"
     "       coll-info explain dcp TRACE [OPTION...]   (see coll-info explain dcp --help)\n"
     "\n"
     "Shows what the library found: versions, nodes, racks and sites, waiting, profile, algorithms\n"
-    "and settings. `explain` shows which algorithms could run OPERATION (bcast, gather,\n"
-    "aggregate) with SIZE bytes (64K, 16M, 1G), what each is predicted to take, which one would "
-    "run,\n"
-    "and why.\n"
-    "\n"
-    "  --ranks P    explain for so many ranks, spread over nodes and racks as those that run now\n"
-    "  --root R     explain for this root (default 0)\n"
-    "  --json FILE  write the figures as JSON too, an object on each line\n"
-    "  --help, --version\n";
+    "and settings. `explain` lists the algorithms that could run OPERATION (bcast, gather,\n"
+    "aggregate) with SIZE bytes (64K, 16M, 1G), the time predicted for each, which one would run,\n"
+    "and why.\n";
 
 enum { MOST_CANDIDATES = 64 };
 
 typedef struct command {
+    app_words words;
     const char *operation; /* NULL: show what was found */
     uint64_t bytes;
-    int64_t ranks, root; /* ranks of 0: those that run */
+    int ranks, root; /* ranks of 0: those that run */
     const char *json;
-    bool help, version;
 } command;
 
 static cli_problem problem;
 
-static bool take_option(int option, const char *text, command *options) {
-    switch (option) {
-    case 'p':
-        return cli_parse_integer(text, 1, 1 << 24, &options->ranks) ||
-               cli_refuse(&problem, "--ranks %s: a number from 1 to %d is needed", text, 1 << 24);
-    case 'r':
-        return cli_parse_integer(text, 0, INT_MAX, &options->root) ||
-               cli_refuse(&problem, "--root %s: a rank, 0 or more, is needed", text);
-    case 'j':
-        options->json = text;
-        return true;
-    case 'h':
-        options->help = true;
-        return true;
-    default:
-        options->version = true;
-        return true;
-    }
-}
-
-static bool take_words(int count, char **words, command *options) {
-    if (count == 0 && (options->ranks || options->root))
-        return cli_refuse(&problem, "--ranks and --root belong to explain OPERATION SIZE");
+static bool take_words(command *options) {
+    const char *const *words = (const char *const *)options->words.words;
+    size_t count = options->words.count;
     if (count == 0)
-        return true;
+        return (!options->ranks && !options->root) ||
+               cli_refuse(&problem, "--ranks and --root belong to explain OPERATION SIZE");
     if (strcmp(words[0], "explain") != 0)
         return cli_refuse(&problem, "unknown command %s; known: explain", words[0]);
     if (count < 3)
         return cli_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "
                                     "64M");
-    if (count > 3)
-        return cli_refuse(&problem, "unexpected argument %s; see coll-info --help", words[3]);
     options->operation = words[1];
     if (!cli_parse_size(words[2], &options->bytes) || options->bytes < 1 ||
         options->bytes > PTRDIFF_MAX)
@@ -84,17 +57,17 @@ static bool take_words(int count, char **words, command *options) {
 }
 
 static bool parse(int argc, char **argv, command *options) {
-    static const struct option long_options[] = {
-        {"ranks", required_argument, NULL, 'p'}, {"root", required_argument, NULL, 'r'},
-        {"json", required_argument, NULL, 'j'},  {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},     {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = cli_next_option(&problem, "coll-info", argc, argv, long_options)) >= 0)
-        if (!take_option(option, optarg, options))
-            return false;
-    if (option == CLI_REFUSED)
-        return false;
-    return options->help || options->version || take_words(argc - optind, argv + optind, options);
+    const app_option table[] = {
+        {.operands = &options->words, .most = 3},
+        {"ranks", "P",
+         "explain for so many ranks, spread over nodes and racks as those that run now",
+         .integer = &options->ranks, .least = 1, .most = 1 << 24},
+        {"root", "R", "explain for this root", .integer = &options->root, .most = INT_MAX},
+        {"json", "FILE", "write the figures as JSON too, an object on each line",
+         .text = &options->json},
+    };
+    const app_command line = {program, usage, NULL, APP_TABLE(table)};
+    return app_parse(&line, argc, argv, &problem) && take_words(options);
 }
 
 static void print_versions(void) {
@@ -268,17 +241,17 @@ static void print_notes(const COLL_Description *d, int ranks) {
 
 static bool explain(const command *options, const COLL_Description *d, MPI_Comm comm, FILE *json) {
     COLL_Candidate candidates[MOST_CANDIDATES];
-    int count, ranks = options->ranks ? (int)options->ranks : d->ranks;
+    int count, ranks = options->ranks ? options->ranks : d->ranks;
     if (options->root >= ranks)
-        return cli_refuse(&problem, "--root %" PRId64 ": there are %d ranks", options->root, ranks);
-    int code = COLL_Explain_ranks(options->operation, (MPI_Count)options->bytes, (int)options->root,
-                                  (int)options->ranks, comm, candidates, MOST_CANDIDATES, &count);
+        return cli_refuse(&problem, "--root %d: there are %d ranks", options->root, ranks);
+    int code = COLL_Explain_ranks(options->operation, (MPI_Count)options->bytes, options->root,
+                                  options->ranks, comm, candidates, MOST_CANDIDATES, &count);
     if (code != MPI_SUCCESS)
         return cli_refuse_code(&problem, code);
     count = count < MOST_CANDIDATES ? count : MOST_CANDIDATES;
     qsort(candidates, (size_t)count, sizeof *candidates, by_time);
-    printf("# %s of %" PRIu64 " bytes, root %" PRId64 " of %d ranks; costs: %s\n",
-           options->operation, options->bytes, options->root, ranks, d->profile);
+    printf("# %s of %" PRIu64 " bytes, root %d of %d ranks; costs: %s\n", options->operation,
+           options->bytes, options->root, ranks, d->profile);
     printf("  %-44s %14s %12s\n", "algorithm", "predicted_us", "model_us");
     for (int i = 0; i < count; i++)
         print_candidate(options, &candidates[i], ranks, json);
@@ -306,13 +279,9 @@ static void agree(MPI_Comm comm) {
 
 int main(int argc, char **argv) {
     if (argc > 2 && strcmp(argv[1], "explain") == 0 && strcmp(argv[2], "dcp") == 0)
-        return explain_dcp_main(argc, argv);
+        return explain_dcp_main(argc - 2, argv + 2);
     command options = {.operation = NULL};
     parse(argc, argv, &options);
-    if (!*problem.text && options.help)
-        return fputs(help, stdout) < 0;
-    if (!*problem.text && options.version)
-        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
     MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
     int rank;
     MPI_Comm_rank(comm, &rank);
@@ -324,5 +293,6 @@ int main(int argc, char **argv) {
     if (rank == 0)
         print(&options, &description, comm);
     agree(comm);
+    free(options.words.words);
     return cli_end(&comm);
 }

@@ -7,6 +7,7 @@
 #include "app/cli.h"
 #include "app/files.h"
 #include "app/gnuplot.h"
+#include "app/options.h"
 #include "app/path.h"
 #include "tools/profile/model.h"
 #include "tools/profile/profile-dcp.h"
@@ -17,7 +18,6 @@
 #include <coll.h>
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,89 +25,51 @@
 
 static const char program[] = "coll-profile";
 
-static const char help[] =
+static const char usage[] =
     "usage: mpirun -n RANKS coll-profile --output FILE [OPTION...]\n"
     "       mpirun -n RANKS coll-profile --dcp [OPTION...]   (see coll-profile --dcp --help)\n"
     "\n"
     "Measures what messages cost at each level at which the ranks are apart (NUMA domain, node,\n"
     "rack, site, wide area), as functions of their size: the parameters of Tam and Wang's model.\n"
     "Then tries libcoll's broadcasts and gathers of 192 bytes to 48 KB themselves. Writes a\n"
-    "profile for the library to choose algorithms by.\n"
-    "\n"
-    "  --output FILE  the profile; name it by COLL_PROFILE, or put it where the library looks:\n"
-    "                 ~/.config/libcoll/profile or /etc/libcoll/profile\n"
-    "  --seconds S    how long to measure messages, in all (default 40); slow links take longer\n"
-    "  --trials S     how long to try algorithms, in all (default 60); 0: not at all\n"
-    "  --noise R      leave a parameter out, and keep the built-in one, where a usual round takes\n"
-    "                 more than R times longer than the best one (default 0.5)\n"
-    "  --no-flood     don't look for the switches' buffer, which takes bursts of datagrams, at\n"
-    "                 first of 16 KB, until some are lost, at most 0.2 s long\n"
-    "  --plot FILE    draw what was measured and what was fitted (PNG; needs gnuplot)\n"
-    "  --json FILE    write the table as JSON too, an object on each line\n"
-    "  --help, --version\n"
-    "\n"
+    "profile, by which the library chooses algorithms.\n";
+
+static const char notes[] =
     "Racks and sites come from COLL_TOPOLOGY. Nothing else should use the network meanwhile.\n";
 
 typedef struct command {
     const char *output, *plot, *json;
     double seconds, trials, noise;
-    bool flood, help, version;
+    bool no_flood;
 } command;
 
 static cli_problem problem;
 
-static bool take_option(int option, const char *text, command *options) {
-    switch (option) {
-    case 'o':
-        options->output = text;
-        return true;
-    case 's':
-        return (cli_parse_number(text, &options->seconds) && options->seconds > 0 &&
-                options->seconds <= 3600) ||
-               cli_refuse(&problem, "--seconds %s: a number above 0, to 3600, is needed", text);
-    case 't':
-        return cli_take_number(&problem, "trials", text, 0, 3600, &options->trials);
-    case 'n':
-        return (cli_parse_number(text, &options->noise) && options->noise > 0 &&
-                options->noise <= 1e9) ||
-               cli_refuse(&problem, "--noise %s: a number above 0, to 1e9, is needed", text);
-    case 'f':
-        options->flood = false;
-        return true;
-    case 'p':
-        options->plot = text;
-        return true;
-    case 'j':
-        options->json = text;
-        return true;
-    case 'h':
-        options->help = true;
-        return true;
-    default:
-        options->version = true;
-        return true;
-    }
-}
-
 static bool parse(int argc, char **argv, command *options) {
-    static const struct option long_options[] = {
-        {"output", required_argument, NULL, 'o'}, {"seconds", required_argument, NULL, 's'},
-        {"trials", required_argument, NULL, 't'}, {"noise", required_argument, NULL, 'n'},
-        {"no-flood", no_argument, NULL, 'f'},     {"plot", required_argument, NULL, 'p'},
-        {"json", required_argument, NULL, 'j'},   {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = cli_next_option(&problem, "coll-profile", argc, argv, long_options)) >= 0)
-        if (!take_option(option, optarg, options))
-            return false;
-    if (option == CLI_REFUSED)
-        return false;
-    if (optind < argc)
-        return cli_refuse(&problem, "unexpected argument %s; see coll-profile --help",
-                          argv[optind]);
-    if (!options->output && !options->help && !options->version)
-        return cli_refuse(&problem, "--output FILE is missing");
-    return true;
+    const app_option table[] = {
+        {"output", "FILE",
+         "the profile; name it by COLL_PROFILE, or put it where the library looks: "
+         "~/.config/libcoll/profile or /etc/libcoll/profile",
+         .text = &options->output, .required = true},
+        {"seconds", "S", "how long to measure messages, in all; slow links take longer",
+         .number = &options->seconds, .most = 3600, .above = true},
+        {"trials", "S", "how long to try algorithms, in all; 0: not at all",
+         .number = &options->trials, .most = 3600},
+        {"noise", "R",
+         "leave a parameter out, and keep the built-in one, where a usual round takes more than R "
+         "times longer than the best one",
+         .number = &options->noise, .most = 1e9, .above = true},
+        {"no-flood", NULL,
+         "don't look for the size of the switches' buffer; it takes bursts of datagrams, at first "
+         "of 16 KB, until some are lost, at most 0.2 s long",
+         .flag = &options->no_flood},
+        {"plot", "FILE", "draw what was measured and what was fitted (PNG; needs gnuplot)",
+         .text = &options->plot},
+        {"json", "FILE", "write the table as JSON too, an object on each line",
+         .text = &options->json},
+    };
+    const app_command line = {program, usage, notes, APP_TABLE(table)};
+    return app_parse(&line, argc, argv, &problem);
 }
 
 /*
@@ -228,17 +190,13 @@ static void measure(const command *options, survey *s) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--dcp") == 0)
-        return profile_dcp_main(argc, argv);
+        return profile_dcp_main(argc - 1, argv + 1);
     static survey s;
-    command options = {.seconds = 40, .trials = 60, .noise = 0.5, .flood = true};
+    command options = {.seconds = 40, .trials = 60, .noise = 0.5};
     parse(argc, argv, &options);
-    if (!*problem.text && options.help)
-        return fputs(help, stdout) < 0;
-    if (!*problem.text && options.version)
-        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
     s.comm = cli_begin(&argc, &argv, program, problem.text);
     s.seconds = options.seconds;
-    s.flood = options.flood;
+    s.flood = !options.no_flood;
     MPI_Comm_rank(s.comm, &s.rank);
     MPI_Comm_size(s.comm, &s.ranks);
     measure(&options, &s);

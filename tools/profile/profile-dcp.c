@@ -4,6 +4,7 @@
 
 #include "app/cli.h"
 #include "app/files.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "app/stats.h"
 #include "tools/bench/dcp-job.h"
@@ -12,36 +13,25 @@
 
 #include <coll.h>
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char program[] = "coll-profile";
 
-static const char help[] =
+static const char usage[] =
     "usage: mpirun -n RANKS coll-profile --dcp [OPTION...]\n"
     "\n"
-    "Finds how many of RANKS ranks had best be dedicated collective processors (DCPs). Measures "
-    "an\n"
+    "Finds how many of RANKS ranks should be dedicated collective processors (DCPs). Measures an\n"
     "allreduce of 8 bytes: MPI_Allreduce on all ranks, then by DCPs, one to 1, 2, 4, ...\n"
-    "application ranks, until one serves all. Of the time of MPI_Allreduce, share is what is left\n"
-    "of it by DCPs, and hidden what is left where the program computes meanwhile.\n"
-    "\n"
-    "  --trace FILE   say too what a program would take, by where its time goes without DCPs:\n"
-    "                     COLL_TRACE=1 coll-run -n RANKS -- PROGRAM 2> FILE\n"
-    "                 With one DCP to r ranks: (1 + 1/r) Tcomp + share Tcoll + Tpoint, or hidden\n"
-    "                 in the place of share\n"
-    "  --reps N       allreduces in each of 5 rounds (default 400)\n"
-    "  --output FILE  write the table as JSON too, an object on each line\n"
-    "  --help, --version\n";
+    "application ranks, until one serves all. share is the time by DCPs, hidden the time by DCPs\n"
+    "while the program computes, both as shares of the time of MPI_Allreduce.\n";
 
 enum { ROUNDS = 5, CANDIDATES = 8, WARMUPS = 50 };
 
 typedef struct command {
     const char *trace, *output;
     int reps;
-    bool help, version;
 } command;
 
 static cli_problem problem;
@@ -60,50 +50,22 @@ typedef struct measurement {
     double compute; /* s, enough to hide an allreduce */
 } measurement;
 
-static bool take_option(int option, const char *text, command *options) {
-    int64_t number;
-    switch (option) {
-    case 't':
-        options->trace = text;
-        return true;
-    case 'o':
-        options->output = text;
-        return true;
-    case 'r':
-        if (!cli_parse_integer(text, 1, 10000000, &number))
-            return cli_refuse(&problem, "--reps %s: a number from 1 to 10000000 is needed", text);
-        options->reps = (int)number;
-        return true;
-    case 'h':
-        options->help = true;
-        return true;
-    case 'v':
-        options->version = true;
-        return true;
-    default: /* --dcp itself */
-        return true;
-    }
-}
-
 static bool parse(int argc, char **argv, command *options) {
-    static const struct option long_options[] = {{"dcp", no_argument, NULL, 'd'},
-                                                 {"trace", required_argument, NULL, 't'},
-                                                 {"output", required_argument, NULL, 'o'},
-                                                 {"reps", required_argument, NULL, 'r'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {"version", no_argument, NULL, 'v'},
-                                                 {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = cli_next_option(&problem, "coll-profile --dcp", argc, argv, long_options)) >=
-           0)
-        if (!take_option(option, optarg, options))
-            return false;
-    if (option == CLI_REFUSED)
-        return false;
-    return optind == argc || cli_refuse(&problem,
-                                        "unexpected argument %s; see coll-profile --dcp "
-                                        "--help",
-                                        argv[optind]);
+    bool again; /* --dcp itself */
+    const app_option table[] = {
+        {"dcp", NULL, "this measurement", .flag = &again},
+        {"trace", "FILE",
+         "say too what a program would take, by where its time goes without DCPs: COLL_TRACE=1 "
+         "coll-run -n RANKS -- PROGRAM 2> FILE; with one DCP to r ranks, (1 + 1/r) Tcomp + share "
+         "Tcoll + Tpoint, or hidden in the place of share",
+         .text = &options->trace},
+        {"reps", "N", "allreduces in each of 5 rounds", .integer = &options->reps, .least = 1,
+         .most = 10000000},
+        {"output", "FILE", "write the table as JSON too, an object on each line",
+         .text = &options->output},
+    };
+    const app_command line = {"coll-profile --dcp", usage, NULL, APP_TABLE(table)};
+    return app_parse(&line, argc, argv, &problem);
 }
 
 /* Sets *MEDIAN on rank 0. */
@@ -273,10 +235,6 @@ static void profile(const command *options) {
 int profile_dcp_main(int argc, char **argv) {
     command options = {.reps = 400};
     parse(argc, argv, &options);
-    if (!*problem.text && options.help)
-        return fputs(help, stdout) < 0;
-    if (!*problem.text && options.version)
-        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
         return EXIT_FAILURE;
     agree();
