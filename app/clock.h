@@ -1,8 +1,15 @@
-/* One clock for all ranks: rank 0's, read through an offset that ping-pongs have measured. */
+/* The clock of this host, and one for all ranks: rank 0's, read through an offset that ping-pongs
+ * have measured. */
 #ifndef COLL_APP_CLOCK_H
 #define COLL_APP_CLOCK_H
 
 #include <mpi.h>
+
+/*
+ * Seconds of this host's monotonic clock. Not MPI_Wtime, which may count from each process's own
+ * start, and in steps of 10 ns.
+ */
+double app_seconds(void);
 
 typedef struct common_clock {
     double offset;      /* s: what to add to this host's monotonic clock */

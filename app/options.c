@@ -2,11 +2,12 @@
 
 #include "app/options.h"
 
-#include "app/cli.h"
+#include "app/parse.h"
 
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +94,7 @@ static _Noreturn void print_version(const app_command *command) {
 static bool append(app_words *list, const char *word, struct problem *problem) {
     const char **words = realloc(list->words, (list->count + 1) * sizeof *words);
     if (!words)
-        return cli_refuse(problem, "out of memory");
+        return problem_set(problem, "out of memory");
     list->words = words;
     list->words[list->count++] = word;
     return true;
@@ -105,22 +106,22 @@ static bool refuse_number(const app_option *row, const char *text, struct proble
     snprintf(least, sizeof least, "%.*g", digits, row->least);
     snprintf(most, sizeof most, "%.*g", digits, row->most);
     if (row->above)
-        return cli_refuse(problem, "--%s %s: a number above %s, up to %s, is needed", row->name,
-                          text, least, most);
+        return problem_set(problem, "--%s %s: a number above %s, up to %s, is needed", row->name,
+                           text, least, most);
     if (row->most > 0)
-        return cli_refuse(problem, "--%s %s: a number from %s to %s is needed", row->name, text,
-                          least, most);
-    return cli_refuse(problem, "--%s %s: a number of at least %s is needed%s", row->name, text,
-                      least, row->size ? ", as 4096, 64K, 16M or 1G" : "");
+        return problem_set(problem, "--%s %s: a number from %s to %s is needed", row->name, text,
+                           least, most);
+    return problem_set(problem, "--%s %s: a number of at least %s is needed%s", row->name, text,
+                       least, row->size ? ", as 4096, 64K, 16M or 1G" : "");
 }
 
 static bool take_number(const app_option *row, const char *text, struct problem *problem) {
     int64_t integer = 0;
     uint64_t size = 0;
     double number = 0;
-    bool good = row->integer ? cli_parse_integer(text, INT_MIN, INT_MAX, &integer)
-                : row->size  ? cli_parse_size(text, &size)
-                             : cli_parse_number(text, &number);
+    bool good = row->integer ? app_parse_integer(text, INT_MIN, INT_MAX, &integer)
+                : row->size  ? app_parse_size(text, &size)
+                             : app_parse_number(text, &number);
     if (!good || !is_within(row, row->integer ? (double)integer
                                  : row->size  ? (double)size
                                               : number))
@@ -144,15 +145,15 @@ static bool take_choice(const app_option *row, const char *text, struct problem 
         size_t length = strlen(known);
         snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", row->nth(i));
     }
-    return cli_refuse(problem, "--%s %s: allowed: %s", row->name, text, known);
+    return problem_set(problem, "--%s %s: allowed: %s", row->name, text, known);
 }
 
 static bool take_list(const app_option *row, const char *text, struct problem *problem) {
     char *copy = strdup(text), *rest = NULL;
     if (!copy)
-        return cli_refuse(problem, "out of memory");
+        return problem_set(problem, "out of memory");
     char *part = strtok_r(copy, row->separators, &rest);
-    bool good = part || cli_refuse(problem, "--%s: the list is empty", row->name);
+    bool good = part || problem_set(problem, "--%s: the list is empty", row->name);
     for (; part && good; part = strtok_r(NULL, row->separators, &rest))
         good = row->take(part, row->context, problem);
     free(copy);
@@ -188,8 +189,8 @@ typedef struct reading {
 static bool take_operand(reading *r, const char *word) {
     if (!r->operands ||
         (r->operands->most > 0 && r->operands->operands->count >= r->operands->most))
-        return cli_refuse(r->problem, "unexpected argument %s; see %s --help", word,
-                          r->command->name);
+        return problem_set(r->problem, "unexpected argument %s; see %s --help", word,
+                           r->command->name);
     r->given |= UINT64_C(1) << (r->operands - r->command->options);
     return append(r->operands->operands, word, r->problem);
 }
@@ -198,7 +199,7 @@ static bool take_option(reading *r, int row, const char *text) {
     uint64_t bit = UINT64_C(1) << row;
     r->last = &r->command->options[row];
     if ((r->given & bit) && !r->last->flag && !r->last->words)
-        return cli_refuse(r->problem, "--%s given twice", r->last->name);
+        return problem_set(r->problem, "--%s given twice", r->last->name);
     r->given |= bit;
     return take(r->last, text, r->problem);
 }
@@ -209,10 +210,10 @@ static bool take_code(reading *r, int code, const char *word) {
     if (code == VERSION)
         print_version(r->command);
     if (code == ':')
-        return cli_refuse(r->problem, "option %s needs a value", word);
+        return problem_set(r->problem, "option %s needs a value", word);
     if (code == '?')
-        return cli_refuse(r->problem, "unknown option %s; %s --help lists them", word,
-                          r->command->name);
+        return problem_set(r->problem, "unknown option %s; %s --help lists them", word,
+                           r->command->name);
     if (code >= FIRST_ROW)
         return take_option(r, code - FIRST_ROW, optarg);
     return r->last && r->last->words ? append(r->last->words, optarg, r->problem)
@@ -229,9 +230,9 @@ static bool finish(const reading *r) {
         if (r->given >> i & 1)
             continue;
         if (row->required && !alone)
-            return cli_refuse(r->problem, "%s%s%s%s is missing; see %s --help",
-                              row->operands ? "" : "--", row->name, row->argument ? " " : "",
-                              row->argument ? row->argument : "", r->command->name);
+            return problem_set(r->problem, "%s%s%s%s is missing; see %s --help",
+                               row->operands ? "" : "--", row->name, row->argument ? " " : "",
+                               row->argument ? row->argument : "", r->command->name);
         if (row->fallback && !take_list(row, row->fallback, r->problem))
             return false;
     }

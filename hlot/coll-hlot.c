@@ -1,10 +1,12 @@
 /* coll-hlot: latencies between sites and the trees that they make. Options; others print. */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/agree.h"
 #include "app/files.h"
+#include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/parse.h"
 #include "hlot/draw.h"
 #include "hlot/levels.h"
 #include "hlot/model.h"
@@ -25,7 +27,6 @@ static const char program[] = "coll-hlot";
 static const char usage[] =
     "usage: mpirun -n RANKS coll-hlot probe|show|draw|compare|watch [OPTION...]\n"
     "       coll-hlot show|draw|compare MATRIX [OPTION...]\n"
-    "       coll-hlot compare --random N [--sites S] [--seed N] [--json FILE]\n"
     "\n"
     "Measures and shows the latencies between sites, and the broadcast trees that they make.\n"
     "\n"
@@ -44,14 +45,10 @@ typedef struct command {
     const char *verb, *matrix, *root, *output, *json;
     int kind; /* a hlot_kind */
     uint64_t bytes;
-    int random, sites; /* 0: none, the default */
-    uint64_t seed;     /* UNSET: the default */
-    double seconds;    /* negative: the verb's own */
+    double seconds; /* negative: the verb's own */
 } command;
 
-static const uint64_t UNSET = UINT64_MAX;
-
-static cli_problem problem;
+static struct problem problem;
 
 static bool is(const command *options, const char *verb) {
     return strcmp(options->verb, verb) == 0;
@@ -60,11 +57,9 @@ static bool is(const command *options, const char *verb) {
 /* Options that would mean nothing. */
 static bool check_options(const command *options) {
     if (options->output && !is(options, "probe") && !is(options, "draw"))
-        return cli_refuse(&problem, "--output belongs to probe and draw");
-    if (options->seconds >= 0 && (options->matrix || options->random))
-        return cli_refuse(&problem, "--seconds belongs to measuring, and nothing is measured");
-    if ((options->sites || options->seed != UNSET) && !options->random)
-        return cli_refuse(&problem, "--sites and --seed belong to compare --random");
+        return problem_set(&problem, "--output belongs to probe and draw");
+    if (options->seconds >= 0 && options->matrix)
+        return problem_set(&problem, "--seconds belongs to measuring, and nothing is measured");
     return true;
 }
 
@@ -73,19 +68,17 @@ static bool take_words(command *options) {
     static const char known[] = "probe, show, draw, compare, watch";
     const char **words = options->words.words;
     if (!options->words.count)
-        return cli_refuse(&problem, "no command; known: %s", known);
+        return problem_set(&problem, "no command; known: %s", known);
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(words[0], verbs[i]) == 0)
             options->verb = verbs[i];
     if (!options->verb)
-        return cli_refuse(&problem, "unknown command %s; known: %s", words[0], known);
+        return problem_set(&problem, "unknown command %s; known: %s", words[0], known);
     options->matrix = options->words.count == 2 ? words[1] : NULL;
-    if (options->random && (!is(options, "compare") || options->matrix))
-        return cli_refuse(&problem, "--random belongs to compare without a matrix");
     if (options->matrix && (is(options, "probe") || is(options, "watch")))
-        return cli_refuse(&problem, "%s measures; it takes no matrix", options->verb);
+        return problem_set(&problem, "%s measures; it takes no matrix", options->verb);
     if (is(options, "draw") && !options->output)
-        return cli_refuse(&problem, "draw needs --output FILE.svg or FILE.png");
+        return problem_set(&problem, "draw needs --output FILE.svg or FILE.png");
     return check_options(options);
 }
 
@@ -103,11 +96,6 @@ static bool parse(int argc, char **argv, command *options) {
         {"output", "FILE", "where probe writes and draw draws to", .text = &options->output},
         {"seconds", "S", "measure so long (default 2; watch: until it is stopped)",
          .number = &options->seconds, .most = 1e9},
-        {"random", "N", "compare over N random matrices instead", .integer = &options->random,
-         .least = 1, .most = 10000000},
-        {"sites", "S", "of at most so many sites (default 64)", .integer = &options->sites,
-         .least = 2, .most = HLOT_SITES},
-        {"seed", "N", "other random matrices (default 1)", .size = &options->seed},
         {"json", "FILE", "write the figures as JSON too, an object on each line",
          .text = &options->json},
     };
@@ -123,10 +111,10 @@ static int find_root(const command *options, const hlot_matrix *matrix) {
     int site = hlot_matrix_find(matrix, options->root);
     if (site >= 0)
         return site;
-    if (cli_parse_integer(options->root, 0, matrix->sites - 1, &number))
+    if (app_parse_integer(options->root, 0, matrix->sites - 1, &number))
         return (int)number;
-    cli_refuse(&problem, "--root %s: no such site; there are %d, the first is %s", options->root,
-               matrix->sites, matrix->names[0]);
+    problem_set(&problem, "--root %s: no such site; there are %d, the first is %s", options->root,
+                matrix->sites, matrix->names[0]);
     return -1;
 }
 
@@ -142,7 +130,7 @@ static bool check_reach(const hlot_matrix *matrix, const hlot_network *network, 
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
                      matrix->names[site]);
     }
-    return cli_refuse(&problem, "no way leads from %s to %s", matrix->names[root], names);
+    return problem_set(&problem, "no way leads from %s to %s", matrix->names[root], names);
 }
 
 static void describe(const command *options, const hlot_network *network, const hlot_matrix *matrix,
@@ -159,12 +147,9 @@ static void write_arrivals(const hlot_matrix *matrix, const hlot_tree *tree, con
                            FILE *json) {
     for (int i = 0; json && i < tree->sites; i++) {
         int site = tree->order[i], parent = tree->parent[site];
-        cli_json line;
-        cli_json_begin(&line, json);
-        cli_json_text(&line, "site", matrix->names[site]);
-        cli_json_text(&line, "parent", parent < 0 ? "" : matrix->names[parent]);
-        cli_json_number(&line, "arrival_ms", arrival[site] * 1e3);
-        cli_json_end(&line);
+        app_json(json, app_json_text("site", matrix->names[site]),
+                 app_json_text("parent", parent < 0 ? "" : matrix->names[parent]),
+                 app_json_number("arrival_ms", arrival[site] * 1e3));
     }
 }
 
@@ -230,15 +215,10 @@ static bool read_matrix(const char *path, hlot_matrix *matrix, char *text) {
 static bool read_and_work(const command *options, const observer *o, FILE *json) {
     hlot_matrix matrix;
     char text[HLOT_PROBLEM];
-    if (options->random)
-        return hlot_report_random(stdout, options->random,
-                                  options->sites ? options->sites : HLOT_SITES,
-                                  options->seed != UNSET ? options->seed : 1, json) ||
-               cli_refuse(&problem, "a tree is slower than it may be");
     if (!o && !read_matrix(options->matrix, &matrix, text))
-        return cli_refuse(&problem, "%s", text);
+        return problem_set(&problem, "%s", text);
     if (o && !observer_read(o, &matrix))
-        return cli_refuse(&problem, "out of memory for the names of hosts");
+        return problem_set(&problem, "out of memory for the names of hosts");
     bool good =
         is(options, "probe") ? write_matrix(options, &matrix) : work_on(options, &matrix, json);
     hlot_matrix_free(&matrix);
@@ -252,7 +232,7 @@ static void run(const command *options, const observer *o) {
         return;
     bool good = read_and_work(options, o, json.file);
     if (fflush(stdout))
-        good = cli_refuse(&problem, "the output can't be written: %s", strerror(errno));
+        good = problem_set(&problem, "the output can't be written: %s", strerror(errno));
     if (good)
         output_commit(&json, &problem);
     output_discard(&json);
@@ -268,14 +248,13 @@ static bool check_files(const command *options) {
 }
 
 static void agree(MPI_Comm comm) {
-    cli_agree(comm, program, problem.text);
+    app_agree_or_end(comm, program, &problem);
 }
 
 /* All ranks: measures for a while. */
 static void measure(observer *o, double seconds) {
     int code = observer_run(o, seconds);
-    if (code != MPI_SUCCESS)
-        cli_refuse_code(&problem, code);
+    app_mpi(&problem, code);
     agree(o->comm);
 }
 
@@ -300,8 +279,7 @@ static void watch(const command *options, observer *o) {
 static void observe(const command *options, MPI_Comm comm) {
     observer o;
     int code = observer_open(&o, comm);
-    if (code != MPI_SUCCESS)
-        cli_refuse_code(&problem, code);
+    app_mpi(&problem, code);
     agree(comm);
     if (is(options, "watch")) {
         watch(options, &o);
@@ -313,19 +291,19 @@ static void observe(const command *options, MPI_Comm comm) {
 }
 
 int main(int argc, char **argv) {
-    command options = {.kind = HLOT_PLUS, .seed = UNSET, .seconds = -1};
+    command options = {.kind = HLOT_PLUS, .seconds = -1};
     parse(argc, argv, &options);
-    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
+    MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
     int rank;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
         check_files(&options);
     agree(comm);
-    if (!options.matrix && !options.random)
+    if (!options.matrix)
         observe(&options, comm);
     else if (rank == 0)
         run(&options, NULL);
     agree(comm);
     free(options.words.words);
-    return cli_end(&comm);
+    return app_end(&comm);
 }

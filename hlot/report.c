@@ -2,12 +2,10 @@
 
 #include "hlot/report.h"
 
-#include "app/cli.h"
-#include "app/stats.h"
+#include "app/json.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 static const double MS = 1e3; /* in a second */
 
@@ -82,98 +80,8 @@ void hlot_report_kinds(FILE *stream, const hlot_network *network, int root, FILE
         fprintf(stream, "%-10s", hlot_kind_name((hlot_kind)kind));
         print_time(stream, times[kind], 12);
         fprintf(stream, " %9.3f %9d\n", gain, count);
-        cli_json line;
-        cli_json_begin(&line, json);
-        cli_json_text(&line, "tree", hlot_kind_name((hlot_kind)kind));
-        cli_json_number(&line, "total_ms", times[kind] * MS);
-        cli_json_number(&line, "vs_flat", gain);
-        cli_json_integer(&line, "root_children", count);
-        cli_json_end(&line);
+        app_json(json, app_json_text("tree", hlot_kind_name((hlot_kind)kind)),
+                 app_json_number("total_ms", times[kind] * MS), app_json_number("vs_flat", gain),
+                 app_json_integer("root_children", count));
     }
-}
-
-/* --- random matrices --- */
-
-/* More than 0 and at most 1. */
-static double lot(uint64_t *state) {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(*state >> 33) + 1) / 2147483648.0;
-}
-
-static void make_random(uint64_t *state, int most, bool with_gap, hlot_network *network) {
-    network->sites = 2 + (int)((most - 1) * lot(state)) % (most - 1);
-    for (int from = 0; from < network->sites; from++)
-        for (int to = 0; to < network->sites; to++)
-            network->latency[from][to] = 5e-3 * pow(lot(state), -1 / 1.2);
-    network->gap = with_gap ? 1e-5 * pow(10, 3 * lot(state)) : 0;
-    network->segments = with_gap ? floor(pow(2, 6 * lot(state))) : 1;
-}
-
-/* What one matrix gave: how many times as fast. */
-enum { HLOT_TO_FLAT, PLUS_TO_FLAT, PLUS_TO_BEST, GAINS };
-
-static bool compare_one(const hlot_network *network, double gains[GAINS]) {
-    double times[HLOT_KINDS], best = INFINITY;
-    hlot_tree tree;
-    for (int kind = 0; kind < HLOT_KINDS; kind++) {
-        times[kind] = hlot_tree_make(network, (hlot_kind)kind, 0, &tree);
-        if (kind != HLOT_PLUS)
-            best = fmin(best, times[kind]);
-    }
-    gains[HLOT_TO_FLAT] = times[HLOT_FLAT] / times[HLOT_PAPER];
-    gains[PLUS_TO_FLAT] = times[HLOT_FLAT] / times[HLOT_PLUS];
-    gains[PLUS_TO_BEST] = best / times[HLOT_PLUS];
-    const double rounding = 1 + 1e-12;
-    return (network->gap > 0 || times[HLOT_PAPER] <= times[HLOT_FLAT] * rounding) &&
-           times[HLOT_PLUS] <= best;
-}
-
-static void print_gains(FILE *stream, const char *what, const char *model, double gains[],
-                        int count, FILE *json) {
-    static const double shares[] = {0, 0.05, 0.25, 0.5, 0.75, 0.95, 1};
-    static const char *const keys[] = {"least", "p5", "p25", "median", "p75", "p95", "most"};
-    cli_json line;
-    stats_sort(gains, count);
-    fprintf(stream, "%-28s %-12s", what, model);
-    cli_json_begin(&line, json);
-    cli_json_text(&line, "ratio", what);
-    cli_json_text(&line, "model", model);
-    cli_json_integer(&line, "matrices", count);
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        double gain = stats_quantile(gains, count, shares[i]);
-        fprintf(stream, " %8.3f", gain);
-        cli_json_number(&line, keys[i], gain);
-    }
-    fputc('\n', stream);
-    cli_json_end(&line);
-}
-
-bool hlot_report_random(FILE *stream, int count, int sites, uint64_t seed, FILE *json) {
-    static const char *const names[GAINS] = {"hlot over flat", "hlot+ over flat",
-                                             "hlot+ over best other"};
-    int half = (count + 1) / 2, bad = 0;
-    double *gains = malloc((size_t)half * GAINS * sizeof *gains);
-    if (!gains)
-        return false;
-    fprintf(stream,
-            "# %d random matrices of 2 to %d sites; how many times as fast, in the model\n"
-            "%-28s %-12s %8s %8s %8s %8s %8s %8s %8s\n",
-            2 * half, sites, "ratio", "model", "least", "p5", "p25", "median", "p75", "p95",
-            "most");
-    for (int with_gap = 0; with_gap < 2; with_gap++) {
-        for (int i = 0; i < half; i++) {
-            hlot_network network;
-            double each[GAINS];
-            make_random(&seed, sites, with_gap, &network);
-            bad += !compare_one(&network, each);
-            for (int gain = 0; gain < GAINS; gain++)
-                gains[gain * half + i] = each[gain];
-        }
-        for (int gain = 0; gain < GAINS; gain++)
-            print_gains(stream, names[gain], with_gap ? "with gaps" : "latencies",
-                        gains + gain * half, half, json);
-    }
-    fprintf(stream, "# where hlot was slower than flat by latencies, or hlot+ than any: %d\n", bad);
-    free(gains);
-    return bad == 0;
 }

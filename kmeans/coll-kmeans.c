@@ -1,10 +1,12 @@
 /* coll-kmeans: options and the order of things; kmeans.h is the work. */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/agree.h"
+#include "app/clock.h"
 #include "app/files.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/progress.h"
 #include "kmeans/assign/partial.h"
 #include "kmeans/assign/threads.h"
 #include "kmeans/benchmark.h"
@@ -18,7 +20,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char program[] = "coll-kmeans";
 
@@ -145,15 +146,15 @@ static bool choose_algorithms(const command *options, MPI_Comm comm, struct prob
     COLL_Pool *pool = NULL;
     uint8_t nothing = 0;
     if (options->bcast)
-        km_mpi(problem, COLL_Set(comm, "bcast", options->bcast));
+        app_mpi(problem, COLL_Set(comm, "bcast", options->bcast));
     if (options->aggregate)
-        km_mpi(problem, COLL_Set(comm, "aggregate", options->aggregate));
+        app_mpi(problem, COLL_Set(comm, "aggregate", options->aggregate));
     km_partial_pool(&(km_points){.dim = 1, .total = 1}, &pool, problem);
-    bool good = km_agree(problem, comm);
+    bool good = app_agree(problem, comm);
     if (good) {
-        if (km_mpi(problem, COLL_Bcast(&nothing, 1, MPI_UINT8_T, 0, comm)))
-            km_mpi(problem, COLL_Aggregate(pool, 0, comm, NULL));
-        good = km_agree(problem, comm);
+        if (app_mpi(problem, COLL_Bcast(&nothing, 1, MPI_UINT8_T, 0, comm)))
+            app_mpi(problem, COLL_Aggregate(pool, 0, comm, NULL));
+        good = app_agree(problem, comm);
     }
     COLL_Pool_free(&pool);
     return good;
@@ -179,7 +180,7 @@ static bool check_files(const command *options, MPI_Comm comm, struct problem *p
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
         check_paths(options, problem);
-    return km_agree(problem, comm);
+    return app_agree(problem, comm);
 }
 
 static bool choose_kernel(km_settings *settings, MPI_Comm comm, struct problem *problem) {
@@ -187,7 +188,7 @@ static bool choose_kernel(km_settings *settings, MPI_Comm comm, struct problem *
     settings->kernel = km_kernel_best(text, sizeof text);
     if (!settings->kernel)
         problem_set(problem, "%s", text);
-    return km_agree(problem, comm) &&
+    return app_agree(problem, comm) &&
            (settings->threads || km_default_threads(comm, &settings->threads, problem));
 }
 
@@ -238,14 +239,16 @@ static bool run(command *options, MPI_Comm comm, struct problem *problem) {
     int rank, ranks;
     km_points points;
     struct output json = {0};
-    km_report report = {.json = NULL, .progress = options->progress || isatty(STDERR_FILENO)};
+    km_report report = {.json = NULL};
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
+    if (options->progress)
+        app_progress_always();
     if (!check_files(options, comm, problem) || !choose_algorithms(options, comm, problem) ||
         !choose_kernel(&options->settings, comm, problem))
         return false;
     const km_kernel *real = km_kernel_real();
-    double start = MPI_Wtime();
+    double start = app_seconds();
     if (!km_points_map((const char *const *)options->points.words, options->points.count,
                        options->mapped, real != NULL, comm, &points, problem))
         return false;
@@ -257,12 +260,12 @@ static bool run(command *options, MPI_Comm comm, struct problem *problem) {
     if (rank == 0 && !problem->text[0])
         output_open(&json, options->json, problem);
     report.json = json.file;
-    bool good = km_agree(problem, comm);
+    bool good = app_agree(problem, comm);
     if (good) {
         if (rank == 0)
-            report_begin(&report, &points, &options->settings, ranks, MPI_Wtime() - start);
+            report_begin(&report, &points, &options->settings, ranks, app_seconds() - start);
         good = cluster(options, &points, &report, comm, problem) && output_commit(&json, problem);
-        good = km_agree(problem, comm) && good;
+        good = app_agree(problem, comm) && good;
     }
     output_discard(&json);
     km_points_free(&points);
@@ -283,9 +286,9 @@ int main(int argc, char **argv) {
         return EXIT_FAILURE;
     }
 
-    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
-    bool good = run(&options, comm, &problem);
+    MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
+    run(&options, comm, &problem);
     free(options.points.words);
-    cli_agree(comm, program, good ? "" : problem.text);
-    return cli_end(&comm);
+    app_agree_or_end(comm, program, &problem);
+    return app_end(&comm);
 }

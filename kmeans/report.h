@@ -8,12 +8,10 @@
 
 typedef struct km_report {
     const km_points *points;
-    FILE *json; /* or NULL */
-    bool progress;
+    FILE *json;         /* or NULL */
     int64_t iterations; /* at most */
     double started;
     double skipped; /* passes over the points that a run before this one made; below 0: not known */
-    double shown;   /* when the progress was shown last */
 } km_report;
 
 /* Starts the clock and prints the head of the table. POINTS must live as long as the report. */

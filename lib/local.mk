@@ -22,6 +22,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/plain.c lib/base/plain.h \
 	lib/base/run.c lib/base/run.h \
 	lib/base/spare.c lib/base/spare.h \
+	lib/base/size.c lib/base/size.h \
 	lib/base/spec.c lib/base/spec.h \
 	lib/base/substitute.h \
 	lib/base/textfile.c lib/base/textfile.h \

@@ -40,9 +40,6 @@ grep -q '^G  *92.000 ' out || fail 'show: the matrix'
 hlot show "$tests/hlot/figure1.txt" --root 6 --bytes 256K || fail 'show --bytes'
 grep -q 'from G: .* ms for 262144 bytes in [0-9]* segments' out || fail 'show --bytes: heading'
 
-hlot compare --random 300 --sites 20 || fail 'compare --random'
-grep -q 'or hlot+ than any: 0$' out || fail 'compare --random: a slower tree'
-
 printf 'a b c\n0 1 -\n1 0 -\n1 1 0\n' >lost
 refuses 'no way leads from a to c' compare lost
 hlot compare lost --root c || fail 'from the lost site'
@@ -68,10 +65,8 @@ refuses 'the name must end in .svg or .png' draw lost --root c --output picture.
 refuses '--root z: no such site; there are 3, the first is a' show lost --root z
 refuses '--tree oak: allowed: hlot, hlot+' show lost --tree oak
 refuses '--bytes x: a number of at least 1 is needed, as 4096, 64K' show lost --bytes x
-refuses '--random belongs to compare' show --random 5
 refuses '--output belongs to probe and draw' show lost --output picture.svg
 refuses '--seconds belongs to measuring' show lost --seconds 1
-refuses '--sites and --seed belong to compare --random' compare lost --seed 2
 refuses 'option --root needs a value' show lost --root
 refuses 'unknown option --rot' show lost --rot
 refuses 'unexpected argument x' show lost x

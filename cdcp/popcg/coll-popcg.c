@@ -1,14 +1,14 @@
 /* coll-popcg: options and the order of things; ocean.h and solver.h are the work. */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/agree.h"
 #include "app/files.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/parse.h"
 #include "cdcp/popcg/ocean.h"
 #include "cdcp/popcg/picture.h"
 #include "cdcp/popcg/report.h"
-#include "kmeans/points/agree.h"
 
 #include <coll.h>
 
@@ -42,11 +42,11 @@ static bool take_grid(const char *text, void *context, struct problem *problem) 
     char columns[16] = "", rows[16] = "";
     int64_t c = 0, r = 0;
     if (sscanf(text, "%15[0-9]x%15s", columns, rows) != 2 ||
-        !cli_parse_integer(columns, 1, MASK_LINE_MOST, &c) ||
-        !cli_parse_integer(rows, 1, MASK_LINE_MOST, &r))
-        return cli_refuse(problem,
-                          "--grid %s: COLUMNSxROWS is needed, each from 1 to %d, as 320x384", text,
-                          MASK_LINE_MOST);
+        !app_parse_integer(columns, 1, MASK_LINE_MOST, &c) ||
+        !app_parse_integer(rows, 1, MASK_LINE_MOST, &r))
+        return problem_set(problem,
+                           "--grid %s: COLUMNSxROWS is needed, each from 1 to %d, as 320x384", text,
+                           MASK_LINE_MOST);
     command->columns = (size_t)c;
     command->rows = (size_t)r;
     return true;
@@ -55,12 +55,12 @@ static bool take_grid(const char *text, void *context, struct problem *problem) 
 static bool take_step(const char *text, void *context, struct problem *problem) {
     double *step = context;
     if (!strncmp(text, "inf", 3))
-        return cli_refuse(problem,
-                          "--step %s: makes the problem singular, as the surface height is then "
-                          "known up to a constant only; give a finite step",
-                          text);
-    return (cli_parse_number(text, step) && *step >= 1 && *step <= 1e6) ||
-           cli_refuse(problem, "--step %s: a number from 1 to 1e+06 is needed", text);
+        return problem_set(problem,
+                           "--step %s: makes the problem singular, as the surface height is then "
+                           "known up to a constant only; give a finite step",
+                           text);
+    return (app_parse_number(text, step) && *step >= 1 && *step <= 1e6) ||
+           problem_set(problem, "--step %s: a number from 1 to 1e+06 is needed", text);
 }
 
 static const char *solver_name(int i) {
@@ -163,16 +163,16 @@ static bool run(const struct command *command, MPI_Comm comm, struct problem *pr
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
         check_files(command, problem);
-    if (!km_agree(problem, comm) || !ocean_open(&ocean, command->mask, command->columns,
-                                                command->rows, &command->basin, comm, problem))
+    if (!app_agree(problem, comm) || !ocean_open(&ocean, command->mask, command->columns,
+                                                 command->rows, &command->basin, comm, problem))
         return false;
     if (rank == 0)
         output_open(&json, command->json, problem);
-    bool good = km_agree(problem, comm);
+    bool good = app_agree(problem, comm);
     if (good) {
         good = solve_all(command, &ocean, json.file, problem) && draw(command, &ocean, problem) &&
                output_commit(&json, problem);
-        good = km_agree(problem, comm) && good;
+        good = app_agree(problem, comm) && good;
     }
     output_discard(&json);
     ocean_close(&ocean);
@@ -190,8 +190,8 @@ int main(int argc, char **argv) {
     if (!problem.text[0] && command.coordinates)
         return print_coordinates(&command);
 
-    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
-    bool good = run(&command, comm, &problem);
-    cli_agree(comm, program, good ? "" : problem.text);
-    return cli_end(&comm);
+    MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
+    run(&command, comm, &problem);
+    app_agree_or_end(comm, program, &problem);
+    return app_end(&comm);
 }

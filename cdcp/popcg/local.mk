@@ -29,4 +29,4 @@ bin_PROGRAMS += coll-popcg
 coll_popcg_SOURCES = \
 	cdcp/popcg/coll-popcg.c \
 	cdcp/popcg/report.c cdcp/popcg/report.h
-coll_popcg_LDADD = libpopcg.la libkmeans.la libwords.la libapp.la libcoll.la
+coll_popcg_LDADD = libpopcg.la libapp.la libcoll.la

@@ -2,7 +2,7 @@
 
 #include "cdcp/popcg/mask.h"
 
-#include "kmeans/points/agree.h"
+#include "app/agree.h"
 #include "lib/base/textfile.h"
 
 #include <errno.h>
@@ -102,20 +102,20 @@ bool mask_resample(struct mask *mask, size_t columns, size_t rows, struct proble
 bool mask_share(struct mask *mask, MPI_Comm comm, struct problem *problem) {
     unsigned long lengths[] = {mask->columns, mask->rows};
     int rank;
-    km_mpi(problem, MPI_Comm_rank(comm, &rank));
-    if (!km_agree(problem, comm))
+    app_mpi(problem, MPI_Comm_rank(comm, &rank));
+    if (!app_agree(problem, comm))
         goto release;
-    if (!km_mpi(problem, MPI_Bcast(lengths, 2, MPI_UNSIGNED_LONG, 0, comm)))
+    if (!app_mpi(problem, MPI_Bcast(lengths, 2, MPI_UNSIGNED_LONG, 0, comm)))
         goto release;
     if (rank > 0) {
         *mask = (struct mask){lengths[0], lengths[1], malloc(lengths[0] * lengths[1])};
         if (!mask->ocean)
             problem_set(problem, "out of memory");
     }
-    if (!km_agree(problem, comm))
+    if (!app_agree(problem, comm))
         goto release;
-    if (km_mpi(problem, MPI_Bcast(mask->ocean, (int)(mask->columns * mask->rows), MPI_UNSIGNED_CHAR,
-                                  0, comm)))
+    if (app_mpi(problem, MPI_Bcast(mask->ocean, (int)(mask->columns * mask->rows),
+                                   MPI_UNSIGNED_CHAR, 0, comm)))
         return true;
 release:
     free(mask->ocean);

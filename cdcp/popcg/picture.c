@@ -2,8 +2,8 @@
 
 #include "cdcp/popcg/picture.h"
 
+#include "app/agree.h"
 #include "app/output.h"
-#include "kmeans/points/agree.h"
 
 #include <errno.h>
 #include <math.h>
@@ -58,8 +58,8 @@ static bool receive_blocks(struct picture *picture, const struct layout *layout,
     for (int rank = 1; rank < layout->blocks; rank++) {
         struct block block = layout_block(layout, rank);
         size_t cells = field_cells((struct shape){block.width, block.height});
-        if (!km_mpi(problem,
-                    MPI_Recv(field, (int)cells, MPI_DOUBLE, rank, TAG, comm, MPI_STATUS_IGNORE)))
+        if (!app_mpi(problem,
+                     MPI_Recv(field, (int)cells, MPI_DOUBLE, rank, TAG, comm, MPI_STATUS_IGNORE)))
             return false;
         paint_block(picture, mask, &block, field, most);
     }
@@ -88,7 +88,7 @@ static bool send_block(const struct layout *layout, int rank, const double *x, M
                        struct problem *problem) {
     struct block block = layout_block(layout, rank);
     size_t cells = field_cells((struct shape){block.width, block.height});
-    return !block.width || km_mpi(problem, MPI_Send(x, (int)cells, MPI_DOUBLE, 0, TAG, comm));
+    return !block.width || app_mpi(problem, MPI_Send(x, (int)cells, MPI_DOUBLE, 0, TAG, comm));
 }
 
 bool picture_write(const char *path, const struct layout *layout, const struct mask *mask,
@@ -105,7 +105,7 @@ bool picture_write(const char *path, const struct layout *layout, const struct m
         if (!picture.pixels || !field)
             problem_set(problem, "out of memory");
     }
-    bool good = km_agree(problem, comm);
+    bool good = app_agree(problem, comm);
     if (good && rank == 0) {
         memset(picture.pixels, LAND, bytes);
         paint_block(&picture, mask, &first, x, most);
@@ -116,5 +116,5 @@ bool picture_write(const char *path, const struct layout *layout, const struct m
     }
     free(picture.pixels);
     free(field);
-    return good && km_agree(problem, comm);
+    return good && app_agree(problem, comm);
 }

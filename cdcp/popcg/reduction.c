@@ -2,7 +2,7 @@
 
 #include "cdcp/popcg/reduction.h"
 
-#include "kmeans/points/agree.h"
+#include "app/agree.h"
 
 #include <math.h>
 
@@ -126,7 +126,7 @@ bool reduction_start(struct reduction *reduction, const double parts[], struct p
         reduction->part[i] = parts[i];
     int code = start(reduction);
     *reduction->seconds += MPI_Wtime() - begun;
-    return km_mpi(problem, code);
+    return app_mpi(problem, code);
 }
 
 bool reduction_finish(struct reduction *reduction, double sums[], struct problem *problem) {
@@ -139,5 +139,5 @@ bool reduction_finish(struct reduction *reduction, double sums[], struct problem
             reduction->scale[i] = scale_for(sums[i]);
     }
     *reduction->seconds += MPI_Wtime() - begun;
-    return km_mpi(problem, code);
+    return app_mpi(problem, code);
 }

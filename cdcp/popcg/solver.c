@@ -2,7 +2,7 @@
 
 #include "cdcp/popcg/solver.h"
 
-#include "kmeans/points/agree.h"
+#include "app/agree.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ bool iteration_begin(struct iteration *it, struct solve *solve, int count, bool 
     for (int i = 0; i < count; i++)
         if (!(it->fields[i] = field_new(it->shape)))
             problem_set(problem, "out of memory");
-    if (!km_agree(problem, solve->comm))
+    if (!app_agree(problem, solve->comm))
         return false;
     it->r = it->fields[0];
     memset(solve->x, 0, field_cells(it->shape) * sizeof *solve->x);
@@ -84,7 +84,7 @@ double iteration_length(struct iteration *it, double rho, double sigma) {
 bool solver_run(const struct solver *solver, struct solve *solve, struct problem *problem) {
     solve->in_reductions = 0;
     solve->halo->seconds = 0;
-    if (!km_mpi(problem, MPI_Barrier(solve->comm)))
+    if (!app_mpi(problem, MPI_Barrier(solve->comm)))
         return false;
     double start = MPI_Wtime();
     bool good = solver->run(solve, problem);

@@ -2,7 +2,7 @@
 
 #include "kmeans/start/start.h"
 
-#include "app/cli.h"
+#include "app/parse.h"
 #include "lib/base/crc32c.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static bool take_parameters(const char *whole, char *text, km_start *start,
             return problem_set(problem, "--start %s: %s has no parameter \"%s\"", whole,
                                start->method->name, word);
         uint64_t most = into == &start->memory ? UINT64_C(1) << 40 : 1000000;
-        if (!value || !cli_parse_size(value, into) || *into < 1 || *into > most)
+        if (!value || !app_parse_size(value, into) || *into < 1 || *into > most)
             return problem_set(problem, "--start %s: %s=N is needed, N from 1 to %" PRIu64, whole,
                                word, most);
     }

@@ -1,9 +1,9 @@
 /* coll-words curve: accuracies -> the curve over the size of the vocabulary, table and picture. */
 #include "config.h"
 
-#include "app/cli.h"
 #include "app/files.h"
 #include "app/gnuplot.h"
+#include "app/json.h"
 #include "app/options.h"
 #include "kmeans/words/words.h"
 
@@ -100,16 +100,13 @@ static void print_curve(const struct curve *curve, FILE *json_file) {
     printf("%10s %6s %9s %9s %9s\n", "words", "runs", "mean %", "least %", "most %");
     for (size_t i = 0; i < curve->count; i++) {
         const struct point *point = &curve->points[i];
-        cli_json json;
         printf("%10" PRId64 " %6zu %9.2f %9.2f %9.2f\n", point->words, point->runs, mean_of(point),
                point->least, point->most);
-        cli_json_begin(&json, json_file);
-        cli_json_integer(&json, "words", point->words);
-        cli_json_integer(&json, "runs", (int64_t)point->runs);
-        cli_json_number(&json, "mean_percent", mean_of(point));
-        cli_json_number(&json, "least_percent", point->least);
-        cli_json_number(&json, "most_percent", point->most);
-        cli_json_end(&json);
+        app_json(json_file, app_json_integer("words", point->words),
+                 app_json_integer("runs", (int64_t)point->runs),
+                 app_json_number("mean_percent", mean_of(point)),
+                 app_json_number("least_percent", point->least),
+                 app_json_number("most_percent", point->most));
         for (size_t before = 0; before < i; before++) {
             double noise = spread_of(point) > spread_of(&curve->points[before])
                                ? spread_of(point)

@@ -1,13 +1,15 @@
 /* coll-words encode: images -> histograms of visual words, over MPI. */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/agree.h"
+#include "app/clock.h"
 #include "app/options.h"
 #include "kmeans/assign/threads.h"
 #include "kmeans/words/encode.h"
 #include "kmeans/words/words.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char usage[] =
@@ -23,7 +25,7 @@ static const char usage[] =
 static bool encode(encode_choice *choice, MPI_Comm comm, struct problem *problem) {
     encode_result result;
     int rank;
-    double begun = MPI_Wtime();
+    double begun = app_seconds();
     MPI_Comm_rank(comm, &rank);
     if (!choice->threads && !km_default_threads(comm, &choice->threads, problem))
         return false;
@@ -34,18 +36,10 @@ static bool encode(encode_choice *choice, MPI_Comm comm, struct problem *problem
     printf("%s: %" PRIu64 " images as histograms of %" PRIu64 " bins, %" PRIu64
            " words and %" PRIu64 " level%s, in %.1f s\n",
            choice->output, result.images, result.bins, result.words, choice->levels,
-           choice->levels == 1 ? "" : "s", MPI_Wtime() - begun);
+           choice->levels == 1 ? "" : "s", app_seconds() - begun);
     if (result.bad)
         printf("%" PRIu64 " images left out\n", result.bad);
     return true;
-}
-
-/* All ranks have the same options: where these are wrong, rank 0 says so. */
-static void run_mpi(encode_choice *choice, bool parsed, struct problem *problem) {
-    MPI_Comm comm = cli_begin(NULL, NULL, "coll-words", parsed ? "" : problem->text);
-    bool good = encode(choice, comm, problem);
-    cli_agree(comm, "coll-words", good ? "" : problem->text);
-    cli_end(&comm);
 }
 
 bool verb_encode(int argc, char **argv, struct problem *problem) {
@@ -70,10 +64,14 @@ bool verb_encode(int argc, char **argv, struct problem *problem) {
         {"output", "FILE", "the histograms", .text = &choice.output, .required = true},
     };
     const app_command command = {"coll-words encode", usage, NULL, APP_TABLE(options)};
-    bool good = app_parse(&command, argc, argv, problem) &&
-                verb_check_shape(choice.shape, choice.patches.patch, problem);
+    if (app_parse(&command, argc, argv, problem))
+        verb_check_shape(choice.shape, choice.patches.patch, problem);
     choice.norm = (bag_norm)norm;
-    run_mpi(&choice, good, problem);
+    /* All ranks have the same options: where these are wrong, rank 0 says so. */
+    MPI_Comm comm = app_begin(NULL, NULL, "coll-words", problem);
+    encode(&choice, comm, problem);
+    app_agree_or_end(comm, "coll-words", problem);
+    app_end(&comm);
     free(choice.patches.paths.words);
     return true;
 }

@@ -1,8 +1,8 @@
 /* coll-words test: histograms and an SVM -> accuracy. */
 #include "config.h"
 
-#include "app/cli.h"
 #include "app/files.h"
+#include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "kmeans/words/svm.h"
@@ -42,16 +42,13 @@ static void print_result(const svm_result *result) {
 static bool write_json(const struct request *request, const svm_result *result,
                        struct problem *problem) {
     struct output output = {0};
-    cli_json json;
     if (!output_open(&output, request->json, problem))
         return false;
-    cli_json_begin(&json, output.file);
-    cli_json_integer(&json, "words", (int64_t)request->words);
-    cli_json_integer(&json, "seed", (int64_t)request->seed);
-    cli_json_integer(&json, "rows", (int64_t)result->rows);
-    cli_json_integer(&json, "correct", (int64_t)result->correct);
-    cli_json_number(&json, "percent", 100 * (double)result->correct / (double)result->rows);
-    cli_json_end(&json);
+    app_json(output.file, app_json_integer("words", (int64_t)request->words),
+             app_json_integer("seed", (int64_t)request->seed),
+             app_json_integer("rows", (int64_t)result->rows),
+             app_json_integer("correct", (int64_t)result->correct),
+             app_json_number("percent", 100 * (double)result->correct / (double)result->rows));
     bool good = output_commit(&output, problem);
     output_discard(&output);
     return good;

@@ -1,7 +1,7 @@
 /* coll-words train: histograms -> a linear SVM. */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/clock.h"
 #include "app/files.h"
 #include "app/options.h"
 #include "kmeans/words/svm.h"
@@ -17,7 +17,7 @@ static const char usage[] =
     "Input and model are what liblinear's own programs read and write.\n";
 
 static bool run(const char *input, double cost, const char *path, struct problem *problem) {
-    double begun = cli_seconds();
+    double begun = app_seconds();
     const file_use files[] = {{FILE_WRITTEN, "--model", &path, 1, NULL},
                               {FILE_READ, "--input", &input, 1, NULL}};
     if (!files_check(files, 2, problem))
@@ -25,7 +25,7 @@ static bool run(const char *input, double cost, const char *path, struct problem
     svm_rows *rows = svm_read(input, problem);
     bool good = rows && svm_train(rows, cost, path, problem);
     if (good)
-        printf("%s: trained on %zu rows in %.1f s\n", path, svm_count(rows), cli_seconds() - begun);
+        printf("%s: trained on %zu rows in %.1f s\n", path, svm_count(rows), app_seconds() - begun);
     svm_free(rows);
     return good;
 }

@@ -3,6 +3,7 @@
 #define COLL_LIB_BASE_SPEC_H
 
 #include "lib/base/algorithm.h"
+#include "lib/base/size.h"
 
 /* The longest specification that is accepted, with its final 0. */
 enum { COLL_SPEC_MAX = 200 };
@@ -26,11 +27,5 @@ int coll_spec_parse(const char *setting, const char *text, const coll_algorithm 
 /* Writes NAME:PARAM=VALUE,... with all parameters to TEXT, in the same syntax. */
 void coll_spec_print(const coll_algorithm *algorithm, const coll_values *values, char *text,
                      size_t size);
-
-/* Reads "4096", "64K", "16M", "1G" up to the comma or the end; false unless all of it is a size. */
-bool coll_spec_size(const char *text, size_t length, uint64_t *value);
-
-/* Writes a size as short as it is exact: 32768 as "32K". */
-void coll_spec_print_size(uint64_t value, char *text, size_t size);
 
 #endif

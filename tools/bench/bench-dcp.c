@@ -2,9 +2,11 @@
 
 #include "tools/bench/bench-dcp.h"
 
-#include "app/cli.h"
+#include "app/agree.h"
+#include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/parse.h"
 #include "app/stats.h"
 #include "tools/bench/dcp-job.h"
 #include "tools/bench/overlap.h"
@@ -46,34 +48,34 @@ typedef struct command {
     const char *json;
 } command;
 
-static cli_problem problem;
+static struct problem problem;
 
-static bool take_spec(const char *item, void *context, cli_problem *why) {
+static bool take_spec(const char *item, void *context, struct problem *why) {
     command *options = context;
     if (options->spec_count == LIST_MOST)
-        return cli_refuse(why, "--dcp: more than %d", LIST_MOST);
+        return problem_set(why, "--dcp: more than %d", LIST_MOST);
     options->specs[options->spec_count] = strdup(item);
-    return options->specs[options->spec_count++] || cli_refuse(why, "out of memory");
+    return options->specs[options->spec_count++] || problem_set(why, "out of memory");
 }
 
-static bool take_size(const char *item, void *context, cli_problem *why) {
+static bool take_size(const char *item, void *context, struct problem *why) {
     command *options = context;
     uint64_t bytes;
-    if (!cli_parse_size(item, &bytes) || bytes < 8 || bytes % 8 || bytes > 1 << 20)
-        return cli_refuse(why, "--sizes: %s: a multiple of 8 from 8 to 1M is needed", item);
+    if (!app_parse_size(item, &bytes) || bytes < 8 || bytes % 8 || bytes > 1 << 20)
+        return problem_set(why, "--sizes: %s: a multiple of 8 from 8 to 1M is needed", item);
     if (options->size_count == LIST_MOST)
-        return cli_refuse(why, "--sizes: more than %d", LIST_MOST);
+        return problem_set(why, "--sizes: more than %d", LIST_MOST);
     options->doubles[options->size_count++] = (int)(bytes / 8);
     return true;
 }
 
-static bool take_compute(const char *item, void *context, cli_problem *why) {
+static bool take_compute(const char *item, void *context, struct problem *why) {
     command *options = context;
     double us;
-    if (!cli_parse_number(item, &us) || us < 0 || us > 1e6)
-        return cli_refuse(why, "--compute: %s: microseconds, 0 to 1000000, are needed", item);
+    if (!app_parse_number(item, &us) || us < 0 || us > 1e6)
+        return problem_set(why, "--compute: %s: microseconds, 0 to 1000000, are needed", item);
     if (options->compute_count == LIST_MOST)
-        return cli_refuse(why, "--compute: more than %d", LIST_MOST);
+        return problem_set(why, "--compute: more than %d", LIST_MOST);
     options->compute[options->compute_count++] = us * 1e-6;
     return true;
 }
@@ -110,21 +112,13 @@ static void print_row(const overlap_call *call, const char *spec, int ranks, dou
     printf("%-10s %-8s %5d %6d %10.1f %6d %10.3f %10.3f %10.3f %10.3f %8.2f\n", name, spec, ranks,
            call->doubles * 8, call->compute * 1e6, count, samples[0] * 1e6, median * 1e6, p95 * 1e6,
            samples[count - 1] * 1e6, ratio);
-    cli_json row;
-    cli_json_begin(&row, json);
-    cli_json_text(&row, "op", "dcp");
-    cli_json_text(&row, "algorithm", name);
-    cli_json_text(&row, "params", spec);
-    cli_json_integer(&row, "ranks", ranks);
-    cli_json_integer(&row, "bytes", call->doubles * 8);
-    cli_json_number(&row, "compute_us", call->compute * 1e6);
-    cli_json_integer(&row, "reps", count);
-    cli_json_number(&row, "min_us", samples[0] * 1e6);
-    cli_json_number(&row, "median_us", median * 1e6);
-    cli_json_number(&row, "p95_us", p95 * 1e6);
-    cli_json_number(&row, "max_us", samples[count - 1] * 1e6);
-    cli_json_number(&row, "vs_nbc", ratio);
-    cli_json_end(&row);
+    app_json(json, app_json_text("op", "dcp"), app_json_text("algorithm", name),
+             app_json_text("params", spec), app_json_integer("ranks", ranks),
+             app_json_integer("bytes", call->doubles * 8),
+             app_json_number("compute_us", call->compute * 1e6), app_json_integer("reps", count),
+             app_json_number("min_us", samples[0] * 1e6),
+             app_json_number("median_us", median * 1e6), app_json_number("p95_us", p95 * 1e6),
+             app_json_number("max_us", samples[count - 1] * 1e6), app_json_number("vs_nbc", ratio));
 }
 
 /* The schemes at one size and computation, DCPs' where SPEC has some; printed by rank 0. */
@@ -139,7 +133,7 @@ static int measure_schemes(overlap_call *call, const char *spec, const overlap_m
         samples[i] = malloc((size_t)call->repetitions * sizeof *samples[i]);
         call->scheme = (overlap_scheme)i;
         if (!samples[i])
-            cli_abort(MPI_COMM_WORLD, program, "out of memory for %d samples", call->repetitions);
+            app_abort(MPI_COMM_WORLD, program, "out of memory for %d samples", call->repetitions);
         if (code == MPI_SUCCESS)
             code = overlap_run(call, machine, samples[i]);
         if (code == MPI_SUCCESS)
@@ -188,7 +182,7 @@ static void measure_specs(const command *options) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
         output_open(&json, options->json, &problem);
-    cli_agree(MPI_COMM_WORLD, program, problem.text);
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     if (rank == 0)
         print_heading();
     dcp_job_run(program, NULL, measure_all, &(measurement){options, no_dcps, json.file});
@@ -196,7 +190,7 @@ static void measure_specs(const command *options) {
         dcp_job_run(program, options->specs[i], measure_all,
                     &(measurement){options, options->specs[i], json.file});
     output_commit(&json, &problem);
-    cli_agree(MPI_COMM_WORLD, program, problem.text);
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
 }
 
 int bench_dcp_main(int argc, char **argv) {
@@ -204,7 +198,7 @@ int bench_dcp_main(int argc, char **argv) {
     parse(argc, argv, &options);
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
         return EXIT_FAILURE;
-    cli_agree(MPI_COMM_WORLD, program, problem.text);
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     measure_specs(&options);
     for (int i = 0; i < options.spec_count; i++)
         free(options.specs[i]);

@@ -1,9 +1,12 @@
 /* coll-bench: options and printing; bench.h measures. */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/agree.h"
+#include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/parse.h"
+#include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/bench-dcp.h"
 #include "tools/bench/bench.h"
@@ -16,7 +19,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char program[] = "coll-bench";
 
@@ -50,33 +52,33 @@ typedef struct command {
 } command;
 
 /* A problem of this rank; the first one counts. */
-static cli_problem problem;
+static struct problem problem;
 
 static bool add_size(command *options, uint64_t size) {
     if (options->size_count == SIZES_MAX)
-        return cli_refuse(&problem, "--sizes: more than %d sizes", SIZES_MAX);
+        return problem_set(&problem, "--sizes: more than %d sizes", SIZES_MAX);
     if (size > PTRDIFF_MAX)
-        return cli_refuse(&problem, "--sizes: %" PRIu64 " bytes are more than memory can hold",
-                          size);
+        return problem_set(&problem, "--sizes: %" PRIu64 " bytes are more than memory can hold",
+                           size);
     options->sizes[options->size_count++] = (size_t)size;
     return true;
 }
 
 /* "4K" or "1K-64K" */
-static bool take_sizes(const char *item, void *context, cli_problem *why) {
+static bool take_sizes(const char *item, void *context, struct problem *why) {
     char text[64];
     uint64_t from, to;
     snprintf(text, sizeof text, "%s", item);
     char *dash = strchr(text, '-');
     if (dash)
         *dash = '\0';
-    bool good = cli_parse_size(text, &from) && from > 0;
+    bool good = app_parse_size(text, &from) && from > 0;
     to = from;
     if (good && dash)
-        good = cli_parse_size(dash + 1, &to) && from <= to;
+        good = app_parse_size(dash + 1, &to) && from <= to;
     if (!good)
-        return cli_refuse(why, "--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K",
-                          item);
+        return problem_set(why, "--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K",
+                           item);
     for (uint64_t size = from; size <= to; size *= 2) {
         if (!add_size(context, size))
             return false;
@@ -86,21 +88,21 @@ static bool take_sizes(const char *item, void *context, cli_problem *why) {
     return true;
 }
 
-static bool take_algorithm(const char *item, void *context, cli_problem *why) {
+static bool take_algorithm(const char *item, void *context, struct problem *why) {
     command *options = context;
     if (options->spec_count == SPECS_MAX)
-        return cli_refuse(why, "--algorithms: more than %d", SPECS_MAX);
+        return problem_set(why, "--algorithms: more than %d", SPECS_MAX);
     options->specs[options->spec_count] = strdup(item);
-    return options->specs[options->spec_count++] || cli_refuse(why, "out of memory");
+    return options->specs[options->spec_count++] || problem_set(why, "out of memory");
 }
 
 static bool take_operation(command *options) {
     static const char known[] = "bcast, gather, gatherv, dcp";
     if (!options->words.count)
-        return cli_refuse(&problem, "no operation; known: %s", known);
+        return problem_set(&problem, "no operation; known: %s", known);
     options->settings.operation = operation_find(options->words.words[0]);
     return options->settings.operation ||
-           cli_refuse(&problem, "unknown operation %s; known: %s", options->words.words[0], known);
+           problem_set(&problem, "unknown operation %s; known: %s", options->words.words[0], known);
 }
 
 static bool parse(int argc, char **argv, command *options) {
@@ -222,7 +224,7 @@ static bool choose(const command *options, MPI_Comm comm, contender_list *list) 
     if (code == MPI_SUCCESS && ranks > 1)
         code = contender_add(list, CONTENDER_WIRE, "wire", params,
                              op->wire_to_root ? run_wire_to_root : run_wire_from_root, comm);
-    return code == MPI_SUCCESS || cli_refuse_code(&problem, code);
+    return app_mpi(&problem, code);
 }
 
 static const contender *kind_of(const contender_list *list, contender_kind kind) {
@@ -286,36 +288,24 @@ static void print_row(const command *options, const contender *c, const bench_re
            samples[count - 1] * 1e6, rate, vs_native, of_wire, result->processor * 1e3);
     if (options->settings.drops)
         printf(" %9.2f", result->dropped);
-    double predicted = prediction ? prediction->predicted : 0;
+    COLL_Candidate p = prediction ? *prediction : (COLL_Candidate){.name = NULL};
     if (prediction)
-        printf(" %12.1f %8.1f", predicted * 1e6, 100 * (predicted / median - 1));
+        printf(" %12.1f %8.1f", p.predicted * 1e6, 100 * (p.predicted / median - 1));
     puts(result->wrong ? "  WRONG DATA" : "");
 
-    cli_json row;
-    cli_json_begin(&row, json);
-    cli_json_text(&row, "op", op->name);
-    cli_json_text(&row, "algorithm", c->algorithm);
-    cli_json_text(&row, "params", c->params);
-    cli_json_integer(&row, "ranks", ranks);
-    cli_json_integer(&row, "bytes", (int64_t)bytes);
-    cli_json_integer(&row, "reps", count);
-    cli_json_number(&row, "min_us", samples[0] * 1e6);
-    cli_json_number(&row, "median_us", median * 1e6);
-    cli_json_number(&row, "p95_us", p95 * 1e6);
-    cli_json_number(&row, "max_us", samples[count - 1] * 1e6);
-    cli_json_number(&row, "MBps", rate);
-    cli_json_number(&row, "vs_native", vs_native);
-    cli_json_number(&row, "of_wire", of_wire);
-    cli_json_number(&row, "cpu_ms", result->processor * 1e3);
-    if (options->settings.drops)
-        cli_json_number(&row, "dropped", result->dropped);
-    if (prediction) {
-        cli_json_text(&row, "runs", prediction->spec);
-        cli_json_integer(&row, "rival", prediction->rival);
-        cli_json_number(&row, "predicted_us", predicted * 1e6);
-        cli_json_number(&row, "model_us", prediction->model * 1e6);
-    }
-    cli_json_end(&row);
+    app_json(json, app_json_text("op", op->name), app_json_text("algorithm", c->algorithm),
+             app_json_text("params", c->params), app_json_integer("ranks", ranks),
+             app_json_integer("bytes", (int64_t)bytes), app_json_integer("reps", count),
+             app_json_number("min_us", samples[0] * 1e6),
+             app_json_number("median_us", median * 1e6), app_json_number("p95_us", p95 * 1e6),
+             app_json_number("max_us", samples[count - 1] * 1e6), app_json_number("MBps", rate),
+             app_json_number("vs_native", vs_native), app_json_number("of_wire", of_wire),
+             app_json_number("cpu_ms", result->processor * 1e3),
+             app_json_if(options->settings.drops, app_json_number("dropped", result->dropped)),
+             app_json_if(prediction, app_json_text("runs", p.spec)),
+             app_json_if(prediction, app_json_integer("rival", p.rival)),
+             app_json_if(prediction, app_json_number("predicted_us", p.predicted * 1e6)),
+             app_json_if(prediction, app_json_number("model_us", p.model * 1e6)));
 }
 
 /* Under the rows of a size: the best forced setting of the MPI library, and how auto compares. */
@@ -343,11 +333,6 @@ static void print_best_rival(const contender_list *list, const bench_result resu
     putchar('\n');
 }
 
-static void show_progress(int round, double seconds) {
-    fprintf(stderr, "\r%d rounds, %.0f s ", round, seconds);
-    fflush(stderr);
-}
-
 static bool print_size(const command *options, const contender_list *list,
                        const bench_result results[], int ranks, size_t bytes, FILE *json) {
     double native = reference(list, results, CONTENDER_NATIVE);
@@ -359,10 +344,10 @@ static bool print_size(const command *options, const contender_list *list,
         print_row(options, &list->at[i], &results[i], predicted ? &prediction : NULL, ranks, bytes,
                   native, wire, json);
         if (results[i].wrong)
-            good = cli_refuse(&problem, "%s %s: wrong data at %zu bytes", list->at[i].algorithm,
-                              list->at[i].params, bytes);
+            good = problem_set(&problem, "%s %s: wrong data at %zu bytes", list->at[i].algorithm,
+                               list->at[i].params, bytes);
         if (results[i].error != MPI_SUCCESS && list->at[i].kind == CONTENDER_OURS)
-            good = cli_refuse_code(&problem, results[i].error);
+            good = app_mpi(&problem, results[i].error);
     }
     if (options->rivals)
         print_best_rival(list, results);
@@ -376,18 +361,15 @@ static bool measure_size(const command *options, const contender_list *list,
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    bool terminal = isatty(STDERR_FILENO);
     bench_result *results = calloc((size_t)list->count, sizeof *results);
     if (!results)
-        cli_abort(comm, program, "out of memory for %d results", list->count);
-    int code = bench_run(list, bytes, &options->settings, clock, comm, results,
-                         terminal ? show_progress : NULL);
+        app_abort(comm, program, "out of memory for %d results", list->count);
+    int code = bench_run(list, bytes, &options->settings, clock, comm, results);
     if (code == MPI_ERR_NO_MEM)
-        cli_refuse(&problem, "some rank has no memory for %zu bytes", bytes);
-    else if (code != MPI_SUCCESS)
-        cli_refuse_code(&problem, code);
-    if (rank == 0 && terminal)
-        fputs("\r\033[K", stderr);
+        problem_set(&problem, "some rank has no memory for %zu bytes", bytes);
+    else
+        app_mpi(&problem, code);
+    app_progress_hide();
     if (rank == 0 && code == MPI_SUCCESS)
         print_size(options, list, results, ranks, bytes, json);
     bench_free(results, list->count);
@@ -396,7 +378,7 @@ static bool measure_size(const command *options, const contender_list *list,
 }
 
 static void agree(MPI_Comm comm) {
-    cli_agree(comm, program, problem.text);
+    app_agree_or_end(comm, program, &problem);
 }
 
 static void measure(command *options, MPI_Comm comm) {
@@ -407,18 +389,17 @@ static void measure(command *options, MPI_Comm comm) {
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     if (options->settings.root >= ranks)
-        cli_refuse(&problem, "--root %d: there are %d ranks", options->settings.root, ranks);
+        problem_set(&problem, "--root %d: there are %d ranks", options->settings.root, ranks);
     if (!*problem.text && rank == 0)
         output_open(&json, options->json, &problem);
     double dropped;
     if (!*problem.text && rank == 0 && options->settings.drops &&
         !drops_count(options->settings.drops, &dropped))
-        cli_refuse(&problem, "--drops: '%s' fails or prints no number", options->settings.drops);
+        problem_set(&problem, "--drops: '%s' fails or prints no number", options->settings.drops);
     agree(comm);
     choose(options, comm, &list);
     int code = common_clock_init(&clock, comm);
-    if (code != MPI_SUCCESS)
-        cli_refuse_code(&problem, code);
+    app_mpi(&problem, code);
     agree(comm);
 
     if (rank == 0)
@@ -435,16 +416,20 @@ static void measure(command *options, MPI_Comm comm) {
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "dcp") == 0)
         return bench_dcp_main(argc - 1, argv + 1);
-    command options = {
-        .settings = {
-            .warmups = 1, .least = 5, .most = 1000, .seconds = 20, .steady = 0.02, .hopeless = 2}};
+    command options = {.settings = {.warmups = 1,
+                                    .least = 5,
+                                    .most = 1000,
+                                    .seconds = 20,
+                                    .steady = 0.02,
+                                    .hopeless = 2,
+                                    .progress = true}};
     parse(argc, argv, &options);
     if (options.rivals)
         rivals_prepare();
-    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
+    MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
     measure(&options, comm);
     for (int i = 0; i < options.spec_count; i++)
         free(options.specs[i]);
     free(options.words.words);
-    return cli_end(&comm);
+    return app_end(&comm);
 }

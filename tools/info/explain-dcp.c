@@ -2,8 +2,9 @@
 
 #include "tools/info/explain-dcp.h"
 
-#include "app/cli.h"
+#include "app/agree.h"
 #include "app/files.h"
+#include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "tools/profile/benefit.h"
@@ -34,7 +35,7 @@ typedef struct command {
     double share;
 } command;
 
-static cli_problem problem;
+static struct problem problem;
 
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
@@ -50,7 +51,7 @@ static bool parse(int argc, char **argv, command *options) {
     if (!app_parse(&line, argc, argv, &problem))
         return false;
     if (options->traces.count != 1)
-        return cli_refuse(&problem, "explain dcp needs one file with a trace, or -");
+        return problem_set(&problem, "explain dcp needs one file with a trace, or -");
     options->trace = options->traces.words[0];
     return true;
 }
@@ -61,13 +62,8 @@ static void print_row(const benefit_times *times, int served, double share, FILE
     double overlapped = benefit_predict(times, served, 0);
     printf("1:%-6d %12.6f %12.6f %12.6f %9.2f %9.2f\n", served, now, blocking, overlapped,
            blocking > 0 ? now / blocking : 1, overlapped > 0 ? now / overlapped : 1);
-    cli_json row;
-    cli_json_begin(&row, json);
-    cli_json_integer(&row, "served", served);
-    cli_json_number(&row, "now_s", now);
-    cli_json_number(&row, "blocking_s", blocking);
-    cli_json_number(&row, "overlapped_s", overlapped);
-    cli_json_end(&row);
+    app_json(json, app_json_integer("served", served), app_json_number("now_s", now),
+             app_json_number("blocking_s", blocking), app_json_number("overlapped_s", overlapped));
 }
 
 static void print_verdict(const char *how, const benefit_times *times, double share) {
@@ -107,7 +103,7 @@ int explain_dcp_main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!*problem.text && rank == 0 && benefit_read_trace(options.trace, &times, &ranks, &problem))
         print_table(&options, &times, ranks);
-    cli_agree(MPI_COMM_WORLD, program, problem.text);
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     free(options.traces.words);
     MPI_Finalize();
     return EXIT_SUCCESS;

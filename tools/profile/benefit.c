@@ -26,29 +26,30 @@ bool benefit_read(const char *line, benefit_times *times, int *ranks, int *dcps)
     return true;
 }
 
-bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, cli_problem *problem) {
+bool benefit_read_trace(const char *path, benefit_times *times, int *ranks,
+                        struct problem *problem) {
     bool standard = strcmp(path, "-") == 0, found = false;
     FILE *file = stdin;
     int error = standard ? 0 : coll_textfile_open(path, COLL_TEXTFILE_ANY_SIZE, &file);
     if (error)
-        return cli_refuse(problem, "%s: %s", path, coll_textfile_fault(error));
+        return problem_set(problem, "%s: %s", path, coll_textfile_fault(error));
     char line[1024];
     int dcps = 0;
     while (fgets(line, sizeof line, file))
         found = benefit_read(line, times, ranks, &dcps) || found;
     if (ferror(file))
-        cli_refuse(problem, "%s: %s", path, strerror(errno));
+        problem_set(problem, "%s: %s", path, strerror(errno));
     if (!standard)
         fclose(file);
     if (!found)
-        return cli_refuse(problem,
-                          "%s: no line \"coll: account\"; run the program with COLL_TRACE=1 under "
-                          "coll-run",
-                          path);
+        return problem_set(problem,
+                           "%s: no line \"coll: account\"; run the program with COLL_TRACE=1 under "
+                           "coll-run",
+                           path);
     if (dcps > 0)
-        return cli_refuse(problem,
-                          "%s: this run had %d DCPs already; trace one without (unset COLL_DCP)",
-                          path, dcps);
+        return problem_set(problem,
+                           "%s: this run had %d DCPs already; trace one without (unset COLL_DCP)",
+                           path, dcps);
     return true;
 }
 

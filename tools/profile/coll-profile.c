@@ -4,11 +4,12 @@
  */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/agree.h"
 #include "app/files.h"
 #include "app/gnuplot.h"
 #include "app/options.h"
 #include "app/path.h"
+#include "app/progress.h"
 #include "tools/profile/model.h"
 #include "tools/profile/profile-dcp.h"
 #include "tools/profile/sheet.h"
@@ -21,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const char program[] = "coll-profile";
 
@@ -43,7 +43,7 @@ typedef struct command {
     bool no_flood;
 } command;
 
-static cli_problem problem;
+static struct problem problem;
 
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
@@ -81,13 +81,9 @@ static bool check_files(const command *options) {
                               {FILE_WRITTEN, "--json", &options->json, 1, NULL}};
     struct stat status;
     if (stat(options->output, &status) == 0 && !S_ISREG(status.st_mode))
-        return cli_refuse(&problem, "%s: can't be written: it is no regular file", options->output);
+        return problem_set(&problem, "%s: can't be written: it is no regular file",
+                           options->output);
     return files_check(files, 3, &problem) && (!options->plot || gnuplot_check(&problem));
-}
-
-static void show_progress(const char *what) {
-    fprintf(stderr, "\r\033[K%s ", what);
-    fflush(stderr);
 }
 
 /* What is known of the machine, without what trials show. */
@@ -100,18 +96,18 @@ static bool make_profile(const survey *s, const model *m, COLL_Profile *profile)
     }
     for (int i = 0; i < COLL_COPIES; i++)
         profile->copy[i] = m->copy[i].fitted;
-    return levels || cli_refuse(&problem, "every level is too noisy; see what else uses the "
-                                          "machines, or raise --seconds or --noise; nothing is "
-                                          "written");
+    return levels || problem_set(&problem, "every level is too noisy; see what else uses the "
+                                           "machines, or raise --seconds or --noise; nothing is "
+                                           "written");
 }
 
 static bool write_profile(const command *options, const survey *s, const COLL_Profile *profile) {
     char *target = path_follow(options->output); /* a link stays one */
     if (!target)
-        return cli_refuse(&problem, "%s: can't be written: %s", options->output, strerror(errno));
+        return problem_set(&problem, "%s: can't be written: %s", options->output, strerror(errno));
     int code = COLL_Profile_write(target, s->comm, profile);
     free(target);
-    return code == MPI_SUCCESS || cli_refuse_code(&problem, code);
+    return app_mpi(&problem, code);
 }
 
 /* Rank 0: the model's part of the profile, the table and the picture. */
@@ -132,57 +128,53 @@ static bool report_trials(const command *options, const survey *s, const COLL_Pr
         return false;
     sheet_print_trials(profile, json);
     printf("# written to %s\n", options->output);
-    return fflush(stdout) == 0 || cli_refuse(&problem, "stdout: %s", strerror(errno));
+    return fflush(stdout) == 0 || problem_set(&problem, "stdout: %s", strerror(errno));
 }
 
 static void agree(MPI_Comm comm) {
-    cli_agree(comm, program, problem.text);
+    app_agree_or_end(comm, program, &problem);
 }
 
 static bool plan(survey *s) {
     int pairs, code = survey_plan(s, &pairs);
     if (code != MPI_SUCCESS)
-        return cli_refuse_code(&problem, code);
-    return pairs || cli_refuse(&problem, "one rank has nobody to measure against; start it by "
-                                         "mpirun with a rank on every host");
+        return app_mpi(&problem, code);
+    return pairs || problem_set(&problem, "one rank has nobody to measure against; start it by "
+                                          "mpirun with a rank on every host");
 }
 
 /* A step that all ranks take part in. An error may be one rank's alone, while others wait for it.
  */
 static void finish(const survey *s, int code) {
-    if (s->rank == 0 && isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
+    app_progress_hide();
     if (code == MPI_SUCCESS)
         return;
-    cli_refuse_code(&problem, code);
-    cli_abort(s->comm, program, "%s", problem.text);
+    app_mpi(&problem, code);
+    app_abort(s->comm, program, "%s", problem.text);
 }
 
 /* The model's word that goes with them is that of the profile just written. */
-static void run_trials(const command *options, survey *s, COLL_Profile *profile,
-                       void (*progress)(const char *what)) {
+static void run_trials(const command *options, survey *s, COLL_Profile *profile) {
     if (s->rank == 0 && setenv("COLL_PROFILE", options->output, 1) != 0)
-        cli_refuse(&problem, "out of memory");
+        problem_set(&problem, "out of memory");
     agree(s->comm);
-    finish(s, trial_run(s->comm, s->places, options->trials, profile->trial, &profile->trials,
-                        progress));
+    finish(s, trial_run(s->comm, s->places, options->trials, profile->trial, &profile->trials));
 }
 
 static void measure(const command *options, survey *s) {
     static COLL_Profile profile;
-    void (*progress)(const char *) = isatty(STDERR_FILENO) ? show_progress : NULL;
     struct output json = {0};
     if (s->rank == 0 && check_files(options))
         output_open(&json, options->json, &problem);
     agree(s->comm);
     plan(s);
     agree(s->comm);
-    finish(s, survey_run(s, progress));
+    finish(s, survey_run(s));
     if (s->rank == 0)
         report_model(options, s, &profile, json.file);
     agree(s->comm);
     if (options->trials > 0)
-        run_trials(options, s, &profile, progress);
+        run_trials(options, s, &profile);
     if (s->rank == 0 && report_trials(options, s, &profile, json.file))
         output_commit(&json, &problem);
     agree(s->comm);
@@ -194,12 +186,12 @@ int main(int argc, char **argv) {
     static survey s;
     command options = {.seconds = 40, .trials = 60, .noise = 0.5};
     parse(argc, argv, &options);
-    s.comm = cli_begin(&argc, &argv, program, problem.text);
+    s.comm = app_begin(&argc, &argv, program, &problem);
     s.seconds = options.seconds;
     s.flood = !options.no_flood;
     MPI_Comm_rank(s.comm, &s.rank);
     MPI_Comm_size(s.comm, &s.ranks);
     measure(&options, &s);
     survey_free(&s);
-    return cli_end(&s.comm);
+    return app_end(&s.comm);
 }

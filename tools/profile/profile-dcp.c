@@ -2,8 +2,9 @@
 
 #include "tools/profile/profile-dcp.h"
 
-#include "app/cli.h"
+#include "app/agree.h"
 #include "app/files.h"
+#include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/stats.h"
@@ -34,7 +35,7 @@ typedef struct command {
     int reps;
 } command;
 
-static cli_problem problem;
+static struct problem problem;
 
 /* A number of DCPs; none at first. Times are of the rounds, in seconds; on rank 0. */
 typedef struct candidate {
@@ -162,19 +163,11 @@ static void print_row(const candidate *c, double share, double hidden, double bl
     printf("%-6s %6d %12.3f %12.3f %8.3f %8.3f", c->spec, c->ranks, latency, overhead, share,
            hidden);
     printf(blocking > 0 ? " %12.6f %12.6f\n" : "\n", blocking, overlapped);
-    cli_json row;
-    cli_json_begin(&row, json);
-    cli_json_text(&row, "dcp", c->spec);
-    cli_json_integer(&row, "ranks", c->ranks);
-    cli_json_number(&row, "latency_us", latency);
-    cli_json_number(&row, "overhead_us", overhead);
-    cli_json_number(&row, "share", share);
-    cli_json_number(&row, "hidden", hidden);
-    if (blocking > 0) {
-        cli_json_number(&row, "blocking_s", blocking);
-        cli_json_number(&row, "overlapped_s", overlapped);
-    }
-    cli_json_end(&row);
+    app_json(json, app_json_text("dcp", c->spec), app_json_integer("ranks", c->ranks),
+             app_json_number("latency_us", latency), app_json_number("overhead_us", overhead),
+             app_json_number("share", share), app_json_number("hidden", hidden),
+             app_json_if(blocking > 0, app_json_number("blocking_s", blocking)),
+             app_json_if(blocking > 0, app_json_number("overlapped_s", overlapped)));
 }
 
 /* TIMES is NULL where there is no trace. */
@@ -205,7 +198,7 @@ static void print_table(const candidate candidates[], int count, const benefit_t
 }
 
 static void agree(void) {
-    cli_agree(MPI_COMM_WORLD, program, problem.text);
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
 }
 
 static void profile(const command *options) {
@@ -220,7 +213,7 @@ static void profile(const command *options) {
     if (rank == 0 && options->trace)
         benefit_read_trace(options->trace, &times, &traced, &problem);
     if (ranks < 2)
-        cli_refuse(&problem, "one rank has nothing to reduce; start it by mpirun -n RANKS");
+        problem_set(&problem, "one rank has nothing to reduce; start it by mpirun -n RANKS");
     if (rank == 0 && !*problem.text && files_check(files, 2, &problem))
         output_open(&json, options->output, &problem);
     agree();

@@ -54,10 +54,9 @@ typedef struct survey {
 int survey_plan(survey *s, int *total);
 
 /*
- * Takes all measurements; collective. PROGRESS, which may be NULL, is called on rank 0 with what
- * comes next. Returns an MPI error code.
+ * Takes all measurements; collective. Rank 0 shows the progress. Returns an MPI error code.
  */
-int survey_run(survey *s, void (*progress)(const char *what));
+int survey_run(survey *s);
 
 void survey_free(survey *s);
 

@@ -1,0 +1,18 @@
+/* Sizes as users write them: 4096, 64K, 16M, 1G, powers of 1024. Pure. */
+#ifndef COLL_LIB_BASE_SIZE_H
+#define COLL_LIB_BASE_SIZE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Reads "4096", "64K", "16M", "1G" or "2T" from the LENGTH characters of TEXT; false unless all of
+ * them are a size.
+ */
+bool coll_spec_size(const char *text, size_t length, uint64_t *value);
+
+/* Writes a size as short as it is exact: 32768 as "32K". */
+void coll_spec_print_size(uint64_t value, char *text, size_t size);
+
+#endif
