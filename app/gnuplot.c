@@ -2,6 +2,8 @@
 
 #include "app/gnuplot.h"
 
+#include "app/output.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@ bool gnuplot_check(struct problem *problem) {
 }
 
 /* The name goes to gnuplot through the environment, so that no character of it means anything. */
-FILE *gnuplot_start(const struct output *output, struct problem *problem) {
+static FILE *start(const struct output *output, struct problem *problem) {
     signal(SIGPIPE, SIG_IGN); /* where it ends early the picture isn't whole, which is seen */
     FILE *gnuplot =
         setenv("PICTURE", output_name(output), 1) ? NULL : popen("gnuplot >\"$PICTURE\"", "w");
@@ -34,8 +36,21 @@ static bool is_whole(const struct output *output) {
     return good && !memcmp(end, "IEND", 4);
 }
 
-bool gnuplot_end(FILE *gnuplot, const struct output *output, struct problem *problem) {
+static bool end(FILE *gnuplot, const struct output *output, struct problem *problem) {
     int status = pclose(gnuplot);
     return (status == 0 && is_whole(output)) ||
            problem_set(problem, "%s: gnuplot could not draw it", output->path);
+}
+
+bool gnuplot_draw(const char *path, void (*write)(FILE *gnuplot, const void *context),
+                  const void *context, struct problem *problem) {
+    struct output picture;
+    if (!gnuplot_check(problem) || !output_open(&picture, path, problem))
+        return false;
+    FILE *gnuplot = start(&picture, problem);
+    if (gnuplot)
+        write(gnuplot, context);
+    bool good = gnuplot && end(gnuplot, &picture, problem) && output_commit(&picture, problem);
+    output_discard(&picture);
+    return good;
 }

@@ -2,18 +2,18 @@
 #ifndef COLL_APP_GNUPLOT_H
 #define COLL_APP_GNUPLOT_H
 
-#include "app/output.h"
+#include "app/problem.h"
+
+#include <stdio.h>
 
 /* Whether there is a gnuplot. */
 bool gnuplot_check(struct problem *problem);
 
 /*
- * Starts gnuplot, whose picture goes to OUTPUT; it takes commands from the stream that is returned.
- * NULL and a problem on failure.
+ * Draws the picture PATH: WRITE writes gnuplot's commands, which make a PNG, to GNUPLOT, from what
+ * CONTEXT points to.
  */
-FILE *gnuplot_start(const struct output *output, struct problem *problem);
-
-/* Ends what gnuplot_start began; false and a problem where the picture isn't whole. */
-bool gnuplot_end(FILE *gnuplot, const struct output *output, struct problem *problem);
+bool gnuplot_draw(const char *path, void (*write)(FILE *gnuplot, const void *context),
+                  const void *context, struct problem *problem);
 
 #endif

@@ -92,12 +92,18 @@ static _Noreturn void print_version(const app_command *command) {
 /* --- values --- */
 
 static bool append(app_words *list, const char *word, struct problem *problem) {
-    const char **words = realloc(list->words, (list->count + 1) * sizeof *words);
+    const char **words = realloc((void *)list->words, (list->count + 2) * sizeof *words);
     if (!words)
         return problem_set(problem, "out of memory");
     list->words = words;
-    list->words[list->count++] = word;
+    words[list->count++] = word;
+    words[list->count] = NULL;
     return true;
+}
+
+void app_words_free(app_words *list) {
+    free((void *)list->words);
+    free(list->copy);
 }
 
 static bool refuse_number(const app_option *row, const char *text, struct problem *problem) {
@@ -155,21 +161,26 @@ static bool take_list(const app_option *row, const char *text, struct problem *p
     char *part = strtok_r(copy, row->separators, &rest);
     bool good = part || problem_set(problem, "--%s: the list is empty", row->name);
     for (; part && good; part = strtok_r(NULL, row->separators, &rest))
-        good = row->take(part, row->context, problem);
-    free(copy);
+        good =
+            row->words ? append(row->words, part, problem) : row->take(part, row->context, problem);
+    if (row->words)
+        row->words->copy = copy;
+    else
+        free(copy);
     return good;
 }
 
 static bool take(const app_option *row, const char *text, struct problem *problem) {
     if (row->flag)
         return *row->flag = true;
+    if (row->separators)
+        return take_list(row, text, problem);
     if (row->words)
         return append(row->words, text, problem);
     if (row->choice)
         return take_choice(row, text, problem);
     if (row->take)
-        return row->separators ? take_list(row, text, problem)
-                               : row->take(text, row->context, problem);
+        return row->take(text, row->context, problem);
     if (!row->text)
         return take_number(row, text, problem);
     *row->text = text;
@@ -177,6 +188,11 @@ static bool take(const app_option *row, const char *text, struct problem *proble
 }
 
 /* --- the command line --- */
+
+/* Whether words that follow are its values too. */
+static bool takes_more(const app_option *row) {
+    return row->words && !row->separators;
+}
 
 /* A command line that is being read. */
 typedef struct reading {
@@ -198,7 +214,7 @@ static bool take_operand(reading *r, const char *word) {
 static bool take_option(reading *r, int row, const char *text) {
     uint64_t bit = UINT64_C(1) << row;
     r->last = &r->command->options[row];
-    if ((r->given & bit) && !r->last->flag && !r->last->words)
+    if ((r->given & bit) && !r->last->flag && !takes_more(r->last))
         return problem_set(r->problem, "--%s given twice", r->last->name);
     r->given |= bit;
     return take(r->last, text, r->problem);
@@ -216,8 +232,8 @@ static bool take_code(reading *r, int code, const char *word) {
                            r->command->name);
     if (code >= FIRST_ROW)
         return take_option(r, code - FIRST_ROW, optarg);
-    return r->last && r->last->words ? append(r->last->words, optarg, r->problem)
-                                     : take_operand(r, optarg);
+    return r->last && takes_more(r->last) ? append(r->last->words, optarg, r->problem)
+                                          : take_operand(r, optarg);
 }
 
 /* What is missing at the end is taken from the table, or said. */

@@ -7,11 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Words of the command line; free() the list. */
+/* Words of the command line. */
 typedef struct app_words {
-    const char **words;
+    const char *const *words; /* and a NULL, or NULL for none */
     size_t count;
+    char *copy; /* of a list that was taken apart */
 } app_words;
+
+void app_words_free(app_words *list);
 
 /* Reads TEXT into what CONTEXT points to; false and a problem where it is no good. */
 typedef bool app_take(const char *text, void *context, struct problem *problem);
@@ -32,11 +35,11 @@ typedef struct app_option {
     double *number;
     int *choice; /* which of the words that NTH gives: 0 for the first; NULL ends them */
     const char *(*nth)(int number);
-    app_words *words;    /* one or more, up to the next option */
+    app_words *words;    /* one or more, up to the next option; or the parts of a list */
     app_words *operands; /* a row for the words that no option takes, at most MOST of them */
     app_take *take;
     void *context;
-    const char *separators; /* TAKE gets the parts of a list, separated by any of these */
+    const char *separators; /* of a list, of which TAKE or WORDS get the parts */
     const char *fallback;   /* what TAKE gets where the option isn't given */
     double least, most;     /* bounds of a value; MOST of 0 is none */
     bool above;             /* LEAST itself is too little */

@@ -2,7 +2,7 @@
 
 #include "app/progress.h"
 
-#include "app/clock.h"
+#include "app/clocks.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,17 +1,17 @@
 /* coll-hlot: latencies between sites and the trees that they make. Options; others print. */
 #include "config.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 #include "app/files.h"
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/parse.h"
-#include "hlot/draw.h"
+#include "hlot/graphviz.h"
+#include "hlot/hlot_report.h"
 #include "hlot/levels.h"
 #include "hlot/model.h"
 #include "hlot/observer.h"
-#include "hlot/report.h"
 
 #include <coll.h>
 
@@ -66,7 +66,7 @@ static bool check_options(const command *options) {
 static bool take_words(command *options) {
     static const char *const verbs[] = {"probe", "show", "draw", "compare", "watch"};
     static const char known[] = "probe, show, draw, compare, watch";
-    const char **words = options->words.words;
+    const char *const *words = options->words.words;
     if (!options->words.count)
         return problem_set(&problem, "no command; known: %s", known);
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
@@ -304,6 +304,6 @@ int main(int argc, char **argv) {
     else if (rank == 0)
         run(&options, NULL);
     agree(comm);
-    free(options.words.words);
+    app_words_free(&options.words);
     return app_end(&comm);
 }

@@ -1,8 +1,8 @@
 /* coll-kmeans: options and the order of things; kmeans.h is the work. */
 #include "config.h"
 
-#include "app/agree.h"
-#include "app/clock.h"
+#include "app/agreement.h"
+#include "app/clocks.h"
 #include "app/files.h"
 #include "app/options.h"
 #include "app/output.h"
@@ -11,8 +11,8 @@
 #include "kmeans/assign/threads.h"
 #include "kmeans/benchmark.h"
 #include "kmeans/checkpoint.h"
+#include "kmeans/km_report.h"
 #include "kmeans/kmeans.h"
-#include "kmeans/report.h"
 #include "kmeans/result.h"
 
 #include <coll.h>
@@ -75,80 +75,85 @@ static bool check_checkpoint(km_settings *settings, struct problem *problem) {
     return true;
 }
 
-static bool parse(int argc, char **argv, command *options, struct problem *problem) {
-    static const double MOST_SECONDS = 1e9, MOST_TOLERANCE = 1e30;
-    km_settings *settings = &options->settings;
-    const app_option table[] = {
-        {"k", "K", "number of clusters; K, M and G are powers of 1024: 64K", .size = &options->k,
-         .least = 1, .most = INT32_MAX, .required = true},
-        {"a file of points", .operands = &options->points, .required = true},
-        {"centroids", "FILE.npy", "write the centroids here: k x features, uint8 (or float32)",
-         .text = &options->centroids, .required = true},
-        {"assign", "FILE.npy", "write each point's cluster here: int32, in the points' order",
-         .text = &options->assign, .required = true},
-        {"iterations", "N", "stop after N iterations", .integer = &options->iterations,
-         .most = INT32_MAX},
-        {"tolerance", "T", "stop when no centroid moves farther than T (Euclidean)",
-         .number = &settings->tolerance, .most = MOST_TOLERANCE},
-        {"moved", "S", "stop when no more than this share of the points moves: 0.001",
-         .number = &settings->moved, .most = 1},
-        {"gain", "S", "stop when the objective falls by no more than this share of itself",
-         .number = &settings->gain, .most = 1},
-        {"seconds", "S", "start no more iterations after S seconds", .number = &settings->seconds,
-         .most = MOST_SECONDS},
-        {"start", "METHOD",
-         "random (default), k-means++, k-means||[:rounds=5,memory=256M], afk-mc2[:chain=200], or "
-         "file:PATH with k points in any format",
-         .take = take_start, .context = &settings->start},
-        {"checkpoint", "DIR",
-         "keep what a crash would lose in DIR/checkpoint, also within an iteration",
-         .text = &settings->checkpoint},
-        {"every", "N", "... after every N iterations", .integer = &options->every, .least = 1,
-         .most = INT32_MAX},
-        {"every-seconds", "S", "... every S seconds (default 300; with --every, none)",
-         .number = &settings->every_seconds, .most = MOST_SECONDS},
-        {"resume", NULL, "go on from the checkpoint in DIR, at any number of ranks and threads",
-         .flag = &settings->resume},
-        {"mapped", "DIR",
-         "leave the points on disk, for more than memory holds: one .npy of bytes where it is, "
-         "anything else as a copy in DIR",
-         .text = &options->mapped},
-        {"threads", "T", "threads of each rank (default: its processors, shared fairly)",
-         .integer = &settings->threads, .least = 1, .most = 1024},
-        {"whole", NULL,
-         "compare all points with all centroids in full, leaving out none by their sketches; "
-         "slower, with the same result",
-         .flag = &settings->whole},
-        {"seed", "S", "chooses the initial centroids", .size = &options->seed},
-        {"bcast", "SPEC", "algorithm of the broadcast, e.g. chain:chunk=32K (or COLL_BCAST)",
-         .text = &options->bcast},
-        {"aggregate", "SPEC", "algorithm of the aggregation (or COLL_AGGREGATE)",
-         .text = &options->aggregate},
-        {"json", "FILE", "write the table as JSON too, an object on each line",
-         .text = &options->json},
-        {"progress", NULL, "show progress on stderr even where that is no terminal",
-         .flag = &options->progress},
-        {"benchmark", NULL, "print what the assignment kernel and the processor can do",
-         .flag = &options->benchmark, .alone = true},
-    };
+/* What the command line says, at first what it says by default. */
+static command options = {
+    .seed = 1,
+    .iterations = 10,
+    .settings = {.tolerance = -1, .moved = -1, .gain = -1, .seconds = -1, .every_seconds = -1}};
+
+static const app_option table[] = {
+    {"k", "K", "number of clusters; K, M and G are powers of 1024: 64K", .size = &options.k,
+     .least = 1, .most = INT32_MAX, .required = true},
+    {"a file of points", .operands = &options.points, .required = true},
+    {"centroids", "FILE.npy", "write the centroids here: k x features, uint8 (or float32)",
+     .text = &options.centroids, .required = true},
+    {"assign", "FILE.npy", "write each point's cluster here: int32, in the points' order",
+     .text = &options.assign, .required = true},
+    {"iterations", "N", "stop after N iterations", .integer = &options.iterations,
+     .most = INT32_MAX},
+    {"tolerance", "T", "stop when no centroid moves farther than T (Euclidean)",
+     .number = &options.settings.tolerance, .most = 1e30},
+    {"moved", "S", "stop when no more than this share of the points moves: 0.001",
+     .number = &options.settings.moved, .most = 1},
+    {"gain", "S", "stop when the objective falls by no more than this share of itself",
+     .number = &options.settings.gain, .most = 1},
+    {"seconds", "S", "start no more iterations after S seconds",
+     .number = &options.settings.seconds, .most = 1e9},
+    {"start", "METHOD",
+     "random (default), k-means++, k-means||[:rounds=5,memory=256M], afk-mc2[:chain=200], or "
+     "file:PATH with k points in any format",
+     .take = take_start, .context = &options.settings.start},
+    {"checkpoint", "DIR",
+     "keep what a crash would lose in DIR/checkpoint, also within an iteration",
+     .text = &options.settings.checkpoint},
+    {"every", "N", "... after every N iterations", .integer = &options.every, .least = 1,
+     .most = INT32_MAX},
+    {"every-seconds", "S", "... every S seconds (default 300; with --every, none)",
+     .number = &options.settings.every_seconds, .most = 1e9},
+    {"resume", NULL, "go on from the checkpoint in DIR, at any number of ranks and threads",
+     .flag = &options.settings.resume},
+    {"mapped", "DIR",
+     "leave the points on disk, for more than memory holds: one .npy of bytes where it is, "
+     "anything else as a copy in DIR",
+     .text = &options.mapped},
+    {"threads", "T", "threads of each rank (default: its processors, shared fairly)",
+     .integer = &options.settings.threads, .least = 1, .most = 1024},
+    {"whole", NULL,
+     "compare all points with all centroids in full, leaving out none by their sketches; "
+     "slower, with the same result",
+     .flag = &options.settings.whole},
+    {"seed", "S", "chooses the initial centroids", .size = &options.seed},
+    {"bcast", "SPEC", "algorithm of the broadcast, e.g. chain:chunk=32K (or COLL_BCAST)",
+     .text = &options.bcast},
+    {"aggregate", "SPEC", "algorithm of the aggregation (or COLL_AGGREGATE)",
+     .text = &options.aggregate},
+    {"json", "FILE", "write the table as JSON too, an object on each line", .text = &options.json},
+    {"progress", NULL, "show progress on stderr even where that is no terminal",
+     .flag = &options.progress},
+    {"benchmark", NULL, "print what the assignment kernel and the processor can do",
+     .flag = &options.benchmark, .alone = true},
+};
+
+static bool parse(int argc, char **argv, struct problem *problem) {
+    km_settings *settings = &options.settings;
     const app_command line = {program, usage, notes, APP_TABLE(table)};
     if (!app_parse(&line, argc, argv, problem))
         return false;
-    settings->k = (size_t)options->k;
-    settings->seed = options->seed;
-    settings->iterations = options->iterations;
-    settings->every = options->every;
-    return options->benchmark || check_checkpoint(settings, problem);
+    settings->k = (size_t)options.k;
+    settings->seed = options.seed;
+    settings->iterations = options.iterations;
+    settings->every = options.every;
+    return options.benchmark || check_checkpoint(settings, problem);
 }
 
 /* Asks for the algorithms, and finds out at once whether all settings are known and allowed. */
-static bool choose_algorithms(const command *options, MPI_Comm comm, struct problem *problem) {
+static bool choose_algorithms(MPI_Comm comm, struct problem *problem) {
     COLL_Pool *pool = NULL;
     uint8_t nothing = 0;
-    if (options->bcast)
-        app_mpi(problem, COLL_Set(comm, "bcast", options->bcast));
-    if (options->aggregate)
-        app_mpi(problem, COLL_Set(comm, "aggregate", options->aggregate));
+    if (options.bcast)
+        app_mpi(problem, COLL_Set(comm, "bcast", options.bcast));
+    if (options.aggregate)
+        app_mpi(problem, COLL_Set(comm, "aggregate", options.aggregate));
     km_partial_pool(&(km_points){.dim = 1, .total = 1}, &pool, problem);
     bool good = app_agree(problem, comm);
     if (good) {
@@ -160,26 +165,25 @@ static bool choose_algorithms(const command *options, MPI_Comm comm, struct prob
     return good;
 }
 
-static void check_paths(const command *options, struct problem *problem) {
-    const km_settings *settings = &options->settings;
+static void check_paths(struct problem *problem) {
+    const km_settings *settings = &options.settings;
     char *checkpoint = settings->checkpoint ? km_checkpoint_path(settings->checkpoint) : NULL;
     const file_use files[] = {
-        {FILE_WRITTEN, "--centroids", &options->centroids, 1, NULL},
-        {FILE_WRITTEN, "--assign", &options->assign, 1, NULL},
-        {FILE_WRITTEN, "--json", &options->json, 1, NULL},
-        {FILE_READ, "POINTS", (const char *const *)options->points.words, options->points.count,
-         NULL},
+        {FILE_WRITTEN, "--centroids", &options.centroids, 1, NULL},
+        {FILE_WRITTEN, "--assign", &options.assign, 1, NULL},
+        {FILE_WRITTEN, "--json", &options.json, 1, NULL},
+        {FILE_READ, "POINTS", options.points.words, options.points.count, NULL},
         {FILE_READ, "--start file:", &settings->start.path, 1, NULL},
         {FILE_READ, "--checkpoint", (const char *const *)&checkpoint, 1, NULL}};
     files_check(files, sizeof files / sizeof *files, problem);
     free(checkpoint);
 }
 
-static bool check_files(const command *options, MPI_Comm comm, struct problem *problem) {
+static bool check_files(MPI_Comm comm, struct problem *problem) {
     int rank;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
-        check_paths(options, problem);
+        check_paths(problem);
     return app_agree(problem, comm);
 }
 
@@ -193,10 +197,10 @@ static bool choose_kernel(km_settings *settings, MPI_Comm comm, struct problem *
 }
 
 /* Measures this machine; without MPI, so that it also works without mpirun. */
-static bool benchmark(const command *options, struct problem *problem) {
-    int threads = options->settings.threads;
+static bool benchmark(struct problem *problem) {
+    int threads = options.settings.threads;
     struct output json;
-    if (!output_open(&json, options->json, problem))
+    if (!output_open(&json, options.json, problem))
         return false;
     int code = km_benchmark(stdout, threads ? threads : 1, json.file);
     bool good = code ? problem_set(problem, "the benchmark failed: %s", strerror(code))
@@ -206,65 +210,64 @@ static bool benchmark(const command *options, struct problem *problem) {
 }
 
 /* Clusters POINTS and writes the result. */
-static bool cluster(const command *options, const km_points *points, km_report *report,
-                    MPI_Comm comm, struct problem *problem) {
+static bool cluster(const km_points *points, km_report *report, MPI_Comm comm,
+                    struct problem *problem) {
     km_result result;
     int rank;
-    km_observer observer = {report_step, report_progress, report_note, report};
+    km_observer observer = {km_report_step, km_report_progress, km_report_note, report};
     MPI_Comm_rank(comm, &rank);
-    if (!km_cluster(points, &options->settings, &observer, comm, &result, problem))
+    if (!km_cluster(points, &options.settings, &observer, comm, &result, problem))
         return false;
     if (rank == 0)
-        report_end(report, &result);
-    bool good = km_write_result(&result, points, options->settings.k, options->centroids,
-                                options->assign, comm, problem);
+        km_report_end(report, &result);
+    bool good = km_write_result(&result, points, options.settings.k, options.centroids,
+                                options.assign, comm, problem);
     km_result_free(&result);
     return good;
 }
 
 /* Real features have a kernel of their own, and not all that bytes have. */
-static void take_reals(command *options, const km_kernel *kernel, int rank,
-                       struct problem *problem) {
-    km_settings *settings = &options->settings;
+static void take_reals(const km_kernel *kernel, int rank, struct problem *problem) {
+    km_settings *settings = &options.settings;
     bool random = !settings->start.method || settings->start.method == &km_start_random;
     settings->kernel = kernel;
     if (!random || settings->checkpoint)
         problem_set(problem, "%s: for features that are whole numbers from 0 to 255 alone",
                     random ? "--checkpoint" : "--start");
     else if (rank == 0)
-        report_core_type();
+        km_report_core_type();
 }
 
-static bool run(command *options, MPI_Comm comm, struct problem *problem) {
+static bool run(MPI_Comm comm, struct problem *problem) {
     int rank, ranks;
     km_points points;
     struct output json = {0};
     km_report report = {.json = NULL};
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    if (options->progress)
+    if (options.progress)
         app_progress_always();
-    if (!check_files(options, comm, problem) || !choose_algorithms(options, comm, problem) ||
-        !choose_kernel(&options->settings, comm, problem))
+    if (!check_files(comm, problem) || !choose_algorithms(comm, problem) ||
+        !choose_kernel(&options.settings, comm, problem))
         return false;
     const km_kernel *real = km_kernel_real();
     double start = app_seconds();
-    if (!km_points_map((const char *const *)options->points.words, options->points.count,
-                       options->mapped, real != NULL, comm, &points, problem))
+    if (!km_points_map(options.points.words, options.points.count, options.mapped, real != NULL,
+                       comm, &points, problem))
         return false;
     if (points.real.used)
-        take_reals(options, real, rank, problem);
-    if (options->settings.k > points.total)
-        problem_set(problem, "--k %zu: there are only %" PRIu64 " points", options->settings.k,
+        take_reals(real, rank, problem);
+    if (options.settings.k > points.total)
+        problem_set(problem, "--k %zu: there are only %" PRIu64 " points", options.settings.k,
                     points.total);
     if (rank == 0 && !problem->text[0])
-        output_open(&json, options->json, problem);
+        output_open(&json, options.json, problem);
     report.json = json.file;
     bool good = app_agree(problem, comm);
     if (good) {
         if (rank == 0)
-            report_begin(&report, &points, &options->settings, ranks, app_seconds() - start);
-        good = cluster(options, &points, &report, comm, problem) && output_commit(&json, problem);
+            km_report_begin(&report, &points, &options.settings, ranks, app_seconds() - start);
+        good = cluster(&points, &report, comm, problem) && output_commit(&json, problem);
         good = app_agree(problem, comm) && good;
     }
     output_discard(&json);
@@ -273,22 +276,18 @@ static bool run(command *options, MPI_Comm comm, struct problem *problem) {
 }
 
 int main(int argc, char **argv) {
-    command options = {
-        .seed = 1,
-        .iterations = 10,
-        .settings = {.tolerance = -1, .moved = -1, .gain = -1, .seconds = -1, .every_seconds = -1}};
     struct problem problem = {""};
-    parse(argc, argv, &options, &problem);
+    parse(argc, argv, &problem);
     if (!problem.text[0] && options.benchmark) {
-        if (benchmark(&options, &problem))
+        if (benchmark(&problem))
             return EXIT_SUCCESS;
         fprintf(stderr, "%s: %s\n", program, problem.text);
         return EXIT_FAILURE;
     }
 
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
-    run(&options, comm, &problem);
-    free(options.points.words);
+    run(comm, &problem);
+    app_words_free(&options.points);
     app_agree_or_end(comm, program, &problem);
     return app_end(&comm);
 }

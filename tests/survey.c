@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "tests/harness.h"
-#include "tools/profile/model.h"
+#include "tools/profile/fitted.h"
 #include "tools/profile/survey.h"
 
 #include <math.h>

@@ -1,14 +1,14 @@
 /* coll-popcg: options and the order of things; ocean.h and solver.h are the work. */
 #include "config.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 #include "app/files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/parse.h"
 #include "cdcp/popcg/ocean.h"
 #include "cdcp/popcg/picture.h"
-#include "cdcp/popcg/report.h"
+#include "cdcp/popcg/popcg_report.h"
 
 #include <coll.h>
 
@@ -121,14 +121,14 @@ static bool solve_one(const struct command *command, struct ocean *ocean,
                           .most_iterations = command->iterations,
                           .tolerance = command->tolerance};
     struct problem why = {""};
-    return solver_run(solver, &solve, &why) ? report_row(ocean, solver, &solve, json, problem)
+    return solver_run(solver, &solve, &why) ? popcg_report_row(ocean, solver, &solve, json, problem)
                                             : problem_set(problem, "%s with %s reductions: %s",
                                                           solver->name, mode->name, why.text);
 }
 
 static bool solve_all(const struct command *command, struct ocean *ocean, FILE *json,
                       struct problem *problem) {
-    report_begin(ocean, &command->basin);
+    popcg_report_begin(ocean, &command->basin);
     for (int s = 0; solvers[s].name; s++)
         for (int m = 0; reduction_modes[m].name; m++)
             if ((!command->solver || command->solver - 1 == s) &&
@@ -143,7 +143,7 @@ static bool draw(const struct command *command, const struct ocean *ocean,
     double lowest, highest;
     if (!ocean_range(ocean, &lowest, &highest, problem))
         return false;
-    report_end(ocean, lowest, highest);
+    popcg_report_end(ocean, lowest, highest);
     return !command->picture ||
            picture_write(command->picture, &ocean->layout, &ocean->mask, ocean->x,
                          fmax(-lowest, highest), ocean->comm, problem);

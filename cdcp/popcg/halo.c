@@ -2,7 +2,7 @@
 
 #include "cdcp/popcg/halo.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 
 /* The sides, so that side and HALO_SIDES - 1 - side face each other. */
 static const struct {

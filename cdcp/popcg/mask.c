@@ -2,8 +2,8 @@
 
 #include "cdcp/popcg/mask.h"
 
-#include "app/agree.h"
-#include "lib/base/textfile.h"
+#include "app/agreement.h"
+#include "app/files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -70,15 +70,11 @@ static bool read_bitmap(struct mask *mask, FILE *file, const char *name, struct 
 
 bool mask_read(struct mask *mask, const char *path, struct problem *problem) {
     const char *name = path ? path : "the built-in mask";
-    FILE *file = NULL;
-    int error = 0;
     *mask = (struct mask){.ocean = NULL};
-    if (path)
-        error = coll_textfile_open(path, COLL_TEXTFILE_ANY_SIZE, &file);
-    else if (!(file = fmemopen((void *)built_in, sizeof built_in, "r")))
-        error = errno;
-    if (error)
-        return problem_set(problem, "%s: can't be opened: %s", name, coll_textfile_fault(error));
+    FILE *file =
+        path ? files_open(path, problem) : fmemopen((void *)built_in, sizeof built_in, "r");
+    if (!file)
+        return problem_set(problem, "%s: can't be opened: %s", name, strerror(errno));
     bool good = read_bitmap(mask, file, name, problem);
     fclose(file);
     return good;

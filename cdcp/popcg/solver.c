@@ -2,7 +2,7 @@
 
 #include "cdcp/popcg/solver.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 
 #include <math.h>
 #include <stdlib.h>

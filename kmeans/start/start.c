@@ -2,8 +2,8 @@
 
 #include "kmeans/start/start.h"
 
+#include "app/checksum.h"
 #include "app/parse.h"
-#include "lib/base/crc32c.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -84,7 +84,7 @@ static bool checksum_file(const char *path, uint32_t *checksum, struct problem *
         return problem_set(problem, "%s: can't be opened: %s", path, strerror(errno));
     *checksum = 0;
     while ((count = fread(bytes, 1, sizeof bytes, file)) > 0)
-        *checksum = coll_crc32c(*checksum, bytes, count);
+        *checksum = app_checksum(*checksum, bytes, count);
     bool good = !ferror(file) || problem_set(problem, "%s: can't be read", path);
     fclose(file);
     return good;

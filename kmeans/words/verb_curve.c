@@ -5,6 +5,7 @@
 #include "app/gnuplot.h"
 #include "app/json.h"
 #include "app/options.h"
+#include "app/output.h"
 #include "kmeans/words/words.h"
 
 #include <errno.h>
@@ -33,6 +34,7 @@ struct point {
 struct curve {
     struct point *points; /* by words */
     size_t count, room;
+    const char *title;
 };
 
 static double mean_of(const struct point *point) {
@@ -125,10 +127,11 @@ static void write_quoted(FILE *file, const char *text) {
     fputc('\'', file);
 }
 
-static void write_picture(FILE *gnuplot, const struct curve *curve, const char *title) {
+static void write_picture(FILE *gnuplot, const void *context) {
+    const struct curve *curve = context;
     fprintf(gnuplot, "set terminal pngcairo noenhanced size 900,600 font 'DejaVu Sans,12'\n"
                      "set title ");
-    write_quoted(gnuplot, title);
+    write_quoted(gnuplot, curve->title);
     fprintf(gnuplot, "\nset xlabel 'words in the vocabulary'\nset ylabel 'accuracy (%%)'\n"
                      "set logscale x 2\nset grid\nset key bottom right\nset offsets graph 0.03, "
                      "graph 0.03, graph 0.05, "
@@ -147,22 +150,8 @@ static void write_picture(FILE *gnuplot, const struct curve *curve, const char *
     }
 }
 
-static bool draw_curve(const struct curve *curve, const struct request *request,
-                       struct problem *problem) {
-    struct output output = {0};
-    if (!gnuplot_check(problem) || !output_open(&output, request->output, problem))
-        return false;
-    FILE *gnuplot = gnuplot_start(&output, problem);
-    if (gnuplot)
-        write_picture(gnuplot, curve, request->title);
-    bool good =
-        gnuplot && gnuplot_end(gnuplot, &output, problem) && output_commit(&output, problem);
-    output_discard(&output);
-    return good;
-}
-
 static bool run(const struct request *request, struct problem *problem) {
-    struct curve curve = {0};
+    struct curve curve = {.title = request->title};
     struct output json = {0};
     const file_use files[] = {
         {FILE_WRITTEN, "--json", &request->json, 1, NULL},
@@ -178,8 +167,9 @@ static bool run(const struct request *request, struct problem *problem) {
     good = good && output_open(&json, request->json, problem);
     if (good) {
         print_curve(&curve, json.file);
-        good = (!request->output || draw_curve(&curve, request, problem)) &&
-               output_commit(&json, problem);
+        good =
+            (!request->output || gnuplot_draw(request->output, write_picture, &curve, problem)) &&
+            output_commit(&json, problem);
     }
     output_discard(&json);
     free(curve.points);
@@ -197,6 +187,6 @@ bool verb_curve(int argc, char **argv, struct problem *problem) {
     };
     const app_command command = {"coll-words curve", usage, NULL, APP_TABLE(options)};
     bool good = app_parse(&command, argc, argv, problem) && run(&request, problem);
-    free(request.results.words);
+    app_words_free(&request.results);
     return good;
 }

@@ -1,8 +1,8 @@
 /* coll-words encode: images -> histograms of visual words, over MPI. */
 #include "config.h"
 
-#include "app/agree.h"
-#include "app/clock.h"
+#include "app/agreement.h"
+#include "app/clocks.h"
 #include "app/options.h"
 #include "kmeans/assign/threads.h"
 #include "kmeans/words/encode.h"
@@ -72,6 +72,6 @@ bool verb_encode(int argc, char **argv, struct problem *problem) {
     encode(&choice, comm, problem);
     app_agree_or_end(comm, "coll-words", problem);
     app_end(&comm);
-    free(choice.patches.paths.words);
+    app_words_free(&choice.patches.paths);
     return true;
 }

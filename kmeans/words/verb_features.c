@@ -1,7 +1,7 @@
 /* coll-words features: images -> dense patches -> HOG vectors, a row of bytes each. */
 #include "config.h"
 
-#include "app/clock.h"
+#include "app/clocks.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/progress.h"
@@ -121,6 +121,6 @@ bool verb_features(int argc, char **argv, struct problem *problem) {
     bool good = app_parse(&command, argc, argv, problem) &&
                 verb_check_shape(shape, choice.patch, problem) &&
                 run(&choice, shape, threads, path, problem);
-    free(choice.paths.words);
+    app_words_free(&choice.paths);
     return good;
 }

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "app/options.h"
-#include "app/output.h"
+#include "app/png.h"
 #include "kmeans/words/canvas.h"
 #include "kmeans/words/exemplars.h"
 #include "kmeans/words/words.h"
@@ -84,14 +84,6 @@ static void draw(struct canvas *canvas, const struct layout *layout,
     }
 }
 
-static bool write_canvas(const struct canvas *canvas, const char *path, struct problem *problem) {
-    struct output output = {0};
-    bool good = output_open(&output, path, problem) && canvas_write(canvas, &output, problem) &&
-                output_commit(&output, problem);
-    output_discard(&output);
-    return good;
-}
-
 static bool run(const struct request *request, struct problem *problem) {
     struct exemplars words = {0};
     struct canvas canvas = {0};
@@ -113,7 +105,8 @@ static bool run(const struct request *request, struct problem *problem) {
         !exemplars_find(&words, request->per_word, &request->choice, problem))
         goto release;
     draw(&canvas, &layout, &words);
-    good = write_canvas(&canvas, request->output, problem);
+    good =
+        app_png_write(request->output, false, canvas.width, canvas.height, canvas.pixels, problem);
     if (good)
         printf("%s: the %zu most used of %" PRIu64 " words, %zu x %zu pixels\n", request->output,
                words.count, words.centroids.header.shape[0], layout.width, layout.height);
@@ -141,6 +134,6 @@ bool verb_sheet(int argc, char **argv, struct problem *problem) {
     };
     const app_command command = {"coll-words sheet", usage, NULL, APP_TABLE(options)};
     bool good = app_parse(&command, argc, argv, problem) && run(&request, problem);
-    free(request.choice.paths.words);
+    app_words_free(&request.choice.paths);
     return good;
 }

@@ -1,7 +1,7 @@
 /* coll-words train: histograms -> a linear SVM. */
 #include "config.h"
 
-#include "app/clock.h"
+#include "app/clocks.h"
 #include "app/files.h"
 #include "app/options.h"
 #include "kmeans/words/svm.h"

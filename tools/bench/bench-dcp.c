@@ -2,7 +2,7 @@
 
 #include "tools/bench/bench-dcp.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
@@ -40,8 +40,7 @@ static const char no_dcps[] = "none";
 enum { LIST_MOST = 32, WARMUPS = 50 };
 
 typedef struct command {
-    char *specs[LIST_MOST];
-    int spec_count;
+    app_words specs;
     int doubles[LIST_MOST], size_count;
     double compute[LIST_MOST]; /* s */
     int compute_count, reps;
@@ -49,14 +48,6 @@ typedef struct command {
 } command;
 
 static struct problem problem;
-
-static bool take_spec(const char *item, void *context, struct problem *why) {
-    command *options = context;
-    if (options->spec_count == LIST_MOST)
-        return problem_set(why, "--dcp: more than %d", LIST_MOST);
-    options->specs[options->spec_count] = strdup(item);
-    return options->specs[options->spec_count++] || problem_set(why, "out of memory");
-}
 
 static bool take_size(const char *item, void *context, struct problem *why) {
     command *options = context;
@@ -85,7 +76,7 @@ static bool parse(int argc, char **argv, command *options) {
         {"dcp", "LIST",
          "DCPs: 1:4, one to four application ranks, or their number; of several, 1:4,1:8,2, one "
          "after the other",
-         .take = take_spec, .context = options, .separators = ",", .required = true},
+         .words = &options->specs, .separators = ",", .required = true},
         {"sizes", "LIST", "bytes to be summed, as doubles", .take = take_size, .context = options,
          .separators = ",", .fallback = "8,64,1K"},
         {"compute", "LIST", "computation in us", .take = take_compute, .context = options,
@@ -177,8 +168,8 @@ static int measure_all(MPI_Comm comm, void *context) {
 static void measure_specs(const command *options) {
     int rank;
     struct output json = {0};
-    for (int i = 0; i < options->spec_count; i++) /* bad ones are refused before all */
-        dcp_job_run(program, options->specs[i], NULL, NULL);
+    for (size_t i = 0; i < options->specs.count; i++) /* bad ones are refused before all */
+        dcp_job_run(program, options->specs.words[i], NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
         output_open(&json, options->json, &problem);
@@ -186,9 +177,9 @@ static void measure_specs(const command *options) {
     if (rank == 0)
         print_heading();
     dcp_job_run(program, NULL, measure_all, &(measurement){options, no_dcps, json.file});
-    for (int i = 0; i < options->spec_count; i++)
-        dcp_job_run(program, options->specs[i], measure_all,
-                    &(measurement){options, options->specs[i], json.file});
+    for (size_t i = 0; i < options->specs.count; i++)
+        dcp_job_run(program, options->specs.words[i], measure_all,
+                    &(measurement){options, options->specs.words[i], json.file});
     output_commit(&json, &problem);
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
 }
@@ -200,8 +191,7 @@ int bench_dcp_main(int argc, char **argv) {
         return EXIT_FAILURE;
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     measure_specs(&options);
-    for (int i = 0; i < options.spec_count; i++)
-        free(options.specs[i]);
+    app_words_free(&options.specs);
     MPI_Finalize();
     return EXIT_SUCCESS;
 }

@@ -5,7 +5,7 @@
 #ifndef COLL_TOOLS_BENCH_BENCH_H
 #define COLL_TOOLS_BENCH_BENCH_H
 
-#include "app/clock.h"
+#include "app/clocks.h"
 #include "tools/bench/contender.h"
 #include "tools/bench/operation.h"
 

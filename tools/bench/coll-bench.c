@@ -1,7 +1,7 @@
 /* coll-bench: options and printing; bench.h measures. */
 #include "config.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
@@ -37,16 +37,14 @@ static const char notes[] =
     "native,\n"
     "1 is as fast as the wire. cpu_ms is the processor time of all ranks together.\n";
 
-enum { SIZES_MAX = 128, SPECS_MAX = 64 };
+enum { SIZES_MAX = 128 };
 
 typedef struct command {
     size_t sizes[SIZES_MAX];
     int size_count;
-    char *specs[SPECS_MAX + 1]; /* with a NULL at the end */
-    int spec_count;
     int reps; /* 0: until the medians are steady */
     bool rivals, all_rivals, no_native, predict;
-    app_words words;
+    app_words words, specs;
     const char *json;
     bench_settings settings;
 } command;
@@ -88,14 +86,6 @@ static bool take_sizes(const char *item, void *context, struct problem *why) {
     return true;
 }
 
-static bool take_algorithm(const char *item, void *context, struct problem *why) {
-    command *options = context;
-    if (options->spec_count == SPECS_MAX)
-        return problem_set(why, "--algorithms: more than %d", SPECS_MAX);
-    options->specs[options->spec_count] = strdup(item);
-    return options->specs[options->spec_count++] || problem_set(why, "out of memory");
-}
-
 static bool take_operation(command *options) {
     static const char known[] = "bcast, gather, gatherv, dcp";
     if (!options->words.count)
@@ -114,7 +104,7 @@ static bool parse(int argc, char **argv, command *options) {
         {"algorithms", "LIST",
          "what to measure of libcoll, separated by spaces or semicolons: auto, chain, "
          "\"chain:chunk=8K,window=4\" (default: auto and all)",
-         .take = take_algorithm, .context = options, .separators = " ;"},
+         .words = &options->specs, .separators = " ;"},
         {"rivals", NULL,
          "also Open MPI's own algorithms by name and segment size, those of its components han and "
          "adapt, and the nonblocking one",
@@ -213,9 +203,9 @@ static bool choose(const command *options, MPI_Comm comm, contender_list *list) 
                ? MPI_SUCCESS
                : contender_add(list, CONTENDER_NATIVE, "native", "", op->native, comm);
     if (code == MPI_SUCCESS)
-        code = contender_add_ours(
-            list, op->library,
-            options->spec_count ? (const char *const *)options->specs : op->specs, op->ours, comm);
+        code = contender_add_ours(list, op->library,
+                                  options->specs.words ? options->specs.words : op->specs, op->ours,
+                                  comm);
     if (code == MPI_SUCCESS && options->rivals)
         code = rivals_add(list, op, comm);
     if (code == MPI_SUCCESS && ranks > 1)
@@ -428,8 +418,7 @@ int main(int argc, char **argv) {
         rivals_prepare();
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
     measure(&options, comm);
-    for (int i = 0; i < options.spec_count; i++)
-        free(options.specs[i]);
-    free(options.words.words);
+    app_words_free(&options.specs);
+    app_words_free(&options.words);
     return app_end(&comm);
 }

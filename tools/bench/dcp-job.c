@@ -2,7 +2,7 @@
 
 #include "tools/bench/dcp-job.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 #include "cdcp/dcp.h"
 
 #include <stddef.h>

@@ -2,7 +2,7 @@
 
 #include "tools/bench/overlap.h"
 
-#include "app/clock.h"
+#include "app/clocks.h"
 #include "app/stats.h"
 
 #include <coll.h>

@@ -1,7 +1,7 @@
 /* coll-info: what the library found, and what it would choose. */
 #include "config.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
@@ -41,7 +41,7 @@ typedef struct command {
 static struct problem problem;
 
 static bool take_words(command *options) {
-    const char *const *words = (const char *const *)options->words.words;
+    const char *const *words = options->words.words;
     size_t count = options->words.count;
     if (count == 0)
         return (!options->ranks && !options->root) ||
@@ -279,6 +279,6 @@ int main(int argc, char **argv) {
     if (rank == 0)
         print(&options, &description, comm);
     agree(comm);
-    free(options.words.words);
+    app_words_free(&options.words);
     return app_end(&comm);
 }

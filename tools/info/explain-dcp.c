@@ -2,7 +2,7 @@
 
 #include "tools/info/explain-dcp.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 #include "app/files.h"
 #include "app/json.h"
 #include "app/options.h"
@@ -104,7 +104,7 @@ int explain_dcp_main(int argc, char **argv) {
     if (!*problem.text && rank == 0 && benefit_read_trace(options.trace, &times, &ranks, &problem))
         print_table(&options, &times, ranks);
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
-    free(options.traces.words);
+    app_words_free(&options.traces);
     MPI_Finalize();
     return EXIT_SUCCESS;
 }

@@ -2,7 +2,7 @@
 
 #include "tools/profile/benefit.h"
 
-#include "lib/base/textfile.h"
+#include "app/files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,10 +29,9 @@ bool benefit_read(const char *line, benefit_times *times, int *ranks, int *dcps)
 bool benefit_read_trace(const char *path, benefit_times *times, int *ranks,
                         struct problem *problem) {
     bool standard = strcmp(path, "-") == 0, found = false;
-    FILE *file = stdin;
-    int error = standard ? 0 : coll_textfile_open(path, COLL_TEXTFILE_ANY_SIZE, &file);
-    if (error)
-        return problem_set(problem, "%s: %s", path, coll_textfile_fault(error));
+    FILE *file = standard ? stdin : files_open(path, problem);
+    if (!file)
+        return false;
     char line[1024];
     int dcps = 0;
     while (fgets(line, sizeof line, file))

@@ -1,16 +1,17 @@
 /*
- * coll-profile: options; survey.h measures, model.h works the parameters out, trial.h tries the
+ * coll-profile: options; survey.h measures, fitted.h works the parameters out, trial.h tries the
  * algorithms, sheet.h shows it all.
  */
 #include "config.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 #include "app/files.h"
 #include "app/gnuplot.h"
 #include "app/options.h"
+#include "app/output.h"
 #include "app/path.h"
 #include "app/progress.h"
-#include "tools/profile/model.h"
+#include "tools/profile/fitted.h"
 #include "tools/profile/profile-dcp.h"
 #include "tools/profile/sheet.h"
 #include "tools/profile/survey.h"

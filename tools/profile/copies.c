@@ -2,7 +2,7 @@
 
 #include "tools/profile/copies.h"
 
-#include "app/clock.h"
+#include "app/clocks.h"
 #include "app/stats.h"
 
 #include <stdlib.h>

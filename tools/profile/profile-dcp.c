@@ -2,7 +2,7 @@
 
 #include "tools/profile/profile-dcp.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 #include "app/files.h"
 #include "app/json.h"
 #include "app/options.h"

@@ -141,7 +141,15 @@ static void write_panel(FILE *gnuplot, const char *level, int count, const model
     fputc('\n', gnuplot);
 }
 
-static void write_picture(FILE *gnuplot, const survey *s, const model *m) {
+struct sheet {
+    const survey *survey;
+    const model *model;
+};
+
+static void write_picture(FILE *gnuplot, const void *context) {
+    const struct sheet *sheet = context;
+    const survey *s = sheet->survey;
+    const model *m = sheet->model;
     int panels = s->copied;
     for (int level = 0; level < COLL_LEVELS; level++)
         panels += s->level[level].pairs > 0;
@@ -160,14 +168,5 @@ static void write_picture(FILE *gnuplot, const survey *s, const model *m) {
 }
 
 bool sheet_plot(const survey *s, const model *m, const char *path, struct problem *problem) {
-    struct output picture;
-    if (!output_open(&picture, path, problem))
-        return false;
-    FILE *gnuplot = gnuplot_start(&picture, problem);
-    if (gnuplot)
-        write_picture(gnuplot, s, m);
-    bool good =
-        gnuplot && gnuplot_end(gnuplot, &picture, problem) && output_commit(&picture, problem);
-    output_discard(&picture);
-    return good;
+    return gnuplot_draw(path, write_picture, &(struct sheet){s, m}, problem);
 }

@@ -6,7 +6,7 @@
 #define COLL_TOOLS_PROFILE_SHEET_H
 
 #include "app/problem.h"
-#include "tools/profile/model.h"
+#include "tools/profile/fitted.h"
 
 #include <stdio.h>
 

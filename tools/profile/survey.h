@@ -8,8 +8,8 @@
 #include "tools/profile/copies.h"
 #include "tools/profile/crowd.h"
 #include "tools/profile/flood.h"
+#include "tools/profile/pair_probe.h"
 #include "tools/profile/pairs.h"
-#include "tools/profile/probe.h"
 
 #include <coll.h>
 #include <stdbool.h>

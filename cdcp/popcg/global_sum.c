@@ -1,8 +1,8 @@
 #include "config.h"
 
-#include "cdcp/popcg/reduction.h"
+#include "cdcp/popcg/global_sum.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 
 #include <math.h>
 

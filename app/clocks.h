@@ -1,7 +1,7 @@
 /* The clock of this host, and one for all ranks: rank 0's, read through an offset that ping-pongs
  * have measured. */
-#ifndef COLL_APP_CLOCK_H
-#define COLL_APP_CLOCK_H
+#ifndef COLL_APP_CLOCKS_H
+#define COLL_APP_CLOCKS_H
 
 #include <mpi.h>
 

@@ -1,6 +1,6 @@
 /* Pictures of trees, through graphviz. No MPI. */
-#ifndef COLL_HLOT_DRAW_H
-#define COLL_HLOT_DRAW_H
+#ifndef COLL_HLOT_GRAPHVIZ_H
+#define COLL_HLOT_GRAPHVIZ_H
 
 #include "app/problem.h"
 #include "hlot/matrix.h"

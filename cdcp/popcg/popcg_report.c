@@ -1,8 +1,8 @@
 #include "config.h"
 
-#include "cdcp/popcg/report.h"
+#include "cdcp/popcg/popcg_report.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 #include "app/json.h"
 
 enum { COMPUTING, REDUCTIONS, EXCHANGES, PARTS };
@@ -20,7 +20,7 @@ static bool is_first(const struct ocean *ocean, int *ranks) {
     return rank == 0;
 }
 
-void report_begin(const struct ocean *ocean, const struct basin *basin) {
+void popcg_report_begin(const struct ocean *ocean, const struct basin *basin) {
     const struct layout *layout = &ocean->layout;
     int ranks, blocks = layout->cut.columns * layout->cut.rows;
     if (!is_first(ocean, &ranks))
@@ -68,8 +68,8 @@ static void write_json(FILE *file, const struct ocean *ocean, int ranks,
              app_json_number("point_us", figures->parts[EXCHANGES]));
 }
 
-bool report_row(const struct ocean *ocean, const struct solver *solver, const struct solve *solve,
-                FILE *json, struct problem *problem) {
+bool popcg_report_row(const struct ocean *ocean, const struct solver *solver,
+                      const struct solve *solve, FILE *json, struct problem *problem) {
     struct figures figures;
     int ranks;
     bool first = is_first(ocean, &ranks);
@@ -85,7 +85,7 @@ bool report_row(const struct ocean *ocean, const struct solver *solver, const st
     return true;
 }
 
-void report_end(const struct ocean *ocean, double lowest, double highest) {
+void popcg_report_end(const struct ocean *ocean, double lowest, double highest) {
     int ranks;
     if (is_first(ocean, &ranks))
         printf("surface from %.15g to %.15g mm\n", 1e3 * lowest, 1e3 * highest);

@@ -1,14 +1,14 @@
 #include "config.h"
 
-#include "kmeans/report.h"
+#include "kmeans/km_report.h"
 
-#include "app/clock.h"
+#include "app/clocks.h"
 #include "app/json.h"
 #include "app/progress.h"
 
 #include <inttypes.h>
 
-void report_begin(km_report *report, const km_points *points, const km_settings *settings,
+void km_report_begin(km_report *report, const km_points *points, const km_settings *settings,
                   int ranks, double read_seconds) {
     report->points = points;
     report->started = app_seconds();
@@ -55,7 +55,7 @@ static void write_json(const km_report *report, const km_step *step) {
         app_json_number("total_s", seconds[KM_TOTAL]));
 }
 
-void report_step(const km_step *step, void *context) {
+void km_report_step(const km_step *step, void *context) {
     const km_report *report = context;
     app_progress_hide();
     printf("%9" PRId64 " ", step->iteration);
@@ -69,7 +69,7 @@ void report_step(const km_step *step, void *context) {
     write_json(report, step);
 }
 
-void report_progress(int64_t iteration, double done, void *context) {
+void km_report_progress(int64_t iteration, double done, void *context) {
     km_report *report = context;
     double passes = (double)(iteration - 1) + done;
     char what[64], left[64] = "";
@@ -90,7 +90,7 @@ void report_progress(int64_t iteration, double done, void *context) {
     app_progress("%s: %.0f%%%s", what, 100 * done, left);
 }
 
-void report_note(const char *text, void *context) {
+void km_report_note(const char *text, void *context) {
     (void)context;
     app_progress_hide();
     fprintf(stderr, "coll-kmeans: %s\n", text);
@@ -114,7 +114,7 @@ static const char *reason(km_stop stop) {
     return "the iterations asked for are done";
 }
 
-void report_end(km_report *report, const km_result *result) {
+void km_report_end(km_report *report, const km_result *result) {
     const km_points *points = report->points;
     double seconds = app_seconds() - report->started;
     double rounding = points->real.used ? 0 : (double)points->total * (double)points->dim / 4;
@@ -135,7 +135,7 @@ void report_end(km_report *report, const km_result *result) {
              app_json_number("rounding_at_most", rounding), app_json_number("seconds", seconds));
 }
 
-void report_core_type(void) {
+void km_report_core_type(void) {
     char advice[256];
     if (km_kernel_real_advice(advice, sizeof advice))
         fprintf(stderr, "coll-kmeans: warning: %s\n", advice);

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "app/agree.h"
+#include "app/agreement.h"
 
 #include "app/output.h"
 

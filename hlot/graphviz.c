@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "hlot/draw.h"
+#include "hlot/graphviz.h"
 
 #include "app/output.h"
 

@@ -1,6 +1,6 @@
 /* What coll-hlot prints about matrices and trees. No MPI. */
-#ifndef COLL_HLOT_REPORT_H
-#define COLL_HLOT_REPORT_H
+#ifndef COLL_HLOT_HLOT_REPORT_H
+#define COLL_HLOT_HLOT_REPORT_H
 
 #include "hlot/matrix.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "app/clock.h"
+#include "app/clocks.h"
 
 #include "app/asleep.h"
 #include "lib/base/monotonic.h"

@@ -1,6 +1,6 @@
 /* Problems among ranks: MPI's errors as text, and how all ranks learn of one and leave alike. */
-#ifndef COLL_APP_AGREE_H
-#define COLL_APP_AGREE_H
+#ifndef COLL_APP_AGREEMENT_H
+#define COLL_APP_AGREEMENT_H
 
 #include "app/problem.h"
 

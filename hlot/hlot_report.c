@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "hlot/report.h"
+#include "hlot/hlot_report.h"
 
 #include "app/json.h"
 
