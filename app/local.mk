@@ -5,8 +5,8 @@ libapp_la_SOURCES = \
 	app/asleep.c app/asleep.h \
 	app/checksum.c app/checksum.h \
 	app/clocks.c app/clocks.h \
+	app/drawer.c app/drawer.h \
 	app/files.c app/files.h \
-	app/gnuplot.c app/gnuplot.h \
 	app/json.c app/json.h \
 	app/options.c app/options.h \
 	app/output.c app/output.h \

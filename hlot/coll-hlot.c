@@ -30,7 +30,7 @@ static const char usage[] =
     "\n"
     "Measures and shows the latencies between sites, and the broadcast trees that they make.\n"
     "\n"
-    "  probe    measure, and write the matrix to the output, a file for MATRIX and COLL_LATENCIES\n"
+    "  probe    measure, and write the matrix, which serves as MATRIX and COLL_LATENCIES\n"
     "  show     the matrix, the levels, and the tree with the time at which each site has the "
     "data\n"
     "  draw     the tree as a picture, by graphviz\n"
@@ -89,12 +89,12 @@ static const char *kind_name(int kind) {
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
         {.operands = &options->words, .most = 2},
-        {"root", "SITE", "by name or number (default: the first)", .text = &options->root},
+        {"root", "SITE", "root, by name or number (default: the first)", .text = &options->root},
         {"tree", "KIND", "kind of tree:", .choice = &options->kind, .nth = kind_name},
         {"bytes", "SIZE", "count sends and bytes by the cost model too (default: latencies alone)",
          .size = &options->bytes, .least = 1},
         {"output", "FILE", "where probe writes and draw draws to", .text = &options->output},
-        {"seconds", "S", "measure so long (default 2; watch: until it is stopped)",
+        {"seconds", "S", "how long to measure (default 2; watch: until it is stopped)",
          .number = &options->seconds, .most = 1e9},
         {"json", "FILE", "write the figures as JSON too, an object on each line",
          .text = &options->json},
@@ -130,7 +130,7 @@ static bool check_reach(const hlot_matrix *matrix, const hlot_network *network, 
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
                      matrix->names[site]);
     }
-    return problem_set(&problem, "no way leads from %s to %s", matrix->names[root], names);
+    return problem_set(&problem, "there is no path from %s to %s", matrix->names[root], names);
 }
 
 static void describe(const command *options, const hlot_network *network, const hlot_matrix *matrix,
@@ -168,7 +168,8 @@ static bool present(const command *options, const hlot_matrix *matrix, const hlo
     double time = hlot_tree_time(network, &tree, arrival);
     describe(options, network, matrix, root, time, title);
     if (is(options, "draw"))
-        return hlot_draw(options->output, matrix, &tree, arrival, groups, title, &problem);
+        return hlot_draw(options->output, &(hlot_drawing){matrix, &tree, arrival, groups, title},
+                         &problem);
     hlot_report_matrix(stdout, matrix, groups);
     putchar('\n');
     hlot_report_levels(stdout, matrix, groups);
@@ -270,7 +271,7 @@ static void watch(const command *options, observer *o) {
         run(options, o);
         int silent = observer_silent(o);
         if (silent)
-            printf("# %d links are silent: their last latencies stand\n", silent);
+            printf("# %d links are silent; their last latencies are shown\n", silent);
         fputs(terminal ? "# Ctrl-C ends it\n" : "\n", stdout);
         fflush(stdout);
     }

@@ -5,13 +5,18 @@
 #include "app/problem.h"
 #include "hlot/matrix.h"
 
+typedef struct hlot_drawing {
+    const hlot_matrix *matrix;
+    const hlot_tree *tree;
+    const double *arrival; /* when each site has the data */
+    const int *groups;     /* of the sites (hlot/levels.h) */
+    const char *title;
+} hlot_drawing;
+
 /*
- * Draws TREE into the file at PATH, whose name ends in .svg or .png; it is replaced as a whole or
- * not at all. ARRIVAL holds the times at which the sites have the data, GROUPS their groups
- * (hlot/levels.h); TITLE stands above. False, with a PROBLEM, on errors.
+ * Draws into the file at PATH, whose name ends in .svg or .png; it is replaced as a whole or not at
+ * all. False, with a PROBLEM, on errors.
  */
-bool hlot_draw(const char *path, const hlot_matrix *matrix, const hlot_tree *tree,
-               const double arrival[], const int groups[], const char *title,
-               struct problem *problem);
+bool hlot_draw(const char *path, const hlot_drawing *drawing, struct problem *problem);
 
 #endif

@@ -103,12 +103,11 @@ static const app_option table[] = {
      "random (default), k-means++, k-means||[:rounds=5,memory=256M], afk-mc2[:chain=200], or "
      "file:PATH with k points in any format",
      .take = take_start, .context = &options.settings.start},
-    {"checkpoint", "DIR",
-     "keep what a crash would lose in DIR/checkpoint, also within an iteration",
+    {"checkpoint", "DIR", "save the state in DIR/checkpoint, also within an iteration",
      .text = &options.settings.checkpoint},
-    {"every", "N", "... after every N iterations", .integer = &options.every, .least = 1,
+    {"every", "N", "checkpoint after every N iterations", .integer = &options.every, .least = 1,
      .most = INT32_MAX},
-    {"every-seconds", "S", "... every S seconds (default 300; with --every, none)",
+    {"every-seconds", "S", "checkpoint every S seconds (default 300; with --every, none)",
      .number = &options.settings.every_seconds, .most = 1e9},
     {"resume", NULL, "go on from the checkpoint in DIR, at any number of ranks and threads",
      .flag = &options.settings.resume},
@@ -122,7 +121,7 @@ static const app_option table[] = {
      "compare all points with all centroids in full, leaving out none by their sketches; "
      "slower, with the same result",
      .flag = &options.settings.whole},
-    {"seed", "S", "chooses the initial centroids", .size = &options.seed},
+    {"seed", "S", "seed of the initial centroids", .size = &options.seed},
     {"bcast", "SPEC", "algorithm of the broadcast, e.g. chain:chunk=32K (or COLL_BCAST)",
      .text = &options.bcast},
     {"aggregate", "SPEC", "algorithm of the aggregation (or COLL_AGGREGATE)",
@@ -130,7 +129,7 @@ static const app_option table[] = {
     {"json", "FILE", "write the table as JSON too, an object on each line", .text = &options.json},
     {"progress", NULL, "show progress on stderr even where that is no terminal",
      .flag = &options.progress},
-    {"benchmark", NULL, "print what the assignment kernel and the processor can do",
+    {"benchmark", NULL, "measure the assignment kernel beside the processor's peak",
      .flag = &options.benchmark, .alone = true},
 };
 
@@ -232,7 +231,7 @@ static void take_reals(const km_kernel *kernel, int rank, struct problem *proble
     bool random = !settings->start.method || settings->start.method == &km_start_random;
     settings->kernel = kernel;
     if (!random || settings->checkpoint)
-        problem_set(problem, "%s: for features that are whole numbers from 0 to 255 alone",
+        problem_set(problem, "%s works only with features that are whole numbers from 0 to 255",
                     random ? "--checkpoint" : "--start");
     else if (rank == 0)
         km_report_core_type();

@@ -41,7 +41,7 @@ hlot show "$tests/hlot/figure1.txt" --root 6 --bytes 256K || fail 'show --bytes'
 grep -q 'from G: .* ms for 262144 bytes in [0-9]* segments' out || fail 'show --bytes: heading'
 
 printf 'a b c\n0 1 -\n1 0 -\n1 1 0\n' >lost
-refuses 'no way leads from a to c' compare lost
+refuses 'there is no path from a to c' compare lost
 hlot compare lost --root c || fail 'from the lost site'
 printf '0 1\n1\n' >bad
 refuses 'matrix file bad, line 2: 1 numbers for 2 sites' show bad
@@ -51,7 +51,7 @@ refuses 'cannot read the matrix file /dev/zero: not a regular file' show /dev/ze
 mkfifo pipe
 refuses 'cannot read the matrix file pipe: not a regular file' show pipe
 timeout -k 10 60 "$build/coll-hlot" show - <lost >out 2>err && fail 'shown although lost'
-grep -q 'no way leads from a to c' err || fail 'standard input'
+grep -q 'there is no path from a to c' err || fail 'standard input'
 timeout -k 10 60 "$build/coll-hlot" show - </dev/zero >out 2>err
 test $? = 1 || fail 'standard input without an end'
 grep -q '^coll-hlot: cannot read the matrix file -: too large' err || fail 'standard input without an end: why'

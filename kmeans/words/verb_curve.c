@@ -1,8 +1,8 @@
 /* coll-words curve: accuracies -> the curve over the size of the vocabulary, table and picture. */
 #include "config.h"
 
+#include "app/drawer.h"
 #include "app/files.h"
-#include "app/gnuplot.h"
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
@@ -167,9 +167,9 @@ static bool run(const struct request *request, struct problem *problem) {
     good = good && output_open(&json, request->json, problem);
     if (good) {
         print_curve(&curve, json.file);
-        good =
-            (!request->output || gnuplot_draw(request->output, write_picture, &curve, problem)) &&
-            output_commit(&json, problem);
+        good = (!request->output ||
+                app_draw(&app_gnuplot, request->output, write_picture, &curve, problem)) &&
+               output_commit(&json, problem);
     }
     output_discard(&json);
     free(curve.points);

@@ -74,8 +74,8 @@ static bool take_compute(const char *item, void *context, struct problem *why) {
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
         {"dcp", "LIST",
-         "DCPs: 1:4, one to four application ranks, or their number; of several, 1:4,1:8,2, one "
-         "after the other",
+         "number of DCPs, or 1:4 for one to four application ranks; those of a list, 1:4,1:8,2, "
+         "are measured one after the other",
          .words = &options->specs, .separators = ",", .required = true},
         {"sizes", "LIST", "bytes to be summed, as doubles", .take = take_size, .context = options,
          .separators = ",", .fallback = "8,64,1K"},

@@ -31,7 +31,8 @@ static const char usage[] =
 
 static const char notes[] =
     "native is the MPI library's default. wire is one message of the same size from the root to a\n"
-    "rank on another node: nothing can be faster. A gather brings so many bytes from every rank;\n"
+    "rank on another node: nothing can be faster. A gather brings that many bytes from every "
+    "rank;\n"
     "its wire is one message of all these bytes from another node. In a gatherv one rank brings\n"
     "half of all bytes. vs_native and of_wire are ratios of medians: above 1 is faster than "
     "native,\n"
@@ -87,12 +88,17 @@ static bool take_sizes(const char *item, void *context, struct problem *why) {
 }
 
 static bool take_operation(command *options) {
-    static const char known[] = "bcast, gather, gatherv, dcp";
-    if (!options->words.count)
-        return problem_set(&problem, "no operation; known: %s", known);
-    options->settings.operation = operation_find(options->words.words[0]);
+    char known[128] = "";
+    const char *name = options->words.count ? options->words.words[0] : NULL;
+    for (int i = 0; operation_name(i); i++) {
+        size_t length = strlen(known);
+        snprintf(known + length, sizeof known - length, "%s, ", operation_name(i));
+    }
+    if (!name)
+        return problem_set(&problem, "no operation; known: %sdcp", known);
+    options->settings.operation = operation_find(name);
     return options->settings.operation ||
-           problem_set(&problem, "unknown operation %s; known: %s", options->words.words[0], known);
+           problem_set(&problem, "unknown operation %s; known: %sdcp", name, known);
 }
 
 static bool parse(int argc, char **argv, command *options) {
@@ -114,18 +120,18 @@ static bool parse(int argc, char **argv, command *options) {
         {"predict", NULL, "also what libcoll's cost model predicts, and by how much it is wrong",
          .flag = &options->predict},
         {"root", "RANK", "root of the operation", .integer = &settings->root, .most = INT_MAX},
-        {"reps", "N", "so many repetitions (default: 5 at least, until the medians are steady)",
+        {"reps", "N", "number of repetitions (default: 5 at least, until the medians are steady)",
          .integer = &options->reps, .least = 1, .most = 100000},
-        {"seconds", "S", "no new repetition of a size after so many seconds",
+        {"seconds", "S", "start no repetition of a size after S seconds",
          .number = &settings->seconds, .most = 1e9},
         {"warmup", "N", "repetitions that don't count", .integer = &settings->warmups,
          .most = 1000},
         {"all-rivals", NULL, "repeat even the rivals that are over twice as slow as the best one",
          .flag = &options->all_rivals},
-        {"verify", NULL, "compare what arrives, after every run", .flag = &settings->verify},
+        {"verify", NULL, "check the data that arrives in every run", .flag = &settings->verify},
         {"drops", "COMMAND",
-         "a column of packets dropped in a run: COMMAND prints how many there were so far, as does "
-         "\"netlab drops --total\"",
+         "add a column of packets dropped in a run; COMMAND prints the count so far, as \"netlab "
+         "drops --total\" does",
          .text = &settings->drops},
         {"json", "FILE", "write the rows as JSON too, an object on each line",
          .text = &options->json},

@@ -61,8 +61,7 @@ static bool take_words(command *options) {
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
         {.operands = &options->words, .most = 3},
-        {"ranks", "P",
-         "explain for so many ranks, spread over nodes and racks as those that run now",
+        {"ranks", "P", "explain for P ranks, spread over nodes and racks like those that run now",
          .integer = &options->ranks, .least = 1, .most = 1 << 24},
         {"root", "R", "explain for this root", .integer = &options->root, .most = INT_MAX},
         {"json", "FILE", "write the figures as JSON too, an object on each line",

@@ -18,8 +18,8 @@ static const char program[] = "coll-info";
 static const char usage[] =
     "usage: coll-info explain dcp TRACE [OPTION...]\n"
     "\n"
-    "Says whether dedicated collective processors (DCPs) would pay for a program, by where its\n"
-    "time goes without them. TRACE is what the program wrote to stderr under\n"
+    "Says whether dedicated collective processors (DCPs) would pay for a program, from where\n"
+    "its time goes without them. TRACE is what the program wrote to stderr under\n"
     "    COLL_TRACE=1 coll-run -n RANKS -- PROGRAM 2> TRACE\n"
     "(- for standard input). With one DCP to r application ranks, of the same ranks, a run takes\n"
     "    (1 + 1/r) Tcomp + share Tcoll + Tpoint\n"

@@ -13,7 +13,7 @@ static bool read_figure(const char *line, const char *name, double *figure) {
     return at && sscanf(at + strlen(name), "%lf", figure) == 1 && *figure >= 0;
 }
 
-bool benefit_read(const char *line, benefit_times *times, int *ranks, int *dcps) {
+static bool read_account(const char *line, benefit_times *times, int *ranks, int *dcps) {
     double numbers[2];
     if (strncmp(line, "coll: account ", strlen("coll: account ")) != 0 ||
         !read_figure(line, " ranks=", &numbers[0]) || !read_figure(line, " dcps=", &numbers[1]) ||
@@ -35,7 +35,7 @@ bool benefit_read_trace(const char *path, benefit_times *times, int *ranks,
     char line[1024];
     int dcps = 0;
     while (fgets(line, sizeof line, file))
-        found = benefit_read(line, times, ranks, &dcps) || found;
+        found = read_account(line, times, ranks, &dcps) || found;
     if (ferror(file))
         problem_set(problem, "%s: %s", path, strerror(errno));
     if (!standard)

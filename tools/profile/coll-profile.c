@@ -5,8 +5,8 @@
 #include "config.h"
 
 #include "app/agreement.h"
+#include "app/drawer.h"
 #include "app/files.h"
-#include "app/gnuplot.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/path.h"
@@ -49,7 +49,7 @@ static struct problem problem;
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
         {"output", "FILE",
-         "the profile; name it by COLL_PROFILE, or put it where the library looks: "
+         "the profile; name it in COLL_PROFILE, or put it where the library looks: "
          "~/.config/libcoll/profile or /etc/libcoll/profile",
          .text = &options->output, .required = true},
         {"seconds", "S", "how long to measure messages, in all; slow links take longer",
@@ -57,7 +57,7 @@ static bool parse(int argc, char **argv, command *options) {
         {"trials", "S", "how long to try algorithms, in all; 0: not at all",
          .number = &options->trials, .most = 3600},
         {"noise", "R",
-         "leave a parameter out, and keep the built-in one, where a usual round takes more than R "
+         "drop a parameter, and keep the built-in one, where a typical round takes more than R "
          "times longer than the best one",
          .number = &options->noise, .most = 1e9, .above = true},
         {"no-flood", NULL,
@@ -84,7 +84,8 @@ static bool check_files(const command *options) {
     if (stat(options->output, &status) == 0 && !S_ISREG(status.st_mode))
         return problem_set(&problem, "%s: can't be written: it is no regular file",
                            options->output);
-    return files_check(files, 3, &problem) && (!options->plot || gnuplot_check(&problem));
+    return files_check(files, 3, &problem) &&
+           (!options->plot || app_drawer_check(&app_gnuplot, options->plot, &problem));
 }
 
 /* What is known of the machine, without what trials show. */

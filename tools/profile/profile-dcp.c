@@ -56,9 +56,9 @@ static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
         {"dcp", NULL, "this measurement", .flag = &again},
         {"trace", "FILE",
-         "say too what a program would take, by where its time goes without DCPs: COLL_TRACE=1 "
-         "coll-run -n RANKS -- PROGRAM 2> FILE; with one DCP to r ranks, (1 + 1/r) Tcomp + share "
-         "Tcoll + Tpoint, or hidden in the place of share",
+         "also predict the time of a program from its trace without DCPs: COLL_TRACE=1 coll-run -n "
+         "RANKS -- PROGRAM 2> FILE; with one DCP to r ranks it is (1 + 1/r) Tcomp + share Tcoll + "
+         "Tpoint, or with hidden in place of share",
          .text = &options->trace},
         {"reps", "N", "allreduces in each of 5 rounds", .integer = &options->reps, .least = 1,
          .most = 10000000},
@@ -153,7 +153,7 @@ static void print_verdict(const char *how, const candidate candidates[], const d
         printf("# %s: best with %s, %.3f %s instead of %.3f\n", how, candidates[best].spec,
                predicted[best] * scale, unit, predicted[0] * scale);
     else
-        printf("# %s: DCPs don't pay; the least is %.3f %s, without\n", how, predicted[0] * scale,
+        printf("# %s: DCPs don't pay; best without them, %.3f %s\n", how, predicted[0] * scale,
                unit);
 }
 

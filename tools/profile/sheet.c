@@ -2,7 +2,7 @@
 
 #include "tools/profile/sheet.h"
 
-#include "app/gnuplot.h"
+#include "app/drawer.h"
 #include "app/json.h"
 #include "tools/profile/trial.h"
 
@@ -36,7 +36,7 @@ static void print_summary(const survey_level *l, const model_level *level, const
     if (l->relay > 0)
         printf("; waking up %.2f us", cost->wake * 1e6);
     if (l->crowds > 1)
-        printf("; each rank more that talks: %.2f us", cost->per_rank * 1e6);
+        printf("; each further rank that talks adds %.2f us", cost->per_rank * 1e6);
     if (cost->together > 0)
         printf("; all streams together %.2f MB/s", cost->together * 1e-6);
     if (cost->buffer > 0)
@@ -168,5 +168,5 @@ static void write_picture(FILE *gnuplot, const void *context) {
 }
 
 bool sheet_plot(const survey *s, const model *m, const char *path, struct problem *problem) {
-    return gnuplot_draw(path, write_picture, &(struct sheet){s, m}, problem);
+    return app_draw(&app_gnuplot, path, write_picture, &(struct sheet){s, m}, problem);
 }
