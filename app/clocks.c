@@ -2,7 +2,6 @@
 
 #include "app/clocks.h"
 
-#include "app/asleep.h"
 #include "lib/base/monotonic.h"
 
 #include <math.h>
@@ -12,6 +11,16 @@
 
 double app_seconds(void) {
     return coll_monotonic();
+}
+
+int wait_asleep(MPI_Request *request, double nap, double longest) {
+    for (;; nap = nap < longest ? 2 * nap : nap) {
+        struct timespec time = {.tv_nsec = (long)(nap * 1e9)};
+        int done, code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || done)
+            return code;
+        nanosleep(&time, NULL);
+    }
 }
 
 /* So many exchanges; of slow ones (another site's) as many as fit into a time, but a few. */

@@ -28,4 +28,11 @@ double common_clock_now(const common_clock *clock);
 /* Sleeps, then yields, until DATE by that clock. */
 void common_clock_wait(const common_clock *clock, double date);
 
+/*
+ * Waits for *REQUEST without taking the processor from whoever is being measured: with sleeps
+ * between tests, of NAP seconds (below 1) at first, then each twice as long as the last until they
+ * are LONGEST or more.
+ */
+int wait_asleep(MPI_Request *request, double nap, double longest);
+
 #endif

@@ -2,7 +2,6 @@
 noinst_LTLIBRARIES += libapp.la
 libapp_la_SOURCES = \
 	app/agreement.c app/agreement.h \
-	app/asleep.c app/asleep.h \
 	app/checksum.c app/checksum.h \
 	app/clocks.c app/clocks.h \
 	app/drawer.c app/drawer.h \

@@ -47,6 +47,10 @@ typedef struct app_option {
     bool alone; /* a flag with which nothing is required */
 } app_option;
 
+/* The row that most programs have. */
+#define APP_JSON_OPTION(where)                                                                     \
+    { "json", "FILE", "write the table as JSON too, an object on each line", .text = (where) }
+
 /* A table and its length, as the last two members of an app_command. */
 #define APP_TABLE(options) (options), sizeof(options) / sizeof *(options)
 

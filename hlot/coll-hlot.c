@@ -96,8 +96,7 @@ static bool parse(int argc, char **argv, command *options) {
         {"output", "FILE", "where probe writes and draw draws to", .text = &options->output},
         {"seconds", "S", "how long to measure (default 2; watch: until it is stopped)",
          .number = &options->seconds, .most = 1e9},
-        {"json", "FILE", "write the figures as JSON too, an object on each line",
-         .text = &options->json},
+        APP_JSON_OPTION(&options->json),
     };
     const app_command line = {program, usage, NULL, APP_TABLE(table)};
     return app_parse(&line, argc, argv, &problem) && take_words(options);

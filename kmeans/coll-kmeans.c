@@ -126,7 +126,7 @@ static const app_option table[] = {
      .text = &options.bcast},
     {"aggregate", "SPEC", "algorithm of the aggregation (or COLL_AGGREGATE)",
      .text = &options.aggregate},
-    {"json", "FILE", "write the table as JSON too, an object on each line", .text = &options.json},
+    APP_JSON_OPTION(&options.json),
     {"progress", NULL, "show progress on stderr even where that is no terminal",
      .flag = &options.progress},
     {"benchmark", NULL, "measure the assignment kernel beside the processor's peak",

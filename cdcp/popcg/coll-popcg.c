@@ -88,8 +88,7 @@ static bool parse(int argc, char **argv, struct command *command, struct problem
         {"iterations", "N", "give up after N iterations", .integer = &command->iterations,
          .least = 1, .most = INT_MAX},
         {"picture", "FILE.png", "draw the surface height", .text = &command->picture},
-        {"json", "FILE", "write the table as JSON too, an object on each line",
-         .text = &command->json},
+        APP_JSON_OPTION(&command->json),
         {"coordinates", NULL, "print column, row, longitude and latitude of every cell's middle",
          .flag = &command->coordinates},
     };

@@ -36,10 +36,10 @@ static int finish_dcp(struct reduction *reduction) {
 }
 
 const struct reduction_mode reduction_modes[] = {
-    {"blocking", "MPI_Allreduce", start_blocking, finish_blocking},
-    {"nbc", "MPI_Iallreduce and MPI_Wait", start_nbc, finish_nbc},
-    {"dcp", "DCP_IAllreduce and DCP_Wait", start_dcp, finish_dcp},
-    {NULL, NULL, NULL, NULL},
+    {"blocking", start_blocking, finish_blocking},
+    {"nbc", start_nbc, finish_nbc},
+    {"dcp", start_dcp, finish_dcp},
+    {NULL, NULL, NULL},
 };
 
 enum {

@@ -22,7 +22,7 @@ struct reduction;
 
 /* How it is carried out: "blocking", "nbc" or "dcp". */
 struct reduction_mode {
-    const char *name, *summary;
+    const char *name;
     int (*start)(struct reduction *reduction);
     int (*finish)(struct reduction *reduction);
 };

@@ -9,10 +9,10 @@
 #include <string.h>
 
 const struct solver solvers[] = {
-    {"pcg", "two reductions an iteration, each with little to overlap it", solver_pcg},
-    {"chrongear", "both in one reduction", solver_chrongear},
-    {"pipecg", "one reduction, which overlaps the exchange and the operator", solver_pipecg},
-    {NULL, NULL, NULL},
+    {"pcg", solver_pcg},             /* two reductions, each with little to overlap it */
+    {"chrongear", solver_chrongear}, /* both in one reduction */
+    {"pipecg", solver_pipecg},       /* one, which overlaps exchange and operator */
+    {NULL, NULL},
 };
 
 /* r = b - A x, with its border; the reduction of its norm overlaps the exchange of the border. */

@@ -30,7 +30,7 @@ struct solve {
 };
 
 struct solver {
-    const char *name, *summary;
+    const char *name;
     bool (*run)(struct solve *solve, struct problem *problem);
 };
 

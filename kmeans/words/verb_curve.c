@@ -181,7 +181,7 @@ bool verb_curve(int argc, char **argv, struct problem *problem) {
     const app_option options[] = {
         {"results", "FILE...", "what \"test --json\" wrote", .words = &request.results,
          .required = true},
-        {"json", "FILE", "the table as JSON, an object on each line", .text = &request.json},
+        APP_JSON_OPTION(&request.json),
         {"output", "FILE.png", "the curve, drawn by gnuplot", .text = &request.output},
         {"title", "TEXT", "of the picture", .text = &request.title},
     };

@@ -82,8 +82,7 @@ static bool parse(int argc, char **argv, command *options) {
         {"compute", "LIST", "computation in us", .take = take_compute, .context = options,
          .separators = ",", .fallback = "0,1,2,5,10,20,50,100,200"},
         {"reps", "N", "repetitions", .integer = &options->reps, .least = 1, .most = 10000000},
-        {"json", "FILE", "write the rows as JSON too, an object on each line",
-         .text = &options->json},
+        APP_JSON_OPTION(&options->json),
     };
     const app_command line = {"coll-bench dcp", usage, notes, APP_TABLE(table)};
     return app_parse(&line, argc, argv, &problem);

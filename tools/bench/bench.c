@@ -2,7 +2,7 @@
 
 #include "tools/bench/bench.h"
 
-#include "app/asleep.h"
+#include "app/clocks.h"
 #include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/drops.h"
@@ -29,6 +29,7 @@ typedef struct series {
 
 static operation_run described(const series *s, unsigned seed) {
     return (operation_run){.buffer = s->buffer,
+                           .uneven = s->settings->operation->uneven,
                            .bytes = s->bytes,
                            .rank = s->rank,
                            .ranks = s->ranks,

@@ -133,8 +133,7 @@ static bool parse(int argc, char **argv, command *options) {
          "add a column of packets dropped in a run; COMMAND prints the count so far, as \"netlab "
          "drops --total\" does",
          .text = &settings->drops},
-        {"json", "FILE", "write the rows as JSON too, an object on each line",
-         .text = &options->json},
+        APP_JSON_OPTION(&options->json),
     };
     const app_command line = {program, usage, notes, APP_TABLE(table)};
     if (!app_parse(&line, argc, argv, &problem) || !take_operation(options))

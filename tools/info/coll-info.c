@@ -64,8 +64,7 @@ static bool parse(int argc, char **argv, command *options) {
         {"ranks", "P", "explain for P ranks, spread over nodes and racks like those that run now",
          .integer = &options->ranks, .least = 1, .most = 1 << 24},
         {"root", "R", "explain for this root", .integer = &options->root, .most = INT_MAX},
-        {"json", "FILE", "write the figures as JSON too, an object on each line",
-         .text = &options->json},
+        APP_JSON_OPTION(&options->json),
     };
     const app_command line = {program, usage, NULL, APP_TABLE(table)};
     return app_parse(&line, argc, argv, &problem) && take_words(options);

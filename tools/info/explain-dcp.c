@@ -10,7 +10,6 @@
 #include "tools/profile/benefit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char program[] = "coll-info";
@@ -44,8 +43,7 @@ static bool parse(int argc, char **argv, command *options) {
          "what DCPs leave of the time of blocking collectives, 0 to 1; coll-bench dcp measures it: "
          "blocking beside dcp without computation",
          .number = &options->share, .most = 1},
-        {"json", "FILE", "write the table as JSON too, an object on each line",
-         .text = &options->json},
+        APP_JSON_OPTION(&options->json),
     };
     const app_command line = {"coll-info explain dcp", usage, NULL, APP_TABLE(table)};
     if (!app_parse(&line, argc, argv, &problem))
@@ -98,13 +96,11 @@ int explain_dcp_main(int argc, char **argv) {
     benefit_times times;
     int rank, ranks;
     parse(argc, argv, &options);
-    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
-        return EXIT_FAILURE;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (!*problem.text && rank == 0 && benefit_read_trace(options.trace, &times, &ranks, &problem))
+    MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0 && benefit_read_trace(options.trace, &times, &ranks, &problem))
         print_table(&options, &times, ranks);
-    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     app_words_free(&options.traces);
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    app_agree_or_end(comm, program, &problem);
+    return app_end(&comm);
 }

@@ -66,8 +66,7 @@ static bool parse(int argc, char **argv, command *options) {
          .flag = &options->no_flood},
         {"plot", "FILE", "draw what was measured and what was fitted (PNG; needs gnuplot)",
          .text = &options->plot},
-        {"json", "FILE", "write the table as JSON too, an object on each line",
-         .text = &options->json},
+        APP_JSON_OPTION(&options->json),
     };
     const app_command line = {program, usage, notes, APP_TABLE(table)};
     return app_parse(&line, argc, argv, &problem);

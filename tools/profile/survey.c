@@ -2,7 +2,7 @@
 
 #include "tools/profile/survey.h"
 
-#include "app/asleep.h"
+#include "app/clocks.h"
 #include "app/progress.h"
 #include "app/stats.h"
 

@@ -2,7 +2,7 @@
 
 #include "tools/profile/trial.h"
 
-#include "app/asleep.h"
+#include "app/clocks.h"
 #include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/bench.h"
