@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 void km_report_begin(km_report *report, const km_points *points, const km_settings *settings,
-                  int ranks, double read_seconds) {
+                     int ranks, double read_seconds) {
     report->points = points;
     report->started = app_seconds();
     report->skipped = -1;

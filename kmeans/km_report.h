@@ -16,7 +16,7 @@ typedef struct km_report {
 
 /* Starts the clock and prints the head of the table. POINTS must live as long as the report. */
 void km_report_begin(km_report *report, const km_points *points, const km_settings *settings,
-                  int ranks, double read_seconds);
+                     int ranks, double read_seconds);
 
 /* The observer whose context is a report. */
 void km_report_step(const km_step *step, void *context);

@@ -46,7 +46,8 @@ static double processor_seconds(void) {
 
 /*
  * Ranks sleep while they wait, so that one that is done does not take the processor from those that
- * are not: so long at first, and at last, while nobody works yet and while others may; s.
+ * are not. The naps grow from NAP to SHORT_NAP before the start, to LONG_NAP while others may work;
+ * s.
  */
 static const double NAP = 20e-6, SHORT_NAP = 100e-6, LONG_NAP = 1e-3;
 

@@ -154,7 +154,7 @@ static void finish(const survey *s, int code) {
     app_abort(s->comm, program, "%s", problem.text);
 }
 
-/* The model's word that goes with them is that of the profile just written. */
+/* The model predicts the trials by the profile just written. */
 static void run_trials(const command *options, survey *s, COLL_Profile *profile) {
     if (s->rank == 0 && setenv("COLL_PROFILE", options->output, 1) != 0)
         problem_set(&problem, "out of memory");
