@@ -4,6 +4,7 @@
 
 #include "app/output.h"
 #include "app/path.h"
+#include "lib/base/textfile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -138,4 +139,12 @@ bool files_check(const file_use *uses, size_t count, struct problem *problem) {
     for (size_t i = 0; i < claimed; i++)
         free(claims[i].id.name);
     return good;
+}
+
+FILE *files_open(const char *path, struct problem *problem) {
+    FILE *file = NULL;
+    int error = coll_textfile_open(path, COLL_TEXTFILE_ANY_SIZE, &file);
+    if (error)
+        problem_set(problem, "%s: can't be opened: %s", path, coll_textfile_fault(error));
+    return file;
 }

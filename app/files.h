@@ -5,6 +5,7 @@
 #include "app/problem.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 typedef struct file_use {
     enum { FILE_READ, FILE_WRITTEN } how;
@@ -21,5 +22,11 @@ typedef struct file_use {
  * regular file may be named twice.
  */
 bool files_check(const file_use *uses, size_t count, struct problem *problem);
+
+/*
+ * Opens the regular file at PATH, of any size, for reading: no pipe that nobody writes to, and no
+ * device without an end. NULL and a problem on failure.
+ */
+FILE *files_open(const char *path, struct problem *problem);
 
 #endif

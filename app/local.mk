@@ -1,15 +1,24 @@
 # libapp.la: what the programs share.
 noinst_LTLIBRARIES += libapp.la
 libapp_la_SOURCES = \
-	app/asleep.c app/asleep.h \
-	app/cli.c app/cli.h \
-	app/clock.c app/clock.h \
+	app/agreement.c app/agreement.h \
+	app/checksum.c app/checksum.h \
+	app/clocks.c app/clocks.h \
+	app/drawer.c app/drawer.h \
 	app/files.c app/files.h \
-	app/gnuplot.c app/gnuplot.h \
+	app/json.c app/json.h \
 	app/options.c app/options.h \
 	app/output.c app/output.h \
+	app/parse.c app/parse.h \
 	app/path.c app/path.h \
+	app/png.c app/png.h \
 	app/problem.c app/problem.h \
+	app/progress.c app/progress.h \
 	app/stats.c app/stats.h \
+	lib/base/crc32c.c lib/base/crc32c.h \
+	lib/base/monotonic.c lib/base/monotonic.h \
 	lib/base/plain.c lib/base/plain.h \
+	lib/base/size.c lib/base/size.h \
 	lib/base/textfile.c lib/base/textfile.h
+libapp_la_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
+libapp_la_LIBADD = $(PNG_LIBS)

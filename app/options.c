@@ -2,204 +2,278 @@
 
 #include "app/options.h"
 
-#include "app/cli.h"
+#include "app/parse.h"
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 1, HELP = 2, FIRST_ROW = 256 }; /* codes from getopt_long */
+enum { WORD = 1, HELP, VERSION, FIRST_ROW = 256, ROWS_MOST = 64 }; /* codes from getopt_long */
 
-static bool append_word(word_list *list, const char *word, struct problem *problem) {
-    const char **words = realloc(list->words, (list->count + 1) * sizeof *words);
+/* --- the help --- */
+
+static const int WIDTH = 100, COLUMN = 24;
+
+/* Prints TEXT from column *AT on, broken at blanks. */
+static void print_wrapped(const char *text, int *at) {
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (*at > COLUMN && *at + 1 + length > WIDTH)
+            *at = printf("\n%*s", COLUMN, "") - 1;
+        else if (*at > COLUMN)
+            *at += printf(" ");
+        *at += printf("%.*s", length, text);
+        text += length + (text[length] == ' ');
+    }
+}
+
+static void print_choices(const app_option *row, int *at) {
+    for (int i = 0; row->nth(i); i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s%s", row->nth(i), row->nth(i + 1) ? "," : "");
+        print_wrapped(text, at);
+    }
+}
+
+static bool is_within(const app_option *row, double value) {
+    bool enough = row->above ? value > row->least : value >= row->least;
+    return enough && value <= (row->most > 0 ? row->most : (double)INT64_MAX);
+}
+
+/* The default, or "" where there is none. */
+static void describe_default(const app_option *row, char *text, size_t room) {
+    *text = '\0';
+    if (row->text && *row->text)
+        snprintf(text, room, "(default %s)", *row->text);
+    else if (row->integer && is_within(row, *row->integer))
+        snprintf(text, room, "(default %d)", *row->integer);
+    else if (row->size && is_within(row, (double)*row->size))
+        snprintf(text, room, "(default %" PRIu64 ")", *row->size);
+    else if (row->number && is_within(row, *row->number))
+        snprintf(text, room, "(default %g)", *row->number);
+    else if (row->choice)
+        snprintf(text, room, "(default %s)", row->nth(*row->choice));
+    else if (row->fallback)
+        snprintf(text, room, "(default %s)", row->fallback);
+}
+
+static void print_option(const app_option *row) {
+    char preset[128];
+    int at = printf("  --%s %s", row->name, row->argument ? row->argument : "");
+    at += printf("%*s", COLUMN > at ? COLUMN - at : 1, "");
+    print_wrapped(row->help, &at);
+    if (row->choice)
+        print_choices(row, &at);
+    describe_default(row, preset, sizeof preset);
+    print_wrapped(preset, &at);
+    putchar('\n');
+}
+
+static _Noreturn void print_help(const app_command *command) {
+    printf("%s\n", command->usage);
+    for (size_t i = 0; i < command->count; i++)
+        if (!command->options[i].operands)
+            print_option(&command->options[i]);
+    puts("  --help, --version");
+    if (command->notes)
+        printf("\n%s", command->notes);
+    exit(fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
+static _Noreturn void print_version(const app_command *command) {
+    printf("%.*s (%s) %s\n", (int)strcspn(command->name, " "), command->name, PACKAGE_NAME,
+           PACKAGE_VERSION);
+    exit(fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
+/* --- values --- */
+
+static bool append(app_words *list, const char *word, struct problem *problem) {
+    const char **words = realloc((void *)list->words, (list->count + 2) * sizeof *words);
     if (!words)
         return problem_set(problem, "out of memory");
     list->words = words;
-    list->words[list->count++] = word;
+    words[list->count++] = word;
+    words[list->count] = NULL;
     return true;
 }
 
-static bool set_integer(const option_row *row, const char *text, struct problem *problem) {
-    int64_t number;
-    if (!cli_parse_integer(text, (int64_t)row->least, (int64_t)row->most, &number)) {
-        if (row->most == INT64_MAX)
-            return problem_set(problem, "--%s %s: give an integer from %" PRIu64, row->name, text,
-                               row->least);
-        return problem_set(problem, "--%s %s: give an integer from %" PRIu64 " to %" PRIu64,
-                           row->name, text, row->least, row->most);
-    }
-    *(uint64_t *)row->value = (uint64_t)number;
+void app_words_free(app_words *list) {
+    free((void *)list->words);
+    free(list->copy);
+}
+
+static bool refuse_number(const app_option *row, const char *text, struct problem *problem) {
+    int digits = row->number ? 6 : 10;
+    char least[32], most[32];
+    snprintf(least, sizeof least, "%.*g", digits, row->least);
+    snprintf(most, sizeof most, "%.*g", digits, row->most);
+    if (row->above)
+        return problem_set(problem, "--%s %s: a number above %s, up to %s, is needed", row->name,
+                           text, least, most);
+    if (row->most > 0)
+        return problem_set(problem, "--%s %s: a number from %s to %s is needed", row->name, text,
+                           least, most);
+    return problem_set(problem, "--%s %s: a number of at least %s is needed%s", row->name, text,
+                       least, row->size ? ", as 4096, 64K, 16M or 1G" : "");
+}
+
+static bool take_number(const app_option *row, const char *text, struct problem *problem) {
+    int64_t integer = 0;
+    uint64_t size = 0;
+    double number = 0;
+    bool good = row->integer ? app_parse_integer(text, INT_MIN, INT_MAX, &integer)
+                : row->size  ? app_parse_size(text, &size)
+                             : app_parse_number(text, &number);
+    if (!good || !is_within(row, row->integer ? (double)integer
+                                 : row->size  ? (double)size
+                                              : number))
+        return refuse_number(row, text, problem);
+    if (row->integer)
+        *row->integer = (int)integer;
+    else if (row->size)
+        *row->size = size;
+    else
+        *row->number = number;
     return true;
 }
 
-static bool set_number(const option_row *row, const char *text, struct problem *problem) {
-    double *number = row->value;
-    return (cli_parse_number(text, number) && *number > 0 && *number <= (double)row->most) ||
-           problem_set(problem, "--%s %s: give a number above 0, %" PRIu64 " at most", row->name,
-                       text, row->most);
-}
-
-static bool set_option(const option_row *row, const char *text, struct problem *problem) {
-    switch (row->kind) {
-    case OPTION_TEXT:
-        *(const char **)row->value = text;
-        return true;
-    case OPTION_INTEGER:
-        return set_integer(row, text, problem);
-    case OPTION_NUMBER:
-        return set_number(row, text, problem);
-    case OPTION_FLAG:
-        *(bool *)row->value = true;
-        return true;
-    case OPTION_PATHS:
-        return append_word(row->value, text, problem);
-    }
-    return false;
-}
-
-static void print_help(const char *usage, const option_row *table, size_t count) {
-    enum { COLUMN = 22 };
-    printf("%s\n", usage);
-    for (const option_row *row = table; row < table + count; row++) {
-        int width = printf("  --%s %s", row->name, row->argument);
-        printf("%*s", COLUMN > width ? COLUMN - width : 1, "");
-        for (const char *letter = row->help; *letter; letter++) {
-            putchar(*letter);
-            if (*letter == '\n')
-                printf("%*s", COLUMN, "");
+static bool take_choice(const app_option *row, const char *text, struct problem *problem) {
+    char known[256] = "";
+    for (int i = 0; row->nth(i); i++) {
+        if (!strcmp(text, row->nth(i))) {
+            *row->choice = i;
+            return true;
         }
-        if (row->kind == OPTION_INTEGER && *(uint64_t *)row->value <= row->most)
-            printf(" (%" PRIu64 ")", *(uint64_t *)row->value);
-        if (row->kind == OPTION_NUMBER)
-            printf(" (%g)", *(double *)row->value);
-        putchar('\n');
+        size_t length = strlen(known);
+        snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", row->nth(i));
     }
-    printf("  --help%*sprint this\n", COLUMN - 8, "");
+    return problem_set(problem, "--%s %s: allowed: %s", row->name, text, known);
 }
 
-/* Whether an option that takes one value is given once more, by the BIT of its row. */
-static bool is_again(const option_row *row, uint64_t *given, uint64_t bit) {
-    bool again = (*given & bit) && row->kind != OPTION_FLAG && row->kind != OPTION_PATHS;
-    *given |= bit;
-    return again;
+static bool take_list(const app_option *row, const char *text, struct problem *problem) {
+    char *copy = strdup(text), *rest = NULL;
+    if (!copy)
+        return problem_set(problem, "out of memory");
+    char *part = strtok_r(copy, row->separators, &rest);
+    bool good = part || problem_set(problem, "--%s: the list is empty", row->name);
+    for (; part && good; part = strtok_r(NULL, row->separators, &rest))
+        good =
+            row->words ? append(row->words, part, problem) : row->take(part, row->context, problem);
+    if (row->words)
+        row->words->copy = copy;
+    else
+        free(copy);
+    return good;
 }
 
-static options_state parse(int argc, char **argv, const struct option *longs, const char *usage,
-                           const option_row *table, size_t count, struct problem *problem) {
-    const option_row *last = NULL;
-    uint64_t given = 0; /* a bit for each row */
+static bool take(const app_option *row, const char *text, struct problem *problem) {
+    if (row->flag)
+        return *row->flag = true;
+    if (row->separators)
+        return take_list(row, text, problem);
+    if (row->words)
+        return append(row->words, text, problem);
+    if (row->choice)
+        return take_choice(row, text, problem);
+    if (row->take)
+        return row->take(text, row->context, problem);
+    if (!row->text)
+        return take_number(row, text, problem);
+    *row->text = text;
+    return true;
+}
+
+/* --- the command line --- */
+
+/* Whether words that follow are its values too. */
+static bool takes_more(const app_option *row) {
+    return row->words && !row->separators;
+}
+
+/* A command line that is being read. */
+typedef struct reading {
+    const app_command *command;
+    const app_option *last, *operands; /* the option that was read last; the row of operands */
+    uint64_t given;                    /* a bit for each row */
+    struct problem *problem;
+} reading;
+
+static bool take_operand(reading *r, const char *word) {
+    if (!r->operands ||
+        (r->operands->most > 0 && r->operands->operands->count >= r->operands->most))
+        return problem_set(r->problem, "unexpected argument %s; see %s --help", word,
+                           r->command->name);
+    r->given |= UINT64_C(1) << (r->operands - r->command->options);
+    return append(r->operands->operands, word, r->problem);
+}
+
+static bool take_option(reading *r, int row, const char *text) {
+    uint64_t bit = UINT64_C(1) << row;
+    r->last = &r->command->options[row];
+    if ((r->given & bit) && !r->last->flag && !takes_more(r->last))
+        return problem_set(r->problem, "--%s given twice", r->last->name);
+    r->given |= bit;
+    return take(r->last, text, r->problem);
+}
+
+static bool take_code(reading *r, int code, const char *word) {
+    if (code == HELP)
+        print_help(r->command);
+    if (code == VERSION)
+        print_version(r->command);
+    if (code == ':')
+        return problem_set(r->problem, "option %s needs a value", word);
+    if (code == '?')
+        return problem_set(r->problem, "unknown option %s; %s --help lists them", word,
+                           r->command->name);
+    if (code >= FIRST_ROW)
+        return take_option(r, code - FIRST_ROW, optarg);
+    return r->last && takes_more(r->last) ? append(r->last->words, optarg, r->problem)
+                                          : take_operand(r, optarg);
+}
+
+/* What is missing at the end is taken from the table, or said. */
+static bool finish(const reading *r) {
+    bool alone = false;
+    for (size_t i = 0; i < r->command->count; i++)
+        alone = alone || ((r->given >> i & 1) && r->command->options[i].alone);
+    for (size_t i = 0; i < r->command->count; i++) {
+        const app_option *row = &r->command->options[i];
+        if (r->given >> i & 1)
+            continue;
+        if (row->required && !alone)
+            return problem_set(r->problem, "%s%s%s%s is missing; see %s --help",
+                               row->operands ? "" : "--", row->name, row->argument ? " " : "",
+                               row->argument ? row->argument : "", r->command->name);
+        if (row->fallback && !take_list(row, row->fallback, r->problem))
+            return false;
+    }
+    return true;
+}
+
+bool app_parse(const app_command *command, int argc, char **argv, struct problem *problem) {
+    struct option longs[ROWS_MOST + 3] = {{"help", no_argument, NULL, HELP},
+                                          {"version", no_argument, NULL, VERSION}};
+    reading r = {.command = command, .problem = problem};
+    for (size_t i = 0, next = 2; i < command->count; i++) {
+        const app_option *row = &command->options[i];
+        if (row->operands)
+            r.operands = row;
+        else
+            longs[next++] = (struct option){row->name, row->flag ? no_argument : required_argument,
+                                            NULL, FIRST_ROW + (int)i};
+    }
     optind = 1;
-    opterr = 0;
-    for (int code; (code = getopt_long(argc, argv, "-:", longs, NULL)) != -1;) {
-        if (code == HELP) {
-            print_help(usage, table, count);
-            return OPTIONS_HELP;
-        }
-        if (code == '?' || code == ':') {
-            problem_set(problem,
-                        code == ':' ? "option '%s' requires an argument; see --help"
-                                    : "unrecognized option '%s'; see --help",
-                        argv[optind - 1]);
-            return OPTIONS_FAILED;
-        }
-        if (code != WORD) {
-            last = &table[code - FIRST_ROW];
-            if (is_again(last, &given, UINT64_C(1) << (code - FIRST_ROW))) {
-                problem_set(problem, "--%s given twice", last->name);
-                return OPTIONS_FAILED;
-            }
-        } else if (!last || last->kind != OPTION_PATHS) {
-            problem_set(problem, "unexpected argument '%s'; see --help", optarg);
-            return OPTIONS_FAILED;
-        }
-        if (!set_option(last, optarg, problem))
-            return OPTIONS_FAILED;
-    }
-    if (optind < argc) {
-        problem_set(problem, "unexpected argument '%s'; see --help", argv[optind]);
-        return OPTIONS_FAILED;
-    }
-    for (const option_row *row = table; row < table + count; row++)
-        if (row->required && !*(const char **)row->value) {
-            problem_set(problem, "--%s is missing; see --help", row->name);
-            return OPTIONS_FAILED;
-        }
-    return OPTIONS_GOOD;
-}
-
-options_state options_parse(int argc, char **argv, const char *usage, const option_row *table,
-                            size_t count, struct problem *problem) {
-    struct option *longs = calloc(count + 2, sizeof *longs);
-    if (!longs) {
-        problem_set(problem, "out of memory");
-        return OPTIONS_FAILED;
-    }
-    for (size_t i = 0; i < count; i++)
-        longs[i] = (struct option){table[i].name,
-                                   table[i].kind == OPTION_FLAG ? no_argument : required_argument,
-                                   NULL, FIRST_ROW + (int)i};
-    longs[count] = (struct option){"help", no_argument, NULL, HELP};
-    options_state state = parse(argc, argv, longs, usage, table, count, problem);
-    free(longs);
-    return state;
-}
-
-void options_of_patches(patch_choice *choice, option_row rows[PATCH_OPTIONS]) {
-    *choice = (patch_choice){.limit = UINT64_MAX, .patch = 16, .stride = 6};
-    rows[0] = (option_row){"images",
-                           "PATH...",
-                           "IDX files (plain or .gz), PNG and JPEG files, directories of\n"
-                           "these two; without it the training images of Fashion-MNIST from the\n"
-                           "Debian package dataset-fashion-mnist",
-                           OPTION_PATHS,
-                           false,
-                           &choice->paths,
-                           0,
-                           0};
-    rows[1] = (option_row){
-        "limit", "N",      "use the first N images (all)", OPTION_INTEGER, false, &choice->limit,
-        1,       INT64_MAX};
-    rows[2] = (option_row){"patch",         "P",           "pixels along each side of a patch",
-                           OPTION_INTEGER,  false,         &choice->patch,
-                           HOG_PATCH_LEAST, HOG_PATCH_MOST};
-    rows[3] = (option_row){"stride",
-                           "S",
-                           "pixels from one patch to the next",
-                           OPTION_INTEGER,
-                           false,
-                           &choice->stride,
-                           1,
-                           UINT32_MAX};
-    rows[4] = (option_row){"skip-bad",
-                           "",
-                           "leave out PNG and JPEG files that can't be decoded; each is named\n"
-                           "on stderr, and they are counted",
-                           OPTION_FLAG,
-                           false,
-                           &choice->skip_bad,
-                           0,
-                           0};
-}
-
-void options_of_hog(hog_shape *shape, option_row rows[HOG_OPTIONS]) {
-    *shape = (hog_shape){.cells = 4, .bins = 32};
-    rows[0] = (option_row){"cells",
-                           "C",
-                           "cells along each side of a patch",
-                           OPTION_INTEGER,
-                           false,
-                           &shape->cells,
-                           1,
-                           HOG_CELLS_MOST};
-    rows[1] = (option_row){"bins",         "B",          "orientations of a cell's histogram",
-                           OPTION_INTEGER, false,        &shape->bins,
-                           HOG_BINS_LEAST, HOG_BINS_MOST};
-}
-
-bool options_check_hog(hog_shape shape, uint64_t patch, struct problem *problem) {
-    return shape.cells <= patch ||
-           problem_set(problem,
-                       "--cells %" PRIu64 ": a patch of %" PRIu64 " pixels has %" PRIu64 " at most",
-                       shape.cells, patch, patch);
+    opterr = 0; /* the problem is told once, by one rank */
+    for (int code; (code = getopt_long(argc, argv, "-:", longs, NULL)) != -1;)
+        if (!take_code(&r, code, argv[optind - 1]))
+            return false;
+    for (; optind < argc; optind++)
+        if (!take_operand(&r, argv[optind]))
+            return false;
+    return finish(&r);
 }

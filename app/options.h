@@ -1,47 +1,70 @@
-/* The long options of a verb as a table, from which they are parsed and explained. */
+/* The command line of a program as a table, from which it is read, checked and explained. */
 #ifndef COLL_APP_OPTIONS_H
 #define COLL_APP_OPTIONS_H
 
-#include "kmeans/words/hog.h"
-#include "kmeans/words/patches.h"
+#include "app/problem.h"
 
-typedef enum option_kind {
-    OPTION_TEXT,    /* VALUE is a const char ** */
-    OPTION_INTEGER, /* VALUE is a uint64_t *, within LEAST and MOST */
-    OPTION_NUMBER,  /* VALUE is a double *, above 0 to MOST */
-    OPTION_FLAG,    /* takes no argument; VALUE is a bool * */
-    OPTION_PATHS    /* one word or more; VALUE is an word_list * */
-} option_kind;
+#include <stddef.h>
+#include <stdint.h>
 
-typedef struct option_row {
-    const char *name;
-    const char *argument; /* its name in the help */
-    const char *help;     /* lines; an integer's default is added to the last */
-    option_kind kind;
-    bool required; /* of a text: it must be given */
-    void *value;   /* holds the default before parsing */
-    uint64_t least, most;
-} option_row;
+/* Words of the command line. */
+typedef struct app_words {
+    const char *const *words; /* and a NULL, or NULL for none */
+    size_t count;
+    char *copy; /* of a list that was taken apart */
+} app_words;
 
-typedef enum options_state { OPTIONS_FAILED, OPTIONS_GOOD, OPTIONS_HELP } options_state;
+void app_words_free(app_words *list);
+
+/* Reads TEXT into what CONTEXT points to; false and a problem where it is no good. */
+typedef bool app_take(const char *text, void *context, struct problem *problem);
 
 /*
- * Parses what follows argv[0] by the COUNT rows, 64 at most, of TABLE. Paths and flags may be given
- * again. "--help" prints USAGE and the table and
- * gives OPTIONS_HELP. On failure the problem is set.
+ * One option. Exactly one of the pointers from flag to take is set; it says what kind of value
+ * there is and where it goes. The value that is there before is the default: --help shows it where
+ * it is within the bounds.
  */
-options_state options_parse(int argc, char **argv, const char *usage, const option_row *table,
-                            size_t count, struct problem *problem);
+typedef struct app_option {
+    const char *name;     /* without its dashes */
+    const char *argument; /* what the help calls its value; NULL for a flag */
+    const char *help;
+    bool *flag;
+    const char **text;
+    int *integer;
+    uint64_t *size; /* 4096, 64K, 16M, 1G */
+    double *number;
+    int *choice; /* which of the words that NTH gives: 0 for the first; NULL ends them */
+    const char *(*nth)(int number);
+    app_words *words;    /* one or more, up to the next option; or the parts of a list */
+    app_words *operands; /* a row for the words that no option takes, at most MOST of them */
+    app_take *take;
+    void *context;
+    const char *separators; /* of a list, of which TAKE or WORDS get the parts */
+    const char *fallback;   /* what TAKE gets where the option isn't given */
+    double least, most;     /* bounds of a value; MOST of 0 is none */
+    bool above;             /* LEAST itself is too little */
+    bool required;
+    bool alone; /* a flag with which nothing is required */
+} app_option;
 
-/* Sets CHOICE to the defaults, and rows of a verb's table to its options. */
-enum { PATCH_OPTIONS = 5 };
-void options_of_patches(patch_choice *choice, option_row rows[PATCH_OPTIONS]);
+/* The row that most programs have. */
+#define APP_JSON_OPTION(where)                                                                     \
+    { "json", "FILE", "write the table as JSON too, an object on each line", .text = (where) }
 
-/* The same of how a patch is described. */
-enum { HOG_OPTIONS = 2 };
-void options_of_hog(hog_shape *shape, option_row rows[HOG_OPTIONS]);
+/* A table and its length, as the last two members of an app_command. */
+#define APP_TABLE(options) (options), sizeof(options) / sizeof *(options)
 
-/* Whether a patch of PATCH pixels a side has one for each cell. */
-bool options_check_hog(hog_shape shape, uint64_t patch, struct problem *problem);
+typedef struct app_command {
+    const char *name;          /* "coll-bench", or with its command, "coll-bench dcp" */
+    const char *usage, *notes; /* above and below the options in the help; NOTES may be NULL */
+    const app_option *options; /* 64 at most */
+    size_t count;
+} app_command;
+
+/*
+ * Reads what follows argv[0]. --help and --version print and end the program, without MPI. On false
+ * PROBLEM names the option, the value and what is allowed.
+ */
+bool app_parse(const app_command *command, int argc, char **argv, struct problem *problem);
 
 #endif

@@ -45,7 +45,7 @@ static void watch_ends(void) {
     owner = getpid();
 }
 
-/* Puts NAME in the place of KNOWN among the unfinished, which may be NULL for none. */
+/* Replaces KNOWN among the unfinished by NAME; either may be NULL for none. */
 static bool exchange(const char *known, char *name) {
     int i = 0;
     while (i < OUTPUT_MOST && unfinished[i] != known)
@@ -147,7 +147,7 @@ bool output_failed(const struct output *output, struct problem *problem) {
     return refuse(output->path, strerror(errno), problem);
 }
 
-/* Hidden, so that nobody who reads all files of a directory takes them for whole ones. */
+/* Hidden, so that a reader of all files of a directory does not take them for whole ones. */
 static const char mark[] = ".coll-";
 enum { RANDOM = 6, BASE_MOST = 200 }; /* characters of a temporary name */
 

@@ -6,7 +6,8 @@
 bool problem_set(struct problem *problem, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(problem->text, sizeof problem->text, format, arguments);
+    if (!*problem->text)
+        vsnprintf(problem->text, sizeof problem->text, format, arguments);
     va_end(arguments);
     return false;
 }

@@ -1,20 +1,22 @@
 /* coll-hlot: latencies between sites and the trees that they make. Options; others print. */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/agreement.h"
 #include "app/files.h"
+#include "app/json.h"
+#include "app/options.h"
 #include "app/output.h"
-#include "hlot/draw.h"
+#include "app/parse.h"
+#include "hlot/graphviz.h"
+#include "hlot/hlot_report.h"
 #include "hlot/levels.h"
 #include "hlot/observer.h"
-#include "hlot/report.h"
 #include "hlot/tree.h"
 
 #include <coll.h>
 #include <coll_tools.h>
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,146 +25,82 @@
 
 static const char program[] = "coll-hlot";
 
-static const char help[] =
+static const char usage[] =
     "usage: mpirun -n RANKS coll-hlot probe|show|draw|compare|watch [OPTION...]\n"
     "       coll-hlot show|draw|compare MATRIX [OPTION...]\n"
-    "       coll-hlot compare --random N [--sites S] [--seed N] [--json FILE]\n"
     "\n"
     "Measures and shows the latencies between sites, and the broadcast trees that they make.\n"
     "\n"
-    "  probe    measure, and write the matrix to the output, a file for MATRIX and COLL_LATENCIES\n"
-    "  show     the matrix, the levels, and the tree with when each site has the data\n"
+    "  probe    measure, and write the matrix, which serves as MATRIX and COLL_LATENCIES\n"
+    "  show     the matrix, the levels, and the tree with the time at which each site has the "
+    "data\n"
     "  draw     the tree as a picture, by graphviz\n"
     "  compare  the predicted times of all kinds of trees\n"
     "  watch    what show shows, live\n"
     "\n"
     "MATRIX is a file of latencies (coll-hlot(1) describes it), - for standard input. Without one\n"
-    "they are measured between the sites of the ranks, which COLL_TOPOLOGY tells.\n"
-    "\n"
-    "  --root SITE    by name or number (default: the first)\n"
-    "  --tree KIND    hlot, hlot+, flat, binomial, mst or spt (default hlot+)\n"
-    "  --bytes SIZE   count sends and bytes by the cost model too (default: latencies alone)\n"
-    "  --output FILE  where probe writes and draw draws to\n"
-    "  --seconds S    measure so long (default 2; watch: until it is stopped)\n"
-    "  --random N     compare over N random matrices instead\n"
-    "  --sites S      of at most so many sites (default 64)\n"
-    "  --seed N       other random matrices (default 1)\n"
-    "  --json FILE    write the figures as JSON too, an object on each line\n"
-    "  --help, --version\n";
+    "they are measured between the sites of the ranks, which COLL_TOPOLOGY tells.\n";
 
 typedef struct command {
+    app_words words;
     const char *verb, *matrix, *root, *output, *json;
-    hlot_kind kind;
+    int kind; /* a hlot_kind */
     uint64_t bytes;
-    int64_t random, sites; /* 0: none, the default */
-    int64_t seed;          /* negative: the default */
-    double seconds;        /* negative: the verb's own */
-    bool help, version;
+    double seconds; /* negative: the verb's own */
 } command;
 
-static cli_problem problem;
+static struct problem problem;
 
 static bool is(const command *options, const char *verb) {
     return strcmp(options->verb, verb) == 0;
 }
 
-static bool take_kind(const char *text, hlot_kind *kind) {
-    for (int i = 0; i < HLOT_KINDS; i++)
-        if (strcmp(text, hlot_kind_name((hlot_kind)i)) == 0) {
-            *kind = (hlot_kind)i;
-            return true;
-        }
-    return cli_refuse(&problem, "--tree %s: allowed: hlot, hlot+, flat, binomial, mst, spt", text);
-}
-
-static bool take_number(const char *name, const char *text, int64_t lowest, int64_t highest,
-                        int64_t *value) {
-    return cli_parse_integer(text, lowest, highest, value) ||
-           cli_refuse(&problem, "--%s %s: a number from %" PRId64 " to %" PRId64 " is needed", name,
-                      text, lowest, highest);
-}
-
-static bool take_option(int option, const char *text, command *options) {
-    switch (option) {
-    case 'r':
-        options->root = text;
-        return true;
-    case 't':
-        return take_kind(text, &options->kind);
-    case 'b':
-        return (cli_parse_size(text, &options->bytes) && options->bytes > 0) ||
-               cli_refuse(&problem, "--bytes %s: no size; write 4096, 64K, 16M or 1G", text);
-    case 'o':
-        options->output = text;
-        return true;
-    case 'i':
-        return cli_take_number(&problem, "seconds", text, 0, 1e9, &options->seconds);
-    case 'n':
-        return take_number("random", text, 1, 10000000, &options->random);
-    case 's':
-        return take_number("sites", text, 2, HLOT_SITES, &options->sites);
-    case 'd':
-        return take_number("seed", text, 0, INT64_MAX, &options->seed);
-    case 'j':
-        options->json = text;
-        return true;
-    case 'h':
-        options->help = true;
-        return true;
-    default:
-        options->version = true;
-        return true;
-    }
-}
-
 /* Options that would mean nothing. */
 static bool check_options(const command *options) {
     if (options->output && !is(options, "probe") && !is(options, "draw"))
-        return cli_refuse(&problem, "--output belongs to probe and draw");
-    if (options->seconds >= 0 && (options->matrix || options->random))
-        return cli_refuse(&problem, "--seconds belongs to measuring, and nothing is measured");
-    if ((options->sites || options->seed >= 0) && !options->random)
-        return cli_refuse(&problem, "--sites and --seed belong to compare --random");
+        return problem_set(&problem, "--output belongs to probe and draw");
+    if (options->seconds >= 0 && options->matrix)
+        return problem_set(&problem, "--seconds belongs to measuring, and nothing is measured");
     return true;
 }
 
-static bool take_words(int count, char **words, command *options) {
+static bool take_words(command *options) {
     static const char *const verbs[] = {"probe", "show", "draw", "compare", "watch"};
     static const char known[] = "probe, show, draw, compare, watch";
-    if (count == 0)
-        return cli_refuse(&problem, "no command; known: %s", known);
+    const char *const *words = options->words.words;
+    if (!options->words.count)
+        return problem_set(&problem, "no command; known: %s", known);
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(words[0], verbs[i]) == 0)
             options->verb = verbs[i];
     if (!options->verb)
-        return cli_refuse(&problem, "unknown command %s; known: %s", words[0], known);
-    if (count > 2)
-        return cli_refuse(&problem, "unexpected argument %s; see coll-hlot --help", words[2]);
-    options->matrix = count == 2 ? words[1] : NULL;
-    if (options->random && (!is(options, "compare") || options->matrix))
-        return cli_refuse(&problem, "--random belongs to compare without a matrix");
+        return problem_set(&problem, "unknown command %s; known: %s", words[0], known);
+    options->matrix = options->words.count == 2 ? words[1] : NULL;
     if (options->matrix && (is(options, "probe") || is(options, "watch")))
-        return cli_refuse(&problem, "%s measures; it takes no matrix", options->verb);
+        return problem_set(&problem, "%s measures; it takes no matrix", options->verb);
     if (is(options, "draw") && !options->output)
-        return cli_refuse(&problem, "draw needs --output FILE.svg or FILE.png");
+        return problem_set(&problem, "draw needs --output FILE.svg or FILE.png");
     return check_options(options);
 }
 
+static const char *kind_name(int kind) {
+    return kind < HLOT_KINDS ? hlot_kind_name((hlot_kind)kind) : NULL;
+}
+
 static bool parse(int argc, char **argv, command *options) {
-    static const struct option long_options[] = {
-        {"root", required_argument, NULL, 'r'},   {"tree", required_argument, NULL, 't'},
-        {"bytes", required_argument, NULL, 'b'},  {"output", required_argument, NULL, 'o'},
-        {"random", required_argument, NULL, 'n'}, {"sites", required_argument, NULL, 's'},
-        {"seed", required_argument, NULL, 'd'},   {"seconds", required_argument, NULL, 'i'},
-        {"json", required_argument, NULL, 'j'},   {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = cli_next_option(&problem, "coll-hlot", argc, argv, long_options)) >= 0)
-        if (!take_option(option, optarg, options))
-            return false;
-    if (option == CLI_REFUSED)
-        return false;
-    return options->help || options->version || take_words(argc - optind, argv + optind, options);
+    const app_option table[] = {
+        {.operands = &options->words, .most = 2},
+        {"root", "SITE", "root, by name or number (default: the first)", .text = &options->root},
+        {"tree", "KIND", "kind of tree:", .choice = &options->kind, .nth = kind_name},
+        {"bytes", "SIZE", "count sends and bytes by the cost model too (default: latencies alone)",
+         .size = &options->bytes, .least = 1},
+        {"output", "FILE", "where probe writes and draw draws to", .text = &options->output},
+        {"seconds", "S", "how long to measure (default 2; watch: until it is stopped)",
+         .number = &options->seconds, .most = 1e9},
+        APP_JSON_OPTION(&options->json),
+    };
+    const app_command line = {program, usage, NULL, APP_TABLE(table)};
+    return app_parse(&line, argc, argv, &problem) && take_words(options);
 }
 
 /* The root's number by its name or number; -1, with a problem, for none. */
@@ -173,10 +111,10 @@ static int find_root(const command *options, const hlot_matrix *matrix) {
     int site = hlot_matrix_find(matrix, options->root);
     if (site >= 0)
         return site;
-    if (cli_parse_integer(options->root, 0, matrix->sites - 1, &number))
+    if (app_parse_integer(options->root, 0, matrix->sites - 1, &number))
         return (int)number;
-    cli_refuse(&problem, "--root %s: no such site; there are %d, the first is %s", options->root,
-               matrix->sites, matrix->names[0]);
+    problem_set(&problem, "--root %s: no such site; there are %d, the first is %s", options->root,
+                matrix->sites, matrix->names[0]);
     return -1;
 }
 
@@ -192,13 +130,13 @@ static bool check_reach(const hlot_matrix *matrix, const hlot_network *network, 
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
                      matrix->names[site]);
     }
-    return cli_refuse(&problem, "no way leads from %s to %s", matrix->names[root], names);
+    return problem_set(&problem, "there is no path from %s to %s", matrix->names[root], names);
 }
 
 static void describe(const command *options, const hlot_network *network, const hlot_matrix *matrix,
                      int root, double time, char title[200]) {
-    snprintf(title, 200, "%s tree from %s: %.4g ms", hlot_kind_name(options->kind),
-             matrix->names[root], time * 1e3);
+    snprintf(title, 200, "%s tree from %s: %.4g ms", kind_name(options->kind), matrix->names[root],
+             time * 1e3);
     size_t used = strlen(title);
     if (options->bytes)
         snprintf(title + used, 200 - used, " for %" PRIu64 " bytes in %g segments", options->bytes,
@@ -209,12 +147,9 @@ static void write_arrivals(const hlot_matrix *matrix, const hlot_tree *tree, con
                            FILE *json) {
     for (int i = 0; json && i < tree->sites; i++) {
         int site = tree->order[i], parent = tree->parent[site];
-        cli_json line;
-        cli_json_begin(&line, json);
-        cli_json_text(&line, "site", matrix->names[site]);
-        cli_json_text(&line, "parent", parent < 0 ? "" : matrix->names[parent]);
-        cli_json_number(&line, "arrival_ms", arrival[site] * 1e3);
-        cli_json_end(&line);
+        app_json(json, app_json_text("site", matrix->names[site]),
+                 app_json_text("parent", parent < 0 ? "" : matrix->names[parent]),
+                 app_json_number("arrival_ms", arrival[site] * 1e3));
     }
 }
 
@@ -227,13 +162,14 @@ static bool present(const command *options, const hlot_matrix *matrix, const hlo
     char title[200];
     hlot_levels_group(network, groups);
     if (options->kind == HLOT_PAPER || options->kind == HLOT_PLUS)
-        hlot_levels_tree(network, options->kind, root, &tree);
+        hlot_levels_tree(network, (hlot_kind)options->kind, root, &tree);
     else
-        hlot_tree_make(network, options->kind, root, &tree);
+        hlot_tree_make(network, (hlot_kind)options->kind, root, &tree);
     double time = hlot_tree_time(network, &tree, arrival);
     describe(options, network, matrix, root, time, title);
     if (is(options, "draw"))
-        return hlot_draw(options->output, matrix, &tree, arrival, groups, title, &problem);
+        return hlot_draw(options->output, &(hlot_drawing){matrix, &tree, arrival, groups, title},
+                         &problem);
     hlot_report_matrix(stdout, matrix, groups);
     putchar('\n');
     hlot_report_levels(stdout, matrix, groups);
@@ -280,15 +216,10 @@ static bool read_matrix(const char *path, hlot_matrix *matrix, char *text) {
 static bool read_and_work(const command *options, const observer *o, FILE *json) {
     hlot_matrix matrix;
     char text[COLL_TEXTFILE_PROBLEM];
-    if (options->random)
-        return hlot_report_random(stdout, (int)options->random,
-                                  options->sites ? (int)options->sites : HLOT_SITES,
-                                  options->seed >= 0 ? (uint64_t)options->seed : 1, json) ||
-               cli_refuse(&problem, "a tree is slower than it may be");
     if (!o && !read_matrix(options->matrix, &matrix, text))
-        return cli_refuse(&problem, "%s", text);
+        return problem_set(&problem, "%s", text);
     if (o && !observer_read(o, &matrix))
-        return cli_refuse(&problem, "out of memory for the names of hosts");
+        return problem_set(&problem, "out of memory for the names of hosts");
     bool good =
         is(options, "probe") ? write_matrix(options, &matrix) : work_on(options, &matrix, json);
     hlot_matrix_free(&matrix);
@@ -302,7 +233,7 @@ static void run(const command *options, const observer *o) {
         return;
     bool good = read_and_work(options, o, json.file);
     if (fflush(stdout))
-        good = cli_refuse(&problem, "the output can't be written: %s", strerror(errno));
+        good = problem_set(&problem, "the output can't be written: %s", strerror(errno));
     if (good)
         output_commit(&json, &problem);
     output_discard(&json);
@@ -318,14 +249,13 @@ static bool check_files(const command *options) {
 }
 
 static void agree(MPI_Comm comm) {
-    cli_agree(comm, program, problem.text);
+    app_agree_or_end(comm, program, &problem);
 }
 
 /* All ranks: measures for a while. */
 static void measure(observer *o, double seconds) {
     int code = observer_run(o, seconds);
-    if (code != MPI_SUCCESS)
-        cli_refuse_code(&problem, code);
+    app_mpi(&problem, code);
     agree(o->comm);
 }
 
@@ -341,7 +271,7 @@ static void watch(const command *options, observer *o) {
         run(options, o);
         int silent = observer_silent(o);
         if (silent)
-            printf("# %d links are silent: their last latencies stand\n", silent);
+            printf("# %d links are silent; their last latencies are shown\n", silent);
         fputs(terminal ? "# Ctrl-C ends it\n" : "\n", stdout);
         fflush(stdout);
     }
@@ -350,8 +280,7 @@ static void watch(const command *options, observer *o) {
 static void observe(const command *options, MPI_Comm comm) {
     observer o;
     int code = observer_open(&o, comm);
-    if (code != MPI_SUCCESS)
-        cli_refuse_code(&problem, code);
+    app_mpi(&problem, code);
     agree(comm);
     if (is(options, "watch")) {
         watch(options, &o);
@@ -363,22 +292,19 @@ static void observe(const command *options, MPI_Comm comm) {
 }
 
 int main(int argc, char **argv) {
-    command options = {.kind = HLOT_PLUS, .seed = -1, .seconds = -1};
+    command options = {.kind = HLOT_PLUS, .seconds = -1};
     parse(argc, argv, &options);
-    if (!*problem.text && options.help)
-        return fputs(help, stdout) < 0;
-    if (!*problem.text && options.version)
-        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
-    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
+    MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
     int rank;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
         check_files(&options);
     agree(comm);
-    if (!options.matrix && !options.random)
+    if (!options.matrix)
         observe(&options, comm);
     else if (rank == 0)
         run(&options, NULL);
     agree(comm);
-    return cli_end(&comm);
+    app_words_free(&options.words);
+    return app_end(&comm);
 }

@@ -16,7 +16,7 @@ libcoll_core_la_SOURCES += \
 bin_PROGRAMS += coll-hlot
 coll_hlot_SOURCES = \
 	hlot/coll-hlot.c \
-	hlot/draw.c hlot/draw.h \
-	hlot/observer.c hlot/observer.h \
-	hlot/report.c hlot/report.h
+	hlot/graphviz.c hlot/graphviz.h \
+	hlot/hlot_report.c hlot/hlot_report.h \
+	hlot/observer.c hlot/observer.h
 coll_hlot_LDADD = libapp.la libcoll_core.la

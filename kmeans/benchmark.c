@@ -1,6 +1,6 @@
 #include "kmeans/benchmark.h"
 
-#include "app/cli.h"
+#include "app/json.h"
 #include "kmeans/assign/assign.h"
 #include "kmeans/assign/peak.h"
 
@@ -78,18 +78,15 @@ static void print_row(FILE *out, const km_kernel *kernel, size_t k, const km_rat
 
 static void print_json(FILE *file, const km_kernel *kernel, int threads, size_t k,
                        const km_rate *rate) {
-    cli_json json;
-    cli_json_begin(&json, file);
-    cli_json_text(&json, "kernel", kernel->name);
-    cli_json_text(&json, "instruction", kernel->instruction);
-    cli_json_integer(&json, "threads", threads);
-    cli_json_integer(&json, "points", (int64_t)rate->points);
-    cli_json_integer(&json, "centroids", (int64_t)k);
-    cli_json_integer(&json, "dimensions", (int64_t)dimensions);
-    cli_json_number(&json, "gops", rate->achieved / 1e9);
-    cli_json_number(&json, "peak_gops", rate->peak / 1e9);
-    cli_json_number(&json, "percent", 100 * rate->achieved / rate->peak);
-    cli_json_end(&json);
+    app_json(file, app_json_text("kernel", kernel->name),
+             app_json_text("instruction", kernel->instruction),
+             app_json_integer("threads", threads),
+             app_json_integer("points", (int64_t)rate->points),
+             app_json_integer("centroids", (int64_t)k),
+             app_json_integer("dimensions", (int64_t)dimensions),
+             app_json_number("gops", rate->achieved / 1e9),
+             app_json_number("peak_gops", rate->peak / 1e9),
+             app_json_number("percent", 100 * rate->achieved / rate->peak));
 }
 
 int km_benchmark(FILE *out, int threads, FILE *json) {

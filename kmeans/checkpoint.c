@@ -2,9 +2,9 @@
 
 #include "kmeans/checkpoint.h"
 
+#include "app/checksum.h"
 #include "app/output.h"
 #include "kmeans/points/rows.h"
-#include "lib/base/crc32c.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -44,7 +44,7 @@ static uint64_t bytes_of(const km_identity *identity) {
 }
 
 static bool put(stream *to, const void *data, size_t bytes, struct problem *problem) {
-    to->checksum = coll_crc32c(to->checksum, data, bytes);
+    to->checksum = app_checksum(to->checksum, data, bytes);
     return output_write(&to->output, data, bytes, problem);
 }
 
@@ -52,7 +52,7 @@ static bool get(stream *from, void *data, size_t bytes, struct problem *problem)
     if (fread(data, 1, bytes, from->file) != bytes)
         return problem_set(problem, "%s: can't be read: %s", from->path,
                            ferror(from->file) ? strerror(errno) : "it ends early");
-    from->checksum = coll_crc32c(from->checksum, data, bytes);
+    from->checksum = app_checksum(from->checksum, data, bytes);
     return true;
 }
 
@@ -153,7 +153,7 @@ static bool write_head(stream *to, const km_identity *identity, const km_state *
     head.identity = *identity;
     head.step = state->step;
     head.moved = moved;
-    head.checksum = coll_crc32c(0, &head, offsetof(header, checksum));
+    head.checksum = app_checksum(0, &head, offsetof(header, checksum));
     return put(to, &head, sizeof head, problem) &&
            put(to, state->centroids, identity->k * identity->dim, problem);
 }
@@ -220,7 +220,7 @@ static bool read_head(stream *from, const km_identity *identity, header *head,
     if (memcmp(head->magic, magic, sizeof magic) != 0)
         return problem_set(problem, "%s: is no checkpoint of this version of coll-kmeans",
                            from->path);
-    if (head->checksum != coll_crc32c(0, head, offsetof(header, checksum)))
+    if (head->checksum != app_checksum(0, head, offsetof(header, checksum)))
         return problem_set(problem, "%s: is damaged: its header's checksum is wrong", from->path);
     if (!check_identity(&head->identity, identity, from->path, problem))
         return false;

@@ -68,8 +68,7 @@ libkmeans_la_SOURCES = \
 	kmeans/start/start_parallel.c \
 	kmeans/start/start_plus_plus.c \
 	kmeans/start/start_random.c \
-	kmeans/state.h \
-	lib/base/crc32c.c lib/base/crc32c.h
+	kmeans/state.h
 # A compiler without OpenMP ignores its pragmas, and one thread does the work.
 libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(OPENBLAS_CFLAGS) -Wno-unknown-pragmas
 libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
@@ -92,6 +91,6 @@ coll_words_LDADD = libkmeans.la libwords.la libapp.la libcoll.la
 bin_PROGRAMS += coll-kmeans
 coll_kmeans_SOURCES = \
 	kmeans/coll-kmeans.c \
-	kmeans/report.c kmeans/report.h
+	kmeans/km_report.c kmeans/km_report.h
 coll_kmeans_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 coll_kmeans_LDADD = libkmeans.la libwords.la libapp.la libcoll.la

@@ -56,7 +56,7 @@ START_TEST(images_in_order) {
     static const patch_place place = {0, 0, 8, 8};
     struct bags bags = {.words = 10, .levels = 1, .norm = BAG_COUNTS};
     struct text text = {0};
-    struct problem problem;
+    struct problem problem = {""};
     ck_assert(bags_add(&bags, 3, &place, 4, 9, &problem));
     ck_assert(bags_add(&bags, 0, &place, 4, 9, &problem));
     ck_assert(bags_add(&bags, 3, &place, 4, 1, &problem));

@@ -172,8 +172,8 @@ refuses "--k x: a number from 1" --k x points.txt $to
 refuses "--k 601: there are only 600 points" --k 601 points.txt $to
 refuses "--k K is missing" points.txt $to
 refuses "a file of points is missing" --k 2 $to
-refuses "--centroids FILE is missing" --k 2 points.txt --assign results/a.npy
-refuses "--assign FILE is missing" --k 2 points.txt --centroids results/c.npy
+refuses "--centroids FILE.npy is missing" --k 2 points.txt --assign results/a.npy
+refuses "--assign FILE.npy is missing" --k 2 points.txt --centroids results/c.npy
 for other in results/c ./results/c results/../results/c; do
     refuses "--centroids results/c and --assign $other name the same file" \
         --k 2 points.txt --centroids results/c --assign $other

@@ -83,8 +83,8 @@ refuses 3 "a grid of 1 x 2 cells is too small for 3 ranks" --grid 1x2
 refuses 1 "--grid 0x5: COLUMNSxROWS" --grid 0x5
 refuses 1 "--grid 5: COLUMNSxROWS" --grid 5
 refuses 1 "--grid 5x5x5: COLUMNSxROWS" --grid 5x5x5
-refuses 1 "--solver jacobi: one of all, pcg, chrongear, pipecg is needed" --solver jacobi
-refuses 1 "--reductions none: one of all, blocking, nbc, dcp is needed" --reductions none
+refuses 1 "--solver jacobi: allowed: all, pcg, chrongear, pipecg" --solver jacobi
+refuses 1 "--reductions none: allowed: all, blocking, nbc, dcp" --reductions none
 refuses 3 "--step inf: makes the problem singular" --step inf
 refuses 1 "--step 0: a number" --step 0
 refuses 1 "--tolerance -1: a number" --tolerance -1
@@ -92,5 +92,5 @@ refuses 1 "--tolerance nan: a number" --tolerance nan
 refuses 1 "--iterations 0: a number" --iterations 0
 refuses 1 "option --grid needs a value" --grid
 refuses 1 "unknown option --depth" --depth 4
-refuses 1 "unknown argument ocean.pbm" ocean.pbm
+refuses 1 "unexpected argument ocean.pbm" ocean.pbm
 echo "all as it should be"

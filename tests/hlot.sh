@@ -40,11 +40,8 @@ grep -q '^G  *92.000 ' out || fail 'show: the matrix'
 hlot show "$tests/hlot/figure1.txt" --root 6 --bytes 256K || fail 'show --bytes'
 grep -q 'from G: .* ms for 262144 bytes in [0-9]* segments' out || fail 'show --bytes: heading'
 
-hlot compare --random 300 --sites 20 || fail 'compare --random'
-grep -q 'or hlot+ than any: 0$' out || fail 'compare --random: a slower tree'
-
 printf 'a b c\n0 1 -\n1 0 -\n1 1 0\n' >lost
-refuses 'no way leads from a to c' compare lost
+refuses 'there is no path from a to c' compare lost
 hlot compare lost --root c || fail 'from the lost site'
 printf '0 1\n1\n' >bad
 refuses 'matrix file bad, line 2: 1 numbers for 2 sites' show bad
@@ -54,7 +51,7 @@ refuses 'cannot read the matrix file /dev/zero: not a regular file' show /dev/ze
 mkfifo pipe
 refuses 'cannot read the matrix file pipe: not a regular file' show pipe
 timeout -k 10 60 "$build/coll-hlot" show - <lost >out 2>err && fail 'shown although lost'
-grep -q 'no way leads from a to c' err || fail 'standard input'
+grep -q 'there is no path from a to c' err || fail 'standard input'
 timeout -k 10 60 "$build/coll-hlot" show - </dev/zero >out 2>err
 test $? = 1 || fail 'standard input without an end'
 grep -q '^coll-hlot: cannot read the matrix file -: too large' err || fail 'standard input without an end: why'
@@ -67,11 +64,9 @@ refuses 'the ranks are at 1 site, and 2 to 64 are needed; set COLL_TOPOLOGY' pro
 refuses 'the name must end in .svg or .png' draw lost --root c --output picture.gif
 refuses '--root z: no such site; there are 3, the first is a' show lost --root z
 refuses '--tree oak: allowed: hlot, hlot+' show lost --tree oak
-refuses '--bytes x: no size' show lost --bytes x
-refuses '--random belongs to compare' show --random 5
+refuses '--bytes x: a number of at least 1 is needed, as 4096, 64K' show lost --bytes x
 refuses '--output belongs to probe and draw' show lost --output picture.svg
 refuses '--seconds belongs to measuring' show lost --seconds 1
-refuses '--sites and --seed belong to compare --random' compare lost --seed 2
 refuses 'option --root needs a value' show lost --root
 refuses 'unknown option --rot' show lost --rot
 refuses 'unexpected argument x' show lost x

@@ -88,6 +88,6 @@ refuses 'host n0 is in none of its lines of hosts' "$work/bad"
 sed 's/hosts d n0/hosts d n9\nhosts a n0/; s/hosts a n1/hosts x/' "$work/hosts" >"$work/bad"
 refuses 'line 6' "$work/bad"
 printf '0 1 1 -\n1 0 1 -\n1 1 0 -\n1 1 1 0\n' >"$work/bad"
-refuses 'no way leads from site0 to site3' "$work/bad"
+refuses 'there is no path from site0 to site3' "$work/bad"
 refuses 'cannot read the matrix file' "$work/nosuch"
 exit 0

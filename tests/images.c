@@ -138,7 +138,7 @@ START_TEST(files_follow_one_another) {
     strcpy(first, file_in_folder("two"));
     strcpy(last, file_in_folder("none"));
     const char *paths[] = {last, first, last, first};
-    struct problem problem;
+    struct problem problem = {""};
     image_set *set = images_open(paths, 4, &problem);
     ck_assert_ptr_nonnull(set);
     for (int round = 0; round < 2; round++) {
@@ -232,7 +232,7 @@ START_TEST(png_is_read_as_grey) {
     static const uint8_t primaries[] = {255, 0, 0, 0, 255, 0, 0, 0, 255};
     static const uint8_t clear[] = {255, 255, 200, 0}; /* grey, alpha */
     static const uint8_t clear_grey[] = {255, 0};
-    struct problem problem;
+    struct problem problem = {""};
     struct image image;
     write_png("grey.png", PNG_FORMAT_GRAY, 3, 2, grey);
     write_png("colour.png", PNG_FORMAT_RGB, 1, 3, colour);
@@ -259,7 +259,7 @@ END_TEST
 START_TEST(directories_give_their_png_in_order) {
     static const char *const names[] = {"b.png", "a.PNG", "c.png"};
     uint8_t greys[] = {20, 10, 30};
-    struct problem problem;
+    struct problem problem = {""};
     for (int i = 0; i < 3; i++)
         write_png(names[i], PNG_FORMAT_GRAY, 1, 1, &greys[i]);
     write_file("notes.txt", "no image", 8);
@@ -296,16 +296,16 @@ START_TEST(hostile_png_is_refused) {
 END_TEST
 
 START_TEST(missing_paths_are_named) {
-    struct problem problem;
+    struct problem problem = {""}, other = {""};
     ck_assert_ptr_null(images_open(&(const char *){"nowhere/at-all"}, 1, &problem));
     ck_assert_str_eq(problem.text, "nowhere/at-all: No such file or directory");
-    ck_assert_ptr_null(images_open(&(const char *){folder}, 1, &problem));
-    ck_assert_ptr_nonnull(strstr(problem.text, "holds no PNG or JPEG files"));
+    ck_assert_ptr_null(images_open(&(const char *){folder}, 1, &other));
+    ck_assert_ptr_nonnull(strstr(other.text, "holds no PNG or JPEG files"));
 }
 END_TEST
 
 START_TEST(no_paths_give_no_images) {
-    struct problem problem;
+    struct problem problem = {""};
     image_set *set = images_open(NULL, 0, &problem);
     ck_assert_ptr_nonnull(set);
     ck_assert_str_eq(images_file(set), "");
@@ -361,7 +361,7 @@ START_TEST(patches_go_by_row_and_column) {
 END_TEST
 
 START_TEST(patches_larger_than_the_image_are_refused) {
-    struct problem problem;
+    struct problem problem = {""};
     uint8_t pixels[25];
     patch_stream *stream = open_patches(UINT64_MAX, 5, 1);
     ck_assert_int_eq(patches_next(stream, pixels, &problem), NEXT_FAILED);
@@ -437,7 +437,7 @@ END_TEST
 START_TEST(bad_images_can_be_passed) {
     char path[256];
     struct image image;
-    struct problem problem;
+    struct problem problem = {""};
     write_file("a.png", "no image", 8);
     write_png("b.png", PNG_FORMAT_GRAY, 3, 2, two_images + 16);
     write_file("c.png", "\x89PNG\r\n\x1a\n", 8);
@@ -463,7 +463,7 @@ START_TEST(bad_images_can_be_passed) {
 END_TEST
 
 START_TEST(images_of_idx_are_passed) {
-    struct problem problem;
+    struct problem problem = {""};
     write_file("two", two_images, sizeof two_images);
     image_set *set = open_one("two");
     ck_assert_int_eq(images_skip(set, &problem), NEXT_READ);
@@ -474,7 +474,7 @@ START_TEST(images_of_idx_are_passed) {
 END_TEST
 
 START_TEST(limit_counts_images) {
-    struct problem problem;
+    struct problem problem = {""};
     uint8_t pixels[4];
     int count = 0;
     write_file("two", two_images, sizeof two_images);

@@ -30,8 +30,13 @@ static void run_one(const operation *op, contender_run *run, size_t bytes, int r
     unsigned char *buffer = malloc(room + GUARD);
     harness_assert(buffer, "memory");
     memset(buffer + room, UNTOUCHED, GUARD);
-    operation_run described = {
-        .buffer = buffer, .bytes = bytes, .rank = rank, .ranks = ranks, .root = root, .seed = 7};
+    operation_run described = {.buffer = buffer,
+                               .bytes = bytes,
+                               .rank = rank,
+                               .ranks = ranks,
+                               .root = root,
+                               .uneven = op->uneven,
+                               .seed = 7};
     op->fill(&described);
     harness_assert(is_untouched(buffer + room), "%s of %zu bytes is filled beyond its room",
                    op->name, bytes);

@@ -124,20 +124,25 @@ START_TEST(full_disk) {
 }
 END_TEST
 
+static bool check(const char *name, struct problem *problem) {
+    *problem = (struct problem){""};
+    return output_check(name, problem);
+}
+
 START_TEST(checks_before_work) {
     struct problem problem = {""};
     char inside[sizeof path + 8];
-    ck_assert(output_check(path, &problem));
+    ck_assert(check(path, &problem));
     put(path, "");
-    ck_assert(output_check(path, &problem));
+    ck_assert(check(path, &problem));
     snprintf(inside, sizeof inside, "%s/x", path);
-    ck_assert(!output_check(inside, &problem));
+    ck_assert(!check(inside, &problem));
     ck_assert(strstr(problem.text, "/out/x: can't be written: Not a directory"));
-    ck_assert(!output_check("", &problem));
+    ck_assert(!check("", &problem));
     ck_assert(strstr(problem.text, "the name of a file to be written is empty"));
-    ck_assert(!output_check(directory, &problem));
+    ck_assert(!check(directory, &problem));
     ck_assert(strstr(problem.text, "it is a directory"));
-    ck_assert(!output_check("/tmp/no-such-directory/x", &problem));
+    ck_assert(!check("/tmp/no-such-directory/x", &problem));
     ck_assert(strstr(problem.text, "directory /tmp/no-such-directory: No such file"));
 }
 END_TEST
@@ -258,6 +263,7 @@ static bool may_write(const char *one, const char *other, const char *input,
     const file_use files[] = {{FILE_WRITTEN, "--one", &one, 1, NULL},
                               {FILE_READ, "INPUT", &input, 1, NULL},
                               {FILE_WRITTEN, "--other", &other, 1, NULL}};
+    *problem = (struct problem){""};
     return files_check(files, 3, problem);
 }
 

@@ -1,7 +1,7 @@
 /* Numbers have a point, whatever the locale of the program. */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/json.h"
 #include "lib/base/plain.h"
 #include "tests/harness.h"
 
@@ -25,13 +25,10 @@ static void check_numbers(void) {
 static void check_text(void) {
     char *text;
     size_t size;
-    cli_json json;
     FILE *stream = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(stream);
     coll_plain_print(stream, "%.2f ", 0.25);
-    cli_json_begin(&json, stream);
-    cli_json_number(&json, "x", 1.5);
-    cli_json_end(&json);
+    app_json(stream, app_json_number("x", 1.5));
     fclose(stream);
     ck_assert_str_eq(text, "0.25 {\"x\": 1.5}\n");
     free(text);

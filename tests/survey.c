@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "tests/harness.h"
-#include "tools/profile/model.h"
+#include "tools/profile/fitted.h"
 #include "tools/profile/survey.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ START_TEST(surveys_find_every_parameter) {
                  .flood = true};
     int code = survey_plan(&s, &total);
     harness_assert(code == MPI_SUCCESS && (total > 0) == (world_ranks > 1), "plan");
-    code = total ? survey_run(&s, NULL) : MPI_SUCCESS;
+    code = total ? survey_run(&s) : MPI_SUCCESS;
     harness_assert(code == MPI_SUCCESS, "run");
     if (world_rank == 0 && total)
         model_make(&s, 1e9, &m);

@@ -175,7 +175,7 @@ refuses "explain dcp needs one file" coll-info explain dcp
 refuses "--json ./account: is also read, as TRACE account" coll-info explain dcp account --json ./account
 refuses "--share given twice" coll-info explain dcp account --share 0.1 --share 0.2
 refuses "no line" coll-info explain dcp j
-refuses "nowhere: No such file" coll-info explain dcp nowhere
+refuses "nowhere: can't be opened: No such file" coll-info explain dcp nowhere
 refuses "--share 2: a number from 0 to 1" coll-info explain dcp account --share 2
 sed 's/dcps=0/dcps=2/' account >served
 refuses "had 2 DCPs already" coll-info explain dcp served
@@ -190,12 +190,12 @@ for what in latency "the program, blocking" "the program, overlapped"; do
 done
 refuses "no line" coll-profile --dcp --trace j
 counts=2
-refuses "/nosuch: No such file" coll-profile --dcp --trace /nosuch
-refuses "/: Is a directory" coll-profile --dcp --trace /
+refuses "/nosuch: can't be opened: No such file" coll-profile --dcp --trace /nosuch
+refuses "/: can't be opened: Is a directory" coll-profile --dcp --trace /
 mkfifo pipe
-refuses "pipe: not a regular file" coll-profile --dcp --trace pipe
+refuses "pipe: can't be opened: not a regular file" coll-profile --dcp --trace pipe
 counts=0
-refuses "pipe: not a regular file" coll-info explain dcp pipe
+refuses "pipe: can't be opened: not a regular file" coll-info explain dcp pipe
 counts=3 refuses "--output account: is also read, as --trace account" \
     coll-profile --dcp --trace account --output account
 refuses "--reps given twice" coll-profile --dcp --reps 1 --reps 2
@@ -221,7 +221,7 @@ done
 run 3 coll-bench dcp --dcp 1:2,2 --sizes 8 --compute 0,5 --reps 20 --json j || fail "coll-bench dcp"
 [ "$(grep -c '"op": "dcp"' j)" = 22 ] || fail "coll-bench dcp: rows"
 [ "$(grep -c '"algorithm": "dcp", "params": "1:2", "ranks": 2' j)" = 2 ] || fail "coll-bench dcp: ranks"
-refuses "--dcp is missing" coll-bench dcp
+refuses "--dcp LIST is missing" coll-bench dcp
 refuses "--dcp given twice" coll-bench dcp --dcp 1 --dcp 2
 refuses "COLL_DCP=2:1: write 1:4" coll-bench dcp --dcp 2:1
 refuses "more dedicated processors than ranks" coll-bench dcp --dcp 99

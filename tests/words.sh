@@ -98,20 +98,20 @@ refused "cut.gz: is cut off" "$words" features --images cut.gz --patch 8 --outpu
 refused "neither an IDX" "$words" features --images "$words" --output x.npy
 refused "give a --patch of 20 at most" \
     "$words" features --images images.idx --patch 21 --output x.npy
-refused "--patch 3: give an integer from 4 to 1024" "$words" features --patch 3 --output x.npy
-refused "--stride 0: give an integer from 1" "$words" features --stride 0 --output x.npy
-refused "--limit 0: give an integer from 1" "$words" features --limit 0 --output x.npy
-refused "--limit ten: give" "$words" features --limit ten --output x.npy
-refused "--threads 0: give" "$words" features --threads 0 --output x.npy
-refused "--cells 17: give an integer from 1 to 16" "$words" features --cells 17 --output x.npy
-refused "--bins 1: give an integer from 2 to 64" "$words" features --bins 1 --output x.npy
+refused "--patch 3: a number from 4 to 1024 is needed" "$words" features --patch 3 --output x.npy
+refused "--stride 0: a number from 1 to 4294967295 is needed" "$words" features --stride 0 --output x.npy
+refused "--limit 0: a number of at least 1 is needed" "$words" features --limit 0 --output x.npy
+refused "--limit ten: a number" "$words" features --limit ten --output x.npy
+refused "--threads 0: a number from 1" "$words" features --threads 0 --output x.npy
+refused "--cells 17: a number from 1 to 16 is needed" "$words" features --cells 17 --output x.npy
+refused "--bins 1: a number from 2 to 64 is needed" "$words" features --bins 1 --output x.npy
 refused "--cells 9: a patch of 8 pixels has 8 at most" \
     "$words" features --images images.idx --patch 8 --cells 9 --output x.npy
-refused "--output is missing" "$words" features --images images.idx
-refused "unexpected argument 'x.npy'" "$words" features x.npy
-refused "unexpected argument 'y'" "$words" features --output x.npy -- y
-refused "unrecognized option '--colour'" "$words" features --colour
-refused "option '--output' requires an argument" "$words" features --output
+refused "--output FILE.npy is missing; see coll-words features --help" "$words" features --images images.idx
+refused "unexpected argument x.npy" "$words" features x.npy
+refused "unexpected argument y;" "$words" features --output x.npy -- y
+refused "unknown option --colour" "$words" features --colour
+refused "option --output needs a value" "$words" features --output
 refused "nowhere/x.npy: can't be written: directory nowhere: No such file" \
     "$words" features --images images.idx --patch 8 --output nowhere/x.npy
 works "$words" features --images images.idx --patch 8 --output /dev/null
@@ -188,7 +188,7 @@ stride=4 refused "f.npy has 90 rows but the images have more than 90" sheet --ou
 for file in f.npy c.npy a.npy images.idx; do
     refused "--output $file: is also read" sheet --output $file
 done
-refused "--assign is missing" "$words" sheet --features f.npy --centroids c.npy --output x.png
+refused "--assign FILE.npy is missing" "$words" sheet --features f.npy --centroids c.npy --output x.png
 refused "a.npy: has 1 dimensions of int32; 2 of uint8" \
     "$words" sheet --features a.npy --centroids c.npy --assign a.npy --output x.png
 refused "c.npy: has 2 dimensions of uint8; 1 of int32" \
@@ -210,7 +210,7 @@ refused "cut.npy: holds 872 bytes of data where its header promises 46080" \
     "$words" sheet --features cut.npy --centroids c.npy --assign a.npy --output x.png
 refused "images.idx: is not a .npy file" \
     "$words" sheet --features images.idx --centroids c.npy --assign a.npy --output x.png
-refused "--words 0: give" sheet --words 0 --output x.png
+refused "--words 0: a number from 1" sheet --words 0 --output x.png
 refused "nowhere/x.png: can't be written" sheet --output nowhere/x.png
 
 # Histograms: 9 patches in each of ten images, 5 words, the same for any number of ranks.
@@ -290,9 +290,9 @@ done
 cp labels.txt.gz labels.gz
 echo more >>labels.gz
 refused "labels.gz: holds other bytes after its gzipped data" encode --labels labels.gz --output x.svm
-refused "--norm l3: give counts" encode --norm l3 --output x.svm
-refused "--pyramid 9: give an integer from 1 to 4" three_ranks --pyramid 9
-refused "--centroids is missing" "$words" encode --output x.svm
+refused "--norm l3: allowed: counts, l1, l2, hellinger" encode --norm l3 --output x.svm
+refused "--pyramid 9: a number from 1 to 4 is needed" three_ranks --pyramid 9
+refused "--centroids FILE.npy is missing" "$words" encode --output x.svm
 refused "nowhere/x.svm: can't be written" encode --output nowhere/x.svm
 works encode --labels more.idx --limit 9 --output n.svm
 [ "$(wc -l <n.svm)" -eq 9 ] || fail "encode --limit"
@@ -348,8 +348,8 @@ else
     svm "bad.svm:1: is no line of LIBSVM" '1 99999999999:1\n'
     svm "all 2 rows are of one class" '1 1:1\n1 2:1\n'
     refused "nowhere: No such file" "$words" train --input nowhere --model x.model
-    refused "--cost 0: give a number above 0" "$words" train --input h.svm --cost 0 --model x.model
-    refused "--cost 1e300: give a number above 0, 1000000000 at most" \
+    refused "--cost 0: a number above 0" "$words" train --input h.svm --cost 0 --model x.model
+    refused "--cost 1e300: a number above 0, up to 1e+09, is needed" \
         "$words" train --input h.svm --cost 1e300 --model x.model
     refused "--model h.svm: is also read, as --input h.svm" "$words" train --input h.svm --model h.svm
     refused "--json h.model: is also read, as --model h.model" \
@@ -389,7 +389,7 @@ cp curve.json kept.json
 refused "h.svm:1: has no words and percent" "$words" curve --results h.svm --json kept.json
 cmp curve.json kept.json || fail "an old file is touched by a failure"
 refused "h.svm:1: has no words and percent" "$words" curve --results h.svm
-refused "--results is missing" "$words" curve
+refused "--results FILE... is missing" "$words" curve
 refused "nowhere: No such file" "$words" curve --results nowhere
 
 [ $failures -eq 0 ] || exit 1

@@ -29,10 +29,10 @@ libsurvey_la_SOURCES = \
 	tools/profile/copies.c tools/profile/copies.h \
 	tools/profile/crowd.c tools/profile/crowd.h \
 	tools/profile/fit.c tools/profile/fit.h \
+	tools/profile/fitted.c tools/profile/fitted.h \
 	tools/profile/flood.c tools/profile/flood.h \
-	tools/profile/model.c tools/profile/model.h \
+	tools/profile/pair_probe.c tools/profile/pair_probe.h \
 	tools/profile/pairs.c tools/profile/pairs.h \
-	tools/profile/probe.c tools/profile/probe.h \
 	tools/profile/survey.c tools/profile/survey.h
 
 bin_PROGRAMS += coll-profile

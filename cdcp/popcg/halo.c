@@ -2,7 +2,7 @@
 
 #include "cdcp/popcg/halo.h"
 
-#include "kmeans/points/agree.h"
+#include "app/agreement.h"
 
 /* The sides, so that side and HALO_SIDES - 1 - side face each other. */
 static const struct {
@@ -35,16 +35,16 @@ bool halo_open(struct halo *halo, const struct layout *layout, MPI_Comm comm,
     *halo = (struct halo){.comm = comm, .row = MPI_DATATYPE_NULL, .column = MPI_DATATYPE_NULL};
     for (int side = 0; side < HALO_SIDES; side++)
         halo->sides[side].rank = -1;
-    if (!km_mpi(problem, MPI_Comm_rank(comm, &rank)))
+    if (!app_mpi(problem, MPI_Comm_rank(comm, &rank)))
         return false;
     struct block block = layout_block(layout, rank);
     if (!block.width)
         return true;
     int line = (int)field_line((struct shape){block.width, block.height});
-    if (!km_mpi(problem, MPI_Type_contiguous((int)block.width, MPI_DOUBLE, &halo->row)) ||
-        !km_mpi(problem, MPI_Type_commit(&halo->row)) ||
-        !km_mpi(problem, MPI_Type_vector((int)block.height, 1, line, MPI_DOUBLE, &halo->column)) ||
-        !km_mpi(problem, MPI_Type_commit(&halo->column))) {
+    if (!app_mpi(problem, MPI_Type_contiguous((int)block.width, MPI_DOUBLE, &halo->row)) ||
+        !app_mpi(problem, MPI_Type_commit(&halo->row)) ||
+        !app_mpi(problem, MPI_Type_vector((int)block.height, 1, line, MPI_DOUBLE, &halo->column)) ||
+        !app_mpi(problem, MPI_Type_commit(&halo->column))) {
         halo_close(halo);
         return false;
     }
@@ -93,5 +93,5 @@ bool halo_exchange(struct halo *halo, double *field, struct problem *problem) {
     int code = post(halo, field, requests, &posted);
     int completed = MPI_Waitall(posted, requests, MPI_STATUSES_IGNORE);
     halo->seconds += MPI_Wtime() - start;
-    return km_mpi(problem, code != MPI_SUCCESS ? code : completed);
+    return app_mpi(problem, code != MPI_SUCCESS ? code : completed);
 }

@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libpopcg.la
 libpopcg_la_SOURCES = \
 	cdcp/popcg/field.c cdcp/popcg/field.h \
+	cdcp/popcg/global_sum.c cdcp/popcg/global_sum.h \
 	cdcp/popcg/grid.c cdcp/popcg/grid.h \
 	cdcp/popcg/halo.c cdcp/popcg/halo.h \
 	cdcp/popcg/layout.c cdcp/popcg/layout.h \
@@ -9,13 +10,10 @@ libpopcg_la_SOURCES = \
 	cdcp/popcg/nine_point.c cdcp/popcg/nine_point.h \
 	cdcp/popcg/ocean.c cdcp/popcg/ocean.h \
 	cdcp/popcg/picture.c cdcp/popcg/picture.h \
-	cdcp/popcg/reduction.c cdcp/popcg/reduction.h \
 	cdcp/popcg/solver.c cdcp/popcg/solver.h \
 	cdcp/popcg/solver_chrongear.c \
 	cdcp/popcg/solver_pcg.c \
 	cdcp/popcg/solver_pipecg.c
-libpopcg_la_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
-libpopcg_la_LIBADD = $(PNG_LIBS)
 
 # The mask of the ocean, built into the program.
 EXTRA_DIST += cdcp/popcg/make-mask cdcp/popcg/ocean.pbm
@@ -28,5 +26,5 @@ $(libpopcg_la_OBJECTS): cdcp/popcg/ocean.inc
 bin_PROGRAMS += coll-popcg
 coll_popcg_SOURCES = \
 	cdcp/popcg/coll-popcg.c \
-	cdcp/popcg/report.c cdcp/popcg/report.h
-coll_popcg_LDADD = libpopcg.la libkmeans.la libwords.la libapp.la libcoll.la
+	cdcp/popcg/popcg_report.c cdcp/popcg/popcg_report.h
+coll_popcg_LDADD = libpopcg.la libapp.la libcoll.la

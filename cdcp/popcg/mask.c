@@ -2,8 +2,8 @@
 
 #include "cdcp/popcg/mask.h"
 
-#include "kmeans/points/agree.h"
-#include "lib/base/textfile.h"
+#include "app/agreement.h"
+#include "app/files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -70,15 +70,11 @@ static bool read_bitmap(struct mask *mask, FILE *file, const char *name, struct 
 
 bool mask_read(struct mask *mask, const char *path, struct problem *problem) {
     const char *name = path ? path : "the built-in mask";
-    FILE *file = NULL;
-    int error = 0;
     *mask = (struct mask){.ocean = NULL};
-    if (path)
-        error = coll_textfile_open(path, COLL_TEXTFILE_ANY_SIZE, &file);
-    else if (!(file = fmemopen((void *)built_in, sizeof built_in, "r")))
-        error = errno;
-    if (error)
-        return problem_set(problem, "%s: can't be opened: %s", name, coll_textfile_fault(error));
+    FILE *file =
+        path ? files_open(path, problem) : fmemopen((void *)built_in, sizeof built_in, "r");
+    if (!file)
+        return problem_set(problem, "%s: can't be opened: %s", name, strerror(errno));
     bool good = read_bitmap(mask, file, name, problem);
     fclose(file);
     return good;
@@ -102,20 +98,20 @@ bool mask_resample(struct mask *mask, size_t columns, size_t rows, struct proble
 bool mask_share(struct mask *mask, MPI_Comm comm, struct problem *problem) {
     unsigned long lengths[] = {mask->columns, mask->rows};
     int rank;
-    km_mpi(problem, MPI_Comm_rank(comm, &rank));
-    if (!km_agree(problem, comm))
+    app_mpi(problem, MPI_Comm_rank(comm, &rank));
+    if (!app_agree(problem, comm))
         goto release;
-    if (!km_mpi(problem, MPI_Bcast(lengths, 2, MPI_UNSIGNED_LONG, 0, comm)))
+    if (!app_mpi(problem, MPI_Bcast(lengths, 2, MPI_UNSIGNED_LONG, 0, comm)))
         goto release;
     if (rank > 0) {
         *mask = (struct mask){lengths[0], lengths[1], malloc(lengths[0] * lengths[1])};
         if (!mask->ocean)
             problem_set(problem, "out of memory");
     }
-    if (!km_agree(problem, comm))
+    if (!app_agree(problem, comm))
         goto release;
-    if (km_mpi(problem, MPI_Bcast(mask->ocean, (int)(mask->columns * mask->rows), MPI_UNSIGNED_CHAR,
-                                  0, comm)))
+    if (app_mpi(problem, MPI_Bcast(mask->ocean, (int)(mask->columns * mask->rows),
+                                   MPI_UNSIGNED_CHAR, 0, comm)))
         return true;
 release:
     free(mask->ocean);

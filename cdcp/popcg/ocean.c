@@ -2,7 +2,7 @@
 
 #include "cdcp/popcg/ocean.h"
 
-#include "kmeans/points/agree.h"
+#include "app/agreement.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static bool plan(struct ocean *ocean, const char *path, size_t columns, size_t r
 
 static bool share_plan(struct ocean *ocean, struct cut *cut, struct problem *problem) {
     return mask_share(&ocean->mask, ocean->comm, problem) &&
-           km_mpi(problem, MPI_Bcast(cut, sizeof *cut, MPI_BYTE, 0, ocean->comm)) &&
+           app_mpi(problem, MPI_Bcast(cut, sizeof *cut, MPI_BYTE, 0, ocean->comm)) &&
            layout_make(&ocean->layout, &ocean->mask, *cut, problem);
 }
 
@@ -52,9 +52,9 @@ bool ocean_open(struct ocean *ocean, const char *mask, size_t columns, size_t ro
     MPI_Comm_size(comm, &ranks);
     if (rank == 0)
         plan(ocean, mask, columns, rows, ranks, &cut, problem);
-    if (km_agree(problem, comm) && share_plan(ocean, &cut, problem))
+    if (app_agree(problem, comm) && share_plan(ocean, &cut, problem))
         set_up_system(ocean, rank, basin, problem);
-    if (!km_agree(problem, comm)) {
+    if (!app_agree(problem, comm)) {
         ocean_close(ocean);
         return false;
     }
@@ -81,7 +81,7 @@ bool ocean_range(const struct ocean *ocean, double *lowest, double *highest,
             mine[0] = fmax(mine[0], -x);
             mine[1] = fmax(mine[1], x);
         }
-    if (!km_mpi(problem, MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, ocean->comm)))
+    if (!app_mpi(problem, MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, ocean->comm)))
         return false;
     *lowest = -all[0];
     *highest = all[1];

@@ -2,12 +2,10 @@
 
 #include "cdcp/popcg/picture.h"
 
-#include "app/output.h"
-#include "kmeans/points/agree.h"
+#include "app/agreement.h"
+#include "app/png.h"
 
-#include <errno.h>
 #include <math.h>
-#include <png.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,37 +56,19 @@ static bool receive_blocks(struct picture *picture, const struct layout *layout,
     for (int rank = 1; rank < layout->blocks; rank++) {
         struct block block = layout_block(layout, rank);
         size_t cells = field_cells((struct shape){block.width, block.height});
-        if (!km_mpi(problem,
-                    MPI_Recv(field, (int)cells, MPI_DOUBLE, rank, TAG, comm, MPI_STATUS_IGNORE)))
+        if (!app_mpi(problem,
+                     MPI_Recv(field, (int)cells, MPI_DOUBLE, rank, TAG, comm, MPI_STATUS_IGNORE)))
             return false;
         paint_block(picture, mask, &block, field, most);
     }
     return true;
 }
 
-static bool write_png(const struct picture *picture, const char *path, struct problem *problem) {
-    struct output output = {0};
-    png_image png = {.version = PNG_IMAGE_VERSION,
-                     .width = (png_uint_32)picture->columns,
-                     .height = (png_uint_32)picture->rows,
-                     .format = PNG_FORMAT_RGB};
-    if (!output_open(&output, path, problem))
-        return false;
-    errno = 0;
-    bool good = png_image_write_to_stdio(&png, output.file, 0, picture->pixels, 0, NULL);
-    if (!good)
-        errno ? output_failed(&output, problem)
-              : problem_set(problem, "%s: can't be written: %s", path, png.message);
-    good = good && output_commit(&output, problem);
-    output_discard(&output);
-    return good;
-}
-
 static bool send_block(const struct layout *layout, int rank, const double *x, MPI_Comm comm,
                        struct problem *problem) {
     struct block block = layout_block(layout, rank);
     size_t cells = field_cells((struct shape){block.width, block.height});
-    return !block.width || km_mpi(problem, MPI_Send(x, (int)cells, MPI_DOUBLE, 0, TAG, comm));
+    return !block.width || app_mpi(problem, MPI_Send(x, (int)cells, MPI_DOUBLE, 0, TAG, comm));
 }
 
 bool picture_write(const char *path, const struct layout *layout, const struct mask *mask,
@@ -105,16 +85,16 @@ bool picture_write(const char *path, const struct layout *layout, const struct m
         if (!picture.pixels || !field)
             problem_set(problem, "out of memory");
     }
-    bool good = km_agree(problem, comm);
+    bool good = app_agree(problem, comm);
     if (good && rank == 0) {
         memset(picture.pixels, LAND, bytes);
         paint_block(&picture, mask, &first, x, most);
         if (receive_blocks(&picture, layout, mask, field, most, comm, problem))
-            write_png(&picture, path, problem);
+            app_png_write(path, true, picture.columns, picture.rows, picture.pixels, problem);
     } else if (good) {
         send_block(layout, rank, x, comm, problem);
     }
     free(picture.pixels);
     free(field);
-    return good && km_agree(problem, comm);
+    return good && app_agree(problem, comm);
 }

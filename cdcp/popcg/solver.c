@@ -2,17 +2,17 @@
 
 #include "cdcp/popcg/solver.h"
 
-#include "kmeans/points/agree.h"
+#include "app/agreement.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct solver solvers[] = {
-    {"pcg", "two reductions an iteration, each with little to overlap it", solver_pcg},
-    {"chrongear", "both in one reduction", solver_chrongear},
-    {"pipecg", "one reduction, which overlaps the exchange and the operator", solver_pipecg},
-    {NULL, NULL, NULL},
+    {"pcg", solver_pcg},             /* two reductions, each with little to overlap it */
+    {"chrongear", solver_chrongear}, /* both in one reduction */
+    {"pipecg", solver_pipecg},       /* one, which overlaps exchange and operator */
+    {NULL, NULL},
 };
 
 /* r = b - A x, with its border; the reduction of its norm overlaps the exchange of the border. */
@@ -35,7 +35,7 @@ bool iteration_begin(struct iteration *it, struct solve *solve, int count, bool 
     for (int i = 0; i < count; i++)
         if (!(it->fields[i] = field_new(it->shape)))
             problem_set(problem, "out of memory");
-    if (!km_agree(problem, solve->comm))
+    if (!app_agree(problem, solve->comm))
         return false;
     it->r = it->fields[0];
     memset(solve->x, 0, field_cells(it->shape) * sizeof *solve->x);
@@ -84,7 +84,7 @@ double iteration_length(struct iteration *it, double rho, double sigma) {
 bool solver_run(const struct solver *solver, struct solve *solve, struct problem *problem) {
     solve->in_reductions = 0;
     solve->halo->seconds = 0;
-    if (!km_mpi(problem, MPI_Barrier(solve->comm)))
+    if (!app_mpi(problem, MPI_Barrier(solve->comm)))
         return false;
     double start = MPI_Wtime();
     bool good = solver->run(solve, problem);

@@ -6,9 +6,9 @@
 #ifndef COLL_POPCG_SOLVER_H
 #define COLL_POPCG_SOLVER_H
 
+#include "cdcp/popcg/global_sum.h"
 #include "cdcp/popcg/halo.h"
 #include "cdcp/popcg/nine_point.h"
-#include "cdcp/popcg/reduction.h"
 
 enum { TEST_INTERVAL = 10 };
 
@@ -30,7 +30,7 @@ struct solve {
 };
 
 struct solver {
-    const char *name, *summary;
+    const char *name;
     bool (*run)(struct solve *solve, struct problem *problem);
 };
 

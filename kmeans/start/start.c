@@ -2,8 +2,8 @@
 
 #include "kmeans/start/start.h"
 
-#include "app/cli.h"
-#include "lib/base/crc32c.h"
+#include "app/checksum.h"
+#include "app/parse.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static bool take_parameters(const char *whole, char *text, km_start *start,
             return problem_set(problem, "--start %s: %s has no parameter \"%s\"", whole,
                                start->method->name, word);
         uint64_t most = into == &start->memory ? UINT64_C(1) << 40 : 1000000;
-        if (!value || !cli_parse_size(value, into) || *into < 1 || *into > most)
+        if (!value || !app_parse_size(value, into) || *into < 1 || *into > most)
             return problem_set(problem, "--start %s: %s=N is needed, N from 1 to %" PRIu64, whole,
                                word, most);
     }
@@ -84,7 +84,7 @@ static bool checksum_file(const char *path, uint32_t *checksum, struct problem *
         return problem_set(problem, "%s: can't be opened: %s", path, strerror(errno));
     *checksum = 0;
     while ((count = fread(bytes, 1, sizeof bytes, file)) > 0)
-        *checksum = coll_crc32c(*checksum, bytes, count);
+        *checksum = app_checksum(*checksum, bytes, count);
     bool good = !ferror(file) || problem_set(problem, "%s: can't be read", path);
     fclose(file);
     return good;

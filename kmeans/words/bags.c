@@ -8,15 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool bags_norm(const char *name, bag_norm *norm, struct problem *problem) {
+const char *bags_norm_name(int norm) {
     static const char *const names[] = {
         [BAG_COUNTS] = "counts", [BAG_L1] = "l1", [BAG_L2] = "l2", [BAG_HELLINGER] = "hellinger"};
-    for (int i = 0; i <= BAG_HELLINGER; i++)
-        if (!strcmp(name, names[i])) {
-            *norm = (bag_norm)i;
-            return true;
-        }
-    return problem_set(problem, "--norm %s: give counts, l1, l2 or hellinger", name);
+    return norm <= BAG_HELLINGER ? names[norm] : NULL;
 }
 
 uint64_t bags_bins(uint64_t words, uint64_t levels) {

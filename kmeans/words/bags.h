@@ -22,8 +22,8 @@ typedef enum bag_norm {
     BAG_HELLINGER /* the roots of those of sum 1: their products compare like Bhattacharyya's */
 } bag_norm;
 
-/* Finds the norm called NAME. */
-bool bags_norm(const char *name, bag_norm *norm, struct problem *problem);
+/* "counts" and so on; NULL after the last. */
+const char *bags_norm_name(int norm);
 
 /* A growing text. */
 struct text {

@@ -1,7 +1,5 @@
 #include "kmeans/words/canvas.h"
 
-#include <errno.h>
-#include <png.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,18 +62,4 @@ size_t canvas_digits(uint64_t number) {
     for (; number >= 10; number /= 10)
         digits++;
     return digits;
-}
-
-bool canvas_write(const struct canvas *canvas, const struct output *output,
-                  struct problem *problem) {
-    png_image png = {.version = PNG_IMAGE_VERSION,
-                     .width = (png_uint_32)canvas->width,
-                     .height = (png_uint_32)canvas->height,
-                     .format = PNG_FORMAT_GRAY};
-    errno = 0;
-    if (png_image_write_to_stdio(&png, output->file, 0, canvas->pixels, 0, NULL))
-        return true;
-    if (errno)
-        return output_failed(output, problem);
-    return problem_set(problem, "%s: cannot be written: %s", output->path, png.message);
 }

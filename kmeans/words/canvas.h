@@ -2,7 +2,7 @@
 #ifndef COLL_KMEANS_WORDS_CANVAS_H
 #define COLL_KMEANS_WORDS_CANVAS_H
 
-#include "app/output.h"
+#include "app/problem.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,9 +36,5 @@ void canvas_number(struct canvas *canvas, size_t x, size_t y, uint64_t number, s
 
 /* How many digits NUMBER has. */
 size_t canvas_digits(uint64_t number);
-
-/* Writes the picture as a PNG file. */
-bool canvas_write(const struct canvas *canvas, const struct output *output,
-                  struct problem *problem);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "kmeans/words/words.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,14 @@ static const struct {
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
-int verb_failed(const struct problem *problem) {
-    if (*problem->text)
-        fprintf(stderr, "coll-words: %s\n", problem->text);
-    return EXIT_FAILURE;
+const patch_choice all_patches = {.limit = UINT64_MAX, .patch = 16, .stride = 6};
+const hog_shape usual_shape = {.cells = 4, .bins = 32};
+
+bool verb_check_shape(hog_shape shape, uint64_t patch, struct problem *problem) {
+    return shape.cells <= patch ||
+           problem_set(problem,
+                       "--cells %" PRIu64 ": a patch of %" PRIu64 " pixels has %" PRIu64 " at most",
+                       shape.cells, patch, patch);
 }
 
 static int print_help(void) {
@@ -57,8 +62,11 @@ int main(int argc, char **argv) {
         return printf("coll-words (%s) %s\n", PACKAGE_NAME, PACKAGE_VERSION) < 0;
     for (int i = 0; i < VERBS; i++)
         if (!strcmp(argv[1], verbs[i].name)) {
-            argv[1] = "coll-words"; /* the name in getopt_long's messages */
-            return verbs[i].run(argc - 1, argv + 1);
+            struct problem problem = {""};
+            if (verbs[i].run(argc - 1, argv + 1, &problem))
+                return EXIT_SUCCESS;
+            fprintf(stderr, "coll-words: %s\n", problem.text);
+            return EXIT_FAILURE;
         }
     snprintf(unknown, sizeof unknown, "unknown verb '%s'", argv[1]);
     return fail_listing_verbs(unknown);

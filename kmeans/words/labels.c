@@ -2,7 +2,7 @@
 
 #include "kmeans/words/labels.h"
 
-#include "app/cli.h"
+#include "app/parse.h"
 #include "kmeans/points/gzip.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static bool read_text(gzFile file, const char *path, struct labels *labels,
     while (gzgets(file, line, sizeof line)) {
         int64_t value;
         line[strcspn(line, "\r\n")] = '\0';
-        if (!cli_parse_integer(line, INT32_MIN, INT32_MAX, &value))
+        if (!app_parse_integer(line, INT32_MIN, INT32_MAX, &value))
             return problem_set(problem,
                                "%s:%zu: is not an integer; labels are an IDX file, or an integer "
                                "on each line",

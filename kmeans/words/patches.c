@@ -21,7 +21,7 @@ struct patch_stream {
 };
 
 file_use patches_files(const patch_choice *choice) {
-    const word_list *given = &choice->paths;
+    const app_words *given = &choice->paths;
     return given->count
                ? (file_use){FILE_READ, "--images", given->words, given->count, images_reads}
                : (file_use){FILE_READ, "Fashion-MNIST", &fashion_mnist, 1, NULL};

@@ -6,16 +6,12 @@
 #define COLL_KMEANS_WORDS_PATCHES_H
 
 #include "app/files.h"
+#include "app/options.h"
 #include "kmeans/words/images.h"
-
-typedef struct word_list {
-    const char **words; /* free() the list; its words are the command line's */
-    size_t count;
-} word_list;
 
 /* Which patches: the user's --images, --limit, --patch, --stride and --skip-bad. */
 typedef struct patch_choice {
-    word_list paths; /* none: the training images of Fashion-MNIST, from their Debian package */
+    app_words paths; /* none: the training images of Fashion-MNIST, from their Debian package */
     uint64_t limit;  /* at most so many images */
     uint64_t patch;  /* pixels along each side */
     uint64_t stride; /* pixels from patch to patch, along both axes */

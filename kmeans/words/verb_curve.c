@@ -1,10 +1,11 @@
 /* coll-words curve: accuracies -> the curve over the size of the vocabulary, table and picture. */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/drawer.h"
 #include "app/files.h"
-#include "app/gnuplot.h"
+#include "app/json.h"
 #include "app/options.h"
+#include "app/output.h"
 #include "kmeans/words/words.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ static const char usage[] =
     "mean lies below an earlier one by more than the runs of one of the two are apart.\n";
 
 struct request {
-    word_list results;
+    app_words results;
     const char *json, *output, *title;
 };
 
@@ -33,6 +34,7 @@ struct point {
 struct curve {
     struct point *points; /* by words */
     size_t count, room;
+    const char *title;
 };
 
 static double mean_of(const struct point *point) {
@@ -100,16 +102,13 @@ static void print_curve(const struct curve *curve, FILE *json_file) {
     printf("%10s %6s %9s %9s %9s\n", "words", "runs", "mean %", "least %", "most %");
     for (size_t i = 0; i < curve->count; i++) {
         const struct point *point = &curve->points[i];
-        cli_json json;
         printf("%10" PRId64 " %6zu %9.2f %9.2f %9.2f\n", point->words, point->runs, mean_of(point),
                point->least, point->most);
-        cli_json_begin(&json, json_file);
-        cli_json_integer(&json, "words", point->words);
-        cli_json_integer(&json, "runs", (int64_t)point->runs);
-        cli_json_number(&json, "mean_percent", mean_of(point));
-        cli_json_number(&json, "least_percent", point->least);
-        cli_json_number(&json, "most_percent", point->most);
-        cli_json_end(&json);
+        app_json(json_file, app_json_integer("words", point->words),
+                 app_json_integer("runs", (int64_t)point->runs),
+                 app_json_number("mean_percent", mean_of(point)),
+                 app_json_number("least_percent", point->least),
+                 app_json_number("most_percent", point->most));
         for (size_t before = 0; before < i; before++) {
             double noise = spread_of(point) > spread_of(&curve->points[before])
                                ? spread_of(point)
@@ -128,10 +127,11 @@ static void write_quoted(FILE *file, const char *text) {
     fputc('\'', file);
 }
 
-static void write_picture(FILE *gnuplot, const struct curve *curve, const char *title) {
+static void write_picture(FILE *gnuplot, const void *context) {
+    const struct curve *curve = context;
     fprintf(gnuplot, "set terminal pngcairo noenhanced size 900,600 font 'DejaVu Sans,12'\n"
                      "set title ");
-    write_quoted(gnuplot, title);
+    write_quoted(gnuplot, curve->title);
     fprintf(gnuplot, "\nset xlabel 'words in the vocabulary'\nset ylabel 'accuracy (%%)'\n"
                      "set logscale x 2\nset grid\nset key bottom right\nset offsets graph 0.03, "
                      "graph 0.03, graph 0.05, "
@@ -150,22 +150,8 @@ static void write_picture(FILE *gnuplot, const struct curve *curve, const char *
     }
 }
 
-static bool draw_curve(const struct curve *curve, const struct request *request,
-                       struct problem *problem) {
-    struct output output = {0};
-    if (!gnuplot_check(problem) || !output_open(&output, request->output, problem))
-        return false;
-    FILE *gnuplot = gnuplot_start(&output, problem);
-    if (gnuplot)
-        write_picture(gnuplot, curve, request->title);
-    bool good =
-        gnuplot && gnuplot_end(gnuplot, &output, problem) && output_commit(&output, problem);
-    output_discard(&output);
-    return good;
-}
-
 static bool run(const struct request *request, struct problem *problem) {
-    struct curve curve = {0};
+    struct curve curve = {.title = request->title};
     struct output json = {0};
     const file_use files[] = {
         {FILE_WRITTEN, "--json", &request->json, 1, NULL},
@@ -173,8 +159,7 @@ static bool run(const struct request *request, struct problem *problem) {
         {FILE_READ, "--results", request->results.words, request->results.count, NULL}};
     if (!files_check(files, 3, problem))
         return false;
-    bool good =
-        request->results.count > 0 || problem_set(problem, "--results is missing; see --help");
+    bool good = true;
     for (size_t i = 0; good && i < request->results.count; i++)
         good = read_results(&curve, request->results.words[i], problem);
     if (good && !curve.count)
@@ -182,7 +167,8 @@ static bool run(const struct request *request, struct problem *problem) {
     good = good && output_open(&json, request->json, problem);
     if (good) {
         print_curve(&curve, json.file);
-        good = (!request->output || draw_curve(&curve, request, problem)) &&
+        good = (!request->output ||
+                app_draw(&app_gnuplot, request->output, write_picture, &curve, problem)) &&
                output_commit(&json, problem);
     }
     output_discard(&json);
@@ -190,21 +176,17 @@ static bool run(const struct request *request, struct problem *problem) {
     return good;
 }
 
-int verb_curve(int argc, char **argv) {
+bool verb_curve(int argc, char **argv, struct problem *problem) {
     struct request request = {.title = "Accuracy against the size of the vocabulary"};
-    struct problem problem;
-    option_row options[] = {
-        {"results", "FILE...", "what \"test --json\" wrote", OPTION_PATHS, false, &request.results,
-         0, 0},
-        {"json", "FILE", "the table as JSON, an object on each line", OPTION_TEXT, false,
-         &request.json, 0, 0},
-        {"output", "FILE.png", "the curve, drawn by gnuplot", OPTION_TEXT, false, &request.output,
-         0, 0},
-        {"title", "TEXT", "of the picture", OPTION_TEXT, false, &request.title, 0, 0},
+    const app_option options[] = {
+        {"results", "FILE...", "what \"test --json\" wrote", .words = &request.results,
+         .required = true},
+        APP_JSON_OPTION(&request.json),
+        {"output", "FILE.png", "the curve, drawn by gnuplot", .text = &request.output},
+        {"title", "TEXT", "of the picture", .text = &request.title},
     };
-    options_state state =
-        options_parse(argc, argv, usage, options, sizeof options / sizeof *options, &problem);
-    bool good = state == OPTIONS_HELP || (state == OPTIONS_GOOD && run(&request, &problem));
-    free(request.results.words);
-    return good ? EXIT_SUCCESS : verb_failed(&problem);
+    const app_command command = {"coll-words curve", usage, NULL, APP_TABLE(options)};
+    bool good = app_parse(&command, argc, argv, problem) && run(&request, problem);
+    app_words_free(&request.results);
+    return good;
 }

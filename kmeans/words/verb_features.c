@@ -1,16 +1,18 @@
 /* coll-words features: images -> dense patches -> HOG vectors, a row of bytes each. */
 #include "config.h"
 
+#include "app/clocks.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/progress.h"
 #include "kmeans/points/npy.h"
 #include "kmeans/words/batch.h"
 #include "kmeans/words/words.h"
 
 #include <inttypes.h>
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static const char usage[] =
     "Usage: coll-words features [OPTIONS] --output FILE.npy\n"
@@ -19,11 +21,6 @@ static const char usage[] =
     "oriented gradients, by default of 4 x 4 cells and 32 orientations: 512 bytes. The\n"
     "rows of FILE follow image, row and column of the patches. The defaults give\n"
     "540,000 vectors from the 60,000 images of Fashion-MNIST.\n";
-
-struct progress {
-    bool shown;
-    double begun, last;
-};
 
 /* Reads patches until the batch is full or none are left; NEXT_NONE when it stays empty. */
 static next_state batch_fill(struct batch *batch, patch_stream *stream, struct problem *problem) {
@@ -36,18 +33,10 @@ static next_state batch_fill(struct batch *batch, patch_stream *stream, struct p
     return state == NEXT_NONE && batch->count ? NEXT_READ : state;
 }
 
-static void progress_show(struct progress *progress, uint64_t vectors, const patch_stream *stream) {
-    double now = omp_get_wtime();
-    if (!progress->shown || now - progress->last < 0.2)
-        return;
-    progress->last = now;
-    fprintf(stderr, "\r%" PRIu64 " vectors from %" PRIu64 " images, %.0f a second ", vectors,
-            patches_images(stream), (double)vectors / (now - progress->begun));
-}
-
-static void progress_end(const struct progress *progress) {
-    if (progress->shown)
-        fprintf(stderr, "\r\033[K");
+static void show_progress(double begun, uint64_t vectors, const patch_stream *stream) {
+    if (app_progress_due())
+        app_progress("%" PRIu64 " vectors from %" PRIu64 " images, %.0f a second", vectors,
+                     patches_images(stream), (double)vectors / (app_seconds() - begun));
 }
 
 static bool write_header(FILE *file, uint64_t vectors, size_t size) {
@@ -59,7 +48,7 @@ static bool write_header(FILE *file, uint64_t vectors, size_t size) {
 /* Writes header and vectors; the header first without and then with the number that it counts. */
 static bool write_features(const struct output *output, patch_stream *stream, struct batch *batch,
                            int threads, uint64_t *vectors, struct problem *problem) {
-    struct progress progress = {isatty(STDERR_FILENO), omp_get_wtime(), 0};
+    double begun = app_seconds();
     size_t size = hog_size(batch->shape);
     next_state state;
     *vectors = 0;
@@ -74,9 +63,9 @@ static bool write_features(const struct output *output, patch_stream *stream, st
             break;
         }
         *vectors += batch->count;
-        progress_show(&progress, *vectors, stream);
+        show_progress(begun, *vectors, stream);
     }
-    progress_end(&progress);
+    app_progress_hide();
     if (state == NEXT_FAILED)
         return false;
     if (!*vectors)
@@ -92,7 +81,7 @@ static bool run(const patch_choice *choice, hog_shape shape, int threads, const 
     struct output output = {0};
     uint64_t vectors;
     bool good = false;
-    double begun = omp_get_wtime();
+    double begun = app_seconds();
     const file_use files[] = {{FILE_WRITTEN, "--output", &path, 1, NULL}, patches_files(choice)};
     if (!files_check(files, 2, problem))
         return false;
@@ -106,7 +95,7 @@ static bool run(const patch_choice *choice, hog_shape shape, int threads, const 
         printf("%s: %" PRIu64 " vectors of %zu bytes from %" PRIu64 " images, patches of %" PRIu64
                " pixels every %" PRIu64 ", in %.1f s\n",
                path, vectors, hog_size(shape), patches_images(stream) - patches_bad(stream),
-               choice->patch, choice->stride, omp_get_wtime() - begun);
+               choice->patch, choice->stride, app_seconds() - begun);
     if (good && patches_bad(stream))
         printf("%" PRIu64 " images left out\n", patches_bad(stream));
 release:
@@ -116,24 +105,22 @@ release:
     return good;
 }
 
-int verb_features(int argc, char **argv) {
-    enum { OWN = PATCH_OPTIONS + HOG_OPTIONS, OPTIONS = OWN + 2, THREADS_MOST = 1024 };
-    patch_choice choice;
-    hog_shape shape;
-    uint64_t threads = (uint64_t)omp_get_max_threads();
+bool verb_features(int argc, char **argv, struct problem *problem) {
+    enum { THREADS_MOST = 1024 };
+    patch_choice choice = all_patches;
+    hog_shape shape = usual_shape;
+    int threads = omp_get_max_threads();
     const char *path = NULL;
-    struct problem problem;
-    option_row options[OPTIONS] = {
-        [OWN] = {"threads", "T", "OpenMP threads", OPTION_INTEGER, false, &threads, 1,
-                 THREADS_MOST},
-        {"output", "FILE.npy", "the vectors, uint8, a row each", OPTION_TEXT, true, &path, 0, 0},
+    const app_option options[] = {
+        PATCH_OPTIONS(&choice),
+        HOG_OPTIONS(&shape),
+        {"threads", "T", "OpenMP threads", .integer = &threads, .least = 1, .most = THREADS_MOST},
+        {"output", "FILE.npy", "the vectors, uint8, a row each", .text = &path, .required = true},
     };
-    options_of_patches(&choice, options);
-    options_of_hog(&shape, options + PATCH_OPTIONS);
-    options_state state = options_parse(argc, argv, usage, options, OPTIONS, &problem);
-    bool good = state == OPTIONS_HELP ||
-                (state == OPTIONS_GOOD && options_check_hog(shape, choice.patch, &problem) &&
-                 run(&choice, shape, (int)threads, path, &problem));
-    free(choice.paths.words);
-    return good ? EXIT_SUCCESS : verb_failed(&problem);
+    const app_command command = {"coll-words features", usage, NULL, APP_TABLE(options)};
+    bool good = app_parse(&command, argc, argv, problem) &&
+                verb_check_shape(shape, choice.patch, problem) &&
+                run(&choice, shape, threads, path, problem);
+    app_words_free(&choice.paths);
+    return good;
 }

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "app/options.h"
-#include "app/output.h"
+#include "app/png.h"
 #include "kmeans/words/canvas.h"
 #include "kmeans/words/exemplars.h"
 #include "kmeans/words/words.h"
@@ -84,14 +84,6 @@ static void draw(struct canvas *canvas, const struct layout *layout,
     }
 }
 
-static bool write_canvas(const struct canvas *canvas, const char *path, struct problem *problem) {
-    struct output output = {0};
-    bool good = output_open(&output, path, problem) && canvas_write(canvas, &output, problem) &&
-                output_commit(&output, problem);
-    output_discard(&output);
-    return good;
-}
-
 static bool run(const struct request *request, struct problem *problem) {
     struct exemplars words = {0};
     struct canvas canvas = {0};
@@ -113,7 +105,8 @@ static bool run(const struct request *request, struct problem *problem) {
         !exemplars_find(&words, request->per_word, &request->choice, problem))
         goto release;
     draw(&canvas, &layout, &words);
-    good = write_canvas(&canvas, request->output, problem);
+    good =
+        app_png_write(request->output, false, canvas.width, canvas.height, canvas.pixels, problem);
     if (good)
         printf("%s: the %zu most used of %" PRIu64 " words, %zu x %zu pixels\n", request->output,
                words.count, words.centroids.header.shape[0], layout.width, layout.height);
@@ -123,25 +116,24 @@ release:
     return good;
 }
 
-int verb_sheet(int argc, char **argv) {
-    enum { OPTIONS = PATCH_OPTIONS + 6, WORDS_MOST = 1000000, PER_WORD_MOST = 1000 };
-    struct request request = {.words = 200, .per_word = 12};
-    struct problem problem;
-    option_row options[OPTIONS] = {
-        [PATCH_OPTIONS] = {"features", "FILE.npy", "the vectors that were clustered", OPTION_TEXT,
-                           true, &request.features, 0, 0},
-        {"centroids", "FILE.npy", "the words, uint8", OPTION_TEXT, true, &request.centroids, 0, 0},
-        {"assign", "FILE.npy", "the word of each vector, int32", OPTION_TEXT, true, &request.assign,
-         0, 0},
-        {"words", "W", "draw the W most used words", OPTION_INTEGER, false, &request.words, 1,
-         WORDS_MOST},
-        {"per-word", "M", "draw M patches of each", OPTION_INTEGER, false, &request.per_word, 1,
-         PER_WORD_MOST},
-        {"output", "FILE.png", "the sheet", OPTION_TEXT, true, &request.output, 0, 0},
+bool verb_sheet(int argc, char **argv, struct problem *problem) {
+    enum { WORDS_MOST = 1000000, PER_WORD_MOST = 1000 };
+    struct request request = {.words = 200, .per_word = 12, .choice = all_patches};
+    const app_option options[] = {
+        PATCH_OPTIONS(&request.choice),
+        {"features", "FILE.npy", "the vectors that were clustered", .text = &request.features,
+         .required = true},
+        {"centroids", "FILE.npy", "the words, uint8", .text = &request.centroids, .required = true},
+        {"assign", "FILE.npy", "the word of each vector, int32", .text = &request.assign,
+         .required = true},
+        {"words", "W", "draw the W most used words", .size = &request.words, .least = 1,
+         .most = WORDS_MOST},
+        {"per-word", "M", "draw M patches of each", .size = &request.per_word, .least = 1,
+         .most = PER_WORD_MOST},
+        {"output", "FILE.png", "the sheet", .text = &request.output, .required = true},
     };
-    options_of_patches(&request.choice, options);
-    options_state state = options_parse(argc, argv, usage, options, OPTIONS, &problem);
-    bool good = state == OPTIONS_HELP || (state == OPTIONS_GOOD && run(&request, &problem));
-    free(request.choice.paths.words);
-    return good ? EXIT_SUCCESS : verb_failed(&problem);
+    const app_command command = {"coll-words sheet", usage, NULL, APP_TABLE(options)};
+    bool good = app_parse(&command, argc, argv, problem) && run(&request, problem);
+    app_words_free(&request.choice.paths);
+    return good;
 }

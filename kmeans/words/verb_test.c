@@ -1,8 +1,8 @@
 /* coll-words test: histograms and an SVM -> accuracy. */
 #include "config.h"
 
-#include "app/cli.h"
 #include "app/files.h"
+#include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "kmeans/words/svm.h"
@@ -42,16 +42,13 @@ static void print_result(const svm_result *result) {
 static bool write_json(const struct request *request, const svm_result *result,
                        struct problem *problem) {
     struct output output = {0};
-    cli_json json;
     if (!output_open(&output, request->json, problem))
         return false;
-    cli_json_begin(&json, output.file);
-    cli_json_integer(&json, "words", (int64_t)request->words);
-    cli_json_integer(&json, "seed", (int64_t)request->seed);
-    cli_json_integer(&json, "rows", (int64_t)result->rows);
-    cli_json_integer(&json, "correct", (int64_t)result->correct);
-    cli_json_number(&json, "percent", 100 * (double)result->correct / (double)result->rows);
-    cli_json_end(&json);
+    app_json(output.file, app_json_integer("words", (int64_t)request->words),
+             app_json_integer("seed", (int64_t)request->seed),
+             app_json_integer("rows", (int64_t)result->rows),
+             app_json_integer("correct", (int64_t)result->correct),
+             app_json_number("percent", 100 * (double)result->correct / (double)result->rows));
     bool good = output_commit(&output, problem);
     output_discard(&output);
     return good;
@@ -74,21 +71,17 @@ static bool run(const struct request *request, struct problem *problem) {
     return good;
 }
 
-int verb_test(int argc, char **argv) {
+bool verb_test(int argc, char **argv, struct problem *problem) {
     struct request request = {0};
-    struct problem problem;
-    option_row options[] = {
-        {"input", "FILE", "the histograms, LIBSVM's text", OPTION_TEXT, true, &request.input, 0, 0},
-        {"model", "FILE", "the trained SVM", OPTION_TEXT, true, &request.model, 0, 0},
-        {"json", "FILE", "write the accuracy here, as \"curve\" reads it", OPTION_TEXT, false,
-         &request.json, 0, 0},
-        {"words", "K", "how many words the histograms count, for the JSON", OPTION_INTEGER, false,
-         &request.words, 0, INT32_MAX},
-        {"seed", "S", "what they were clustered with, for the JSON", OPTION_INTEGER, false,
-         &request.seed, 0, INT64_MAX},
+    const app_option options[] = {
+        {"input", "FILE", "the histograms, LIBSVM's text", .text = &request.input,
+         .required = true},
+        {"model", "FILE", "the trained SVM", .text = &request.model, .required = true},
+        {"json", "FILE", "write the accuracy here, as \"curve\" reads it", .text = &request.json},
+        {"words", "K", "how many words the histograms count, for the JSON", .size = &request.words,
+         .most = INT32_MAX},
+        {"seed", "S", "what they were clustered with, for the JSON", .size = &request.seed},
     };
-    options_state state =
-        options_parse(argc, argv, usage, options, sizeof options / sizeof *options, &problem);
-    bool good = state == OPTIONS_HELP || (state == OPTIONS_GOOD && run(&request, &problem));
-    return good ? EXIT_SUCCESS : verb_failed(&problem);
+    const app_command command = {"coll-words test", usage, NULL, APP_TABLE(options)};
+    return app_parse(&command, argc, argv, problem) && run(&request, problem);
 }

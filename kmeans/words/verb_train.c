@@ -1,7 +1,7 @@
 /* coll-words train: histograms -> a linear SVM. */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/clocks.h"
 #include "app/files.h"
 #include "app/options.h"
 #include "kmeans/words/svm.h"
@@ -17,7 +17,7 @@ static const char usage[] =
     "Input and model are what liblinear's own programs read and write.\n";
 
 static bool run(const char *input, double cost, const char *path, struct problem *problem) {
-    double begun = cli_seconds();
+    double begun = app_seconds();
     const file_use files[] = {{FILE_WRITTEN, "--model", &path, 1, NULL},
                               {FILE_READ, "--input", &input, 1, NULL}};
     if (!files_check(files, 2, problem))
@@ -25,23 +25,20 @@ static bool run(const char *input, double cost, const char *path, struct problem
     svm_rows *rows = svm_read(input, problem);
     bool good = rows && svm_train(rows, cost, path, problem);
     if (good)
-        printf("%s: trained on %zu rows in %.1f s\n", path, svm_count(rows), cli_seconds() - begun);
+        printf("%s: trained on %zu rows in %.1f s\n", path, svm_count(rows), app_seconds() - begun);
     svm_free(rows);
     return good;
 }
 
-int verb_train(int argc, char **argv) {
+bool verb_train(int argc, char **argv, struct problem *problem) {
     const char *input = NULL, *path = NULL;
     double cost = 1;
-    struct problem problem;
-    option_row options[] = {
-        {"input", "FILE", "the histograms, LIBSVM's text", OPTION_TEXT, true, &input, 0, 0},
-        {"cost", "C", "weight of the loss of each row", OPTION_NUMBER, false, &cost, 0, 1000000000},
-        {"model", "FILE", "the trained SVM", OPTION_TEXT, true, &path, 0, 0},
+    const app_option options[] = {
+        {"input", "FILE", "the histograms, LIBSVM's text", .text = &input, .required = true},
+        {"cost", "C", "weight of the loss of each row", .number = &cost, .most = 1e9,
+         .above = true},
+        {"model", "FILE", "the trained SVM", .text = &path, .required = true},
     };
-    options_state state =
-        options_parse(argc, argv, usage, options, sizeof options / sizeof *options, &problem);
-    bool good =
-        state == OPTIONS_HELP || (state == OPTIONS_GOOD && run(input, cost, path, &problem));
-    return good ? EXIT_SUCCESS : verb_failed(&problem);
+    const app_command command = {"coll-words train", usage, NULL, APP_TABLE(options)};
+    return app_parse(&command, argc, argv, problem) && run(input, cost, path, problem);
 }

@@ -3,10 +3,13 @@
 #ifndef COLL_KMEANS_WORDS_WORDS_H
 #define COLL_KMEANS_WORDS_WORDS_H
 
-#include "app/problem.h"
+#include "kmeans/words/hog.h"
+#include "kmeans/words/patches.h"
 
-/* Runs with the verb's own arguments, argv[0] being "coll-words"; returns the exit status. */
-typedef int verb_run(int argc, char **argv);
+/*
+ * Runs with the verb's own arguments, argv[0] being the verb. On false PROBLEM is to be printed.
+ */
+typedef bool verb_run(int argc, char **argv, struct problem *problem);
 
 verb_run verb_curve;
 verb_run verb_encode;
@@ -15,7 +18,35 @@ verb_run verb_sheet;
 verb_run verb_test;
 verb_run verb_train;
 
-/* Prints "coll-words: PROBLEM", unless it is empty, and returns the exit status of failure. */
-int verb_failed(const struct problem *problem);
+/* clang-format off */
+
+/* The options by which several verbs choose patches, and what they are before. */
+extern const patch_choice all_patches;
+#define PATCH_OPTIONS(choice)                                                                      \
+    {"images", "PATH...",                                                                          \
+     "IDX files (plain or .gz), PNG and JPEG files, directories of these two; without it the "     \
+     "training images of Fashion-MNIST from the Debian package dataset-fashion-mnist",             \
+     .words = &(choice)->paths},                                                                   \
+    {"limit", "N", "use the first N images (default all)", .size = &(choice)->limit, .least = 1},  \
+    {"patch", "P", "pixels along each side of a patch", .size = &(choice)->patch,                  \
+     .least = HOG_PATCH_LEAST, .most = HOG_PATCH_MOST},                                            \
+    {"stride", "S", "pixels from one patch to the next", .size = &(choice)->stride, .least = 1,    \
+     .most = UINT32_MAX},                                                                          \
+    {"skip-bad", NULL,                                                                             \
+     "leave out PNG and JPEG files that can't be decoded; each is named on stderr, and they are "  \
+     "counted", .flag = &(choice)->skip_bad}
+
+/* The same of how a patch is described. */
+extern const hog_shape usual_shape;
+#define HOG_OPTIONS(shape)                                                                         \
+    {"cells", "C", "cells along each side of a patch", .size = &(shape)->cells, .least = 1,        \
+     .most = HOG_CELLS_MOST},                                                                      \
+    {"bins", "B", "orientations of a cell's histogram", .size = &(shape)->bins,                    \
+     .least = HOG_BINS_LEAST, .most = HOG_BINS_MOST}
+
+/* clang-format on */
+
+/* Whether a patch of PATCH pixels a side has one for each cell. */
+bool verb_check_shape(hog_shape shape, uint64_t patch, struct problem *problem);
 
 #endif

@@ -3,6 +3,7 @@
 #define COLL_LIB_ALGORITHM_SPEC_H
 
 #include "lib/algorithm/algorithm.h"
+#include "lib/base/size.h"
 
 /* The longest specification that is accepted, with its final 0. */
 enum { COLL_SPEC_MAX = 200 };

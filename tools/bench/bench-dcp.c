@@ -2,153 +2,90 @@
 
 #include "tools/bench/bench-dcp.h"
 
-#include "app/cli.h"
+#include "app/agreement.h"
+#include "app/json.h"
+#include "app/options.h"
 #include "app/output.h"
+#include "app/parse.h"
 #include "app/stats.h"
 #include "tools/bench/dcp-job.h"
 #include "tools/bench/overlap.h"
 
 #include <coll.h>
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char program[] = "coll-bench";
 
-static const char help[] =
+static const char usage[] =
     "usage: mpirun -n RANKS coll-bench dcp --dcp LIST [OPTION...]\n"
     "\n"
-    "Measures what an allreduce costs the ranks that call it, with dedicated processors (DCPs) "
-    "and\n"
-    "without, side by side on the same application ranks: the latency, without computation, and\n"
-    "the overhead by how much is computed between the beginning and the end of the allreduce.\n"
-    "\n"
-    "  --dcp LIST      DCPs: 1:4, one to four application ranks, or their number; of several,\n"
-    "                  1:4,1:8,2, one after the other\n"
-    "  --sizes LIST    bytes to be summed, as doubles (default 8,64,1K)\n"
-    "  --compute LIST  computation in us (default 0,1,2,5,10,20,50,100,200)\n"
-    "  --reps N        repetitions (default 1000)\n"
-    "  --json FILE     write the rows as JSON too, an object on each line\n"
-    "  --help, --version\n"
-    "\n"
-    "Rows with dcp \"none\" are those of all ranks, before any of them serves.\n"
-    "Schemes: blocking is MPI_Allreduce, nbc is MPI_Iallreduce with MPI_Wait, nbc-polled the same\n"
-    "with 8 MPI_Tests during the computation, dcp is DCP_IAllreduce with DCP_Wait. Times are "
-    "those\n"
-    "spent in calls, on average over the ranks, without the clock's own. vs_nbc is the ratio of\n"
-    "medians: above 1 is cheaper than nbc.\n";
+    "Measures what an allreduce costs the ranks that call it, with and without dedicated\n"
+    "processors (DCPs), side by side on the same application ranks: the latency, and the overhead\n"
+    "by how much is computed between the beginning and the end of the allreduce.\n";
+
+static const char notes[] =
+    "Rows with dcp \"none\" are those of all ranks, before any of them serves. Schemes: blocking "
+    "is\n"
+    "MPI_Allreduce, nbc is MPI_Iallreduce with MPI_Wait, nbc-polled the same with 8 MPI_Tests\n"
+    "during the computation, dcp is DCP_IAllreduce with DCP_Wait. Times are those spent in calls,\n"
+    "on average over the ranks, without the clock's own. vs_nbc is the ratio of medians: above 1 "
+    "is\n"
+    "cheaper than nbc.\n";
 
 static const char no_dcps[] = "none";
 
 enum { LIST_MOST = 32, WARMUPS = 50 };
 
 typedef struct command {
-    char *specs[LIST_MOST];
-    int spec_count;
+    app_words specs;
     int doubles[LIST_MOST], size_count;
     double compute[LIST_MOST]; /* s */
     int compute_count, reps;
     const char *json;
-    bool help, version;
 } command;
 
-static cli_problem problem;
+static struct problem problem;
 
-/* Calls TAKE for each item of a list with commas. */
-static bool take_list(const char *option, const char *list, command *options,
-                      bool (*take)(command *options, const char *item)) {
-    char *copy = strdup(list), *rest = NULL;
-    bool good = copy != NULL, empty = true;
-    for (char *item = copy ? strtok_r(copy, ",", &rest) : NULL; item && good;
-         item = strtok_r(NULL, ",", &rest)) {
-        empty = false;
-        good = take(options, item);
-    }
-    free(copy);
-    return good && (!empty || cli_refuse(&problem, "--%s: the list is empty", option));
-}
-
-static bool take_spec(command *options, const char *item) {
-    if (options->spec_count == LIST_MOST)
-        return cli_refuse(&problem, "--dcp: more than %d", LIST_MOST);
-    options->specs[options->spec_count] = strdup(item);
-    return options->specs[options->spec_count++] || cli_refuse(&problem, "out of memory");
-}
-
-static bool take_size(command *options, const char *item) {
+static bool take_size(const char *item, void *context, struct problem *why) {
+    command *options = context;
     uint64_t bytes;
-    if (!cli_parse_size(item, &bytes) || bytes < 8 || bytes % 8 || bytes > 1 << 20)
-        return cli_refuse(&problem, "--sizes: %s: a multiple of 8 from 8 to 1M is needed", item);
+    if (!app_parse_size(item, &bytes) || bytes < 8 || bytes % 8 || bytes > 1 << 20)
+        return problem_set(why, "--sizes: %s: a multiple of 8 from 8 to 1M is needed", item);
     if (options->size_count == LIST_MOST)
-        return cli_refuse(&problem, "--sizes: more than %d", LIST_MOST);
+        return problem_set(why, "--sizes: more than %d", LIST_MOST);
     options->doubles[options->size_count++] = (int)(bytes / 8);
     return true;
 }
 
-static bool take_compute(command *options, const char *item) {
+static bool take_compute(const char *item, void *context, struct problem *why) {
+    command *options = context;
     double us;
-    if (!cli_parse_number(item, &us) || us < 0 || us > 1e6)
-        return cli_refuse(&problem, "--compute: %s: microseconds, 0 to 1000000, are needed", item);
+    if (!app_parse_number(item, &us) || us < 0 || us > 1e6)
+        return problem_set(why, "--compute: %s: microseconds, 0 to 1000000, are needed", item);
     if (options->compute_count == LIST_MOST)
-        return cli_refuse(&problem, "--compute: more than %d", LIST_MOST);
+        return problem_set(why, "--compute: more than %d", LIST_MOST);
     options->compute[options->compute_count++] = us * 1e-6;
     return true;
 }
 
-static bool take_reps(command *options, const char *text) {
-    int64_t number;
-    if (!cli_parse_integer(text, 1, 10000000, &number))
-        return cli_refuse(&problem, "--reps %s: a number from 1 to 10000000 is needed", text);
-    options->reps = (int)number;
-    return true;
-}
-
-static bool take_option(int option, const char *text, command *options) {
-    switch (option) {
-    case 'd':
-        return take_list("dcp", text, options, take_spec);
-    case 's':
-        options->size_count = 0;
-        return take_list("sizes", text, options, take_size);
-    case 'c':
-        options->compute_count = 0;
-        return take_list("compute", text, options, take_compute);
-    case 'r':
-        return take_reps(options, text);
-    case 'j':
-        options->json = text;
-        return true;
-    case 'h':
-        options->help = true;
-        return true;
-    default:
-        options->version = true;
-        return true;
-    }
-}
-
 static bool parse(int argc, char **argv, command *options) {
-    static const struct option long_options[] = {
-        {"dcp", required_argument, NULL, 'd'},     {"sizes", required_argument, NULL, 's'},
-        {"compute", required_argument, NULL, 'c'}, {"reps", required_argument, NULL, 'r'},
-        {"json", required_argument, NULL, 'j'},    {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0}};
-    int option;
-    take_list("sizes", "8,64,1K", options, take_size);
-    take_list("compute", "0,1,2,5,10,20,50,100,200", options, take_compute);
-    while ((option = cli_next_option(&problem, "coll-bench dcp", argc, argv, long_options)) >= 0)
-        if (!take_option(option, optarg, options))
-            return false;
-    if (option == CLI_REFUSED)
-        return false;
-    if (optind + 1 < argc)
-        return cli_refuse(&problem, "unexpected argument %s; see coll-bench dcp --help",
-                          argv[optind + 1]);
-    if (!options->spec_count && !options->help && !options->version)
-        return cli_refuse(&problem, "--dcp is missing; --dcp 1:4 has one serve four ranks");
-    return true;
+    const app_option table[] = {
+        {"dcp", "LIST",
+         "number of DCPs, or 1:4 for one to four application ranks; those of a list, 1:4,1:8,2, "
+         "are measured one after the other",
+         .words = &options->specs, .separators = ",", .required = true},
+        {"sizes", "LIST", "bytes to be summed, as doubles", .take = take_size, .context = options,
+         .separators = ",", .fallback = "8,64,1K"},
+        {"compute", "LIST", "computation in us", .take = take_compute, .context = options,
+         .separators = ",", .fallback = "0,1,2,5,10,20,50,100,200"},
+        {"reps", "N", "repetitions", .integer = &options->reps, .least = 1, .most = 10000000},
+        APP_JSON_OPTION(&options->json),
+    };
+    const app_command line = {"coll-bench dcp", usage, notes, APP_TABLE(table)};
+    return app_parse(&line, argc, argv, &problem);
 }
 
 static void print_heading(void) {
@@ -165,21 +102,13 @@ static void print_row(const overlap_call *call, const char *spec, int ranks, dou
     printf("%-10s %-8s %5d %6d %10.1f %6d %10.3f %10.3f %10.3f %10.3f %8.2f\n", name, spec, ranks,
            call->doubles * 8, call->compute * 1e6, count, samples[0] * 1e6, median * 1e6, p95 * 1e6,
            samples[count - 1] * 1e6, ratio);
-    cli_json row;
-    cli_json_begin(&row, json);
-    cli_json_text(&row, "op", "dcp");
-    cli_json_text(&row, "algorithm", name);
-    cli_json_text(&row, "params", spec);
-    cli_json_integer(&row, "ranks", ranks);
-    cli_json_integer(&row, "bytes", call->doubles * 8);
-    cli_json_number(&row, "compute_us", call->compute * 1e6);
-    cli_json_integer(&row, "reps", count);
-    cli_json_number(&row, "min_us", samples[0] * 1e6);
-    cli_json_number(&row, "median_us", median * 1e6);
-    cli_json_number(&row, "p95_us", p95 * 1e6);
-    cli_json_number(&row, "max_us", samples[count - 1] * 1e6);
-    cli_json_number(&row, "vs_nbc", ratio);
-    cli_json_end(&row);
+    app_json(json, app_json_text("op", "dcp"), app_json_text("algorithm", name),
+             app_json_text("params", spec), app_json_integer("ranks", ranks),
+             app_json_integer("bytes", call->doubles * 8),
+             app_json_number("compute_us", call->compute * 1e6), app_json_integer("reps", count),
+             app_json_number("min_us", samples[0] * 1e6),
+             app_json_number("median_us", median * 1e6), app_json_number("p95_us", p95 * 1e6),
+             app_json_number("max_us", samples[count - 1] * 1e6), app_json_number("vs_nbc", ratio));
 }
 
 /* The schemes at one size and computation, DCPs' where SPEC has some; printed by rank 0. */
@@ -194,7 +123,7 @@ static int measure_schemes(overlap_call *call, const char *spec, const overlap_m
         samples[i] = malloc((size_t)call->repetitions * sizeof *samples[i]);
         call->scheme = (overlap_scheme)i;
         if (!samples[i])
-            cli_abort(MPI_COMM_WORLD, program, "out of memory for %d samples", call->repetitions);
+            app_abort(MPI_COMM_WORLD, program, "out of memory for %d samples", call->repetitions);
         if (code == MPI_SUCCESS)
             code = overlap_run(call, machine, samples[i]);
         if (code == MPI_SUCCESS)
@@ -238,35 +167,30 @@ static int measure_all(MPI_Comm comm, void *context) {
 static void measure_specs(const command *options) {
     int rank;
     struct output json = {0};
-    for (int i = 0; i < options->spec_count; i++) /* bad ones are refused before all */
-        dcp_job_run(program, options->specs[i], NULL, NULL);
+    for (size_t i = 0; i < options->specs.count; i++) /* bad ones are refused before all */
+        dcp_job_run(program, options->specs.words[i], NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
         output_open(&json, options->json, &problem);
-    cli_agree(MPI_COMM_WORLD, program, problem.text);
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     if (rank == 0)
         print_heading();
     dcp_job_run(program, NULL, measure_all, &(measurement){options, no_dcps, json.file});
-    for (int i = 0; i < options->spec_count; i++)
-        dcp_job_run(program, options->specs[i], measure_all,
-                    &(measurement){options, options->specs[i], json.file});
+    for (size_t i = 0; i < options->specs.count; i++)
+        dcp_job_run(program, options->specs.words[i], measure_all,
+                    &(measurement){options, options->specs.words[i], json.file});
     output_commit(&json, &problem);
-    cli_agree(MPI_COMM_WORLD, program, problem.text);
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
 }
 
 int bench_dcp_main(int argc, char **argv) {
     command options = {.reps = 1000};
     parse(argc, argv, &options);
-    if (!*problem.text && options.help)
-        return fputs(help, stdout) < 0;
-    if (!*problem.text && options.version)
-        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
         return EXIT_FAILURE;
-    cli_agree(MPI_COMM_WORLD, program, problem.text);
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     measure_specs(&options);
-    for (int i = 0; i < options.spec_count; i++)
-        free(options.specs[i]);
+    app_words_free(&options.specs);
     MPI_Finalize();
     return EXIT_SUCCESS;
 }

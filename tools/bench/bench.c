@@ -2,7 +2,8 @@
 
 #include "tools/bench/bench.h"
 
-#include "app/asleep.h"
+#include "app/clocks.h"
+#include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/drops.h"
 
@@ -28,6 +29,7 @@ typedef struct series {
 
 static operation_run described(const series *s, unsigned seed) {
     return (operation_run){.buffer = s->buffer,
+                           .uneven = s->settings->operation->uneven,
                            .bytes = s->bytes,
                            .rank = s->rank,
                            .ranks = s->ranks,
@@ -44,7 +46,8 @@ static double processor_seconds(void) {
 
 /*
  * Ranks sleep while they wait, so that one that is done does not take the processor from those that
- * are not: so long at first, and at last, while nobody works yet and while others may; s.
+ * are not. The naps grow from NAP to SHORT_NAP before the start, to LONG_NAP while others may work;
+ * s.
  */
 static const double NAP = 20e-6, SHORT_NAP = 100e-6, LONG_NAP = 1e-3;
 
@@ -217,8 +220,7 @@ static int sum_up(const series *s, bench_result *result) {
     return code;
 }
 
-static int run_rounds(series *s, bench_result results[],
-                      void (*progress)(int round, double seconds)) {
+static int run_rounds(series *s, bench_result results[]) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < s->settings->warmups && code == MPI_SUCCESS; i++)
         code = run_round(s, 1000000u + (unsigned)i, false, results);
@@ -229,8 +231,8 @@ static int run_rounds(series *s, bench_result results[],
         code = run_round(s, (unsigned)++done, true, results);
         if (done == 1 && s->settings->hopeless > 0)
             give_up_hopeless(s, results);
-        if (s->rank == 0 && progress)
-            progress(done, MPI_Wtime() - began);
+        if (s->rank == 0 && s->settings->progress)
+            app_progress("%d rounds, %.0f s", done, MPI_Wtime() - began);
         if (code == MPI_SUCCESS)
             code = decide(s, done, began, results, &more);
     }
@@ -256,8 +258,7 @@ static bool allocate(series *s, bench_result results[]) {
 }
 
 int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
-              const common_clock *clock, MPI_Comm comm, bench_result results[],
-              void (*progress)(int round, double seconds)) {
+              const common_clock *clock, MPI_Comm comm, bench_result results[]) {
     series s = {.list = list, .settings = settings, .clock = clock, .comm = comm, .bytes = bytes};
     MPI_Comm_rank(comm, &s.rank);
     MPI_Comm_size(comm, &s.ranks);
@@ -266,7 +267,7 @@ int bench_run(const contender_list *list, size_t bytes, const bench_settings *se
     int good = allocate(&s, results);
     int code = MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm);
     if (code == MPI_SUCCESS)
-        code = good ? run_rounds(&s, results, progress) : MPI_ERR_NO_MEM;
+        code = good ? run_rounds(&s, results) : MPI_ERR_NO_MEM;
     free(s.buffer);
     free(s.order);
     free(s.given_up);

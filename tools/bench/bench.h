@@ -5,7 +5,7 @@
 #ifndef COLL_TOOLS_BENCH_BENCH_H
 #define COLL_TOOLS_BENCH_BENCH_H
 
-#include "app/clock.h"
+#include "app/clocks.h"
 #include "tools/bench/contender.h"
 #include "tools/bench/operation.h"
 
@@ -17,8 +17,9 @@ typedef struct bench_settings {
     double seconds;  /* after the least rounds, stop a size that has taken so long */
     double steady;   /* or whose medians are all known to within this share of themselves */
     double
-        hopeless; /* a rival this many times slower than the best one isn't repeated; 0: all are */
-    bool verify;  /* compare what arrived, after every run */
+        hopeless;  /* a rival this many times slower than the best one isn't repeated; 0: all are */
+    bool progress; /* rank 0 shows it after every round */
+    bool verify;   /* compare what arrived, after every run */
     const char *drops; /* a command that prints how many packets were dropped so far; or NULL */
 } bench_settings;
 
@@ -34,12 +35,11 @@ typedef struct bench_result {
 
 /*
  * Measures LIST at BYTES; collective over COMM. RESULTS, one a contender, are complete on rank 0.
- * PROGRESS, which may be NULL, is called by rank 0 after every round. MPI_ERR_NO_MEM and errors of
- * the measurement itself are alike on all ranks. Free the results with bench_free.
+ * MPI_ERR_NO_MEM and errors of the measurement itself are alike on all ranks. Free the results with
+ * bench_free.
  */
 int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
-              const common_clock *clock, MPI_Comm comm, bench_result results[],
-              void (*progress)(int round, double seconds));
+              const common_clock *clock, MPI_Comm comm, bench_result results[]);
 void bench_free(bench_result results[], int count);
 
 #endif

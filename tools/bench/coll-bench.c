@@ -1,8 +1,12 @@
 /* coll-bench: options and printing; bench.h measures. */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/agreement.h"
+#include "app/json.h"
+#include "app/options.h"
 #include "app/output.h"
+#include "app/parse.h"
+#include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/bench-dcp.h"
 #include "tools/bench/bench.h"
@@ -12,127 +16,71 @@
 #include <coll.h>
 #include <coll_tools.h>
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char program[] = "coll-bench";
 
-static const char help[] =
+static const char usage[] =
     "usage: mpirun -n RANKS coll-bench bcast|gather|gatherv [OPTION...]\n"
     "       mpirun -n RANKS coll-bench dcp --dcp LIST [OPTION...]   (see coll-bench dcp --help)\n"
     "\n"
     "Measures libcoll's algorithms beside the MPI library's own, all in one run, from a common\n"
-    "start to the last rank's end; an OSU-style table.\n"
-    "\n"
-    "  --sizes LIST       sizes in bytes, 4K,1M, and ranges by powers of 2, 1K-64K\n"
-    "                     (default 1-4M)\n"
-    "  --algorithms LIST  what to measure of libcoll, separated by spaces or semicolons:\n"
-    "                     auto, chain, \"chain:chunk=8K,window=4\" (default: auto and all)\n"
-    "  --rivals           also Open MPI's own by forced algorithm and segment size, those of its\n"
-    "                     components han and adapt, and the nonblocking one\n"
-    "  --no-native        without the MPI library's default, which may take very long\n"
-    "  --predict          also what libcoll's cost model predicts, and by how much it is wrong\n"
-    "  --root RANK        (default 0)\n"
-    "  --reps N           so many repetitions (default: 5 at least, until the medians are steady)\n"
-    "  --seconds S        no new repetition of a size after so many seconds (default 20)\n"
-    "  --warmup N         repetitions that don't count (default 1)\n"
-    "  --all-rivals       repeat even the rivals that are over twice as slow as the best one\n"
-    "  --verify           compare what arrives, after every run\n"
-    "  --drops COMMAND    a column of packets dropped per run: COMMAND prints how many there were\n"
-    "                     so far, as does \"netlab drops --total\"\n"
-    "  --json FILE        write the rows as JSON too, an object on each line\n"
-    "  --help, --version\n"
-    "\n"
-    "native is the MPI library's default, wire one message of the same size from the root to one\n"
-    "other node: the limit. Gathers bring so many bytes from every rank, and their wire is one\n"
-    "message of the total from one other node; for gatherv one rank brings half of that. "
-    "vs_native\n"
-    "and of_wire are ratios of medians: above 1 is faster than native, 1 is as fast as the wire.\n"
-    "cpu_ms is the processor time of all ranks together.\n";
+    "start to the last rank's end, and prints a table like those of the OSU benchmarks.\n";
 
-enum { SIZES_MAX = 128, SPECS_MAX = 64 };
+static const char notes[] =
+    "native is the MPI library's default. wire is one message of the same size from the root to a\n"
+    "rank on another node: nothing can be faster. A gather brings that many bytes from every "
+    "rank;\n"
+    "its wire is one message of all these bytes from another node. In a gatherv one rank brings\n"
+    "half of all bytes. vs_native and of_wire are ratios of medians: above 1 is faster than "
+    "native,\n"
+    "1 is as fast as the wire. cpu_ms is the processor time of all ranks together.\n";
+
+enum { SIZES_MAX = 128 };
 
 typedef struct command {
     size_t sizes[SIZES_MAX];
     int size_count;
-    char *spec_text; /* what specs point into */
-    const char *specs[SPECS_MAX + 1];
-    bool rivals, no_native, predict, help, version;
+    int reps; /* 0: until the medians are steady */
+    bool rivals, all_rivals, no_native, predict;
+    app_words words, specs;
     const char *json;
     bench_settings settings;
 } command;
 
-enum {
-    OPTION_SIZES = 256,
-    OPTION_ALGORITHMS,
-    OPTION_RIVALS,
-    OPTION_PREDICT,
-    OPTION_ROOT,
-    OPTION_REPS,
-    OPTION_SECONDS,
-    OPTION_WARMUP,
-    OPTION_ALL_RIVALS,
-    OPTION_NO_NATIVE,
-    OPTION_VERIFY,
-    OPTION_DROPS,
-    OPTION_JSON,
-    OPTION_HELP,
-    OPTION_VERSION
-};
-
-static const struct option long_options[] = {
-    {"sizes", required_argument, NULL, OPTION_SIZES},
-    {"algorithms", required_argument, NULL, OPTION_ALGORITHMS},
-    {"rivals", no_argument, NULL, OPTION_RIVALS},
-    {"predict", no_argument, NULL, OPTION_PREDICT},
-    {"root", required_argument, NULL, OPTION_ROOT},
-    {"reps", required_argument, NULL, OPTION_REPS},
-    {"seconds", required_argument, NULL, OPTION_SECONDS},
-    {"warmup", required_argument, NULL, OPTION_WARMUP},
-    {"all-rivals", no_argument, NULL, OPTION_ALL_RIVALS},
-    {"no-native", no_argument, NULL, OPTION_NO_NATIVE},
-    {"verify", no_argument, NULL, OPTION_VERIFY},
-    {"drops", required_argument, NULL, OPTION_DROPS},
-    {"json", required_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
 /* A problem of this rank; the first one counts. */
-static cli_problem problem;
+static struct problem problem;
 
 static bool add_size(command *options, uint64_t size) {
     if (options->size_count == SIZES_MAX)
-        return cli_refuse(&problem, "--sizes: more than %d sizes", SIZES_MAX);
+        return problem_set(&problem, "--sizes: more than %d sizes", SIZES_MAX);
     if (size > PTRDIFF_MAX)
-        return cli_refuse(&problem, "--sizes: %" PRIu64 " bytes are more than memory can hold",
-                          size);
+        return problem_set(&problem, "--sizes: %" PRIu64 " bytes are more than memory can hold",
+                           size);
     options->sizes[options->size_count++] = (size_t)size;
     return true;
 }
 
 /* "4K" or "1K-64K" */
-static bool add_sizes(command *options, const char *item) {
+static bool take_sizes(const char *item, void *context, struct problem *why) {
     char text[64];
     uint64_t from, to;
     snprintf(text, sizeof text, "%s", item);
     char *dash = strchr(text, '-');
     if (dash)
         *dash = '\0';
-    bool good = cli_parse_size(text, &from) && from > 0;
+    bool good = app_parse_size(text, &from) && from > 0;
     to = from;
     if (good && dash)
-        good = cli_parse_size(dash + 1, &to) && from <= to;
+        good = app_parse_size(dash + 1, &to) && from <= to;
     if (!good)
-        return cli_refuse(&problem,
-                          "--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K", item);
+        return problem_set(why, "--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K",
+                           item);
     for (uint64_t size = from; size <= to; size *= 2) {
-        if (!add_size(options, size))
+        if (!add_size(context, size))
             return false;
         if (size > to / 2)
             break;
@@ -140,114 +88,62 @@ static bool add_sizes(command *options, const char *item) {
     return true;
 }
 
-static bool take_sizes(command *options, const char *list) {
-    char *copy = strdup(list), *rest = NULL;
-    options->size_count = 0;
-    bool good = copy != NULL;
-    for (char *item = copy ? strtok_r(copy, ",", &rest) : NULL; item && good;
-         item = strtok_r(NULL, ",", &rest))
-        good = add_sizes(options, item);
-    free(copy);
-    return good && (options->size_count || cli_refuse(&problem, "--sizes: the list is empty"));
-}
-
-static bool take_algorithms(command *options, const char *list) {
-    char *rest = NULL;
-    int count = 0;
-    free(options->spec_text);
-    options->spec_text = strdup(list);
-    if (!options->spec_text)
-        return cli_refuse(&problem, "out of memory");
-    for (char *item = strtok_r(options->spec_text, " ;", &rest); item;
-         item = strtok_r(NULL, " ;", &rest)) {
-        if (count == SPECS_MAX)
-            return cli_refuse(&problem, "--algorithms: more than %d", SPECS_MAX);
-        options->specs[count++] = item;
+static bool take_operation(command *options) {
+    char known[128] = "";
+    const char *name = options->words.count ? options->words.words[0] : NULL;
+    for (int i = 0; operation_name(i); i++) {
+        size_t length = strlen(known);
+        snprintf(known + length, sizeof known - length, "%s, ", operation_name(i));
     }
-    options->specs[count] = NULL;
-    return count || cli_refuse(&problem, "--algorithms: the list is empty");
-}
-
-static bool take_integer(const char *name, const char *text, int lowest, int highest, int *value) {
-    int64_t number;
-    if (!cli_parse_integer(text, lowest, highest, &number))
-        return cli_refuse(&problem, "--%s %s: a number from %d to %d is needed", name, text, lowest,
-                          highest);
-    *value = (int)number;
-    return true;
-}
-
-static bool take_option(int option, const char *text, command *options) {
-    bench_settings *settings = &options->settings;
-    switch (option) {
-    case OPTION_SIZES:
-        return take_sizes(options, text);
-    case OPTION_ALGORITHMS:
-        return take_algorithms(options, text);
-    case OPTION_PREDICT:
-        options->predict = true;
-        return true;
-    case OPTION_RIVALS:
-        options->rivals = true;
-        return true;
-    case OPTION_ROOT:
-        return take_integer("root", text, 0, INT_MAX, &settings->root);
-    case OPTION_REPS:
-        if (!take_integer("reps", text, 1, 100000, &settings->most))
-            return false;
-        settings->least = settings->most;
-        return true;
-    case OPTION_SECONDS:
-        return cli_take_number(&problem, "seconds", text, 0, 1e9, &settings->seconds);
-    case OPTION_WARMUP:
-        return take_integer("warmup", text, 0, 1000, &settings->warmups);
-    case OPTION_ALL_RIVALS:
-        settings->hopeless = 0;
-        return true;
-    case OPTION_NO_NATIVE:
-        options->no_native = true;
-        return true;
-    case OPTION_VERIFY:
-        settings->verify = true;
-        return true;
-    case OPTION_DROPS:
-        settings->drops = text;
-        return true;
-    case OPTION_JSON:
-        options->json = text;
-        return true;
-    case OPTION_HELP:
-        options->help = true;
-        return true;
-    default:
-        options->version = true;
-        return true;
-    }
-}
-
-static bool take_operation(int count, char **words, command *options) {
-    static const char known[] = "bcast, gather, gatherv, dcp";
-    if (count == 0)
-        return cli_refuse(&problem, "no operation; known: %s", known);
-    options->settings.operation = operation_find(words[0]);
-    if (!options->settings.operation)
-        return cli_refuse(&problem, "unknown operation %s; known: %s", words[0], known);
-    return count == 1 ||
-           cli_refuse(&problem, "unexpected argument %s; see coll-bench --help", words[1]);
+    if (!name)
+        return problem_set(&problem, "no operation; known: %sdcp", known);
+    options->settings.operation = operation_find(name);
+    return options->settings.operation ||
+           problem_set(&problem, "unknown operation %s; known: %sdcp", name, known);
 }
 
 static bool parse(int argc, char **argv, command *options) {
-    int option;
-    while ((option = cli_next_option(&problem, "coll-bench", argc, argv, long_options)) >= 0)
-        if (!take_option(option, optarg, options))
-            return false;
-    if (option == CLI_REFUSED)
+    bench_settings *settings = &options->settings;
+    const app_option table[] = {
+        {.operands = &options->words, .most = 1},
+        {"sizes", "LIST", "sizes in bytes, 4K,1M, and ranges by powers of 2, 1K-64K",
+         .take = take_sizes, .context = options, .separators = ",", .fallback = "1-4M"},
+        {"algorithms", "LIST",
+         "what to measure of libcoll, separated by spaces or semicolons: auto, chain, "
+         "\"chain:chunk=8K,window=4\" (default: auto and all)",
+         .words = &options->specs, .separators = " ;"},
+        {"rivals", NULL,
+         "also Open MPI's own algorithms by name and segment size, those of its components han and "
+         "adapt, and the nonblocking one",
+         .flag = &options->rivals},
+        {"no-native", NULL, "without the MPI library's default, which may take very long",
+         .flag = &options->no_native},
+        {"predict", NULL, "also what libcoll's cost model predicts, and by how much it is wrong",
+         .flag = &options->predict},
+        {"root", "RANK", "root of the operation", .integer = &settings->root, .most = INT_MAX},
+        {"reps", "N", "number of repetitions (default: 5 at least, until the medians are steady)",
+         .integer = &options->reps, .least = 1, .most = 100000},
+        {"seconds", "S", "start no repetition of a size after S seconds",
+         .number = &settings->seconds, .most = 1e9},
+        {"warmup", "N", "repetitions that don't count", .integer = &settings->warmups,
+         .most = 1000},
+        {"all-rivals", NULL, "repeat even the rivals that are over twice as slow as the best one",
+         .flag = &options->all_rivals},
+        {"verify", NULL, "check the data that arrives in every run", .flag = &settings->verify},
+        {"drops", "COMMAND",
+         "add a column of packets dropped in a run; COMMAND prints the count so far, as \"netlab "
+         "drops --total\" does",
+         .text = &settings->drops},
+        APP_JSON_OPTION(&options->json),
+    };
+    const app_command line = {program, usage, notes, APP_TABLE(table)};
+    if (!app_parse(&line, argc, argv, &problem) || !take_operation(options))
         return false;
-    if (options->help || options->version)
-        return true;
-    if (!take_operation(argc - optind, argv + optind, options))
-        return false;
-    return options->size_count || take_sizes(options, "1-4M");
+    if (options->reps)
+        settings->least = settings->most = options->reps;
+    if (options->all_rivals)
+        settings->hopeless = 0;
+    return true;
 }
 
 /* Between the root and the rank of params, in pieces of at most 1 GB; the others do nothing. */
@@ -313,8 +209,9 @@ static bool choose(const command *options, MPI_Comm comm, contender_list *list) 
                ? MPI_SUCCESS
                : contender_add(list, CONTENDER_NATIVE, "native", "", op->native, comm);
     if (code == MPI_SUCCESS)
-        code = contender_add_ours(list, op->library, *options->specs ? options->specs : op->specs,
-                                  op->ours, comm);
+        code = contender_add_ours(list, op->library,
+                                  options->specs.words ? options->specs.words : op->specs, op->ours,
+                                  comm);
     if (code == MPI_SUCCESS && options->rivals)
         code = rivals_add(list, op, comm);
     if (code == MPI_SUCCESS && ranks > 1)
@@ -323,7 +220,7 @@ static bool choose(const command *options, MPI_Comm comm, contender_list *list) 
     if (code == MPI_SUCCESS && ranks > 1)
         code = contender_add(list, CONTENDER_WIRE, "wire", params,
                              op->wire_to_root ? run_wire_to_root : run_wire_from_root, comm);
-    return code == MPI_SUCCESS || cli_refuse_code(&problem, code);
+    return app_mpi(&problem, code);
 }
 
 static const contender *kind_of(const contender_list *list, contender_kind kind) {
@@ -387,36 +284,24 @@ static void print_row(const command *options, const contender *c, const bench_re
            samples[count - 1] * 1e6, rate, vs_native, of_wire, result->processor * 1e3);
     if (options->settings.drops)
         printf(" %9.2f", result->dropped);
-    double predicted = prediction ? prediction->predicted : 0;
+    COLL_Candidate p = prediction ? *prediction : (COLL_Candidate){.name = NULL};
     if (prediction)
-        printf(" %12.1f %8.1f", predicted * 1e6, 100 * (predicted / median - 1));
+        printf(" %12.1f %8.1f", p.predicted * 1e6, 100 * (p.predicted / median - 1));
     puts(result->wrong ? "  WRONG DATA" : "");
 
-    cli_json row;
-    cli_json_begin(&row, json);
-    cli_json_text(&row, "op", op->name);
-    cli_json_text(&row, "algorithm", c->algorithm);
-    cli_json_text(&row, "params", c->params);
-    cli_json_integer(&row, "ranks", ranks);
-    cli_json_integer(&row, "bytes", (int64_t)bytes);
-    cli_json_integer(&row, "reps", count);
-    cli_json_number(&row, "min_us", samples[0] * 1e6);
-    cli_json_number(&row, "median_us", median * 1e6);
-    cli_json_number(&row, "p95_us", p95 * 1e6);
-    cli_json_number(&row, "max_us", samples[count - 1] * 1e6);
-    cli_json_number(&row, "MBps", rate);
-    cli_json_number(&row, "vs_native", vs_native);
-    cli_json_number(&row, "of_wire", of_wire);
-    cli_json_number(&row, "cpu_ms", result->processor * 1e3);
-    if (options->settings.drops)
-        cli_json_number(&row, "dropped", result->dropped);
-    if (prediction) {
-        cli_json_text(&row, "runs", prediction->spec);
-        cli_json_integer(&row, "rival", prediction->rival);
-        cli_json_number(&row, "predicted_us", predicted * 1e6);
-        cli_json_number(&row, "model_us", prediction->model * 1e6);
-    }
-    cli_json_end(&row);
+    app_json(json, app_json_text("op", op->name), app_json_text("algorithm", c->algorithm),
+             app_json_text("params", c->params), app_json_integer("ranks", ranks),
+             app_json_integer("bytes", (int64_t)bytes), app_json_integer("reps", count),
+             app_json_number("min_us", samples[0] * 1e6),
+             app_json_number("median_us", median * 1e6), app_json_number("p95_us", p95 * 1e6),
+             app_json_number("max_us", samples[count - 1] * 1e6), app_json_number("MBps", rate),
+             app_json_number("vs_native", vs_native), app_json_number("of_wire", of_wire),
+             app_json_number("cpu_ms", result->processor * 1e3),
+             app_json_if(options->settings.drops, app_json_number("dropped", result->dropped)),
+             app_json_if(prediction, app_json_text("runs", p.spec)),
+             app_json_if(prediction, app_json_integer("rival", p.rival)),
+             app_json_if(prediction, app_json_number("predicted_us", p.predicted * 1e6)),
+             app_json_if(prediction, app_json_number("model_us", p.model * 1e6)));
 }
 
 /* Under the rows of a size: the best forced setting of the MPI library, and how auto compares. */
@@ -444,11 +329,6 @@ static void print_best_rival(const contender_list *list, const bench_result resu
     putchar('\n');
 }
 
-static void show_progress(int round, double seconds) {
-    fprintf(stderr, "\r%d rounds, %.0f s ", round, seconds);
-    fflush(stderr);
-}
-
 static bool print_size(const command *options, const contender_list *list,
                        const bench_result results[], int ranks, size_t bytes, FILE *json) {
     double native = reference(list, results, CONTENDER_NATIVE);
@@ -460,10 +340,10 @@ static bool print_size(const command *options, const contender_list *list,
         print_row(options, &list->at[i], &results[i], predicted ? &prediction : NULL, ranks, bytes,
                   native, wire, json);
         if (results[i].wrong)
-            good = cli_refuse(&problem, "%s %s: wrong data at %zu bytes", list->at[i].algorithm,
-                              list->at[i].params, bytes);
+            good = problem_set(&problem, "%s %s: wrong data at %zu bytes", list->at[i].algorithm,
+                               list->at[i].params, bytes);
         if (results[i].error != MPI_SUCCESS && list->at[i].kind == CONTENDER_OURS)
-            good = cli_refuse_code(&problem, results[i].error);
+            good = app_mpi(&problem, results[i].error);
     }
     if (options->rivals)
         print_best_rival(list, results);
@@ -477,18 +357,15 @@ static bool measure_size(const command *options, const contender_list *list,
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    bool terminal = isatty(STDERR_FILENO);
     bench_result *results = calloc((size_t)list->count, sizeof *results);
     if (!results)
-        cli_abort(comm, program, "out of memory for %d results", list->count);
-    int code = bench_run(list, bytes, &options->settings, clock, comm, results,
-                         terminal ? show_progress : NULL);
+        app_abort(comm, program, "out of memory for %d results", list->count);
+    int code = bench_run(list, bytes, &options->settings, clock, comm, results);
     if (code == MPI_ERR_NO_MEM)
-        cli_refuse(&problem, "some rank has no memory for %zu bytes", bytes);
-    else if (code != MPI_SUCCESS)
-        cli_refuse_code(&problem, code);
-    if (rank == 0 && terminal)
-        fputs("\r\033[K", stderr);
+        problem_set(&problem, "some rank has no memory for %zu bytes", bytes);
+    else
+        app_mpi(&problem, code);
+    app_progress_hide();
     if (rank == 0 && code == MPI_SUCCESS)
         print_size(options, list, results, ranks, bytes, json);
     bench_free(results, list->count);
@@ -497,7 +374,7 @@ static bool measure_size(const command *options, const contender_list *list,
 }
 
 static void agree(MPI_Comm comm) {
-    cli_agree(comm, program, problem.text);
+    app_agree_or_end(comm, program, &problem);
 }
 
 static void measure(command *options, MPI_Comm comm) {
@@ -508,18 +385,17 @@ static void measure(command *options, MPI_Comm comm) {
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     if (options->settings.root >= ranks)
-        cli_refuse(&problem, "--root %d: there are %d ranks", options->settings.root, ranks);
+        problem_set(&problem, "--root %d: there are %d ranks", options->settings.root, ranks);
     if (!*problem.text && rank == 0)
         output_open(&json, options->json, &problem);
     double dropped;
     if (!*problem.text && rank == 0 && options->settings.drops &&
         !drops_count(options->settings.drops, &dropped))
-        cli_refuse(&problem, "--drops: '%s' fails or prints no number", options->settings.drops);
+        problem_set(&problem, "--drops: '%s' fails or prints no number", options->settings.drops);
     agree(comm);
     choose(options, comm, &list);
     int code = common_clock_init(&clock, comm);
-    if (code != MPI_SUCCESS)
-        cli_refuse_code(&problem, code);
+    app_mpi(&problem, code);
     agree(comm);
 
     if (rank == 0)
@@ -535,19 +411,20 @@ static void measure(command *options, MPI_Comm comm) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "dcp") == 0)
-        return bench_dcp_main(argc, argv);
-    command options = {
-        .settings = {
-            .warmups = 1, .least = 5, .most = 1000, .seconds = 20, .steady = 0.02, .hopeless = 2}};
+        return bench_dcp_main(argc - 1, argv + 1);
+    command options = {.settings = {.warmups = 1,
+                                    .least = 5,
+                                    .most = 1000,
+                                    .seconds = 20,
+                                    .steady = 0.02,
+                                    .hopeless = 2,
+                                    .progress = true}};
     parse(argc, argv, &options);
-    if (!*problem.text && options.help)
-        return fputs(help, stdout) < 0;
-    if (!*problem.text && options.version)
-        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
     if (options.rivals)
         rivals_prepare();
-    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
+    MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
     measure(&options, comm);
-    free(options.spec_text);
-    return cli_end(&comm);
+    app_words_free(&options.specs);
+    app_words_free(&options.words);
+    return app_end(&comm);
 }

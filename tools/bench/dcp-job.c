@@ -2,7 +2,7 @@
 
 #include "tools/bench/dcp-job.h"
 
-#include "app/cli.h"
+#include "app/agreement.h"
 
 #include <coll_tools.h>
 
@@ -10,11 +10,11 @@
 
 /* Others wait in calls that end with those who failed: only the whole job can end then. */
 static void give_up(const char *program, int code) {
-    cli_problem problem = {""};
+    struct problem problem = {""};
     if (code == MPI_SUCCESS)
         return;
-    cli_refuse_code(&problem, code);
-    cli_abort(MPI_COMM_WORLD, program, "%s", problem.text);
+    app_mpi(&problem, code);
+    app_abort(MPI_COMM_WORLD, program, "%s", problem.text);
 }
 
 static int work_on(MPI_Comm comm, dcp_job_work *work, void *context) {
@@ -32,12 +32,10 @@ static int run_without(dcp_job_work *work, void *context) {
 
 /* Ends the program where DCPs can't be started. */
 static MPI_Comm start(const char *program, const char *spec) {
-    cli_problem problem = {""};
+    struct problem problem = {""};
     MPI_Comm app = MPI_COMM_NULL;
-    int code = DCP_Start(spec, &app);
-    if (code != MPI_SUCCESS)
-        cli_refuse_code(&problem, code);
-    cli_agree(MPI_COMM_WORLD, program, problem.text);
+    app_mpi(&problem, DCP_Start(spec, &app));
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     return app;
 }
 

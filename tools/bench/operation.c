@@ -86,23 +86,23 @@ static size_t uneven_amount(size_t bytes, int ranks, int root, int rank) {
     return rank == (root + ranks / 2) % ranks ? all - share * (size_t)(ranks - 2) : share;
 }
 
-static size_t amount(const operation_run *run, int rank, bool even) {
-    return even ? run->bytes : uneven_amount(run->bytes, run->ranks, run->root, rank);
+static size_t amount(const operation_run *run, int rank) {
+    return run->uneven ? uneven_amount(run->bytes, run->ranks, run->root, rank) : run->bytes;
 }
 
 static unsigned char *mine_of(const operation_run *run) {
     return run->buffer + run->bytes * (size_t)run->ranks;
 }
 
-static void fill_blocks(const operation_run *run, bool even) {
+static void fill_gather(const operation_run *run) {
     memset(run->buffer, NOTHING, run->bytes * (size_t)run->ranks);
-    fill_with(mine_of(run), amount(run, run->rank, even), run->seed + (unsigned)run->rank);
+    fill_with(mine_of(run), amount(run, run->rank), run->seed + (unsigned)run->rank);
 }
 
-static bool verify_blocks(const operation_run *run, bool even) {
+static bool verify_gather(const operation_run *run) {
     const unsigned char *block = run->buffer;
     for (int rank = 0; rank < run->ranks && run->rank == run->root; rank++) {
-        size_t length = amount(run, rank, even);
+        size_t length = amount(run, rank);
         if (!is_filled_with(block, length, run->seed + (unsigned)rank))
             return false;
         block += length;
@@ -110,37 +110,21 @@ static bool verify_blocks(const operation_run *run, bool even) {
     return true;
 }
 
-static void fill_gather(const operation_run *run) {
-    fill_blocks(run, true);
-}
-
-static bool verify_gather(const operation_run *run) {
-    return verify_blocks(run, true);
-}
-
-static void fill_gatherv(const operation_run *run) {
-    fill_blocks(run, false);
-}
-
-static bool verify_gatherv(const operation_run *run) {
-    return verify_blocks(run, false);
-}
-
-static operation_run run_of(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = {.buffer = buffer, .bytes = bytes, .root = root};
+static operation_run run_of(const contender *c, void *buffer, size_t bytes, int root, bool uneven) {
+    operation_run run = {.buffer = buffer, .bytes = bytes, .root = root, .uneven = uneven};
     MPI_Comm_rank(c->comm, &run.rank);
     MPI_Comm_size(c->comm, &run.ranks);
     return run;
 }
 
 static int run_gather(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = run_of(c, buffer, bytes, root);
+    operation_run run = run_of(c, buffer, bytes, root, false);
     return COLL_Gather(mine_of(&run), (MPI_Count)bytes, MPI_BYTE, buffer, (MPI_Count)bytes,
                        MPI_BYTE, root, c->comm);
 }
 
 static int run_mpi_gather(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = run_of(c, buffer, bytes, root);
+    operation_run run = run_of(c, buffer, bytes, root, false);
     if (bytes > INT_MAX)
         return MPI_ERR_COUNT;
     return MPI_Gather(mine_of(&run), (int)bytes, MPI_BYTE, buffer, (int)bytes, MPI_BYTE, root,
@@ -148,7 +132,7 @@ static int run_mpi_gather(const contender *c, void *buffer, size_t bytes, int ro
 }
 
 static int run_mpi_igather(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = run_of(c, buffer, bytes, root);
+    operation_run run = run_of(c, buffer, bytes, root, false);
     if (bytes > INT_MAX)
         return MPI_ERR_COUNT;
     MPI_Request request;
@@ -158,13 +142,13 @@ static int run_mpi_igather(const contender *c, void *buffer, size_t bytes, int r
 }
 
 static int run_gatherv(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = run_of(c, buffer, bytes, root);
+    operation_run run = run_of(c, buffer, bytes, root, true);
     size_t ranks = (size_t)run.ranks;
     MPI_Count *counts = malloc(ranks * sizeof *counts);
     MPI_Aint *places = malloc(ranks * sizeof *places), next = 0;
     int code = counts && places ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     for (int rank = 0; rank < run.ranks && code == MPI_SUCCESS; rank++) {
-        counts[rank] = (MPI_Count)amount(&run, rank, false);
+        counts[rank] = (MPI_Count)amount(&run, rank);
         places[rank] = next;
         next += (MPI_Aint)counts[rank];
     }
@@ -179,14 +163,14 @@ static int run_gatherv(const contender *c, void *buffer, size_t bytes, int root)
 /* Blocking, or by MPI_Igatherv. */
 static int run_any_mpi_gatherv(const contender *c, void *buffer, size_t bytes, int root,
                                bool blocking) {
-    operation_run run = run_of(c, buffer, bytes, root);
+    operation_run run = run_of(c, buffer, bytes, root, true);
     int *counts = malloc(2 * (size_t)run.ranks * sizeof *counts), *places = counts + run.ranks;
     if (!counts || gather_room(bytes, run.ranks) > INT_MAX) {
         free(counts);
         return counts ? MPI_ERR_COUNT : MPI_ERR_NO_MEM;
     }
     for (int rank = 0, next = 0; rank < run.ranks; rank++) {
-        counts[rank] = (int)amount(&run, rank, false);
+        counts[rank] = (int)amount(&run, rank);
         places[rank] = next;
         next += counts[rank];
     }
@@ -260,12 +244,13 @@ static const operation operations[] = {
      .wire_to_root = true},
     {.name = "gatherv",
      .library = "gather",
+     .uneven = true,
      .specs = uneven_specs,
      .forced = none,
      .room = gather_room,
      .moved = gather_bytes,
-     .fill = fill_gatherv,
-     .verify = verify_gatherv,
+     .fill = fill_gather,
+     .verify = verify_gather,
      .ours = run_gatherv,
      .native = run_mpi_gatherv,
      .nonblocking = run_mpi_igatherv,

@@ -15,6 +15,7 @@ typedef struct operation_run {
     unsigned char *buffer;
     size_t bytes;
     int rank, ranks, root;
+    bool uneven;   /* ranks bring different amounts */
     unsigned seed; /* what the data is made from */
 } operation_run;
 
@@ -36,6 +37,7 @@ typedef struct operation {
     bool (*verify)(const operation_run *run);
     contender_run *ours, *native, *nonblocking; /* libcoll's, and MPI's two */
     const char *nonblocking_name;
+    bool uneven;       /* ranks bring different amounts */
     bool wire_to_root; /* the wire's bytes go to the root, else from it */
 } operation;
 

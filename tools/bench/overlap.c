@@ -2,7 +2,7 @@
 
 #include "tools/bench/overlap.h"
 
-#include "app/cli.h"
+#include "app/clocks.h"
 #include "app/stats.h"
 
 #include <coll.h>
@@ -29,8 +29,8 @@ static double median_clock_cost(void) {
     enum { SAMPLES = 1001 };
     double samples[SAMPLES];
     for (int i = 0; i < SAMPLES; i++) {
-        double start = cli_seconds();
-        samples[i] = cli_seconds() - start;
+        double start = app_seconds();
+        samples[i] = app_seconds() - start;
     }
     stats_sort(samples, SAMPLES);
     return stats_quantile(samples, SAMPLES, 0.5);
@@ -41,9 +41,9 @@ overlap_machine overlap_calibrate(void) {
     const double steps = 20000;
     double samples[SAMPLES];
     for (int i = 0; i < SAMPLES; i++) {
-        double start = cli_seconds();
+        double start = app_seconds();
         compute(steps);
-        samples[i] = cli_seconds() - start;
+        samples[i] = app_seconds() - start;
     }
     stats_sort(samples, SAMPLES);
     return (overlap_machine){.steps_per_second = steps / stats_quantile(samples, SAMPLES, 0.5),
@@ -83,9 +83,9 @@ static int end(repetition *r) {
 }
 
 static int timed(repetition *r, int (*part)(repetition *r)) {
-    double start = cli_seconds();
+    double start = app_seconds();
     int code = part(r);
-    r->inside += cli_seconds() - start - r->machine->clock_seconds;
+    r->inside += app_seconds() - start - r->machine->clock_seconds;
     return code;
 }
 

@@ -1,8 +1,11 @@
 /* coll-info: what the library found, and what it would choose. */
 #include "config.h"
 
-#include "app/cli.h"
+#include "app/agreement.h"
+#include "app/json.h"
+#include "app/options.h"
 #include "app/output.h"
+#include "app/parse.h"
 #include "tools/info/explain-dcp.h"
 #include "tools/info/settings.h"
 
@@ -10,7 +13,6 @@
 #include <coll_tools.h>
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -18,88 +20,59 @@
 
 static const char program[] = "coll-info";
 
-static const char help[] =
+static const char usage[] =
     "usage: [mpirun -n RANKS] coll-info [OPTION...]\n"
     "       [mpirun -n RANKS] coll-info explain OPERATION SIZE [OPTION...]\n"
     "       coll-info explain dcp TRACE [OPTION...]   (see coll-info explain dcp --help)\n"
     "       coll-info settings\n"
     "\n"
     "Shows what the library found: versions, nodes, racks and sites, waiting, profile, algorithms\n"
-    "and settings. `explain` shows which algorithms could run OPERATION (bcast, gather,\n"
-    "aggregate) with SIZE bytes (64K, 16M, 1G), what each is predicted to take, which one would "
-    "run,\n"
-    "and why. `settings` lists every COLL_ variable with its values and its default.\n"
-    "\n"
-    "  --ranks P    explain for so many ranks, spread over nodes and racks as those that run now\n"
-    "  --root R     explain for this root (default 0)\n"
-    "  --json FILE  write the figures as JSON too, an object on each line\n"
-    "  --help, --version\n";
+    "and settings. `explain` lists the algorithms that could run OPERATION (bcast, gather,\n"
+    "aggregate) with SIZE bytes (64K, 16M, 1G), the time predicted for each, which one would run,\n"
+    "and why. `settings` lists every COLL_ variable with its values and its default.\n";
 
 enum { MOST_CANDIDATES = 64 };
 
 typedef struct command {
+    app_words words;
     const char *operation; /* NULL: show what was found */
     uint64_t bytes;
-    int64_t ranks, root; /* ranks of 0: those that run */
+    int ranks, root; /* ranks of 0: those that run */
     const char *json;
-    bool help, version;
 } command;
 
-static cli_problem problem;
+static struct problem problem;
 
-static bool take_option(int option, const char *text, command *options) {
-    switch (option) {
-    case 'p':
-        return cli_parse_integer(text, 1, 1 << 24, &options->ranks) ||
-               cli_refuse(&problem, "--ranks %s: a number from 1 to %d is needed", text, 1 << 24);
-    case 'r':
-        return cli_parse_integer(text, 0, INT_MAX, &options->root) ||
-               cli_refuse(&problem, "--root %s: a rank, 0 or more, is needed", text);
-    case 'j':
-        options->json = text;
-        return true;
-    case 'h':
-        options->help = true;
-        return true;
-    default:
-        options->version = true;
-        return true;
-    }
-}
-
-static bool take_words(int count, char **words, command *options) {
-    if (count == 0 && (options->ranks || options->root))
-        return cli_refuse(&problem, "--ranks and --root belong to explain OPERATION SIZE");
+static bool take_words(command *options) {
+    const char *const *words = options->words.words;
+    size_t count = options->words.count;
     if (count == 0)
-        return true;
+        return (!options->ranks && !options->root) ||
+               problem_set(&problem, "--ranks and --root belong to explain OPERATION SIZE");
     if (strcmp(words[0], "settings") == 0)
-        return cli_refuse(&problem, "settings stands alone; see coll-info --help");
+        return problem_set(&problem, "settings stands alone; see coll-info --help");
     if (strcmp(words[0], "explain") != 0)
-        return cli_refuse(&problem, "unknown command %s; known: explain, settings", words[0]);
+        return problem_set(&problem, "unknown command %s; known: explain, settings", words[0]);
     if (count < 3)
-        return cli_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "
-                                    "64M");
-    if (count > 3)
-        return cli_refuse(&problem, "unexpected argument %s; see coll-info --help", words[3]);
+        return problem_set(&problem, "explain needs an operation and a size, as in: explain bcast "
+                                     "64M");
     options->operation = words[1];
-    if (!cli_parse_size(words[2], &options->bytes) || options->bytes < 1 ||
+    if (!app_parse_size(words[2], &options->bytes) || options->bytes < 1 ||
         options->bytes > PTRDIFF_MAX)
-        return cli_refuse(&problem, "%s is no size; write 4096, 64K, 16M or 1G", words[2]);
+        return problem_set(&problem, "%s is no size; write 4096, 64K, 16M or 1G", words[2]);
     return true;
 }
 
 static bool parse(int argc, char **argv, command *options) {
-    static const struct option long_options[] = {
-        {"ranks", required_argument, NULL, 'p'}, {"root", required_argument, NULL, 'r'},
-        {"json", required_argument, NULL, 'j'},  {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},     {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = cli_next_option(&problem, "coll-info", argc, argv, long_options)) >= 0)
-        if (!take_option(option, optarg, options))
-            return false;
-    if (option == CLI_REFUSED)
-        return false;
-    return options->help || options->version || take_words(argc - optind, argv + optind, options);
+    const app_option table[] = {
+        {.operands = &options->words, .most = 3},
+        {"ranks", "P", "explain for P ranks, spread over nodes and racks like those that run now",
+         .integer = &options->ranks, .least = 1, .most = 1 << 24},
+        {"root", "R", "explain for this root", .integer = &options->root, .most = INT_MAX},
+        APP_JSON_OPTION(&options->json),
+    };
+    const app_command line = {program, usage, NULL, APP_TABLE(table)};
+    return app_parse(&line, argc, argv, &problem) && take_words(options);
 }
 
 static void print_versions(void) {
@@ -162,7 +135,7 @@ static bool print_algorithms(MPI_Comm comm) {
         int count;
         int code = COLL_Explain(operation, 1, 0, comm, candidates, MOST_CANDIDATES, &count);
         if (code != MPI_SUCCESS)
-            return cli_refuse_code(&problem, code);
+            return app_mpi(&problem, code);
         for (int i = 0; i < count && i < MOST_CANDIDATES; i++)
             printf("%-10s %-44s %s\n", operation, candidates[i].spec, candidates[i].summary);
     }
@@ -178,37 +151,28 @@ static void print_settings(void) {
 }
 
 static void write_machine(const COLL_Description *d, FILE *json) {
-    cli_json line;
-    cli_json_begin(&line, json);
-    cli_json_text(&line, "version", COLL_Version());
-    cli_json_integer(&line, "ranks", d->ranks);
-    cli_json_integer(&line, "nodes", d->nodes);
-    cli_json_integer(&line, "racks", d->racks);
-    cli_json_integer(&line, "sites", d->sites);
-    cli_json_integer(&line, "most_ranks_per_node", d->most_ranks_per_node);
-    cli_json_integer(&line, "cores_per_node", d->cores_per_node);
-    cli_json_integer(&line, "crowded", d->crowded);
-    cli_json_text(&line, "wait", d->wait);
-    cli_json_number(&line, "timeout_s", d->timeout);
-    cli_json_text(&line, "profile", d->profile);
-    cli_json_end(&line);
+    app_json(json, app_json_text("version", COLL_Version()), app_json_integer("ranks", d->ranks),
+             app_json_integer("nodes", d->nodes), app_json_integer("racks", d->racks),
+             app_json_integer("sites", d->sites),
+             app_json_integer("most_ranks_per_node", d->most_ranks_per_node),
+             app_json_integer("cores_per_node", d->cores_per_node),
+             app_json_integer("crowded", d->crowded), app_json_text("wait", d->wait),
+             app_json_number("timeout_s", d->timeout), app_json_text("profile", d->profile));
     for (int level = 0; level < COLL_LEVELS; level++) {
-        cli_json_begin(&line, json);
-        cli_json_text(&line, "level", COLL_Level_name(level));
-        cli_json_number(&line, "latency_us", d->cost[level].latency * 1e6);
-        cli_json_number(&line, "overhead_us", d->cost[level].overhead * 1e6);
-        cli_json_number(&line, "MBps", 1e-6 / d->cost[level].per_byte);
-        cli_json_number(&line, "wake_us", d->cost[level].wake * 1e6);
-        cli_json_number(&line, "buffer_bytes", d->cost[level].buffer);
-        cli_json_integer(&line, "measured", d->measured[level]);
-        cli_json_end(&line);
+        app_json(json, app_json_text("level", COLL_Level_name(level)),
+                 app_json_number("latency_us", d->cost[level].latency * 1e6),
+                 app_json_number("overhead_us", d->cost[level].overhead * 1e6),
+                 app_json_number("MBps", 1e-6 / d->cost[level].per_byte),
+                 app_json_number("wake_us", d->cost[level].wake * 1e6),
+                 app_json_number("buffer_bytes", d->cost[level].buffer),
+                 app_json_integer("measured", d->measured[level]));
     }
 }
 
 static bool show(const COLL_Description *d, MPI_Comm comm, FILE *json) {
     COLL_Place *places = malloc((size_t)d->ranks * sizeof *places);
     if (!places)
-        return cli_refuse(&problem, "out of memory for %d places", d->ranks);
+        return problem_set(&problem, "out of memory for %d places", d->ranks);
     int code = COLL_Places(comm, places);
     if (code == MPI_SUCCESS) {
         print_versions();
@@ -218,7 +182,7 @@ static bool show(const COLL_Description *d, MPI_Comm comm, FILE *json) {
     }
     free(places);
     if (code != MPI_SUCCESS)
-        return cli_refuse_code(&problem, code);
+        return app_mpi(&problem, code);
     if (!print_algorithms(comm))
         return false;
     print_settings();
@@ -244,19 +208,13 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
     printf("%s%s\n", c->chosen ? "  chosen: " : "", c->chosen ? c->why : "");
 
     const char *colon = strchr(c->spec, ':');
-    cli_json line;
-    cli_json_begin(&line, json);
-    cli_json_text(&line, "op", options->operation);
-    cli_json_text(&line, "algorithm", c->name);
-    cli_json_text(&line, "params", colon ? colon + 1 : "");
-    cli_json_integer(&line, "ranks", ranks);
-    cli_json_integer(&line, "bytes", (int64_t)options->bytes);
-    cli_json_integer(&line, "applicable", c->applicable);
-    cli_json_number(&line, "predicted_us", c->predicted * 1e6);
-    cli_json_number(&line, "model_us", c->model * 1e6);
-    cli_json_integer(&line, "chosen", c->chosen);
-    cli_json_text(&line, "why", c->chosen ? c->why : "");
-    cli_json_end(&line);
+    app_json(json, app_json_text("op", options->operation), app_json_text("algorithm", c->name),
+             app_json_text("params", colon ? colon + 1 : ""), app_json_integer("ranks", ranks),
+             app_json_integer("bytes", (int64_t)options->bytes),
+             app_json_integer("applicable", c->applicable),
+             app_json_number("predicted_us", c->predicted * 1e6),
+             app_json_number("model_us", c->model * 1e6), app_json_integer("chosen", c->chosen),
+             app_json_text("why", c->chosen ? c->why : ""));
 }
 
 static void print_notes(const COLL_Description *d, int ranks) {
@@ -273,17 +231,17 @@ static void print_notes(const COLL_Description *d, int ranks) {
 
 static bool explain(const command *options, const COLL_Description *d, MPI_Comm comm, FILE *json) {
     COLL_Candidate candidates[MOST_CANDIDATES];
-    int count, ranks = options->ranks ? (int)options->ranks : d->ranks;
+    int count, ranks = options->ranks ? options->ranks : d->ranks;
     if (options->root >= ranks)
-        return cli_refuse(&problem, "--root %" PRId64 ": there are %d ranks", options->root, ranks);
-    int code = COLL_Explain_ranks(options->operation, (MPI_Count)options->bytes, (int)options->root,
-                                  (int)options->ranks, comm, candidates, MOST_CANDIDATES, &count);
+        return problem_set(&problem, "--root %d: there are %d ranks", options->root, ranks);
+    int code = COLL_Explain_ranks(options->operation, (MPI_Count)options->bytes, options->root,
+                                  options->ranks, comm, candidates, MOST_CANDIDATES, &count);
     if (code != MPI_SUCCESS)
-        return cli_refuse_code(&problem, code);
+        return app_mpi(&problem, code);
     count = count < MOST_CANDIDATES ? count : MOST_CANDIDATES;
     qsort(candidates, (size_t)count, sizeof *candidates, by_time);
-    printf("# %s of %" PRIu64 " bytes, root %" PRId64 " of %d ranks; costs: %s\n",
-           options->operation, options->bytes, options->root, ranks, d->profile);
+    printf("# %s of %" PRIu64 " bytes, root %d of %d ranks; costs: %s\n", options->operation,
+           options->bytes, options->root, ranks, d->profile);
     printf("  %-44s %14s %12s\n", "algorithm", "predicted_us", "model_us");
     for (int i = 0; i < count; i++)
         print_candidate(options, &candidates[i], ranks, json);
@@ -299,37 +257,33 @@ static void print(const command *options, const COLL_Description *d, MPI_Comm co
     bool good =
         options->operation ? explain(options, d, comm, json.file) : show(d, comm, json.file);
     if (fflush(stdout))
-        good = cli_refuse(&problem, "the output can't be written: %s", strerror(errno));
+        good = problem_set(&problem, "the output can't be written: %s", strerror(errno));
     if (good)
         output_commit(&json, &problem);
     output_discard(&json);
 }
 
 static void agree(MPI_Comm comm) {
-    cli_agree(comm, program, problem.text);
+    app_agree_or_end(comm, program, &problem);
 }
 
 int main(int argc, char **argv) {
     if (argc > 2 && strcmp(argv[1], "explain") == 0 && strcmp(argv[2], "dcp") == 0)
-        return explain_dcp_main(argc, argv);
+        return explain_dcp_main(argc - 2, argv + 2);
     if (argc == 2 && strcmp(argv[1], "settings") == 0)
         return settings_main();
     command options = {.operation = NULL};
     parse(argc, argv, &options);
-    if (!*problem.text && options.help)
-        return fputs(help, stdout) < 0;
-    if (!*problem.text && options.version)
-        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
-    MPI_Comm comm = cli_begin(&argc, &argv, program, problem.text);
+    MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
     int rank;
     MPI_Comm_rank(comm, &rank);
     COLL_Description description;
     int code = COLL_Describe(comm, &description);
-    if (code != MPI_SUCCESS)
-        cli_refuse_code(&problem, code);
+    app_mpi(&problem, code);
     agree(comm);
     if (rank == 0)
         print(&options, &description, comm);
     agree(comm);
-    return cli_end(&comm);
+    app_words_free(&options.words);
+    return app_end(&comm);
 }

@@ -2,68 +2,55 @@
 
 #include "tools/info/explain-dcp.h"
 
-#include "app/cli.h"
+#include "app/agreement.h"
 #include "app/files.h"
+#include "app/json.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "tools/profile/benefit.h"
 
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char program[] = "coll-info";
 
-static const char help[] =
+static const char usage[] =
     "usage: coll-info explain dcp TRACE [OPTION...]\n"
     "\n"
-    "Says whether dedicated collective processors (DCPs) would pay for a program, by where its "
-    "time\n"
-    "goes without them. TRACE is what the program wrote to stderr under\n"
+    "Says whether dedicated collective processors (DCPs) would pay for a program, from where\n"
+    "its time goes without them. TRACE is what the program wrote to stderr under\n"
     "    COLL_TRACE=1 coll-run -n RANKS -- PROGRAM 2> TRACE\n"
     "(- for standard input). With one DCP to r application ranks, of the same ranks, a run takes\n"
     "    (1 + 1/r) Tcomp + share Tcoll + Tpoint\n"
-    "where share is 0.7, what the paper measured, for blocking collectives, and 0 where they are\n"
-    "overlapped in full.\n"
-    "\n"
-    "  --share S    what DCPs leave of the time of blocking collectives, 0 to 1 (default 0.7);\n"
-    "               coll-bench dcp measures it: blocking beside dcp without computation\n"
-    "  --json FILE  write the table as JSON too, an object on each line\n"
-    "  --help\n";
+    "where share is 0.7, what the paper measured, for blocking collectives, and 0 where the\n"
+    "program computes during all of them.\n";
 
 /* Application ranks to a DCP, in the table and at most. */
 enum { MOST_SERVED = 64 };
 
 typedef struct command {
+    app_words traces;
     const char *trace, *json;
     double share;
-    bool help;
 } command;
 
-static cli_problem problem;
+static struct problem problem;
 
 static bool parse(int argc, char **argv, command *options) {
-    static const struct option long_options[] = {{"share", required_argument, NULL, 's'},
-                                                 {"json", required_argument, NULL, 'j'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = cli_next_option(&problem, "coll-info explain dcp", argc, argv,
-                                     long_options)) >= 0) {
-        if (option == 'h')
-            options->help = true;
-        else if (option == 'j')
-            options->json = optarg;
-        else if (!cli_take_number(&problem, "share", optarg, 0, 1, &options->share))
-            return false;
-    }
-    if (option == CLI_REFUSED)
+    const app_option table[] = {
+        {.operands = &options->traces},
+        {"share", "S",
+         "what DCPs leave of the time of blocking collectives, 0 to 1; coll-bench dcp measures it: "
+         "blocking beside dcp without computation",
+         .number = &options->share, .most = 1},
+        APP_JSON_OPTION(&options->json),
+    };
+    const app_command line = {"coll-info explain dcp", usage, NULL, APP_TABLE(table)};
+    if (!app_parse(&line, argc, argv, &problem))
         return false;
-    if (options->help)
-        return true;
-    if (optind + 3 != argc)
-        return cli_refuse(&problem, "explain dcp needs one file with a trace, or -");
-    options->trace = argv[optind + 2];
+    if (options->traces.count != 1)
+        return problem_set(&problem, "explain dcp needs one file with a trace, or -");
+    options->trace = options->traces.words[0];
     return true;
 }
 
@@ -73,13 +60,8 @@ static void print_row(const benefit_times *times, int served, double share, FILE
     double overlapped = benefit_predict(times, served, 0);
     printf("1:%-6d %12.6f %12.6f %12.6f %9.2f %9.2f\n", served, now, blocking, overlapped,
            blocking > 0 ? now / blocking : 1, overlapped > 0 ? now / overlapped : 1);
-    cli_json row;
-    cli_json_begin(&row, json);
-    cli_json_integer(&row, "served", served);
-    cli_json_number(&row, "now_s", now);
-    cli_json_number(&row, "blocking_s", blocking);
-    cli_json_number(&row, "overlapped_s", overlapped);
-    cli_json_end(&row);
+    app_json(json, app_json_integer("served", served), app_json_number("now_s", now),
+             app_json_number("blocking_s", blocking), app_json_number("overlapped_s", overlapped));
 }
 
 static void print_verdict(const char *how, const benefit_times *times, double share) {
@@ -114,14 +96,11 @@ int explain_dcp_main(int argc, char **argv) {
     benefit_times times;
     int rank, ranks;
     parse(argc, argv, &options);
-    if (!*problem.text && options.help)
-        return fputs(help, stdout) < 0;
-    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
-        return EXIT_FAILURE;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (!*problem.text && rank == 0 && benefit_read_trace(options.trace, &times, &ranks, &problem))
+    MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0 && benefit_read_trace(options.trace, &times, &ranks, &problem))
         print_table(&options, &times, ranks);
-    cli_agree(MPI_COMM_WORLD, program, problem.text);
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    app_words_free(&options.traces);
+    app_agree_or_end(comm, program, &problem);
+    return app_end(&comm);
 }

@@ -2,7 +2,7 @@
 
 #include "tools/profile/benefit.h"
 
-#include "lib/base/textfile.h"
+#include "app/files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static bool read_figure(const char *line, const char *name, double *figure) {
     return at && sscanf(at + strlen(name), "%lf", figure) == 1 && *figure >= 0;
 }
 
-bool benefit_read(const char *line, benefit_times *times, int *ranks, int *dcps) {
+static bool read_account(const char *line, benefit_times *times, int *ranks, int *dcps) {
     double numbers[2];
     if (strncmp(line, "coll: account ", strlen("coll: account ")) != 0 ||
         !read_figure(line, " ranks=", &numbers[0]) || !read_figure(line, " dcps=", &numbers[1]) ||
@@ -26,29 +26,29 @@ bool benefit_read(const char *line, benefit_times *times, int *ranks, int *dcps)
     return true;
 }
 
-bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, cli_problem *problem) {
+bool benefit_read_trace(const char *path, benefit_times *times, int *ranks,
+                        struct problem *problem) {
     bool standard = strcmp(path, "-") == 0, found = false;
-    FILE *file = stdin;
-    int error = standard ? 0 : coll_textfile_open(path, COLL_TEXTFILE_ANY_SIZE, &file);
-    if (error)
-        return cli_refuse(problem, "%s: %s", path, coll_textfile_fault(error));
+    FILE *file = standard ? stdin : files_open(path, problem);
+    if (!file)
+        return false;
     char line[1024];
     int dcps = 0;
     while (fgets(line, sizeof line, file))
-        found = benefit_read(line, times, ranks, &dcps) || found;
+        found = read_account(line, times, ranks, &dcps) || found;
     if (ferror(file))
-        cli_refuse(problem, "%s: %s", path, strerror(errno));
+        problem_set(problem, "%s: %s", path, strerror(errno));
     if (!standard)
         fclose(file);
     if (!found)
-        return cli_refuse(problem,
-                          "%s: no line \"coll: account\"; run the program with COLL_TRACE=1 under "
-                          "coll-run",
-                          path);
+        return problem_set(problem,
+                           "%s: no line \"coll: account\"; run the program with COLL_TRACE=1 under "
+                           "coll-run",
+                           path);
     if (dcps > 0)
-        return cli_refuse(problem,
-                          "%s: this run had %d DCPs already; trace one without (unset COLL_DCP)",
-                          path, dcps);
+        return problem_set(problem,
+                           "%s: this run had %d DCPs already; trace one without (unset COLL_DCP)",
+                           path, dcps);
     return true;
 }
 

@@ -5,7 +5,7 @@
 #ifndef COLL_TOOLS_PROFILE_BENEFIT_H
 #define COLL_TOOLS_PROFILE_BENEFIT_H
 
-#include "app/cli.h"
+#include "app/problem.h"
 
 #include <stdbool.h>
 
@@ -14,14 +14,13 @@ typedef struct benefit_times {
     double computation, collectives, point_to_point;
 } benefit_times;
 
-/* Reads them from a line "coll: account ... Tcomp=S Tcoll=S Tpoint=S ..." of COLL_TRACE. */
-bool benefit_read(const char *line, benefit_times *times, int *ranks, int *dcps);
-
 /*
- * Reads what a program wrote to the file at PATH, or to standard input for "-": its last such line,
- * which must be of a run without DCPs. Otherwise false, and PROBLEM says why.
+ * Reads what a program wrote to the file at PATH, or to standard input for "-": its last line
+ * "coll: account ... Tcomp=S Tcoll=S Tpoint=S ..." of COLL_TRACE, which must be of a run without
+ * DCPs. Otherwise false, and PROBLEM says why.
  */
-bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, cli_problem *problem);
+bool benefit_read_trace(const char *path, benefit_times *times, int *ranks,
+                        struct problem *problem);
 
 /*
  * Seconds with one DCP to SERVED application ranks out of the same ranks: the computation grows by

@@ -2,7 +2,7 @@
 
 #include "tools/profile/copies.h"
 
-#include "app/cli.h"
+#include "app/clocks.h"
 #include "app/stats.h"
 
 #include <stdlib.h>
@@ -29,14 +29,14 @@ typedef struct fields {
 /* Copies SIZE bytes COUNT times, each from and to the next place where it is to be memory. */
 static double sample(fields *f, COLL_Copy copy, size_t size, size_t count) {
     bool far_from = copy == COLL_COPY_MEMORY_TO_MEMORY, far_to = copy != COLL_COPY_CACHE_TO_CACHE;
-    double start = cli_seconds();
+    double start = app_seconds();
     for (size_t i = 0; i < count; i++) {
         if (f->at + size > FIELD)
             f->at = 0;
         memcpy(f->to + (far_to ? f->at : 0), f->from + (far_from ? f->at : 0), size);
         f->at += size;
     }
-    return (cli_seconds() - start) / (double)count;
+    return (app_seconds() - start) / (double)count;
 }
 
 static double least_median(fields *f, COLL_Copy copy, size_t size) {

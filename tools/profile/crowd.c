@@ -17,7 +17,7 @@ enum {
     TAG_ORDER,
     TAG_CREDIT,
     TAG_RELAY,
-    MESSAGE = 32 << 10, /* bytes of a stream's message: under eager limits, as chunks are */
+    MESSAGE = 32 << 10, /* bytes of a stream's message: under eager limits, as segments are */
     WINDOW = 8,
     MOST_SAMPLES = 1000,
     UNDER_WAY = 32 << 10, /* bytes of converging streams in all */

@@ -2,8 +2,10 @@
 
 #include "tools/profile/profile-dcp.h"
 
-#include "app/cli.h"
+#include "app/agreement.h"
 #include "app/files.h"
+#include "app/json.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "app/stats.h"
 #include "tools/bench/dcp-job.h"
@@ -12,39 +14,28 @@
 
 #include <coll.h>
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char program[] = "coll-profile";
 
-static const char help[] =
+static const char usage[] =
     "usage: mpirun -n RANKS coll-profile --dcp [OPTION...]\n"
     "\n"
-    "Finds how many of RANKS ranks had best be dedicated collective processors (DCPs). Measures "
-    "an\n"
+    "Finds how many of RANKS ranks should be dedicated collective processors (DCPs). Measures an\n"
     "allreduce of 8 bytes: MPI_Allreduce on all ranks, then by DCPs, one to 1, 2, 4, ...\n"
-    "application ranks, until one serves all. Of the time of MPI_Allreduce, share is what is left\n"
-    "of it by DCPs, and hidden what is left where the program computes meanwhile.\n"
-    "\n"
-    "  --trace FILE   say too what a program would take, by where its time goes without DCPs:\n"
-    "                     COLL_TRACE=1 coll-run -n RANKS -- PROGRAM 2> FILE\n"
-    "                 With one DCP to r ranks: (1 + 1/r) Tcomp + share Tcoll + Tpoint, or hidden\n"
-    "                 in the place of share\n"
-    "  --reps N       allreduces in each of 5 rounds (default 400)\n"
-    "  --output FILE  write the table as JSON too, an object on each line\n"
-    "  --help, --version\n";
+    "application ranks, until one serves all. share is the time by DCPs, hidden the time by DCPs\n"
+    "while the program computes, both as shares of the time of MPI_Allreduce.\n";
 
 enum { ROUNDS = 5, CANDIDATES = 8, WARMUPS = 50 };
 
 typedef struct command {
     const char *trace, *output;
     int reps;
-    bool help, version;
 } command;
 
-static cli_problem problem;
+static struct problem problem;
 
 /* A number of DCPs; none at first. Times are of the rounds, in seconds; on rank 0. */
 typedef struct candidate {
@@ -60,50 +51,22 @@ typedef struct measurement {
     double compute; /* s, enough to hide an allreduce */
 } measurement;
 
-static bool take_option(int option, const char *text, command *options) {
-    int64_t number;
-    switch (option) {
-    case 't':
-        options->trace = text;
-        return true;
-    case 'o':
-        options->output = text;
-        return true;
-    case 'r':
-        if (!cli_parse_integer(text, 1, 10000000, &number))
-            return cli_refuse(&problem, "--reps %s: a number from 1 to 10000000 is needed", text);
-        options->reps = (int)number;
-        return true;
-    case 'h':
-        options->help = true;
-        return true;
-    case 'v':
-        options->version = true;
-        return true;
-    default: /* --dcp itself */
-        return true;
-    }
-}
-
 static bool parse(int argc, char **argv, command *options) {
-    static const struct option long_options[] = {{"dcp", no_argument, NULL, 'd'},
-                                                 {"trace", required_argument, NULL, 't'},
-                                                 {"output", required_argument, NULL, 'o'},
-                                                 {"reps", required_argument, NULL, 'r'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {"version", no_argument, NULL, 'v'},
-                                                 {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = cli_next_option(&problem, "coll-profile --dcp", argc, argv, long_options)) >=
-           0)
-        if (!take_option(option, optarg, options))
-            return false;
-    if (option == CLI_REFUSED)
-        return false;
-    return optind == argc || cli_refuse(&problem,
-                                        "unexpected argument %s; see coll-profile --dcp "
-                                        "--help",
-                                        argv[optind]);
+    bool again; /* --dcp itself */
+    const app_option table[] = {
+        {"dcp", NULL, "this measurement", .flag = &again},
+        {"trace", "FILE",
+         "also predict the time of a program from its trace without DCPs: COLL_TRACE=1 coll-run -n "
+         "RANKS -- PROGRAM 2> FILE; with one DCP to r ranks it is (1 + 1/r) Tcomp + share Tcoll + "
+         "Tpoint, or with hidden in place of share",
+         .text = &options->trace},
+        {"reps", "N", "allreduces in each of 5 rounds", .integer = &options->reps, .least = 1,
+         .most = 10000000},
+        {"output", "FILE", "write the table as JSON too, an object on each line",
+         .text = &options->output},
+    };
+    const app_command line = {"coll-profile --dcp", usage, NULL, APP_TABLE(table)};
+    return app_parse(&line, argc, argv, &problem);
 }
 
 /* Sets *MEDIAN on rank 0. */
@@ -190,7 +153,7 @@ static void print_verdict(const char *how, const candidate candidates[], const d
         printf("# %s: best with %s, %.3f %s instead of %.3f\n", how, candidates[best].spec,
                predicted[best] * scale, unit, predicted[0] * scale);
     else
-        printf("# %s: DCPs don't pay; the least is %.3f %s, without\n", how, predicted[0] * scale,
+        printf("# %s: DCPs don't pay; best without them, %.3f %s\n", how, predicted[0] * scale,
                unit);
 }
 
@@ -200,19 +163,11 @@ static void print_row(const candidate *c, double share, double hidden, double bl
     printf("%-6s %6d %12.3f %12.3f %8.3f %8.3f", c->spec, c->ranks, latency, overhead, share,
            hidden);
     printf(blocking > 0 ? " %12.6f %12.6f\n" : "\n", blocking, overlapped);
-    cli_json row;
-    cli_json_begin(&row, json);
-    cli_json_text(&row, "dcp", c->spec);
-    cli_json_integer(&row, "ranks", c->ranks);
-    cli_json_number(&row, "latency_us", latency);
-    cli_json_number(&row, "overhead_us", overhead);
-    cli_json_number(&row, "share", share);
-    cli_json_number(&row, "hidden", hidden);
-    if (blocking > 0) {
-        cli_json_number(&row, "blocking_s", blocking);
-        cli_json_number(&row, "overlapped_s", overlapped);
-    }
-    cli_json_end(&row);
+    app_json(json, app_json_text("dcp", c->spec), app_json_integer("ranks", c->ranks),
+             app_json_number("latency_us", latency), app_json_number("overhead_us", overhead),
+             app_json_number("share", share), app_json_number("hidden", hidden),
+             app_json_if(blocking > 0, app_json_number("blocking_s", blocking)),
+             app_json_if(blocking > 0, app_json_number("overlapped_s", overlapped)));
 }
 
 /* TIMES is NULL where there is no trace. */
@@ -243,7 +198,7 @@ static void print_table(const candidate candidates[], int count, const benefit_t
 }
 
 static void agree(void) {
-    cli_agree(MPI_COMM_WORLD, program, problem.text);
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
 }
 
 static void profile(const command *options) {
@@ -258,7 +213,7 @@ static void profile(const command *options) {
     if (rank == 0 && options->trace)
         benefit_read_trace(options->trace, &times, &traced, &problem);
     if (ranks < 2)
-        cli_refuse(&problem, "one rank has nothing to reduce; start it by mpirun -n RANKS");
+        problem_set(&problem, "one rank has nothing to reduce; start it by mpirun -n RANKS");
     if (rank == 0 && !*problem.text && files_check(files, 2, &problem))
         output_open(&json, options->output, &problem);
     agree();
@@ -273,10 +228,6 @@ static void profile(const command *options) {
 int profile_dcp_main(int argc, char **argv) {
     command options = {.reps = 400};
     parse(argc, argv, &options);
-    if (!*problem.text && options.help)
-        return fputs(help, stdout) < 0;
-    if (!*problem.text && options.version)
-        return printf("%s (libcoll) %s\n", program, COLL_Version()) < 0;
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
         return EXIT_FAILURE;
     agree();

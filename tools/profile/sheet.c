@@ -2,33 +2,30 @@
 
 #include "tools/profile/sheet.h"
 
-#include "app/gnuplot.h"
+#include "app/drawer.h"
+#include "app/json.h"
 #include "tools/profile/trial.h"
 
 /* The sizes of the table's columns. */
 static const double column[] = {1, 1 << 10, 32 << 10, 1 << 20};
-static const char *const column_name[] = {"us_1", "us_1K", "us_32K", "us_1M"};
 enum { COLUMNS = sizeof column / sizeof *column };
 
 static void print_curve(const char *level, const char *name, const model_curve *curve, FILE *json) {
+    double us[COLUMNS];
     if (!curve->points)
         return;
-    cli_json line;
-    cli_json_begin(&line, json);
-    cli_json_text(&line, "level", level);
-    cli_json_text(&line, "parameter", name);
     printf("%-6s %-5s", level, name);
     for (int i = 0; i < COLUMNS; i++) {
-        double us = COLL_Curve_at(&curve->fitted, column[i]) * 1e6;
-        printf(" %11.3f", us);
-        cli_json_number(&line, column_name[i], us);
+        us[i] = COLL_Curve_at(&curve->fitted, column[i]) * 1e6;
+        printf(" %11.3f", us[i]);
     }
     printf(" %6.1f %6.1f%s\n", 100 * curve->fitted.error, 100 * curve->noise,
            curve->noisy ? "  too noisy: left out" : "");
-    cli_json_number(&line, "error", curve->fitted.error);
-    cli_json_number(&line, "noise", curve->noise);
-    cli_json_integer(&line, "kept", !curve->noisy);
-    cli_json_end(&line);
+    app_json(json, app_json_text("level", level), app_json_text("parameter", name),
+             app_json_number("us_1", us[0]), app_json_number("us_1K", us[1]),
+             app_json_number("us_32K", us[2]), app_json_number("us_1M", us[3]),
+             app_json_number("error", curve->fitted.error), app_json_number("noise", curve->noise),
+             app_json_integer("kept", !curve->noisy));
 }
 
 static void print_summary(const survey_level *l, const model_level *level, const char *name,
@@ -39,7 +36,7 @@ static void print_summary(const survey_level *l, const model_level *level, const
     if (l->relay > 0)
         printf("; waking up %.2f us", cost->wake * 1e6);
     if (l->crowds > 1)
-        printf("; each rank more that talks: %.2f us", cost->per_rank * 1e6);
+        printf("; each further rank that talks adds %.2f us", cost->per_rank * 1e6);
     if (cost->together > 0)
         printf("; all streams together %.2f MB/s", cost->together * 1e-6);
     if (cost->buffer > 0)
@@ -47,19 +44,15 @@ static void print_summary(const survey_level *l, const model_level *level, const
     else if (l->flood.steps)
         printf("; BL unknown: no loss up to %.0f bytes", l->flood.bytes[l->flood.steps - 1]);
     puts(level->noisy ? "; TOO NOISY: the level is left out" : "");
-    cli_json line;
-    cli_json_begin(&line, json);
-    cli_json_text(&line, "level", name);
-    cli_json_integer(&line, "pairs", l->pairs);
-    cli_json_number(&line, "latency_us", cost->latency * 1e6);
-    cli_json_number(&line, "overhead_us", cost->overhead * 1e6);
-    cli_json_number(&line, "MBps", 1e-6 / cost->per_byte);
-    cli_json_number(&line, "wake_us", cost->wake * 1e6);
-    cli_json_number(&line, "per_rank_us", cost->per_rank * 1e6);
-    cli_json_number(&line, "together_MBps", cost->together * 1e-6);
-    cli_json_number(&line, "buffer_bytes", cost->buffer);
-    cli_json_integer(&line, "kept", !level->noisy);
-    cli_json_end(&line);
+    app_json(json, app_json_text("level", name), app_json_integer("pairs", l->pairs),
+             app_json_number("latency_us", cost->latency * 1e6),
+             app_json_number("overhead_us", cost->overhead * 1e6),
+             app_json_number("MBps", 1e-6 / cost->per_byte),
+             app_json_number("wake_us", cost->wake * 1e6),
+             app_json_number("per_rank_us", cost->per_rank * 1e6),
+             app_json_number("together_MBps", cost->together * 1e-6),
+             app_json_number("buffer_bytes", cost->buffer),
+             app_json_integer("kept", !level->noisy));
 }
 
 void sheet_print(const survey *s, const model *m, FILE *json) {
@@ -87,16 +80,12 @@ static void print_trial(const COLL_Trial *t, FILE *json) {
             continue;
         }
         printf(" %8.0f", t->seconds[knot] * 1e6);
-        cli_json line;
-        cli_json_begin(&line, json);
-        cli_json_text(&line, "level", COLL_Level_name(t->level));
-        cli_json_text(&line, "op", t->operation);
-        cli_json_text(&line, "algorithm", t->algorithm);
-        cli_json_integer(&line, "ranks", t->ranks);
-        cli_json_number(&line, "bytes", t->bytes[knot]);
-        cli_json_number(&line, "median_us", t->seconds[knot] * 1e6);
-        cli_json_number(&line, "model_us", t->model[knot++] * 1e6);
-        cli_json_end(&line);
+        app_json(json, app_json_text("level", COLL_Level_name(t->level)),
+                 app_json_text("op", t->operation), app_json_text("algorithm", t->algorithm),
+                 app_json_integer("ranks", t->ranks), app_json_number("bytes", t->bytes[knot]),
+                 app_json_number("median_us", t->seconds[knot] * 1e6),
+                 app_json_number("model_us", t->model[knot] * 1e6));
+        knot++;
     }
     putchar('\n');
 }
@@ -152,7 +141,15 @@ static void write_panel(FILE *gnuplot, const char *level, int count, const model
     fputc('\n', gnuplot);
 }
 
-static void write_picture(FILE *gnuplot, const survey *s, const model *m) {
+struct sheet {
+    const survey *survey;
+    const model *model;
+};
+
+static void write_picture(FILE *gnuplot, const void *context) {
+    const struct sheet *sheet = context;
+    const survey *s = sheet->survey;
+    const model *m = sheet->model;
     int panels = s->copied;
     for (int level = 0; level < COLL_LEVELS; level++)
         panels += s->level[level].pairs > 0;
@@ -170,15 +167,6 @@ static void write_picture(FILE *gnuplot, const survey *s, const model *m) {
     fputs("unset multiplot\n", gnuplot);
 }
 
-bool sheet_plot(const survey *s, const model *m, const char *path, cli_problem *problem) {
-    struct output picture;
-    if (!output_open(&picture, path, problem))
-        return false;
-    FILE *gnuplot = gnuplot_start(&picture, problem);
-    if (gnuplot)
-        write_picture(gnuplot, s, m);
-    bool good =
-        gnuplot && gnuplot_end(gnuplot, &picture, problem) && output_commit(&picture, problem);
-    output_discard(&picture);
-    return good;
+bool sheet_plot(const survey *s, const model *m, const char *path, struct problem *problem) {
+    return app_draw(&app_gnuplot, path, write_picture, &(struct sheet){s, m}, problem);
 }

@@ -5,8 +5,8 @@
 #ifndef COLL_TOOLS_PROFILE_SHEET_H
 #define COLL_TOOLS_PROFILE_SHEET_H
 
-#include "app/cli.h"
-#include "tools/profile/model.h"
+#include "app/problem.h"
+#include "tools/profile/fitted.h"
 
 #include <stdio.h>
 
@@ -20,6 +20,6 @@ void sheet_print_trials(const COLL_Profile *profile, FILE *json);
  * Draws what was measured and what was fitted by gnuplot; PATH is replaced when the picture is
  * complete. False with a text in PROBLEM.
  */
-bool sheet_plot(const survey *s, const model *m, const char *path, cli_problem *problem);
+bool sheet_plot(const survey *s, const model *m, const char *path, struct problem *problem);
 
 #endif

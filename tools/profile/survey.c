@@ -2,7 +2,8 @@
 
 #include "tools/profile/survey.h"
 
-#include "app/asleep.h"
+#include "app/clocks.h"
+#include "app/progress.h"
 #include "app/stats.h"
 
 #include <stdio.h>
@@ -255,17 +256,13 @@ static int direct_flood(survey *s, int level, finding *found) {
     return code;
 }
 
-static int direct_level(survey *s, int level, double seconds, finding found[],
-                        void (*progress)(const char *what)) {
+static int direct_level(survey *s, int level, double seconds, finding found[]) {
     static const char *const what[] = {"pairs", "concurrent pairs", "relays", "converging streams",
                                        "floods"};
     survey_level *l = &s->level[level];
     int code = MPI_SUCCESS;
     for (int kind = PAIR; kind < END && l->pairs && code == MPI_SUCCESS; kind++) {
-        char text[64];
-        snprintf(text, sizeof text, "%s: %s", COLL_Level_name(level), what[kind]);
-        if (progress)
-            progress(text);
+        app_progress("%s: %s", COLL_Level_name(level), what[kind]);
         if (kind == PAIR)
             code = direct_pairs(s, level, seconds, found);
         else if (kind == CROWD)
@@ -280,21 +277,20 @@ static int direct_level(survey *s, int level, double seconds, finding found[],
     return code;
 }
 
-static int direct_all(survey *s, void (*progress)(const char *what)) {
+static int direct_all(survey *s) {
     finding *found = malloc(SURVEY_CROWD * sizeof *found);
     int total = 0, code = found ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     for (int level = 0; level < COLL_LEVELS; level++)
         total += s->level[level].pairs;
     for (int level = 0; level < COLL_LEVELS && code == MPI_SUCCESS; level++)
-        code = direct_level(s, level, PAIRS_SHARE * s->seconds / total, found, progress);
+        code = direct_level(s, level, PAIRS_SHARE * s->seconds / total, found);
     free(found);
-    if (code == MPI_SUCCESS && progress)
-        progress("memory");
+    app_progress("memory");
     s->copied = code == MPI_SUCCESS && copies_measure(s->copy);
     task end = {.kind = END};
     return code == MPI_SUCCESS ? tell(s, &end) : code;
 }
 
-int survey_run(survey *s, void (*progress)(const char *what)) {
-    return s->rank == 0 ? direct_all(s, progress) : follow(s);
+int survey_run(survey *s) {
+    return s->rank == 0 ? direct_all(s) : follow(s);
 }

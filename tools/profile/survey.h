@@ -8,8 +8,8 @@
 #include "tools/profile/copies.h"
 #include "tools/profile/crowd.h"
 #include "tools/profile/flood.h"
+#include "tools/profile/pair_probe.h"
 #include "tools/profile/pairs.h"
-#include "tools/profile/probe.h"
 
 #include <coll_tools.h>
 #include <stdbool.h>
@@ -54,10 +54,9 @@ typedef struct survey {
 int survey_plan(survey *s, int *total);
 
 /*
- * Takes all measurements; collective. PROGRESS, which may be NULL, is called on rank 0 with what
- * comes next. Returns an MPI error code.
+ * Takes all measurements; collective. Rank 0 shows the progress. Returns an MPI error code.
  */
-int survey_run(survey *s, void (*progress)(const char *what));
+int survey_run(survey *s);
 
 void survey_free(survey *s);
 

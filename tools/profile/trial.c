@@ -2,7 +2,8 @@
 
 #include "tools/profile/trial.h"
 
-#include "app/asleep.h"
+#include "app/clocks.h"
+#include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/bench.h"
 #include "tools/profile/pairs.h"
@@ -141,7 +142,7 @@ static int try_size(const race *r, size_t bytes, COLL_Trial found[]) {
     int code = ask_model(r, bytes, model);
     if (code != MPI_SUCCESS || !is_affordable(r, model))
         return code;
-    code = bench_run(&r->list, bytes, &settings, &r->clock, r->group.comm, results, NULL);
+    code = bench_run(&r->list, bytes, &settings, &r->clock, r->group.comm, results);
     for (int i = 0; i < r->list.count && code == MPI_SUCCESS; i++)
         add_knot(r, i, bytes, model[i], &results[i], &found[i]);
     bench_free(results, r->list.count);
@@ -149,17 +150,14 @@ static int try_size(const race *r, size_t bytes, COLL_Trial found[]) {
 }
 
 /* All sizes of one operation; what is found is appended on the group's rank 0. */
-static int try_operation(race *r, COLL_Trial found[], int *count,
-                         void (*progress)(const char *what)) {
+static int try_operation(race *r, COLL_Trial found[], int *count) {
     COLL_Trial here[CANDIDATES] = {{.knots = 0}};
     int rank, code = add_candidates(r);
     MPI_Comm_rank(r->group.comm, &rank);
     for (int i = 0; i < TRIAL_SIZES && code == MPI_SUCCESS; i++) {
-        char what[80];
-        snprintf(what, sizeof what, "trials: %s of %zu bytes, %d ranks", r->operation->name,
-                 trial_size[i], r->group.ranks);
-        if (rank == 0 && progress)
-            progress(what);
+        if (rank == 0)
+            app_progress("trials: %s of %zu bytes, %d ranks", r->operation->name, trial_size[i],
+                         r->group.ranks);
         code = try_size(r, trial_size[i], here);
     }
     for (int i = 0; i < r->list.count && rank == 0; i++)
@@ -170,26 +168,25 @@ static int try_operation(race *r, COLL_Trial found[], int *count,
 }
 
 /* The time is shared out evenly, whatever the sizes. */
-static int try_group(const group *g, double seconds, COLL_Trial found[], int *count,
-                     void (*progress)(const char *what)) {
+static int try_group(const group *g, double seconds, COLL_Trial found[], int *count) {
     race r = {.group = *g, .seconds = seconds / (OPERATIONS * TRIAL_SIZES)};
     int code = common_clock_init(&r.clock, g->comm);
     for (int i = 0; i < OPERATIONS && code == MPI_SUCCESS; i++) {
         r.operation = operation_find(operations[i]);
-        code = try_operation(&r, found, count, progress);
+        code = try_operation(&r, found, count);
     }
     return code;
 }
 
 /* The nearest RANKS, while all others sleep. */
 static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, double seconds,
-                     COLL_Trial found[], int *count, void (*progress)(const char *what)) {
+                     COLL_Trial found[], int *count) {
     group g;
     MPI_Request end;
     int code = make_group(comm, places, ranks, &g);
     if (code == MPI_SUCCESS && g.comm != MPI_COMM_NULL && g.level >= COLL_LEVEL_RACK &&
         g.level < COLL_LEVEL_WIDE)
-        code = try_group(&g, seconds, found, count, progress);
+        code = try_group(&g, seconds, found, count);
     if (g.comm != MPI_COMM_NULL)
         MPI_Comm_free(&g.comm);
     if (code == MPI_SUCCESS)
@@ -198,13 +195,13 @@ static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, double
 }
 
 int trial_run(MPI_Comm comm, const COLL_Place places[], double seconds, COLL_Trial found[],
-              int *count, void (*progress)(const char *what)) {
+              int *count) {
     int ranks, groups = 1, code = MPI_SUCCESS;
     MPI_Comm_size(comm, &ranks);
     for (int fewer = ranks / SPARSER; groups < GROUPS && fewer >= FEWEST; fewer /= SPARSER)
         groups++;
     *count = 0;
     for (int i = 0; i < groups && code == MPI_SUCCESS; i++, ranks /= SPARSER)
-        code = try_ranks(comm, places, ranks, seconds / groups, found, count, progress);
+        code = try_ranks(comm, places, ranks, seconds / groups, found, count);
     return code;
 }

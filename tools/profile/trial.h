@@ -16,12 +16,12 @@ extern const size_t trial_size[TRIAL_SIZES];
  * Runs the trials; collective over COMM, whose ranks are at PLACES. SECONDS is for all of them
  * together; where that is too little for a size, it is left out, and so is what comes out too
  * noisy. Groups on one node are passed over, since nothing is chosen there, and those at several
- * sites, whose latencies may change at any time. The model's word is that of the profile that
- * counts for new communicators. On rank 0 what is found is written to FOUND, of COLL_TRIALS, and
- * *COUNT is set. PROGRESS, which may be NULL, is called there with what comes next. Returns an MPI
- * error code, which may be that of some ranks alone.
+ * sites, whose latencies may change at any time. The model predicts by the profile of new
+ * communicators. On rank 0 what is found is written to FOUND, of COLL_TRIALS, and
+ * *COUNT is set; it also shows the progress. Returns an MPI error code, which may be that of some
+ * ranks alone.
  */
 int trial_run(MPI_Comm comm, const COLL_Place places[], double seconds, COLL_Trial found[],
-              int *count, void (*progress)(const char *what));
+              int *count);
 
 #endif

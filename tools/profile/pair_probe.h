@@ -2,8 +2,8 @@
  * Measures what messages cost between two ranks, one of which serves the other, as functions of
  * their size: by the methods of Tam and Wang, section 3.2, where nothing else is said.
  */
-#ifndef COLL_TOOLS_PROFILE_PROBE_H
-#define COLL_TOOLS_PROFILE_PROBE_H
+#ifndef COLL_TOOLS_PROFILE_PAIR_PROBE_H
+#define COLL_TOOLS_PROFILE_PAIR_PROBE_H
 
 #include <mpi.h>
 

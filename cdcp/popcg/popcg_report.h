@@ -1,22 +1,22 @@
 /* What coll-popcg prints on rank 0: what is solved, a row for each solution, the surface. */
-#ifndef COLL_POPCG_REPORT_H
-#define COLL_POPCG_REPORT_H
+#ifndef COLL_CDCP_POPCG_POPCG_REPORT_H
+#define COLL_CDCP_POPCG_POPCG_REPORT_H
 
 #include "cdcp/popcg/ocean.h"
 
 #include <stdio.h>
 
-void report_begin(const struct ocean *ocean, const struct basin *basin);
+void popcg_report_begin(const struct ocean *ocean, const struct basin *basin);
 
 /*
  * The row of a solution: iterations, residual, microseconds of the slowest rank for ten iterations,
  * and how much of them the ranks spent, on average, in computing, reductions and exchanges. As JSON
  * too where JSON is a file. Collective.
  */
-bool report_row(const struct ocean *ocean, const struct solver *solver, const struct solve *solve,
-                FILE *json, struct problem *problem);
+bool popcg_report_row(const struct ocean *ocean, const struct solver *solver,
+                      const struct solve *solve, FILE *json, struct problem *problem);
 
 /* The surface, LOWEST and HIGHEST in metres. */
-void report_end(const struct ocean *ocean, double lowest, double highest);
+void popcg_report_end(const struct ocean *ocean, double lowest, double highest);
 
 #endif

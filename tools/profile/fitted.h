@@ -1,6 +1,6 @@
 /* The cost model's parameters, worked out of what a survey has measured. Pure. */
-#ifndef COLL_TOOLS_PROFILE_MODEL_H
-#define COLL_TOOLS_PROFILE_MODEL_H
+#ifndef COLL_TOOLS_PROFILE_FITTED_H
+#define COLL_TOOLS_PROFILE_FITTED_H
 
 #include "tools/profile/survey.h"
 

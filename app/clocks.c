@@ -1,14 +1,27 @@
 #include "config.h"
 
-#include "app/clock.h"
+#include "app/clocks.h"
 
-#include "app/asleep.h"
-#include "app/cli.h"
+#include "lib/base/monotonic.h"
 
 #include <math.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <time.h>
+
+double app_seconds(void) {
+    return coll_monotonic();
+}
+
+int wait_asleep(MPI_Request *request, double nap, double longest) {
+    for (;; nap = nap < longest ? 2 * nap : nap) {
+        struct timespec time = {.tv_nsec = (long)(nap * 1e9)};
+        int done, code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || done)
+            return code;
+        nanosleep(&time, NULL);
+    }
+}
 
 /* So many exchanges; of slow ones (another site's) as many as fit into a time, but a few. */
 enum { EXCHANGES = 20, FEWEST = 3, TAG = 7, TAG_TURN };
@@ -33,7 +46,7 @@ static int answer(int rank, MPI_Comm comm) {
     int code = MPI_Send(&turn, 1, MPI_CHAR, rank, TAG_TURN, comm);
     while (question == MORE && code == MPI_SUCCESS) {
         code = MPI_Recv(&question, 1, MPI_CHAR, rank, TAG, comm, MPI_STATUS_IGNORE);
-        double now = cli_seconds();
+        double now = app_seconds();
         if (code == MPI_SUCCESS)
             code = MPI_Send(&now, 1, MPI_DOUBLE, rank, TAG, comm);
     }
@@ -54,14 +67,14 @@ static int ask(common_clock *clock, MPI_Comm comm) {
         code = wait_asleep(&request, NAP, NAP);
     if (code != MPI_SUCCESS)
         return code;
-    double began = cli_seconds();
+    double began = app_seconds();
     for (int i = 1; question == MORE; i++) {
-        if (i == EXCHANGES || (i >= FEWEST && cli_seconds() - began > LONGEST))
+        if (i == EXCHANGES || (i >= FEWEST && app_seconds() - began > LONGEST))
             question = LAST;
-        double start = cli_seconds(), theirs;
+        double start = app_seconds(), theirs;
         code = MPI_Sendrecv(&question, 1, MPI_CHAR, 0, TAG, &theirs, 1, MPI_DOUBLE, 0, TAG, comm,
                             MPI_STATUS_IGNORE);
-        double end = cli_seconds();
+        double end = app_seconds();
         if (code != MPI_SUCCESS)
             return code;
         if (shortest >= 0 && end - start >= shortest)
@@ -111,7 +124,7 @@ int common_clock_init(common_clock *clock, MPI_Comm comm) {
 }
 
 double common_clock_now(const common_clock *clock) {
-    return cli_seconds() + clock->offset;
+    return app_seconds() + clock->offset;
 }
 
 void common_clock_wait(const common_clock *clock, double date) {

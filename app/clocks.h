@@ -1,8 +1,15 @@
-/* One clock for all ranks: rank 0's, read through an offset that ping-pongs have measured. */
-#ifndef COLL_APP_CLOCK_H
-#define COLL_APP_CLOCK_H
+/* The clock of this host, and one for all ranks: rank 0's, read through an offset that ping-pongs
+ * have measured. */
+#ifndef COLL_APP_CLOCKS_H
+#define COLL_APP_CLOCKS_H
 
 #include <mpi.h>
+
+/*
+ * Seconds of this host's monotonic clock. Not MPI_Wtime, which may count from each process's own
+ * start, and in steps of 10 ns.
+ */
+double app_seconds(void);
 
 typedef struct common_clock {
     double offset;      /* s: what to add to this host's monotonic clock */
@@ -20,5 +27,12 @@ double common_clock_now(const common_clock *clock);
 
 /* Sleeps, then yields, until DATE by that clock. */
 void common_clock_wait(const common_clock *clock, double date);
+
+/*
+ * Waits for *REQUEST without taking the processor from whoever is being measured: with sleeps
+ * between tests, of NAP seconds (below 1) at first, then each twice as long as the last until they
+ * are LONGEST or more.
+ */
+int wait_asleep(MPI_Request *request, double nap, double longest);
 
 #endif

@@ -1,9 +1,9 @@
 #include "config.h"
 
-#include "cdcp/popcg/report.h"
+#include "cdcp/popcg/popcg_report.h"
 
-#include "app/cli.h"
-#include "kmeans/points/agree.h"
+#include "app/agreement.h"
+#include "app/json.h"
 
 enum { COMPUTING, REDUCTIONS, EXCHANGES, PARTS };
 
@@ -20,7 +20,7 @@ static bool is_first(const struct ocean *ocean, int *ranks) {
     return rank == 0;
 }
 
-void report_begin(const struct ocean *ocean, const struct basin *basin) {
+void popcg_report_begin(const struct ocean *ocean, const struct basin *basin) {
     const struct layout *layout = &ocean->layout;
     int ranks, blocks = layout->cut.columns * layout->cut.rows;
     if (!is_first(ocean, &ranks))
@@ -40,10 +40,10 @@ static bool find_figures(const struct solve *solve, int ranks, struct figures *f
     double tens = solve->iterations > 0 ? (double)solve->iterations / 10 : 1;
     double mine[PARTS] = {solve->seconds - solve->in_reductions - solve->in_exchanges,
                           solve->in_reductions, solve->in_exchanges};
-    if (!km_mpi(problem, MPI_Reduce(&solve->seconds, &figures->slowest, 1, MPI_DOUBLE, MPI_MAX, 0,
-                                    solve->comm)) ||
-        !km_mpi(problem,
-                MPI_Reduce(mine, figures->parts, PARTS, MPI_DOUBLE, MPI_SUM, 0, solve->comm)))
+    if (!app_mpi(problem, MPI_Reduce(&solve->seconds, &figures->slowest, 1, MPI_DOUBLE, MPI_MAX, 0,
+                                     solve->comm)) ||
+        !app_mpi(problem,
+                 MPI_Reduce(mine, figures->parts, PARTS, MPI_DOUBLE, MPI_SUM, 0, solve->comm)))
         return false;
     figures->slowest *= 1e6 / tens;
     for (int i = 0; i < PARTS; i++)
@@ -54,26 +54,22 @@ static bool find_figures(const struct solve *solve, int ranks, struct figures *f
 static void write_json(FILE *file, const struct ocean *ocean, int ranks,
                        const struct solver *solver, const struct solve *solve,
                        const struct figures *figures) {
-    cli_json json;
-    cli_json_begin(&json, file);
-    cli_json_text(&json, "solver", solver->name);
-    cli_json_text(&json, "reductions", solve->mode->name);
-    cli_json_integer(&json, "ranks", ranks);
-    cli_json_integer(&json, "columns", (int64_t)ocean->layout.columns);
-    cli_json_integer(&json, "rows", (int64_t)ocean->layout.rows);
-    cli_json_integer(&json, "ocean", (int64_t)ocean->cells);
-    cli_json_integer(&json, "blocks", ocean->layout.blocks);
-    cli_json_integer(&json, "iterations", solve->iterations);
-    cli_json_number(&json, "residual", solve->residual);
-    cli_json_number(&json, "us_per_10", figures->slowest);
-    cli_json_number(&json, "comp_us", figures->parts[COMPUTING]);
-    cli_json_number(&json, "coll_us", figures->parts[REDUCTIONS]);
-    cli_json_number(&json, "point_us", figures->parts[EXCHANGES]);
-    cli_json_end(&json);
+    app_json(file, app_json_text("solver", solver->name),
+             app_json_text("reductions", solve->mode->name), app_json_integer("ranks", ranks),
+             app_json_integer("columns", (int64_t)ocean->layout.columns),
+             app_json_integer("rows", (int64_t)ocean->layout.rows),
+             app_json_integer("ocean", (int64_t)ocean->cells),
+             app_json_integer("blocks", ocean->layout.blocks),
+             app_json_integer("iterations", solve->iterations),
+             app_json_number("residual", solve->residual),
+             app_json_number("us_per_10", figures->slowest),
+             app_json_number("comp_us", figures->parts[COMPUTING]),
+             app_json_number("coll_us", figures->parts[REDUCTIONS]),
+             app_json_number("point_us", figures->parts[EXCHANGES]));
 }
 
-bool report_row(const struct ocean *ocean, const struct solver *solver, const struct solve *solve,
-                FILE *json, struct problem *problem) {
+bool popcg_report_row(const struct ocean *ocean, const struct solver *solver,
+                      const struct solve *solve, FILE *json, struct problem *problem) {
     struct figures figures;
     int ranks;
     bool first = is_first(ocean, &ranks);
@@ -89,7 +85,7 @@ bool report_row(const struct ocean *ocean, const struct solver *solver, const st
     return true;
 }
 
-void report_end(const struct ocean *ocean, double lowest, double highest) {
+void popcg_report_end(const struct ocean *ocean, double lowest, double highest) {
     int ranks;
     if (is_first(ocean, &ranks))
         printf("surface from %.15g to %.15g mm\n", 1e3 * lowest, 1e3 * highest);

@@ -1,16 +1,17 @@
 #include "config.h"
 
-#include "kmeans/report.h"
+#include "kmeans/km_report.h"
 
-#include "app/cli.h"
+#include "app/clocks.h"
+#include "app/json.h"
+#include "app/progress.h"
 
 #include <inttypes.h>
 
-void report_begin(km_report *report, const km_points *points, const km_settings *settings,
-                  int ranks, double read_seconds) {
+void km_report_begin(km_report *report, const km_points *points, const km_settings *settings,
+                     int ranks, double read_seconds) {
     report->points = points;
-    report->started = MPI_Wtime();
-    report->shown = 0;
+    report->started = app_seconds();
     report->skipped = -1;
     report->iterations = settings->iterations;
     printf("%" PRIu64 " points of %zu features, read in %.2f s; k = %zu; %d rank%s, %d thread%s on "
@@ -23,11 +24,6 @@ void report_begin(km_report *report, const km_points *points, const km_settings 
     fflush(stdout);
 }
 
-static void hide_progress(const km_report *report) {
-    if (report->progress)
-        fputs("\r\033[K", stderr);
-}
-
 /* Of bytes it is a whole number. */
 static void print_objective(const km_report *report, uint64_t objective) {
     const km_real *real = &report->points->real;
@@ -37,34 +33,31 @@ static void print_objective(const km_report *report, uint64_t objective) {
         printf("%20" PRIu64, objective);
 }
 
-static void json_objective(cli_json *json, const km_report *report, uint64_t objective) {
+static app_member json_objective(const km_report *report, uint64_t objective) {
     const km_real *real = &report->points->real;
-    if (real->used)
-        cli_json_number(json, "objective", km_real_objective(real, objective));
-    else
-        cli_json_integer(json, "objective", (int64_t)objective);
+    return real->used ? app_json_number("objective", km_real_objective(real, objective))
+                      : app_json_integer("objective", (int64_t)objective);
 }
 
 static void write_json(const km_report *report, const km_step *step) {
-    static const char *const names[KM_PHASES] = {"broadcast_s", "map_s",    "local_s",
-                                                 "group_by_s",  "gather_s", "total_s"};
-    cli_json json;
-    cli_json_begin(&json, report->json);
-    cli_json_integer(&json, "iteration", step->iteration);
-    json_objective(&json, report, step->objective);
-    cli_json_integer(&json, "moved", (int64_t)step->moved);
-    cli_json_number(&json, "imbalance", step->imbalance);
-    cli_json_integer(&json, "empty", (int64_t)step->empty);
-    cli_json_integer(&json, "refilled", (int64_t)step->refilled);
-    cli_json_number(&json, "shift", step->shift);
-    for (int phase = 0; phase < KM_PHASES; phase++)
-        cli_json_number(&json, names[phase], step->seconds[phase]);
-    cli_json_end(&json);
+    const double *seconds = step->seconds;
+    app_json(
+        report->json, app_json_integer("iteration", step->iteration),
+        json_objective(report, step->objective), app_json_integer("moved", (int64_t)step->moved),
+        app_json_number("imbalance", step->imbalance),
+        app_json_integer("empty", (int64_t)step->empty),
+        app_json_integer("refilled", (int64_t)step->refilled),
+        app_json_number("shift", step->shift),
+        app_json_number("broadcast_s", seconds[KM_BROADCAST]),
+        app_json_number("map_s", seconds[KM_MAP]), app_json_number("local_s", seconds[KM_LOCAL]),
+        app_json_number("group_by_s", seconds[KM_GROUP_BY]),
+        app_json_number("gather_s", seconds[KM_GATHER]),
+        app_json_number("total_s", seconds[KM_TOTAL]));
 }
 
-void report_step(const km_step *step, void *context) {
+void km_report_step(const km_step *step, void *context) {
     const km_report *report = context;
-    hide_progress(report);
+    app_progress_hide();
     printf("%9" PRId64 " ", step->iteration);
     print_objective(report, step->objective);
     printf(" %12" PRIu64 " %10.3f %8" PRIu64 " %8" PRIu64 " %9.3f", step->moved, step->imbalance,
@@ -76,30 +69,30 @@ void report_step(const km_step *step, void *context) {
     write_json(report, step);
 }
 
-void report_progress(int64_t iteration, double done, void *context) {
+void km_report_progress(int64_t iteration, double done, void *context) {
     km_report *report = context;
-    double now = MPI_Wtime(), passes = (double)(iteration - 1) + done;
+    double passes = (double)(iteration - 1) + done;
+    char what[64], left[64] = "";
     if (report->skipped < 0)
         report->skipped = (double)(iteration - 1);
-    if (!report->progress || now - report->shown < 0.2)
+    if (!app_progress_due())
         return;
-    report->shown = now;
-    fputs("\r\033[K", stderr);
     if (iteration > report->iterations)
-        fprintf(stderr, "final assignment: %.0f%%", 100 * done);
+        snprintf(what, sizeof what, "final assignment");
     else
-        fprintf(stderr, "iteration %" PRId64 " of %" PRId64 ": %.0f%%", iteration,
-                report->iterations, 100 * done);
+        snprintf(what, sizeof what, "iteration %" PRId64 " of %" PRId64, iteration,
+                 report->iterations);
     /* One more pass over the points follows the last iteration. */
     if (passes > report->skipped)
-        fprintf(stderr, ", at most %.0f s left",
-                (now - report->started) * ((double)report->iterations + 1 - passes) /
-                    (passes - report->skipped));
-    fflush(stderr);
+        snprintf(left, sizeof left, ", at most %.0f s left",
+                 (app_seconds() - report->started) * ((double)report->iterations + 1 - passes) /
+                     (passes - report->skipped));
+    app_progress("%s: %.0f%%%s", what, 100 * done, left);
 }
 
-void report_note(const char *text, void *context) {
-    hide_progress(context);
+void km_report_note(const char *text, void *context) {
+    (void)context;
+    app_progress_hide();
     fprintf(stderr, "coll-kmeans: %s\n", text);
 }
 
@@ -121,12 +114,11 @@ static const char *reason(km_stop stop) {
     return "the iterations asked for are done";
 }
 
-void report_end(km_report *report, const km_result *result) {
+void km_report_end(km_report *report, const km_result *result) {
     const km_points *points = report->points;
-    cli_json json;
-    double seconds = MPI_Wtime() - report->started;
+    double seconds = app_seconds() - report->started;
     double rounding = points->real.used ? 0 : (double)points->total * (double)points->dim / 4;
-    hide_progress(report);
+    app_progress_hide();
     printf("%" PRId64 " iteration%s in %.2f s: %s\n", result->iterations,
            result->iterations == 1 ? "" : "s", seconds, reason(result->stop));
     if (points->real.used)
@@ -137,16 +129,13 @@ void report_end(km_report *report, const km_result *result) {
                result->objective, rounding);
     fflush(stdout);
 
-    cli_json_begin(&json, report->json);
-    cli_json_text(&json, "result", reason(result->stop));
-    cli_json_integer(&json, "iterations", result->iterations);
-    json_objective(&json, report, result->objective);
-    cli_json_number(&json, "rounding_at_most", rounding);
-    cli_json_number(&json, "seconds", seconds);
-    cli_json_end(&json);
+    app_json(report->json, app_json_text("result", reason(result->stop)),
+             app_json_integer("iterations", result->iterations),
+             json_objective(report, result->objective),
+             app_json_number("rounding_at_most", rounding), app_json_number("seconds", seconds));
 }
 
-void report_core_type(void) {
+void km_report_core_type(void) {
     char advice[256];
     if (km_kernel_real_advice(advice, sizeof advice))
         fprintf(stderr, "coll-kmeans: warning: %s\n", advice);

@@ -1,10 +1,8 @@
 /* What coll-hlot prints about matrices and trees. No MPI. */
-#ifndef COLL_HLOT_REPORT_H
-#define COLL_HLOT_REPORT_H
+#ifndef COLL_HLOT_HLOT_REPORT_H
+#define COLL_HLOT_HLOT_REPORT_H
 
 #include "hlot/matrix.h"
-
-#include <stdint.h>
 
 /* The latencies in milliseconds, with the sites' groups where there are any. */
 void hlot_report_matrix(FILE *stream, const hlot_matrix *matrix, const int groups[]);
@@ -18,14 +16,5 @@ void hlot_report_tree(FILE *stream, const hlot_matrix *matrix, const hlot_tree *
 
 /* The times of all kinds of trees from ROOT; to JSON too unless it is NULL. */
 void hlot_report_kinds(FILE *stream, const hlot_network *network, int root, FILE *json);
-
-/*
- * Makes COUNT random matrices and prints how hlot and hlot+ compare with the others over them, in
- * the model: half of them by latencies alone, half with a gap between sends and several segments.
- * Matrices are asymmetric with heavy tails (a Pareto distribution, alpha = 1.2), of 2 to SITES
- * sites. False where hlot was slower than flat (by latencies alone, as the paper claims), or hlot+
- * than any: there is a mistake.
- */
-bool hlot_report_random(FILE *stream, int count, int sites, uint64_t seed, FILE *json);
 
 #endif

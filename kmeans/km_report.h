@@ -1,6 +1,6 @@
 /* What coll-kmeans prints at rank 0: the table, its figures as JSON lines, and the progress. */
-#ifndef COLL_KMEANS_REPORT_H
-#define COLL_KMEANS_REPORT_H
+#ifndef COLL_KMEANS_KM_REPORT_H
+#define COLL_KMEANS_KM_REPORT_H
 
 #include "kmeans/kmeans.h"
 
@@ -8,27 +8,25 @@
 
 typedef struct km_report {
     const km_points *points;
-    FILE *json; /* or NULL */
-    bool progress;
+    FILE *json;         /* or NULL */
     int64_t iterations; /* at most */
     double started;
     double skipped; /* passes over the points that a run before this one made; below 0: not known */
-    double shown;   /* when the progress was shown last */
 } km_report;
 
 /* Starts the clock and prints the head of the table. POINTS must live as long as the report. */
-void report_begin(km_report *report, const km_points *points, const km_settings *settings,
-                  int ranks, double read_seconds);
+void km_report_begin(km_report *report, const km_points *points, const km_settings *settings,
+                     int ranks, double read_seconds);
 
 /* The observer whose context is a report. */
-void report_step(const km_step *step, void *context);
-void report_progress(int64_t iteration, double done, void *context);
-void report_note(const char *text, void *context);
+void km_report_step(const km_step *step, void *context);
+void km_report_progress(int64_t iteration, double done, void *context);
+void km_report_note(const char *text, void *context);
 
 /* Prints the summary. */
-void report_end(km_report *report, const km_result *result);
+void km_report_end(km_report *report, const km_result *result);
 
 /* Warns, on stderr, of an OpenBLAS that takes the processor for an older one. */
-void report_core_type(void);
+void km_report_core_type(void);
 
 #endif

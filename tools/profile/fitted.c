@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "tools/profile/model.h"
+#include "tools/profile/fitted.h"
 
 #include "app/stats.h"
 #include "tools/profile/fit.h"

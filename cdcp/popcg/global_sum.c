@@ -1,8 +1,8 @@
 #include "config.h"
 
-#include "cdcp/popcg/reduction.h"
+#include "cdcp/popcg/global_sum.h"
 
-#include "kmeans/points/agree.h"
+#include "app/agreement.h"
 
 #include <math.h>
 
@@ -36,10 +36,10 @@ static int finish_dcp(struct reduction *reduction) {
 }
 
 const struct reduction_mode reduction_modes[] = {
-    {"blocking", "MPI_Allreduce", start_blocking, finish_blocking},
-    {"nbc", "MPI_Iallreduce and MPI_Wait", start_nbc, finish_nbc},
-    {"dcp", "DCP_IAllreduce and DCP_Wait", start_dcp, finish_dcp},
-    {NULL, NULL, NULL, NULL},
+    {"blocking", start_blocking, finish_blocking},
+    {"nbc", start_nbc, finish_nbc},
+    {"dcp", start_dcp, finish_dcp},
+    {NULL, NULL, NULL},
 };
 
 enum {
@@ -126,7 +126,7 @@ bool reduction_start(struct reduction *reduction, const double parts[], struct p
         reduction->part[i] = parts[i];
     int code = start(reduction);
     *reduction->seconds += MPI_Wtime() - begun;
-    return km_mpi(problem, code);
+    return app_mpi(problem, code);
 }
 
 bool reduction_finish(struct reduction *reduction, double sums[], struct problem *problem) {
@@ -139,5 +139,5 @@ bool reduction_finish(struct reduction *reduction, double sums[], struct problem
             reduction->scale[i] = scale_for(sums[i]);
     }
     *reduction->seconds += MPI_Wtime() - begun;
-    return km_mpi(problem, code);
+    return app_mpi(problem, code);
 }

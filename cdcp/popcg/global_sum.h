@@ -8,8 +8,8 @@
  * is too large for it, all ranks see an infinity, where the sum is too small, a small sum: they
  * then agree on the largest part, and sum again.
  */
-#ifndef COLL_POPCG_REDUCTION_H
-#define COLL_POPCG_REDUCTION_H
+#ifndef COLL_CDCP_POPCG_GLOBAL_SUM_H
+#define COLL_CDCP_POPCG_GLOBAL_SUM_H
 
 #include "app/problem.h"
 
@@ -22,7 +22,7 @@ struct reduction;
 
 /* How it is carried out: "blocking", "nbc" or "dcp". */
 struct reduction_mode {
-    const char *name, *summary;
+    const char *name;
     int (*start)(struct reduction *reduction);
     int (*finish)(struct reduction *reduction);
 };

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "tools/profile/probe.h"
+#include "tools/profile/pair_probe.h"
 
 #include "app/stats.h"
 

@@ -1,0 +1,82 @@
+#include "config.h"
+
+#include "app/agreement.h"
+
+#include "app/output.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool app_mpi(struct problem *problem, int code) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    if (code == MPI_SUCCESS)
+        return true;
+    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS)
+        return problem_set(problem, "MPI error %d", code);
+    return problem_set(problem, "%s", text);
+}
+
+/* Sets *FIRST to the lowest rank that has a PROBLEM, INT_MAX where none has. */
+static int find_first(const struct problem *problem, MPI_Comm comm, int *first) {
+    int rank;
+    int code = MPI_Comm_rank(comm, &rank);
+    if (code != MPI_SUCCESS)
+        return code;
+    int mine = *problem->text ? rank : INT_MAX;
+    return MPI_Allreduce(&mine, first, 1, MPI_INT, MPI_MIN, comm);
+}
+
+bool app_agree(struct problem *problem, MPI_Comm comm) {
+    int first;
+    if (!app_mpi(problem, find_first(problem, comm, &first)))
+        return false;
+    if (first == INT_MAX)
+        return true;
+    app_mpi(problem, MPI_Bcast(problem->text, sizeof problem->text, MPI_CHAR, first, comm));
+    return false;
+}
+
+void app_agree_or_end(MPI_Comm comm, const char *program, const struct problem *problem) {
+    int rank, first;
+    if (find_first(problem, comm, &first) != MPI_SUCCESS)
+        MPI_Abort(comm, 1);
+    if (first == INT_MAX)
+        return;
+    MPI_Comm_rank(comm, &rank);
+    if (first == rank)
+        fprintf(stderr, "%s: %s\n", program, problem->text);
+    MPI_Finalize();
+    exit(EXIT_FAILURE);
+}
+
+MPI_Comm app_begin(int *argc, char ***argv, const char *program, const struct problem *problem) {
+    MPI_Comm comm;
+    int provided;
+    if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+        exit(EXIT_FAILURE);
+    app_agree_or_end(MPI_COMM_WORLD, program, problem);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return comm;
+}
+
+int app_end(MPI_Comm *comm) {
+    MPI_Comm_free(comm);
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
+
+void app_abort(MPI_Comm comm, const char *program, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "%s: %s\n", program, text);
+    output_abandon();
+    MPI_Abort(comm, EXIT_FAILURE);
+    abort();
+}

@@ -1,0 +1,65 @@
+#include "config.h"
+
+#include "app/drawer.h"
+
+#include "app/output.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+const app_drawer app_gnuplot = {"gnuplot", "gnuplot", "gnuplot-nox", true};
+
+bool app_drawer_check(const app_drawer *drawer, const char *path, struct problem *problem) {
+    char command[64];
+    snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", drawer->program);
+    return !system(command) ||
+           problem_set(problem, "%s: can't be drawn: %s not found; install the Debian package %s",
+                       path, drawer->program, drawer->package);
+}
+
+/* The name goes through the environment, so that no character of it means anything. */
+static FILE *start(const app_drawer *drawer, const struct output *output, struct problem *problem) {
+    char command[64];
+    signal(SIGPIPE, SIG_IGN); /* where it ends early the picture isn't whole, which is seen */
+    snprintf(command, sizeof command, "%s >\"$PICTURE\"", drawer->command);
+    FILE *stream = setenv("PICTURE", output_name(output), 1) ? NULL : popen(command, "w");
+    if (!stream)
+        problem_set(problem, "%s: can't start %s: %s", output->path, drawer->program,
+                    strerror(errno));
+    return stream;
+}
+
+/* Whether the file is a PNG to its last chunk; of a pipe nobody can tell. */
+static bool is_whole(const struct output *output) {
+    char end[8] = "";
+    if (!output->temporary)
+        return true;
+    FILE *file = fopen(output->temporary, "rb");
+    bool good = file && !fseek(file, -8, SEEK_END) && fread(end, 1, 8, file) == 8;
+    if (file)
+        fclose(file);
+    return good && !memcmp(end, "IEND", 4);
+}
+
+static bool end(const app_drawer *drawer, FILE *stream, const struct output *output,
+                struct problem *problem) {
+    bool good = pclose(stream) == 0 && (!drawer->png || is_whole(output));
+    return good || problem_set(problem, "%s: %s could not draw it", output->path, drawer->program);
+}
+
+bool app_draw(const app_drawer *drawer, const char *path,
+              void (*write)(FILE *stream, const void *context), const void *context,
+              struct problem *problem) {
+    struct output picture;
+    if (!app_drawer_check(drawer, path, problem) || !output_open(&picture, path, problem))
+        return false;
+    FILE *stream = start(drawer, &picture, problem);
+    if (stream)
+        write(stream, context);
+    bool good =
+        stream && end(drawer, stream, &picture, problem) && output_commit(&picture, problem);
+    output_discard(&picture);
+    return good;
+}
