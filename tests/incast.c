@@ -84,7 +84,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("incast");
     TCase *tests = tcase_create("equations");
-    tcase_set_timeout(tests, 120); /* under sanitizers, on a busy machine */
     tcase_add_test(tests, eq_3_the_buffer_fills);
     tcase_add_test(tests, eq_4_what_gets_through);
     tcase_add_test(tests, eq_5_the_fewest_senders);

@@ -4,8 +4,6 @@
 set -u
 headers=$(cd "$(dirname "$0")/../include" && pwd)
 . "$(dirname "$0")/programs.sh"
-# A rank that has failed is no reason to wait a second for the others.
-export OMPI_MCA_odls_base_sigkill_timeout=0
 # Profiles of this machine stay out of it.
 unset COLL_PROFILE
 export XDG_CONFIG_HOME="$work/config"
@@ -16,9 +14,9 @@ run() {
     program=$2
     shift 2
     if [ "$ranks" = 0 ]; then
-        timeout -k 10 120 "$build/$program" "$@" >out 2>err </dev/null
+        $limited "$build/$program" "$@" >out 2>err </dev/null
     else
-        timeout -k 10 120 "$mpirun" -n "$ranks" "$build/$program" "$@" >out 2>err </dev/null
+        $limited "$mpirun" -n "$ranks" "$build/$program" "$@" >out 2>err </dev/null
     fi
 }
 
@@ -78,7 +76,7 @@ if command -v gnuplot >/dev/null; then
     refuses "nowhere/q.png: can't be written" coll-profile --output results/q --plot nowhere/q.png
     # A link that somebody else has laid where a name can be guessed.
     # shellcheck disable=SC2016
-    timeout -k 10 120 "$mpirun" -n 2 sh -c 'ln -s victim "r.png.$$.part"; exec "$@"' - \
+    $limited "$mpirun" -n 2 sh -c 'ln -s victim "r.png.$$.part"; exec "$@"' - \
         "$build/coll-profile" --output q --seconds 0.2 --trials 0 --noise 1e9 --no-flood --plot r.png \
         >out 2>err </dev/null || fail "a plot beside a link"
     test -e victim && fail "a link is written through"
