@@ -19,7 +19,7 @@ enum { COLL_PARAMS_MAX = 6 };
 typedef struct coll_param {
     const char *name;
     const char *help;
-    uint64_t fallback; /* the value without the user's word */
+    uint64_t fallback; /* the value where the user gives none */
     uint64_t lowest, highest;
     const char *formerly; /* an older name, which is still understood; NULL: none */
 } coll_param;

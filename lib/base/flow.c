@@ -115,3 +115,23 @@ int coll_flow_exchange(coll_comm *comm, int tag, const coll_data *data, const co
     const coll_flow flows[] = {*outgoing, *incoming};
     return run(comm, tag, data, flows, 2);
 }
+
+static int finish_one(coll_comm *comm, int code, MPI_Request *request, int peer) {
+    if (code == MPI_SUCCESS)
+        code = coll_wait_all(&comm->wait, 1, request, &peer);
+    if (code != MPI_SUCCESS)
+        coll_wait_abandon(1, request);
+    return code;
+}
+
+int coll_flow_send_one(coll_comm *comm, int tag, const void *memory, size_t bytes, int peer) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int code = PMPI_Isend(memory, (int)bytes, MPI_BYTE, peer, tag, comm->private, &request);
+    return finish_one(comm, code, &request, peer);
+}
+
+int coll_flow_receive_one(coll_comm *comm, int tag, void *memory, size_t bytes, int peer) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int code = PMPI_Irecv(memory, (int)bytes, MPI_BYTE, peer, tag, comm->private, &request);
+    return finish_one(comm, code, &request, peer);
+}

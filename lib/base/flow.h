@@ -33,6 +33,10 @@ int coll_flow_send(coll_comm *comm, int tag, const coll_data *data, size_t from,
                    int peer);
 int coll_flow_receive(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,
                       int peer);
+/* One message of BYTES bytes at MEMORY; returns when it has left or arrived. */
+int coll_flow_send_one(coll_comm *comm, int tag, const void *memory, size_t bytes, int peer);
+int coll_flow_receive_one(coll_comm *comm, int tag, void *memory, size_t bytes, int peer);
+
 /* Sends one range and receives another at the same time. */
 int coll_flow_exchange(coll_comm *comm, int tag, const coll_data *data, const coll_flow *outgoing,
                        const coll_flow *incoming);

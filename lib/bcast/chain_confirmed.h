@@ -5,12 +5,12 @@
  *    that every rank checks before it passes the segment on.
  * 2. When the last rank has all, it tells the root, and the root tells everybody: nobody leaves
  *    before. An outcome of the root is thus everybody's.
- * 3. When a segment comes damaged, or for COLL_TIMEOUT seconds nobody comes further or nothing is
- *    heard of somebody, the root starts a new epoch: from the first segment, with the suspect moved
- * to the end of the line. A rank that slept meanwhile follows from epoch to epoch when it wakes.
- * Each rank closes an epoch by a message that says so to its successor there, which discards what
- * comes before that; after a restart every rank acknowledges for itself, once all that it was sent
- * has arrived, so that nothing stale is left in the network.
+ * 3. When a segment comes damaged, or for COLL_TIMEOUT seconds no rank makes progress or some rank
+ *    is silent, the root starts a new epoch: from the first segment, with the suspect moved to the
+ *    end of the line. A rank that slept meanwhile follows from epoch to epoch when it wakes. Each
+ *    rank closes an epoch by a message to its successor there, which discards what comes before
+ *    that. After a restart every rank acknowledges for itself, once all that it was sent has
+ *    arrived, so that nothing stale is left in the network.
  * 4. After so many restarts as are allowed the root tells all ranks why it failed. A rank that
  *    hears nothing of the root for as long as all tries take gives up by itself.
  *
