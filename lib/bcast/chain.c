@@ -220,7 +220,7 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
 
 const coll_bcast_algorithm coll_bcast_chain = {
     .base = {.name = "chain",
-             .summary = "segments pass down a line of ranks in rack order",
+             .summary = "segments pass along a line of ranks in rack order",
              .params = params,
              .predict = predict},
     .run = run,
