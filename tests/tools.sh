@@ -98,7 +98,7 @@ for n in 0 3; do
     run $n coll-info --json j || fail "coll-info at $n ranks"
     test "$(grep -c '^libcoll  *[0-9]' out)" = 1 || fail "printed once at $n ranks"
     grep -q '^profile  *built-in$' out || fail "built-in"
-    grep -q '^bcast  *chain:chunk=0,window=0,' out || fail "algorithms"
+    grep -q '^bcast  *chain:segment=0,window=0,' out || fail "algorithms"
     grep -q '^COLL_PROFILE  *- ' out || fail "settings"
     test "$(wc -l <j)" = 6 || fail "a line for the machine and one for each level"
 done
@@ -115,9 +115,9 @@ run 2 coll-info explain bcast 1K || fail "explain on one node"
 grep -q '^\* native .*  chosen: all ranks on one node$' out || fail "native on one node"
 grep -q '^# on one node the MPI library' out || fail "the rule for one node"
 COLL_BCAST=chain:chunk=8K run 2 coll-info explain bcast 1K || fail "explain the user's word"
-grep -q "^\* chain:chunk=8K,window=0,confirm=0,retry=2 .*  chosen: the user's word\$" out || fail "the user's word"
+grep -q "^\* chain:segment=8K,window=0,confirm=0,retry=2 .*  chosen: it was asked for\$" out || fail "the user's word"
 run 1 coll-info explain aggregate 1M --ranks 9 || fail "explain aggregate"
-grep -q 'chosen: nobody knows the size$' out || fail "the size of an aggregate"
+grep -q 'chosen: sizes differ by rank$' out || fail "the size of an aggregate"
 
 # Everything that can be wrong.
 echo nonsense >damaged
