@@ -52,9 +52,9 @@ typedef struct measurement {
 } measurement;
 
 static bool parse(int argc, char **argv, command *options) {
-    bool again; /* --dcp itself */
+    bool again; /* --dcp once more */
     const app_option table[] = {
-        {"dcp", NULL, "this measurement", .flag = &again},
+        {"dcp", NULL, NULL, .flag = &again},
         {"trace", "FILE",
          "also predict the time of a program from its trace without DCPs: COLL_TRACE=1 coll-run -n "
          "RANKS -- PROGRAM 2> FILE; with one DCP to r ranks it is (1 + 1/r) Tcomp + share Tcoll + "
