@@ -2,8 +2,8 @@
  * An application rank's side: it hands its values over and fetches the result.
  *
  * Values go through the mailbox in the node's shared memory where the rank has one and its next
- * slot is free, else as a message to the DCP; the result comes back the same way. The two may mix:
- * the DCP tells an allreduce by its communicator and its number.
+ * slot is free, else as a message to the DCP; the result comes back the same way. A rank may use
+ * both: the DCP knows an allreduce by its communicator and its number.
  *
  * Cost: on the mailbox a post and a completed wait are two copies of the value and about four
  * misses of the cache, independent of the number of ranks.

@@ -5,7 +5,7 @@
 /* Makes the application's world known, and opens this rank's mailbox. */
 int coll_client_open(void);
 
-/* The last word to this rank's DCP. */
+/* Tells this rank's DCP that nothing more will come. */
 int coll_client_close(void);
 
 #endif

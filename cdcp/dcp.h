@@ -67,7 +67,7 @@ bool coll_dcp_knows(MPI_Comm comm);
 bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /*
- * False for buffers that the MPI library refuses: it must get the call, whose error is its own.
+ * False for buffers that are an error: then call the MPI library, which reports it.
  * Ask before posting.
  */
 static inline bool coll_dcp_sound(const void *sendbuf, const void *recvbuf, MPI_Count count) {
@@ -82,7 +82,7 @@ static inline bool coll_dcp_sound(const void *sendbuf, const void *recvbuf, MPI_
  */
 typedef struct coll_dcp_request coll_dcp_request;
 
-/* A request begins with so many ints that are its holder's; they stay when it is used again. */
+/* A request begins with so many ints for its holder's own use, which are kept when it is reused. */
 enum { COLL_DCP_ROOM = 64 };
 
 typedef struct coll_dcp_range {

@@ -3,14 +3,15 @@
  * other DCPs, the result or failure back to the ranks. Many are under way at once, each moves on
  * whenever something of it arrives.
  *
- * The DCP combines what it gets along the tree (cdcp/forest.h). With all of its ranks in, it sends
- * its forest to the other DCPs by recursive multiplying (lib/pattern/multiply.h), a stage after the
- * other as the stages before are complete. After the last stage the tree is one node, the result.
+ * The DCP combines what it gets along the tree (cdcp/forest.h). When all of its ranks have
+ * contributed, it exchanges its forest with the other DCPs by recursive multiplying
+ * (lib/pattern/multiply.h), one stage after the other. After the last stage the tree is one node,
+ * the result.
  *
- * A failure (operands that don't match, no memory) takes the way of the nodes, so that every DCP
- * hears of it and counts its messages as ever. Only a report of late ranks goes back at once, to
- * those that wait; the others get it when they come. A DCP that is held sends no values: without
- * them none completes.
+ * A failure (operands that don't match, no memory) goes the same way as the nodes, so that every
+ * DCP hears of it and gets as many messages as it expects. Only a report of late ranks goes back at
+ * once, to those that wait; the others get it when they post. A DCP that holds an allreduce sends
+ * no values, so that no DCP can complete it.
  *
  * Cost with k ranks to a DCP and D DCPs, messages of latency L and overhead o: L + k o to the DCP,
  * for each of log_r D stages L + 2 (r - 1) o, and L + k o back.

@@ -5,11 +5,11 @@
  * Leaf i is the value of rank i of n. The node of height h above leaf first, a multiple of 2^h,
  * stands for the leaves first .. first + 2^h - 1 (those below n) and combines its two halves. The
  * tree depends on n alone. A forest holds the nodes that can be had from what has arrived; two
- * halves become one node as soon as both are there. So whoever holds the forest of some ranks may
- * hand it to somebody else, who adds it to his: the result is the same to the bit for any number of
- * stations on the way. A run of c consecutive ranks is at most 2 log2(c) nodes; one, where it is
- * itself a node, as with DCPs that serve equal powers of two: then the fixed order costs nothing.
- * Ranks dealt out over the nodes one by one stay as many nodes as they are.
+ * halves become one node as soon as both are there. A forest can be sent on and added to another
+ * one: the result is the same to the bit, whatever the number of stops on the way. A run of c
+ * consecutive ranks is at most 2 log2(c) nodes; one, where it is itself a node, as with DCPs that
+ * serve equal powers of two: then the fixed order costs nothing. Ranks dealt out over the nodes one
+ * by one stay as many nodes as they are.
  */
 #ifndef COLL_CDCP_FOREST_H
 #define COLL_CDCP_FOREST_H

@@ -1,15 +1,15 @@
 /*
- * Who keeps an allreduce waiting, with one verdict on all ranks:
+ * Finds the ranks that keep an allreduce waiting; all ranks report the same ones:
  *
  * 1. A DCP whose ranks have waited for longer than COLL_TIMEOUT asks the other DCPs of the
  *    communicator which of their ranks they miss.
  * 2. A DCP that misses some says so, and holds the allreduce: whoever comes from now on, it sends
- *    no values, so that no DCP can complete what another one reports. What it has said it says to
+ *    no values, so that no DCP can complete what another one reports. It gives the same answer to
  *    all who ask.
- * 3. Where somebody is missing, the one that has asked names them to the other DCPs. Each reports
+ * 3. If ranks are missing, the DCP that asked names them to the other DCPs. Each reports
  *    to its ranks: at once to those that wait, to the others as they come.
  *
- * An allreduce that isn't late pays for none of this. Mismatched calls fail on all ranks too: the
+ * An allreduce that isn't late costs nothing more. Mismatched calls fail on all ranks too: the
  * failure goes where the values would have gone (cdcp/dcp_reduction.h).
  */
 #ifndef COLL_CDCP_LATE_H

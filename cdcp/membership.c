@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Members are looked at, and told to the DCPs, in pieces that MPI libraries send at once. */
+/* Lists of members go to the DCPs in pieces that fit into one eager message. */
 enum { PIECE = 512 };
 
 /* All are guarded by the job's lock, but for the key, which stays. */

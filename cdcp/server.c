@@ -1,7 +1,7 @@
 /*
- * A DCP's side: one loop that looks at the mailboxes of its application ranks and at the messages
- * that have come, and moves the allreduces on to which they belong (cdcp/dcp_reduction.h). Between
- * looks it waits politely; in a long silence it sleeps.
+ * A DCP's side: one loop polls the mailboxes of its application ranks and the messages that have
+ * come, and advances the allreduces that they belong to (cdcp/dcp_reduction.h). Between polls it
+ * waits politely; after a long silence it sleeps.
  */
 #include "config.h"
 
@@ -19,12 +19,12 @@
 
 /*
  * So many receives are posted for whatever comes; they complete in the order of the messages.
- * Looks at the mailboxes are cheap, those at messages and the clock are not: so many of the first
- * come to one of the latter where messages are rare.
+ * Polling mailboxes is cheap, polling messages and reading the clock are not: where messages are
+ * rare, LOOKS polls of mailboxes come to one of the others.
  */
 enum { RECEIVES = 16, TABLE = 64, LOOKS = 16 };
 
-/* s without anything to do after which a DCP sleeps on a core of its own too. */
+/* Seconds of silence after which a DCP sleeps even if it has a core of its own. */
 static const double SILENCE = 20e-3;
 
 typedef struct server {

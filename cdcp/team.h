@@ -24,8 +24,8 @@ typedef struct coll_team {
     int here, *own;
     uint32_t *arrived;
     /*
-     * Of them, those that have freed the communicator; what they have posted on it, by their word,
-     * and what has come: the word may come first.
+     * How many of them have freed the communicator; how many posts on it they said that they had
+     * made, and how many have come: posts may come later than that word.
      */
     int forgotten;
     uint64_t posted, taken;

@@ -8,7 +8,7 @@ typedef struct coll_route {
     bool bcast, gather;
 } coll_route;
 
-/* The user's word, the same on all ranks. Set at MPI_Init; nothing before. */
+/* What the user asks for, the same on all ranks. Set at MPI_Init; nothing before. */
 extern coll_route coll_routed;
 
 #endif
