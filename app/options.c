@@ -75,7 +75,7 @@ static void print_option(const app_option *row) {
 static _Noreturn void print_help(const app_command *command) {
     printf("%s\n", command->usage);
     for (size_t i = 0; i < command->count; i++)
-        if (!command->options[i].operands)
+        if (command->options[i].help)
             print_option(&command->options[i]);
     puts("  --help, --version");
     if (command->notes)

@@ -27,7 +27,7 @@ typedef bool app_take(const char *text, void *context, struct problem *problem);
 typedef struct app_option {
     const char *name;     /* without its dashes */
     const char *argument; /* what the help calls its value; NULL for a flag */
-    const char *help;
+    const char *help;     /* NULL: not shown */
     bool *flag;
     const char **text;
     int *integer;

@@ -20,6 +20,11 @@ double stats_quantile(const double sorted[], int count, double fraction) {
     return sorted[below] + (place - below) * (sorted[below + 1] - sorted[below]);
 }
 
+double stats_median(double samples[], int count) {
+    stats_sort(samples, count);
+    return stats_quantile(samples, count, 0.5);
+}
+
 bool stats_median_is_steady(const double sorted[], int count, double tolerance) {
     if (count < 6)
         return false;

@@ -4,8 +4,11 @@
 
 #include <stdbool.h>
 
-/* Sorts COUNT samples, ascending. The other functions want them sorted, and at least one. */
+/* Sorts COUNT samples, ascending. The others but the median want them sorted, and at least one. */
 void stats_sort(double samples[], int count);
+
+/* Sorts them, at least one, and returns the median. */
+double stats_median(double samples[], int count);
 
 /* The sample below which FRACTION (0 to 1) of them lie, interpolated: 0.5 is the median. */
 double stats_quantile(const double sorted[], int count, double fraction);

@@ -32,8 +32,7 @@ static double median_clock_cost(void) {
         double start = app_seconds();
         samples[i] = app_seconds() - start;
     }
-    stats_sort(samples, SAMPLES);
-    return stats_quantile(samples, SAMPLES, 0.5);
+    return stats_median(samples, SAMPLES);
 }
 
 overlap_machine overlap_calibrate(void) {
@@ -45,8 +44,7 @@ overlap_machine overlap_calibrate(void) {
         compute(steps);
         samples[i] = app_seconds() - start;
     }
-    stats_sort(samples, SAMPLES);
-    return (overlap_machine){.steps_per_second = steps / stats_quantile(samples, SAMPLES, 0.5),
+    return (overlap_machine){.steps_per_second = steps / stats_median(samples, SAMPLES),
                              .clock_seconds = median_clock_cost()};
 }
 

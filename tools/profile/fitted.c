@@ -22,9 +22,8 @@ static bool of_rounds(const probe_result *probe, probe_figure figure, int size, 
     memcpy(sorted, probe->sample[figure][size], sizeof sorted);
     if (!rounds)
         return false;
-    stats_sort(sorted, rounds);
+    *median = stats_median(sorted, rounds);
     *least = sorted[0];
-    *median = stats_quantile(sorted, rounds, 0.5);
     return true;
 }
 
@@ -42,14 +41,12 @@ static void collect(const survey_level *l, probe_figure figure, model_curve *cur
         }
         if (!pairs || pairs < l->pairs)
             continue;
-        stats_sort(least, pairs);
         curve->bytes[curve->points] = probe_size[size];
-        curve->seconds[curve->points++] = stats_quantile(least, pairs, 0.5);
+        curve->seconds[curve->points++] = stats_median(least, pairs);
     }
     if (!noises)
         return;
-    stats_sort(noise, noises);
-    curve->noise = stats_quantile(noise, noises, 0.5);
+    curve->noise = stats_median(noise, noises);
 }
 
 /* Fits CURVE; where PER_BYTE is not 0, it goes on at that rate. */

@@ -249,8 +249,7 @@ static int measure_once(const link *l, probe_figure figure, int bytes, double tr
         code = take_sample(l, figure, bytes, trip, &samples[i]);
     if (code != MPI_SUCCESS)
         return code;
-    stats_sort(samples, count);
-    *median = stats_quantile(samples, count, 0.5);
+    *median = stats_median(samples, count);
     return MPI_SUCCESS;
 }
 

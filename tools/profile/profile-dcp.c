@@ -52,9 +52,9 @@ typedef struct measurement {
 } measurement;
 
 static bool parse(int argc, char **argv, command *options) {
-    bool again; /* --dcp itself */
+    bool again; /* --dcp once more */
     const app_option table[] = {
-        {"dcp", NULL, "this measurement", .flag = &again},
+        {"dcp", NULL, NULL, .flag = &again},
         {"trace", "FILE",
          "also predict the time of a program from its trace without DCPs: COLL_TRACE=1 coll-run -n "
          "RANKS -- PROGRAM 2> FILE; with one DCP to r ranks it is (1 + 1/r) Tcomp + share Tcoll + "
@@ -75,10 +75,8 @@ static int measure_call(overlap_call *call, const overlap_machine *machine, doub
     if (!samples)
         return MPI_ERR_NO_MEM;
     int code = overlap_run(call, machine, samples);
-    if (code == MPI_SUCCESS) {
-        stats_sort(samples, call->repetitions);
-        *median = stats_quantile(samples, call->repetitions, 0.5);
-    }
+    if (code == MPI_SUCCESS)
+        *median = stats_median(samples, call->repetitions);
     free(samples);
     return code;
 }
@@ -104,8 +102,7 @@ static int measure_round(MPI_Comm comm, void *context) {
 static double median(const double rounds[ROUNDS]) {
     double sorted[ROUNDS];
     memcpy(sorted, rounds, sizeof sorted);
-    stats_sort(sorted, ROUNDS);
-    return stats_quantile(sorted, ROUNDS, 0.5);
+    return stats_median(sorted, ROUNDS);
 }
 
 /* None, then 1:1, 1:2, 1:4, ... up to one that serves all; returns how many. */

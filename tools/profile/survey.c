@@ -219,9 +219,8 @@ static int direct_crowds(survey *s, int level, finding found[]) {
             messages[i] = found[i].crowd.message;
             rate += found[i].crowd.rate;
         }
-        stats_sort(messages, pairs);
         l->crowd_ranks[l->crowds] = 2 * pairs;
-        l->crowd_message[l->crowds] = stats_quantile(messages, pairs, 0.5);
+        l->crowd_message[l->crowds] = stats_median(messages, pairs);
         l->crowd_rate[l->crowds++] = rate;
         if (pairs == l->crowd)
             break;
