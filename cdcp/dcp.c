@@ -16,7 +16,6 @@
 #include "lib/operation/state.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,48 +32,46 @@ typedef enum transport { AUTO, SHARED, MESSAGES } transport;
 
 /* Rank 0's settings, which hold for all. */
 typedef struct settings {
-    bool good;
-    char problem[COLL_WIRE_TEXT];
     coll_mapping_wish wish;
     transport transport;
     uint64_t limit; /* 0: by the model */
 } settings;
 
-static bool read_transport(settings *found) {
+static int read_transport(transport *found) {
     static const char *const names[] = {[AUTO] = "auto", [SHARED] = "shared", [MESSAGES] = "p2p"};
     const char *text = coll_env("COLL_DCP_TRANSPORT");
-    for (int i = 0; text && i < (int)(sizeof names / sizeof *names); i++)
+    if (!text)
+        return MPI_SUCCESS;
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
         if (strcmp(text, names[i]) == 0) {
-            found->transport = (transport)i;
-            return true;
+            *found = (transport)i;
+            return MPI_SUCCESS;
         }
-    if (text)
-        snprintf(found->problem, sizeof found->problem,
-                 "COLL_DCP_TRANSPORT=%.60s: allowed: auto, shared, p2p", text);
-    return !text;
+    return coll_error(MPI_ERR_ARG, "COLL_DCP_TRANSPORT=%.60s: allowed: auto, shared, p2p", text);
 }
 
-static bool read_limit(settings *found) {
+static int read_limit(uint64_t *found) {
     const char *text = coll_env("COLL_DCP_LIMIT");
-    bool good = !text || (coll_spec_size(text, strlen(text), &found->limit) && found->limit >= 1 &&
-                          found->limit <= COLL_MODEL_LIMIT_MOST);
-    if (!good)
-        snprintf(found->problem, sizeof found->problem,
-                 "COLL_DCP_LIMIT=%.60s: a size from 1 to %dK is needed", text,
-                 COLL_MODEL_LIMIT_MOST / 1024);
-    return good;
+    if (!text || (coll_spec_size(text, strlen(text), found) && *found >= 1 &&
+                  *found <= COLL_MODEL_LIMIT_MOST))
+        return MPI_SUCCESS;
+    return coll_error(MPI_ERR_ARG, "COLL_DCP_LIMIT=%.60s: a size from 1 to %dK is needed", text,
+                      COLL_MODEL_LIMIT_MOST / 1024);
 }
 
-static int agree_on_settings(const char *spec, settings *agreed) {
+static int agree_on_settings(coll_comm *world, const char *spec, settings *agreed) {
+    int code = MPI_SUCCESS;
     memset(agreed, 0, sizeof *agreed);
-    if (coll_the_job.rank == 0)
-        agreed->good =
-            coll_mapping_parse(spec, &agreed->wish, agreed->problem, sizeof agreed->problem) &&
-            read_transport(agreed) && read_limit(agreed);
-    int code = PMPI_Bcast(agreed, (int)sizeof *agreed, MPI_BYTE, 0, coll_the_job.wire);
-    if (code == MPI_SUCCESS && !agreed->good)
-        code = coll_error(MPI_ERR_ARG, "%s", agreed->problem);
-    return code;
+    if (world->rank == 0)
+        code = coll_mapping_parse(spec, &agreed->wish);
+    if (world->rank == 0 && code == MPI_SUCCESS)
+        code = read_transport(&agreed->transport);
+    if (world->rank == 0 && code == MPI_SUCCESS)
+        code = read_limit(&agreed->limit);
+    code = coll_agree(world, code);
+    return code == MPI_SUCCESS
+               ? PMPI_Bcast(agreed, (int)sizeof *agreed, MPI_BYTE, 0, world->private)
+               : code;
 }
 
 /* The nodes of the job's ranks, or NULL. */
@@ -100,36 +97,27 @@ static void plan(const coll_state *world, uint64_t limit, coll_job *job) {
     job->limit = limit ? (size_t)limit : coll_model_limit(&model, job->radix);
 }
 
-static int map(const coll_state *world, const settings *agreed, int *node_of) {
+static int map(coll_comm *world, const settings *agreed, int *node_of) {
     coll_job *job = &coll_the_job;
-    char problem[COLL_WIRE_TEXT];
-    bool good = node_of && coll_mapping_make(&agreed->wish, world->topo.ranks, node_of,
-                                             &job->mapping, problem, sizeof problem);
-    if (!node_of)
-        snprintf(problem, sizeof problem, "no memory to map %d ranks", world->topo.ranks);
-    bool mine = good;
-    int code = coll_agree_good(job->wire, good, &good);
-    if (code == MPI_SUCCESS && !good)
-        code = mine ? coll_error(MPI_ERR_NO_MEM, "another rank has no memory to map the ranks")
-                    : coll_error(node_of ? MPI_ERR_ARG : MPI_ERR_NO_MEM, "%s", problem);
+    int code = node_of ? coll_mapping_make(&agreed->wish, world->ranks, node_of, &job->mapping)
+                       : coll_error(MPI_ERR_NO_MEM, "no memory to map %d ranks", world->ranks);
+    code = coll_agree(world, code);
     if (code == MPI_SUCCESS)
-        plan(world, agreed->limit, job);
+        plan(coll_state_of(world), agreed->limit, job);
     return code;
 }
 
-static int connect_ranks(const settings *agreed, const int node_of[]) {
+static int connect_ranks(coll_comm *world, const settings *agreed, const int node_of[]) {
     coll_job *job = &coll_the_job;
     int threads = MPI_THREAD_SINGLE;
     int code = PMPI_Query_thread(&threads);
     job->threaded = threads == MPI_THREAD_MULTIPLE;
     if (code == MPI_SUCCESS && agreed->transport != MESSAGES)
         code = coll_mailboxes_make(&job->mailboxes, job->wire, &job->mapping, node_of, job->limit);
-    bool good = agreed->transport != SHARED || job->mailboxes.window != MPI_WIN_NULL;
-    if (code == MPI_SUCCESS)
-        code = coll_agree_good(job->wire, good, &good);
-    if (code == MPI_SUCCESS && !good)
+    if (code == MPI_SUCCESS && agreed->transport == SHARED && job->mailboxes.window == MPI_WIN_NULL)
         code = coll_error(MPI_ERR_OTHER, "COLL_DCP_TRANSPORT=shared: a node has no shared memory "
                                          "for its ranks; use auto or p2p");
+    code = coll_agree(world, code);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_group(job->wire, &job->group);
     return code;
@@ -148,7 +136,7 @@ static int end_job(void) {
     return code;
 }
 
-static int begin_job(const char *spec, const coll_comm *world) {
+static int begin_job(const char *spec, coll_comm *world) {
     coll_job *job = &coll_the_job;
     settings agreed;
     *job = (coll_job){.rank = world->rank,
@@ -156,20 +144,18 @@ static int begin_job(const char *spec, const coll_comm *world) {
                       .group = MPI_GROUP_NULL,
                       .app = MPI_COMM_NULL,
                       .mailboxes = {.node = MPI_COMM_NULL, .window = MPI_WIN_NULL},
-                      .wait = world->wait,
-                      .timeout = world->wait.timeout};
-    job->wait.timeout = 0;
+                      .wait = world->wait};
     int code = PMPI_Comm_dup(world->private, &job->wire);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_set_errhandler(job->wire, MPI_ERRORS_RETURN);
     if (code == MPI_SUCCESS)
-        code = agree_on_settings(spec, &agreed);
+        code = agree_on_settings(world, spec, &agreed);
     if (code != MPI_SUCCESS)
         return code;
     int *node_of = list_nodes(&coll_state_of(world)->topo);
-    code = map(coll_state_of(world), &agreed, node_of);
+    code = map(world, &agreed, node_of);
     if (code == MPI_SUCCESS)
-        code = connect_ranks(&agreed, node_of);
+        code = connect_ranks(world, &agreed, node_of);
     free(node_of);
     return code;
 }
@@ -180,7 +166,10 @@ int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app) {
     int code = coll_comm_get(world, &state);
     if (code != MPI_SUCCESS)
         return code;
+    const double timeout = state->wait.timeout;
+    state->wait.timeout = 0; /* the start may take longer */
     code = begin_job(spec, state);
+    state->wait.timeout = job->timeout = timeout;
     bool serves = code == MPI_SUCCESS && job->mapping.dcp_of[job->rank] < 0;
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_split(world, serves ? MPI_UNDEFINED : 0, job->rank, &job->app);

@@ -2,21 +2,13 @@
 
 #include "cdcp/mapping.h"
 
+#include "lib/base/error.h"
+
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool __attribute__((format(printf, 3, 4)))
-refuse(char *problem, size_t size, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(problem, size, format, arguments);
-    va_end(arguments);
-    return false;
-}
 
 /* A decimal number from 1, all of TEXT. */
 static bool read_number(const char *text, int *number) {
@@ -27,34 +19,32 @@ static bool read_number(const char *text, int *number) {
     return *text >= '0' && *text <= '9' && *end == '\0' && !errno && value >= 1 && value <= INT_MAX;
 }
 
-bool coll_mapping_parse(const char *text, coll_mapping_wish *wish, char *problem, size_t size) {
+int coll_mapping_parse(const char *text, coll_mapping_wish *wish) {
     static const char ratio[] = "1:";
     bool is_ratio = strncmp(text, ratio, sizeof ratio - 1) == 0;
     int number;
     if (!read_number(is_ratio ? text + sizeof ratio - 1 : text, &number))
-        return refuse(
-            problem, size,
-            "COLL_DCP=%s: write 1:4 for one dedicated processor to four application ranks, "
-            "or 8 for their number",
-            text);
+        return coll_error(MPI_ERR_ARG,
+                          "COLL_DCP=%s: write 1:4 for one dedicated processor to four application "
+                          "ranks, or 8 for their number",
+                          text);
     *wish = is_ratio ? (coll_mapping_wish){.served = number} : (coll_mapping_wish){.dcps = number};
-    return true;
+    return MPI_SUCCESS;
 }
 
-static bool count_dcps(const coll_mapping_wish *wish, int ranks, int *dcps, char *problem,
-                       size_t size) {
+static int count_dcps(const coll_mapping_wish *wish, int ranks, int *dcps) {
     long long group = wish->served + 1LL;
     *dcps = wish->dcps ? wish->dcps : (int)((ranks + group - 1) / group);
     if (*dcps > ranks)
-        return refuse(problem, size,
-                      "COLL_DCP=%d: more dedicated processors than ranks (%d); start more ranks",
-                      *dcps, ranks);
+        return coll_error(
+            MPI_ERR_ARG, "COLL_DCP=%d: more dedicated processors than ranks (%d); start more ranks",
+            *dcps, ranks);
     if (*dcps == ranks)
-        return refuse(problem, size,
-                      "COLL_DCP: %d of %d ranks would serve, and none is left for the application; "
-                      "start more ranks",
-                      *dcps, ranks);
-    return true;
+        return coll_error(MPI_ERR_ARG,
+                          "COLL_DCP: %d of %d ranks would serve, and none is left for the "
+                          "application; start more ranks",
+                          *dcps, ranks);
+    return MPI_SUCCESS;
 }
 
 /* One node's ranks in ascending order, the last of them DCPs. */
@@ -139,11 +129,11 @@ static void serve_elsewhere(const node *nodes, int count, int home, int share, i
     }
 }
 
-bool coll_mapping_make(const coll_mapping_wish *wish, int ranks, const int node_of[],
-                       coll_mapping *mapping, char *problem, size_t size) {
-    int dcps, count = 0;
-    if (!count_dcps(wish, ranks, &dcps, problem, size))
-        return false;
+int coll_mapping_make(const coll_mapping_wish *wish, int ranks, const int node_of[],
+                      coll_mapping *mapping) {
+    int dcps, count = 0, code = count_dcps(wish, ranks, &dcps);
+    if (code != MPI_SUCCESS)
+        return code;
     for (int rank = 0; rank < ranks; rank++)
         count = node_of[rank] >= count ? node_of[rank] + 1 : count;
 
@@ -165,7 +155,7 @@ bool coll_mapping_make(const coll_mapping_wish *wish, int ranks, const int node_
         free(dcp_of);
     free(load);
     free_nodes(nodes, count);
-    return good || refuse(problem, size, "no memory to map %d ranks", ranks);
+    return good ? MPI_SUCCESS : coll_error(MPI_ERR_NO_MEM, "no memory to map %d ranks", ranks);
 }
 
 void coll_mapping_free(coll_mapping *mapping) {

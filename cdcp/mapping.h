@@ -5,9 +5,6 @@
 #ifndef COLL_CDCP_MAPPING_H
 #define COLL_CDCP_MAPPING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /*
  * How many DCPs the user wants: "1:4" is the paper's ratio, one DCP to four application ranks, of
  * the ranks that there are (its second mode: 640 ranks are then 512 + 128); "8" is that many.
@@ -17,8 +14,8 @@ typedef struct coll_mapping_wish {
     int dcps;   /* that number, or 0 */
 } coll_mapping_wish;
 
-/* Reads TEXT; false, with what is wrong in PROBLEM, unless all of it is a wish. */
-bool coll_mapping_parse(const char *text, coll_mapping_wish *wish, char *problem, size_t size);
+/* Reads TEXT. MPI_ERR_ARG, whose text says what is wrong, unless all of it is a wish. */
+int coll_mapping_parse(const char *text, coll_mapping_wish *wish);
 
 typedef struct coll_mapping {
     int ranks, dcps, applications; /* ranks = dcps + applications */
@@ -33,11 +30,11 @@ typedef struct coll_mapping {
  * node's alike; otherwise by the nearest node (in the nodes' order) whose DCPs have less than their
  * share, runs of consecutive ranks by one DCP.
  *
- * False, with what is wrong in PROBLEM, where there are not enough ranks or no memory; MAPPING is
- * set only on success, and then goes to coll_mapping_free.
+ * MPI_ERR_ARG where there are not enough ranks, or MPI_ERR_NO_MEM; MAPPING is set only on success,
+ * and then goes to coll_mapping_free.
  */
-bool coll_mapping_make(const coll_mapping_wish *wish, int ranks, const int node_of[],
-                       coll_mapping *mapping, char *problem, size_t size);
+int coll_mapping_make(const coll_mapping_wish *wish, int ranks, const int node_of[],
+                      coll_mapping *mapping);
 void coll_mapping_free(coll_mapping *mapping);
 
 #endif

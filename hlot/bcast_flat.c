@@ -34,12 +34,7 @@ static double predict(const coll_shape *call, const coll_values *values) {
 }
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
-    hlot_wide *wide;
-    int code = hlot_wide_get(call->comm, false, &wide);
-    if (code != MPI_SUCCESS)
-        return code;
-    size_t segment = hlot_wide_predict(call->shape, HLOT_FLAT, values->at[SEGMENT], NULL);
-    return hlot_relay_run(call, wide, HLOT_FLAT, segment, (int)values->at[WINDOW]);
+    return hlot_relay_run(call, HLOT_FLAT, values->at[SEGMENT], (int)values->at[WINDOW]);
 }
 
 const coll_bcast_algorithm hlot_bcast_flat = {

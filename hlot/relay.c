@@ -3,6 +3,7 @@
 #include "hlot/relay.h"
 
 #include "lib/base/error.h"
+#include "lib/base/flow.h"
 #include "lib/operation/state.h"
 
 #include <string.h>
@@ -232,21 +233,15 @@ static int lead(relay *r, hlot_kind kind, header *plan_of_all) {
  */
 static int pass_round(const relay *r, header *plan_of_all) {
     coll_comm *comm = r->call->comm;
+    uint32_t *round = &plan_of_all->round;
     int root = r->call->root, home = r->wide->leads[r->call->shape->topo->places[root].site];
-    MPI_Request request;
-    if (home == root || (comm->rank != root && comm->rank != home))
+    if (home == root)
         return MPI_SUCCESS;
-    int peer = comm->rank == root ? home : root;
-    int code = comm->rank == root ? PMPI_Isend(&plan_of_all->round, 1, MPI_UINT32_T, peer,
-                                               COLL_TAG_ROUND, comm->private, &request)
-                                  : PMPI_Irecv(&plan_of_all->round, 1, MPI_UINT32_T, peer,
-                                               COLL_TAG_ROUND, comm->private, &request);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = coll_wait_all(&comm->wait, 1, &request, &peer);
-    if (code != MPI_SUCCESS)
-        coll_wait_abandon(1, &request);
-    return code;
+    if (comm->rank == root)
+        return coll_flow_send_one(comm, COLL_TAG_ROUND, round, sizeof *round, home);
+    if (comm->rank == home)
+        return coll_flow_receive_one(comm, COLL_TAG_ROUND, round, sizeof *round, root);
+    return MPI_SUCCESS;
 }
 
 static int measure(const relay *r, hlot_kind kind, header *plan_of_all) {
@@ -282,8 +277,12 @@ static int make_room(relay *r) {
     return MPI_SUCCESS;
 }
 
-int hlot_relay_run(const coll_bcast_call *call, hlot_wide *wide, hlot_kind kind, size_t segment,
-                   int window) {
+int hlot_relay_run(const coll_bcast_call *call, hlot_kind kind, uint64_t given, int window) {
+    hlot_wide *wide;
+    int code = hlot_wide_get(call->comm, kind != HLOT_FLAT, &wide);
+    if (code != MPI_SUCCESS)
+        return code;
+    size_t segment = hlot_wide_predict(call->shape, kind, given, NULL);
     size_t segments = (call->data->bytes + segment - 1) / segment;
     relay r = {.call = call,
                .wide = wide,
@@ -294,7 +293,7 @@ int hlot_relay_run(const coll_bcast_call *call, hlot_wide *wide, hlot_kind kind,
                .parent = -1};
     header plan_of_all = {.round = 0};
     bool heads = head_of(&r, wide->site) == call->comm->rank;
-    int code = make_room(&r);
+    code = make_room(&r);
     if (code != MPI_SUCCESS)
         return code;
     code = heads ? lead(&r, kind, &plan_of_all) : follow(&r);

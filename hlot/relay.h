@@ -6,7 +6,8 @@
 #include "lib/bcast/bcast.h"
 
 /*
- * Runs CALL in segments of SEGMENT bytes, at most WINDOW of which are under way to a site:
+ * Runs CALL in segments of GIVEN bytes (0: by the model), at most WINDOW of which are under way to
+ * a site:
  *
  * 1. The root is the head of its site, elsewhere the lead is. The root makes the tree of KIND; the
  *    first message carries it along, so that all heads use the same tree whatever they know of
@@ -16,7 +17,6 @@
  * 3. It sends each segment on, as soon as it is there, to all children in the tree's order, and
  *    then passes it to the ranks of its site by the algorithm that is predicted to be fastest.
  */
-int hlot_relay_run(const coll_bcast_call *call, hlot_wide *wide, hlot_kind kind, size_t segment,
-                   int window);
+int hlot_relay_run(const coll_bcast_call *call, hlot_kind kind, uint64_t given, int window);
 
 #endif

@@ -25,7 +25,7 @@ const char *COLL_Version(void);
 /*
  * Chooses the algorithm of OPERATION ("bcast", "gather", "aggregate") on COMM, over what the
  * environment says. SPEC is "auto", an algorithm's name, or a name with parameters:
- * "chain:chunk=32K,window=16". Local, but every rank of COMM must make the same call at the same
+ * "chain:segment=32K,window=16". Local, but every rank of COMM must make the same call at the same
  * place among its collectives. Errors: MPI_ERR_ARG when the operation, the name, a parameter or its
  * value is unknown or out of bounds; the text names what is allowed.
  */

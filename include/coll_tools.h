@@ -19,7 +19,7 @@ extern "C" {
 typedef struct COLL_Candidate {
     const char *name;
     const char *summary;
-    char spec[200];   /* with all its parameters: "chain:chunk=32K,window=16" */
+    char spec[200];   /* with all its parameters: "chain:segment=32K,window=16" */
     int applicable;   /* to this call */
     int chosen;       /* for this call */
     int rival;        /* here to be compared with: runs when it is named, is never chosen */

@@ -41,8 +41,8 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/two_tree.c \
 	lib/coll.c \
 	lib/confirm/blame.c lib/confirm/blame.h \
+	lib/confirm/message.c lib/confirm/message.h \
 	lib/confirm/note.c lib/confirm/note.h \
-	lib/confirm/parcel.c lib/confirm/parcel.h \
 	lib/confirm/watch.c lib/confirm/watch.h \
 	lib/cost/cost.c lib/cost/cost.h \
 	lib/cost/profile.c lib/cost/profile.h \
@@ -64,13 +64,13 @@ libcoll_core_la_SOURCES = \
 	lib/operation/select.c lib/operation/select.h \
 	lib/operation/state.c lib/operation/state.h \
 	lib/operation/trace.c lib/operation/trace.h \
+	lib/pattern/binomial.c lib/pattern/binomial.h \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/incast.c lib/pattern/incast.h \
 	lib/pattern/multiply.c lib/pattern/multiply.h \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
-	lib/pattern/binomial.c lib/pattern/binomial.h \
 	lib/pattern/twotree.c lib/pattern/twotree.h \
 	lib/place/autotopo.c lib/place/autotopo.h \
 	lib/place/cluster.c lib/place/cluster.h \

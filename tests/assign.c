@@ -354,7 +354,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("assign");
     TCase *tests = tcase_create("assign");
-    tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, random_data, 0, 10);
     tcase_add_loop_test(tests, extremes, 0, 10);
     tcase_add_test(tests, ties);

@@ -11,7 +11,7 @@ export XDG_CACHE_HOME=$work/cache
 places() {
     local topology=$1
     shift
-    COLL_TOPOLOGY=$topology timeout 120 "$netlab" run --name "$lab" "$@" -- "$places" \
+    COLL_TOPOLOGY=$topology timeout 600 "$netlab" run --name "$lab" "$@" -- "$places" \
         </dev/null >"$work/out" 2>"$work/err" || cat "$work/err"
     grep '^#' "$work/out" >"$work/origin"
     grep -v '^#' "$work/out"

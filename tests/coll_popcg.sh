@@ -10,9 +10,9 @@ run() {
     ranks=$1
     shift
     if [ "$ranks" = 1 ]; then
-        timeout -k 10 120 "$program" "$@" >out 2>err </dev/null
+        $limited "$program" "$@" >out 2>err </dev/null
     else
-        timeout -k 10 120 "$mpirun" -n "$ranks" "$program" "$@" >out 2>err </dev/null
+        $limited "$mpirun" -n "$ranks" "$program" "$@" >out 2>err </dev/null
     fi
 }
 

@@ -1,5 +1,5 @@
-/* What confirmed broadcasts decide by: intact parcels, and who is to blame. */
-#include "lib/confirm/parcel.h"
+/* What confirmed broadcasts decide by: intact messages, and who is to blame. */
+#include "lib/confirm/message.h"
 #include "lib/confirm/watch.h"
 #include "tests/harness.h"
 
@@ -9,44 +9,44 @@
 
 enum { PAYLOAD = 40 };
 
-static coll_parcel *sealed(void) {
-    coll_parcel *parcel = calloc(1, sizeof *parcel + PAYLOAD);
-    *parcel = (coll_parcel){.sequence = 3, .epoch = 1, .index = 7, .length = PAYLOAD};
+static coll_message *sealed(void) {
+    coll_message *message = calloc(1, sizeof *message + PAYLOAD);
+    *message = (coll_message){.sequence = 3, .epoch = 1, .index = 7, .length = PAYLOAD};
     for (int i = 0; i < PAYLOAD; i++)
-        coll_parcel_payload(parcel)[i] = (char)(5 * i);
-    coll_parcel_seal(parcel);
-    return parcel;
+        coll_message_payload(message)[i] = (char)(5 * i);
+    coll_message_seal(message);
+    return message;
 }
 
 START_TEST(damage_anywhere_shows) {
-    coll_parcel *parcel = sealed();
-    ck_assert_uint_eq(coll_parcel_bytes(parcel), sizeof *parcel + PAYLOAD);
-    ck_assert(coll_parcel_intact(parcel, PAYLOAD));
-    for (size_t i = 0; i < coll_parcel_bytes(parcel); i++) {
-        ((char *)parcel)[i] ^= 0x10;
-        ck_assert_msg(!coll_parcel_intact(parcel, PAYLOAD), "byte %zu", i);
-        ((char *)parcel)[i] ^= 0x10;
+    coll_message *message = sealed();
+    ck_assert_uint_eq(coll_message_bytes(message), sizeof *message + PAYLOAD);
+    ck_assert(coll_message_intact(message, PAYLOAD));
+    for (size_t i = 0; i < coll_message_bytes(message); i++) {
+        ((char *)message)[i] ^= 0x10;
+        ck_assert_msg(!coll_message_intact(message, PAYLOAD), "byte %zu", i);
+        ((char *)message)[i] ^= 0x10;
     }
-    ck_assert(coll_parcel_intact(parcel, PAYLOAD));
-    free(parcel);
+    ck_assert(coll_message_intact(message, PAYLOAD));
+    free(message);
 }
 END_TEST
 
 START_TEST(a_length_beyond_the_memory_is_damage) {
-    coll_parcel *parcel = sealed();
-    ck_assert(!coll_parcel_intact(parcel, PAYLOAD - 1));
-    parcel->length = UINT32_MAX;
-    ck_assert(!coll_parcel_intact(parcel, PAYLOAD));
-    free(parcel);
+    coll_message *message = sealed();
+    ck_assert(!coll_message_intact(message, PAYLOAD - 1));
+    message->length = UINT32_MAX;
+    ck_assert(!coll_message_intact(message, PAYLOAD));
+    free(message);
 }
 END_TEST
 
-START_TEST(a_parcel_may_be_empty) {
-    coll_parcel parcel = {.index = COLL_PARCEL_END};
-    coll_parcel_seal(&parcel);
-    ck_assert(coll_parcel_intact(&parcel, 0));
-    parcel.epoch++;
-    ck_assert(!coll_parcel_intact(&parcel, 0));
+START_TEST(a_message_may_be_empty) {
+    coll_message message = {.index = COLL_MESSAGE_END};
+    coll_message_seal(&message);
+    ck_assert(coll_message_intact(&message, 0));
+    message.epoch++;
+    ck_assert(!coll_message_intact(&message, 0));
 }
 END_TEST
 
@@ -174,7 +174,7 @@ int main(void) {
     TCase *tests = tcase_create("confirm");
     tcase_add_test(tests, damage_anywhere_shows);
     tcase_add_test(tests, a_length_beyond_the_memory_is_damage);
-    tcase_add_test(tests, a_parcel_may_be_empty);
+    tcase_add_test(tests, a_message_may_be_empty);
     tcase_add_test(tests, the_longest_silent_is_to_blame);
     tcase_add_test(tests, a_link_is_to_blame_where_the_last_advance_ends);
     tcase_add_test(tests, old_accounts_do_not_count);

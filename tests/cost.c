@@ -162,7 +162,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("cost");
     TCase *tests = tcase_create("cost");
-    tcase_set_timeout(tests, 120); /* under sanitizers, on a busy machine */
     tcase_add_test(tests, curves_are_straight_between_knots_and_beyond);
     tcase_add_test(tests, what_was_not_measured_follows_from_the_summary);
     tcase_add_test(tests, measured_curves_come_first);

@@ -524,7 +524,8 @@ static bool late_rank(MPI_Comm app, void *context) {
 }
 
 START_TEST(late) {
-    setenv("COLL_TIMEOUT", "1", 1);
+    setenv("COLL_TIMEOUT", "600", 1);
+    dcp_run_timeout = 1;
     bool good = dcp_run_everywhere(applications(), 3, late_rank, NULL);
     unsetenv("COLL_TIMEOUT");
     harness_assert(good, "late rank");
@@ -555,7 +556,8 @@ static bool just_in_time(MPI_Comm app, void *context) {
 }
 
 START_TEST(late_or_not) {
-    setenv("COLL_TIMEOUT", "0.02", 1);
+    setenv("COLL_TIMEOUT", "600", 1);
+    dcp_run_timeout = 0.02;
     bool good = dcp_run_everywhere(applications(), 3, just_in_time, NULL);
     unsetenv("COLL_TIMEOUT");
     harness_assert(good, "one verdict");

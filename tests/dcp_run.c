@@ -3,17 +3,22 @@
 #include "tests/dcp_run.h"
 
 #include "cdcp/dcp.h"
+#include "cdcp/job.h"
+#include "tests/harness.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+double dcp_run_timeout;
 
 bool dcp_run(MPI_Comm world, const char *spec, const char *transport, dcp_work *work,
              void *context) {
     MPI_Comm app;
     setenv("COLL_DCP_TRANSPORT", transport, 1);
-    PMPI_Barrier(world); /* some tests have brief time-outs, which hold for the start too */
-    if (coll_dcp_start(spec, world, &app) != MPI_SUCCESS)
-        return false;
+    int code = coll_dcp_start(spec, world, &app);
+    ck_assert_msg(code == MPI_SUCCESS, "%s", harness_text(code));
+    if (coll_the_job.timeout > 0)
+        coll_the_job.timeout = dcp_run_timeout;
     if (app == MPI_COMM_NULL)
         return coll_dcp_serve() == MPI_SUCCESS;
     MPI_Comm_set_errhandler(app, MPI_ERRORS_RETURN);

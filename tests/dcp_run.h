@@ -5,6 +5,12 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+/*
+ * What COLL_TIMEOUT is after the start, where it is set: that must be long enough for the start on
+ * a busy machine.
+ */
+extern double dcp_run_timeout;
+
 /* Does an application rank's work on APP; false where something is wrong. */
 typedef bool dcp_work(MPI_Comm app, void *context);
 

@@ -98,7 +98,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("doorbell");
     TCase *tests = tcase_create("doorbell");
-    tcase_set_timeout(tests, 120); /* on a busy machine */
     tcase_add_test(tests, plain_sleep_without_connections);
     tcase_add_test(tests, rings_when_data_arrives);
     tcase_add_test(tests, unread_data_does_not_ring_for_ever);

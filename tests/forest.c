@@ -236,7 +236,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("forest");
     TCase *cases = tcase_create("forest");
-    tcase_set_timeout(cases, 120); /* under sanitizers, on a busy machine */
     tcase_add_test(cases, any_order_of_arrival);
     tcase_add_test(cases, any_number_of_stations);
     tcase_add_test(cases, consecutive_ranks_are_few_nodes);

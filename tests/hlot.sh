@@ -6,7 +6,7 @@ tests=$(cd "$(dirname "$0")" && pwd)
 unset COLL_PROFILE COLL_LATENCIES
 
 hlot() {
-    timeout -k 10 60 "$build/coll-hlot" "$@" >out 2>err </dev/null
+    $limited "$build/coll-hlot" "$@" >out 2>err </dev/null
 }
 
 # refuses TEXT ARGUMENTS...: one line with TEXT, an error, and no file.
@@ -50,9 +50,9 @@ refuses 'cannot read the matrix file /: Is a directory' show /
 refuses 'cannot read the matrix file /dev/zero: not a regular file' show /dev/zero
 mkfifo pipe
 refuses 'cannot read the matrix file pipe: not a regular file' show pipe
-timeout -k 10 60 "$build/coll-hlot" show - <lost >out 2>err && fail 'shown although lost'
+$limited "$build/coll-hlot" show - <lost >out 2>err && fail 'shown although lost'
 grep -q 'there is no path from a to c' err || fail 'standard input'
-timeout -k 10 60 "$build/coll-hlot" show - </dev/zero >out 2>err
+$limited "$build/coll-hlot" show - </dev/zero >out 2>err
 test $? = 1 || fail 'standard input without an end'
 grep -q '^coll-hlot: cannot read the matrix file -: too large' err || fail 'standard input without an end: why'
 refuses 'no command; known' --json r.json

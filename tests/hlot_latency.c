@@ -160,7 +160,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("hlot latency");
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, nothing_measured_is_no_forecast);
     tcase_add_test(tests, outliers_do_not_move_the_forecast);
     tcase_add_test(tests, a_lasting_change_is_believed_after_two_samples);

@@ -268,7 +268,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("hlot tree");
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, figure_2_has_the_totals_of_the_paper);
     tcase_add_test(tests, figure_2_has_the_links_of_the_paper);
     tcase_add_test(tests, times_count_gaps_and_segments);

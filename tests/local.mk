@@ -33,7 +33,6 @@ check_PROGRAMS += \
 	tests/hog \
 	tests/images \
 	tests/incast \
-	tests/mapping \
 	tests/npy \
 	tests/order \
 	tests/output \
@@ -62,6 +61,7 @@ check_PROGRAMS += \
 	tests/faults.mpi \
 	tests/kmeans.mpi \
 	tests/large.mpi \
+	tests/mapping.mpi \
 	tests/memory.mpi \
 	tests/operation.mpi \
 	tests/patterns.mpi \
@@ -91,6 +91,7 @@ tests_errors_mpi_SOURCES = tests/errors.c
 tests_faults_mpi_SOURCES = tests/faults.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_large_mpi_SOURCES = tests/large.c
+tests_mapping_mpi_SOURCES = tests/mapping.c
 tests_memory_mpi_SOURCES = tests/memory.c
 tests_memory_mpi_LDFLAGS = $(failing_allocations)
 tests_operation_mpi_SOURCES = tests/operation.c

@@ -80,7 +80,6 @@ static Suite *suite(void) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     Suite *made = suite_create("operation");
     TCase *tests = tcase_create("operation");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, operations_move_their_data_within_their_room);
     tcase_add_test(tests, room_does_not_overflow);
     suite_add_tcase(made, tests);

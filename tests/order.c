@@ -142,7 +142,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("order");
     TCase *tests = tcase_create("order");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, every_group_is_visited_at_once_and_the_root_first);
     tcase_add_test(tests, equals_come_in_ascending_order_from_the_root_on);
     tcase_add_test(tests, a_small_cluster_is_visited_from_near_to_far);

@@ -233,14 +233,19 @@ START_TEST(specs_are_read) {
     ck_assert_ptr_eq(spec.algorithm, &coll_bcast_chain.base);
     ck_assert_uint_eq(spec.values.at[0], 0);
     ck_assert_uint_eq(spec.values.at[1], 0);
-    ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,chunk=8K", coll_bcast_table, &spec),
+    ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,segment=8K", coll_bcast_table, &spec),
                      MPI_SUCCESS);
     ck_assert_uint_eq(spec.values.at[0], 8192);
     ck_assert_uint_eq(spec.values.at[1], 3);
 
+    /* The older name. */
+    ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,chunk=8K", coll_bcast_table, &spec),
+                     MPI_SUCCESS);
+    ck_assert_uint_eq(spec.values.at[0], 8192);
+
     char text[COLL_SPEC_MAX];
     coll_spec_print(spec.algorithm, &spec.values, text, sizeof text);
-    ck_assert_str_eq(text, "chain:chunk=8K,window=3,confirm=0,retry=2");
+    ck_assert_str_eq(text, "chain:segment=8K,window=3,confirm=0,retry=2");
 }
 END_TEST
 
@@ -250,19 +255,21 @@ START_TEST(bad_specs_name_setting_value_and_remedy) {
                      "binomial, scatter_allgather, chain, circulant, two_tree, flat, hlot");
     ck_assert_str_eq(refusal("chain:window=2K"),
                      "COLL_BCAST=chain:window=2K: window must be 0 to 1K");
-    ck_assert_str_eq(refusal("chain:chunk=2G"), "COLL_BCAST=chain:chunk=2G: chunk must be 0 to 1G");
-    ck_assert_str_eq(refusal("chain:chunk=8K,window=2,chunk=8K"),
-                     "COLL_BCAST=chain:chunk=8K,window=2,chunk=8K: chunk is there twice; keep one");
+    ck_assert_str_eq(refusal("chain:chunk=2G"),
+                     "COLL_BCAST=chain:chunk=2G: segment must be 0 to 1G");
+    ck_assert_str_eq(
+        refusal("chain:segment=8K,window=2,chunk=8K"),
+        "COLL_BCAST=chain:segment=8K,window=2,chunk=8K: segment is there twice; keep one");
     ck_assert_str_eq(refusal("chain:window=x"),
                      "COLL_BCAST=chain:window=x: window must be 0 to 1K");
     ck_assert_str_eq(
-        refusal("chain:chunks=1"),
-        "COLL_BCAST=chain:chunks=1: unknown parameter; chain takes: chunk, window, confirm, "
+        refusal("chain:segments=1"),
+        "COLL_BCAST=chain:segments=1: unknown parameter; chain takes: segment, window, confirm, "
         "retry");
     ck_assert_str_eq(refusal("linear:chunk=1"),
                      "COLL_BCAST=linear:chunk=1: unknown parameter; linear takes: none");
-    static const char *const others[] = {"",        "chai",    "chain:",      "chain:chunk",
-                                         "chain:,", "chain:=", "chain chunk", "auto:chunk=1"};
+    static const char *const others[] = {"",        "chai",    "chain:",        "chain:segment",
+                                         "chain:,", "chain:=", "chain segment", "auto:chunk=1"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         ck_assert_ptr_nonnull(refusal(others[i]));
     char longest[4 * COLL_SPEC_MAX];
@@ -312,7 +319,7 @@ END_TEST
 
 /*
  * By hand for 25 ranks and 1 MB on Ethernet of the built-in profile, where a message takes latency
- * + m B: eq. 3 of the chain in 32 chunks, and the others.
+ * + m B: eq. 3 of the chain in 32 segments, and the others.
  */
 START_TEST(predictions_match_the_formulas) {
     coll_topo cluster = flat_topo(25, 1);
@@ -322,24 +329,24 @@ START_TEST(predictions_match_the_formulas) {
     const coll_cost *link = &profile->level[COLL_LEVEL_RACK];
     coll_values values = coll_values_default(&coll_bcast_chain.base);
     values.at[0] = 32768;
-    double whole = (1 << 20) * link->per_byte, chunk = 32768 * link->per_byte, a = link->latency;
+    double whole = (1 << 20) * link->per_byte, segment = 32768 * link->per_byte, a = link->latency;
     double block = whole / 25;
     ck_assert_double_eq_tol(coll_bcast_chain.base.predict(&shape, &values),
-                            24 * (a + chunk) + 31 * chunk, 1e-12);
-    /* k_opt: the chunk of sqrt(m a / ((p - 2) B)), within 4 KB and 32 KB. */
-    ck_assert_uint_eq(coll_profile_chunk(link, 1 << 20, 23),
+                            24 * (a + segment) + 31 * segment, 1e-12);
+    /* k_opt: the segment of sqrt(m a / ((p - 2) B)), within 4 KB and 32 KB. */
+    ck_assert_uint_eq(coll_profile_segment(link, 1 << 20, 23),
                       (size_t)sqrt((1 << 20) * link->overhead / (23 * link->per_byte)));
-    ck_assert_uint_eq(coll_profile_chunk(link, 1 << 30, 1), 32 << 10);
-    ck_assert_uint_eq(coll_profile_chunk(link, 64 << 10, 1000), 4 << 10);
-    ck_assert_uint_eq(coll_profile_chunk(link, 4095, 1000), 2048);
-    ck_assert_uint_eq(coll_profile_chunk(link, 1500, 1000), 1024);
-    ck_assert_uint_eq(coll_profile_chunk(link, 7, 1000), 7);
+    ck_assert_uint_eq(coll_profile_segment(link, 1 << 30, 1), 32 << 10);
+    ck_assert_uint_eq(coll_profile_segment(link, 64 << 10, 1000), 4 << 10);
+    ck_assert_uint_eq(coll_profile_segment(link, 4095, 1000), 2048);
+    ck_assert_uint_eq(coll_profile_segment(link, 1500, 1000), 1024);
+    ck_assert_uint_eq(coll_profile_segment(link, 7, 1000), 7);
     ck_assert_double_eq_tol(coll_bcast_linear.base.predict(&shape, NULL), a + 24 * whole, 1e-12);
     ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, NULL), 5 * (a + whole), 1e-12);
     /* Under the eager limit the root's five messages share its link, its first child's four, ... */
     shape.bytes = 32 << 10;
     ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, NULL),
-                            5 * a + (5 + 4 + 3 + 2 + 1) * chunk, 1e-12);
+                            5 * a + (5 + 4 + 3 + 2 + 1) * segment, 1e-12);
     shape.bytes = 1 << 20;
     ck_assert_double_eq_tol(coll_bcast_scatter_allgather.base.predict(&shape, NULL),
                             a + 24 * block + 24 * (a + block), 1e-12);

@@ -293,7 +293,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("pool");
     TCase *cases = tcase_create("pool");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, bad_arguments);
     tcase_add_test(cases, empty);
     tcase_add_test(cases, extreme_keys);

@@ -8,8 +8,13 @@ export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_reachable=weighted
 export OMP_WAIT_POLICY=passive
+# A rank that has failed is no reason to wait a second for the others.
+export OMPI_MCA_odls_base_sigkill_timeout=0
 # shellcheck disable=SC2034 # for whoever sources it
 mpirun=${MPIRUN:-mpirun}
+# Before what could hang; long, since machines may be busy.
+# shellcheck disable=SC2034
+limited="timeout -k 10 ${COLL_TEST_TIMEOUT:-600}"
 
 # free_cores COMMAND...: runs it as if every rank had a core of its own, so that nobody yields, and
 # with MPI_THREAD_MULTIPLE from MPI_Init too: where threads show what they do to one another.

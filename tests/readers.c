@@ -236,7 +236,6 @@ static Suite *suite(void) {
     int count = 0;
     while (readers[count].name)
         count++;
-    tcase_set_timeout(cases, 120);
     tcase_add_loop_test(cases, mutated_files_are_read_or_refused, 0, count);
     tcase_add_loop_test(cases, corpus_is_read_or_refused, 0, count);
 #ifndef HAVE_JPEG

@@ -49,7 +49,7 @@ mkdir "$checkpoints"
 
 # resume RANKS: in the background, once a run before has let the directory go.
 resume() {
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         flock -n "$checkpoints" true && break
         sleep 0.1
     done

@@ -199,7 +199,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("sieve");
     TCase *tests = tcase_create("sieve");
-    tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, bound, 0, sizeof dims / sizeof *dims);
     tcase_add_test(tests, no_sketch);
     tcase_add_loop_test(tests, same_answers, 0, sizeof dims / sizeof *dims);

@@ -372,7 +372,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("topofile");
     TCase *tests = tcase_create("topofile");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, racks_and_sites_are_found);
     tcase_add_test(tests, hosts_that_no_rack_lists_are_not_found);
     tcase_add_test(tests, domains_are_stripped_where_one_side_has_none);

@@ -9,7 +9,7 @@ trap 'rm -rf "$directory"' EXIT
 wordcount() {
     ranks=$1
     shift
-    timeout -k 10 120 "$mpirun" -n "$ranks" examples/wordcount "$@" </dev/null
+    $limited "$mpirun" -n "$ranks" examples/wordcount "$@" </dev/null
 }
 
 # Words of all lengths (some over 55 bytes), separators in a row, no newline at the end.

@@ -50,6 +50,25 @@ static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm, siz
     return MPI_SUCCESS;
 }
 
+static int run(const coll_aggregate_args *args, const coll_aggregate_algorithm *choice,
+               const coll_values *values) {
+    COLL_Aggregate_stats *stats = args->stats;
+    const struct {
+        coll_route_maker *route;
+        double *seconds;
+    } stages[] = {{choice->local, &stats->local_seconds},
+                  {choice->group_by, &stats->group_by_seconds},
+                  {choice->gather, &stats->gather_seconds}};
+    coll_exchange *exchange;
+    int code = coll_exchange_open(args, values, &exchange);
+    if (code != MPI_SUCCESS)
+        return code;
+    for (size_t i = 0; i < sizeof stages / sizeof *stages && code == MPI_SUCCESS; i++)
+        if (stages[i].route)
+            code = coll_exchange_stage(exchange, stages[i].route, stages[i].seconds);
+    return coll_exchange_close(exchange, code);
+}
+
 int coll_aggregate_run(const coll_aggregate_call *call, const coll_aggregate_algorithm *choice,
                        const coll_values *values) {
     COLL_Aggregate_stats measured = {0};
@@ -63,7 +82,7 @@ int coll_aggregate_run(const coll_aggregate_call *call, const coll_aggregate_alg
         return code;
     coll_pool_restart_peak(args.pool);
     coll_values chosen = values ? *values : coll_values_default(&choice->base);
-    code = choice->run(&args, &chosen);
+    code = run(&args, choice, &chosen);
     if (code != MPI_SUCCESS)
         return code;
     measured.peak_bytes = coll_pool_peak(args.pool);

@@ -5,6 +5,7 @@
 #include "coll.h"
 #include "lib/algorithm/algorithm.h"
 #include "lib/base/comm.h"
+#include "lib/pattern/partition.h"
 
 typedef struct coll_aggregate_call {
     COLL_Pool *pool;
@@ -13,24 +14,20 @@ typedef struct coll_aggregate_call {
     COLL_Aggregate_stats *stats; /* may be NULL; set only on success */
 } coll_aggregate_call;
 
-/* The same for an algorithm, once it was checked on all ranks together. */
+/* The same once it was checked on all ranks together. */
 typedef struct coll_aggregate_args {
     COLL_Pool *pool;
     int root;
     const coll_topo *topo;
     coll_comm *comm;
     size_t most_pairs;           /* that a pool can come to hold; alike on all ranks */
-    COLL_Aggregate_stats *stats; /* never NULL; run fills in its seconds and bytes_sent */
+    COLL_Aggregate_stats *stats; /* never NULL; gets its seconds and bytes_sent */
 } coll_aggregate_args;
 
+/* Its stages, in this order: who sends to whom, or NULL for a stage that it doesn't have. */
 typedef struct coll_aggregate_algorithm {
     coll_algorithm base;
-    /*
-     * Collective. On success the root's pool has every key and the others are empty. An error is
-     * the same on all ranks, save one of the communication itself; the pools are then valid and
-     * hold every pair but those that were under way.
-     */
-    int (*run)(const coll_aggregate_args *args, const coll_values *values);
+    coll_route_maker *local, *group_by, *gather;
 } coll_aggregate_algorithm;
 
 extern const coll_aggregate_algorithm coll_aggregate_three_stage;
@@ -48,7 +45,9 @@ extern const coll_param coll_aggregate_params[];
 /*
  * Aggregates by CHOICE with VALUES, or with its defaults where VALUES is NULL. The pool, the root
  * and the size of values are checked on all ranks together, so that a bad argument on one is an
- * error on all: MPI_ERR_ARG, MPI_ERR_ROOT, MPI_ERR_NO_MEM.
+ * error on all: MPI_ERR_ARG, MPI_ERR_ROOT, MPI_ERR_NO_MEM. Collective. On success the root's pool
+ * has every key and the others are empty. An error is the same on all ranks, save one of the
+ * communication itself; the pools are then valid and hold every pair but those that were under way.
  */
 int coll_aggregate_run(const coll_aggregate_call *call, const coll_aggregate_algorithm *choice,
                        const coll_values *values);

@@ -11,7 +11,6 @@
 #include "config.h"
 
 #include "lib/aggregate/aggregate.h"
-#include "lib/aggregate/exchange.h"
 
 static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
@@ -20,19 +19,10 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return far->latency + (p - 1) * (far->overhead + (double)call->bytes * far->per_byte);
 }
 
-static int run(const coll_aggregate_args *args, const coll_values *values) {
-    coll_exchange *exchange;
-    int code = coll_exchange_open(args, values, &exchange);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = coll_exchange_stage(exchange, coll_route_to_root, &args->stats->gather_seconds);
-    return coll_exchange_close(exchange, code);
-}
-
 const coll_aggregate_algorithm coll_aggregate_direct = {
     .base = {.name = "direct",
              .summary = "every rank sends its pairs straight to the root",
              .params = coll_aggregate_params,
              .predict = predict},
-    .run = run,
+    .gather = coll_route_to_root,
 };

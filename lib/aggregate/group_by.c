@@ -17,7 +17,6 @@
 #include "config.h"
 
 #include "lib/aggregate/aggregate.h"
-#include "lib/aggregate/exchange.h"
 
 static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
@@ -31,22 +30,11 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return group_by + gather;
 }
 
-static int run(const coll_aggregate_args *args, const coll_values *values) {
-    coll_exchange *exchange;
-    int code = coll_exchange_open(args, values, &exchange);
-    if (code != MPI_SUCCESS)
-        return code;
-    COLL_Aggregate_stats *stats = args->stats;
-    code = coll_exchange_stage(exchange, coll_route_all_to_owners, &stats->group_by_seconds);
-    if (code == MPI_SUCCESS)
-        code = coll_exchange_stage(exchange, coll_route_to_root, &stats->gather_seconds);
-    return coll_exchange_close(exchange, code);
-}
-
 const coll_aggregate_algorithm coll_aggregate_group_by = {
     .base = {.name = "group_by",
              .summary = "regroup by key across all ranks, then gather",
              .params = coll_aggregate_params,
              .predict = predict},
-    .run = run,
+    .group_by = coll_route_all_to_owners,
+    .gather = coll_route_to_root,
 };

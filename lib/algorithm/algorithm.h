@@ -15,12 +15,13 @@
 
 enum { COLL_PARAMS_MAX = 6 };
 
-/* A parameter that the user may set, "chunk=32K". Sizes are in bytes. */
+/* A parameter that the user may set, "segment=32K". Sizes are in bytes. */
 typedef struct coll_param {
     const char *name;
     const char *help;
-    uint64_t fallback; /* the value without the user's word */
+    uint64_t fallback; /* the value where the user gives none */
     uint64_t lowest, highest;
+    const char *formerly; /* an older name, which is still understood; NULL: none */
 } coll_param;
 
 /* The values of an algorithm's parameters, in the order of its params. */

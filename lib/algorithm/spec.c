@@ -40,6 +40,10 @@ static int bad_value(const char *setting, const char *text, const coll_param *pa
                       highest);
 }
 
+static bool is_named(const char *name, const char *text, size_t length) {
+    return name && strlen(name) == length && strncmp(name, text, length) == 0;
+}
+
 /* Reads one "name=value" of LENGTH characters; GIVEN are the parameters so far. */
 static int parse_param(const char *setting, const char *text, const char *item, size_t length,
                        coll_spec *spec, bool given[COLL_PARAMS_MAX]) {
@@ -47,7 +51,8 @@ static int parse_param(const char *setting, const char *text, const char *item, 
     size_t name_length = equals ? (size_t)(equals - item) : length;
     const coll_param *params = spec->algorithm->params;
     for (int i = 0; params[i].name; i++) {
-        if (strlen(params[i].name) != name_length || strncmp(params[i].name, item, name_length))
+        if (!is_named(params[i].name, item, name_length) &&
+            !is_named(params[i].formerly, item, name_length))
             continue;
         uint64_t value;
         if (!equals || !coll_spec_size(equals + 1, length - name_length - 1, &value) ||
@@ -74,7 +79,7 @@ int coll_spec_parse(const char *setting, const char *text, const coll_algorithm 
 
     size_t length = strcspn(text, ":");
     for (const coll_algorithm *const *a = table; *a; a++)
-        if (strlen((*a)->name) == length && strncmp((*a)->name, text, length) == 0)
+        if (is_named((*a)->name, text, length))
             spec->algorithm = *a;
     if (!spec->algorithm)
         return unknown_algorithm(setting, text, table);

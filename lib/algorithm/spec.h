@@ -1,4 +1,5 @@
-/* The one syntax in which users name an algorithm: "auto", "chain", "chain:chunk=32K,window=16". */
+/* The one syntax in which users name an algorithm: "auto", "chain", "chain:segment=32K,window=16".
+ */
 #ifndef COLL_LIB_ALGORITHM_SPEC_H
 #define COLL_LIB_ALGORITHM_SPEC_H
 

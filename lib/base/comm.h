@@ -25,8 +25,8 @@ enum {
     COLL_TAG_COUNTS,
     COLL_TAG_PAIRS,
     COLL_TAG_ROLL_CALL,
-    COLL_TAG_PARCEL, /* and the next, as with notes: those of confirmed broadcasts take turns */
-    COLL_TAG_NOTE = COLL_TAG_PARCEL + 2,
+    COLL_TAG_CONFIRMED, /* and the next, as with notes: those of confirmed broadcasts take turns */
+    COLL_TAG_NOTE = COLL_TAG_CONFIRMED + 2,
     COLL_TAG_ROUND = COLL_TAG_NOTE + 2,
     COLL_TAG_REPORT,
     COLL_TAG_WIDE = 1 << 14, /* and the next COLL_TAGS_WIDE - 1, by turns (hlot/relay.c) */

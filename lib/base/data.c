@@ -91,9 +91,9 @@ void coll_data_write(const coll_data *data, size_t from, size_t length, const vo
 
 void coll_data_copy(const coll_data *into, const coll_data *from) {
     char segment[16 << 10];
-    size_t piece = coll_data_in_place(from) ? from->bytes : sizeof segment;
-    for (size_t at = 0; at < from->bytes; at += piece) {
-        size_t length = from->bytes - at < piece ? from->bytes - at : piece;
+    size_t most = coll_data_in_place(from) ? from->bytes : sizeof segment;
+    for (size_t at = 0; at < from->bytes; at += most) {
+        size_t length = from->bytes - at < most ? from->bytes - at : most;
         coll_data_write(into, at, length, coll_data_read(from, at, length, segment));
     }
 }

@@ -21,12 +21,12 @@ typedef struct stream {
     int peers[SLOTS_MAX];
 } stream;
 
-static size_t piece_of(size_t length) {
-    return length < COLL_FLOW_PIECE ? length : COLL_FLOW_PIECE;
+static size_t segment_of(size_t length) {
+    return length < COLL_FLOW_SEGMENT ? length : COLL_FLOW_SEGMENT;
 }
 
 size_t coll_flow_room_bytes(size_t longest, int flows) {
-    return (size_t)flows * COLL_FLOW_WINDOW * piece_of(longest);
+    return (size_t)flows * COLL_FLOW_WINDOW * segment_of(longest);
 }
 
 int coll_flow_room(coll_comm *comm, size_t longest, int flows) {
@@ -34,14 +34,15 @@ int coll_flow_room(coll_comm *comm, size_t longest, int flows) {
     return coll_comm_room(comm, coll_flow_room_bytes(longest, flows), &room);
 }
 
-/* Posts the next piece of the flow that slot I belongs to; leaves the slot empty after the last. */
+/* Posts the next segment of the flow that slot I belongs to; leaves the slot empty after the last.
+ */
 static int post(stream *s, int i) {
     coll_flow *flow = &s->flows[i / COLL_FLOW_WINDOW];
     slot *next = &s->slots[i];
     if (flow->length == 0)
         return MPI_SUCCESS;
     next->from = flow->from;
-    next->length = piece_of(flow->length);
+    next->length = segment_of(flow->length);
     flow->from += next->length;
     flow->length -= next->length;
 
@@ -89,7 +90,7 @@ static int run(coll_comm *comm, int tag, const coll_data *data, const coll_flow 
         s.requests[i] = MPI_REQUEST_NULL;
         s.peers[i] = flow->peer;
         s.slots[i].segment = next;
-        next = next ? next + piece_of(flow->length) : NULL;
+        next = next ? next + segment_of(flow->length) : NULL;
     }
     int code = advance(&s);
     if (code != MPI_SUCCESS)
@@ -113,4 +114,24 @@ int coll_flow_exchange(coll_comm *comm, int tag, const coll_data *data, const co
                        const coll_flow *incoming) {
     const coll_flow flows[] = {*outgoing, *incoming};
     return run(comm, tag, data, flows, 2);
+}
+
+static int finish_one(coll_comm *comm, int code, MPI_Request *request, int peer) {
+    if (code == MPI_SUCCESS)
+        code = coll_wait_all(&comm->wait, 1, request, &peer);
+    if (code != MPI_SUCCESS)
+        coll_wait_abandon(1, request);
+    return code;
+}
+
+int coll_flow_send_one(coll_comm *comm, int tag, const void *memory, size_t bytes, int peer) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int code = PMPI_Isend(memory, (int)bytes, MPI_BYTE, peer, tag, comm->private, &request);
+    return finish_one(comm, code, &request, peer);
+}
+
+int coll_flow_receive_one(coll_comm *comm, int tag, void *memory, size_t bytes, int peer) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int code = PMPI_Irecv(memory, (int)bytes, MPI_BYTE, peer, tag, comm->private, &request);
+    return finish_one(comm, code, &request, peer);
 }

@@ -1,6 +1,6 @@
 /*
- * Streams of bytes between this rank and a peer, in pieces of bounded size with a bounded number in
- * flight. What most algorithms are made of.
+ * Streams of bytes between this rank and a peer, in segments of bounded size with a bounded number
+ * in flight. What most algorithms are made of.
  */
 #ifndef COLL_LIB_BASE_FLOW_H
 #define COLL_LIB_BASE_FLOW_H
@@ -16,8 +16,8 @@ typedef struct coll_flow {
     size_t from, length; /* the bytes of the data that move */
 } coll_flow;
 
-/* So many pieces of so many bytes are in flight at a time. */
-enum { COLL_FLOW_WINDOW = 4, COLL_FLOW_PIECE = 1 << 20 };
+/* So many segments of so many bytes are in flight at a time. */
+enum { COLL_FLOW_WINDOW = 4, COLL_FLOW_SEGMENT = 1 << 20 };
 
 /* The room (coll_comm_room) for FLOWS flows side by side of at most LONGEST bytes each. */
 size_t coll_flow_room_bytes(size_t longest, int flows);
@@ -33,6 +33,10 @@ int coll_flow_send(coll_comm *comm, int tag, const coll_data *data, size_t from,
                    int peer);
 int coll_flow_receive(coll_comm *comm, int tag, const coll_data *data, size_t from, size_t length,
                       int peer);
+/* One message of BYTES bytes at MEMORY; returns when it has left or arrived. */
+int coll_flow_send_one(coll_comm *comm, int tag, const void *memory, size_t bytes, int peer);
+int coll_flow_receive_one(coll_comm *comm, int tag, void *memory, size_t bytes, int peer);
+
 /* Sends one range and receives another at the same time. */
 int coll_flow_exchange(coll_comm *comm, int tag, const coll_data *data, const coll_flow *outgoing,
                        const coll_flow *incoming);

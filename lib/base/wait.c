@@ -18,8 +18,8 @@ static const double SPIN = 100e-6;
 
 /*
  * On a shared core the first test that finds nothing is followed by an offer of the core, then by
- * sleeps. The first sleep is half of what waits have lately taken: in a steady stream of chunks it
- * saves most of the tests. Each of the next is an eighth of the time that was waited already, so
+ * sleeps. The first sleep is half of what waits have lately taken: in a steady stream of segments
+ * it saves most of the tests. Each of the next is an eighth of the time that was waited already, so
  * that politeness adds no more than that; an idle process then takes about 1 % of a core. Where
  * waits have lately been brief, offers do for as long again: a sleep would take longer than the
  * wait.
@@ -314,12 +314,12 @@ int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request re
     return wait_any(wait, seconds, count, requests, index, &late);
 }
 
-/* MPI_Testsome for at most CHUNK requests, with the error of the request that has one. */
-enum { CHUNK = 64 };
+/* MPI_Testsome for at most AT_ONCE requests, with the error of the request that has one. */
+enum { AT_ONCE = 64 };
 
 static int test_some(int count, MPI_Request requests[], int *completed) {
-    int indices[CHUNK];
-    MPI_Status statuses[CHUNK];
+    int indices[AT_ONCE];
+    MPI_Status statuses[AT_ONCE];
     int code = PMPI_Testsome(count, requests, completed, indices, statuses);
     return error_of(code, *completed, statuses);
 }
@@ -327,9 +327,9 @@ static int test_some(int count, MPI_Request requests[], int *completed) {
 /* Tests all requests; says whether one was active before and whether one is complete now. */
 static int test_all(int count, MPI_Request requests[], bool *active, bool *moved) {
     *active = *moved = false;
-    for (int from = 0; from < count; from += CHUNK) {
+    for (int from = 0; from < count; from += AT_ONCE) {
         int completed = 0;
-        int size = count - from < CHUNK ? count - from : CHUNK;
+        int size = count - from < AT_ONCE ? count - from : AT_ONCE;
         int code = test_some(size, requests + from, &completed);
         if (code != MPI_SUCCESS)
             return code;

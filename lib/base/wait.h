@@ -76,7 +76,7 @@ int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int 
 
 /*
  * The error, MPI_ERR_OTHER, of a wait of SECONDS in vain: rank FIRST and MORE others were silent,
- * or nobody knows which (FIRST < 0).
+ * or it is not known which (FIRST < 0).
  */
 int coll_wait_silent(double seconds, int first, int more);
 

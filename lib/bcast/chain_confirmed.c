@@ -5,8 +5,8 @@
 #include "lib/algorithm/line.h"
 #include "lib/base/error.h"
 #include "lib/confirm/blame.h"
+#include "lib/confirm/message.h"
 #include "lib/confirm/note.h"
-#include "lib/confirm/parcel.h"
 #include "lib/confirm/watch.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ typedef struct lifetime {
 typedef struct part {
     const coll_bcast_call *call;
     coll_comm *comm;
-    size_t chunk, chunks, window;
+    size_t segment, segments, window;
     unsigned retry;
     double limit; /* s without progress that end a try; 0: none do */
     uint32_t sequence;
@@ -42,12 +42,12 @@ typedef struct part {
     /* The try. */
     uint32_t epoch;
     int *order, previous, next; /* -1: nobody */
-    size_t passed;              /* chunks of it that are here, or at the root: on their way */
+    size_t passed;              /* segments of it that are here, or at the root: on their way */
     bool spoiled;               /* one came damaged: the rest is of no use */
     bool acknowledged;
 
     /* All tries. */
-    uint64_t taken; /* parcels */
+    uint64_t taken; /* messages */
     uint32_t ends;  /* epochs that the predecessor of that time has closed */
     lifetime life;
     double beat;  /* when the next sign of life is due */
@@ -60,8 +60,8 @@ typedef struct part {
 
     /*
      * Requests: the note awaited, the inbox, and for each epoch an outbox. An outbox has a place
-     * for the parcel that closes its epoch behind those for chunks. The inbox is taken in the order
-     * in which it was posted, which is the order in which any one rank's parcels come.
+     * for the message that closes its epoch behind those for segments. The inbox is taken in the
+     * order in which it was posted, which is the order in which any one rank's messages come.
      */
     MPI_Request *requests;
     coll_confirm_note note;
@@ -80,22 +80,22 @@ static bool is_root(const part *p) {
 
 /* --- Where things are --- */
 
-/* Memory of a parcel: so much that the next is aligned. */
-static size_t parcel_size(const part *p) {
-    size_t unit = _Alignof(coll_parcel);
-    return sizeof(coll_parcel) + (p->chunk + unit - 1) / unit * unit;
+/* Memory of a message: so much that the next is aligned. */
+static size_t message_size(const part *p) {
+    size_t unit = _Alignof(coll_message);
+    return sizeof(coll_message) + (p->segment + unit - 1) / unit * unit;
 }
 
 static size_t outbox_bytes(const part *p) {
-    return p->window * parcel_size(p) + sizeof(coll_parcel);
+    return p->window * message_size(p) + sizeof(coll_message);
 }
 
-static coll_parcel *inbox_parcel(const part *p, size_t slot) {
-    return (coll_parcel *)(p->inbox + slot * parcel_size(p));
+static coll_message *inbox_message(const part *p, size_t slot) {
+    return (coll_message *)(p->inbox + slot * message_size(p));
 }
 
-static coll_parcel *outbox_parcel(const part *p, size_t slot) {
-    return (coll_parcel *)(p->outboxes[p->epoch] + slot * parcel_size(p));
+static coll_message *outbox_message(const part *p, size_t slot) {
+    return (coll_message *)(p->outboxes[p->epoch] + slot * message_size(p));
 }
 
 static MPI_Request *outbox(const part *p, uint32_t epoch) {
@@ -108,8 +108,8 @@ static int request_count(const part *p) {
 }
 
 static size_t length_of(const part *p, size_t i) {
-    size_t from = i * p->chunk, bytes = p->call->data->bytes;
-    return bytes - from < p->chunk ? bytes - from : p->chunk;
+    size_t from = i * p->segment, bytes = p->call->data->bytes;
+    return bytes - from < p->segment ? bytes - from : p->segment;
 }
 
 /* Tags take turns: nothing is taken for this broadcast that a quicker rank sends in the next. */
@@ -174,24 +174,24 @@ static int enter_epoch(part *p) {
         p->outboxes[p->epoch] = malloc(outbox_bytes(p));
     return p->outboxes[p->epoch]
                ? MPI_SUCCESS
-               : coll_error(MPI_ERR_NO_MEM, "no memory for %zu chunks of %zu bytes", p->window,
-                            p->chunk);
+               : coll_error(MPI_ERR_NO_MEM, "no memory for %zu segments of %zu bytes", p->window,
+                            p->segment);
 }
 
-static int send_parcel(part *p, size_t slot) {
-    coll_parcel *parcel = outbox_parcel(p, slot);
-    return PMPI_Isend(parcel, (int)coll_parcel_bytes(parcel), MPI_BYTE, p->next,
-                      turn(p, COLL_TAG_PARCEL), p->comm->private, &outbox(p, p->epoch)[slot]);
+static int send_message(part *p, size_t slot) {
+    coll_message *message = outbox_message(p, slot);
+    return PMPI_Isend(message, (int)coll_message_bytes(message), MPI_BYTE, p->next,
+                      turn(p, COLL_TAG_CONFIRMED), p->comm->private, &outbox(p, p->epoch)[slot]);
 }
 
 static int close_epoch(part *p) {
     if (p->next < 0)
         return MPI_SUCCESS;
-    coll_parcel *parcel = outbox_parcel(p, p->window);
-    *parcel = (coll_parcel){
-        .sequence = p->sequence, .epoch = p->epoch, .index = COLL_PARCEL_END, .length = 0};
-    coll_parcel_seal(parcel);
-    return send_parcel(p, p->window);
+    coll_message *message = outbox_message(p, p->window);
+    *message = (coll_message){
+        .sequence = p->sequence, .epoch = p->epoch, .index = COLL_MESSAGE_END, .length = 0};
+    coll_message_seal(message);
+    return send_message(p, p->window);
 }
 
 static void move_to_end(int rank, int order[], int ranks) {
@@ -222,36 +222,36 @@ static int restart(part *p, const coll_blame *blame) {
     return code == MPI_SUCCESS ? tell_all(p, note) : code;
 }
 
-/* --- Chunks --- */
+/* --- Segments --- */
 
 static bool is_free(const part *p, size_t slot) {
     return outbox(p, p->epoch)[slot] == MPI_REQUEST_NULL;
 }
 
-/* Sends the parcel that lies in the outbox as chunk p->passed. */
+/* Sends the message that lies in the outbox as segment p->passed. */
 static int pass_on(part *p) {
     size_t slot = p->passed % p->window;
-    coll_parcel *parcel = outbox_parcel(p, slot);
+    coll_message *message = outbox_message(p, slot);
     if (coll_chain_confirmed_tamper)
-        coll_chain_confirmed_tamper(p->comm->rank, p->epoch, parcel->index,
-                                    coll_parcel_payload(parcel), parcel->length);
-    return send_parcel(p, slot);
+        coll_chain_confirmed_tamper(p->comm->rank, p->epoch, message->index,
+                                    coll_message_payload(message), message->length);
+    return send_message(p, slot);
 }
 
 /* At the root: sends as long as there is room under way. */
-static int send_chunks(part *p) {
-    for (; p->passed < p->chunks && is_free(p, p->passed % p->window); p->passed++) {
-        coll_parcel *parcel = outbox_parcel(p, p->passed % p->window);
-        *parcel = (coll_parcel){.sequence = p->sequence,
-                                .epoch = p->epoch,
-                                .index = p->passed,
-                                .length = (uint32_t)length_of(p, p->passed)};
-        char *payload = coll_parcel_payload(parcel);
+static int send_segments(part *p) {
+    for (; p->passed < p->segments && is_free(p, p->passed % p->window); p->passed++) {
+        coll_message *message = outbox_message(p, p->passed % p->window);
+        *message = (coll_message){.sequence = p->sequence,
+                                  .epoch = p->epoch,
+                                  .index = p->passed,
+                                  .length = (uint32_t)length_of(p, p->passed)};
+        char *payload = coll_message_payload(message);
         const void *bytes =
-            coll_data_read(p->call->data, p->passed * p->chunk, parcel->length, payload);
+            coll_data_read(p->call->data, p->passed * p->segment, message->length, payload);
         if (bytes != payload)
-            memcpy(payload, bytes, parcel->length);
-        coll_parcel_seal(parcel);
+            memcpy(payload, bytes, message->length);
+        coll_message_seal(message);
         int code = pass_on(p);
         if (code != MPI_SUCCESS)
             return code;
@@ -259,41 +259,41 @@ static int send_chunks(part *p) {
     return MPI_SUCCESS;
 }
 
-static int await_parcel(part *p, size_t slot) {
+static int await_message(part *p, size_t slot) {
     p->arrived[slot] = false;
-    return PMPI_Irecv(inbox_parcel(p, slot), (int)parcel_size(p), MPI_BYTE, MPI_ANY_SOURCE,
-                      turn(p, COLL_TAG_PARCEL), p->comm->private, &p->requests[INBOX + slot]);
+    return PMPI_Irecv(inbox_message(p, slot), (int)message_size(p), MPI_BYTE, MPI_ANY_SOURCE,
+                      turn(p, COLL_TAG_CONFIRMED), p->comm->private, &p->requests[INBOX + slot]);
 }
 
-/* What to do with a parcel. */
+/* What to do with a message. */
 typedef enum fate { KEEP, DISCARD, CLOSE, POSTPONE, COMPLAIN } fate;
 
-static fate fate_of(const part *p, coll_parcel *parcel) {
-    if (!coll_parcel_intact(parcel, p->chunk))
+static fate fate_of(const part *p, coll_message *message) {
+    if (!coll_message_intact(message, p->segment))
         return p->spoiled ? DISCARD : COMPLAIN;
-    if (parcel->sequence != p->sequence)
+    if (message->sequence != p->sequence)
         return DISCARD;
-    if (parcel->index == COLL_PARCEL_END)
+    if (message->index == COLL_MESSAGE_END)
         return CLOSE;
-    if (parcel->epoch > p->epoch) /* the root's word of it is still on its way */
+    if (message->epoch > p->epoch) /* the root's word of it is still on its way */
         return POSTPONE;
-    if (parcel->epoch < p->epoch || p->spoiled)
+    if (message->epoch < p->epoch || p->spoiled)
         return DISCARD;
-    if (parcel->index != p->passed || parcel->length != length_of(p, p->passed))
+    if (message->index != p->passed || message->length != length_of(p, p->passed))
         return COMPLAIN;
     return p->next >= 0 && !is_free(p, p->passed % p->window) ? POSTPONE : KEEP;
 }
 
-static int keep(part *p, coll_parcel *parcel) {
-    size_t from = p->passed * p->chunk;
-    char *payload = coll_parcel_payload(parcel);
+static int keep(part *p, coll_message *message) {
+    size_t from = p->passed * p->segment;
+    char *payload = coll_message_payload(message);
     void *target = coll_data_target(p->call->data, from, payload);
     if (target != payload)
-        memcpy(target, payload, parcel->length);
-    coll_data_store(p->call->data, from, parcel->length, payload);
+        memcpy(target, payload, message->length);
+    coll_data_store(p->call->data, from, message->length, payload);
     int code = MPI_SUCCESS;
     if (p->next >= 0) {
-        memcpy(outbox_parcel(p, p->passed % p->window), parcel, coll_parcel_bytes(parcel));
+        memcpy(outbox_message(p, p->passed % p->window), message, coll_message_bytes(message));
         code = pass_on(p);
     }
     p->passed++;
@@ -302,29 +302,31 @@ static int keep(part *p, coll_parcel *parcel) {
 
 static int complain(part *p) {
     coll_confirm_note note = write_note(p, COLL_NOTE_CORRUPT);
-    note.blame = (coll_blame){
-        .fault = COLL_FAULT_CORRUPT, .who = p->comm->rank, .from = p->previous, .chunk = p->passed};
+    note.blame = (coll_blame){.fault = COLL_FAULT_CORRUPT,
+                              .who = p->comm->rank,
+                              .from = p->previous,
+                              .segment = p->passed};
     p->spoiled = true;
     return tell_root(p, note);
 }
 
 /* Takes what has come, in its order, as far as it can be taken. */
-static int take_parcels(part *p) {
+static int take_messages(part *p) {
     while (p->arrived[p->head]) {
-        coll_parcel *parcel = inbox_parcel(p, p->head);
-        fate decided = fate_of(p, parcel);
+        coll_message *message = inbox_message(p, p->head);
+        fate decided = fate_of(p, message);
         if (decided == POSTPONE)
             return MPI_SUCCESS;
         int code = MPI_SUCCESS;
         if (decided == KEEP)
-            code = keep(p, parcel);
+            code = keep(p, message);
         else if (decided == COMPLAIN)
             code = complain(p);
         else if (decided == CLOSE)
             p->ends++;
         p->taken++;
         if (code == MPI_SUCCESS)
-            code = await_parcel(p, p->head);
+            code = await_message(p, p->head);
         if (code != MPI_SUCCESS)
             return code;
         p->head = (p->head + 1) % p->window;
@@ -342,7 +344,7 @@ static bool is_quiet(const part *p) {
 
 /* In the first epoch the last rank speaks for all. */
 static int acknowledge(part *p) {
-    if (p->acknowledged || p->passed < p->chunks || (p->epoch == 0 ? p->next >= 0 : !is_quiet(p)))
+    if (p->acknowledged || p->passed < p->segments || (p->epoch == 0 ? p->next >= 0 : !is_quiet(p)))
         return MPI_SUCCESS;
     p->acknowledged = true;
     return tell_root(p, write_note(p, COLL_NOTE_RECEIVED));
@@ -460,9 +462,9 @@ static int take_part(part *p) {
     if (code == MPI_SUCCESS)
         code = await_note(p);
     for (size_t slot = 0; slot < p->window && code == MPI_SUCCESS && !is_root(p); slot++)
-        code = await_parcel(p, slot);
+        code = await_message(p, slot);
     while (code == MPI_SUCCESS && !p->over) {
-        code = is_root(p) ? send_chunks(p) : take_parcels(p);
+        code = is_root(p) ? send_segments(p) : take_messages(p);
         if (code == MPI_SUCCESS && !is_root(p))
             code = acknowledge(p);
         if (code == MPI_SUCCESS && p->limit > 0)
@@ -510,7 +512,7 @@ static size_t requests_most(const part *p) {
 static size_t room_bytes(const part *p) {
     return coll_comm_room_of(sizeof *p) + coll_comm_room_of((p->retry + 1) * sizeof *p->outboxes) +
            coll_comm_room_of(requests_most(p) * sizeof *p->requests) +
-           coll_comm_room_of(p->window * parcel_size(p)) + coll_comm_room_of(outbox_bytes(p)) +
+           coll_comm_room_of(p->window * message_size(p)) + coll_comm_room_of(outbox_bytes(p)) +
            coll_comm_room_of((size_t)p->comm->ranks * sizeof *p->order) +
            coll_comm_room_of(p->window * sizeof *p->arrived);
 }
@@ -522,7 +524,7 @@ static part *furnish(const part *planned, char *room) {
     size_t ranks = (size_t)p->comm->ranks, tries = p->retry + 1;
     p->outboxes = coll_comm_room_take(&room, tries * sizeof *p->outboxes);
     p->requests = coll_comm_room_take(&room, requests_most(p) * sizeof *p->requests);
-    p->inbox = coll_comm_room_take(&room, p->window * parcel_size(p));
+    p->inbox = coll_comm_room_take(&room, p->window * message_size(p));
     memset(p->outboxes, 0, tries * sizeof *p->outboxes);
     p->outboxes[0] = coll_comm_room_take(&room, outbox_bytes(p));
     p->order = coll_comm_room_take(&room, ranks * sizeof *p->order);
@@ -542,21 +544,21 @@ static void clear_out(part *p) {
     coll_notes_free(&p->notes);
 }
 
-int coll_chain_confirmed_run(const coll_bcast_call *call, size_t chunk, int window,
+int coll_chain_confirmed_run(const coll_bcast_call *call, size_t segment, int window,
                              unsigned retry) {
     coll_comm *comm = call->comm;
     size_t bytes = call->data->bytes;
     double limit = comm->wait.timeout;
     part planned = {.call = call,
                     .comm = comm,
-                    .chunk = chunk < bytes ? chunk : bytes,
+                    .segment = segment < bytes ? segment : bytes,
                     .retry = retry,
                     .limit = limit,
                     .sequence = (*(uint32_t *)coll_comm_slot(comm, &coll_chain_confirmed_key))++,
                     .life = {.date = PMPI_Wtime(), .step = limit / BEATS},
                     .beat = limit / BEATS};
-    planned.chunks = (bytes + planned.chunk - 1) / planned.chunk;
-    planned.window = (size_t)window < planned.chunks ? (size_t)window : planned.chunks;
+    planned.segments = (bytes + planned.segment - 1) / planned.segment;
+    planned.window = (size_t)window < planned.segments ? (size_t)window : planned.segments;
     planned.notes = (coll_notes){.comm = comm->private, .tag = turn(&planned, COLL_TAG_NOTE)};
     void *room;
     int code = coll_comm_room(comm, room_bytes(&planned), &room);

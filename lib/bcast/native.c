@@ -3,7 +3,7 @@
  *
  * The data goes as bytes, in place where it is contiguous, because MPI libraries split segments by
  * elements and go wrong when root and others describe the same bytes by different types (Open MPI
- * issues 1763 and 10523). Data that isn't contiguous passes in pieces, so that its packed copy
+ * issues 1763 and 10523). Data that isn't contiguous passes in segments, so that its packed copy
  * stays bounded.
  *
  * Cost: that of the algorithm which Open MPI 4.1 takes by default for so many ranks and bytes,
@@ -26,7 +26,7 @@
 enum { BEST_UP_TO = 2 << 10 };
 
 /* One call's limit; at the same time what a packed copy may take. */
-static const size_t piece = (size_t)256 << 20;
+static const size_t segment_most = (size_t)256 << 20;
 
 static const coll_param params[] = {{.name = NULL}};
 
@@ -145,7 +145,7 @@ static int broadcast(const coll_bcast_call *call, void *bytes, int length) {
 static int run(const coll_bcast_call *call, const coll_values *values) {
     (void)values;
     const coll_data *data = call->data;
-    size_t most = data->bytes < piece ? data->bytes : piece;
+    size_t most = data->bytes < segment_most ? data->bytes : segment_most;
     void *segment;
     int code = coll_comm_room(call->comm, most, &segment);
     bool is_root = call->comm->rank == call->root;

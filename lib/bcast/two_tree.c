@@ -1,16 +1,16 @@
 /*
  * two_tree: a pipeline down two trees at once; for all but small data.
  *
- * 1. The chunks go by turns down two trees over the nodes, in which every node is an inner node of
- *    one tree and a leaf of the other, so that it sends about one copy of the data, as in a chain.
- *    Each tree enters each rack once. lib/pattern/twotree.h says how.
+ * 1. The segments go by turns down two trees over the nodes, in which every node is an inner node
+ *    of one tree and a leaf of the other, so that it sends about one copy of the data, as in a
+ *    chain. Each tree enters each rack once. lib/pattern/twotree.h says how.
  * 2. In a node, the rank that is first in the chain order has the node's place in both trees; the
  *    others follow it as a chain.
  *
- * The rate is that of the chain; the first chunk needs a hop for every rack and some log2 of a
+ * The rate is that of the chain; the first segment needs a hop for every rack and some log2 of a
  * rack's nodes, where the chain needs one for every node.
  *
- * Cost: d (a + 2 c B M) + (n - 1) c B M for n chunks of c bytes and depth d: a node sends to its
+ * Cost: d (a + 2 c B M) + (n - 1) c B M for n segments of c bytes and depth d: a node sends to its
  * two children by turns. Two streams meet at every node, and do not share its link quite as well as
  * one alone fills it; M is what that costs. Source: Sanders, Speck, Traeff, Two-tree algorithms for
  * full bandwidth broadcast, reduction and scan, Parallel Computing 35 (2009).
@@ -26,11 +26,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK, WINDOW };
+enum { SEGMENT, WINDOW };
 
 static const coll_param params[] = {
-    [CHUNK] = {"chunk", "bytes a message, under the transport's eager limit; 0: by the cost model",
-               .fallback = 0, .lowest = 0, .highest = 1 << 30},
+    [SEGMENT] = {"segment",
+                 "bytes a message, under the transport's eager limit; 0: by the cost model",
+                 .fallback = 0, .lowest = 0, .highest = 1 << 30, .formerly = "chunk"},
     [WINDOW] = {"window", "messages under way to each child", .fallback = 8, .lowest = 1,
                 .highest = 1024},
     {.name = NULL},
@@ -42,9 +43,10 @@ static double depth_of(const coll_topo *topo) {
     return topo->racks - 1 + 1 + coll_tree_depth((rack + 1) / 2) + topo->most_ranks_per_node - 1;
 }
 
-static size_t chunk_of(const coll_shape *call, const coll_values *values) {
+static size_t segment_of(const coll_shape *call, const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    return coll_profile_chunk_or(values->at[CHUNK], link, call->bytes, 2 * depth_of(call->topo));
+    return coll_profile_segment_or(values->at[SEGMENT], link, call->bytes,
+                                   2 * depth_of(call->topo));
 }
 
 /* Two streams that meet at a port fill it less evenly than one: what that adds to the time. */
@@ -52,39 +54,39 @@ static const double meeting = 1.1;
 
 static double predict(const coll_shape *call, const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    double chunk = fmax((double)chunk_of(call, values), 1);
+    double segment = fmax((double)segment_of(call, values), 1);
     int sharing = coll_profile_sharing(call->topo);
-    double hop = link->wake + coll_cost_messages(link, 2, chunk, sharing);
+    double hop = link->wake + coll_cost_messages(link, 2, segment, sharing);
     return depth_of(call->topo) * hop +
-           meeting * coll_cost_rest(link, (double)call->bytes, chunk, sharing);
+           meeting * coll_cost_rest(link, (double)call->bytes, segment, sharing);
 }
 
 /* Two children in a tree and the next rank of the node. */
 enum { TREES = 2, CHILDREN = 3 };
 
-/* Messages in one direction between this rank and one other, numbered by chunks of their tree. */
+/* Messages in one direction between this rank and one other, numbered by segments of their tree. */
 typedef struct lane {
     int peer;
-    size_t started, complete; /* all chunks before these */
-    MPI_Request *requests;    /* a window of them; chunk i has number i % window */
+    size_t started, complete; /* all segments before these */
+    MPI_Request *requests;    /* a window of them; segment i has number i % window */
     bool *done;               /* that are complete, but an earlier one isn't */
 } lane;
 
-/* This rank's place in one tree. Tree t carries chunks t, t + 2, t + 4, ... of the data. */
+/* This rank's place in one tree. Tree t carries segments t, t + 2, t + 4, ... of the data. */
 typedef struct branch {
     int tree;
-    size_t chunks; /* of this tree */
-    size_t held;   /* the first so many are here and may be sent on */
+    size_t segments; /* of this tree */
+    size_t held;     /* the first so many are here and may be sent on */
     bool has_parent;
     lane parent;
     int children;
     lane child[CHILDREN];
-    char *segments; /* a window of chunks; NULL where the data moves in place */
+    char *memory; /* a window of segments; NULL where the data moves in place */
 } branch;
 
 typedef struct place {
     const coll_bcast_call *call;
-    size_t chunk, window;
+    size_t segment, window;
     branch branch[TREES];
     int lanes;
     MPI_Request *requests; /* a window for each lane */
@@ -94,23 +96,23 @@ typedef struct place {
 } place;
 
 static size_t offset_of(const place *p, const branch *b, size_t i) {
-    return (TREES * i + (size_t)b->tree) * p->chunk;
+    return (TREES * i + (size_t)b->tree) * p->segment;
 }
 
 static size_t length_of(const place *p, const branch *b, size_t i) {
     size_t left = p->call->data->bytes - offset_of(p, b, i);
-    return left < p->chunk ? left : p->chunk;
+    return left < p->segment ? left : p->segment;
 }
 
-static char *segment_of(const place *p, const branch *b, size_t i) {
-    return b->segments ? b->segments + i % p->window * p->chunk : NULL;
+static char *slot_of(const place *p, const branch *b, size_t i) {
+    return b->memory ? b->memory + i % p->window * p->segment : NULL;
 }
 
 static int tag_of(const branch *b) {
     return b->tree ? COLL_TAG_SECOND_TREE : COLL_TAG_FIRST_TREE;
 }
 
-/* Chunks before this one have left to all children: their segments are free. */
+/* Segments before this one have left to all children: their slots are free. */
 static size_t passed_on(const branch *b) {
     size_t least = b->held;
     for (int c = 0; c < b->children; c++)
@@ -118,37 +120,36 @@ static size_t passed_on(const branch *b) {
     return least;
 }
 
-static bool has_segment(const place *p, const branch *b, size_t i) {
-    return !b->segments || i < passed_on(b) + p->window;
+static bool has_slot(const place *p, const branch *b, size_t i) {
+    return !b->memory || i < passed_on(b) + p->window;
 }
 
 static int receive_more(const place *p, branch *b) {
     lane *l = &b->parent;
     int code = MPI_SUCCESS;
-    while (code == MPI_SUCCESS && l->started < b->chunks && l->started < l->complete + p->window &&
-           has_segment(p, b, l->started)) {
+    while (code == MPI_SUCCESS && l->started < b->segments &&
+           l->started < l->complete + p->window && has_slot(p, b, l->started)) {
         size_t i = l->started++;
-        void *bytes = coll_data_target(p->call->data, offset_of(p, b, i), segment_of(p, b, i));
+        void *bytes = coll_data_target(p->call->data, offset_of(p, b, i), slot_of(p, b, i));
         code = PMPI_Irecv(bytes, (int)length_of(p, b, i), MPI_BYTE, l->peer, tag_of(b),
                           p->call->comm->private, &l->requests[i % p->window]);
     }
     return code;
 }
 
-/* At the root chunks need not arrive, but where the data isn't contiguous they must be packed. */
+/* At the root segments need not arrive, but where the data isn't contiguous they must be packed. */
 static void pack_more(const place *p, branch *b) {
-    for (; b->held < b->chunks && has_segment(p, b, b->held); b->held++)
-        if (b->segments)
+    for (; b->held < b->segments && has_slot(p, b, b->held); b->held++)
+        if (b->memory)
             coll_data_read(p->call->data, offset_of(p, b, b->held), length_of(p, b, b->held),
-                           segment_of(p, b, b->held));
+                           slot_of(p, b, b->held));
 }
 
 static int send_more(const place *p, const branch *b, lane *l) {
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && l->started < b->held && l->started < l->complete + p->window) {
         size_t i = l->started++;
-        const void *bytes =
-            coll_data_target(p->call->data, offset_of(p, b, i), segment_of(p, b, i));
+        const void *bytes = coll_data_target(p->call->data, offset_of(p, b, i), slot_of(p, b, i));
         code = PMPI_Isend(bytes, (int)length_of(p, b, i), MPI_BYTE, l->peer, tag_of(b),
                           p->call->comm->private, &l->requests[i % p->window]);
     }
@@ -183,7 +184,7 @@ static void complete(const place *p, lane *l, size_t slot) {
 static void take_arrived(const place *p, branch *b) {
     for (; b->held < b->parent.complete; b->held++)
         coll_data_store(p->call->data, offset_of(p, b, b->held), length_of(p, b, b->held),
-                        segment_of(p, b, b->held));
+                        slot_of(p, b, b->held));
 }
 
 /* The lane whose requests begin at number INDEX x window of all, with its branch. */
@@ -287,7 +288,7 @@ static size_t room_bytes(const place *p, const coll_topo *topo) {
     size_t lanes = TREES * (1 + CHILDREN);
     size_t each = sizeof *p->requests + sizeof *p->statuses + sizeof *p->peers +
                   sizeof *p->completed + sizeof *p->done;
-    return p->window * (lanes * each + TREES * p->chunk) + line_numbers(topo) * sizeof(int);
+    return p->window * (lanes * each + TREES * p->segment) + line_numbers(topo) * sizeof(int);
 }
 
 /* Divides ROOM, once the lanes are known. */
@@ -298,7 +299,7 @@ static void furnish(place *p, char *room) {
     p->peers = (void *)(p->requests + total);
     p->completed = p->peers + total;
     p->done = (void *)(p->completed + total);
-    char *segments = coll_data_in_place(p->call->data) ? NULL : (void *)(p->done + total);
+    char *memory = coll_data_in_place(p->call->data) ? NULL : (void *)(p->done + total);
     for (size_t i = 0; i < (size_t)p->lanes; i++) {
         branch *b;
         lane *l = lane_at(p, i, &b);
@@ -310,18 +311,19 @@ static void furnish(place *p, char *room) {
             p->peers[i * p->window + slot] = l->peer;
         }
     }
-    for (int t = 0; segments && t < TREES; t++)
-        p->branch[t].segments = segments + (size_t)t * p->window * p->chunk;
+    for (int t = 0; memory && t < TREES; t++)
+        p->branch[t].memory = memory + (size_t)t * p->window * p->segment;
 }
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
     coll_comm *comm = call->comm;
-    place p = {.call = call, .chunk = chunk_of(call->shape, values), .window = values->at[WINDOW]};
-    size_t chunks = (call->data->bytes + p.chunk - 1) / p.chunk;
-    p.branch[0].chunks = (chunks + 1) / 2;
-    p.branch[1].chunks = chunks / 2;
-    if (p.window > p.branch[0].chunks)
-        p.window = p.branch[0].chunks;
+    place p = {
+        .call = call, .segment = segment_of(call->shape, values), .window = values->at[WINDOW]};
+    size_t segments = (call->data->bytes + p.segment - 1) / p.segment;
+    p.branch[0].segments = (segments + 1) / 2;
+    p.branch[1].segments = segments / 2;
+    if (p.window > p.branch[0].segments)
+        p.window = p.branch[0].segments;
 
     void *room;
     int code = coll_comm_room(comm, room_bytes(&p, call->shape->topo), &room);

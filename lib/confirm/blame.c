@@ -45,9 +45,10 @@ int coll_blame_error(const coll_blame *blame, const coll_topo *topo, unsigned tr
             "nothing from rank %d on %s to rank %d on %s for %.1f s%s; see what keeps "
             "it, or raise COLL_TIMEOUT (seconds)",
             blame->from, host_of(topo, blame->from), blame->who, host, blame->seconds, tried);
-    return coll_error(MPI_ERR_OTHER,
-                      "chunk %llu from rank %d on %s was corrupt at rank %d on %s%s; check memory "
-                      "and network of both",
-                      (unsigned long long)blame->chunk, blame->from, host_of(topo, blame->from),
-                      blame->who, host, tried);
+    return coll_error(
+        MPI_ERR_OTHER,
+        "segment %llu from rank %d on %s was corrupt at rank %d on %s%s; check memory "
+        "and network of both",
+        (unsigned long long)blame->segment, blame->from, host_of(topo, blame->from), blame->who,
+        host, tried);
 }

@@ -9,7 +9,7 @@
 typedef enum coll_fault {
     COLL_FAULT_SILENT, /* nothing is heard of WHO */
     COLL_FAULT_STUCK,  /* all are alive, but nothing comes from FROM to WHO */
-    COLL_FAULT_CORRUPT /* CHUNK from FROM came damaged to WHO */
+    COLL_FAULT_CORRUPT /* SEGMENT from FROM came damaged to WHO */
 } coll_fault;
 
 enum { COLL_BLAME_ALSO = 4 };
@@ -22,7 +22,7 @@ typedef struct coll_blame {
     int32_t also[COLL_BLAME_ALSO];
     int32_t unused; /* 0: what travels has no gaps */
     double seconds; /* for how long */
-    uint64_t chunk;
+    uint64_t segment;
 } coll_blame;
 
 /* The rank that the next try had better have at its end, where nobody depends on it. */

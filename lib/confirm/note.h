@@ -16,8 +16,8 @@
 typedef enum coll_note_kind {
     /* to the root */
     COLL_NOTE_ACCOUNT,  /* I'm alive, and so far I've come */
-    COLL_NOTE_RECEIVED, /* all chunks of this epoch are here, and nothing older is on its way */
-    COLL_NOTE_CORRUPT,  /* a chunk of this epoch came damaged */
+    COLL_NOTE_RECEIVED, /* all segments of this epoch are here, and nothing older is on its way */
+    COLL_NOTE_CORRUPT,  /* a segment of this epoch came damaged */
     /* from the root */
     COLL_NOTE_ALIVE,   /* so am I */
     COLL_NOTE_RESTART, /* once more, in this epoch, with whom BLAME makes suspect at the end */

@@ -14,8 +14,8 @@
 /* How far a rank has come. */
 typedef struct coll_account {
     uint64_t epoch;  /* the try that it takes part in */
-    uint64_t passed; /* chunks of it that it has */
-    uint64_t taken;  /* parcels of all tries */
+    uint64_t passed; /* segments of it that it has */
+    uint64_t taken;  /* messages of all tries */
 } coll_account;
 
 typedef struct coll_watch {

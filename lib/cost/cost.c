@@ -103,12 +103,13 @@ double coll_cost_messages(const coll_cost *cost, double count, double bytes, int
     return fmax(shared_link, processor);
 }
 
-double coll_cost_rest(const coll_cost *cost, double bytes, double piece, int ranks) {
+double coll_cost_rest(const coll_cost *cost, double bytes, double segment, int ranks) {
     double network =
-        coll_cost_transfer(cost, bytes, ranks) - coll_cost_transfer(cost, piece, ranks);
-    double ends = coll_cost_send_overhead(cost, piece) + coll_cost_arrival_overhead(cost, piece) +
-                  coll_cost_receive_overhead(cost, piece);
-    return fmax(network, (bytes / piece - 1) * ends);
+        coll_cost_transfer(cost, bytes, ranks) - coll_cost_transfer(cost, segment, ranks);
+    double ends = coll_cost_send_overhead(cost, segment) +
+                  coll_cost_arrival_overhead(cost, segment) +
+                  coll_cost_receive_overhead(cost, segment);
+    return fmax(network, (bytes / segment - 1) * ends);
 }
 
 double coll_cost_buffer(const coll_cost *cost) {

@@ -182,17 +182,17 @@ void coll_profile_free(coll_profile *profile) {
     profile->trials = 0;
 }
 
-size_t coll_profile_chunk(const coll_cost *link, size_t bytes, double fill) {
+size_t coll_profile_segment(const coll_cost *link, size_t bytes, double fill) {
     const double least = 4 << 10, most = 32 << 10, smallest = 1 << 10;
-    double chunk = sqrt((double)bytes * link->overhead / (fmax(fill, 1) * link->per_byte));
-    chunk = fmin(fmax(chunk, least), most);
-    if (chunk > (double)bytes / 2)
-        chunk = fmax(ceil((double)bytes / 2), smallest);
-    return (size_t)fmin(chunk, (double)bytes);
+    double segment = sqrt((double)bytes * link->overhead / (fmax(fill, 1) * link->per_byte));
+    segment = fmin(fmax(segment, least), most);
+    if (segment > (double)bytes / 2)
+        segment = fmax(ceil((double)bytes / 2), smallest);
+    return (size_t)fmin(segment, (double)bytes);
 }
 
-size_t coll_profile_chunk_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill) {
+size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill) {
     if (wanted == 0)
-        return coll_profile_chunk(link, bytes, fill);
+        return coll_profile_segment(link, bytes, fill);
     return wanted < bytes ? (size_t)wanted : bytes;
 }

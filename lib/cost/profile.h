@@ -56,16 +56,16 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
 int coll_profile_sharing(const coll_topo *topo);
 
 /*
- * The chunk for a pipeline of BYTES whose first chunk takes FILL chunk times to get to the end: the
- * one that makes m / c (a + c B) + FILL c B least, c = sqrt(m a / (FILL B)). Within bounds: smaller
- * ones are all header, and larger ones than 32 KB come near the eager limit of transports (64 KB
- * over Open MPI's TCP), above which a rank's clear-to-send queues behind the data that it is
- * forwarding. Data of few KB is cut in two at least, since one chunk alone is no pipeline. Source:
- * Zhang, Qiu: High Performance Clustering of Social Images, section 4.1 (k_opt).
+ * The segment for a pipeline of BYTES whose first segment takes FILL segment times to get to the
+ * end: the one that makes m / c (a + c B) + FILL c B least, c = sqrt(m a / (FILL B)). Within
+ * bounds: smaller ones are all header, and larger ones than 32 KB come near the eager limit of
+ * transports (64 KB over Open MPI's TCP), above which a rank's clear-to-send queues behind the data
+ * that it is forwarding. Data of few KB is cut in two at least, since one segment alone is no
+ * pipeline. Source: Zhang, Qiu: High Performance Clustering of Social Images, section 4.1 (k_opt).
  */
-size_t coll_profile_chunk(const coll_cost *link, size_t bytes, double fill);
+size_t coll_profile_segment(const coll_cost *link, size_t bytes, double fill);
 
-/* WANTED, where the user named a chunk, but at most BYTES; else (0) the best as above. */
-size_t coll_profile_chunk_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill);
+/* WANTED, where the user named a segment, but at most BYTES; else (0) the best as above. */
+size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill);
 
 #endif

@@ -14,6 +14,7 @@
 #include "config.h"
 
 #include "lib/algorithm/line.h"
+#include "lib/base/flow.h"
 #include "lib/gather/gather.h"
 #include "lib/pattern/binomial.h"
 
@@ -105,14 +106,8 @@ static void add_own(const node *n, size_t i) {
 
 static int send_up(const node *n, size_t i) {
     range part = segment_at(n, i);
-    MPI_Request request;
-    int code = PMPI_Isend(slot_of(n, i, part.from), (int)(part.to - part.from), MPI_BYTE, n->parent,
-                          COLL_TAG_GATHER, n->call->comm->private, &request);
-    if (code == MPI_SUCCESS)
-        code = coll_wait_all(&n->call->comm->wait, 1, &request, &n->parent);
-    if (code != MPI_SUCCESS)
-        coll_wait_abandon(1, &request);
-    return code;
+    return coll_flow_send_one(n->call->comm, COLL_TAG_GATHER, slot_of(n, i, part.from),
+                              part.to - part.from, n->parent);
 }
 
 /* The root puts segment I where the ranks' blocks belong. */

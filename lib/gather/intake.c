@@ -16,9 +16,9 @@ enum { SLOTS_MAX = 1024 };
 static const double STALL = 0.15;
 
 const coll_intake coll_intake_freely = {
-    .segment = COLL_FLOW_PIECE,
-    .window = (size_t)16 * COLL_FLOW_PIECE,
-    .run = (size_t)16 * COLL_FLOW_PIECE,
+    .segment = COLL_FLOW_SEGMENT,
+    .window = (size_t)16 * COLL_FLOW_SEGMENT,
+    .run = (size_t)16 * COLL_FLOW_SEGMENT,
 };
 
 /* A receive that is posted, and the grant that went with it. */

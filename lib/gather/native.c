@@ -4,7 +4,7 @@
  * The data goes as bytes, in place where that is possible, because MPI libraries that split blocks
  * by elements go wrong when root and others describe the same bytes by different types (as their
  * broadcasts do, Open MPI issues 1763 and 10523). Where the blocks are not one run of bytes at the
- * root, or are more than an MPI call can count, they pass in pieces through bounded memory.
+ * root, or are more than an MPI call can count, they pass in segments through bounded memory.
  *
  * Blocks of different lengths go by MPI_Gatherv, if its ints can say what the root wants; the root
  * tells. Otherwise, by linear.
@@ -19,7 +19,7 @@
 
 #include <limits.h>
 
-/* What the pieces of all ranks together may take at the root. */
+/* What the segments of all ranks together may take at the root. */
 static const size_t staged_most = (size_t)256 << 20;
 
 static const coll_param params[] = {{.name = NULL}};
@@ -33,19 +33,19 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return seconds;
 }
 
-/* The pieces in which all ranks pass their blocks. */
-static size_t piece_of(const coll_gather_call *call) {
+/* The segments in which all ranks pass their blocks. */
+static size_t segment_of(const coll_gather_call *call) {
     size_t most = staged_most / (size_t)call->comm->ranks, bytes = call->shape->bytes;
     return most < 1 ? 1 : bytes < most ? bytes : most;
 }
 
-/* The root puts a piece of every rank where it belongs. */
-static void store_pieces(const coll_gather_call *call, size_t from, size_t length,
-                         const char *pieces) {
+/* The root puts a segment of every rank where it belongs. */
+static void store_segments(const coll_gather_call *call, size_t from, size_t length,
+                           const char *segments) {
     for (int rank = 0; rank < call->comm->ranks; rank++) {
         coll_data block = coll_blocks_at(call->blocks, rank);
         if (rank != call->root)
-            coll_data_write(&block, from, length, pieces + (size_t)rank * length);
+            coll_data_write(&block, from, length, segments + (size_t)rank * length);
     }
 }
 
@@ -73,40 +73,40 @@ static int gatherv(const coll_gather_call *call, const void *mine, int count, MP
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gatherv") : code;
 }
 
-static int take_even(const coll_gather_call *call, size_t piece, char *pieces) {
+static int take_even(const coll_gather_call *call, size_t segment, char *segments) {
     size_t bytes = call->shape->bytes;
-    if (piece == bytes && coll_blocks_in_a_row(call->blocks)) {
+    if (segment == bytes && coll_blocks_in_a_row(call->blocks)) {
         coll_data first = coll_blocks_at(call->blocks, 0);
         return gather(call, MPI_IN_PLACE, (int)bytes, coll_data_target(&first, 0, NULL));
     }
     int code = MPI_SUCCESS;
-    for (size_t from = 0; from < bytes && code == MPI_SUCCESS; from += piece) {
-        size_t length = bytes - from < piece ? bytes - from : piece;
-        code = gather(call, MPI_IN_PLACE, (int)length, pieces);
+    for (size_t from = 0; from < bytes && code == MPI_SUCCESS; from += segment) {
+        size_t length = bytes - from < segment ? bytes - from : segment;
+        code = gather(call, MPI_IN_PLACE, (int)length, segments);
         if (code == MPI_SUCCESS)
-            store_pieces(call, from, length, pieces);
+            store_segments(call, from, length, segments);
     }
     return code;
 }
 
-static int give_even(const coll_gather_call *call, size_t piece, char *segment) {
+static int give_even(const coll_gather_call *call, size_t segment, char *memory) {
     const coll_data *mine = call->mine;
     int code = MPI_SUCCESS;
-    for (size_t from = 0; from < mine->bytes && code == MPI_SUCCESS; from += piece) {
-        size_t length = mine->bytes - from < piece ? mine->bytes - from : piece;
-        code = gather(call, coll_data_read(mine, from, length, segment), (int)length, NULL);
+    for (size_t from = 0; from < mine->bytes && code == MPI_SUCCESS; from += segment) {
+        size_t length = mine->bytes - from < segment ? mine->bytes - from : segment;
+        code = gather(call, coll_data_read(mine, from, length, memory), (int)length, NULL);
     }
     return code;
 }
 
 static int run_even(const coll_gather_call *call) {
-    size_t piece = piece_of(call);
+    size_t segment = segment_of(call);
     void *room;
-    int code = coll_comm_room(call->comm, piece * (size_t)call->comm->ranks, &room);
+    int code = coll_comm_room(call->comm, segment * (size_t)call->comm->ranks, &room);
     if (code != MPI_SUCCESS)
         return code;
-    return call->comm->rank == call->root ? take_even(call, piece, room)
-                                          : give_even(call, piece, room);
+    return call->comm->rank == call->root ? take_even(call, segment, room)
+                                          : give_even(call, segment, room);
 }
 
 /* The root's blocks as MPI_Gatherv's ints; false where they can't say it. */

@@ -47,29 +47,6 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return coll_gather_seconds(call, 1);
 }
 
-/* Waits for the start signal of FROM. */
-static int await_start(const coll_gather_call *call, int from) {
-    MPI_Request request;
-    int code = PMPI_Irecv(NULL, 0, MPI_BYTE, from, COLL_TAG_GRANT, call->comm->private, &request);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = coll_wait_all(&call->comm->wait, 1, &request, &from);
-    if (code != MPI_SUCCESS)
-        coll_wait_abandon(1, &request);
-    return code;
-}
-
-static int signal_start(const coll_gather_call *call, int to) {
-    MPI_Request request;
-    int code = PMPI_Isend(NULL, 0, MPI_BYTE, to, COLL_TAG_GRANT, call->comm->private, &request);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = coll_wait_all(&call->comm->wait, 1, &request, &to);
-    if (code != MPI_SUCCESS)
-        coll_wait_abandon(1, &request);
-    return code;
-}
-
 static int run(const coll_gather_call *call, const coll_values *values) {
     coll_comm *comm = call->comm;
     const coll_line *line = coll_line_of(comm, call->shape);
@@ -82,11 +59,11 @@ static int run(const coll_gather_call *call, const coll_values *values) {
 
     int w = window_of(call->shape, values);
     if (j > w)
-        code = await_start(call, line->order[j - w]);
+        code = coll_flow_receive_one(comm, COLL_TAG_GRANT, NULL, 0, line->order[j - w]);
     if (code == MPI_SUCCESS)
         code = coll_flow_send(comm, COLL_TAG_GATHER, call->mine, 0, call->mine->bytes, call->root);
     if (code == MPI_SUCCESS && w < p - j)
-        code = signal_start(call, line->order[j + w]);
+        code = coll_flow_send_one(comm, COLL_TAG_GRANT, NULL, 0, line->order[j + w]);
     return code;
 }
 

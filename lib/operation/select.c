@@ -55,13 +55,13 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
                         const coll_spec *user) {
     const coll_algorithm *standby = table[0];
     if (user->algorithm && applicable(user->algorithm, call))
-        return choice(user->algorithm, call, &user->values, "the user's word");
+        return choice(user->algorithm, call, &user->values, "it was asked for");
     if (user->algorithm)
-        return choice(standby, call, NULL, "the user's word is not applicable here");
+        return choice(standby, call, NULL, "what was asked for is not applicable here");
     if (call->bytes == COLL_BYTES_UNKNOWN && call->topo->nodes > 1)
         standby = sizeless(table);
     if (call->bytes == COLL_BYTES_UNKNOWN)
-        return choice(standby, call, NULL, "nobody knows the size");
+        return choice(standby, call, NULL, "sizes differ by rank");
     if (coll_select_native(call->topo, user))
         return choice(standby, call, NULL, "all ranks on one node");
     if (call->topo->sites == 1 && call->bytes <= standby->best_up_to)

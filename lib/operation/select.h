@@ -1,6 +1,6 @@
 /*
- * The decision layer: which algorithm runs a call. Pure: the same call, profile and word of the
- * user give the same choice on every rank.
+ * Which algorithm runs a call. Pure: from the same call and setting every rank makes the same
+ * choice.
  */
 #ifndef COLL_LIB_OPERATION_SELECT_H
 #define COLL_LIB_OPERATION_SELECT_H
@@ -17,7 +17,7 @@ typedef struct coll_choice {
 
 /*
  * Seconds that ALGORITHM takes for CALL with these values, by the cost model and, where they are
- * the defaults, the profile's trials; *MODEL, which may be NULL, is set to the model's word alone.
+ * the defaults, the profile's trials; *MODEL, which may be NULL, is set to what the model alone says.
  */
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values, double *model);
@@ -29,10 +29,10 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
 bool coll_select_native(const coll_topo *topo, const coll_spec *user);
 
 /*
- * Chooses from TABLE, whose first entry applies to every call: the MPI library's own. The user's
- * word comes first. Without it, in this order: that first entry on one node, or for as few bytes as
- * it says it is best for; where the sizes are not known to all, the algorithm that is made for
- * that; else the applicable one with the least predicted time, rivals left aside.
+ * Chooses from TABLE, whose first entry applies to every call: the MPI library's own. What the
+ * user asked for comes first. Otherwise that first entry runs on one node, and calls of as few
+ * bytes as it is best for; where ranks bring different sizes, the algorithm made for that runs;
+ * everywhere else the applicable one with the least predicted time, rivals left aside.
  */
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_spec *user);

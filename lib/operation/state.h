@@ -37,7 +37,7 @@ typedef struct coll_state {
     coll_profile loaded;
     char topology[4096];              /* the file of racks and sites, or "" */
     char latencies[4096];             /* the file of latencies between sites, or "" */
-    coll_spec specs[COLL_OPERATIONS]; /* the user's word */
+    coll_spec specs[COLL_OPERATIONS]; /* what the user asked for */
     coll_decisions decisions[COLL_OPERATIONS];
     MPI_Datatype plain_type; /* the last predefined type without gaps, and the bytes of an */
     MPI_Count plain_bytes;   /* element: 0 for none */

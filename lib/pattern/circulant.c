@@ -15,7 +15,7 @@ typedef struct search {
     long long bound;  /* the last sum that was taken: sums decrease */
     int above[COLL_CIRCULANT_ROUNDS + 1], below[COLL_CIRCULANT_ROUNDS + 1];
     int first;
-    int *block;
+    int *segment;
 } search;
 
 static void take(search *s, int skip_index) {
@@ -29,7 +29,7 @@ static void take(search *s, int skip_index) {
 }
 
 /*
- * Extends the sum FROM by free skips, those from index E downwards, and so finds the blocks for
+ * Extends the sum FROM by free skips, those from index E downwards, and so finds the segments for
  * rounds K and later; returns the first round that is still without one.
  */
 static int extend(search *s, long long from, int e, int k) {
@@ -42,14 +42,15 @@ static int extend(search *s, long long from, int e, int k) {
         if (k == s->q || from > s->target - s->skip[k + 1])
             return k;
         s->bound = sum;
-        s->block[k++] = e;
+        s->segment[k++] = e;
         take(s, e);
     }
     return k;
 }
 
-/* The block that POSITION receives first: the smallest skip in its sum of skips; q for the root. */
-static int base_block(const int *skip, int q, int position) {
+/* The segment that POSITION receives first: the smallest skip in its sum of skips; q for the root.
+ */
+static int base_segment(const int *skip, int q, int position) {
     for (int k = q - 1; k >= 0; k--) {
         if (skip[k] == position)
             return k;
@@ -59,22 +60,22 @@ static int base_block(const int *skip, int q, int position) {
     return q;
 }
 
-static void receive_schedule(const int *skip, int p, int q, int position, int block[]) {
+static void receive_schedule(const int *skip, int p, int q, int position, int segment[]) {
     search s = {.skip = skip,
                 .q = q,
                 .target = (long long)p + position,
                 .bound = 2LL * p,
                 .first = q,
-                .block = block};
+                .segment = segment};
     for (int e = 0; e <= q; e++) {
         s.above[e] = e + 1;
         s.below[e] = e - 1;
     }
-    int base = base_block(skip, q, position);
+    int base = base_segment(skip, q, position);
     take(&s, base);
     extend(&s, 0, s.first, 0);
     for (int k = 0; k < q; k++)
-        block[k] = block[k] == q ? base : block[k] - q;
+        segment[k] = segment[k] == q ? base : segment[k] - q;
 }
 
 void coll_circulant_init(coll_circulant *schedule, int p, int position) {
@@ -97,27 +98,28 @@ long long coll_circulant_rounds(const coll_circulant *schedule, long long n) {
 }
 
 /*
- * The block that a receive schedule brings in round I of N blocks, or -1. The last round must end a
- * phase, so the first phase begins VIRTUAL_ROUNDS late. Blocks beyond the last stand for the last.
+ * The segment that a receive schedule brings in round I of N segments, or -1. The last round must
+ * end a phase, so the first phase begins VIRTUAL_ROUNDS late. Segments beyond the last stand for
+ * the last.
  */
-static long long block_at(const int receive[], int q, long long n, long long i) {
+static long long segment_at(const int receive[], int q, long long n, long long i) {
     long long virtual_rounds = (q - (n - 1) % q) % q, round = i + virtual_rounds;
-    long long block = receive[round % q] + round / q * q - virtual_rounds;
-    return block < 0 ? -1 : block < n ? block : n - 1;
+    long long segment = receive[round % q] + round / q * q - virtual_rounds;
+    return segment < 0 ? -1 : segment < n ? segment : n - 1;
 }
 
-/* Whether round I brings the last block again: the last q rounds are the only ones that may. */
+/* Whether round I brings the last segment again: the last q rounds are the only ones that may. */
 static bool repeats(const int receive[], int q, long long n, long long i) {
-    if (block_at(receive, q, n, i) != n - 1)
+    if (segment_at(receive, q, n, i) != n - 1)
         return false;
     for (long long earlier = i - 1; earlier >= 0 && earlier > i - 2 * q; earlier--)
-        if (block_at(receive, q, n, earlier) == n - 1)
+        if (segment_at(receive, q, n, earlier) == n - 1)
             return true;
     return false;
 }
 
-static long long new_block(const int receive[], int position, int q, long long n, long long i) {
-    return position == 0 || repeats(receive, q, n, i) ? -1 : block_at(receive, q, n, i);
+static long long new_segment(const int receive[], int position, int q, long long n, long long i) {
+    return position == 0 || repeats(receive, q, n, i) ? -1 : segment_at(receive, q, n, i);
 }
 
 coll_circulant_round coll_circulant_at(const coll_circulant *schedule, long long n, long long i) {
@@ -127,7 +129,7 @@ coll_circulant_round coll_circulant_at(const coll_circulant *schedule, long long
         .to = (int)(((long long)position + schedule->skip[k]) % p),
         .from = (int)(((long long)position - schedule->skip[k] + p) % p),
     };
-    round.send = new_block(schedule->neighbour[k], round.to, q, n, i);
-    round.receive = new_block(schedule->receive, position, q, n, i);
+    round.send = new_segment(schedule->neighbour[k], round.to, q, n, i);
+    round.receive = new_segment(schedule->receive, position, q, n, i);
     return round;
 }

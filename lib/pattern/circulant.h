@@ -1,8 +1,8 @@
 /*
  * Round-optimal broadcast schedules on circulant graphs. Pure arithmetic, no communication.
  *
- * N blocks reach P positions from position 0 in n - 1 + ceil(log2 p) rounds, the least that is
- * possible when everybody sends and receives one block a round. In round i, with k = i mod q and
+ * N segments reach P positions from position 0 in n - 1 + ceil(log2 p) rounds, the least that is
+ * possible when everybody sends and receives one segment a round. In round i, with k = i mod q and
  * q = ceil(log2 p), every position sends to the one skip[k] above it and receives from the one
  * skip[k] below it, modulo p.
  *
@@ -15,28 +15,28 @@
 
 enum { COLL_CIRCULANT_ROUNDS = 32 }; /* at least ceil(log2 INT_MAX) */
 
-/* What one position does in the rounds 0..q-1 of a phase; later phases add q to every block. */
+/* What one position does in the rounds 0..q-1 of a phase; later phases add q to every segment. */
 typedef struct coll_circulant {
     int p, q, position;
     int skip[COLL_CIRCULANT_ROUNDS];
-    int receive[COLL_CIRCULANT_ROUNDS]; /* blocks; negative ones don't exist yet */
-    /* The same of the positions that this one sends to; [k][k] is the block that it sends. */
+    int receive[COLL_CIRCULANT_ROUNDS]; /* segments; negative ones don't exist yet */
+    /* The same of the positions that this one sends to; [k][k] is the segment that it sends. */
     int neighbour[COLL_CIRCULANT_ROUNDS][COLL_CIRCULANT_ROUNDS];
 } coll_circulant;
 
 /* The schedule of POSITION among P >= 1 positions, in O(log^3 p) steps. */
 void coll_circulant_init(coll_circulant *schedule, int p, int position);
 
-/* What happens in one round: blocks are -1 where nothing is sent or received. */
+/* What happens in one round: segments are -1 where nothing is sent or received. */
 typedef struct coll_circulant_round {
     long long send, receive;
     int to, from; /* positions */
 } coll_circulant_round;
 
-/* The rounds that N >= 1 blocks need. */
+/* The rounds that N >= 1 segments need. */
 long long coll_circulant_rounds(const coll_circulant *schedule, long long n);
 
-/* Round I of coll_circulant_rounds(schedule, n), counted from 0. No block is received twice. */
+/* Round I of coll_circulant_rounds(schedule, n), counted from 0. No segment is received twice. */
 coll_circulant_round coll_circulant_at(const coll_circulant *schedule, long long n, long long i);
 
 #endif

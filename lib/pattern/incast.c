@@ -2,10 +2,6 @@
 
 #include <math.h>
 
-double coll_incast_seconds_to_fill(double buffer, double arrival, double departure) {
-    return arrival > departure ? buffer / (arrival - departure) : INFINITY;
-}
-
 double coll_incast_transfer_ratio(double buffer, double arrival, double departure, double items) {
     if (items <= buffer || arrival <= departure)
         return 1;

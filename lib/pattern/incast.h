@@ -15,9 +15,6 @@
 
 #include <stdbool.h>
 
-/* Eq. 3: seconds until a buffer of so many items is full; INFINITY where it never is. */
-double coll_incast_seconds_to_fill(double buffer, double arrival, double departure);
-
 /* Eq. 4: the share of so many ITEMS that gets through. */
 double coll_incast_transfer_ratio(double buffer, double arrival, double departure, double items);
 
