@@ -54,7 +54,7 @@ typedef struct measurement {
 static bool parse(int argc, char **argv, command *options) {
     bool again; /* --dcp once more */
     const app_option table[] = {
-        {"dcp", NULL, NULL, .flag = &again},
+        {"dcp", NULL, "measure dedicated processors; comes first", .flag = &again},
         {"trace", "FILE",
          "also predict the time of a program from its trace without DCPs: COLL_TRACE=1 coll-run -n "
          "RANKS -- PROGRAM 2> FILE; with one DCP to r ranks it is (1 + 1/r) Tcomp + share Tcoll + "
