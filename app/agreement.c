@@ -8,19 +8,20 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-bool app_mpi(struct problem *problem, int code) {
+bool app_mpi(app_problem *problem, int code) {
     char text[MPI_MAX_ERROR_STRING];
     int length;
     if (code == MPI_SUCCESS)
         return true;
     if (MPI_Error_string(code, text, &length) != MPI_SUCCESS)
-        return problem_set(problem, "MPI error %d", code);
-    return problem_set(problem, "%s", text);
+        return app_refuse(problem, "MPI error %d", code);
+    return app_refuse(problem, "%s", text);
 }
 
 /* Sets *FIRST to the lowest rank that has a PROBLEM, INT_MAX where none has. */
-static int find_first(const struct problem *problem, MPI_Comm comm, int *first) {
+static int find_first(const app_problem *problem, MPI_Comm comm, int *first) {
     int rank;
     int code = MPI_Comm_rank(comm, &rank);
     if (code != MPI_SUCCESS)
@@ -29,7 +30,7 @@ static int find_first(const struct problem *problem, MPI_Comm comm, int *first) 
     return MPI_Allreduce(&mine, first, 1, MPI_INT, MPI_MIN, comm);
 }
 
-bool app_agree(struct problem *problem, MPI_Comm comm) {
+bool app_agree(app_problem *problem, MPI_Comm comm) {
     int first;
     if (!app_mpi(problem, find_first(problem, comm, &first)))
         return false;
@@ -39,7 +40,25 @@ bool app_agree(struct problem *problem, MPI_Comm comm) {
     return false;
 }
 
-void app_agree_or_end(MPI_Comm comm, const char *program, const struct problem *problem) {
+bool app_agree_sum(app_problem *problem, uint64_t *values, int count, MPI_Comm comm) {
+    uint64_t all[1 + APP_AGREE_MOST] = {problem->text[0] != '\0'};
+    memcpy(all + 1, values, (size_t)count * sizeof *values);
+    if (!app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, all, 1 + count, MPI_UINT64_T, MPI_SUM, comm)))
+        return false;
+    memcpy(values, all + 1, (size_t)count * sizeof *values);
+    return all[0] == 0 || app_agree(problem, comm);
+}
+
+bool app_agree_most(app_problem *problem, double *values, int count, MPI_Comm comm) {
+    double all[1 + APP_AGREE_MOST] = {problem->text[0] != '\0'};
+    memcpy(all + 1, values, (size_t)count * sizeof *values);
+    if (!app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, all, 1 + count, MPI_DOUBLE, MPI_MAX, comm)))
+        return false;
+    memcpy(values, all + 1, (size_t)count * sizeof *values);
+    return all[0] == 0 || app_agree(problem, comm);
+}
+
+void app_agree_or_end(MPI_Comm comm, const char *program, const app_problem *problem) {
     int rank, first;
     if (find_first(problem, comm, &first) != MPI_SUCCESS)
         MPI_Abort(comm, 1);
@@ -52,7 +71,7 @@ void app_agree_or_end(MPI_Comm comm, const char *program, const struct problem *
     exit(EXIT_FAILURE);
 }
 
-MPI_Comm app_begin(int *argc, char ***argv, const char *program, const struct problem *problem) {
+MPI_Comm app_begin(int *argc, char ***argv, const char *program, const app_problem *problem) {
     MPI_Comm comm;
     int provided;
     if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
@@ -76,7 +95,7 @@ void app_abort(MPI_Comm comm, const char *program, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     fprintf(stderr, "%s: %s\n", program, text);
-    output_abandon();
+    app_output_abandon();
     MPI_Abort(comm, EXIT_FAILURE);
     abort();
 }

@@ -13,7 +13,7 @@ double app_seconds(void) {
     return coll_monotonic();
 }
 
-int wait_asleep(MPI_Request *request, double nap, double longest) {
+int app_wait_asleep(MPI_Request *request, double nap, double longest) {
     for (;; nap = nap < longest ? 2 * nap : nap) {
         struct timespec time = {.tv_nsec = (long)(nap * 1e9)};
         int done, code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
@@ -58,13 +58,13 @@ static int answer(int rank, MPI_Comm comm) {
  * of separate machines count from their boots, and emulated hosts share one. A wide area whose two
  * directions differ would else be taken for an offset.
  */
-static int ask(common_clock *clock, MPI_Comm comm) {
+static int ask(app_clock *clock, MPI_Comm comm) {
     double shortest = -1;
     char turn, question = MORE;
     MPI_Request request;
     int code = MPI_Irecv(&turn, 1, MPI_CHAR, 0, TAG_TURN, comm, &request);
     if (code == MPI_SUCCESS)
-        code = wait_asleep(&request, NAP, NAP);
+        code = app_wait_asleep(&request, NAP, NAP);
     if (code != MPI_SUCCESS)
         return code;
     double began = app_seconds();
@@ -102,10 +102,10 @@ static int shares_node(MPI_Comm comm, bool *shares) {
     return code;
 }
 
-int common_clock_init(common_clock *clock, MPI_Comm comm) {
+int app_clock_init(app_clock *clock, MPI_Comm comm) {
     int rank, ranks;
     bool shares = false;
-    *clock = (common_clock){0};
+    *clock = (app_clock){0};
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     int code = shares_node(comm, &shares);
@@ -116,19 +116,19 @@ int common_clock_init(common_clock *clock, MPI_Comm comm) {
     if (code != MPI_SUCCESS)
         return code;
     if (shares)
-        *clock = (common_clock){0};
+        *clock = (app_clock){0};
     MPI_Request request;
     code =
         MPI_Iallreduce(MPI_IN_PLACE, &clock->uncertainty, 1, MPI_DOUBLE, MPI_MAX, comm, &request);
-    return code == MPI_SUCCESS ? wait_asleep(&request, NAP, NAP) : code;
+    return code == MPI_SUCCESS ? app_wait_asleep(&request, NAP, NAP) : code;
 }
 
-double common_clock_now(const common_clock *clock) {
+double app_clock_now(const app_clock *clock) {
     return app_seconds() + clock->offset;
 }
 
-void common_clock_wait(const common_clock *clock, double date) {
-    for (double left; (left = date - common_clock_now(clock)) > 0;) {
+void app_clock_wait(const app_clock *clock, double date) {
+    for (double left; (left = date - app_clock_now(clock)) > 0;) {
         if (left < 2 * shortest_sleep) {
             sched_yield();
             continue;

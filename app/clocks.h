@@ -11,28 +11,28 @@
  */
 double app_seconds(void);
 
-typedef struct common_clock {
+typedef struct app_clock {
     double offset;      /* s: what to add to this host's monotonic clock */
     double uncertainty; /* s: half the shortest round trip to rank 0, over all ranks the largest */
-} common_clock;
+} app_clock;
 
 /*
  * Measures the offsets; collective. Each rank exchanges some short messages with rank 0, the one
  * with the shortest round trip counts. Ranks that share a node with rank 0 share its clock.
  */
-int common_clock_init(common_clock *clock, MPI_Comm comm);
+int app_clock_init(app_clock *clock, MPI_Comm comm);
 
 /* Now, by rank 0's clock. */
-double common_clock_now(const common_clock *clock);
+double app_clock_now(const app_clock *clock);
 
 /* Sleeps, then yields, until DATE by that clock. */
-void common_clock_wait(const common_clock *clock, double date);
+void app_clock_wait(const app_clock *clock, double date);
 
 /*
  * Waits for *REQUEST without taking the processor from whoever is being measured: with sleeps
  * between tests, of NAP seconds (below 1) at first, then each twice as long as the last until they
  * are LONGEST or more.
  */
-int wait_asleep(MPI_Request *request, double nap, double longest);
+int app_wait_asleep(MPI_Request *request, double nap, double longest);
 
 #endif

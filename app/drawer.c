@@ -11,28 +11,28 @@
 
 const app_drawer app_gnuplot = {"gnuplot", "gnuplot", "gnuplot-nox", true};
 
-bool app_drawer_check(const app_drawer *drawer, const char *path, struct problem *problem) {
+bool app_drawer_check(const app_drawer *drawer, const char *path, app_problem *problem) {
     char command[64];
     snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", drawer->program);
     return !system(command) ||
-           problem_set(problem, "%s: can't be drawn: %s not found; install the Debian package %s",
-                       path, drawer->program, drawer->package);
+           app_refuse(problem, "%s: can't be drawn: %s not found; install the Debian package %s",
+                      path, drawer->program, drawer->package);
 }
 
 /* The name goes through the environment, so that no character of it means anything. */
-static FILE *start(const app_drawer *drawer, const struct output *output, struct problem *problem) {
+static FILE *start(const app_drawer *drawer, const app_output *output, app_problem *problem) {
     char command[64];
     signal(SIGPIPE, SIG_IGN); /* where it ends early the picture isn't whole, which is seen */
     snprintf(command, sizeof command, "%s >\"$PICTURE\"", drawer->command);
-    FILE *stream = setenv("PICTURE", output_name(output), 1) ? NULL : popen(command, "w");
+    FILE *stream = setenv("PICTURE", app_output_name(output), 1) ? NULL : popen(command, "w");
     if (!stream)
-        problem_set(problem, "%s: can't start %s: %s", output->path, drawer->program,
-                    strerror(errno));
+        app_refuse(problem, "%s: can't start %s: %s", output->path, drawer->program,
+                   strerror(errno));
     return stream;
 }
 
 /* Whether the file is a PNG to its last chunk; of a pipe nobody can tell. */
-static bool is_whole(const struct output *output) {
+static bool is_whole(const app_output *output) {
     char end[8] = "";
     if (!output->temporary)
         return true;
@@ -43,23 +43,23 @@ static bool is_whole(const struct output *output) {
     return good && !memcmp(end, "IEND", 4);
 }
 
-static bool end(const app_drawer *drawer, FILE *stream, const struct output *output,
-                struct problem *problem) {
+static bool end(const app_drawer *drawer, FILE *stream, const app_output *output,
+                app_problem *problem) {
     bool good = pclose(stream) == 0 && (!drawer->png || is_whole(output));
-    return good || problem_set(problem, "%s: %s could not draw it", output->path, drawer->program);
+    return good || app_refuse(problem, "%s: %s could not draw it", output->path, drawer->program);
 }
 
 bool app_draw(const app_drawer *drawer, const char *path,
               void (*write)(FILE *stream, const void *context), const void *context,
-              struct problem *problem) {
-    struct output picture;
-    if (!app_drawer_check(drawer, path, problem) || !output_open(&picture, path, problem))
+              app_problem *problem) {
+    app_output picture;
+    if (!app_drawer_check(drawer, path, problem) || !app_output_open(&picture, path, problem))
         return false;
     FILE *stream = start(drawer, &picture, problem);
     if (stream)
         write(stream, context);
     bool good =
-        stream && end(drawer, stream, &picture, problem) && output_commit(&picture, problem);
-    output_discard(&picture);
+        stream && end(drawer, stream, &picture, problem) && app_output_commit(&picture, problem);
+    app_output_discard(&picture);
     return good;
 }

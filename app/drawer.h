@@ -16,7 +16,7 @@ typedef struct app_drawer {
 extern const app_drawer app_gnuplot; /* draws PNGs */
 
 /* Whether there is such a program; else the problem says how PATH could be drawn. */
-bool app_drawer_check(const app_drawer *drawer, const char *path, struct problem *problem);
+bool app_drawer_check(const app_drawer *drawer, const char *path, app_problem *problem);
 
 /*
  * Draws the picture PATH, which is replaced as a whole or not at all: WRITE writes what is to be
@@ -24,6 +24,6 @@ bool app_drawer_check(const app_drawer *drawer, const char *path, struct problem
  */
 bool app_draw(const app_drawer *drawer, const char *path,
               void (*write)(FILE *stream, const void *context), const void *context,
-              struct problem *problem);
+              app_problem *problem);
 
 #endif

@@ -36,7 +36,7 @@ static bool is_same(const identity *a, const identity *b) {
 /* A file yet to be made at PATH; false where that is nowhere. */
 static bool identify_new(const char *path, identity *id) {
     struct stat about;
-    char *target = path_follow(path), *directory = target ? path_directory(target) : NULL;
+    char *target = app_path_follow(path), *directory = target ? app_path_directory(target) : NULL;
     bool found = directory && !stat(directory, &about);
     if (found) {
         const char *slash = strrchr(target, '/');
@@ -65,9 +65,9 @@ static const claim *find(const claim *claims, size_t count, const identity *id) 
 
 /* Adds an output to the CLAIMS, unless it is one of them already. */
 static bool claim_path(claim *claims, size_t *count, const char *option, const char *path,
-                       struct problem *problem) {
+                       app_problem *problem) {
     identity id;
-    if (!output_check(path, problem))
+    if (!app_output_check(path, problem))
         return false;
     if (!identify(path, &id))
         return true;
@@ -77,23 +77,23 @@ static bool claim_path(claim *claims, size_t *count, const char *option, const c
         return true;
     }
     free(id.name);
-    return other ? problem_set(problem, "%s %s and %s %s name the same file", other->option,
-                               other->path, option, path)
-                 : problem_set(problem, "more than %d files are to be written", WRITTEN_MOST);
+    return other ? app_refuse(problem, "%s %s and %s %s name the same file", other->option,
+                              other->path, option, path)
+                 : app_refuse(problem, "more than %d files are to be written", WRITTEN_MOST);
 }
 
 static bool check_read(const claim *claims, size_t count, const char *name, const char *path,
-                       struct problem *problem) {
+                       app_problem *problem) {
     struct stat about;
     if (stat(path, &about) || !S_ISREG(about.st_mode))
         return true;
     const claim *other = find(claims, count, &(identity){about.st_dev, about.st_ino, NULL});
-    return !other || problem_set(problem, "%s %s: is also read, as %s %s; name another file",
-                                 other->option, other->path, name, path);
+    return !other || app_refuse(problem, "%s %s: is also read, as %s %s; name another file",
+                                other->option, other->path, name, path);
 }
 
-static bool check_directory(const claim *claims, size_t count, const file_use *use,
-                            const char *path, struct problem *problem) {
+static bool check_directory(const claim *claims, size_t count, const app_file_use *use,
+                            const char *path, app_problem *problem) {
     struct dirent *entry;
     DIR *directory = opendir(path);
     bool good = true;
@@ -102,7 +102,7 @@ static bool check_directory(const claim *claims, size_t count, const file_use *u
         if (use->reads ? !use->reads(entry->d_name) : entry->d_name[0] == '.')
             continue;
         if (asprintf(&file, "%s/%s", path, entry->d_name) < 0)
-            good = problem_set(problem, "out of memory");
+            good = app_refuse(problem, "out of memory");
         else
             good = check_read(claims, count, use->name, file, problem);
         free(file);
@@ -112,8 +112,8 @@ static bool check_directory(const claim *claims, size_t count, const file_use *u
     return good;
 }
 
-static bool check_use(const claim *claims, size_t count, const file_use *use,
-                      struct problem *problem) {
+static bool check_use(const claim *claims, size_t count, const app_file_use *use,
+                      app_problem *problem) {
     struct stat about;
     bool good = true;
     for (size_t i = 0; good && i < use->count; i++) {
@@ -125,26 +125,26 @@ static bool check_use(const claim *claims, size_t count, const file_use *use,
     return good;
 }
 
-bool files_check(const file_use *uses, size_t count, struct problem *problem) {
+bool app_files_check(const app_file_use *uses, size_t count, app_problem *problem) {
     claim claims[WRITTEN_MOST];
     size_t claimed = 0;
     bool good = true;
-    for (const file_use *use = uses; use < uses + count; use++)
-        for (size_t i = 0; good && use->how == FILE_WRITTEN && i < use->count; i++)
+    for (const app_file_use *use = uses; use < uses + count; use++)
+        for (size_t i = 0; good && use->how == APP_FILE_WRITTEN && i < use->count; i++)
             good =
                 !use->paths[i] || claim_path(claims, &claimed, use->name, use->paths[i], problem);
-    for (const file_use *use = uses; good && use < uses + count; use++)
-        if (use->how == FILE_READ)
+    for (const app_file_use *use = uses; good && use < uses + count; use++)
+        if (use->how == APP_FILE_READ)
             good = check_use(claims, claimed, use, problem);
     for (size_t i = 0; i < claimed; i++)
         free(claims[i].id.name);
     return good;
 }
 
-FILE *files_open(const char *path, struct problem *problem) {
+FILE *app_files_open(const char *path, app_problem *problem) {
     FILE *file = NULL;
     int error = coll_textfile_open(path, COLL_TEXTFILE_ANY_SIZE, &file);
     if (error)
-        problem_set(problem, "%s: can't be opened: %s", path, coll_textfile_fault(error));
+        app_refuse(problem, "%s: can't be opened: %s", path, coll_textfile_fault(error));
     return file;
 }

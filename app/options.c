@@ -91,10 +91,10 @@ static _Noreturn void print_version(const app_command *command) {
 
 /* --- values --- */
 
-static bool append(app_words *list, const char *word, struct problem *problem) {
+static bool append(app_words *list, const char *word, app_problem *problem) {
     const char **words = realloc((void *)list->words, (list->count + 2) * sizeof *words);
     if (!words)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     list->words = words;
     words[list->count++] = word;
     words[list->count] = NULL;
@@ -106,22 +106,22 @@ void app_words_free(app_words *list) {
     free(list->copy);
 }
 
-static bool refuse_number(const app_option *row, const char *text, struct problem *problem) {
+static bool refuse_number(const app_option *row, const char *text, app_problem *problem) {
     int digits = row->number ? 6 : 10;
     char least[32], most[32];
     snprintf(least, sizeof least, "%.*g", digits, row->least);
     snprintf(most, sizeof most, "%.*g", digits, row->most);
     if (row->above)
-        return problem_set(problem, "--%s %s: a number above %s, up to %s, is needed", row->name,
-                           text, least, most);
+        return app_refuse(problem, "--%s %s: a number above %s, up to %s, is needed", row->name,
+                          text, least, most);
     if (row->most > 0)
-        return problem_set(problem, "--%s %s: a number from %s to %s is needed", row->name, text,
-                           least, most);
-    return problem_set(problem, "--%s %s: a number of at least %s is needed%s", row->name, text,
-                       least, row->size ? ", as 4096, 64K, 16M or 1G" : "");
+        return app_refuse(problem, "--%s %s: a number from %s to %s is needed", row->name, text,
+                          least, most);
+    return app_refuse(problem, "--%s %s: a number of at least %s is needed%s", row->name, text,
+                      least, row->size ? ", as 4096, 64K, 16M or 1G" : "");
 }
 
-static bool take_number(const app_option *row, const char *text, struct problem *problem) {
+static bool take_number(const app_option *row, const char *text, app_problem *problem) {
     int64_t integer = 0;
     uint64_t size = 0;
     double number = 0;
@@ -141,7 +141,7 @@ static bool take_number(const app_option *row, const char *text, struct problem 
     return true;
 }
 
-static bool take_choice(const app_option *row, const char *text, struct problem *problem) {
+static bool take_choice(const app_option *row, const char *text, app_problem *problem) {
     char known[256] = "";
     for (int i = 0; row->nth(i); i++) {
         if (!strcmp(text, row->nth(i))) {
@@ -151,15 +151,15 @@ static bool take_choice(const app_option *row, const char *text, struct problem 
         size_t length = strlen(known);
         snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", row->nth(i));
     }
-    return problem_set(problem, "--%s %s: allowed: %s", row->name, text, known);
+    return app_refuse(problem, "--%s %s: allowed: %s", row->name, text, known);
 }
 
-static bool take_list(const app_option *row, const char *text, struct problem *problem) {
+static bool take_list(const app_option *row, const char *text, app_problem *problem) {
     char *copy = strdup(text), *rest = NULL;
     if (!copy)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     char *part = strtok_r(copy, row->separators, &rest);
-    bool good = part || problem_set(problem, "--%s: the list is empty", row->name);
+    bool good = part || app_refuse(problem, "--%s: the list is empty", row->name);
     for (; part && good; part = strtok_r(NULL, row->separators, &rest))
         good =
             row->words ? append(row->words, part, problem) : row->take(part, row->context, problem);
@@ -170,7 +170,7 @@ static bool take_list(const app_option *row, const char *text, struct problem *p
     return good;
 }
 
-static bool take(const app_option *row, const char *text, struct problem *problem) {
+static bool take(const app_option *row, const char *text, app_problem *problem) {
     if (row->flag)
         return *row->flag = true;
     if (row->separators)
@@ -199,14 +199,14 @@ typedef struct reading {
     const app_command *command;
     const app_option *last, *operands; /* the option that was read last; the row of operands */
     uint64_t given;                    /* a bit for each row */
-    struct problem *problem;
+    app_problem *problem;
 } reading;
 
 static bool take_operand(reading *r, const char *word) {
     if (!r->operands ||
         (r->operands->most > 0 && r->operands->operands->count >= r->operands->most))
-        return problem_set(r->problem, "unexpected argument %s; see %s --help", word,
-                           r->command->name);
+        return app_refuse(r->problem, "unexpected argument %s; see %s --help", word,
+                          r->command->name);
     r->given |= UINT64_C(1) << (r->operands - r->command->options);
     return append(r->operands->operands, word, r->problem);
 }
@@ -215,7 +215,7 @@ static bool take_option(reading *r, int row, const char *text) {
     uint64_t bit = UINT64_C(1) << row;
     r->last = &r->command->options[row];
     if ((r->given & bit) && !r->last->flag && !takes_more(r->last))
-        return problem_set(r->problem, "--%s given twice", r->last->name);
+        return app_refuse(r->problem, "--%s given twice", r->last->name);
     r->given |= bit;
     return take(r->last, text, r->problem);
 }
@@ -226,10 +226,10 @@ static bool take_code(reading *r, int code, const char *word) {
     if (code == VERSION)
         print_version(r->command);
     if (code == ':')
-        return problem_set(r->problem, "option %s needs a value", word);
+        return app_refuse(r->problem, "option %s needs a value", word);
     if (code == '?')
-        return problem_set(r->problem, "unknown option %s; %s --help lists them", word,
-                           r->command->name);
+        return app_refuse(r->problem, "unknown option %s; %s --help lists them", word,
+                          r->command->name);
     if (code >= FIRST_ROW)
         return take_option(r, code - FIRST_ROW, optarg);
     return r->last && takes_more(r->last) ? append(r->last->words, optarg, r->problem)
@@ -246,16 +246,16 @@ static bool finish(const reading *r) {
         if (r->given >> i & 1)
             continue;
         if (row->required && !alone)
-            return problem_set(r->problem, "%s%s%s%s is missing; see %s --help",
-                               row->operands ? "" : "--", row->name, row->argument ? " " : "",
-                               row->argument ? row->argument : "", r->command->name);
+            return app_refuse(r->problem, "%s%s%s%s is missing; see %s --help",
+                              row->operands ? "" : "--", row->name, row->argument ? " " : "",
+                              row->argument ? row->argument : "", r->command->name);
         if (row->fallback && !take_list(row, row->fallback, r->problem))
             return false;
     }
     return true;
 }
 
-bool app_parse(const app_command *command, int argc, char **argv, struct problem *problem) {
+bool app_parse(const app_command *command, int argc, char **argv, app_problem *problem) {
     struct option longs[ROWS_MOST + 3] = {{"help", no_argument, NULL, HELP},
                                           {"version", no_argument, NULL, VERSION}};
     reading r = {.command = command, .problem = problem};

@@ -17,7 +17,7 @@ typedef struct app_words {
 void app_words_free(app_words *list);
 
 /* Reads TEXT into what CONTEXT points to; false and a problem where it is no good. */
-typedef bool app_take(const char *text, void *context, struct problem *problem);
+typedef bool app_take(const char *text, void *context, app_problem *problem);
 
 /*
  * One option. Exactly one of the pointers from flag to take is set; it says what kind of value
@@ -65,6 +65,6 @@ typedef struct app_command {
  * Reads what follows argv[0]. --help and --version print and end the program, without MPI. On false
  * PROBLEM names the option, the value and what is allowed.
  */
-bool app_parse(const app_command *command, int argc, char **argv, struct problem *problem);
+bool app_parse(const app_command *command, int argc, char **argv, app_problem *problem);
 
 #endif

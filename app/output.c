@@ -16,17 +16,17 @@ static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
 enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 
 /* What must be removed before the program ends, and whose it is: children begin as copies. */
-static char *volatile unfinished[OUTPUT_MOST];
+static char *volatile unfinished[APP_OUTPUT_MOST];
 static pid_t owner;
 
-void output_abandon(void) {
-    for (int i = 0; i < OUTPUT_MOST; i++)
+void app_output_abandon(void) {
+    for (int i = 0; i < APP_OUTPUT_MOST; i++)
         if (unfinished[i] && getpid() == owner)
             unlink(unfinished[i]);
 }
 
 static void remove_and_end(int number) {
-    output_abandon();
+    app_output_abandon();
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -41,22 +41,22 @@ static void watch_ends(void) {
     /* A file past the size limit is an error like a full disk. */
     signal(SIGXFSZ, SIG_IGN);
     if (!owner)
-        atexit(output_abandon);
+        atexit(app_output_abandon);
     owner = getpid();
 }
 
 /* Replaces KNOWN among the unfinished by NAME; either may be NULL for none. */
 static bool exchange(const char *known, char *name) {
     int i = 0;
-    while (i < OUTPUT_MOST && unfinished[i] != known)
+    while (i < APP_OUTPUT_MOST && unfinished[i] != known)
         i++;
-    if (i == OUTPUT_MOST)
+    if (i == APP_OUTPUT_MOST)
         return false;
     unfinished[i] = name;
     return true;
 }
 
-static void forget(struct output *output) {
+static void forget(app_output *output) {
     if (output->temporary)
         exchange(output->temporary, NULL);
     free(output->temporary);
@@ -64,15 +64,15 @@ static void forget(struct output *output) {
     output->temporary = output->target = NULL;
 }
 
-static bool refuse(const char *path, const char *why, struct problem *problem) {
-    return problem_set(problem, "%s: can't be written: %s", path, why);
+static bool refuse(const char *path, const char *why, app_problem *problem) {
+    return app_refuse(problem, "%s: can't be written: %s", path, why);
 }
 
 /* The file at PATH as it is now; one of mode 0 where there is none yet. */
-static bool look(const char *path, struct stat *about, struct problem *problem) {
+static bool look(const char *path, struct stat *about, app_problem *problem) {
     *about = (struct stat){.st_mode = 0};
     if (!*path)
-        return problem_set(problem, "the name of a file to be written is empty");
+        return app_refuse(problem, "the name of a file to be written is empty");
     if (stat(path, about) && errno != ENOENT)
         return refuse(path, strerror(errno), problem);
     return !S_ISDIR(about->st_mode) || refuse(path, "it is a directory", problem);
@@ -109,19 +109,19 @@ static const char *refusal(const char *directory, const struct stat *old) {
 }
 
 static bool check_target(const char *path, const char *target, const struct stat *old,
-                         struct problem *problem) {
-    char *directory = path_directory(target);
+                         app_problem *problem) {
+    char *directory = app_path_directory(target);
     if (!directory)
-        return problem_set(problem, "%s: out of memory", path);
+        return app_refuse(problem, "%s: out of memory", path);
     const char *why = refusal(directory, old);
     if (why)
-        problem_set(problem, "%s: can't be written: directory %s: %s", path, directory, why);
+        app_refuse(problem, "%s: can't be written: directory %s: %s", path, directory, why);
     free(directory);
     return !why;
 }
 
 /* Checks PATH; *TARGET is the file to be replaced, to be freed, or NULL for none. */
-static bool check(const char *path, struct stat *old, char **target, struct problem *problem) {
+static bool check(const char *path, struct stat *old, char **target, app_problem *problem) {
     *target = NULL;
     if (!look(path, old, problem))
         return false;
@@ -129,13 +129,13 @@ static bool check(const char *path, struct stat *old, char **target, struct prob
         return refuse(path, strerror(errno), problem);
     if (!is_replaced(old))
         return true;
-    *target = path_follow(path);
+    *target = app_path_follow(path);
     if (!*target)
         return refuse(path, strerror(errno), problem);
     return check_target(path, *target, old, problem);
 }
 
-bool output_check(const char *path, struct problem *problem) {
+bool app_output_check(const char *path, app_problem *problem) {
     struct stat old;
     char *target;
     bool good = check(path, &old, &target, problem);
@@ -143,7 +143,7 @@ bool output_check(const char *path, struct problem *problem) {
     return good;
 }
 
-bool output_failed(const struct output *output, struct problem *problem) {
+bool app_output_failed(const app_output *output, app_problem *problem) {
     return refuse(output->path, strerror(errno), problem);
 }
 
@@ -160,7 +160,7 @@ static char *temporary_name(const char *target) {
                : name;
 }
 
-bool output_is_temporary(const char *name, const char *path) {
+bool app_output_is_temporary(const char *name, const char *path) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     char *made = temporary_name(path);
     if (!made)
@@ -174,12 +174,12 @@ bool output_is_temporary(const char *name, const char *path) {
 }
 
 /* Makes the temporary file, with the permissions of the OLD one or those that the umask gives. */
-static bool create(struct output *output, const struct stat *old, struct problem *problem) {
+static bool create(app_output *output, const struct stat *old, app_problem *problem) {
     mode_t mask = umask(0);
     umask(mask);
     int descriptor = mkostemp(output->temporary, O_CLOEXEC);
     if (descriptor < 0)
-        return output_failed(output, problem);
+        return app_output_failed(output, problem);
     mode_t mode = old->st_mode ? old->st_mode & 0777 : 0666 & ~mask;
     if (old->st_mode && fchown(descriptor, old->st_uid, old->st_gid))
         errno = 0; /* only root may give files away; then it is ours */
@@ -189,21 +189,20 @@ static bool create(struct output *output, const struct stat *old, struct problem
         output->file = fdopen(descriptor, "wb");
     if (output->file)
         return true;
-    output_failed(output, problem);
+    app_output_failed(output, problem);
     close(descriptor);
     unlink(output->temporary);
     return false;
 }
 
 /* Opens what is no file to be replaced. */
-static bool open_as_it_is(struct output *output, const struct stat *about,
-                          struct problem *problem) {
+static bool open_as_it_is(app_output *output, const struct stat *about, app_problem *problem) {
     int stream = own_stream(about);
     int descriptor = stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, 0)
                                  : open(output->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
     output->file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
     if (!output->file) {
-        output_failed(output, problem);
+        app_output_failed(output, problem);
         if (descriptor >= 0)
             close(descriptor);
         return false;
@@ -216,9 +215,9 @@ static bool open_as_it_is(struct output *output, const struct stat *about,
     return true;
 }
 
-bool output_open(struct output *output, const char *path, struct problem *problem) {
+bool app_output_open(app_output *output, const char *path, app_problem *problem) {
     struct stat old;
-    *output = (struct output){.path = path};
+    *output = (app_output){.path = path};
     if (!path)
         return true;
     bool good = check(path, &old, &output->target, problem);
@@ -226,7 +225,7 @@ bool output_open(struct output *output, const char *path, struct problem *proble
         return open_as_it_is(output, &old, problem);
     output->temporary = good ? temporary_name(output->target) : NULL;
     if (good && !output->temporary)
-        good = problem_set(problem, "%s: out of memory", path);
+        good = app_refuse(problem, "%s: out of memory", path);
     if (good)
         watch_ends();
     if (good && create(output, &old, problem))
@@ -235,15 +234,15 @@ bool output_open(struct output *output, const char *path, struct problem *proble
     return false;
 }
 
-const char *output_name(const struct output *output) {
+const char *app_output_name(const app_output *output) {
     return output->temporary ? output->temporary : output->path;
 }
 
-bool output_write(struct output *output, const void *data, size_t bytes, struct problem *problem) {
-    return fwrite(data, 1, bytes, output->file) == bytes || output_failed(output, problem);
+bool app_output_write(app_output *output, const void *data, size_t bytes, app_problem *problem) {
+    return fwrite(data, 1, bytes, output->file) == bytes || app_output_failed(output, problem);
 }
 
-bool output_finish(struct output *output, struct problem *problem) {
+bool app_output_finish(app_output *output, app_problem *problem) {
     if (!output->file)
         return true;
     errno = 0;
@@ -252,9 +251,9 @@ bool output_finish(struct output *output, struct problem *problem) {
     if (!errno)
         errno = EIO; /* an earlier write failed */
     if (!good)
-        output_failed(output, problem);
+        app_output_failed(output, problem);
     if (fclose(output->file) && good)
-        good = output_failed(output, problem);
+        good = app_output_failed(output, problem);
     output->file = NULL;
     return good;
 }
@@ -262,7 +261,7 @@ bool output_finish(struct output *output, struct problem *problem) {
 /* A new name is for good when its directory is on disk. Where directories can't be synchronised
  * there is nothing more to do. */
 static void sync_directory(const char *path) {
-    char *directory = path_directory(path);
+    char *directory = app_path_directory(path);
     int file = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (file >= 0) {
         fsync(file);
@@ -271,21 +270,21 @@ static void sync_directory(const char *path) {
     free(directory);
 }
 
-bool output_keep(struct output *output, struct problem *problem) {
+bool app_output_keep(app_output *output, app_problem *problem) {
     if (!output->temporary)
         return true;
     if (rename(output->temporary, output->target))
-        return output_failed(output, problem);
+        return app_output_failed(output, problem);
     sync_directory(output->target);
     forget(output);
     return true;
 }
 
-bool output_commit(struct output *output, struct problem *problem) {
-    return output_finish(output, problem) && output_keep(output, problem);
+bool app_output_commit(app_output *output, app_problem *problem) {
+    return app_output_finish(output, problem) && app_output_keep(output, problem);
 }
 
-void output_discard(struct output *output) {
+void app_output_discard(app_output *output) {
     if (output->file)
         fclose(output->file);
     output->file = NULL;

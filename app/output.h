@@ -15,47 +15,49 @@
 #include <stdio.h>
 
 /* One of zeros isn't open; it may be written to no file, committed and discarded. */
-struct output {
+typedef struct app_output {
     FILE *file; /* to write to */
     const char *path;
     char *target, *temporary; /* NULL where PATH is written to as it is */
-};
+} app_output;
 
 /* Checks, before the work, what can be known then about whether PATH can be written. */
-bool output_check(const char *path, struct problem *problem);
+bool app_output_check(const char *path, app_problem *problem);
 
 /*
- * Begins the file PATH, which must stay good; with a PATH of NULL, none. A program has OUTPUT_MOST
- * of them at a time.
+ * Begins the file PATH, which must stay good; with a PATH of NULL, none. A program has
+ * APP_OUTPUT_MOST of them at a time.
  */
-enum { OUTPUT_MOST = 8 };
-bool output_open(struct output *output, const char *path, struct problem *problem);
+enum { APP_OUTPUT_MOST = 8 };
+bool app_output_open(app_output *output, const char *path, app_problem *problem);
 
-/* The name of what is written to now, for those that take no FILE; output_commit serves them too.
+/* The name of what is written to now, for those that take no FILE; app_output_commit serves them
+ * too.
  */
-const char *output_name(const struct output *output);
+const char *app_output_name(const app_output *output);
 
-bool output_write(struct output *output, const void *data, size_t bytes, struct problem *problem);
+bool app_output_write(app_output *output, const void *data, size_t bytes, app_problem *problem);
 
 /* "PATH: can't be written: why" from errno, for a write that failed; false. */
-bool output_failed(const struct output *output, struct problem *problem);
+bool app_output_failed(const app_output *output, app_problem *problem);
 
 /* Waits until the file is on disk and closes it; it still has its temporary name. */
-bool output_finish(struct output *output, struct problem *problem);
+bool app_output_finish(app_output *output, app_problem *problem);
 
 /* Gives the finished file its name, for good: on false it hasn't got it. */
-bool output_keep(struct output *output, struct problem *problem);
+bool app_output_keep(app_output *output, app_problem *problem);
 
 /* Both of these: ends the file and gives it its name. */
-bool output_commit(struct output *output, struct problem *problem);
+bool app_output_commit(app_output *output, app_problem *problem);
 
 /* Drops what has no name yet, if anything, without a trace. */
-void output_discard(struct output *output);
+void app_output_discard(app_output *output);
 
 /* Removes all temporary files of this process, which is about to end without exit(3). */
-void output_abandon(void);
+void app_output_abandon(void);
 
-/* Whether NAME, of a file beside PATH, is one that output_open gives to PATH's temporary files. */
-bool output_is_temporary(const char *name, const char *path);
+/* Whether NAME, of a file beside PATH, is one that app_output_open gives to PATH's temporary files.
+ */
+bool app_output_is_temporary(const char *name, const char *path);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-char *path_directory(const char *path) {
+char *app_path_directory(const char *path) {
     const char *slash = strrchr(path, '/');
     return !slash          ? strdup(".")
            : slash == path ? strdup("/")
@@ -29,7 +29,7 @@ static char *read_link(const char *path) {
     return asprintf(&joined, "%.*s%.*s", before, path, (int)length, to) < 0 ? NULL : joined;
 }
 
-char *path_follow(const char *path) {
+char *app_path_follow(const char *path) {
     enum { LINKS_MOST = 40 }; /* as in the kernel */
     char *at = strdup(path);
     for (int links = 0; at && links < LINKS_MOST; links++) {

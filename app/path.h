@@ -3,12 +3,12 @@
 #define COLL_APP_PATH_H
 
 /* The directory that PATH lies in, "." for a name alone; NULL without memory. */
-char *path_directory(const char *path);
+char *app_path_directory(const char *path);
 
 /*
  * PATH with the symbolic links at its end followed, also where they lead to nothing yet; NULL, with
  * errno, where that has no end.
  */
-char *path_follow(const char *path);
+char *app_path_follow(const char *path);
 
 #endif

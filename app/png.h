@@ -8,6 +8,6 @@
 
 /* Writes WIDTH x HEIGHT pixels, row by row, a byte each or three where they have COLOUR. */
 bool app_png_write(const char *path, bool colour, size_t width, size_t height,
-                   const unsigned char *pixels, struct problem *problem);
+                   const unsigned char *pixels, app_problem *problem);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-bool problem_set(struct problem *problem, const char *format, ...) {
+bool app_refuse(app_problem *problem, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     if (!*problem->text)

@@ -4,15 +4,15 @@
 
 #include <stdbool.h>
 
-struct problem {
+typedef struct app_problem {
     char text[1024];
-};
+} app_problem;
 
 /*
  * Sets the text, unless there is one: the first problem counts. Returns false, so that a function
- * can fail with "return problem_set(...)".
+ * can fail with "return app_refuse(...)".
  */
-bool problem_set(struct problem *problem, const char *format, ...)
+bool app_refuse(app_problem *problem, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

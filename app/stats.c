@@ -8,11 +8,11 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-void stats_sort(double samples[], int count) {
+void app_stats_sort(double samples[], int count) {
     qsort(samples, (size_t)count, sizeof *samples, ascending);
 }
 
-double stats_quantile(const double sorted[], int count, double fraction) {
+double app_stats_quantile(const double sorted[], int count, double fraction) {
     double place = fraction * (count - 1);
     int below = (int)place;
     if (below + 1 >= count)
@@ -20,12 +20,12 @@ double stats_quantile(const double sorted[], int count, double fraction) {
     return sorted[below] + (place - below) * (sorted[below + 1] - sorted[below]);
 }
 
-double stats_median(double samples[], int count) {
-    stats_sort(samples, count);
-    return stats_quantile(samples, count, 0.5);
+double app_stats_median(double samples[], int count) {
+    app_stats_sort(samples, count);
+    return app_stats_quantile(samples, count, 0.5);
 }
 
-bool stats_median_is_steady(const double sorted[], int count, double tolerance) {
+bool app_stats_median_is_steady(const double sorted[], int count, double tolerance) {
     if (count < 6)
         return false;
     /* How many samples lie below the median is binomial; here by its normal approximation. */
@@ -33,5 +33,5 @@ bool stats_median_is_steady(const double sorted[], int count, double tolerance) 
     int low = (int)floor(count / 2.0 - half_width), high = (int)ceil(count / 2.0 + half_width);
     low = low < 0 ? 0 : low;
     high = high > count - 1 ? count - 1 : high;
-    return sorted[high] - sorted[low] <= tolerance * stats_quantile(sorted, count, 0.5);
+    return sorted[high] - sorted[low] <= tolerance * app_stats_quantile(sorted, count, 0.5);
 }

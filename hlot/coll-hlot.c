@@ -49,7 +49,7 @@ typedef struct command {
     double seconds; /* negative: the verb's own */
 } command;
 
-static struct problem problem;
+static app_problem problem;
 
 static bool is(const command *options, const char *verb) {
     return strcmp(options->verb, verb) == 0;
@@ -58,9 +58,9 @@ static bool is(const command *options, const char *verb) {
 /* Options that would mean nothing. */
 static bool check_options(const command *options) {
     if (options->output && !is(options, "probe") && !is(options, "draw"))
-        return problem_set(&problem, "--output belongs to probe and draw");
+        return app_refuse(&problem, "--output belongs to probe and draw");
     if (options->seconds >= 0 && options->matrix)
-        return problem_set(&problem, "--seconds belongs to measuring, and nothing is measured");
+        return app_refuse(&problem, "--seconds belongs to measuring, and nothing is measured");
     return true;
 }
 
@@ -69,17 +69,17 @@ static bool take_words(command *options) {
     static const char known[] = "probe, show, draw, compare, watch";
     const char *const *words = options->words.words;
     if (!options->words.count)
-        return problem_set(&problem, "no command; known: %s", known);
+        return app_refuse(&problem, "no command; known: %s", known);
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(words[0], verbs[i]) == 0)
             options->verb = verbs[i];
     if (!options->verb)
-        return problem_set(&problem, "unknown command %s; known: %s", words[0], known);
+        return app_refuse(&problem, "unknown command %s; known: %s", words[0], known);
     options->matrix = options->words.count == 2 ? words[1] : NULL;
     if (options->matrix && (is(options, "probe") || is(options, "watch")))
-        return problem_set(&problem, "%s measures; it takes no matrix", options->verb);
+        return app_refuse(&problem, "%s measures; it takes no matrix", options->verb);
     if (is(options, "draw") && !options->output)
-        return problem_set(&problem, "draw needs --output FILE.svg or FILE.png");
+        return app_refuse(&problem, "draw needs --output FILE.svg or FILE.png");
     return check_options(options);
 }
 
@@ -113,8 +113,8 @@ static int find_root(const command *options, const hlot_matrix *matrix) {
         return site;
     if (app_parse_integer(options->root, 0, matrix->sites - 1, &number))
         return (int)number;
-    problem_set(&problem, "--root %s: no such site; there are %d, the first is %s", options->root,
-                matrix->sites, matrix->names[0]);
+    app_refuse(&problem, "--root %s: no such site; there are %d, the first is %s", options->root,
+               matrix->sites, matrix->names[0]);
     return -1;
 }
 
@@ -130,7 +130,7 @@ static bool check_reach(const hlot_matrix *matrix, const hlot_network *network, 
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
                      matrix->names[site]);
     }
-    return problem_set(&problem, "there is no path from %s to %s", matrix->names[root], names);
+    return app_refuse(&problem, "there is no path from %s to %s", matrix->names[root], names);
 }
 
 static void describe(const command *options, const hlot_network *network, const hlot_matrix *matrix,
@@ -198,12 +198,12 @@ static bool work_on(const command *options, const hlot_matrix *matrix, FILE *jso
 /* Writes what was measured to the output or to a file. */
 static bool write_matrix(const command *options, const hlot_matrix *matrix) {
     static const char note[] = "by coll-hlot probe: halves of round trips";
-    struct output file;
-    if (!output_open(&file, options->output, &problem))
+    app_output file;
+    if (!app_output_open(&file, options->output, &problem))
         return false;
     hlot_matrix_print(file.file ? file.file : stdout, matrix, note);
-    bool good = output_commit(&file, &problem);
-    output_discard(&file);
+    bool good = app_output_commit(&file, &problem);
+    app_output_discard(&file);
     return good;
 }
 
@@ -217,9 +217,9 @@ static bool read_and_work(const command *options, const observer *o, FILE *json)
     hlot_matrix matrix;
     char text[COLL_TEXTFILE_PROBLEM];
     if (!o && !read_matrix(options->matrix, &matrix, text))
-        return problem_set(&problem, "%s", text);
+        return app_refuse(&problem, "%s", text);
     if (o && !observer_read(o, &matrix))
-        return problem_set(&problem, "out of memory for the names of hosts");
+        return app_refuse(&problem, "out of memory for the names of hosts");
     bool good =
         is(options, "probe") ? write_matrix(options, &matrix) : work_on(options, &matrix, json);
     hlot_matrix_free(&matrix);
@@ -228,24 +228,24 @@ static bool read_and_work(const command *options, const observer *o, FILE *json)
 
 /* Rank 0's part, once latencies are measured, if they are to be. */
 static void run(const command *options, const observer *o) {
-    struct output json;
-    if (!output_open(&json, options->json, &problem))
+    app_output json;
+    if (!app_output_open(&json, options->json, &problem))
         return;
     bool good = read_and_work(options, o, json.file);
     if (fflush(stdout))
-        good = problem_set(&problem, "the output can't be written: %s", strerror(errno));
+        good = app_refuse(&problem, "the output can't be written: %s", strerror(errno));
     if (good)
-        output_commit(&json, &problem);
-    output_discard(&json);
+        app_output_commit(&json, &problem);
+    app_output_discard(&json);
 }
 
 static bool check_files(const command *options) {
     bool piped = options->matrix && strcmp(options->matrix, "-") == 0;
     const char *matrix = piped ? "/dev/stdin" : options->matrix;
-    const file_use files[] = {{FILE_WRITTEN, "--output", &options->output, 1, NULL},
-                              {FILE_WRITTEN, "--json", &options->json, 1, NULL},
-                              {FILE_READ, "MATRIX", &matrix, 1, NULL}};
-    return files_check(files, 3, &problem);
+    const app_file_use files[] = {{APP_FILE_WRITTEN, "--output", &options->output, 1, NULL},
+                                  {APP_FILE_WRITTEN, "--json", &options->json, 1, NULL},
+                                  {APP_FILE_READ, "MATRIX", &matrix, 1, NULL}};
+    return app_files_check(files, 3, &problem);
 }
 
 static void agree(MPI_Comm comm) {

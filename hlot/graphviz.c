@@ -41,12 +41,12 @@ static void write_dot(FILE *stream, const void *context) {
     fputs("}\n", stream);
 }
 
-bool hlot_draw(const char *path, const hlot_drawing *drawing, struct problem *problem) {
+bool hlot_draw(const char *path, const hlot_drawing *drawing, app_problem *problem) {
     static const app_drawer svg = {"dot", "dot -Tsvg", "graphviz", false};
     static const app_drawer png = {"dot", "dot -Tpng", "graphviz", true};
     const char *dot = strrchr(path, '.');
     bool is_svg = dot && strcmp(dot, ".svg") == 0, is_png = dot && strcmp(dot, ".png") == 0;
     if (!is_svg && !is_png)
-        return problem_set(problem, "%s: can't be drawn: the name must end in .svg or .png", path);
+        return app_refuse(problem, "%s: can't be drawn: the name must end in .svg or .png", path);
     return app_draw(is_svg ? &svg : &png, path, write_dot, drawing, problem);
 }

@@ -17,6 +17,6 @@ typedef struct hlot_drawing {
  * Draws into the file at PATH, whose name ends in .svg or .png; it is replaced as a whole or not at
  * all. False, with a PROBLEM, on errors.
  */
-bool hlot_draw(const char *path, const hlot_drawing *drawing, struct problem *problem);
+bool hlot_draw(const char *path, const hlot_drawing *drawing, app_problem *problem);
 
 #endif

@@ -33,7 +33,7 @@ typedef struct header {
 typedef struct stream {
     const char *path;
     size_t k;
-    struct output output;
+    app_output output;
     FILE *file;
     uint32_t checksum; /* so far */
 } stream;
@@ -43,31 +43,31 @@ static uint64_t bytes_of(const km_identity *identity) {
            sizeof(uint32_t);
 }
 
-static bool put(stream *to, const void *data, size_t bytes, struct problem *problem) {
+static bool put(stream *to, const void *data, size_t bytes, app_problem *problem) {
     to->checksum = app_checksum(to->checksum, data, bytes);
-    return output_write(&to->output, data, bytes, problem);
+    return app_output_write(&to->output, data, bytes, problem);
 }
 
-static bool get(stream *from, void *data, size_t bytes, struct problem *problem) {
+static bool get(stream *from, void *data, size_t bytes, app_problem *problem) {
     if (fread(data, 1, bytes, from->file) != bytes)
-        return problem_set(problem, "%s: can't be read: %s", from->path,
-                           ferror(from->file) ? strerror(errno) : "it ends early");
+        return app_refuse(problem, "%s: can't be read: %s", from->path,
+                          ferror(from->file) ? strerror(errno) : "it ends early");
     from->checksum = app_checksum(from->checksum, data, bytes);
     return true;
 }
 
-static bool put_clusters(uint32_t *clusters, size_t count, void *to, struct problem *problem) {
+static bool put_clusters(uint32_t *clusters, size_t count, void *to, app_problem *problem) {
     return put(to, clusters, count * sizeof *clusters, problem);
 }
 
-static bool get_clusters(uint32_t *clusters, size_t count, void *context, struct problem *problem) {
+static bool get_clusters(uint32_t *clusters, size_t count, void *context, app_problem *problem) {
     stream *from = context;
     if (!get(from, clusters, count * sizeof *clusters, problem))
         return false;
     for (size_t i = 0; i < count; i++)
         if (clusters[i] != KM_NO_CLUSTER && (clusters[i] & ~KM_PENDING) >= from->k)
-            return problem_set(problem, "%s: is damaged: there is no cluster %" PRIu32, from->path,
-                               clusters[i] & ~KM_PENDING);
+            return app_refuse(problem, "%s: is damaged: there is no cluster %" PRIu32, from->path,
+                              clusters[i] & ~KM_PENDING);
     return true;
 }
 
@@ -89,7 +89,7 @@ static void remove_unfinished(const km_checkpoint *checkpoint) {
     struct dirent *entry;
     DIR *listing = opendir(checkpoint->directory);
     while (listing && (entry = readdir(listing)))
-        if (output_is_temporary(entry->d_name, checkpoint->path) &&
+        if (app_output_is_temporary(entry->d_name, checkpoint->path) &&
             is_begun(checkpoint, entry->d_name))
             unlinkat(checkpoint->lock, entry->d_name, 0);
     if (listing)
@@ -97,18 +97,17 @@ static void remove_unfinished(const km_checkpoint *checkpoint) {
 }
 
 /* Two runs would replace each other's checkpoints; a lock ends with its process, however killed. */
-static bool lock_directory(km_checkpoint *checkpoint, struct problem *problem) {
+static bool lock_directory(km_checkpoint *checkpoint, app_problem *problem) {
     if (mkdir(checkpoint->directory, 0777) && errno != EEXIST)
-        return problem_set(problem, "%s: can't be made: %s", checkpoint->directory,
-                           strerror(errno));
+        return app_refuse(problem, "%s: can't be made: %s", checkpoint->directory, strerror(errno));
     checkpoint->lock = open(checkpoint->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (checkpoint->lock < 0)
-        return problem_set(problem, "%s: is no directory for checkpoints: %s",
-                           checkpoint->directory, strerror(errno));
+        return app_refuse(problem, "%s: is no directory for checkpoints: %s", checkpoint->directory,
+                          strerror(errno));
     /* Some file systems have no locks; those go without. */
     if (flock(checkpoint->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        return problem_set(problem, "%s: is in use by another run", checkpoint->directory);
-    return output_check(checkpoint->path, problem);
+        return app_refuse(problem, "%s: is in use by another run", checkpoint->directory);
+    return app_output_check(checkpoint->path, problem);
 }
 
 char *km_checkpoint_path(const char *directory) {
@@ -117,24 +116,24 @@ char *km_checkpoint_path(const char *directory) {
 }
 
 bool km_checkpoint_open(km_checkpoint *checkpoint, const char *directory, bool *found,
-                        MPI_Comm comm, struct problem *problem) {
+                        MPI_Comm comm, app_problem *problem) {
     int rank, there = 0;
     *checkpoint = (km_checkpoint){.directory = directory, .lock = -1};
     MPI_Comm_rank(comm, &rank);
     checkpoint->path = km_checkpoint_path(directory);
     if (!checkpoint->path) {
-        problem_set(problem, "out of memory");
+        app_refuse(problem, "out of memory");
     } else if (rank == 0) {
         if (lock_directory(checkpoint, problem)) {
             remove_unfinished(checkpoint);
             there = access(checkpoint->path, F_OK) == 0;
         }
     }
-    if (!km_agree(problem, comm))
+    if (!app_agree(problem, comm))
         return false;
-    km_mpi(problem, MPI_Bcast(&there, 1, MPI_INT, 0, comm));
+    app_mpi(problem, MPI_Bcast(&there, 1, MPI_INT, 0, comm));
     *found = there;
-    return km_agree(problem, comm);
+    return app_agree(problem, comm);
 }
 
 void km_checkpoint_close(km_checkpoint *checkpoint) {
@@ -145,7 +144,7 @@ void km_checkpoint_close(km_checkpoint *checkpoint) {
 }
 
 static bool write_head(stream *to, const km_identity *identity, const km_state *state,
-                       uint64_t moved, struct problem *problem) {
+                       uint64_t moved, app_problem *problem) {
     header head;
     memset(&head, 0, sizeof head);
     memcpy(head.magic, magic, sizeof magic);
@@ -158,112 +157,111 @@ static bool write_head(stream *to, const km_identity *identity, const km_state *
            put(to, state->centroids, identity->k * identity->dim, problem);
 }
 
-static bool write_end(stream *to, struct problem *problem) {
+static bool write_end(stream *to, app_problem *problem) {
     uint32_t checksum = to->checksum;
-    return output_write(&to->output, &checksum, sizeof checksum, problem) &&
-           output_commit(&to->output, problem);
+    return app_output_write(&to->output, &checksum, sizeof checksum, problem) &&
+           app_output_commit(&to->output, problem);
 }
 
 bool km_checkpoint_write(const km_checkpoint *checkpoint, const km_identity *identity,
                          const km_points *points, const km_state *state, MPI_Comm comm,
-                         struct problem *problem) {
+                         app_problem *problem) {
     int rank;
     uint64_t moved = 0;
     stream to = {.path = checkpoint->path};
     MPI_Comm_rank(comm, &rank);
-    km_mpi(problem, MPI_Reduce(&state->moved, &moved, 1, MPI_UINT64_T, MPI_SUM, 0, comm));
-    if (rank == 0 && output_open(&to.output, checkpoint->path, problem))
+    app_mpi(problem, MPI_Reduce(&state->moved, &moved, 1, MPI_UINT64_T, MPI_SUM, 0, comm));
+    if (rank == 0 && app_output_open(&to.output, checkpoint->path, problem))
         write_head(&to, identity, state, moved, problem);
-    bool good = km_agree(problem, comm);
+    bool good = app_agree(problem, comm);
     if (good) {
         if (km_rows_collect(state->nearest, points, comm, put_clusters, &to, problem) && rank == 0)
             write_end(&to, problem);
-        good = km_agree(problem, comm);
+        good = app_agree(problem, comm);
     }
-    output_discard(&to.output);
+    app_output_discard(&to.output);
     return good;
 }
 
 /* Whether the checkpoint is of this clustering; if not, what is different. */
 static bool check_identity(const km_identity *saved, const km_identity *ours, const char *path,
-                           struct problem *problem) {
+                           app_problem *problem) {
     if (saved->total != ours->total || saved->dim != ours->dim)
-        return problem_set(problem,
-                           "%s: is of %" PRIu64 " points of %" PRIu64
-                           " features, these are %" PRIu64 " of %" PRIu64,
-                           path, saved->total, saved->dim, ours->total, ours->dim);
+        return app_refuse(problem,
+                          "%s: is of %" PRIu64 " points of %" PRIu64 " features, these are %" PRIu64
+                          " of %" PRIu64,
+                          path, saved->total, saved->dim, ours->total, ours->dim);
     if (saved->k != ours->k)
-        return problem_set(problem, "%s: is of --k %" PRIu64 ", not %" PRIu64, path, saved->k,
-                           ours->k);
+        return app_refuse(problem, "%s: is of --k %" PRIu64 ", not %" PRIu64, path, saved->k,
+                          ours->k);
     if (saved->seed != ours->seed)
-        return problem_set(problem, "%s: is of --seed %" PRIu64 ", not %" PRIu64, path, saved->seed,
-                           ours->seed);
+        return app_refuse(problem, "%s: is of --seed %" PRIu64 ", not %" PRIu64, path, saved->seed,
+                          ours->seed);
     if (strcmp(saved->start, ours->start) != 0)
-        return problem_set(problem, "%s: is of --start %s, not %s", path, saved->start,
-                           ours->start);
+        return app_refuse(problem, "%s: is of --start %s, not %s", path, saved->start, ours->start);
     if (saved->fingerprint != ours->fingerprint)
-        return problem_set(problem, "%s: is of other points than these", path);
+        return app_refuse(problem, "%s: is of other points than these", path);
     return true;
 }
 
 /* Reads the header and checks it; the rest is not looked at yet. */
 static bool read_head(stream *from, const km_identity *identity, header *head,
-                      struct problem *problem) {
+                      app_problem *problem) {
     struct stat about;
     if (fstat(fileno(from->file), &about))
-        return problem_set(problem, "%s: can't be read: %s", from->path, strerror(errno));
+        return app_refuse(problem, "%s: can't be read: %s", from->path, strerror(errno));
     if ((uint64_t)about.st_size < sizeof *head)
-        return problem_set(problem, "%s: is no whole checkpoint: it has only %" PRId64 " bytes",
-                           from->path, (int64_t)about.st_size);
+        return app_refuse(problem, "%s: is no whole checkpoint: it has only %" PRId64 " bytes",
+                          from->path, (int64_t)about.st_size);
     if (!get(from, head, sizeof *head, problem))
         return false;
     if (memcmp(head->magic, magic, sizeof magic) != 0)
-        return problem_set(problem, "%s: is no checkpoint of this version of coll-kmeans",
-                           from->path);
+        return app_refuse(problem, "%s: is no checkpoint of this version of coll-kmeans",
+                          from->path);
     if (head->checksum != app_checksum(0, head, offsetof(header, checksum)))
-        return problem_set(problem, "%s: is damaged: its header's checksum is wrong", from->path);
+        return app_refuse(problem, "%s: is damaged: its header's checksum is wrong", from->path);
     if (!check_identity(&head->identity, identity, from->path, problem))
         return false;
     if (head->bytes != (uint64_t)about.st_size || head->bytes != bytes_of(identity))
-        return problem_set(problem, "%s: is damaged: it has %" PRId64 " bytes of %" PRIu64,
-                           from->path, (int64_t)about.st_size, head->bytes);
+        return app_refuse(problem, "%s: is damaged: it has %" PRId64 " bytes of %" PRIu64,
+                          from->path, (int64_t)about.st_size, head->bytes);
     return true;
 }
 
-static bool read_end(stream *from, struct problem *problem) {
+static bool read_end(stream *from, app_problem *problem) {
     uint32_t expected = from->checksum, checksum;
     if (!get(from, &checksum, sizeof checksum, problem))
         return false;
     return checksum == expected ||
-           problem_set(problem, "%s: is damaged: its checksum is wrong", from->path);
+           app_refuse(problem, "%s: is damaged: its checksum is wrong", from->path);
 }
 
-static bool open_stream(stream *from, struct problem *problem) {
+static bool open_stream(stream *from, app_problem *problem) {
     from->file = fopen(from->path, "rb");
-    return from->file || problem_set(problem, "%s: can't be read: %s", from->path, strerror(errno));
+    return from->file || app_refuse(problem, "%s: can't be read: %s", from->path, strerror(errno));
 }
 
 bool km_checkpoint_read(const km_checkpoint *checkpoint, const km_identity *identity,
                         const km_points *points, km_state *state, MPI_Comm comm,
-                        struct problem *problem) {
+                        app_problem *problem) {
     int rank;
     header head;
     stream from = {.path = checkpoint->path, .k = identity->k};
     MPI_Comm_rank(comm, &rank);
     if (rank == 0 && open_stream(&from, problem) && read_head(&from, identity, &head, problem))
         get(&from, state->centroids, identity->k * identity->dim, problem);
-    bool good = km_agree(problem, comm);
+    bool good = app_agree(problem, comm);
     if (good) {
         if (km_rows_spread(state->nearest, points, comm, get_clusters, &from, problem) && rank == 0)
             read_end(&from, problem);
-        good = km_agree(problem, comm);
+        good = app_agree(problem, comm);
     }
     if (from.file)
         fclose(from.file);
     if (!good)
         return false;
-    km_mpi(problem, MPI_Bcast(&head.step, sizeof head.step, MPI_BYTE, 0, comm));
+    app_mpi(problem, MPI_Bcast(&head.step, sizeof head.step, MPI_BYTE, 0, comm));
     state->step = head.step;
     state->moved = rank == 0 ? head.moved : 0;
-    return km_agree(problem, comm);
+    return app_agree(problem, comm);
 }

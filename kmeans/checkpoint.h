@@ -36,14 +36,14 @@ char *km_checkpoint_path(const char *directory);
  * with km_checkpoint_close, after a failure too.
  */
 bool km_checkpoint_open(km_checkpoint *checkpoint, const char *directory, bool *found,
-                        MPI_Comm comm, struct problem *problem);
+                        MPI_Comm comm, app_problem *problem);
 
 void km_checkpoint_close(km_checkpoint *checkpoint);
 
 /* Writes STATE. Collective; on false all ranks have the same problem and the last one stays. */
 bool km_checkpoint_write(const km_checkpoint *checkpoint, const km_identity *identity,
                          const km_points *points, const km_state *state, MPI_Comm comm,
-                         struct problem *problem);
+                         app_problem *problem);
 
 /*
  * Reads the checkpoint into STATE, whose arrays are the caller's. A checkpoint that is damaged or
@@ -52,6 +52,6 @@ bool km_checkpoint_write(const km_checkpoint *checkpoint, const km_identity *ide
  */
 bool km_checkpoint_read(const km_checkpoint *checkpoint, const km_identity *identity,
                         const km_points *points, km_state *state, MPI_Comm comm,
-                        struct problem *problem);
+                        app_problem *problem);
 
 #endif

@@ -62,14 +62,14 @@ typedef struct command {
     bool progress, benchmark;
 } command;
 
-static bool take_start(const char *text, void *context, struct problem *problem) {
+static bool take_start(const char *text, void *context, app_problem *problem) {
     return km_start_parse(text, context, problem);
 }
 
-static bool check_checkpoint(km_settings *settings, struct problem *problem) {
+static bool check_checkpoint(km_settings *settings, app_problem *problem) {
     if (!settings->checkpoint &&
         (settings->resume || settings->every || settings->every_seconds >= 0))
-        return problem_set(problem, "--resume and --every need --checkpoint DIR");
+        return app_refuse(problem, "--resume and --every need --checkpoint DIR");
     if (settings->every_seconds < 0 && !settings->every)
         settings->every_seconds = 300;
     return true;
@@ -133,7 +133,7 @@ static const app_option table[] = {
      .flag = &options.benchmark, .alone = true},
 };
 
-static bool parse(int argc, char **argv, struct problem *problem) {
+static bool parse(int argc, char **argv, app_problem *problem) {
     km_settings *settings = &options.settings;
     const app_command line = {program, usage, notes, APP_TABLE(table)};
     if (!app_parse(&line, argc, argv, problem))
@@ -146,7 +146,7 @@ static bool parse(int argc, char **argv, struct problem *problem) {
 }
 
 /* Asks for the algorithms, and finds out at once whether all settings are known and allowed. */
-static bool choose_algorithms(MPI_Comm comm, struct problem *problem) {
+static bool choose_algorithms(MPI_Comm comm, app_problem *problem) {
     COLL_Pool *pool = NULL;
     uint8_t nothing = 0;
     if (options.bcast)
@@ -164,21 +164,21 @@ static bool choose_algorithms(MPI_Comm comm, struct problem *problem) {
     return good;
 }
 
-static void check_paths(struct problem *problem) {
+static void check_paths(app_problem *problem) {
     const km_settings *settings = &options.settings;
     char *checkpoint = settings->checkpoint ? km_checkpoint_path(settings->checkpoint) : NULL;
-    const file_use files[] = {
-        {FILE_WRITTEN, "--centroids", &options.centroids, 1, NULL},
-        {FILE_WRITTEN, "--assign", &options.assign, 1, NULL},
-        {FILE_WRITTEN, "--json", &options.json, 1, NULL},
-        {FILE_READ, "POINTS", options.points.words, options.points.count, NULL},
-        {FILE_READ, "--start file:", &settings->start.path, 1, NULL},
-        {FILE_READ, "--checkpoint", (const char *const *)&checkpoint, 1, NULL}};
-    files_check(files, sizeof files / sizeof *files, problem);
+    const app_file_use files[] = {
+        {APP_FILE_WRITTEN, "--centroids", &options.centroids, 1, NULL},
+        {APP_FILE_WRITTEN, "--assign", &options.assign, 1, NULL},
+        {APP_FILE_WRITTEN, "--json", &options.json, 1, NULL},
+        {APP_FILE_READ, "POINTS", options.points.words, options.points.count, NULL},
+        {APP_FILE_READ, "--start file:", &settings->start.path, 1, NULL},
+        {APP_FILE_READ, "--checkpoint", (const char *const *)&checkpoint, 1, NULL}};
+    app_files_check(files, sizeof files / sizeof *files, problem);
     free(checkpoint);
 }
 
-static bool check_files(MPI_Comm comm, struct problem *problem) {
+static bool check_files(MPI_Comm comm, app_problem *problem) {
     int rank;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
@@ -186,31 +186,31 @@ static bool check_files(MPI_Comm comm, struct problem *problem) {
     return app_agree(problem, comm);
 }
 
-static bool choose_kernel(km_settings *settings, MPI_Comm comm, struct problem *problem) {
+static bool choose_kernel(km_settings *settings, MPI_Comm comm, app_problem *problem) {
     char text[256];
     settings->kernel = km_kernel_best(text, sizeof text);
     if (!settings->kernel)
-        problem_set(problem, "%s", text);
+        app_refuse(problem, "%s", text);
     return app_agree(problem, comm) &&
            (settings->threads || km_default_threads(comm, &settings->threads, problem));
 }
 
 /* Measures this machine; without MPI, so that it also works without mpirun. */
-static bool benchmark(struct problem *problem) {
+static bool benchmark(app_problem *problem) {
     int threads = options.settings.threads;
-    struct output json;
-    if (!output_open(&json, options.json, problem))
+    app_output json;
+    if (!app_output_open(&json, options.json, problem))
         return false;
     int code = km_benchmark(stdout, threads ? threads : 1, json.file);
-    bool good = code ? problem_set(problem, "the benchmark failed: %s", strerror(code))
-                     : output_commit(&json, problem);
-    output_discard(&json);
+    bool good = code ? app_refuse(problem, "the benchmark failed: %s", strerror(code))
+                     : app_output_commit(&json, problem);
+    app_output_discard(&json);
     return good;
 }
 
 /* Clusters POINTS and writes the result. */
 static bool cluster(const km_points *points, km_report *report, MPI_Comm comm,
-                    struct problem *problem) {
+                    app_problem *problem) {
     km_result result;
     int rank;
     km_observer observer = {km_report_step, km_report_progress, km_report_note, report};
@@ -226,21 +226,21 @@ static bool cluster(const km_points *points, km_report *report, MPI_Comm comm,
 }
 
 /* Real features have a kernel of their own, and not all that bytes have. */
-static void take_reals(const km_kernel *kernel, int rank, struct problem *problem) {
+static void take_reals(const km_kernel *kernel, int rank, app_problem *problem) {
     km_settings *settings = &options.settings;
     bool random = !settings->start.method || settings->start.method == &km_start_random;
     settings->kernel = kernel;
     if (!random || settings->checkpoint)
-        problem_set(problem, "%s works only with features that are whole numbers from 0 to 255",
-                    random ? "--checkpoint" : "--start");
+        app_refuse(problem, "%s works only with features that are whole numbers from 0 to 255",
+                   random ? "--checkpoint" : "--start");
     else if (rank == 0)
         km_report_core_type();
 }
 
-static bool run(MPI_Comm comm, struct problem *problem) {
+static bool run(MPI_Comm comm, app_problem *problem) {
     int rank, ranks;
     km_points points;
-    struct output json = {0};
+    app_output json = {0};
     km_report report = {.json = NULL};
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
@@ -257,25 +257,25 @@ static bool run(MPI_Comm comm, struct problem *problem) {
     if (points.real.used)
         take_reals(real, rank, problem);
     if (options.settings.k > points.total)
-        problem_set(problem, "--k %zu: there are only %" PRIu64 " points", options.settings.k,
-                    points.total);
+        app_refuse(problem, "--k %zu: there are only %" PRIu64 " points", options.settings.k,
+                   points.total);
     if (rank == 0 && !problem->text[0])
-        output_open(&json, options.json, problem);
+        app_output_open(&json, options.json, problem);
     report.json = json.file;
     bool good = app_agree(problem, comm);
     if (good) {
         if (rank == 0)
             km_report_begin(&report, &points, &options.settings, ranks, app_seconds() - start);
-        good = cluster(&points, &report, comm, problem) && output_commit(&json, problem);
+        good = cluster(&points, &report, comm, problem) && app_output_commit(&json, problem);
         good = app_agree(problem, comm) && good;
     }
-    output_discard(&json);
+    app_output_discard(&json);
     km_points_free(&points);
     return good;
 }
 
 int main(int argc, char **argv) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     parse(argc, argv, &problem);
     if (!problem.text[0] && options.benchmark) {
         if (benchmark(&problem))

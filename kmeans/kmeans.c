@@ -43,7 +43,7 @@ typedef struct job {
 } job;
 
 /* Memory for all iterations at once: then what can fail for want of it fails at the start. */
-static bool allocate(job *run, struct problem *problem) {
+static bool allocate(job *run, app_problem *problem) {
     size_t rows = run->points->rows + 1, k = run->settings->k,
            bytes = k * km_row_bytes(run->points);
     run->state.centroids = malloc(bytes);
@@ -60,10 +60,10 @@ static bool allocate(job *run, struct problem *problem) {
         good = good && run->old_centroids && run->counts;
     }
     if (!good)
-        problem_set(problem,
-                    "out of memory for %zu points and %zu centroids of %zu features on a rank",
-                    run->points->rows, k, run->points->dim);
-    return km_agree(problem, run->comm);
+        app_refuse(problem,
+                   "out of memory for %zu points and %zu centroids of %zu features on a rank",
+                   run->points->rows, k, run->points->dim);
+    return app_agree(problem, run->comm);
 }
 
 static void release(job *run) {
@@ -79,7 +79,7 @@ static void release(job *run) {
 }
 
 /* What this clustering is, by which a checkpoint is known to be its own. */
-static bool identify(job *run, struct problem *problem) {
+static bool identify(job *run, app_problem *problem) {
     const km_settings *settings = run->settings;
     run->identity = (km_identity){.total = run->points->total,
                                   .dim = run->points->dim,
@@ -87,12 +87,13 @@ static bool identify(job *run, struct problem *problem) {
                                   .seed = settings->seed};
     if (run->rank == 0)
         km_start_describe(&settings->start, run->identity.start, problem);
-    return km_agree(problem, run->comm) && km_fingerprint(run->points, settings->threads, run->comm,
-                                                          &run->identity.fingerprint, problem);
+    return app_agree(problem, run->comm) &&
+           km_fingerprint(run->points, settings->threads, run->comm, &run->identity.fingerprint,
+                          problem);
 }
 
 /* Opens the checkpoints, if any are asked for, and goes back to the last one; or begins. */
-static bool restore(job *run, bool *resumed, struct problem *problem) {
+static bool restore(job *run, bool *resumed, app_problem *problem) {
     const km_settings *settings = run->settings;
     bool found;
     *resumed = false;
@@ -105,8 +106,8 @@ static bool restore(job *run, bool *resumed, struct problem *problem) {
     if (!found)
         return true;
     if (!settings->resume)
-        return problem_set(problem, "%s: has a checkpoint: resume it, or delete it to start afresh",
-                           settings->checkpoint);
+        return app_refuse(problem, "%s: has a checkpoint: resume it, or delete it to start afresh",
+                          settings->checkpoint);
     *resumed = true;
     return km_checkpoint_read(&run->checkpoint, &run->identity, run->points, &run->state, run->comm,
                               problem);
@@ -126,7 +127,7 @@ static void note_start(const job *run, bool resumed) {
 
 /* Keeps the state on disk. Where that fails the run goes on, for the last checkpoint stays. */
 static void save(job *run) {
-    struct problem trouble = {""};
+    app_problem trouble = {""};
     char text[sizeof trouble.text + 64];
     double start = MPI_Wtime();
     if (!km_checkpoint_write(&run->checkpoint, &run->identity, run->points, &run->state, run->comm,
@@ -140,17 +141,17 @@ static void save(job *run) {
 }
 
 /* Saves when it is time by rank 0's clock, or NOW, which is the same on all ranks. */
-static void save_when_due(job *run, bool now, struct problem *problem) {
+static void save_when_due(job *run, bool now, app_problem *problem) {
     const km_settings *settings = run->settings;
     if (!settings->checkpoint)
         return;
     int due = now ||
               (settings->every_seconds >= 0 && MPI_Wtime() - run->saved >= settings->every_seconds);
-    if (km_mpi(problem, MPI_Bcast(&due, 1, MPI_INT, 0, run->comm)) && due)
+    if (app_mpi(problem, MPI_Bcast(&due, 1, MPI_INT, 0, run->comm)) && due)
         save(run);
 }
 
-static bool choose_centroids(job *run, struct problem *problem) {
+static bool choose_centroids(job *run, app_problem *problem) {
     const km_settings *settings = run->settings;
     km_seeding seeding = {.points = run->points,
                           .k = settings->k,
@@ -163,14 +164,14 @@ static bool choose_centroids(job *run, struct problem *problem) {
 }
 
 /* A problem is left to map, which agrees on it. */
-static void broadcast(job *run, km_step *step, struct problem *problem) {
+static void broadcast(job *run, km_step *step, app_problem *problem) {
     double start = MPI_Wtime();
     MPI_Count bytes = (MPI_Count)(run->settings->k * km_row_bytes(run->points));
-    km_mpi(problem, COLL_Bcast(run->state.centroids, bytes, MPI_UINT8_T, 0, run->comm));
+    app_mpi(problem, COLL_Bcast(run->state.centroids, bytes, MPI_UINT8_T, 0, run->comm));
     step->seconds[KM_BROADCAST] = MPI_Wtime() - start;
 }
 
-static void after_round(double done, void *context, struct problem *problem) {
+static void after_round(double done, void *context, app_problem *problem) {
     job *run = context;
     if (run->rank == 0)
         run->observer->progress(run->state.step.iteration + 1, done, run->observer->context);
@@ -178,16 +179,16 @@ static void after_round(double done, void *context, struct problem *problem) {
 }
 
 /* The sketch of all iterations, from the first one's centroids: these are the same on all ranks. */
-static void make_sketch(job *run, struct problem *problem) {
+static void make_sketch(job *run, app_problem *problem) {
     const km_settings *settings = run->settings;
     if (!run->sketched && !problem->text[0] && !settings->whole && !settings->kernel->real &&
         km_sketch_create(run->state.centroids, settings->k, run->points->dim, &run->sketch))
-        problem_set(problem, "out of memory");
+        app_refuse(problem, "out of memory");
     run->sketched = true;
 }
 
 /* Assigns every point, and sums up over all ranks what that came to. */
-static bool map(job *run, km_step *step, struct problem *problem) {
+static bool map(job *run, km_step *step, app_problem *problem) {
     const km_rounds rounds = {after_round, run};
     double start = MPI_Wtime(), saving = run->saving;
     km_map_sums sums = {0};
@@ -204,7 +205,7 @@ static bool map(job *run, km_step *step, struct problem *problem) {
  * Adds this rank's points to POOL, a window after the other: within one they are visited cluster by
  * cluster, which should not go all over points that are on disk.
  */
-static bool add_partials(job *run, COLL_Pool *pool, struct problem *problem) {
+static bool add_partials(job *run, COLL_Pool *pool, app_problem *problem) {
     for (size_t row = 0; row < run->points->rows; row += run->window) {
         km_points part = *run->points;
         part.data += row * km_row_bytes(&part);
@@ -220,15 +221,15 @@ static bool add_partials(job *run, COLL_Pool *pool, struct problem *problem) {
  * The sums of all clusters, in POOL at rank 0. False where all ranks have the same problem; true
  * with a problem of this rank's own where the aggregation failed, which km_refill agrees on.
  */
-static bool aggregate(job *run, COLL_Pool *pool, km_step *step, struct problem *problem) {
+static bool aggregate(job *run, COLL_Pool *pool, km_step *step, app_problem *problem) {
     COLL_Aggregate_stats stats = {0};
     double start = MPI_Wtime();
     if (pool)
         add_partials(run, pool, problem);
     step->seconds[KM_LOCAL] = MPI_Wtime() - start;
-    if (!km_agree(problem, run->comm))
+    if (!app_agree(problem, run->comm))
         return false;
-    km_mpi(problem, COLL_Aggregate(pool, 0, run->comm, &stats));
+    app_mpi(problem, COLL_Aggregate(pool, 0, run->comm, &stats));
     step->seconds[KM_LOCAL] += stats.local_seconds;
     step->seconds[KM_GROUP_BY] = stats.group_by_seconds;
     step->seconds[KM_GATHER] = stats.gather_seconds;
@@ -259,7 +260,7 @@ static double farthest_way2(const job *run) {
 }
 
 /* New centroids, at rank 0, from the assignment. */
-static bool update(job *run, km_step *step, struct problem *problem) {
+static bool update(job *run, km_step *step, app_problem *problem) {
     size_t k = run->settings->k;
     COLL_Pool *pool = NULL;
     km_partial_pool(run->points, &pool, problem);
@@ -278,14 +279,14 @@ static bool update(job *run, km_step *step, struct problem *problem) {
  * All ranks learn what the stopping rules go by, alike: the farthest way of a centroid, where they
  * were UPDATED, and rank 0's time. And the time of the slowest rank in each phase.
  */
-static bool share_step(job *run, bool updated, km_step *step, struct problem *problem) {
+static bool share_step(job *run, bool updated, km_step *step, app_problem *problem) {
     double most[KM_PHASES + 2] = {0};
     memcpy(most, step->seconds, sizeof step->seconds);
     if (run->rank == 0)
         most[KM_PHASES] = MPI_Wtime() - run->started;
     if (updated)
         most[KM_PHASES + 1] = farthest_way2(run);
-    bool good = km_agree_most(problem, most, KM_PHASES + 2, run->comm);
+    bool good = app_agree_most(problem, most, KM_PHASES + 2, run->comm);
     memcpy(step->seconds, most, sizeof step->seconds);
     run->elapsed = most[KM_PHASES];
     step->shift = sqrt(most[KM_PHASES + 1]);
@@ -297,7 +298,7 @@ static bool share_step(job *run, bool updated, km_step *step, struct problem *pr
  * imbalance and empty clusters too. The state's step changes at the end, when the iteration is
  * complete.
  */
-static bool iterate(job *run, struct problem *problem) {
+static bool iterate(job *run, app_problem *problem) {
     double start = MPI_Wtime();
     km_step step = run->state.step;
     step.iteration++;
@@ -356,7 +357,7 @@ static void begin_next(job *run) {
         run->state.nearest[i] |= KM_PENDING;
 }
 
-static bool iterate_all(job *run, km_result *result, struct problem *problem) {
+static bool iterate_all(job *run, km_result *result, app_problem *problem) {
     const km_settings *settings = run->settings;
     km_step *step = &run->state.step, last = {0};
     bool stop = stops(run, &result->stop);
@@ -373,7 +374,7 @@ static bool iterate_all(job *run, km_result *result, struct problem *problem) {
     result->iterations = step->iteration;
     result->objective = step->objective;
     if (result->stop == KM_STOP_UNMOVED)
-        return km_agree(problem, run->comm);
+        return app_agree(problem, run->comm);
     /* The centroids have moved since the points were assigned. */
     broadcast(run, &last, problem);
     if (!map(run, &last, problem))
@@ -383,7 +384,7 @@ static bool iterate_all(job *run, km_result *result, struct problem *problem) {
 }
 
 bool km_cluster(const km_points *points, const km_settings *settings, const km_observer *observer,
-                MPI_Comm comm, km_result *result, struct problem *problem) {
+                MPI_Comm comm, km_result *result, app_problem *problem) {
     job run = {.points = points,
                .settings = settings,
                .observer = observer,
@@ -394,12 +395,12 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
     run.saved = run.started;
     *result = (km_result){.centroids = NULL};
     if (settings->k < 1 || settings->k > INT32_MAX)
-        problem_set(problem, "k is %zu; 1 to %" PRId32 " are allowed", settings->k, INT32_MAX);
+        app_refuse(problem, "k is %zu; 1 to %" PRId32 " are allowed", settings->k, INT32_MAX);
     else if (settings->k > points->total)
-        problem_set(problem, "k is %zu, but there are only %" PRIu64 " points", settings->k,
-                    points->total);
-    km_mpi(problem, MPI_Comm_rank(comm, &run.rank));
-    if (!km_agree(problem, comm))
+        app_refuse(problem, "k is %zu, but there are only %" PRIu64 " points", settings->k,
+                   points->total);
+    app_mpi(problem, MPI_Comm_rank(comm, &run.rank));
+    if (!app_agree(problem, comm))
         return false;
     bool good = allocate(&run, problem) && restore(&run, &resumed, problem);
     if (good)

@@ -97,7 +97,7 @@ typedef struct km_result {
  * The objective never rises from one iteration to the next (update.h says why).
  */
 bool km_cluster(const km_points *points, const km_settings *settings, const km_observer *observer,
-                MPI_Comm comm, km_result *result, struct problem *problem);
+                MPI_Comm comm, km_result *result, app_problem *problem);
 
 void km_result_free(km_result *result);
 

@@ -43,7 +43,6 @@ libkmeans_la_SOURCES = \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
 	kmeans/kmeans.c kmeans/kmeans.h \
 	kmeans/map.c kmeans/map.h \
-	kmeans/points/agree.c kmeans/points/agree.h \
 	kmeans/points/fingerprint.c kmeans/points/fingerprint.h \
 	kmeans/points/format.h \
 	kmeans/points/format_idx.c \

@@ -68,7 +68,7 @@ static void recall_distances(const job *run) {
 }
 
 static bool assign_stretch(const job *run, stretch rows, const km_centroids *centroids,
-                           struct problem *problem) {
+                           app_problem *problem) {
     km_state *state = run->state;
     const km_points *points = run->points;
     for (size_t i = 0; i < rows.count; i++)
@@ -78,7 +78,7 @@ static bool assign_stretch(const job *run, stretch rows, const km_centroids *cen
                                run->state->step.iteration ? run->fresh : NULL, run->fresh,
                                run->distance2 + rows.row);
     if (code)
-        return problem_set(problem, "points can't be assigned: %s", strerror(code));
+        return app_refuse(problem, "points can't be assigned: %s", strerror(code));
     for (size_t i = 0; i < rows.count; i++) {
         uint32_t *nearest = &state->nearest[rows.row + i];
         state->moved += run->fresh[i] != (*nearest & ~KM_PENDING);
@@ -89,7 +89,7 @@ static bool assign_stretch(const job *run, stretch rows, const km_centroids *cen
 
 /* Goes through the rounds to the end, also with a problem: the others rely on that. */
 static void assign_all(const job *run, double rounds, const km_centroids *centroids,
-                       const km_rounds *watch, struct problem *problem) {
+                       const km_rounds *watch, app_problem *problem) {
     stretch next = {0, 0};
     for (double round = 0; round < rounds; round++) {
         next = next_stretch(run, next.row + next.count);
@@ -111,25 +111,25 @@ static uint64_t add_distances(const job *run) {
 
 bool km_map(const km_points *points, const km_settings *settings, const km_sketch *sketch,
             km_state *state, uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm,
-            km_map_sums *sums, struct problem *problem) {
+            km_map_sums *sums, app_problem *problem) {
     job run = {points, settings, state, distance2, rows_of_round(points, settings), NULL};
     km_centroids *centroids = NULL;
     run.fresh = malloc((run.most + 1) * sizeof *run.fresh);
     if (!run.fresh)
-        problem_set(problem, "out of memory");
+        app_refuse(problem, "out of memory");
     int code = km_centroids_create(state->centroids, settings->k, points->dim, settings->kernel,
                                    settings->threads, &centroids);
     if (!code && sketch)
         code = km_centroids_sieve(centroids, state->centroids, sketch, settings->threads);
     if (code)
-        problem_set(problem, "the centroids can't be packed: %s", strerror(code));
+        app_refuse(problem, "the centroids can't be packed: %s", strerror(code));
     double most = count_rounds(&run); /* then of the rank with the most stretches */
-    bool good = km_agree_most(problem, &most, 1, comm);
+    bool good = app_agree_most(problem, &most, 1, comm);
     if (good) {
         recall_distances(&run);
         assign_all(&run, most, centroids, rounds, problem);
         uint64_t both[2] = {add_distances(&run), state->moved};
-        good = km_agree_sum(problem, both, 2, comm);
+        good = app_agree_sum(problem, both, 2, comm);
         *sums = (km_map_sums){.objective = both[0], .moved = both[1]};
     }
     km_centroids_free(centroids);

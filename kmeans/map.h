@@ -10,7 +10,7 @@
  * communicate, and set the problem.
  */
 typedef struct km_rounds {
-    void (*after)(double done, void *context, struct problem *problem);
+    void (*after)(double done, void *context, app_problem *problem);
     void *context;
 } km_rounds;
 
@@ -27,6 +27,6 @@ typedef struct km_map_sums {
  */
 bool km_map(const km_points *points, const km_settings *settings, const km_sketch *sketch,
             km_state *state, uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm,
-            km_map_sums *sums, struct problem *problem);
+            km_map_sums *sums, app_problem *problem);
 
 #endif

@@ -6,50 +6,49 @@
 #include "kmeans/points/npy.h"
 #include "kmeans/points/rows.h"
 
-static bool write_centroids(struct output *output, const km_result *result, size_t k,
-                            const km_points *points, struct problem *problem) {
+static bool write_centroids(app_output *output, const km_result *result, size_t k,
+                            const km_points *points, app_problem *problem) {
     char header[NPY_HEADER_SIZE];
     npy_format_header(points->real.used ? NPY_FLOAT32 : NPY_UINT8, 2, k, points->dim, header);
-    return output_write(output, header, sizeof header, problem) &&
-           output_write(output, result->centroids, k * km_row_bytes(points), problem);
+    return app_output_write(output, header, sizeof header, problem) &&
+           app_output_write(output, result->centroids, k * km_row_bytes(points), problem);
 }
 
 /* Clusters fit int32, whose bits are those of uint32 then. */
-static bool write_clusters(uint32_t *clusters, size_t count, void *context,
-                           struct problem *problem) {
-    return output_write(context, clusters, count * sizeof *clusters, problem);
+static bool write_clusters(uint32_t *clusters, size_t count, void *context, app_problem *problem) {
+    return app_output_write(context, clusters, count * sizeof *clusters, problem);
 }
 
-static bool write_clusters_header(struct output *output, uint64_t total, struct problem *problem) {
+static bool write_clusters_header(app_output *output, uint64_t total, app_problem *problem) {
     char header[NPY_HEADER_SIZE];
     npy_format_header(NPY_INT32, 1, total, 1, header);
-    return output_write(output, header, sizeof header, problem);
+    return app_output_write(output, header, sizeof header, problem);
 }
 
 /* Neither gets its name before both are on disk. */
-static bool keep_both(struct output *centroids, struct output *clusters, struct problem *problem) {
-    return output_finish(centroids, problem) && output_finish(clusters, problem) &&
-           output_keep(centroids, problem) && output_keep(clusters, problem);
+static bool keep_both(app_output *centroids, app_output *clusters, app_problem *problem) {
+    return app_output_finish(centroids, problem) && app_output_finish(clusters, problem) &&
+           app_output_keep(centroids, problem) && app_output_keep(clusters, problem);
 }
 
 bool km_write_result(const km_result *result, const km_points *points, size_t k,
                      const char *centroids_path, const char *assign_path, MPI_Comm comm,
-                     struct problem *problem) {
+                     app_problem *problem) {
     int rank;
-    struct output centroids = {NULL}, clusters = {NULL};
+    app_output centroids = {NULL}, clusters = {NULL};
     MPI_Comm_rank(comm, &rank);
-    if (rank == 0 && output_open(&centroids, centroids_path, problem) &&
-        output_open(&clusters, assign_path, problem) &&
+    if (rank == 0 && app_output_open(&centroids, centroids_path, problem) &&
+        app_output_open(&clusters, assign_path, problem) &&
         write_centroids(&centroids, result, k, points, problem))
         write_clusters_header(&clusters, points->total, problem);
-    bool good = km_agree(problem, comm);
+    bool good = app_agree(problem, comm);
     if (good) {
         if (km_rows_collect(result->nearest, points, comm, write_clusters, &clusters, problem) &&
             rank == 0)
             keep_both(&centroids, &clusters, problem);
-        good = km_agree(problem, comm);
+        good = app_agree(problem, comm);
     }
-    output_discard(&clusters);
-    output_discard(&centroids);
+    app_output_discard(&clusters);
+    app_output_discard(&centroids);
     return good;
 }

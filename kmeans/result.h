@@ -11,6 +11,6 @@
  */
 bool km_write_result(const km_result *result, const km_points *points, size_t k,
                      const char *centroids_path, const char *assign_path, MPI_Comm comm,
-                     struct problem *problem);
+                     app_problem *problem);
 
 #endif

@@ -10,7 +10,7 @@ static void expect_line(uint64_t levels, bag_norm norm, const patch_place *place
                         const uint32_t *words, size_t count, const char *line) {
     struct bags bags = {.words = 10, .levels = levels, .norm = norm};
     struct text text = {0};
-    struct problem problem = {""};
+    app_problem problem = {""};
     for (size_t i = 0; i < count; i++)
         ck_assert(bags_add(&bags, 0, &places[i], 4, words[i], &problem));
     ck_assert(bags_write(&bags, &(int32_t){-3}, &(bool){true}, 1, &text, &problem));
@@ -56,7 +56,7 @@ START_TEST(images_in_order) {
     static const patch_place place = {0, 0, 8, 8};
     struct bags bags = {.words = 10, .levels = 1, .norm = BAG_COUNTS};
     struct text text = {0};
-    struct problem problem = {""};
+    app_problem problem = {""};
     ck_assert(bags_add(&bags, 3, &place, 4, 9, &problem));
     ck_assert(bags_add(&bags, 0, &place, 4, 9, &problem));
     ck_assert(bags_add(&bags, 3, &place, 4, 1, &problem));

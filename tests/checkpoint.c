@@ -127,7 +127,7 @@ static km_settings settings_of_test(void) {
 }
 
 static bool cluster(const km_points *points, const km_settings *settings, struct watch *watch,
-                    MPI_Comm comm, km_result *result, struct problem *problem) {
+                    MPI_Comm comm, km_result *result, app_problem *problem) {
     km_observer observer = {watch_step, watch_progress, watch_note, watch};
     return km_cluster(points, settings, &observer, comm, result, problem);
 }
@@ -158,7 +158,7 @@ static bool resumes(const copy *from, int ranks, const km_result *expected,
     km_points points;
     km_result result;
     struct watch watch = {.noted = "", .wanted = false};
-    struct problem problem = {""};
+    app_problem problem = {""};
     km_settings settings = settings_of_test();
     settings.resume = true;
     if (rank == 0)
@@ -187,7 +187,7 @@ START_TEST(same_bits_from_any_checkpoint) {
     km_points points;
     km_result expected;
     struct watch watch = {.noted = "", .wanted = rank == 0};
-    struct problem problem = {""};
+    app_problem problem = {""};
     km_settings settings = settings_of_test();
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     make_points(&points, MPI_COMM_WORLD);
@@ -214,7 +214,7 @@ END_TEST
 static void try(const km_points *points, const km_settings *settings, const char *says) {
     km_result result;
     struct watch watch = {.noted = "", .wanted = false};
-    struct problem problem = {""};
+    app_problem problem = {""};
     bool good = cluster(points, settings, &watch, MPI_COMM_WORLD, &result, &problem);
     if (good)
         km_result_free(&result);
@@ -275,7 +275,7 @@ END_TEST
 START_TEST(one_run_at_a_time) {
     km_checkpoint first, second;
     bool found = true;
-    struct problem problem = {""};
+    app_problem problem = {""};
     bool good = km_checkpoint_open(&first, directory, &found, MPI_COMM_WORLD, &problem);
     harness_assert(good && !found, "%s", problem.text);
     good = km_checkpoint_open(&second, directory, &found, MPI_COMM_WORLD, &problem);
@@ -308,7 +308,7 @@ START_TEST(others_files_stay) {
     enum { FILES = sizeof files / sizeof *files };
     km_checkpoint checkpoint;
     bool found, good = true;
-    struct problem problem = {""};
+    app_problem problem = {""};
     for (int i = 0; rank == 0 && i < FILES; i++) {
         FILE *file = fopen(beside(files[i].name), "w");
         good = good && file && fputs(files[i].content, file) >= 0 &&
@@ -331,7 +331,7 @@ END_TEST
 START_TEST(fingerprints) {
     km_points points, alone;
     uint64_t found = 0, other = 0;
-    struct problem problem = {""};
+    app_problem problem = {""};
     make_points(&points, MPI_COMM_WORLD);
     make_points(&alone, MPI_COMM_SELF);
     ck_assert(km_fingerprint(&points, 2, MPI_COMM_WORLD, &found, &problem));

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     const uint8_t *end = memchr(bytes, '\n', size);
     const file_reader *reader = end ? find((const char *)bytes, (size_t)(end - bytes)) : NULL;
     char path[64];
-    struct problem problem = {""};
+    app_problem problem = {""};
     if (!reader)
         return -1;
     snprintf(path, sizeof path, "%s/%s", folder, reader->name);

@@ -70,7 +70,7 @@ static const unsigned char two_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2,  
 
 static void expect_image(image_set *set, size_t width, size_t height, const void *pixels) {
     struct image image;
-    struct problem problem = {""};
+    app_problem problem = {""};
     ck_assert_msg(images_next(set, &image, &problem) == NEXT_READ, "%s", problem.text);
     ck_assert_uint_eq(image.width, width);
     ck_assert_uint_eq(image.height, height);
@@ -79,13 +79,13 @@ static void expect_image(image_set *set, size_t width, size_t height, const void
 
 static void expect_end(image_set *set) {
     struct image image;
-    struct problem problem = {""};
+    app_problem problem = {""};
     ck_assert_int_eq(images_next(set, &image, &problem), NEXT_NONE);
     ck_assert_int_eq(images_next(set, &image, &problem), NEXT_NONE);
 }
 
 static image_set *open_one(const char *name) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     char path[256];
     /* The path may go away after opening. */
     strcpy(path, file_in_folder(name));
@@ -98,7 +98,7 @@ static image_set *open_one(const char *name) {
 /* Reads all images of a file: GOOD of them are read, then comes a problem with its name and WORDS.
  */
 static void expect_refused(const char *name, int good, const char *words) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     struct image image;
     next_state state;
     image_set *set = open_one(name);
@@ -138,7 +138,7 @@ START_TEST(files_follow_one_another) {
     strcpy(first, file_in_folder("two"));
     strcpy(last, file_in_folder("none"));
     const char *paths[] = {last, first, last, first};
-    struct problem problem = {""};
+    app_problem problem = {""};
     image_set *set = images_open(paths, 4, &problem);
     ck_assert_ptr_nonnull(set);
     for (int round = 0; round < 2; round++) {
@@ -174,7 +174,7 @@ START_TEST(every_cut_of_gzip_is_refused) {
     ck_assert_uint_gt(whole, 20);
     ck_assert_uint_lt(whole, sizeof packed);
     for (size_t size = 2; size < whole; size++) {
-        struct problem problem = {""};
+        app_problem problem = {""};
         struct image image;
         next_state state;
         write_file("cut", packed, size);
@@ -232,7 +232,7 @@ START_TEST(png_is_read_as_grey) {
     static const uint8_t primaries[] = {255, 0, 0, 0, 255, 0, 0, 0, 255};
     static const uint8_t clear[] = {255, 255, 200, 0}; /* grey, alpha */
     static const uint8_t clear_grey[] = {255, 0};
-    struct problem problem = {""};
+    app_problem problem = {""};
     struct image image;
     write_png("grey.png", PNG_FORMAT_GRAY, 3, 2, grey);
     write_png("colour.png", PNG_FORMAT_RGB, 1, 3, colour);
@@ -259,7 +259,7 @@ END_TEST
 START_TEST(directories_give_their_png_in_order) {
     static const char *const names[] = {"b.png", "a.PNG", "c.png"};
     uint8_t greys[] = {20, 10, 30};
-    struct problem problem = {""};
+    app_problem problem = {""};
     for (int i = 0; i < 3; i++)
         write_png(names[i], PNG_FORMAT_GRAY, 1, 1, &greys[i]);
     write_file("notes.txt", "no image", 8);
@@ -296,7 +296,7 @@ START_TEST(hostile_png_is_refused) {
 END_TEST
 
 START_TEST(missing_paths_are_named) {
-    struct problem problem = {""}, other = {""};
+    app_problem problem = {""}, other = {""};
     ck_assert_ptr_null(images_open(&(const char *){"nowhere/at-all"}, 1, &problem));
     ck_assert_str_eq(problem.text, "nowhere/at-all: No such file or directory");
     ck_assert_ptr_null(images_open(&(const char *){folder}, 1, &other));
@@ -305,7 +305,7 @@ START_TEST(missing_paths_are_named) {
 END_TEST
 
 START_TEST(no_paths_give_no_images) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     image_set *set = images_open(NULL, 0, &problem);
     ck_assert_ptr_nonnull(set);
     ck_assert_str_eq(images_file(set), "");
@@ -317,7 +317,7 @@ END_TEST
 
 /* Opens the patches of one image, 5 pixels wide and 4 high, whose pixel (x, y) is 10 y + x. */
 static patch_stream *open_patches(uint64_t limit, uint64_t patch, uint64_t stride) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     uint8_t pixels[20];
     for (int i = 0; i < 20; i++)
         pixels[i] = (uint8_t)(10 * (i / 5) + i % 5);
@@ -344,7 +344,7 @@ START_TEST(patches_go_by_row_and_column) {
         {1, UINT32_MAX, 1, {0}},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        struct problem problem = {""};
+        app_problem problem = {""};
         uint8_t pixels[16];
         size_t patch = cases[c].patch;
         patch_stream *stream = open_patches(UINT64_MAX, patch, cases[c].stride);
@@ -361,7 +361,7 @@ START_TEST(patches_go_by_row_and_column) {
 END_TEST
 
 START_TEST(patches_larger_than_the_image_are_refused) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     uint8_t pixels[25];
     patch_stream *stream = open_patches(UINT64_MAX, 5, 1);
     ck_assert_int_eq(patches_next(stream, pixels, &problem), NEXT_FAILED);
@@ -437,7 +437,7 @@ END_TEST
 START_TEST(bad_images_can_be_passed) {
     char path[256];
     struct image image;
-    struct problem problem = {""};
+    app_problem problem = {""};
     write_file("a.png", "no image", 8);
     write_png("b.png", PNG_FORMAT_GRAY, 3, 2, two_images + 16);
     write_file("c.png", "\x89PNG\r\n\x1a\n", 8);
@@ -463,7 +463,7 @@ START_TEST(bad_images_can_be_passed) {
 END_TEST
 
 START_TEST(images_of_idx_are_passed) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     write_file("two", two_images, sizeof two_images);
     image_set *set = open_one("two");
     ck_assert_int_eq(images_skip(set, &problem), NEXT_READ);
@@ -474,7 +474,7 @@ START_TEST(images_of_idx_are_passed) {
 END_TEST
 
 START_TEST(limit_counts_images) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     uint8_t pixels[4];
     int count = 0;
     write_file("two", two_images, sizeof two_images);

@@ -241,7 +241,7 @@ START_TEST(same_as_reference) {
         struct watch watch = {.reference = &expected, .objective = UINT64_MAX, .good = true};
         km_observer observer = {watch_step, watch_progress, watch_note, &watch};
         km_result result;
-        struct problem problem = {""};
+        app_problem problem = {""};
         bool good = km_cluster(&points, &settings, &observer, MPI_COMM_WORLD, &result, &problem);
         harness_assert(good, "%s: %s", trial->name, problem.text);
         harness_assert(is_same(&expected, trial, &points, &result),
@@ -292,7 +292,7 @@ START_TEST(bad_k) {
         struct watch watch = {.good = true};
         km_observer observer = {watch_step, watch_progress, watch_note, &watch};
         km_result result;
-        struct problem problem = {""};
+        app_problem problem = {""};
         bool good = km_cluster(&points, &settings, &observer, MPI_COMM_WORLD, &result, &problem);
         harness_assert(!good && strstr(problem.text, "k is "), "k = %zu", bad[i]);
     }
@@ -332,7 +332,7 @@ START_TEST(narrow_and_wide_sums) {
         uint8_t centroids[8] = {7, 7, 7, 7, 7, 7, 7, 7};
         uint64_t counts[4];
         COLL_Pool *pool = NULL;
-        struct problem problem = {""};
+        app_problem problem = {""};
         ck_assert(km_partial_pool(&points, &pool, &problem));
         ck_assert(km_partial_add(&points, nearest, 4, 2, order, starts, pool, &problem));
         ck_assert(km_partial_add(&points, nearest, 4, 1, order, starts, pool, &problem));
@@ -350,7 +350,7 @@ END_TEST
 
 /* The share of COMM's rank in a trial's points, as real features. */
 static void make_real_points(const struct trial *trial, MPI_Comm comm, km_points *points) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     *points = km_points_share(trial->rows, trial->dim, comm);
     size_t cells = points->rows * trial->dim;
     float *features = allocate(cells + 1, sizeof *features);
@@ -379,7 +379,7 @@ static void cluster_reals(const struct trial *trial, MPI_Comm comm, int threads,
                             .threads = threads,
                             .kernel = km_kernel_real()};
     km_observer observer = {.step = ignore_step, .progress = ignore_progress};
-    struct problem problem = {""};
+    app_problem problem = {""};
     make_real_points(trial, comm, points);
     ck_assert_msg(km_cluster(points, &settings, &observer, comm, result, &problem), "%s: %s",
                   trial->name, problem.text);
@@ -430,7 +430,7 @@ START_TEST(sums_of_reals) {
     float centroids[4];
     uint64_t counts[2];
     COLL_Pool *pool = NULL;
-    struct problem problem = {""};
+    app_problem problem = {""};
     ck_assert(km_real_scale(features, 6, 3, 2, MPI_COMM_SELF, &points.real, &problem));
     ck_assert(km_partial_pool(&points, &pool, &problem));
     ck_assert(km_partial_add(&points, nearest, 2, 2, order, starts, pool, &problem));

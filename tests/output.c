@@ -58,27 +58,28 @@ static void expect(const char *name, const char *content) {
 }
 
 static void write_new(const char *name) {
-    struct output file;
-    struct problem problem = {""};
-    ck_assert_msg(output_open(&file, name, &problem) && output_write(&file, "new", 3, &problem) &&
-                      output_commit(&file, &problem),
+    app_output file;
+    app_problem problem = {""};
+    ck_assert_msg(app_output_open(&file, name, &problem) &&
+                      app_output_write(&file, "new", 3, &problem) &&
+                      app_output_commit(&file, &problem),
                   "%s", problem.text);
-    output_discard(&file);
+    app_output_discard(&file);
 }
 
 START_TEST(appears_when_kept) {
-    struct output file;
-    struct problem problem = {""};
+    app_output file;
+    app_problem problem = {""};
     char content[16] = "";
     mode_t mask = umask(027);
-    ck_assert(output_open(&file, path, &problem));
+    ck_assert(app_output_open(&file, path, &problem));
     umask(mask);
-    ck_assert(output_write(&file, "whole", 5, &problem));
+    ck_assert(app_output_write(&file, "whole", 5, &problem));
     ck_assert_int_ne(access(path, F_OK), 0);
-    ck_assert(output_finish(&file, &problem));
+    ck_assert(app_output_finish(&file, &problem));
     ck_assert_int_ne(access(path, F_OK), 0);
-    ck_assert(output_keep(&file, &problem));
-    output_discard(&file);
+    ck_assert(app_output_keep(&file, &problem));
+    app_output_discard(&file);
     ck_assert_int_eq(files_in_directory(), 1);
 
     struct stat about;
@@ -93,14 +94,14 @@ START_TEST(appears_when_kept) {
 END_TEST
 
 START_TEST(discard_leaves_nothing) {
-    struct output file;
-    struct problem problem = {""};
-    ck_assert(output_open(&file, path, &problem));
-    output_discard(&file);
-    ck_assert(output_open(&file, path, &problem));
-    ck_assert(output_finish(&file, &problem));
-    output_discard(&file);
-    output_discard(&file);
+    app_output file;
+    app_problem problem = {""};
+    ck_assert(app_output_open(&file, path, &problem));
+    app_output_discard(&file);
+    ck_assert(app_output_open(&file, path, &problem));
+    ck_assert(app_output_finish(&file, &problem));
+    app_output_discard(&file);
+    app_output_discard(&file);
     ck_assert_int_eq(files_in_directory(), 0);
 }
 END_TEST
@@ -109,28 +110,28 @@ END_TEST
 START_TEST(full_disk) {
     static const char data[8192];
     struct rlimit before, tight;
-    struct output file;
-    struct problem problem = {""};
-    ck_assert(output_open(&file, path, &problem));
+    app_output file;
+    app_problem problem = {""};
+    ck_assert(app_output_open(&file, path, &problem));
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
     tight = (struct rlimit){5000, before.rlim_max};
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &tight), 0);
-    bool good = output_write(&file, data, sizeof data, &problem);
+    bool good = app_output_write(&file, data, sizeof data, &problem);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
     ck_assert(!good);
     ck_assert(strstr(problem.text, "/out: can't be written: File too large"));
-    output_discard(&file);
+    app_output_discard(&file);
     ck_assert_int_eq(files_in_directory(), 0);
 }
 END_TEST
 
-static bool check(const char *name, struct problem *problem) {
-    *problem = (struct problem){""};
-    return output_check(name, problem);
+static bool check(const char *name, app_problem *problem) {
+    *problem = (app_problem){""};
+    return app_output_check(name, problem);
 }
 
 START_TEST(checks_before_work) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     char inside[sizeof path + 8];
     ck_assert(check(path, &problem));
     put(path, "");
@@ -149,15 +150,15 @@ END_TEST
 
 /* A file that is there stays whole to the end, and the new one has its permissions. */
 START_TEST(replaces_at_the_end) {
-    struct output file;
-    struct problem problem = {""};
+    app_output file;
+    app_problem problem = {""};
     struct stat about;
     put(path, "old");
     ck_assert_int_eq(chmod(path, 0604), 0);
-    ck_assert(output_open(&file, path, &problem));
-    ck_assert(output_write(&file, "new", 3, &problem));
+    ck_assert(app_output_open(&file, path, &problem));
+    ck_assert(app_output_write(&file, "new", 3, &problem));
     expect(path, "old");
-    output_discard(&file);
+    app_output_discard(&file);
     expect(path, "old");
     write_new(path);
     expect(path, "new");
@@ -228,10 +229,11 @@ START_TEST(ends_of_a_program) {
     for (int i = 0; i < 3; i++) {
         pid_t child = fork();
         if (child == 0) {
-            struct output file;
-            struct problem problem = {""};
+            app_output file;
+            app_problem problem = {""};
             signal(SIGTERM, SIG_DFL); /* not as Check has it */
-            if (!output_open(&file, path, &problem) || !output_write(&file, "new", 3, &problem))
+            if (!app_output_open(&file, path, &problem) ||
+                !app_output_write(&file, "new", 3, &problem))
                 _exit(2);
             if (signals[i])
                 raise(signals[i]);
@@ -245,31 +247,30 @@ START_TEST(ends_of_a_program) {
     ck_assert_ptr_nonnull(listing);
     int found = 0;
     for (struct dirent *entry; (entry = readdir(listing));)
-        if (output_is_temporary(entry->d_name, path)) {
+        if (app_output_is_temporary(entry->d_name, path)) {
             ck_assert_int_eq(unlinkat(dirfd(listing), entry->d_name, 0), 0);
             found++;
         }
     closedir(listing);
     ck_assert_int_eq(found, 1);
-    ck_assert(!output_is_temporary("out", path));
-    ck_assert(!output_is_temporary(".out.coll-12345", path));
-    ck_assert(!output_is_temporary(".out.coll-12345-", path));
-    ck_assert(!output_is_temporary(".oux.coll-123456", path));
+    ck_assert(!app_output_is_temporary("out", path));
+    ck_assert(!app_output_is_temporary(".out.coll-12345", path));
+    ck_assert(!app_output_is_temporary(".out.coll-12345-", path));
+    ck_assert(!app_output_is_temporary(".oux.coll-123456", path));
 }
 END_TEST
 
-static bool may_write(const char *one, const char *other, const char *input,
-                      struct problem *problem) {
-    const file_use files[] = {{FILE_WRITTEN, "--one", &one, 1, NULL},
-                              {FILE_READ, "INPUT", &input, 1, NULL},
-                              {FILE_WRITTEN, "--other", &other, 1, NULL}};
-    *problem = (struct problem){""};
-    return files_check(files, 3, problem);
+static bool may_write(const char *one, const char *other, const char *input, app_problem *problem) {
+    const app_file_use files[] = {{APP_FILE_WRITTEN, "--one", &one, 1, NULL},
+                                  {APP_FILE_READ, "INPUT", &input, 1, NULL},
+                                  {APP_FILE_WRITTEN, "--other", &other, 1, NULL}};
+    *problem = (app_problem){""};
+    return app_files_check(files, 3, problem);
 }
 
 /* Files are told apart by what they are, not by their names. */
 START_TEST(tells_files_apart) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     char dotted[sizeof path + 16], link[sizeof path + 16], hard[sizeof path + 16];
     snprintf(dotted, sizeof dotted, "%s/./out", directory);
     snprintf(link, sizeof link, "%s/link", directory);

@@ -145,7 +145,7 @@ START_TEST(one_file) {
     make_directory();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         km_points points;
-        struct problem problem = {""};
+        app_problem problem = {""};
         char *path = path_of(names[_i]);
         write_points((enum kind)_i, 0, sizes[i].rows, sizes[i].dim);
         bool good =
@@ -167,7 +167,7 @@ START_TEST(many_files) {
     char *paths[KINDS];
     uint64_t total = 0;
     km_points points;
-    struct problem problem = {""};
+    app_problem problem = {""};
     make_directory();
     for (int kind = 0; kind < KINDS; kind++) {
         uint64_t rows = 1 + 13 * (uint64_t)kind;
@@ -270,7 +270,7 @@ static void write_file(const char *name, const void *content, size_t bytes) {
 /* Asserts that reading the files fails, on all ranks with the same text, which holds SAYS. */
 static void assert_fails(const char *const *paths, size_t count, const char *says) {
     km_points points;
-    struct problem problem = {""}, root = {""};
+    app_problem problem = {""}, root = {""};
     bool good = km_points_read(paths, count, MPI_COMM_WORLD, &points, &problem);
     if (good)
         km_points_free(&points);
@@ -392,25 +392,25 @@ START_TEST(reals) {
     write_points(NPY, 0, ROWS, DIM);
     char *path = path_of(names[NPY_FLOAT]), *bytes = path_of(names[NPY]);
     km_points points;
-    struct problem problem = {""};
+    app_problem problem = {""};
     bool good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
-                              &problem);
+                               &problem);
     harness_assert(good && !points.real.used && is_share(&points, ROWS, DIM), "whole numbers");
     km_points_free(&points);
 
     put_real(path, DIM, 399, 17, -0.25f);
     good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
-                         &problem);
+                          &problem);
     harness_assert(good && points.total == ROWS && are_reals(&points, 399, 17, -0.25f), "reals");
     km_points_free(&points);
 
-    good = km_points_load((const char *const[]){path, bytes}, 2, NULL, true, MPI_COMM_WORLD, &points,
-                         &problem);
+    good = km_points_load((const char *const[]){path, bytes}, 2, NULL, true, MPI_COMM_WORLD,
+                          &points, &problem);
     harness_assert(!good && strstr(problem.text, "is -0.25"), "bytes beside reals");
     put_real(path, DIM, 399, 17, NAN);
-    problem = (struct problem){""};
+    problem = (app_problem){""};
     good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
-                         &problem);
+                          &problem);
     harness_assert(!good && strstr(problem.text, "is nan; features are finite"), "NaN");
     MPI_Barrier(MPI_COMM_WORLD);
     remove_file(names[NPY_FLOAT]);

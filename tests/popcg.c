@@ -19,7 +19,7 @@ static const struct basin basin = {4000, 3600};
 
 static struct ocean open_ocean(const char *mask, size_t columns, size_t rows) {
     struct ocean ocean;
-    struct problem problem = {""};
+    app_problem problem = {""};
     harness_assert(ocean_open(&ocean, mask, columns, rows, &basin, MPI_COMM_WORLD, &problem), "%s",
                    problem.text);
     return ocean;
@@ -39,7 +39,7 @@ static struct solve prepare(struct ocean *ocean, int mode, double tolerance) {
 /* Solves for ocean->b; how it went. */
 static struct solve run(struct ocean *ocean, int solver, int mode, double tolerance) {
     struct solve solve = prepare(ocean, mode, tolerance);
-    struct problem problem = {""};
+    app_problem problem = {""};
     harness_assert(solver_run(&solvers[solver], &solve, &problem), "%s with %s: %s",
                    solvers[solver].name, reduction_modes[mode].name, problem.text);
     return solve;
@@ -139,7 +139,7 @@ static void expect_small_world(const struct mask *mask, double x[SMALL]) {
     static double a[SMALL][SMALL];
     struct block block = {.width = SMALL_COLUMNS, .height = SMALL_ROWS};
     struct nine_point matrix;
-    struct problem problem = {""};
+    app_problem problem = {""};
     ck_assert(nine_point_make(&matrix, mask, &block, &basin, &problem));
     double *unit = field_new(matrix.shape), *image = field_new(matrix.shape);
     for (int j = 0; j < SMALL; j++) {
@@ -233,7 +233,7 @@ START_TEST(sums_are_exact) {
             part = i == rank ? value : part;
         }
         for (int mode = 0; mode < MODES; mode++) {
-            struct problem problem = {""};
+            app_problem problem = {""};
             bool good = reduction_start(&reductions[mode], &part, &problem) &&
                         reduction_finish(&reductions[mode], &sums[mode], &problem);
             harness_assert(good, "%s", problem.text);
@@ -244,7 +244,7 @@ START_TEST(sums_are_exact) {
         }
     }
     double part = rank == ranks - 1 ? NAN : 1;
-    struct problem problem = {""};
+    app_problem problem = {""};
     harness_assert(reduction_start(&reductions[1], &part, &problem) &&
                        reduction_finish(&reductions[1], sums, &problem) && isnan(sums[0]),
                    "a sum with a NaN is one");
@@ -259,7 +259,7 @@ START_TEST(systems_without_work_or_solution) {
     struct solve idle = run(&ocean, 0, 0, 1e-10);
     harness_assert(idle.iterations == 0 && idle.residual == 0, "no wind, no iterations");
     nine_point_free(&ocean.matrix);
-    struct problem problem = {""};
+    app_problem problem = {""};
     harness_assert(nine_point_make(&ocean.matrix, &ocean.mask, &ocean.block, &rigid, &problem),
                    "%s", problem.text);
     for (long row = 0; row < (long)ocean.block.height; row++)
@@ -270,7 +270,7 @@ START_TEST(systems_without_work_or_solution) {
         }
     for (int solver = 0; solver < SOLVERS; solver++) {
         struct solve solve = prepare(&ocean, 1, 1e-10);
-        struct problem why = {""};
+        app_problem why = {""};
         solve.most_iterations = 500;
         bool solved = solver_run(&solvers[solver], &solve, &why);
         harness_assert(!solved && strstr(why.text, "residual"), "%s: %s", solvers[solver].name,
@@ -284,7 +284,7 @@ START_TEST(limits_of_iterations) {
     struct ocean ocean = open_ocean(NULL, 40, 48);
     for (int solver = 0; solver < SOLVERS; solver++) {
         struct solve solve = prepare(&ocean, 2, 1e-10);
-        struct problem problem = {""};
+        app_problem problem = {""};
         solve.most_iterations = 13;
         bool solved = solver_run(&solvers[solver], &solve, &problem);
         harness_assert(!solved && strstr(problem.text, "no convergence within 13 iterations"),

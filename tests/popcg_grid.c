@@ -58,7 +58,7 @@ static double harmonic_error(size_t columns, size_t rows) {
     struct shape shape = {columns, rows};
     struct grid grid = {columns, rows};
     struct nine_point matrix;
-    struct problem problem = {""};
+    app_problem problem = {""};
     ck_assert(nine_point_make(&matrix, &mask, &block, &basin, &problem));
     double *x = field_new(shape), *y = field_new(shape);
     for (long row = 0; row < (long)rows; row++)
@@ -107,7 +107,7 @@ START_TEST(operator_is_symmetric_and_positive) {
         struct mask mask = scattered_land(lengths[trial][0], lengths[trial][1], (unsigned)trial);
         struct block block = whole(&mask);
         struct nine_point matrix;
-        struct problem problem = {""};
+        app_problem problem = {""};
         ck_assert(nine_point_make(&matrix, &mask, &block, &basin, &problem));
         double *a = field_new(matrix.shape), *b = field_new(matrix.shape);
         for (long row = 0; row < (long)mask.rows; row++)
@@ -149,7 +149,7 @@ END_TEST
 
 START_TEST(cuts_are_complete) {
     static const int ranks[] = {1, 2, 3, 4, 5, 7, 8, 13, 64, 100, 512, 640};
-    struct problem problem = {""};
+    app_problem problem = {""};
     struct mask mask;
     ck_assert_msg(mask_read(&mask, NULL, &problem), "%s", problem.text);
     for (size_t trial = 0; trial < sizeof ranks / sizeof *ranks; trial++) {
@@ -189,7 +189,7 @@ START_TEST(mask_is_of_the_earth) {
                   {0, -85, false}, {100, 60, false}, {-100, -60, true}, {50, 42, false}};
     static const size_t sizes[][2] = {{320, 384}, {160, 192}, {640, 400}};
     for (size_t size = 0; size < 3; size++) {
-        struct problem problem = {""};
+        app_problem problem = {""};
         struct mask mask;
         struct grid grid = {sizes[size][0], sizes[size][1]};
         ck_assert(mask_read(&mask, NULL, &problem));

@@ -117,7 +117,7 @@ static void try_mutations(const seed *whole, const char *folder) {
     char path[64];
     generator g = {.state = 1};
     int good = 0, bad = 0;
-    struct problem problem = {""};
+    app_problem problem = {""};
     snprintf(path, sizeof path, "%s/%s", folder, whole->reader->name);
     write_file(path, whole->bytes, whole->size);
     ck_assert_msg(whole->reader->read(path, &problem), "%s: %s", whole->reader->name, problem.text);
@@ -217,7 +217,7 @@ START_TEST(corpus_is_read_or_refused) {
     ck_assert_msg(archive && fread(magic, 1, sizeof magic, archive) == sizeof magic,
                   "%s can't be read", path);
     for (; next_file(archive, bytes, &size); files++) {
-        struct problem problem = {""};
+        app_problem problem = {""};
         write_file(made, bytes, size);
         if (!reader->read(made, &problem))
             ck_assert_msg(problem_names(&problem, reader->name), "%s, file %d: '%s'", path,

@@ -17,7 +17,7 @@ static void insist(bool truth) {
         abort();
 }
 
-static bool read_images(const char *path, struct problem *problem) {
+static bool read_images(const char *path, app_problem *problem) {
     struct image image;
     next_state state = NEXT_FAILED;
     image_set *set = images_open(&path, 1, problem);
@@ -32,7 +32,7 @@ static bool read_images(const char *path, struct problem *problem) {
     return state == NEXT_NONE;
 }
 
-static bool read_points(const char *path, struct problem *problem) {
+static bool read_points(const char *path, app_problem *problem) {
     km_points points;
     if (!km_points_read(&path, 1, MPI_COMM_SELF, &points, problem))
         return false;
@@ -41,7 +41,7 @@ static bool read_points(const char *path, struct problem *problem) {
     return true;
 }
 
-static bool read_labels(const char *path, struct problem *problem) {
+static bool read_labels(const char *path, app_problem *problem) {
     struct labels labels;
     if (!labels_read(path, &labels, problem))
         return false;
@@ -51,7 +51,7 @@ static bool read_labels(const char *path, struct problem *problem) {
 }
 
 #ifdef HAVE_LINEAR
-static bool read_rows(const char *path, struct problem *problem) {
+static bool read_rows(const char *path, app_problem *problem) {
     svm_rows *rows = svm_read(path, problem);
     if (!rows)
         return false;
@@ -75,6 +75,6 @@ const file_reader readers[] = {
     {NULL, NULL},
 };
 
-bool problem_names(const struct problem *problem, const char *name) {
+bool problem_names(const app_problem *problem, const char *name) {
     return strstr(problem->text, name) && !strchr(problem->text, '\n');
 }

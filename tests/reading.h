@@ -11,13 +11,13 @@
 typedef struct file_reader {
     const char *name;
     /* Reads all of the file and looks at what it got; false with a problem. */
-    bool (*read)(const char *path, struct problem *problem);
+    bool (*read)(const char *path, app_problem *problem);
 } file_reader;
 
 /* All readers that were built; ended by one without a name. */
 extern const file_reader readers[];
 
 /* Whether PROBLEM is a line that names the file called NAME. */
-bool problem_names(const struct problem *problem, const char *name);
+bool problem_names(const app_problem *problem, const char *name);
 
 #endif

@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
-#include "kmeans/start/draw.h"
 #include "kmeans/points/random.h"
+#include "kmeans/start/draw.h"
 #include "kmeans/start/start.h"
 #include "tests/harness.h"
 
@@ -34,7 +34,7 @@ static void make_points(km_points *points, uint64_t total, unsigned groups, unsi
 
 /* The centroids of METHOD, at rank 0 of COMM. */
 static bool choose(const km_points *points, const char *method, size_t k, int threads,
-                   uint8_t *centroids, MPI_Comm comm, struct problem *problem) {
+                   uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
     char text[256];
     km_start start;
     km_seeding seeding = {.points = points,
@@ -80,7 +80,7 @@ START_TEST(same_for_any_ranks) {
     make_points(&spread, trial->total, trial->groups, trial->spread, MPI_COMM_WORLD);
     make_points(&whole, trial->total, trial->groups, trial->spread, MPI_COMM_SELF);
     for (int i = 0; i < METHODS; i++) {
-        struct problem problem = {""};
+        app_problem problem = {""};
         bool good = choose(&spread, methods[i], trial->k, 2, ours, MPI_COMM_WORLD, &problem) &&
                     choose(&whole, methods[i], trial->k, 1, alone, MPI_COMM_SELF, &problem);
         harness_assert(good, "%s: %s", methods[i], problem.text);
@@ -104,7 +104,7 @@ START_TEST(every_group_has_one) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     make_points(&points, TOTAL, GROUPS, 3, MPI_COMM_WORLD);
     for (int i = 0; i < 3; i++) {
-        struct problem problem = {""};
+        app_problem problem = {""};
         bool good = choose(&points, careful[i], GROUPS, 1, centroids, MPI_COMM_WORLD, &problem);
         harness_assert(good, "%s: %s", careful[i], problem.text);
         good = rank > 0 || count_groups(centroids, GROUPS) == GROUPS;
@@ -120,7 +120,7 @@ START_TEST(draws_are_exact) {
     uint64_t length = 0, at = 0;
     uint64_t places[TOTAL * 5], rows[TOTAL * 5], *weights;
     km_points points;
-    struct problem problem = {""};
+    app_problem problem = {""};
     make_points(&points, TOTAL, 3, 1, MPI_COMM_WORLD);
     weights = calloc(points.rows + 1, sizeof *weights);
     for (size_t i = 0; i < points.rows; i++)

@@ -37,30 +37,30 @@ struct command {
     bool coordinates;
 };
 
-static bool take_grid(const char *text, void *context, struct problem *problem) {
+static bool take_grid(const char *text, void *context, app_problem *problem) {
     struct command *command = context;
     char columns[16] = "", rows[16] = "";
     int64_t c = 0, r = 0;
     if (sscanf(text, "%15[0-9]x%15s", columns, rows) != 2 ||
         !app_parse_integer(columns, 1, MASK_LINE_MOST, &c) ||
         !app_parse_integer(rows, 1, MASK_LINE_MOST, &r))
-        return problem_set(problem,
-                           "--grid %s: COLUMNSxROWS is needed, each from 1 to %d, as 320x384", text,
-                           MASK_LINE_MOST);
+        return app_refuse(problem,
+                          "--grid %s: COLUMNSxROWS is needed, each from 1 to %d, as 320x384", text,
+                          MASK_LINE_MOST);
     command->columns = (size_t)c;
     command->rows = (size_t)r;
     return true;
 }
 
-static bool take_step(const char *text, void *context, struct problem *problem) {
+static bool take_step(const char *text, void *context, app_problem *problem) {
     double *step = context;
     if (!strncmp(text, "inf", 3))
-        return problem_set(problem,
-                           "--step %s: makes the problem singular, as the surface height is then "
-                           "known up to a constant only; give a finite step",
-                           text);
+        return app_refuse(problem,
+                          "--step %s: makes the problem singular, as the surface height is then "
+                          "known up to a constant only; give a finite step",
+                          text);
     return (app_parse_number(text, step) && *step >= 1 && *step <= 1e6) ||
-           problem_set(problem, "--step %s: a number from 1 to 1e+06 is needed", text);
+           app_refuse(problem, "--step %s: a number from 1 to 1e+06 is needed", text);
 }
 
 static const char *solver_name(int i) {
@@ -71,7 +71,7 @@ static const char *mode_name(int i) {
     return i ? reduction_modes[i - 1].name : "all";
 }
 
-static bool parse(int argc, char **argv, struct command *command, struct problem *problem) {
+static bool parse(int argc, char **argv, struct command *command, app_problem *problem) {
     const app_option table[] = {
         {"grid", "CxR",
          "columns around the earth and rows from south to north (default: the mask's own, 320x384)",
@@ -110,7 +110,7 @@ static int print_coordinates(const struct command *command) {
 
 static bool solve_one(const struct command *command, struct ocean *ocean,
                       const struct solver *solver, const struct reduction_mode *mode, FILE *json,
-                      struct problem *problem) {
+                      app_problem *problem) {
     struct solve solve = {.matrix = &ocean->matrix,
                           .halo = &ocean->halo,
                           .comm = ocean->comm,
@@ -119,14 +119,14 @@ static bool solve_one(const struct command *command, struct ocean *ocean,
                           .x = ocean->x,
                           .most_iterations = command->iterations,
                           .tolerance = command->tolerance};
-    struct problem why = {""};
+    app_problem why = {""};
     return solver_run(solver, &solve, &why) ? popcg_report_row(ocean, solver, &solve, json, problem)
-                                            : problem_set(problem, "%s with %s reductions: %s",
-                                                          solver->name, mode->name, why.text);
+                                            : app_refuse(problem, "%s with %s reductions: %s",
+                                                         solver->name, mode->name, why.text);
 }
 
 static bool solve_all(const struct command *command, struct ocean *ocean, FILE *json,
-                      struct problem *problem) {
+                      app_problem *problem) {
     popcg_report_begin(ocean, &command->basin);
     for (int s = 0; solvers[s].name; s++)
         for (int m = 0; reduction_modes[m].name; m++)
@@ -137,8 +137,7 @@ static bool solve_all(const struct command *command, struct ocean *ocean, FILE *
     return true;
 }
 
-static bool draw(const struct command *command, const struct ocean *ocean,
-                 struct problem *problem) {
+static bool draw(const struct command *command, const struct ocean *ocean, app_problem *problem) {
     double lowest, highest;
     if (!ocean_range(ocean, &lowest, &highest, problem))
         return false;
@@ -148,16 +147,16 @@ static bool draw(const struct command *command, const struct ocean *ocean,
                          fmax(-lowest, highest), ocean->comm, problem);
 }
 
-static bool check_files(const struct command *command, struct problem *problem) {
-    const file_use files[] = {{FILE_WRITTEN, "--json", &command->json, 1, NULL},
-                              {FILE_WRITTEN, "--picture", &command->picture, 1, NULL},
-                              {FILE_READ, "--mask", &command->mask, 1, NULL}};
-    return files_check(files, 3, problem);
+static bool check_files(const struct command *command, app_problem *problem) {
+    const app_file_use files[] = {{APP_FILE_WRITTEN, "--json", &command->json, 1, NULL},
+                                  {APP_FILE_WRITTEN, "--picture", &command->picture, 1, NULL},
+                                  {APP_FILE_READ, "--mask", &command->mask, 1, NULL}};
+    return app_files_check(files, 3, problem);
 }
 
-static bool run(const struct command *command, MPI_Comm comm, struct problem *problem) {
+static bool run(const struct command *command, MPI_Comm comm, app_problem *problem) {
     struct ocean ocean;
-    struct output json = {0};
+    app_output json = {0};
     int rank;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
@@ -166,14 +165,14 @@ static bool run(const struct command *command, MPI_Comm comm, struct problem *pr
                                                  command->rows, &command->basin, comm, problem))
         return false;
     if (rank == 0)
-        output_open(&json, command->json, problem);
+        app_output_open(&json, command->json, problem);
     bool good = app_agree(problem, comm);
     if (good) {
         good = solve_all(command, &ocean, json.file, problem) && draw(command, &ocean, problem) &&
-               output_commit(&json, problem);
+               app_output_commit(&json, problem);
         good = app_agree(problem, comm) && good;
     }
-    output_discard(&json);
+    app_output_discard(&json);
     ocean_close(&ocean);
     return good;
 }
@@ -184,7 +183,7 @@ int main(int argc, char **argv) {
                               .basin = {.depth = 4000, .step = 3600},
                               .iterations = 10000,
                               .tolerance = 1e-10};
-    struct problem problem = {""};
+    app_problem problem = {""};
     parse(argc, argv, &command, &problem);
     if (!problem.text[0] && command.coordinates)
         return print_coordinates(&command);

@@ -120,7 +120,7 @@ static int finish(struct reduction *reduction) {
     return code == MPI_SUCCESS ? reduction->mode->finish(reduction) : code;
 }
 
-bool reduction_start(struct reduction *reduction, const double parts[], struct problem *problem) {
+bool reduction_start(struct reduction *reduction, const double parts[], app_problem *problem) {
     double begun = MPI_Wtime();
     for (int i = 0; i < reduction->count; i++)
         reduction->part[i] = parts[i];
@@ -129,7 +129,7 @@ bool reduction_start(struct reduction *reduction, const double parts[], struct p
     return app_mpi(problem, code);
 }
 
-bool reduction_finish(struct reduction *reduction, double sums[], struct problem *problem) {
+bool reduction_finish(struct reduction *reduction, double sums[], app_problem *problem) {
     double begun = MPI_Wtime();
     int code = finish(reduction);
     for (int i = 0; i < reduction->count && code == MPI_SUCCESS; i++) {

@@ -48,9 +48,9 @@ void reduction_init(struct reduction *reduction, const struct reduction_mode *mo
                     MPI_Comm comm, double *seconds);
 
 /* Starts to sum PARTS, COUNT of them, over the ranks. Collective. */
-bool reduction_start(struct reduction *reduction, const double parts[], struct problem *problem);
+bool reduction_start(struct reduction *reduction, const double parts[], app_problem *problem);
 
 /* Waits for the sums, the same bits on all ranks; NaN where some part was not finite. */
-bool reduction_finish(struct reduction *reduction, double sums[], struct problem *problem);
+bool reduction_finish(struct reduction *reduction, double sums[], app_problem *problem);
 
 #endif

@@ -30,7 +30,7 @@ static struct halo_side make_side(const struct halo *halo, const struct layout *
 }
 
 bool halo_open(struct halo *halo, const struct layout *layout, MPI_Comm comm,
-               struct problem *problem) {
+               app_problem *problem) {
     int rank;
     *halo = (struct halo){.comm = comm, .row = MPI_DATATYPE_NULL, .column = MPI_DATATYPE_NULL};
     for (int side = 0; side < HALO_SIDES; side++)
@@ -86,7 +86,7 @@ static int post(const struct halo *halo, double *field, MPI_Request requests[], 
     return MPI_SUCCESS;
 }
 
-bool halo_exchange(struct halo *halo, double *field, struct problem *problem) {
+bool halo_exchange(struct halo *halo, double *field, app_problem *problem) {
     MPI_Request requests[2 * HALO_SIDES];
     int posted = 0;
     double start = MPI_Wtime();

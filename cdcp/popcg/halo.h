@@ -28,11 +28,10 @@ struct halo {
 };
 
 /* Collective only in that all ranks need one. The communicator stays the caller's. */
-bool halo_open(struct halo *halo, const struct layout *layout, MPI_Comm comm,
-               struct problem *problem);
+bool halo_open(struct halo *halo, const struct layout *layout, MPI_Comm comm, app_problem *problem);
 void halo_close(struct halo *halo);
 
 /* Brings the border of FIELD up to date. */
-bool halo_exchange(struct halo *halo, double *field, struct problem *problem);
+bool halo_exchange(struct halo *halo, double *field, app_problem *problem);
 
 #endif

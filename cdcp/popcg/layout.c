@@ -69,10 +69,10 @@ static struct cut finest_cut(const size_t *counts, const struct mask *mask, int 
     return cut;
 }
 
-bool layout_cut(const struct mask *mask, int ranks, struct cut *cut, struct problem *problem) {
+bool layout_cut(const struct mask *mask, int ranks, struct cut *cut, app_problem *problem) {
     size_t *counts = count_ocean(mask);
     if (!counts)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     *cut = (struct cut){1, 1};
     for (int columns = 1; columns <= 2 * ranks && columns <= (int)mask->columns; columns++) {
         struct cut next = finest_cut(counts, mask, ranks, columns);
@@ -84,7 +84,7 @@ bool layout_cut(const struct mask *mask, int ranks, struct cut *cut, struct prob
 }
 
 bool layout_make(struct layout *layout, const struct mask *mask, struct cut cut,
-                 struct problem *problem) {
+                 app_problem *problem) {
     size_t *counts = count_ocean(mask);
     *layout = (struct layout){.cut = cut, .columns = mask->columns, .rows = mask->rows};
     layout->owner = malloc((size_t)cut.columns * (size_t)cut.rows * sizeof *layout->owner);
@@ -92,7 +92,7 @@ bool layout_make(struct layout *layout, const struct mask *mask, struct cut cut,
         free(counts);
         free(layout->owner);
         layout->owner = NULL;
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     }
     for (int row = 0; row < cut.rows; row++)
         for (int column = 0; column < cut.columns; column++)

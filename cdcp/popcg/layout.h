@@ -16,7 +16,7 @@ struct cut {
  * The cut whose largest block and its border are least among those that leave at most RANKS blocks
  * with ocean. The mask must have some.
  */
-bool layout_cut(const struct mask *mask, int ranks, struct cut *cut, struct problem *problem);
+bool layout_cut(const struct mask *mask, int ranks, struct cut *cut, app_problem *problem);
 
 struct layout {
     struct cut cut;
@@ -27,7 +27,7 @@ struct layout {
 
 /* The caller frees layout->owner. */
 bool layout_make(struct layout *layout, const struct mask *mask, struct cut cut,
-                 struct problem *problem);
+                 app_problem *problem);
 
 /* A part of the grid. A rank without a block has one of no width and no height. */
 struct block {

@@ -35,32 +35,32 @@ static bool read_length(FILE *file, size_t *length) {
     return *length > 0 && *length <= MASK_LINE_MOST;
 }
 
-static bool read_cells(struct mask *mask, FILE *file, const char *name, struct problem *problem) {
+static bool read_cells(struct mask *mask, FILE *file, const char *name, app_problem *problem) {
     size_t cells = mask->columns * mask->rows;
     for (size_t i = 0; i < cells; i++) {
         size_t row = mask->rows - 1 - i / mask->columns;
         int c = next_character(file);
         if (c != '0' && c != '1')
-            return problem_set(problem, "%s: ends or is damaged after %zu of %zu x %zu cells", name,
-                               i, mask->columns, mask->rows);
+            return app_refuse(problem, "%s: ends or is damaged after %zu of %zu x %zu cells", name,
+                              i, mask->columns, mask->rows);
         mask->ocean[row * mask->columns + i % mask->columns] = c == '0';
     }
     return next_character(file) == EOF ||
-           problem_set(problem, "%s: holds more than its %zu x %zu cells", name, mask->columns,
-                       mask->rows);
+           app_refuse(problem, "%s: holds more than its %zu x %zu cells", name, mask->columns,
+                      mask->rows);
 }
 
-static bool read_bitmap(struct mask *mask, FILE *file, const char *name, struct problem *problem) {
+static bool read_bitmap(struct mask *mask, FILE *file, const char *name, app_problem *problem) {
     if (getc(file) != 'P' || getc(file) != '1' || !read_length(file, &mask->columns) ||
         !read_length(file, &mask->rows))
-        return problem_set(
+        return app_refuse(
             problem,
             "%s: is not a plain PBM bitmap (P1) of at most %d x %d cells; pnmtoplainpnm "
             "makes one",
             name, MASK_LINE_MOST, MASK_LINE_MOST);
     mask->ocean = malloc(mask->columns * mask->rows);
     if (!mask->ocean)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     if (read_cells(mask, file, name, problem))
         return true;
     free(mask->ocean);
@@ -68,22 +68,22 @@ static bool read_bitmap(struct mask *mask, FILE *file, const char *name, struct 
     return false;
 }
 
-bool mask_read(struct mask *mask, const char *path, struct problem *problem) {
+bool mask_read(struct mask *mask, const char *path, app_problem *problem) {
     const char *name = path ? path : "the built-in mask";
     *mask = (struct mask){.ocean = NULL};
     FILE *file =
-        path ? files_open(path, problem) : fmemopen((void *)built_in, sizeof built_in, "r");
+        path ? app_files_open(path, problem) : fmemopen((void *)built_in, sizeof built_in, "r");
     if (!file)
-        return problem_set(problem, "%s: can't be opened: %s", name, strerror(errno));
+        return app_refuse(problem, "%s: can't be opened: %s", name, strerror(errno));
     bool good = read_bitmap(mask, file, name, problem);
     fclose(file);
     return good;
 }
 
-bool mask_resample(struct mask *mask, size_t columns, size_t rows, struct problem *problem) {
+bool mask_resample(struct mask *mask, size_t columns, size_t rows, app_problem *problem) {
     unsigned char *ocean = malloc(columns * rows);
     if (!ocean)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     for (size_t row = 0; row < rows; row++)
         for (size_t column = 0; column < columns; column++) {
             size_t from_row = (2 * row + 1) * mask->rows / (2 * rows);
@@ -95,7 +95,7 @@ bool mask_resample(struct mask *mask, size_t columns, size_t rows, struct proble
     return true;
 }
 
-bool mask_share(struct mask *mask, MPI_Comm comm, struct problem *problem) {
+bool mask_share(struct mask *mask, MPI_Comm comm, app_problem *problem) {
     unsigned long lengths[] = {mask->columns, mask->rows};
     int rank;
     app_mpi(problem, MPI_Comm_rank(comm, &rank));
@@ -106,7 +106,7 @@ bool mask_share(struct mask *mask, MPI_Comm comm, struct problem *problem) {
     if (rank > 0) {
         *mask = (struct mask){lengths[0], lengths[1], malloc(lengths[0] * lengths[1])};
         if (!mask->ocean)
-            problem_set(problem, "out of memory");
+            app_refuse(problem, "out of memory");
     }
     if (!app_agree(problem, comm))
         goto release;

@@ -68,7 +68,7 @@ static void add_diagonal(struct nine_point *matrix, const struct mask *mask,
 }
 
 bool nine_point_make(struct nine_point *matrix, const struct mask *mask, const struct block *block,
-                     const struct basin *basin, struct problem *problem) {
+                     const struct basin *basin, app_problem *problem) {
     struct shape shape = {block->width, block->height};
     *matrix = (struct nine_point){.shape = shape,
                                   .centre = field_new(shape),
@@ -79,7 +79,7 @@ bool nine_point_make(struct nine_point *matrix, const struct mask *mask, const s
     if (!matrix->centre || !matrix->north || !matrix->east || !matrix->north_east ||
         !matrix->inverse) {
         nine_point_free(matrix);
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     }
     if (!block->width)
         return true;

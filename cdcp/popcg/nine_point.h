@@ -25,7 +25,7 @@ struct nine_point {
 };
 
 bool nine_point_make(struct nine_point *matrix, const struct mask *mask, const struct block *block,
-                     const struct basin *basin, struct problem *problem);
+                     const struct basin *basin, app_problem *problem);
 void nine_point_free(struct nine_point *matrix);
 
 /* y = A x within the block; x needs its border, y's is left as it is. */

@@ -9,41 +9,41 @@
 
 /* On rank 0: the mask, and the cut into blocks. */
 static bool plan(struct ocean *ocean, const char *path, size_t columns, size_t rows, int ranks,
-                 struct cut *cut, struct problem *problem) {
+                 struct cut *cut, app_problem *problem) {
     struct mask *mask = &ocean->mask;
     if (!mask_read(mask, path, problem) ||
         (columns && !mask_resample(mask, columns, rows, problem)))
         return false;
     if (mask->columns * mask->rows < (size_t)ranks)
-        return problem_set(problem, "a grid of %zu x %zu cells is too small for %d ranks",
-                           mask->columns, mask->rows, ranks);
+        return app_refuse(problem, "a grid of %zu x %zu cells is too small for %d ranks",
+                          mask->columns, mask->rows, ranks);
     if (!mask_ocean_cells(mask))
-        return problem_set(problem, "%s: no cell of the grid of %zu x %zu is ocean",
-                           path ? path : "the built-in mask", mask->columns, mask->rows);
+        return app_refuse(problem, "%s: no cell of the grid of %zu x %zu is ocean",
+                          path ? path : "the built-in mask", mask->columns, mask->rows);
     return layout_cut(mask, ranks, cut, problem);
 }
 
-static bool share_plan(struct ocean *ocean, struct cut *cut, struct problem *problem) {
+static bool share_plan(struct ocean *ocean, struct cut *cut, app_problem *problem) {
     return mask_share(&ocean->mask, ocean->comm, problem) &&
            app_mpi(problem, MPI_Bcast(cut, sizeof *cut, MPI_BYTE, 0, ocean->comm)) &&
            layout_make(&ocean->layout, &ocean->mask, *cut, problem);
 }
 
 static bool set_up_system(struct ocean *ocean, int rank, const struct basin *basin,
-                          struct problem *problem) {
+                          app_problem *problem) {
     ocean->block = layout_block(&ocean->layout, rank);
     if (!nine_point_make(&ocean->matrix, &ocean->mask, &ocean->block, basin, problem))
         return false;
     ocean->b = field_new(ocean->matrix.shape);
     ocean->x = field_new(ocean->matrix.shape);
     if (!ocean->b || !ocean->x)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     nine_point_wind(&ocean->mask, &ocean->block, ocean->b);
     return halo_open(&ocean->halo, &ocean->layout, ocean->comm, problem);
 }
 
 bool ocean_open(struct ocean *ocean, const char *mask, size_t columns, size_t rows,
-                const struct basin *basin, MPI_Comm comm, struct problem *problem) {
+                const struct basin *basin, MPI_Comm comm, app_problem *problem) {
     int rank, ranks;
     struct cut cut = {0, 0};
     *ocean = (struct ocean){.comm = comm,
@@ -71,8 +71,7 @@ void ocean_close(struct ocean *ocean) {
     free(ocean->x);
 }
 
-bool ocean_range(const struct ocean *ocean, double *lowest, double *highest,
-                 struct problem *problem) {
+bool ocean_range(const struct ocean *ocean, double *lowest, double *highest, app_problem *problem) {
     /* Both as a largest number. */
     double mine[2] = {-INFINITY, -INFINITY}, all[2];
     for (size_t row = 0; row < ocean->block.height; row++)

@@ -22,11 +22,10 @@ struct ocean {
  * caller's.
  */
 bool ocean_open(struct ocean *ocean, const char *mask, size_t columns, size_t rows,
-                const struct basin *basin, MPI_Comm comm, struct problem *problem);
+                const struct basin *basin, MPI_Comm comm, app_problem *problem);
 void ocean_close(struct ocean *ocean);
 
 /* The lowest and the highest surface, in metres, of what was solved for. Collective. */
-bool ocean_range(const struct ocean *ocean, double *lowest, double *highest,
-                 struct problem *problem);
+bool ocean_range(const struct ocean *ocean, double *lowest, double *highest, app_problem *problem);
 
 #endif

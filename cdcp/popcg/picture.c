@@ -52,7 +52,7 @@ static size_t most_cells(const struct layout *layout) {
 /* Paints the blocks of ranks 1 and up, which come one by one into FIELD. */
 static bool receive_blocks(struct picture *picture, const struct layout *layout,
                            const struct mask *mask, double *field, double most, MPI_Comm comm,
-                           struct problem *problem) {
+                           app_problem *problem) {
     for (int rank = 1; rank < layout->blocks; rank++) {
         struct block block = layout_block(layout, rank);
         size_t cells = field_cells((struct shape){block.width, block.height});
@@ -65,14 +65,14 @@ static bool receive_blocks(struct picture *picture, const struct layout *layout,
 }
 
 static bool send_block(const struct layout *layout, int rank, const double *x, MPI_Comm comm,
-                       struct problem *problem) {
+                       app_problem *problem) {
     struct block block = layout_block(layout, rank);
     size_t cells = field_cells((struct shape){block.width, block.height});
     return !block.width || app_mpi(problem, MPI_Send(x, (int)cells, MPI_DOUBLE, 0, TAG, comm));
 }
 
 bool picture_write(const char *path, const struct layout *layout, const struct mask *mask,
-                   const double *x, double most, MPI_Comm comm, struct problem *problem) {
+                   const double *x, double most, MPI_Comm comm, app_problem *problem) {
     int rank;
     size_t bytes = mask->columns * mask->rows * CHANNELS;
     struct picture picture = {.columns = mask->columns, .rows = mask->rows};
@@ -83,7 +83,7 @@ bool picture_write(const char *path, const struct layout *layout, const struct m
         picture.pixels = malloc(bytes);
         field = malloc(most_cells(layout) * sizeof *field);
         if (!picture.pixels || !field)
-            problem_set(problem, "out of memory");
+            app_refuse(problem, "out of memory");
     }
     bool good = app_agree(problem, comm);
     if (good && rank == 0) {

@@ -13,6 +13,6 @@
  * colours reach to the heights -MOST and MOST. Collective; on false all ranks have the problem.
  */
 bool picture_write(const char *path, const struct layout *layout, const struct mask *mask,
-                   const double *x, double most, MPI_Comm comm, struct problem *problem);
+                   const double *x, double most, MPI_Comm comm, app_problem *problem);
 
 #endif

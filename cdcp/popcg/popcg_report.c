@@ -36,7 +36,7 @@ void popcg_report_begin(const struct ocean *ocean, const struct basin *basin) {
 }
 
 static bool find_figures(const struct solve *solve, int ranks, struct figures *figures,
-                         struct problem *problem) {
+                         app_problem *problem) {
     double tens = solve->iterations > 0 ? (double)solve->iterations / 10 : 1;
     double mine[PARTS] = {solve->seconds - solve->in_reductions - solve->in_exchanges,
                           solve->in_reductions, solve->in_exchanges};
@@ -69,7 +69,7 @@ static void write_json(FILE *file, const struct ocean *ocean, int ranks,
 }
 
 bool popcg_report_row(const struct ocean *ocean, const struct solver *solver,
-                      const struct solve *solve, FILE *json, struct problem *problem) {
+                      const struct solve *solve, FILE *json, app_problem *problem) {
     struct figures figures;
     int ranks;
     bool first = is_first(ocean, &ranks);

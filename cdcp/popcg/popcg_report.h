@@ -14,7 +14,7 @@ void popcg_report_begin(const struct ocean *ocean, const struct basin *basin);
  * too where JSON is a file. Collective.
  */
 bool popcg_report_row(const struct ocean *ocean, const struct solver *solver,
-                      const struct solve *solve, FILE *json, struct problem *problem);
+                      const struct solve *solve, FILE *json, app_problem *problem);
 
 /* The surface, LOWEST and HIGHEST in metres. */
 void popcg_report_end(const struct ocean *ocean, double lowest, double highest);

@@ -16,7 +16,7 @@ const struct solver solvers[] = {
 };
 
 /* r = b - A x, with its border; the reduction of its norm overlaps the exchange of the border. */
-static bool find_residual(struct iteration *it, double *norm, struct problem *problem) {
+static bool find_residual(struct iteration *it, double *norm, app_problem *problem) {
     struct solve *solve = it->solve;
     double part, sum;
     nine_point_apply(solve->matrix, it->r, solve->x);
@@ -30,11 +30,11 @@ static bool find_residual(struct iteration *it, double *norm, struct problem *pr
 }
 
 bool iteration_begin(struct iteration *it, struct solve *solve, int count, bool *done,
-                     struct problem *problem) {
+                     app_problem *problem) {
     *it = (struct iteration){.solve = solve, .shape = solve->matrix->shape};
     for (int i = 0; i < count; i++)
         if (!(it->fields[i] = field_new(it->shape)))
-            problem_set(problem, "out of memory");
+            app_refuse(problem, "out of memory");
     if (!app_agree(problem, solve->comm))
         return false;
     it->r = it->fields[0];
@@ -58,7 +58,7 @@ bool iteration_is_tested(const struct iteration *it) {
     return iterations % TEST_INTERVAL == 0 || iterations == it->solve->most_iterations || it->stuck;
 }
 
-bool iteration_test(struct iteration *it, bool *done, struct problem *problem) {
+bool iteration_test(struct iteration *it, bool *done, app_problem *problem) {
     struct solve *solve = it->solve;
     double norm;
     bool last = solve->iterations == solve->most_iterations;
@@ -68,12 +68,12 @@ bool iteration_test(struct iteration *it, bool *done, struct problem *problem) {
     *done = solve->tolerance > 0 ? solve->residual <= solve->tolerance : last;
     if (*done || (!last && !it->stuck))
         return true;
-    return problem_set(problem,
-                       "%s %ld iterations: the residual is %.3g of the right-hand side's, %.3g was "
-                       "asked for",
-                       it->stuck ? "singular or not positive definite, as found in"
-                                 : "no convergence within",
-                       solve->iterations, solve->residual, solve->tolerance);
+    return app_refuse(problem,
+                      "%s %ld iterations: the residual is %.3g of the right-hand side's, %.3g was "
+                      "asked for",
+                      it->stuck ? "singular or not positive definite, as found in"
+                                : "no convergence within",
+                      solve->iterations, solve->residual, solve->tolerance);
 }
 
 double iteration_length(struct iteration *it, double rho, double sigma) {
@@ -81,7 +81,7 @@ double iteration_length(struct iteration *it, double rho, double sigma) {
     return it->stuck ? 0 : rho / sigma;
 }
 
-bool solver_run(const struct solver *solver, struct solve *solve, struct problem *problem) {
+bool solver_run(const struct solver *solver, struct solve *solve, app_problem *problem) {
     solve->in_reductions = 0;
     solve->halo->seconds = 0;
     if (!app_mpi(problem, MPI_Barrier(solve->comm)))

@@ -31,7 +31,7 @@ struct solve {
 
 struct solver {
     const char *name;
-    bool (*run)(struct solve *solve, struct problem *problem);
+    bool (*run)(struct solve *solve, app_problem *problem);
 };
 
 /* All solvers; a NULL name ends them. */
@@ -42,11 +42,11 @@ extern const struct solver solvers[];
  * or when the system turns out not to be positive definite; solve->residual and x are then as far
  * as it came. Collective over solve->comm.
  */
-bool solver_run(const struct solver *solver, struct solve *solve, struct problem *problem);
+bool solver_run(const struct solver *solver, struct solve *solve, app_problem *problem);
 
-bool solver_pcg(struct solve *solve, struct problem *problem);
-bool solver_chrongear(struct solve *solve, struct problem *problem);
-bool solver_pipecg(struct solve *solve, struct problem *problem);
+bool solver_pcg(struct solve *solve, app_problem *problem);
+bool solver_chrongear(struct solve *solve, app_problem *problem);
+bool solver_pipecg(struct solve *solve, app_problem *problem);
 
 /* What the solvers share: fields, the residual among them, and the convergence test. */
 enum { SOLVER_FIELDS = 9 };
@@ -62,7 +62,7 @@ struct iteration {
 
 /* Allocates COUNT fields; sets x = 0, r = b. *DONE where that is already the solution. */
 bool iteration_begin(struct iteration *it, struct solve *solve, int count, bool *done,
-                     struct problem *problem);
+                     app_problem *problem);
 void iteration_end(struct iteration *it);
 
 /* Whether the iteration that just ended is one to test after: every TEST_INTERVAL-th and the last.
@@ -73,7 +73,7 @@ bool iteration_is_tested(const struct iteration *it);
  * Replaces r by b - A x, overlapping the reduction of its norm and the exchange of its border, and
  * tests whether it is small enough: *DONE.
  */
-bool iteration_test(struct iteration *it, bool *done, struct problem *problem);
+bool iteration_test(struct iteration *it, bool *done, app_problem *problem);
 
 /*
  * The length of a step, RHO / SIGMA with SIGMA = p A p. Unless SIGMA is positive it is 0 and the

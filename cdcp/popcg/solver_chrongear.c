@@ -25,7 +25,7 @@ struct chrongear {
     double rho, sigma;
 };
 
-static bool step(struct chrongear *state, struct problem *problem) {
+static bool step(struct chrongear *state, app_problem *problem) {
     struct iteration *it = &state->it;
     struct solve *solve = it->solve;
     double **f = it->fields, sums[2], parts[2];
@@ -48,7 +48,7 @@ static bool step(struct chrongear *state, struct problem *problem) {
     return true;
 }
 
-bool solver_chrongear(struct solve *solve, struct problem *problem) {
+bool solver_chrongear(struct solve *solve, app_problem *problem) {
     struct chrongear state = {.rho = 0};
     struct iteration *it = &state.it;
     bool done, good = iteration_begin(it, solve, FIELDS, &done, problem);

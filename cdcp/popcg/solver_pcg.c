@@ -32,7 +32,7 @@ static void correct_solution(struct pcg *pcg) {
     pcg->correction_due = false;
 }
 
-static bool find_direction(struct pcg *pcg, struct problem *problem) {
+static bool find_direction(struct pcg *pcg, app_problem *problem) {
     struct iteration *it = &pcg->it;
     double **f = it->fields, before = pcg->rho;
     field_multiply(it->shape, f[Z], it->solve->matrix->inverse, it->r);
@@ -46,7 +46,7 @@ static bool find_direction(struct pcg *pcg, struct problem *problem) {
     return true;
 }
 
-static bool step(struct pcg *pcg, struct problem *problem) {
+static bool step(struct pcg *pcg, app_problem *problem) {
     struct iteration *it = &pcg->it;
     double **f = it->fields, sigma;
     nine_point_apply(it->solve->matrix, f[Q], f[P]);
@@ -61,7 +61,7 @@ static bool step(struct pcg *pcg, struct problem *problem) {
     return true;
 }
 
-bool solver_pcg(struct solve *solve, struct problem *problem) {
+bool solver_pcg(struct solve *solve, app_problem *problem) {
     struct pcg pcg = {.rho = 0};
     struct iteration *it = &pcg.it;
     bool done, good = iteration_begin(it, solve, FIELDS, &done, problem);

@@ -45,7 +45,7 @@ static void update(struct pipecg *state, double beta) {
     field_combine(it->shape, f[W], -alpha, f[Z], 1);
 }
 
-static bool step(struct pipecg *state, struct problem *problem) {
+static bool step(struct pipecg *state, app_problem *problem) {
     struct iteration *it = &state->it;
     struct solve *solve = it->solve;
     double **f = it->fields, sums[2];
@@ -66,7 +66,7 @@ static bool step(struct pipecg *state, struct problem *problem) {
     return true;
 }
 
-bool solver_pipecg(struct solve *solve, struct problem *problem) {
+bool solver_pipecg(struct solve *solve, app_problem *problem) {
     struct pipecg state = {.gamma = 0};
     struct iteration *it = &state.it;
     bool done, good = iteration_begin(it, solve, FIELDS, &done, problem);

@@ -35,11 +35,11 @@ static void add_wide(void *into, const void *from, size_t bytes, void *context) 
         sums[i] += more[i];
 }
 
-bool km_partial_pool(const km_points *points, COLL_Pool **pool, struct problem *problem) {
+bool km_partial_pool(const km_points *points, COLL_Pool **pool, app_problem *problem) {
     size_t sums = points->dim + 1;
     if (is_wide(points))
-        return km_mpi(problem, COLL_Pool_create(sums * sizeof(uint64_t), add_wide, NULL, pool));
-    return km_mpi(problem, COLL_Pool_create(sums * sizeof(uint32_t), add_narrow, NULL, pool));
+        return app_mpi(problem, COLL_Pool_create(sums * sizeof(uint64_t), add_wide, NULL, pool));
+    return app_mpi(problem, COLL_Pool_create(sums * sizeof(uint32_t), add_narrow, NULL, pool));
 }
 
 /* A counting sort: ORDER lists the points by cluster; those of cluster j end before STARTS[j]. */
@@ -120,7 +120,7 @@ static int add_slice(const km_points *points, const uint32_t *nearest, const siz
 }
 
 bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
-                    size_t *order, size_t *starts, COLL_Pool *pool, struct problem *problem) {
+                    size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem) {
     sort_by_cluster(nearest, points->rows, k, order, starts);
     int first_error = MPI_SUCCESS;
 #pragma omp parallel num_threads(threads)
@@ -143,7 +143,7 @@ bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, 
             first_error = code;
         }
     }
-    return km_mpi(problem, first_error);
+    return app_mpi(problem, first_error);
 }
 
 typedef struct visitor {
@@ -168,10 +168,10 @@ static int visit_value(uint64_t cluster, const void *value, void *context) {
 bool km_partial_visit(const COLL_Pool *pool, const km_points *points,
                       void (*visit)(uint64_t cluster, uint64_t count, const uint64_t *sums,
                                     void *context),
-                      void *context, struct problem *problem) {
+                      void *context, app_problem *problem) {
     size_t dim = points->dim;
     visitor each = {is_wide(points), dim, malloc((dim + 1) * sizeof(uint64_t)), visit, context};
     bool good = each.sums && COLL_Pool_visit(pool, visit_value, &each) == 0;
     free(each.sums);
-    return good || problem_set(problem, "out of memory");
+    return good || app_refuse(problem, "out of memory");
 }

@@ -11,7 +11,7 @@
 #include <coll.h>
 
 /* Makes an empty pool for partial sums over POINTS; the caller frees it. */
-bool km_partial_pool(const km_points *points, COLL_Pool **pool, struct problem *problem);
+bool km_partial_pool(const km_points *points, COLL_Pool **pool, app_problem *problem);
 
 /*
  * Adds this rank's points, of which point i belongs to cluster NEAREST[i] < K, to POOL, by THREADS
@@ -19,7 +19,7 @@ bool km_partial_pool(const km_points *points, COLL_Pool **pool, struct problem *
  * more.
  */
 bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
-                    size_t *order, size_t *starts, COLL_Pool *pool, struct problem *problem);
+                    size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem);
 
 /*
  * Calls VISIT for every cluster in POOL, in ascending order. SUMS holds a sum for each feature: of
@@ -28,6 +28,6 @@ bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, 
 bool km_partial_visit(const COLL_Pool *pool, const km_points *points,
                       void (*visit)(uint64_t cluster, uint64_t count, const uint64_t *sums,
                                     void *context),
-                      void *context, struct problem *problem);
+                      void *context, app_problem *problem);
 
 #endif

@@ -84,19 +84,18 @@ static void merge(void *from_list, void *into_list, int *lists, MPI_Datatype *ty
 }
 
 /* Leaves the first COUNT candidates of all ranks at rank 0. */
-static bool reduce_candidates(candidate *best, size_t count, MPI_Comm comm,
-                              struct problem *problem) {
+static bool reduce_candidates(candidate *best, size_t count, MPI_Comm comm, app_problem *problem) {
     MPI_Datatype list;
     MPI_Op op;
     int rank;
     MPI_Comm_rank(comm, &rank);
-    if (!km_mpi(problem, MPI_Type_contiguous((int)(count * sizeof *best), MPI_BYTE, &list)))
+    if (!app_mpi(problem, MPI_Type_contiguous((int)(count * sizeof *best), MPI_BYTE, &list)))
         return false;
     bool good =
-        km_mpi(problem, MPI_Type_commit(&list)) && km_mpi(problem, MPI_Op_create(merge, 1, &op));
+        app_mpi(problem, MPI_Type_commit(&list)) && app_mpi(problem, MPI_Op_create(merge, 1, &op));
     if (good) {
-        good = km_mpi(problem,
-                      MPI_Reduce(rank == 0 ? MPI_IN_PLACE : best, best, 1, list, op, 0, comm));
+        good = app_mpi(problem,
+                       MPI_Reduce(rank == 0 ? MPI_IN_PLACE : best, best, 1, list, op, 0, comm));
         MPI_Op_free(&op);
     }
     MPI_Type_free(&list);
@@ -105,16 +104,16 @@ static bool reduce_candidates(candidate *best, size_t count, MPI_Comm comm,
 
 /* Rank 0 counts the empty clusters, for all; agrees. */
 static bool count_empty(const uint64_t *counts, size_t k, MPI_Comm comm, uint64_t *empty,
-                        struct problem *problem) {
+                        app_problem *problem) {
     int rank;
     *empty = 0;
     MPI_Comm_rank(comm, &rank);
     for (size_t j = 0; rank == 0 && !problem->text[0] && j < k; j++)
         *empty += counts[j] == 0;
-    if (!km_agree_sum(problem, empty, 1, comm))
+    if (!app_agree_sum(problem, empty, 1, comm))
         return false;
     return *empty <= INT_MAX / sizeof(candidate) ||
-           problem_set(problem, "%" PRIu64 " empty clusters are too many to refill", *empty);
+           app_refuse(problem, "%" PRIu64 " empty clusters are too many to refill", *empty);
 }
 
 /* Rank 0 pairs the candidates with the empty clusters, in order; returns how many there were. */
@@ -132,7 +131,7 @@ static uint64_t pair(const candidate *best, size_t count, const uint64_t *counts
 /* Moves EMPTY clusters, above 0, onto points. */
 static bool refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
                    const uint64_t *counts, size_t k, uint64_t empty, uint8_t *centroids,
-                   MPI_Comm comm, uint64_t *refilled, struct problem *problem) {
+                   MPI_Comm comm, uint64_t *refilled, app_problem *problem) {
     int rank;
     bool good = false;
     MPI_Comm_rank(comm, &rank);
@@ -140,21 +139,21 @@ static bool refill(const km_points *points, const uint32_t *nearest, const uint3
     km_place *places = malloc(empty * sizeof *places);
     uint8_t *may_give = calloc(k, 1);
     if (!best || !places || !may_give)
-        problem_set(problem, "out of memory");
-    if (!km_agree(problem, comm))
+        app_refuse(problem, "out of memory");
+    if (!app_agree(problem, comm))
         goto free_all;
     for (size_t j = 0; rank == 0 && j < k; j++)
         may_give[j] = counts[j] > 1;
-    km_mpi(problem, MPI_Bcast(may_give, (int)k, MPI_UINT8_T, 0, comm));
+    app_mpi(problem, MPI_Bcast(may_give, (int)k, MPI_UINT8_T, 0, comm));
     find_candidates(points, nearest, distance2, may_give, best, empty);
     reduce_candidates(best, empty, comm, problem);
-    if (!km_agree(problem, comm))
+    if (!app_agree(problem, comm))
         goto free_all;
     if (rank == 0)
         *refilled = pair(best, empty, counts, places);
-    if (km_mpi(problem, MPI_Bcast(refilled, 1, MPI_UINT64_T, 0, comm)))
-        km_mpi(problem, MPI_Bcast(places, (int)(2 * *refilled), MPI_UINT64_T, 0, comm));
-    good = km_agree(problem, comm) &&
+    if (app_mpi(problem, MPI_Bcast(refilled, 1, MPI_UINT64_T, 0, comm)))
+        app_mpi(problem, MPI_Bcast(places, (int)(2 * *refilled), MPI_UINT64_T, 0, comm));
+    good = app_agree(problem, comm) &&
            km_place_rows(points, places, *refilled, centroids, comm, problem);
 free_all:
     free(may_give);
@@ -165,7 +164,7 @@ free_all:
 
 bool km_refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
                const uint64_t *counts, size_t k, uint8_t *centroids, MPI_Comm comm,
-               uint64_t *refilled, struct problem *problem) {
+               uint64_t *refilled, app_problem *problem) {
     uint64_t empty;
     *refilled = 0;
     if (!count_empty(counts, k, comm, &empty, problem))

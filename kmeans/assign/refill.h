@@ -17,6 +17,6 @@
  */
 bool km_refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
                const uint64_t *counts, size_t k, uint8_t *centroids, MPI_Comm comm,
-               uint64_t *refilled, struct problem *problem);
+               uint64_t *refilled, app_problem *problem);
 
 #endif

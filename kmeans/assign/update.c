@@ -45,7 +45,7 @@ static void set_mean(uint64_t cluster, uint64_t count, const uint64_t *sums, voi
 }
 
 bool km_update(const COLL_Pool *pool, const km_points *points, size_t k, uint8_t *centroids,
-               uint64_t *counts, struct problem *problem) {
+               uint64_t *counts, app_problem *problem) {
     update to = {centroids, counts, points};
     memset(counts, 0, k * sizeof *counts);
     return km_partial_visit(pool, points, set_mean, &to, problem);

@@ -23,6 +23,6 @@ double km_way2(const km_points *points, const uint8_t *a, const uint8_t *b);
  * integers, the old centroid's among them.
  */
 bool km_update(const COLL_Pool *pool, const km_points *points, size_t k, uint8_t *centroids,
-               uint64_t *counts, struct problem *problem);
+               uint64_t *counts, app_problem *problem);
 
 #endif

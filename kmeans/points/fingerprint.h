@@ -10,6 +10,6 @@
  * all ranks have the same problem.
  */
 bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_t *fingerprint,
-                    struct problem *problem);
+                    app_problem *problem);
 
 #endif

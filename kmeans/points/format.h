@@ -6,7 +6,7 @@
 #ifndef COLL_KMEANS_POINTS_FORMAT_H
 #define COLL_KMEANS_POINTS_FORMAT_H
 
-#include "kmeans/points/agree.h"
+#include "app/agreement.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -36,13 +36,13 @@ typedef struct km_format {
     /* Whether PATH, whose first COUNT bytes are HEAD, is of this format. */
     bool (*recognise)(const char *path, const unsigned char *head, size_t count);
     /* Fills SOURCE->layout, where BYTES is known already. On one rank. */
-    bool (*describe)(int file, km_source *source, struct problem *problem);
+    bool (*describe)(int file, km_source *source, app_problem *problem);
     /* Completes SOURCE where its rows must be counted first, or NULL. Collective; agrees. */
-    bool (*index)(km_source *source, MPI_Comm comm, struct problem *problem);
+    bool (*index)(km_source *source, MPI_Comm comm, app_problem *problem);
     /* Reads ROWS rows from row FIRST into INTO, row after row, as bytes unless reals are wanted.
      * Not collective. */
     bool (*read)(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
-                 struct problem *problem);
+                 app_problem *problem);
 } km_format;
 
 extern const km_format km_format_npy;
@@ -54,7 +54,7 @@ extern const km_format km_format_text; /* the one for whatever no other recognis
 
 /* Reads COUNT bytes at OFFSET, all of them or it is a problem. */
 bool km_read_at(int file, const char *path, uint64_t offset, void *into, size_t count,
-                struct problem *problem);
+                app_problem *problem);
 
 /* True when PATH ends in SUFFIX. */
 bool km_has_suffix(const char *path, const char *suffix);
@@ -64,6 +64,6 @@ bool km_has_suffix(const char *path, const char *suffix);
  * 32-bit integer, which is checked) and the features.
  */
 bool km_read_records(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
-                     struct problem *problem);
+                     app_problem *problem);
 
 #endif

@@ -32,23 +32,23 @@ static bool recognise_gz(const char *path, const unsigned char *head, size_t cou
     return count >= 2 && head[0] == 0x1f && head[1] == 0x8b;
 }
 
-static bool check_magic(const unsigned char *magic, const char *path, struct problem *problem) {
+static bool check_magic(const unsigned char *magic, const char *path, app_problem *problem) {
     if (magic[0] || magic[1])
-        return problem_set(problem, "%s: is gzipped but not an IDX file; gunzip it first", path);
+        return app_refuse(problem, "%s: is gzipped but not an IDX file; gunzip it first", path);
     if (magic[2] != IDX_UINT8)
-        return problem_set(problem,
-                           "%s: is an IDX file of type 0x%02x; points have type 0x08 (unsigned "
-                           "byte)",
-                           path, magic[2]);
+        return app_refuse(problem,
+                          "%s: is an IDX file of type 0x%02x; points have type 0x08 (unsigned "
+                          "byte)",
+                          path, magic[2]);
     if (magic[3] < 2 || magic[3] > DIMENSIONS_MOST)
-        return problem_set(problem, "%s: is an IDX file of %d dimensions; points have 2 to %d",
-                           path, magic[3], DIMENSIONS_MOST);
+        return app_refuse(problem, "%s: is an IDX file of %d dimensions; points have 2 to %d", path,
+                          magic[3], DIMENSIONS_MOST);
     return true;
 }
 
 /* Fills the layout from the lengths after the magic. */
 static bool take_lengths(km_source *source, const unsigned char *bytes, int dimensions,
-                         struct problem *problem) {
+                         app_problem *problem) {
     km_layout *layout = &source->layout;
     layout->dim = 1;
     for (int i = 0; i < dimensions; i++, bytes += LENGTH) {
@@ -57,12 +57,12 @@ static bool take_lengths(km_source *source, const unsigned char *bytes, int dime
         if (i == 0)
             layout->rows = length;
         else if (length > UINT32_MAX / layout->dim)
-            return problem_set(problem, "%s: damaged header: its lengths are past 2^32",
-                               source->path);
+            return app_refuse(problem, "%s: damaged header: its lengths are past 2^32",
+                              source->path);
         else
             layout->dim = layout->dim * length;
         if (!length)
-            return problem_set(problem, "%s: is empty", source->path);
+            return app_refuse(problem, "%s: is empty", source->path);
     }
     layout->start = MAGIC + (uint64_t)dimensions * LENGTH;
     layout->prefix = 0;
@@ -70,7 +70,7 @@ static bool take_lengths(km_source *source, const unsigned char *bytes, int dime
     return true;
 }
 
-static bool describe_plain(int file, km_source *source, struct problem *problem) {
+static bool describe_plain(int file, km_source *source, app_problem *problem) {
     unsigned char magic[MAGIC], lengths[DIMENSIONS_MOST * LENGTH];
     const char *path = source->path;
     const km_layout *layout = &source->layout;
@@ -80,18 +80,18 @@ static bool describe_plain(int file, km_source *source, struct problem *problem)
         return false;
     uint64_t promised = layout->rows * layout->dim, held = layout->bytes - layout->start;
     return promised == held ||
-           problem_set(problem,
-                       "%s: its header promises %" PRIu64 " bytes of features, it holds %" PRIu64,
-                       path, promised, held);
+           app_refuse(problem,
+                      "%s: its header promises %" PRIu64 " bytes of features, it holds %" PRIu64,
+                      path, promised, held);
 }
 
 /* zlib's own descriptor of the file, at its begin; NULL and a problem on failure. */
-static gzFile open_gz(int file, const char *path, struct problem *problem) {
+static gzFile open_gz(int file, const char *path, app_problem *problem) {
     int own = dup(file);
     gzFile packed = own >= 0 && lseek(own, 0, SEEK_SET) == 0 ? gzdopen(own, "rb") : NULL;
     if (packed)
         return packed;
-    problem_set(problem, "%s: %s", path, errno ? strerror(errno) : "out of memory");
+    app_refuse(problem, "%s: %s", path, errno ? strerror(errno) : "out of memory");
     if (own >= 0)
         close(own);
     return NULL;
@@ -99,7 +99,7 @@ static gzFile open_gz(int file, const char *path, struct problem *problem) {
 
 /* Reads COUNT bytes; INTO may be NULL, to pass over them. */
 static bool gz_take(gzFile packed, const char *path, uint8_t *into, uint64_t count,
-                    struct problem *problem) {
+                    app_problem *problem) {
     uint8_t passed[1 << 14];
     enum { PIECE = 1 << 30 };
     while (count > 0) {
@@ -114,7 +114,7 @@ static bool gz_take(gzFile packed, const char *path, uint8_t *into, uint64_t cou
 }
 
 /* What the header promises can't be checked yet, but whether so little can become so much. */
-static bool describe_gz(int file, km_source *source, struct problem *problem) {
+static bool describe_gz(int file, km_source *source, app_problem *problem) {
     unsigned char magic[MAGIC], lengths[DIMENSIONS_MOST * LENGTH];
     const char *path = source->path;
     const km_layout *layout = &source->layout;
@@ -126,12 +126,12 @@ static bool describe_gz(int file, km_source *source, struct problem *problem) {
                 take_lengths(source, lengths, magic[3], problem);
     gzclose_r(packed);
     return good && (layout->rows <= layout->bytes * DEFLATE_MOST / layout->dim ||
-                    problem_set(problem, "%s: is cut off within its features", path));
+                    app_refuse(problem, "%s: is cut off within its features", path));
 }
 
 /* The rank that reads the last row has passed over all others: the checksum is checked by it. */
 static bool read_gz(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
-                    struct problem *problem) {
+                    app_problem *problem) {
     const km_layout *layout = &source->layout;
     const char *path = source->path;
     gzFile packed = open_gz(file, path, problem);

@@ -13,40 +13,40 @@ static bool recognise(const char *path, const unsigned char *head, size_t count)
 }
 
 static bool read_header(int file, const km_source *source, npy_header *header,
-                        struct problem *problem) {
+                        app_problem *problem) {
     char text[NPY_PROBLEM_SIZE];
     uint64_t bytes = source->layout.bytes;
     size_t count = bytes < NPY_HEADER_LONGEST ? (size_t)bytes : NPY_HEADER_LONGEST;
     unsigned char *head = malloc(NPY_HEADER_LONGEST);
     if (!head)
-        return problem_set(problem, "%s: out of memory", source->path);
+        return app_refuse(problem, "%s: out of memory", source->path);
     bool good = km_read_at(file, source->path, 0, head, count, problem);
     if (good && !npy_parse_header(head, count, header, text))
-        good = problem_set(problem, "%s: %s", source->path, text);
+        good = app_refuse(problem, "%s: %s", source->path, text);
     free(head);
     return good;
 }
 
-static bool describe(int file, km_source *source, struct problem *problem) {
+static bool describe(int file, km_source *source, app_problem *problem) {
     npy_header header;
     km_layout *layout = &source->layout;
     if (!read_header(file, source, &header, problem))
         return false;
     if (header.type != NPY_UINT8 && header.type != NPY_FLOAT32)
-        return problem_set(problem,
-                           "%s: elements are %s; save them as uint8 (or as float32 that are whole "
-                           "numbers from 0 to 255)",
-                           source->path, npy_type_name(header.type));
+        return app_refuse(problem,
+                          "%s: elements are %s; save them as uint8 (or as float32 that are whole "
+                          "numbers from 0 to 255)",
+                          source->path, npy_type_name(header.type));
     if (header.dimensions != 2)
-        return problem_set(problem, "%s: has one dimension; points are an array of rows x features",
-                           source->path);
+        return app_refuse(problem, "%s: has one dimension; points are an array of rows x features",
+                          source->path);
     uint64_t promised = npy_data_size(&header), held = layout->bytes - header.offset;
     if (held != promised)
-        return problem_set(problem,
-                           "%s: %s: its header promises %" PRIu64 " bytes of features, it "
-                           "holds %" PRIu64,
-                           source->path, held < promised ? "truncated" : "is too long", promised,
-                           held);
+        return app_refuse(problem,
+                          "%s: %s: its header promises %" PRIu64 " bytes of features, it "
+                          "holds %" PRIu64,
+                          source->path, held < promised ? "truncated" : "is too long", promised,
+                          held);
     layout->rows = header.shape[0];
     layout->dim = header.shape[1];
     layout->start = header.offset;

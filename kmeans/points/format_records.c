@@ -19,16 +19,16 @@ bool km_has_suffix(const char *path, const char *suffix) {
 }
 
 bool km_read_at(int file, const char *path, uint64_t offset, void *into, size_t count,
-                struct problem *problem) {
+                app_problem *problem) {
     char *at = into;
     while (count > 0) {
         ssize_t got = pread(file, at, count, (off_t)offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return problem_set(problem, "%s: can't be read: %s", path, strerror(errno));
+            return app_refuse(problem, "%s: can't be read: %s", path, strerror(errno));
         if (got == 0)
-            return problem_set(problem, "%s: ends early, at byte %" PRIu64, path, offset);
+            return app_refuse(problem, "%s: ends early, at byte %" PRIu64, path, offset);
         at += got;
         offset += (uint64_t)got;
         count -= (size_t)got;
@@ -38,17 +38,17 @@ bool km_read_at(int file, const char *path, uint64_t offset, void *into, size_t 
 
 /* Features of one record of float32 as they are. */
 static bool copy_reals(const km_source *source, uint64_t row, const unsigned char *from,
-                       uint8_t *into, struct problem *problem) {
+                       uint8_t *into, app_problem *problem) {
     size_t dim = source->layout.dim;
     for (size_t column = 0; column < dim; column++) {
         float value;
         memcpy(&value, from + column * sizeof value, sizeof value);
         if (!(fabsf(value) <= KM_LARGEST_REAL))
-            return problem_set(problem,
-                               "%s: row %" PRIu64
-                               ", column %zu (counted from 0) is %g; features are finite numbers, "
-                               "%g at most",
-                               source->path, row, column, (double)value, KM_LARGEST_REAL);
+            return app_refuse(problem,
+                              "%s: row %" PRIu64
+                              ", column %zu (counted from 0) is %g; features are finite numbers, "
+                              "%g at most",
+                              source->path, row, column, (double)value, KM_LARGEST_REAL);
     }
     memcpy(into, from, dim * sizeof(float));
     return true;
@@ -63,7 +63,7 @@ static const char hint[] = "; others need OpenBLAS: install libopenblas-dev and 
 
 /* Features of one record, of either type, as uint8. */
 static bool convert(const km_source *source, uint64_t row, const unsigned char *from, uint8_t *into,
-                    struct problem *problem) {
+                    app_problem *problem) {
     size_t dim = source->layout.dim;
     if (source->layout.element == 1) {
         memcpy(into, from, dim);
@@ -73,35 +73,34 @@ static bool convert(const km_source *source, uint64_t row, const unsigned char *
         float value;
         memcpy(&value, from + column * sizeof value, sizeof value);
         if (!(value >= 0 && value <= 255 && value == truncf(value)))
-            return problem_set(problem,
-                               "%s: row %" PRIu64
-                               ", column %zu (counted from 0) is %g; features are "
-                               "whole numbers from 0 to 255%s",
-                               source->path, row, column, (double)value, hint);
+            return app_refuse(problem,
+                              "%s: row %" PRIu64
+                              ", column %zu (counted from 0) is %g; features are "
+                              "whole numbers from 0 to 255%s",
+                              source->path, row, column, (double)value, hint);
         into[column] = (uint8_t)value;
     }
     return true;
 }
 
 static bool take_record(const km_source *source, uint64_t row, const unsigned char *record,
-                        uint8_t *into, struct problem *problem) {
+                        uint8_t *into, app_problem *problem) {
     const km_layout *layout = &source->layout;
     if (layout->prefix) {
         int32_t dim;
         memcpy(&dim, record, sizeof dim);
         if (dim < 0 || (uint64_t)dim != layout->dim)
-            return problem_set(problem,
-                               "%s: row %" PRIu64 " (counted from 0) has %" PRId32
-                               " features where "
-                               "row 0 has %" PRIu64,
-                               source->path, row, dim, layout->dim);
+            return app_refuse(problem,
+                              "%s: row %" PRIu64 " (counted from 0) has %" PRId32 " features where "
+                              "row 0 has %" PRIu64,
+                              source->path, row, dim, layout->dim);
     }
     return (source->reals ? copy_reals : convert)(source, row, record + layout->prefix, into,
                                                   problem);
 }
 
 bool km_read_records(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
-                     struct problem *problem) {
+                     app_problem *problem) {
     const km_layout *layout = &source->layout;
     size_t record = layout->prefix + layout->dim * layout->element;
     if (record == layout->dim)
@@ -112,7 +111,7 @@ bool km_read_records(int file, const km_source *source, uint64_t first, size_t r
     size_t most = record < BUFFER ? BUFFER / record : 1;
     unsigned char *buffer = malloc(most * record);
     if (!buffer)
-        return problem_set(problem, "%s: out of memory", source->path);
+        return app_refuse(problem, "%s: out of memory", source->path);
     bool good = true;
     size_t size = source->reals ? sizeof(float) : 1;
     for (size_t done = 0; good && done < rows;) {

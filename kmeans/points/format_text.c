@@ -31,15 +31,15 @@ typedef struct stream {
     uint64_t offset; /* in the file, of the byte after those in the buffer */
     size_t used, filled;
     uint64_t line; /* the number of the line being read, from 1 */
-    struct problem *problem;
+    app_problem *problem;
     unsigned char buffer[1 << 16];
 } stream;
 
 static stream *open_stream(int file, const km_source *source, uint64_t offset, uint64_t line,
-                           struct problem *problem) {
+                           app_problem *problem) {
     stream *in = malloc(sizeof *in);
     if (!in) {
-        problem_set(problem, "%s: out of memory", source->path);
+        app_refuse(problem, "%s: out of memory", source->path);
         return NULL;
     }
     in->file = file;
@@ -101,11 +101,11 @@ static bool parse_feature(const char *word, uint8_t *feature) {
 }
 
 static bool wrong_length(stream *in, uint64_t features) {
-    return problem_set(in->problem,
-                       "%s:%" PRIu64 ": has %" PRIu64
-                       " features after its %d ids where the first line "
-                       "has %" PRIu64,
-                       in->source->path, in->line, features, IDS, in->source->layout.dim);
+    return app_refuse(in->problem,
+                      "%s:%" PRIu64 ": has %" PRIu64
+                      " features after its %d ids where the first line "
+                      "has %" PRIu64,
+                      in->source->path, in->line, features, IDS, in->source->layout.dim);
 }
 
 static bool take_line(stream *in, uint8_t *into) {
@@ -114,18 +114,18 @@ static bool take_line(stream *in, uint8_t *into) {
     while (fields < IDS && take_field(in, word))
         fields++;
     if (fields < IDS)
-        return problem_set(in->problem,
-                           "%s:%" PRIu64 ": has %" PRIu64 " fields; a line is picture id, row id, "
-                           "column id and features",
-                           in->source->path, in->line, fields);
+        return app_refuse(in->problem,
+                          "%s:%" PRIu64 ": has %" PRIu64 " fields; a line is picture id, row id, "
+                          "column id and features",
+                          in->source->path, in->line, fields);
     for (uint64_t i = 0; i < dim; i++) {
         if (!take_field(in, word))
             return wrong_length(in, i);
         if (!parse_feature(word, &into[i]))
-            return problem_set(in->problem,
-                               "%s:%" PRIu64 ": feature %" PRIu64 " is '%s'; features are whole "
-                               "numbers from 0 to 255",
-                               in->source->path, in->line, i + 1, word);
+            return app_refuse(in->problem,
+                              "%s:%" PRIu64 ": feature %" PRIu64 " is '%s'; features are whole "
+                              "numbers from 0 to 255",
+                              in->source->path, in->line, i + 1, word);
     }
     uint64_t more = 0;
     while (take_field(in, word))
@@ -144,10 +144,10 @@ static bool recognise(const char *path, const unsigned char *head, size_t count)
 }
 
 /* The first line tells the number of features; the rows are counted by all ranks, later. */
-static bool describe(int file, km_source *source, struct problem *problem) {
+static bool describe(int file, km_source *source, app_problem *problem) {
     char word[WORD];
     if (source->layout.bytes == 0)
-        return problem_set(problem, "%s: is empty", source->path);
+        return app_refuse(problem, "%s: is empty", source->path);
     stream *in = open_stream(file, source, 0, 1, problem);
     if (!in)
         return false;
@@ -158,11 +158,11 @@ static bool describe(int file, km_source *source, struct problem *problem) {
     if (problem->text[0])
         return false;
     if (fields <= IDS)
-        return problem_set(problem,
-                           "%s:1: has %" PRIu64
-                           " fields; a line is picture id, row id, column id and "
-                           "features",
-                           source->path, fields);
+        return app_refuse(problem,
+                          "%s:1: has %" PRIu64
+                          " fields; a line is picture id, row id, column id and "
+                          "features",
+                          source->path, fields);
     source->layout.dim = fields - IDS;
     source->layout.rows = 0;
     return true;
@@ -170,14 +170,14 @@ static bool describe(int file, km_source *source, struct problem *problem) {
 
 /* Counts the newlines of COUNT blocks from block FIRST on into LINES, an entry for each. */
 static bool count_blocks(const km_source *source, uint64_t first, uint64_t count, uint64_t *lines,
-                         struct problem *problem) {
+                         app_problem *problem) {
     if (count == 0)
         return true;
     bool good = false;
     unsigned char *buffer = malloc(BLOCK);
     int file = km_open(source->path, problem);
     if (!buffer)
-        problem_set(problem, "%s: out of memory", source->path);
+        app_refuse(problem, "%s: out of memory", source->path);
     if (file < 0 || !buffer)
         goto free_buffer;
     for (uint64_t i = 0; i < count; i++) {
@@ -198,14 +198,14 @@ free_buffer:
 }
 
 /* Gives every rank what each counted of its share of BLOCKS. */
-static bool share_counts(uint64_t *lines, uint64_t blocks, MPI_Comm comm, struct problem *problem) {
+static bool share_counts(uint64_t *lines, uint64_t blocks, MPI_Comm comm, app_problem *problem) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
     if (!counts)
-        problem_set(problem, "out of memory");
-    if (!km_agree(problem, comm)) {
+        app_refuse(problem, "out of memory");
+    if (!app_agree(problem, comm)) {
         free(counts);
         return false;
     }
@@ -216,10 +216,10 @@ static bool share_counts(uint64_t *lines, uint64_t blocks, MPI_Comm comm, struct
         counts[i] = (int)count;
         starts[i] = (int)first;
     }
-    km_mpi(problem, MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, lines, counts, starts,
-                                   MPI_UINT64_T, comm));
+    app_mpi(problem, MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, lines, counts, starts,
+                                    MPI_UINT64_T, comm));
     free(counts);
-    return km_agree(problem, comm);
+    return app_agree(problem, comm);
 }
 
 /* Turns counts into sums of the counts before; the last entry is that of all. */
@@ -232,7 +232,7 @@ static void accumulate(uint64_t *lines, uint64_t blocks) {
     }
 }
 
-static bool ends_in_newline(const km_source *source, bool *yes, struct problem *problem) {
+static bool ends_in_newline(const km_source *source, bool *yes, app_problem *problem) {
     char last;
     int file = km_open(source->path, problem);
     if (file < 0)
@@ -243,7 +243,7 @@ static bool ends_in_newline(const km_source *source, bool *yes, struct problem *
     return good;
 }
 
-static bool count_lines(km_source *source, MPI_Comm comm, struct problem *problem) {
+static bool count_lines(km_source *source, MPI_Comm comm, app_problem *problem) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
@@ -252,9 +252,9 @@ static bool count_lines(km_source *source, MPI_Comm comm, struct problem *proble
     source->lines = malloc((blocks + 1) * sizeof *source->lines);
     bool whole = true;
     if (blocks > INT_MAX)
-        problem_set(problem, "%s: is larger than %d MiB; split it", source->path, INT_MAX);
+        app_refuse(problem, "%s: is larger than %d MiB; split it", source->path, INT_MAX);
     else if (!source->lines)
-        problem_set(problem, "%s: out of memory", source->path);
+        app_refuse(problem, "%s: out of memory", source->path);
     else if (count_blocks(source, first, count, source->lines + first, problem) &&
              first + count == blocks && count > 0)
         ends_in_newline(source, &whole, problem);
@@ -264,14 +264,14 @@ static bool count_lines(km_source *source, MPI_Comm comm, struct problem *proble
 
     /* Only the rank of the last block knows whether a last line without a newline follows. */
     int open_line = !whole, any = 0;
-    km_mpi(problem, MPI_Allreduce(&open_line, &any, 1, MPI_INT, MPI_LOR, comm));
+    app_mpi(problem, MPI_Allreduce(&open_line, &any, 1, MPI_INT, MPI_LOR, comm));
     source->layout.rows = source->lines[blocks] + (uint64_t)any;
-    return km_agree(problem, comm);
+    return app_agree(problem, comm);
 }
 
 /* Finds where row ROW begins: after the ROWth newline. */
 static bool find_row(int file, const km_source *source, uint64_t row, uint64_t *offset,
-                     struct problem *problem) {
+                     app_problem *problem) {
     *offset = 0;
     if (row == 0)
         return true;
@@ -296,12 +296,12 @@ static bool find_row(int file, const km_source *source, uint64_t row, uint64_t *
     *offset = in->offset - (in->filled - in->used);
     free(in);
     if (seen < row)
-        return problem_set(problem, "%s: changed while it was being read", source->path);
+        return app_refuse(problem, "%s: changed while it was being read", source->path);
     return true;
 }
 
 static bool read_rows(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
-                      struct problem *problem) {
+                      app_problem *problem) {
     uint64_t offset;
     if (!find_row(file, source, first, &offset, problem))
         return false;

@@ -8,23 +8,22 @@
 
 #include <inttypes.h>
 
-static bool describe(int file, km_source *source, uint64_t element, struct problem *problem) {
+static bool describe(int file, km_source *source, uint64_t element, app_problem *problem) {
     km_layout *layout = &source->layout;
     int32_t dim;
     if (layout->bytes == 0)
-        return problem_set(problem, "%s: is empty", source->path);
+        return app_refuse(problem, "%s: is empty", source->path);
     if (!km_read_at(file, source->path, 0, &dim, sizeof dim, problem))
         return false;
     if (dim <= 0)
-        return problem_set(problem, "%s: its first row has %" PRId32 " features", source->path,
-                           dim);
+        return app_refuse(problem, "%s: its first row has %" PRId32 " features", source->path, dim);
     uint64_t record = sizeof dim + (uint64_t)dim * element;
     if (layout->bytes % record)
-        return problem_set(problem,
-                           "%s: truncated, or rows of different length: %" PRIu64
-                           " bytes are no whole "
-                           "number of rows of %" PRId32 " features",
-                           source->path, layout->bytes, dim);
+        return app_refuse(problem,
+                          "%s: truncated, or rows of different length: %" PRIu64
+                          " bytes are no whole "
+                          "number of rows of %" PRId32 " features",
+                          source->path, layout->bytes, dim);
     layout->rows = layout->bytes / record;
     layout->dim = (uint64_t)dim;
     layout->start = 0;
@@ -38,7 +37,7 @@ static bool recognise_bvecs(const char *path, const unsigned char *head, size_t 
     return km_has_suffix(path, ".bvecs");
 }
 
-static bool describe_bvecs(int file, km_source *source, struct problem *problem) {
+static bool describe_bvecs(int file, km_source *source, app_problem *problem) {
     return describe(file, source, 1, problem);
 }
 
@@ -54,7 +53,7 @@ static bool recognise_fvecs(const char *path, const unsigned char *head, size_t 
     return km_has_suffix(path, ".fvecs");
 }
 
-static bool describe_fvecs(int file, km_source *source, struct problem *problem) {
+static bool describe_fvecs(int file, km_source *source, app_problem *problem) {
     return describe(file, source, sizeof(float), problem);
 }
 

@@ -14,13 +14,13 @@ static const char *without_name(const char *text, const char *path) {
     return strlen(text) > length + 2 ? text + length + 2 : text;
 }
 
-bool gz_failed(gzFile file, const char *path, const char *what, struct problem *problem) {
+bool gz_failed(gzFile file, const char *path, const char *what, app_problem *problem) {
     int error;
     const char *text = gzerror(file, &error);
     if (error == Z_OK || error == Z_BUF_ERROR || error == Z_STREAM_END)
-        return problem_set(problem, "%s: is cut off within %s", path, what);
-    return problem_set(problem, "%s: %s", path,
-                       error == Z_ERRNO ? strerror(errno) : without_name(text, path));
+        return app_refuse(problem, "%s: is cut off within %s", path, what);
+    return app_refuse(problem, "%s: %s", path,
+                      error == Z_ERRNO ? strerror(errno) : without_name(text, path));
 }
 
 /* Whether nothing but gzipped data is in FILE to its end: gzread passes over what comes after. */
@@ -43,26 +43,26 @@ static bool is_all_gzipped(FILE *file, z_stream *stream) {
     return state == Z_STREAM_END && !ferror(file);
 }
 
-static bool check_rest(const char *path, struct problem *problem) {
+static bool check_rest(const char *path, app_problem *problem) {
     z_stream stream = {.next_in = NULL};
     FILE *file = fopen(path, "rb");
     if (!file)
-        return problem_set(problem, "%s: %s", path, strerror(errno));
+        return app_refuse(problem, "%s: %s", path, strerror(errno));
     bool good =
-        inflateInit2(&stream, 16 + MAX_WBITS) == Z_OK || problem_set(problem, "out of memory");
+        inflateInit2(&stream, 16 + MAX_WBITS) == Z_OK || app_refuse(problem, "out of memory");
     good = good && (is_all_gzipped(file, &stream) ||
-                    problem_set(problem, "%s: holds other bytes after its gzipped data", path));
+                    app_refuse(problem, "%s: holds other bytes after its gzipped data", path));
     inflateEnd(&stream);
     fclose(file);
     return good;
 }
 
-bool gz_end(gzFile file, const char *path, struct problem *problem) {
+bool gz_end(gzFile file, const char *path, app_problem *problem) {
     char more;
     int error, got = gzread(file, &more, 1);
     gzerror(file, &error);
     if (got > 0)
-        return problem_set(problem, "%s: holds more than its header promises", path);
+        return app_refuse(problem, "%s: holds more than its header promises", path);
     if (got < 0 || (error != Z_OK && error != Z_STREAM_END))
         return gz_failed(file, path, "its checksum", problem);
     return gzdirect(file) || check_rest(path, problem);

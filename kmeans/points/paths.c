@@ -21,11 +21,11 @@ typedef struct path_bytes {
 
 /* Adds DIRECTORY/NAME, or NAME alone. */
 static bool append(path_bytes *list, const char *directory, const char *name,
-                   struct problem *problem) {
+                   app_problem *problem) {
     size_t size = (directory ? strlen(directory) + 1 : 0) + strlen(name) + 1;
     char *bytes = realloc(list->bytes, list->used + size);
     if (!bytes)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     list->bytes = bytes;
     snprintf(bytes + list->used, size, "%s%s%s", directory ? directory : "", directory ? "/" : "",
              name);
@@ -34,25 +34,25 @@ static bool append(path_bytes *list, const char *directory, const char *name,
     return true;
 }
 
-static bool append_directory(path_bytes *list, const char *path, struct problem *problem) {
+static bool append_directory(path_bytes *list, const char *path, app_problem *problem) {
     uint64_t before = list->count;
     struct dirent *entry;
     DIR *directory = opendir(path);
     if (!directory)
-        return problem_set(problem, "%s: can't be opened: %s", path, strerror(errno));
+        return app_refuse(problem, "%s: can't be opened: %s", path, strerror(errno));
     bool good = true;
     for (errno = 0; good && (entry = readdir(directory)); errno = 0)
         if (entry->d_name[0] != '.')
             good = append(list, path, entry->d_name, problem);
     if (good && errno)
-        good = problem_set(problem, "%s: %s", path, strerror(errno));
+        good = app_refuse(problem, "%s: %s", path, strerror(errno));
     closedir(directory);
     return good &&
-           (list->count > before || problem_set(problem, "%s: is a directory without files", path));
+           (list->count > before || app_refuse(problem, "%s: is a directory without files", path));
 }
 
 static bool append_all(path_bytes *list, const char *const *paths, size_t count,
-                       struct problem *problem) {
+                       app_problem *problem) {
     struct stat about;
     bool good = true;
     for (size_t i = 0; good && i < count; i++)
@@ -67,26 +67,26 @@ static int compare_paths(const void *a, const void *b) {
 }
 
 bool km_paths_expand(const char *const *paths, size_t count, MPI_Comm comm, km_paths *files,
-                     struct problem *problem) {
+                     app_problem *problem) {
     int rank;
     path_bytes list = {.bytes = NULL};
     *files = (km_paths){.paths = NULL};
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
         append_all(&list, paths, count, problem);
-    if (!km_agree(problem, comm))
+    if (!app_agree(problem, comm))
         goto free_bytes;
     uint64_t sizes[] = {list.used, list.count};
-    km_mpi(problem, MPI_Bcast(sizes, 2, MPI_UINT64_T, 0, comm));
+    app_mpi(problem, MPI_Bcast(sizes, 2, MPI_UINT64_T, 0, comm));
     if (rank > 0)
         list.bytes = malloc(sizes[0] + 1);
     files->paths = calloc(sizes[1] + 1, sizeof *files->paths);
     if (!list.bytes || !files->paths)
-        problem_set(problem, "out of memory");
-    if (!km_agree(problem, comm))
+        app_refuse(problem, "out of memory");
+    if (!app_agree(problem, comm))
         goto free_bytes;
-    km_mpi(problem, COLL_Bcast(list.bytes, (MPI_Count)sizes[0], MPI_CHAR, 0, comm));
-    if (!km_agree(problem, comm))
+    app_mpi(problem, COLL_Bcast(list.bytes, (MPI_Count)sizes[0], MPI_CHAR, 0, comm));
+    if (!app_agree(problem, comm))
         goto free_bytes;
     files->bytes = list.bytes;
     files->count = sizes[1];

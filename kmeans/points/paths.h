@@ -2,7 +2,7 @@
 #ifndef COLL_KMEANS_POINTS_PATHS_H
 #define COLL_KMEANS_POINTS_PATHS_H
 
-#include "kmeans/points/agree.h"
+#include "app/agreement.h"
 
 #include <stddef.h>
 
@@ -18,7 +18,7 @@ typedef struct km_paths {
  * the same problem. The caller frees FILES with km_paths_free.
  */
 bool km_paths_expand(const char *const *paths, size_t count, MPI_Comm comm, km_paths *files,
-                     struct problem *problem);
+                     app_problem *problem);
 
 /* Files of zeros may be freed. */
 void km_paths_free(km_paths *files);

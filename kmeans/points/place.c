@@ -23,31 +23,31 @@ static int put(uint64_t centroid, const void *row, void *context) {
 }
 
 static bool add_rows(const km_points *points, const km_place *places, size_t count, COLL_Pool *pool,
-                     struct problem *problem) {
+                     app_problem *problem) {
     for (size_t i = 0; i < count; i++) {
         uint64_t row = places[i].row - points->first;
         if (places[i].row < points->first || row >= points->rows)
             continue;
-        if (!km_mpi(problem, COLL_Pool_add(pool, places[i].centroid,
-                                           points->data + row * km_row_bytes(points))))
+        if (!app_mpi(problem, COLL_Pool_add(pool, places[i].centroid,
+                                            points->data + row * km_row_bytes(points))))
             return false;
     }
     return true;
 }
 
 bool km_place_rows(const km_points *points, const km_place *places, size_t count,
-                   uint8_t *centroids, MPI_Comm comm, struct problem *problem) {
+                   uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
     target to = {centroids, km_row_bytes(points)};
     COLL_Pool *pool = NULL;
-    if (km_mpi(problem, COLL_Pool_create(to.bytes, keep, NULL, &pool)))
+    if (app_mpi(problem, COLL_Pool_create(to.bytes, keep, NULL, &pool)))
         add_rows(points, places, count, pool, problem);
-    bool good = km_agree(problem, comm);
+    bool good = app_agree(problem, comm);
     if (good) {
         /* Only rank 0 has anything to visit then. */
-        if (km_mpi(problem, COLL_Aggregate(pool, 0, comm, NULL)) &&
+        if (app_mpi(problem, COLL_Aggregate(pool, 0, comm, NULL)) &&
             COLL_Pool_visit(pool, put, &to) != 0)
-            problem_set(problem, "out of memory");
-        good = km_agree(problem, comm);
+            app_refuse(problem, "out of memory");
+        good = app_agree(problem, comm);
     }
     COLL_Pool_free(&pool);
     return good;

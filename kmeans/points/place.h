@@ -15,6 +15,6 @@ typedef struct km_place {
  * other ranks don't touch CENTROIDS. Collective; on false all ranks have the same problem.
  */
 bool km_place_rows(const km_points *points, const km_place *places, size_t count,
-                   uint8_t *centroids, MPI_Comm comm, struct problem *problem);
+                   uint8_t *centroids, MPI_Comm comm, app_problem *problem);
 
 #endif

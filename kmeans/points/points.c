@@ -37,7 +37,7 @@ km_points km_points_share(uint64_t total, size_t dim, MPI_Comm comm) {
 }
 
 /* Learns the format and layout of a file; which of the formats it is goes to *WHICH. */
-static bool describe(km_source *source, size_t *which, struct problem *problem) {
+static bool describe(km_source *source, size_t *which, app_problem *problem) {
     unsigned char head[8];
     struct stat about;
     bool good = false;
@@ -45,7 +45,7 @@ static bool describe(km_source *source, size_t *which, struct problem *problem) 
     if (file < 0)
         return false;
     if (fstat(file, &about)) {
-        problem_set(problem, "%s: %s", source->path, strerror(errno));
+        app_refuse(problem, "%s: %s", source->path, strerror(errno));
         goto close_file;
     }
     source->layout.bytes = (uint64_t)about.st_size;
@@ -62,20 +62,20 @@ close_file:
     return good;
 }
 
-static bool check_dim(const km_source *source, const km_source *first, struct problem *problem) {
+static bool check_dim(const km_source *source, const km_source *first, app_problem *problem) {
     uint64_t dim = source->layout.dim;
     if (dim < 1 || dim > KM_MAX_DIM)
-        return problem_set(problem, "%s: has %" PRIu64 " features a row; 1 to %d are allowed",
-                           source->path, dim, KM_MAX_DIM);
+        return app_refuse(problem, "%s: has %" PRIu64 " features a row; 1 to %d are allowed",
+                          source->path, dim, KM_MAX_DIM);
     if (dim != first->layout.dim)
-        return problem_set(problem, "%s: has %" PRIu64 " features a row where %s has %" PRIu64,
-                           source->path, dim, first->path, first->layout.dim);
+        return app_refuse(problem, "%s: has %" PRIu64 " features a row where %s has %" PRIu64,
+                          source->path, dim, first->path, first->layout.dim);
     return true;
 }
 
 /* Describes a file on rank 0 and completes the description on all ranks. */
 static bool share_description(km_source *source, const km_source *first, MPI_Comm comm,
-                              struct problem *problem) {
+                              app_problem *problem) {
     int rank;
     struct {
         km_layout layout;
@@ -86,10 +86,10 @@ static bool share_description(km_source *source, const km_source *first, MPI_Com
         check_dim(source, first, problem);
         told.layout = source->layout;
     }
-    if (!km_agree(problem, comm))
+    if (!app_agree(problem, comm))
         return false;
-    km_mpi(problem, MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, comm));
-    if (!km_agree(problem, comm))
+    app_mpi(problem, MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, comm));
+    if (!app_agree(problem, comm))
         return false;
     source->layout = told.layout;
     source->format = formats[told.format];
@@ -102,7 +102,7 @@ size_t km_row_bytes(const km_points *points) {
 
 /* Reads what of [BEGIN, END), rows of all files, lies in SOURCE, whose rows begin at OFFSET. */
 static bool read_part(const km_source *source, uint64_t offset, const km_points *points,
-                      struct problem *problem) {
+                      app_problem *problem) {
     uint64_t begin = points->first > offset ? points->first : offset;
     uint64_t end = points->first + points->rows, limit = offset + source->layout.rows;
     if (end > limit)
@@ -127,7 +127,7 @@ static bool is_plain(const km_source *source) {
 
 /* Room for this rank's rows; *FILLED when they are in it already. */
 static bool make_room(const km_source *sources, size_t count, const char *directory,
-                      km_points *points, bool *filled, struct problem *problem) {
+                      km_points *points, bool *filled, app_problem *problem) {
     const km_layout *layout = &sources[0].layout;
     size_t bytes = points->rows * km_row_bytes(points);
     *filled = directory && bytes && count == 1 && is_plain(&sources[0]);
@@ -140,7 +140,7 @@ static bool make_room(const km_source *sources, size_t count, const char *direct
 }
 
 static bool read_rows(const km_source *sources, size_t count, const char *directory, MPI_Comm comm,
-                      km_points *points, struct problem *problem) {
+                      km_points *points, app_problem *problem) {
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++)
         total += sources[i].layout.rows;
@@ -148,14 +148,14 @@ static bool read_rows(const km_source *sources, size_t count, const char *direct
     points->real.used = sources[0].reals;
     /* The objective, a sum of squared distances, must fit 63 bits. */
     if (points->total > INT64_MAX / (255 * 255) / points->dim)
-        return problem_set(problem, "%" PRIu64 " points of %zu features are too many",
-                           points->total, points->dim);
+        return app_refuse(problem, "%" PRIu64 " points of %zu features are too many", points->total,
+                          points->dim);
     bool filled;
     if (!make_room(sources, count, directory, points, &filled, problem))
-        return !directory ? problem_set(problem,
-                                        "out of memory: %zu points of %zu features for one rank; "
-                                        "use more nodes, or --mapped",
-                                        points->rows, points->dim)
+        return !directory ? app_refuse(problem,
+                                       "out of memory: %zu points of %zu features for one rank; "
+                                       "use more nodes, or --mapped",
+                                       points->rows, points->dim)
                           : false;
     uint64_t offset = 0;
     for (size_t i = 0; !filled && i < count; i++) {
@@ -168,13 +168,13 @@ static bool read_rows(const km_source *sources, size_t count, const char *direct
 
 /* This rank's share, as bytes or, where REALS, as float32. Collective; agrees. */
 static bool read_share(km_source *sources, size_t count, const char *directory, bool reals,
-                       MPI_Comm comm, km_points *points, struct problem *problem) {
+                       MPI_Comm comm, km_points *points, app_problem *problem) {
     km_points_free(points);
-    *problem = (struct problem){""};
+    *problem = (app_problem){""};
     for (size_t i = 0; i < count; i++)
         sources[i].reals = reals;
     read_rows(sources, count, directory, comm, points, problem);
-    return km_agree(problem, comm) &&
+    return app_agree(problem, comm) &&
            (!reals || km_real_scale((const float *)points->data, points->rows * points->dim,
                                     points->total, points->dim, comm, &points->real, problem));
 }
@@ -188,12 +188,12 @@ static bool all_float32(const km_source *sources, size_t count) {
 
 /* Reads the files one after the other: as bytes, or where that fails and REALS, as float32. */
 static bool read_files(const km_paths *files, const char *directory, bool reals, MPI_Comm comm,
-                       km_points *points, struct problem *problem) {
+                       km_points *points, app_problem *problem) {
     bool good = true;
     km_source *sources = calloc(files->count + 1, sizeof *sources);
     if (!sources)
-        problem_set(problem, "out of memory");
-    if (!km_agree(problem, comm)) {
+        app_refuse(problem, "out of memory");
+    if (!app_agree(problem, comm)) {
         free(sources);
         return false;
     }
@@ -211,12 +211,12 @@ static bool read_files(const km_paths *files, const char *directory, bool reals,
 }
 
 bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
-                    struct problem *problem) {
+                    app_problem *problem) {
     return km_points_load(paths, count, NULL, false, comm, points, problem);
 }
 
 bool km_points_load(const char *const *paths, size_t count, const char *directory, bool reals,
-                    MPI_Comm comm, km_points *points, struct problem *problem) {
+                    MPI_Comm comm, km_points *points, app_problem *problem) {
     km_paths files;
     *points = (km_points){.data = NULL};
     if (!km_paths_expand(paths, count, comm, &files, problem))

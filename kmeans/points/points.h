@@ -2,7 +2,7 @@
 #ifndef COLL_KMEANS_POINTS_POINTS_H
 #define COLL_KMEANS_POINTS_POINTS_H
 
-#include "kmeans/points/agree.h"
+#include "app/agreement.h"
 #include "kmeans/points/real.h"
 #include "kmeans/points/room.h"
 
@@ -27,7 +27,7 @@ typedef struct km_points {
  * the same problem. The caller frees POINTS with km_points_free.
  */
 bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
-                    struct problem *problem);
+                    app_problem *problem);
 
 /*
  * The same, with the points left on disk unless DIRECTORY is NULL: one file whose rows are just
@@ -36,7 +36,7 @@ bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_po
  * that are all of float32 stay float32 where some are no whole numbers from 0 to 255.
  */
 bool km_points_load(const char *const *paths, size_t count, const char *directory, bool reals,
-                    MPI_Comm comm, km_points *points, struct problem *problem);
+                    MPI_Comm comm, km_points *points, app_problem *problem);
 
 /* Bytes of a row of POINTS, or of a centroid among them. */
 size_t km_row_bytes(const km_points *points);

@@ -7,7 +7,7 @@
 #ifndef COLL_KMEANS_POINTS_REAL_H
 #define COLL_KMEANS_POINTS_REAL_H
 
-#include "kmeans/points/agree.h"
+#include "app/agreement.h"
 
 #include <mpi.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ typedef struct km_real {
  * Collective; on false all ranks have the same problem.
  */
 bool km_real_scale(const float *features, size_t count, uint64_t total, size_t dim, MPI_Comm comm,
-                   km_real *real, struct problem *problem);
+                   km_real *real, app_problem *problem);
 
 /* A feature, in units, the rest cut off. */
 static inline int64_t km_real_feature(const km_real *real, float feature) {

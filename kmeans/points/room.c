@@ -10,16 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int km_open(const char *path, struct problem *problem) {
+int km_open(const char *path, app_problem *problem) {
     struct stat about;
     /* Not to wait for a writer where the path is a pipe. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
-        problem_set(problem, "%s: can't be opened: %s", path, strerror(errno));
+        app_refuse(problem, "%s: can't be opened: %s", path, strerror(errno));
         return -1;
     }
     if (fstat(file, &about) || !S_ISREG(about.st_mode)) {
-        problem_set(problem, "%s: is not a regular file", path);
+        app_refuse(problem, "%s: is not a regular file", path);
         close(file);
         return -1;
     }
@@ -27,7 +27,7 @@ int km_open(const char *path, struct problem *problem) {
 }
 
 /* A file in DIRECTORY that vanishes when it is closed and unmapped; -1 with a problem. */
-static int open_nameless(const char *directory, struct problem *problem) {
+static int open_nameless(const char *directory, app_problem *problem) {
     static const char name[] = "/coll-kmeans.XXXXXX";
     char *path = malloc(strlen(directory) + sizeof name);
     int file = -1;
@@ -37,35 +37,35 @@ static int open_nameless(const char *directory, struct problem *problem) {
             unlink(path);
     }
     if (file < 0)
-        problem_set(problem, "%s: no place for mapped points: %s", directory, strerror(errno));
+        app_refuse(problem, "%s: no place for mapped points: %s", directory, strerror(errno));
     free(path);
     return file;
 }
 
 static bool map(km_room *room, int file, size_t bytes, int protection, uint64_t offset,
-                const char *name, struct problem *problem) {
+                const char *name, app_problem *problem) {
     room->map = mmap(NULL, bytes, protection, MAP_SHARED, file, (off_t)offset);
     if (room->map == MAP_FAILED) {
         room->map = NULL;
-        return problem_set(problem, "%s: can't be mapped: %s", name, strerror(errno));
+        return app_refuse(problem, "%s: can't be mapped: %s", name, strerror(errno));
     }
     room->map_bytes = bytes;
     return true;
 }
 
-bool km_room_make(km_room *room, size_t bytes, const char *directory, struct problem *problem) {
+bool km_room_make(km_room *room, size_t bytes, const char *directory, app_problem *problem) {
     *room = (km_room){.data = NULL};
     if (!directory || !bytes) {
         room->data = malloc(bytes + 1);
-        return room->data || problem_set(problem, "out of memory");
+        return room->data || app_refuse(problem, "out of memory");
     }
     int file = open_nameless(directory, problem);
     if (file < 0)
         return false;
     /* Space that was missing only when it is written to would end the program. */
     int error = posix_fallocate(file, 0, (off_t)bytes);
-    bool good = !error || problem_set(problem, "%s: no place for %zu bytes of points: %s",
-                                      directory, bytes, strerror(error));
+    bool good = !error || app_refuse(problem, "%s: no place for %zu bytes of points: %s", directory,
+                                     bytes, strerror(error));
     good = good && map(room, file, bytes, PROT_READ | PROT_WRITE, 0, directory, problem);
     close(file);
     room->data = room->map;
@@ -73,7 +73,7 @@ bool km_room_make(km_room *room, size_t bytes, const char *directory, struct pro
 }
 
 bool km_room_of_file(km_room *room, const char *path, uint64_t offset, size_t bytes,
-                     struct problem *problem) {
+                     app_problem *problem) {
     uint64_t within = offset % (uint64_t)sysconf(_SC_PAGESIZE);
     *room = (km_room){.data = NULL};
     int file = km_open(path, problem);

@@ -9,14 +9,14 @@ static int piece_of(uint64_t left) {
 }
 
 static bool pass(bool send, uint32_t *values, int count, int peer, MPI_Comm comm,
-                 struct problem *problem) {
-    return km_mpi(problem,
-                  send ? MPI_Send(values, count, MPI_UINT32_T, peer, TAG, comm)
-                       : MPI_Recv(values, count, MPI_UINT32_T, peer, TAG, comm, MPI_STATUS_IGNORE));
+                 app_problem *problem) {
+    return app_mpi(
+        problem, send ? MPI_Send(values, count, MPI_UINT32_T, peer, TAG, comm)
+                      : MPI_Recv(values, count, MPI_UINT32_T, peer, TAG, comm, MPI_STATUS_IGNORE));
 }
 
 static bool pass_own(bool send, uint32_t *values, size_t rows, MPI_Comm comm,
-                     struct problem *problem) {
+                     app_problem *problem) {
     for (size_t at = 0; at < rows; at += PIECE)
         if (!pass(send, values + at, piece_of(rows - at), 0, comm, problem))
             return false;
@@ -25,7 +25,7 @@ static bool pass_own(bool send, uint32_t *values, size_t rows, MPI_Comm comm,
 
 /* The values of all points pass by HANDLE, at rank 0, after they came there or before they go. */
 static bool move(bool collect, uint32_t *values, const km_points *points, MPI_Comm comm,
-                 km_rows_piece *handle, void *context, struct problem *problem) {
+                 km_rows_piece *handle, void *context, app_problem *problem) {
     static uint32_t piece[PIECE];
     bool good = true;
     int rank, ranks;
@@ -49,11 +49,11 @@ static bool move(bool collect, uint32_t *values, const km_points *points, MPI_Co
 }
 
 bool km_rows_collect(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *take,
-                     void *context, struct problem *problem) {
+                     void *context, app_problem *problem) {
     return move(true, values, points, comm, take, context, problem);
 }
 
 bool km_rows_spread(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *give,
-                    void *context, struct problem *problem) {
+                    void *context, app_problem *problem) {
     return move(false, values, points, comm, give, context, problem);
 }

@@ -5,7 +5,7 @@
 #include "kmeans/points/points.h"
 
 /* What rank 0 does with a piece: takes COUNT values that are there, or puts them there. */
-typedef bool km_rows_piece(uint32_t *values, size_t count, void *context, struct problem *problem);
+typedef bool km_rows_piece(uint32_t *values, size_t count, void *context, app_problem *problem);
 
 /*
  * Brings VALUES, of this rank's points, to rank 0, where TAKE gets those of all points, piece by
@@ -13,10 +13,10 @@ typedef bool km_rows_piece(uint32_t *values, size_t count, void *context, struct
  * for ever. Every rank must call it; a problem stays on the rank that has it.
  */
 bool km_rows_collect(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *take,
-                     void *context, struct problem *problem);
+                     void *context, app_problem *problem);
 
 /* The way back: GIVE, at rank 0, makes the values, and each rank gets those of its points. */
 bool km_rows_spread(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *give,
-                    void *context, struct problem *problem);
+                    void *context, app_problem *problem);
 
 #endif

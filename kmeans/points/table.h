@@ -16,13 +16,13 @@ struct table {
  * not empty, and goes to row 0. table_close it, after a failure too.
  */
 bool table_open(struct table *table, const char *path, int dimensions, npy_type first,
-                npy_type second, struct problem *problem);
+                npy_type second, app_problem *problem);
 
 /* Goes to a row, to be read next. */
-bool table_seek(struct table *table, uint64_t row, struct problem *problem);
+bool table_seek(struct table *table, uint64_t row, app_problem *problem);
 
 /* Reads the next row. */
-bool table_read(struct table *table, void *row, struct problem *problem);
+bool table_read(struct table *table, void *row, app_problem *problem);
 
 /* A table of zeros may be closed. */
 void table_close(struct table *table);

@@ -17,19 +17,19 @@ static uint64_t sum_of(const km_points *points, const uint64_t *weights) {
 }
 
 bool km_draw_total(const km_points *points, const uint64_t *weights, uint64_t *total, MPI_Comm comm,
-                   struct problem *problem) {
+                   app_problem *problem) {
     uint64_t mine = sum_of(points, weights);
-    km_mpi(problem, MPI_Allreduce(&mine, total, 1, MPI_UINT64_T, MPI_SUM, comm));
-    return km_agree(problem, comm);
+    app_mpi(problem, MPI_Allreduce(&mine, total, 1, MPI_UINT64_T, MPI_SUM, comm));
+    return app_agree(problem, comm);
 }
 
 bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64_t *places,
-                  size_t count, uint64_t *rows, MPI_Comm comm, struct problem *problem) {
+                  size_t count, uint64_t *rows, MPI_Comm comm, app_problem *problem) {
     uint64_t end = sum_of(points, weights), begin = 0;
     size_t at = 0;
     int rank;
     MPI_Comm_rank(comm, &rank);
-    km_mpi(problem, MPI_Exscan(&end, &begin, 1, MPI_UINT64_T, MPI_SUM, comm));
+    app_mpi(problem, MPI_Exscan(&end, &begin, 1, MPI_UINT64_T, MPI_SUM, comm));
     if (rank == 0)
         begin = 0; /* MPI leaves it undefined there */
     memset(rows, 0, count * sizeof *rows);
@@ -39,18 +39,19 @@ bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64
     for (size_t i = 0; i < points->rows && at < count; i++)
         for (end += weights[i]; at < count && places[at] < end; at++)
             rows[at] = points->first + i;
-    if (!km_agree(problem, comm))
+    if (!app_agree(problem, comm))
         return false;
     /* One rank found each of them; the others have 0 there. */
     if (count > INT_MAX)
-        problem_set(problem, "%zu draws at once are too many", count);
+        app_refuse(problem, "%zu draws at once are too many", count);
     else
-        km_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, rows, (int)count, MPI_UINT64_T, MPI_MAX, comm));
-    return km_agree(problem, comm);
+        app_mpi(problem,
+                MPI_Allreduce(MPI_IN_PLACE, rows, (int)count, MPI_UINT64_T, MPI_MAX, comm));
+    return app_agree(problem, comm);
 }
 
 bool km_draw_fetch(const km_points *points, uint64_t row, uint8_t *into, MPI_Comm comm,
-                   struct problem *problem) {
+                   app_problem *problem) {
     int ranks, owner = 0;
     uint64_t first, count;
     MPI_Comm_size(comm, &ranks);
@@ -58,8 +59,8 @@ bool km_draw_fetch(const km_points *points, uint64_t row, uint8_t *into, MPI_Com
         km_share(points->total, owner + 1, ranks, &first, &count);
     if (row >= points->first && row - points->first < points->rows)
         memcpy(into, points->data + (row - points->first) * points->dim, points->dim);
-    km_mpi(problem, COLL_Bcast(into, (MPI_Count)points->dim, MPI_UINT8_T, owner, comm));
-    return km_agree(problem, comm);
+    app_mpi(problem, COLL_Bcast(into, (MPI_Count)points->dim, MPI_UINT8_T, owner, comm));
+    return app_agree(problem, comm);
 }
 
 void km_draw_lower(const uint8_t *rows, size_t count, size_t dim, const uint8_t *centroid,

@@ -6,18 +6,18 @@
 
 /* The sum of WEIGHTS, of this rank's points, over all ranks. Collective, as all here; agrees. */
 bool km_draw_total(const km_points *points, const uint64_t *weights, uint64_t *total, MPI_Comm comm,
-                   struct problem *problem);
+                   app_problem *problem);
 
 /*
  * Lays the weights of all points one after the other, and finds the rows at COUNT ascending PLACES
  * in that line, all below its length. ROWS come to all ranks.
  */
 bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64_t *places,
-                  size_t count, uint64_t *rows, MPI_Comm comm, struct problem *problem);
+                  size_t count, uint64_t *rows, MPI_Comm comm, app_problem *problem);
 
 /* Copies row ROW, of whatever rank, to INTO on all ranks. */
 bool km_draw_fetch(const km_points *points, uint64_t row, uint8_t *into, MPI_Comm comm,
-                   struct problem *problem);
+                   app_problem *problem);
 
 /* Lowers NEAREST2, the squared distance of each of COUNT rows, to that of CENTROID. Local. */
 void km_draw_lower(const uint8_t *rows, size_t count, size_t dim, const uint8_t *centroid,
@@ -28,6 +28,6 @@ void km_draw_lower(const uint8_t *rows, size_t count, size_t dim, const uint8_t 
  * CENTROIDS come to all ranks. See start_plus_plus.c.
  */
 bool km_plus_plus(const km_points *points, const uint64_t *weights, size_t k, uint64_t seed,
-                  int threads, uint8_t *centroids, MPI_Comm comm, struct problem *problem);
+                  int threads, uint8_t *centroids, MPI_Comm comm, app_problem *problem);
 
 #endif

@@ -35,8 +35,7 @@ static uint64_t *find_parameter(km_start *start, const char *name) {
 }
 
 /* Takes "name=value,..." apart, which is changed by that. */
-static bool take_parameters(const char *whole, char *text, km_start *start,
-                            struct problem *problem) {
+static bool take_parameters(const char *whole, char *text, km_start *start, app_problem *problem) {
     char *rest = text;
     for (char *word; (word = strsep(&rest, ","));) {
         char *value = strchr(word, '=');
@@ -44,53 +43,53 @@ static bool take_parameters(const char *whole, char *text, km_start *start,
             *value++ = '\0';
         uint64_t *into = find_parameter(start, word);
         if (!into)
-            return problem_set(problem, "--start %s: %s has no parameter \"%s\"", whole,
-                               start->method->name, word);
+            return app_refuse(problem, "--start %s: %s has no parameter \"%s\"", whole,
+                              start->method->name, word);
         uint64_t most = into == &start->memory ? UINT64_C(1) << 40 : 1000000;
         if (!value || !app_parse_size(value, into) || *into < 1 || *into > most)
-            return problem_set(problem, "--start %s: %s=N is needed, N from 1 to %" PRIu64, whole,
-                               word, most);
+            return app_refuse(problem, "--start %s: %s=N is needed, N from 1 to %" PRIu64, whole,
+                              word, most);
     }
     return true;
 }
 
-bool km_start_parse(const char *text, km_start *start, struct problem *problem) {
+bool km_start_parse(const char *text, km_start *start, app_problem *problem) {
     size_t length = strcspn(text, ":");
     const char *rest = text[length] ? text + length + 1 : NULL;
     *start = (km_start){find_method(text, length), NULL, 5, UINT64_C(256) << 20, 200};
     if (!start->method)
-        return problem_set(
+        return app_refuse(
             problem, "--start %s: random, k-means++, k-means||, afk-mc2 or file:PATH is needed",
             text);
     if (start->method == &km_start_file) {
         start->path = rest;
-        return (rest && *rest) || problem_set(problem, "--start file:PATH needs a path");
+        return (rest && *rest) || app_refuse(problem, "--start file:PATH needs a path");
     }
     if (!rest)
         return true;
     char *parameters = strdup(rest);
     if (!parameters)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     bool good = take_parameters(text, parameters, start, problem);
     free(parameters);
     return good;
 }
 
-static bool checksum_file(const char *path, uint32_t *checksum, struct problem *problem) {
+static bool checksum_file(const char *path, uint32_t *checksum, app_problem *problem) {
     char bytes[1 << 14];
     size_t count;
     FILE *file = fopen(path, "rb");
     if (!file)
-        return problem_set(problem, "%s: can't be opened: %s", path, strerror(errno));
+        return app_refuse(problem, "%s: can't be opened: %s", path, strerror(errno));
     *checksum = 0;
     while ((count = fread(bytes, 1, sizeof bytes, file)) > 0)
         *checksum = app_checksum(*checksum, bytes, count);
-    bool good = !ferror(file) || problem_set(problem, "%s: can't be read", path);
+    bool good = !ferror(file) || app_refuse(problem, "%s: can't be read", path);
     fclose(file);
     return good;
 }
 
-bool km_start_describe(const km_start *start, char name[KM_START_SIZE], struct problem *problem) {
+bool km_start_describe(const km_start *start, char name[KM_START_SIZE], app_problem *problem) {
     const km_start_method *method = start->method ? start->method : &km_start_random;
     uint32_t checksum;
     if (method == &km_start_parallel)
@@ -107,7 +106,7 @@ bool km_start_describe(const km_start *start, char name[KM_START_SIZE], struct p
     return true;
 }
 
-bool km_start_choose(const km_seeding *seeding, uint8_t *centroids, struct problem *problem) {
+bool km_start_choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     const km_start_method *method = seeding->start->method;
     return (method ? method : &km_start_random)->choose(seeding, centroids, problem);
 }

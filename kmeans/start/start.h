@@ -37,7 +37,7 @@ struct km_start_method {
     const char *name;
     /* Chooses k CENTROIDS, which count at rank 0. Collective; on false all have the same problem.
      */
-    bool (*choose)(const km_seeding *seeding, uint8_t *centroids, struct problem *problem);
+    bool (*choose)(const km_seeding *seeding, uint8_t *centroids, app_problem *problem);
 };
 
 extern const km_start_method km_start_random;
@@ -47,14 +47,14 @@ extern const km_start_method km_start_chain;
 extern const km_start_method km_start_file;
 
 /* Reads METHOD[:parameter=value,...] or file:PATH; TEXT must stay good. */
-bool km_start_parse(const char *text, km_start *start, struct problem *problem);
+bool km_start_parse(const char *text, km_start *start, app_problem *problem);
 
 /*
  * The start in words that differ where its result may: with parameters, and a file's checksum
  * rather than its name. Reads the file; not collective.
  */
-bool km_start_describe(const km_start *start, char name[KM_START_SIZE], struct problem *problem);
+bool km_start_describe(const km_start *start, char name[KM_START_SIZE], app_problem *problem);
 
-bool km_start_choose(const km_seeding *seeding, uint8_t *centroids, struct problem *problem);
+bool km_start_choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem);
 
 #endif

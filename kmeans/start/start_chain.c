@@ -42,7 +42,7 @@ typedef struct job {
     double *proposal;   /* q of each candidate */
 } job;
 
-static bool allocate(job *run, struct problem *problem) {
+static bool allocate(job *run, app_problem *problem) {
     int rank;
     MPI_Comm_rank(run->seeding->comm, &rank);
     run->first2 = malloc((run->points->rows + 1) * sizeof *run->first2);
@@ -57,8 +57,8 @@ static bool allocate(job *run, struct problem *problem) {
         good = good && run->candidates && run->nearest2 && run->nearest && run->proposal;
     }
     if (!good)
-        problem_set(problem, "out of memory for chains of %zu candidates", run->chain);
-    return km_agree(problem, run->seeding->comm);
+        app_refuse(problem, "out of memory for chains of %zu candidates", run->chain);
+    return app_agree(problem, run->seeding->comm);
 }
 
 static void release(job *run) {
@@ -72,7 +72,7 @@ static void release(job *run) {
 }
 
 /* Begins with the first centroid, an even choice. */
-static bool begin(job *run, uint8_t *centroids, struct problem *problem) {
+static bool begin(job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     uint64_t row = km_sample_row(seeding->seed, run->points->total, 0);
     if (!km_draw_fetch(run->points, row, centroids, seeding->comm, problem))
@@ -95,7 +95,7 @@ static int compare_draws(const void *a, const void *b) {
 
 /* Draws COUNT candidates, of numbers FIRST and on among all, and brings them to rank 0. */
 static bool propose(job *run, uint64_t first, size_t count, draw *by_distance,
-                    struct problem *problem) {
+                    app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     uint64_t seed = seeding->seed, *rows = run->draws + count;
     size_t draws = 0;
@@ -119,7 +119,7 @@ static bool propose(job *run, uint64_t first, size_t count, draw *by_distance,
 
 /* At rank 0: the candidates' proposals, and their distances from the first KNOWN centroids. */
 static bool measure(const job *run, size_t count, const uint8_t *centroids, size_t known,
-                    struct problem *problem) {
+                    app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     km_centroids *packed = NULL;
     double even = 1 / (double)run->points->total, total2 = (double)run->total2;
@@ -133,7 +133,7 @@ static bool measure(const job *run, size_t count, const uint8_t *centroids, size
         double way = (double)km_distance2(run->candidates + i * run->dim, centroids, run->dim);
         run->proposal[i] = (total2 > 0 ? way / total2 : even) + even;
     }
-    return !code || problem_set(problem, "candidates can't be compared: %s", strerror(code));
+    return !code || app_refuse(problem, "candidates can't be compared: %s", strerror(code));
 }
 
 /* Where the chain through the candidates FIRST and on ends; NUMBER is that of FIRST among all. */
@@ -160,28 +160,28 @@ static void walk_all(const job *run, size_t count, size_t j, uint64_t number, ui
     }
 }
 
-static bool run_chains(job *run, uint8_t *centroids, struct problem *problem) {
+static bool run_chains(job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     size_t chains = run->most / run->chain;
     int rank;
     MPI_Comm_rank(seeding->comm, &rank);
     draw *by_distance = malloc(run->most * sizeof *by_distance);
     if (!by_distance)
-        problem_set(problem, "out of memory");
-    bool good = km_agree(problem, seeding->comm) && begin(run, centroids, problem);
+        app_refuse(problem, "out of memory");
+    bool good = app_agree(problem, seeding->comm) && begin(run, centroids, problem);
     for (size_t j = 1; good && j < seeding->k; j += chains) {
         size_t now = seeding->k - j < chains ? seeding->k - j : chains, count = now * run->chain;
         uint64_t number = (uint64_t)j * run->chain;
         good = propose(run, number, count, by_distance, problem);
         if (good && rank == 0 && measure(run, count, centroids, j, problem))
             walk_all(run, count, j, number, centroids);
-        good = good && km_agree(problem, seeding->comm);
+        good = good && app_agree(problem, seeding->comm);
     }
     free(by_distance);
     return good;
 }
 
-static bool choose(const km_seeding *seeding, uint8_t *centroids, struct problem *problem) {
+static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     job run = {.seeding = seeding,
                .points = seeding->points,
                .dim = seeding->points->dim,

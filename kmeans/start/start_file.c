@@ -6,21 +6,21 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool choose(const km_seeding *seeding, uint8_t *centroids, struct problem *problem) {
+static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     const char *path = seeding->start->path;
     int rank;
     km_points found;
     MPI_Comm_rank(seeding->comm, &rank);
     if (rank == 0 && km_points_read(&path, 1, MPI_COMM_SELF, &found, problem)) {
         if (found.total != seeding->k || found.dim != seeding->points->dim)
-            problem_set(problem,
-                        "%s: has %" PRIu64 " rows of %zu features; the start needs %zu of %zu",
-                        path, found.total, found.dim, seeding->k, seeding->points->dim);
+            app_refuse(problem,
+                       "%s: has %" PRIu64 " rows of %zu features; the start needs %zu of %zu", path,
+                       found.total, found.dim, seeding->k, seeding->points->dim);
         else
             memcpy(centroids, found.data, found.rows * found.dim);
         km_points_free(&found);
     }
-    return km_agree(problem, seeding->comm);
+    return app_agree(problem, seeding->comm);
 }
 
 const km_start_method km_start_file = {"file", choose};

@@ -38,7 +38,7 @@ typedef struct job {
     uint64_t *chosen; /* this rank's points that become candidates */
 } job;
 
-static bool allocate(job *run, struct problem *problem) {
+static bool allocate(job *run, app_problem *problem) {
     size_t rows = run->points->rows + 1;
     run->closest = calloc(rows, sizeof *run->closest);
     run->nearest2 = malloc(rows * sizeof *run->nearest2);
@@ -48,8 +48,8 @@ static bool allocate(job *run, struct problem *problem) {
     run->candidates = malloc(run->dim);
     if (!run->closest || !run->nearest2 || !run->fresh || !run->fresh2 || !run->chosen ||
         !run->candidates)
-        problem_set(problem, "out of memory");
-    return km_agree(problem, run->seeding->comm);
+        app_refuse(problem, "out of memory");
+    return app_agree(problem, run->seeding->comm);
 }
 
 static void release(job *run) {
@@ -62,7 +62,7 @@ static void release(job *run) {
 }
 
 /* Compares all points with the candidates from FIRST on. */
-static bool compare(job *run, size_t first, struct problem *problem) {
+static bool compare(job *run, size_t first, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     km_centroids *packed = NULL;
     int code = km_centroids_create(run->candidates + first * run->dim, run->count - first, run->dim,
@@ -72,13 +72,13 @@ static bool compare(job *run, size_t first, struct problem *problem) {
                          run->fresh, run->fresh2);
     km_centroids_free(packed);
     if (code)
-        problem_set(problem, "candidates can't be compared: %s", strerror(code));
+        app_refuse(problem, "candidates can't be compared: %s", strerror(code));
     for (size_t i = 0; !code && i < run->points->rows; i++)
         if (run->fresh2[i] < run->nearest2[i]) {
             run->nearest2[i] = run->fresh2[i];
             run->closest[i] = (uint32_t)first + run->fresh[i];
         }
-    return km_agree(problem, seeding->comm);
+    return app_agree(problem, seeding->comm);
 }
 
 /* This rank's new candidates, whose number it returns, among points that are COST away in all. */
@@ -93,26 +93,26 @@ static size_t choose_candidates(const job *run, uint64_t round, double oversampl
 }
 
 /* Room for MORE candidates. */
-static bool grow(job *run, size_t more, struct problem *problem) {
+static bool grow(job *run, size_t more, app_problem *problem) {
     uint8_t *larger = realloc(run->candidates, (run->count + more) * run->dim);
     if (larger)
         run->candidates = larger;
     else
-        problem_set(problem, "out of memory for %zu candidates; give --start k-means|| less memory",
-                    run->count + more);
-    return km_agree(problem, run->seeding->comm);
+        app_refuse(problem, "out of memory for %zu candidates; give --start k-means|| less memory",
+                   run->count + more);
+    return app_agree(problem, run->seeding->comm);
 }
 
 /* Appends the COUNT chosen points of each rank to the candidates of all, in the order of rows. */
-static bool share(job *run, size_t count, int *counts, int *places, struct problem *problem) {
+static bool share(job *run, size_t count, int *counts, int *places, app_problem *problem) {
     MPI_Comm comm = run->seeding->comm;
     MPI_Datatype row;
     int rank, ranks, mine = (int)count;
     size_t more = 0;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    km_mpi(problem, MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm));
-    if (!km_agree(problem, comm))
+    app_mpi(problem, MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm));
+    if (!app_agree(problem, comm))
         return false;
     for (int i = 0; i < ranks; i++) {
         places[i] = (int)more;
@@ -125,17 +125,17 @@ static bool share(job *run, size_t count, int *counts, int *places, struct probl
         memcpy(to + ((size_t)places[rank] + i) * run->dim,
                run->points->data + run->chosen[i] * run->dim, run->dim);
     run->count += more;
-    if (km_mpi(problem, MPI_Type_contiguous((int)run->dim, MPI_UINT8_T, &row))) {
-        if (km_mpi(problem, MPI_Type_commit(&row)))
-            km_mpi(problem, MPI_Allgatherv(MPI_IN_PLACE, 0, row, to, counts, places, row, comm));
+    if (app_mpi(problem, MPI_Type_contiguous((int)run->dim, MPI_UINT8_T, &row))) {
+        if (app_mpi(problem, MPI_Type_commit(&row)))
+            app_mpi(problem, MPI_Allgatherv(MPI_IN_PLACE, 0, row, to, counts, places, row, comm));
         MPI_Type_free(&row);
     }
-    return km_agree(problem, comm);
+    return app_agree(problem, comm);
 }
 
 /* One round; *COST, the sum of all distances before it, is 0 when no point is left to choose. */
 static bool oversample(job *run, uint64_t round, double oversampling, uint64_t *cost,
-                       struct problem *problem) {
+                       app_problem *problem) {
     int ranks;
     uint64_t mine = 0;
     size_t before = run->count;
@@ -144,9 +144,9 @@ static bool oversample(job *run, uint64_t round, double oversampling, uint64_t *
         mine += run->nearest2[i];
     int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
     if (!counts)
-        problem_set(problem, "out of memory");
-    km_mpi(problem, MPI_Allreduce(&mine, cost, 1, MPI_UINT64_T, MPI_SUM, run->seeding->comm));
-    bool good = km_agree(problem, run->seeding->comm);
+        app_refuse(problem, "out of memory");
+    app_mpi(problem, MPI_Allreduce(&mine, cost, 1, MPI_UINT64_T, MPI_SUM, run->seeding->comm));
+    bool good = app_agree(problem, run->seeding->comm);
     if (good && *cost) {
         size_t chosen = choose_candidates(run, round, oversampling, (double)*cost);
         good = share(run, chosen, counts, counts + ranks, problem) &&
@@ -156,7 +156,7 @@ static bool oversample(job *run, uint64_t round, double oversampling, uint64_t *
     return good;
 }
 
-static bool gather_candidates(job *run, struct problem *problem) {
+static bool gather_candidates(job *run, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     const km_start *start = seeding->start;
     uint64_t cost = 1;
@@ -175,7 +175,7 @@ static bool gather_candidates(job *run, struct problem *problem) {
 }
 
 /* Too few candidates: all of them, and rows of the random start. */
-static bool fill_up(const job *run, uint8_t *centroids, struct problem *problem) {
+static bool fill_up(const job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     memcpy(centroids, run->candidates, run->count * run->dim);
     for (size_t j = run->count; j < seeding->k; j++)
@@ -186,20 +186,20 @@ static bool fill_up(const job *run, uint8_t *centroids, struct problem *problem)
 }
 
 /* k-means++ on the candidates, which the ranks share out like points. */
-static bool reduce(const job *run, uint8_t *centroids, struct problem *problem) {
+static bool reduce(const job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     km_points view = km_points_share(run->count, run->dim, seeding->comm);
     view.data = run->candidates + view.first * run->dim;
     uint64_t *weights = calloc(run->count, sizeof *weights);
     if (!weights)
-        problem_set(problem, "out of memory");
-    bool good = km_agree(problem, seeding->comm);
+        app_refuse(problem, "out of memory");
+    bool good = app_agree(problem, seeding->comm);
     if (good) {
         for (size_t i = 0; i < run->points->rows; i++)
             weights[run->closest[i]]++;
-        km_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, weights, (int)run->count, MPI_UINT64_T, MPI_SUM,
-                                      seeding->comm));
-        good = km_agree(problem, seeding->comm) &&
+        app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, weights, (int)run->count, MPI_UINT64_T,
+                                       MPI_SUM, seeding->comm));
+        good = app_agree(problem, seeding->comm) &&
                km_plus_plus(&view, weights + view.first, seeding->k, seeding->seed,
                             seeding->threads, centroids, seeding->comm, problem);
     }
@@ -207,11 +207,11 @@ static bool reduce(const job *run, uint8_t *centroids, struct problem *problem) 
     return good;
 }
 
-static bool choose(const km_seeding *seeding, uint8_t *centroids, struct problem *problem) {
+static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     job run = {.seeding = seeding, .points = seeding->points, .dim = seeding->points->dim};
     bool good = allocate(&run, problem) && gather_candidates(&run, problem);
     if (good && run.count > INT_MAX)
-        good = problem_set(problem, "k-means||: %zu candidates are too many", run.count);
+        good = app_refuse(problem, "k-means||: %zu candidates are too many", run.count);
     good = good && (run.count <= seeding->k ? fill_up(&run, centroids, problem)
                                             : reduce(&run, centroids, problem));
     release(&run);

@@ -24,7 +24,7 @@ enum { STREAM = 1 };
 
 /* Draws centroid J by LINE, the weight of each point now; where all are 0, by the random start. */
 static bool draw(const km_points *points, const uint64_t *line, size_t j, uint64_t seed,
-                 uint64_t *row, MPI_Comm comm, struct problem *problem) {
+                 uint64_t *row, MPI_Comm comm, app_problem *problem) {
     uint64_t total;
     if (!km_draw_total(points, line, &total, comm, problem))
         return false;
@@ -39,7 +39,7 @@ static bool draw(const km_points *points, const uint64_t *line, size_t j, uint64
 /* Draws one centroid after the other. LINE and NEAREST2 are scratch of a number for each point. */
 static bool draw_all(const km_points *points, const uint64_t *weights, size_t k, uint64_t seed,
                      int threads, uint8_t *centroids, uint64_t *line, uint32_t *nearest2,
-                     MPI_Comm comm, struct problem *problem) {
+                     MPI_Comm comm, app_problem *problem) {
     uint64_t row;
     memset(nearest2, 0xff, points->rows * sizeof *nearest2);
     for (size_t i = 0; i < points->rows; i++)
@@ -57,19 +57,19 @@ static bool draw_all(const km_points *points, const uint64_t *weights, size_t k,
 }
 
 bool km_plus_plus(const km_points *points, const uint64_t *weights, size_t k, uint64_t seed,
-                  int threads, uint8_t *centroids, MPI_Comm comm, struct problem *problem) {
+                  int threads, uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
     uint64_t *line = malloc((points->rows + 1) * sizeof *line);
     uint32_t *nearest2 = malloc((points->rows + 1) * sizeof *nearest2);
     if (!line || !nearest2)
-        problem_set(problem, "out of memory");
-    bool good = km_agree(problem, comm) && draw_all(points, weights, k, seed, threads, centroids,
-                                                    line, nearest2, comm, problem);
+        app_refuse(problem, "out of memory");
+    bool good = app_agree(problem, comm) && draw_all(points, weights, k, seed, threads, centroids,
+                                                     line, nearest2, comm, problem);
     free(nearest2);
     free(line);
     return good;
 }
 
-static bool choose(const km_seeding *seeding, uint8_t *centroids, struct problem *problem) {
+static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     return km_plus_plus(seeding->points, NULL, seeding->k, seeding->seed, seeding->threads,
                         centroids, seeding->comm, problem);
 }

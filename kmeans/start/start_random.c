@@ -7,12 +7,12 @@
 
 #include <stdlib.h>
 
-static bool choose(const km_seeding *seeding, uint8_t *centroids, struct problem *problem) {
+static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     const km_points *points = seeding->points;
     km_place *places = malloc(seeding->k * sizeof *places);
     if (!places)
-        problem_set(problem, "out of memory");
-    bool good = km_agree(problem, seeding->comm);
+        app_refuse(problem, "out of memory");
+    bool good = app_agree(problem, seeding->comm);
     for (size_t j = 0; good && j < seeding->k; j++)
         places[j] = (km_place){km_sample_row(seeding->seed, points->total, j), j};
     good = good && km_place_rows(points, places, seeding->k, centroids, seeding->comm, problem);

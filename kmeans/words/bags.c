@@ -21,12 +21,12 @@ uint64_t bags_bins(uint64_t words, uint64_t levels) {
     return words * cells;
 }
 
-static bool append_use(struct bags *bags, uint64_t use, struct problem *problem) {
+static bool append_use(struct bags *bags, uint64_t use, app_problem *problem) {
     if (bags->count == bags->room) {
         size_t room = bags->room ? 2 * bags->room : 4096;
         uint64_t *uses = realloc(bags->uses, room * sizeof *uses);
         if (!uses)
-            return problem_set(problem, "out of memory");
+            return app_refuse(problem, "out of memory");
         bags->uses = uses;
         bags->room = room;
     }
@@ -35,7 +35,7 @@ static bool append_use(struct bags *bags, uint64_t use, struct problem *problem)
 }
 
 bool bags_add(struct bags *bags, size_t image, const patch_place *place, size_t patch,
-              uint32_t word, struct problem *problem) {
+              uint32_t word, app_problem *problem) {
     uint64_t first = image * bags_bins(bags->words, bags->levels);
     for (uint64_t level = 0; level < bags->levels; level++) {
         /* Twice the centre, which lies between pixels where the patch is even. */
@@ -81,19 +81,19 @@ static double factor_of(bag_norm norm, const uint64_t *uses, size_t count) {
     return 1;
 }
 
-bool text_reserve(struct text *text, size_t room, struct problem *problem) {
+bool text_reserve(struct text *text, size_t room, app_problem *problem) {
     if (room <= text->room)
         return true;
     char *bytes = realloc(text->bytes, room);
     if (!bytes)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     text->bytes = bytes;
     text->room = room;
     return true;
 }
 
 /* Makes room for a label or a bin and its value. */
-static bool make_room(struct text *text, struct problem *problem) {
+static bool make_room(struct text *text, app_problem *problem) {
     enum { LONGEST = 64, LEAST = 1 << 16 };
     return text->size + LONGEST <= text->room ||
            text_reserve(text, 2 * text->room + LEAST, problem);
@@ -101,7 +101,7 @@ static bool make_room(struct text *text, struct problem *problem) {
 
 /* A line of COUNT uses, which are sorted; their bins count from FIRST. */
 static bool write_line(struct text *text, int32_t label, bag_norm norm, const uint64_t *uses,
-                       size_t count, uint64_t first, struct problem *problem) {
+                       size_t count, uint64_t first, app_problem *problem) {
     char value[32] = "";
     size_t value_of = 0; /* the count whose value that is */
     double factor = factor_of(norm, uses, count);
@@ -125,7 +125,7 @@ static bool write_line(struct text *text, int32_t label, bag_norm norm, const ui
 }
 
 bool bags_write(struct bags *bags, const int32_t *labels, const bool *kept, size_t images,
-                struct text *text, struct problem *problem) {
+                struct text *text, app_problem *problem) {
     uint64_t bins = bags_bins(bags->words, bags->levels);
     size_t at = 0;
     bool good = true;

@@ -32,7 +32,7 @@ struct text {
 };
 
 /* Makes room for ROOM bytes in all. */
-bool text_reserve(struct text *text, size_t room, struct problem *problem);
+bool text_reserve(struct text *text, size_t room, app_problem *problem);
 
 struct bags {
     uint64_t words, levels; /* of the vocabulary; of the pyramid, 1 to BAGS_LEVELS_MOST */
@@ -46,7 +46,7 @@ uint64_t bags_bins(uint64_t words, uint64_t levels);
 
 /* Counts a patch of PATCH pixels at PLACE in image IMAGE as WORD. */
 bool bags_add(struct bags *bags, size_t image, const patch_place *place, size_t patch,
-              uint32_t word, struct problem *problem);
+              uint32_t word, app_problem *problem);
 
 /*
  * Appends a line for each of the IMAGES images whose LABELS say which, in order: its label and the
@@ -54,6 +54,6 @@ bool bags_add(struct bags *bags, size_t image, const patch_place *place, size_t 
  * line. Forgets the uses.
  */
 bool bags_write(struct bags *bags, const int32_t *labels, const bool *kept, size_t images,
-                struct text *text, struct problem *problem);
+                struct text *text, app_problem *problem);
 
 #endif

@@ -4,13 +4,13 @@
 
 enum { PATCHES = 4096, PIXELS = 1 << 22 };
 
-bool batch_begin(struct batch *batch, hog_shape shape, size_t patch, struct problem *problem) {
+bool batch_begin(struct batch *batch, hog_shape shape, size_t patch, app_problem *problem) {
     *batch = (struct batch){.shape = shape, .patch = patch, .room = PIXELS / (patch * patch)};
     if (batch->room > PATCHES)
         batch->room = PATCHES;
     batch->pixels = malloc(batch->room * patch * patch);
     batch->features = malloc(batch->room * hog_size(shape));
-    return (batch->pixels && batch->features) || problem_set(problem, "out of memory");
+    return (batch->pixels && batch->features) || app_refuse(problem, "out of memory");
 }
 
 uint8_t *batch_next(const struct batch *batch) {

@@ -14,7 +14,7 @@ struct batch {
 };
 
 /* An empty batch; batch_end it, after a failure too. */
-bool batch_begin(struct batch *batch, hog_shape shape, size_t patch, struct problem *problem);
+bool batch_begin(struct batch *batch, hog_shape shape, size_t patch, app_problem *problem);
 
 /* Where the pixels of the next patch go, which counts once batch->count does; there is room. */
 uint8_t *batch_next(const struct batch *batch);

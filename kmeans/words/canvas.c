@@ -14,12 +14,12 @@ static const uint8_t digit_rows[10][CANVAS_DIGIT_HEIGHT] = {
 enum { DIGIT_COLUMNS = 5 };
 
 bool canvas_begin(struct canvas *canvas, size_t width, size_t height, uint8_t grey,
-                  struct problem *problem) {
+                  app_problem *problem) {
     if (!width || !height || height > CANVAS_PIXELS_MOST / width)
-        return problem_set(problem, "a picture of %zu x %zu pixels is too large", width, height);
+        return app_refuse(problem, "a picture of %zu x %zu pixels is too large", width, height);
     canvas->pixels = malloc(width * height);
     if (!canvas->pixels)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     canvas->width = width;
     canvas->height = height;
     memset(canvas->pixels, grey, width * height);

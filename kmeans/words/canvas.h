@@ -20,7 +20,7 @@ struct canvas {
 
 /* Makes a canvas of one grey; refuses more than CANVAS_PIXELS_MOST. free() its pixels. */
 bool canvas_begin(struct canvas *canvas, size_t width, size_t height, uint8_t grey,
-                  struct problem *problem);
+                  app_problem *problem);
 
 /* Fills a rectangle that lies within the canvas. */
 void canvas_fill(struct canvas *canvas, size_t x, size_t y, size_t width, size_t height,

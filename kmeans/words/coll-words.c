@@ -25,11 +25,11 @@ enum { VERBS = sizeof verbs / sizeof *verbs };
 const patch_choice all_patches = {.limit = UINT64_MAX, .patch = 16, .stride = 6};
 const hog_shape usual_shape = {.cells = 4, .bins = 32};
 
-bool verb_check_shape(hog_shape shape, uint64_t patch, struct problem *problem) {
+bool verb_check_shape(hog_shape shape, uint64_t patch, app_problem *problem) {
     return shape.cells <= patch ||
-           problem_set(problem,
-                       "--cells %" PRIu64 ": a patch of %" PRIu64 " pixels has %" PRIu64 " at most",
-                       shape.cells, patch, patch);
+           app_refuse(problem,
+                      "--cells %" PRIu64 ": a patch of %" PRIu64 " pixels has %" PRIu64 " at most",
+                      shape.cells, patch, patch);
 }
 
 static int print_help(void) {
@@ -62,7 +62,7 @@ int main(int argc, char **argv) {
         return printf("coll-words (%s) %s\n", PACKAGE_NAME, PACKAGE_VERSION) < 0;
     for (int i = 0; i < VERBS; i++)
         if (!strcmp(argv[1], verbs[i].name)) {
-            struct problem problem = {""};
+            app_problem problem = {""};
             if (verbs[i].run(argc - 1, argv + 1, &problem))
                 return EXIT_SUCCESS;
             fprintf(stderr, "coll-words: %s\n", problem.text);

@@ -6,7 +6,7 @@
 #ifndef COLL_KMEANS_WORDS_ENCODE_H
 #define COLL_KMEANS_WORDS_ENCODE_H
 
-#include "kmeans/points/agree.h"
+#include "app/agreement.h"
 #include "kmeans/words/bags.h"
 #include "kmeans/words/hog.h"
 
@@ -28,6 +28,6 @@ typedef struct encode_result {
 
 /* Encodes all images. Collective; on false all ranks have the same problem. */
 bool encode_images(const encode_choice *choice, MPI_Comm comm, encode_result *result,
-                   struct problem *problem);
+                   app_problem *problem);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 bool exemplars_open(struct exemplars *these, const char *features_path, const char *centroids_path,
-                    const char *assign_path, struct problem *problem) {
+                    const char *assign_path, app_problem *problem) {
     struct table *features = &these->features, *centroids = &these->centroids;
     if (!table_open(features, features_path, 2, NPY_UINT8, NPY_UINT8, problem) ||
         !table_open(centroids, centroids_path, 2, NPY_UINT8, NPY_UINT8, problem) ||
@@ -14,25 +14,25 @@ bool exemplars_open(struct exemplars *these, const char *features_path, const ch
     these->rows = features->header.shape[0];
     these->width = features->header.shape[1];
     if (centroids->header.shape[1] != these->width)
-        return problem_set(problem, "%s has %" PRIu64 " columns where %s has %" PRIu64,
-                           centroids->path, centroids->header.shape[1], features->path,
-                           these->width);
+        return app_refuse(problem, "%s has %" PRIu64 " columns where %s has %" PRIu64,
+                          centroids->path, centroids->header.shape[1], features->path,
+                          these->width);
     if (these->assign.header.shape[0] != these->rows)
-        return problem_set(problem, "%s has %" PRIu64 " rows where %s has %" PRIu64,
-                           these->assign.path, these->assign.header.shape[0], features->path,
-                           these->rows);
+        return app_refuse(problem, "%s has %" PRIu64 " rows where %s has %" PRIu64,
+                          these->assign.path, these->assign.header.shape[0], features->path,
+                          these->rows);
     return true;
 }
 
 static bool read_assignment(struct exemplars *these, uint64_t row, uint32_t *centroid,
-                            struct problem *problem) {
+                            app_problem *problem) {
     uint64_t centroids = these->centroids.header.shape[0];
     if (!table_read(&these->assign, centroid, problem))
         return false;
     /* A negative int32 is large here. */
     if (*centroid < centroids)
         return true;
-    return problem_set(
+    return app_refuse(
         problem, "%s: row %" PRIu64 " is assigned to %" PRId64 ", but %s has %" PRIu64 " centroids",
         these->assign.path, row,
         these->assign.header.type == NPY_INT32 ? (int64_t)(int32_t)*centroid : (int64_t)*centroid,
@@ -46,11 +46,11 @@ static int compare_uses(const void *a, const void *b) {
     return (one->centroid > other->centroid) - (one->centroid < other->centroid);
 }
 
-bool exemplars_rank(struct exemplars *these, uint64_t words, struct problem *problem) {
+bool exemplars_rank(struct exemplars *these, uint64_t words, app_problem *problem) {
     uint64_t centroids = these->centroids.header.shape[0];
     these->words = calloc(centroids, sizeof *these->words);
     if (!these->words)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     for (uint64_t row = 0; row < these->rows; row++) {
         uint32_t centroid;
         if (!read_assignment(these, row, &centroid, problem))
@@ -65,19 +65,19 @@ bool exemplars_rank(struct exemplars *these, uint64_t words, struct problem *pro
     return true;
 }
 
-static bool allocate_words(struct exemplars *these, struct problem *problem) {
+static bool allocate_words(struct exemplars *these, app_problem *problem) {
     for (size_t i = 0; i < these->count; i++) {
         struct word *word = &these->words[i];
         word->nearest = calloc(these->per_word, sizeof *word->nearest);
         word->patches = calloc(these->per_word, these->patch * these->patch);
         if (!word->nearest || !word->patches)
-            return problem_set(problem, "out of memory");
+            return app_refuse(problem, "out of memory");
     }
     these->centers = calloc(these->count, these->width);
-    return these->centers || problem_set(problem, "out of memory");
+    return these->centers || app_refuse(problem, "out of memory");
 }
 
-static bool read_centers(struct exemplars *these, struct problem *problem) {
+static bool read_centers(struct exemplars *these, app_problem *problem) {
     for (size_t i = 0; i < these->count; i++)
         if (!table_seek(&these->centroids, these->words[i].centroid, problem) ||
             !table_read(&these->centroids, these->centers + i * these->width, problem))
@@ -110,7 +110,7 @@ static void consider(struct word *word, size_t per_word, struct near candidate) 
 
 /* Goes through the features; PLACES has the index of each centroid's word, or the words' count. */
 static bool scan_features(struct exemplars *these, const size_t *places, uint8_t *features,
-                          struct problem *problem) {
+                          app_problem *problem) {
     if (!table_seek(&these->assign, 0, problem))
         return false;
     for (uint64_t row = 0; row < these->rows; row++) {
@@ -128,13 +128,13 @@ static bool scan_features(struct exemplars *these, const size_t *places, uint8_t
     return true;
 }
 
-static bool find_nearest(struct exemplars *these, struct problem *problem) {
+static bool find_nearest(struct exemplars *these, app_problem *problem) {
     uint64_t centroids = these->centroids.header.shape[0];
     size_t *places = malloc(centroids * sizeof *places);
     uint8_t *features = malloc(these->width);
     bool good = false;
     if (!places || !features) {
-        problem_set(problem, "out of memory");
+        app_refuse(problem, "out of memory");
         goto release;
     }
     for (uint64_t centroid = 0; centroid < centroids; centroid++)
@@ -162,7 +162,7 @@ static int compare_rows(const void *a, const void *b) {
 /* Goes through the patches of the images, which must be as many as the features have rows. */
 static bool scan_patches(const struct exemplars *these, patch_stream *stream,
                          const struct cut *cuts, size_t count, uint8_t *pixels,
-                         struct problem *problem) {
+                         app_problem *problem) {
     size_t size = these->patch * these->patch;
     uint64_t row = 0;
     next_state state;
@@ -175,22 +175,21 @@ static bool scan_patches(const struct exemplars *these, patch_stream *stream,
         return false;
     if (state == NEXT_NONE && row == these->rows)
         return true;
-    return problem_set(problem,
-                       "%s has %" PRIu64 " rows but the images have %s%" PRIu64
-                       " patches; give the --images, --limit, --patch and --stride of the features",
-                       these->features.path, these->rows, state == NEXT_READ ? "more than " : "",
-                       row);
+    return app_refuse(problem,
+                      "%s has %" PRIu64 " rows but the images have %s%" PRIu64
+                      " patches; give the --images, --limit, --patch and --stride of the features",
+                      these->features.path, these->rows, state == NEXT_READ ? "more than " : "",
+                      row);
 }
 
-static bool cut_patches(struct exemplars *these, const patch_choice *choice,
-                        struct problem *problem) {
+static bool cut_patches(struct exemplars *these, const patch_choice *choice, app_problem *problem) {
     size_t size = these->patch * these->patch, count = 0;
     struct cut *cuts = calloc(these->count * these->per_word, sizeof *cuts);
     uint8_t *pixels = malloc(size);
     patch_stream *stream = NULL;
     bool good = false;
     if (!cuts || !pixels) {
-        problem_set(problem, "out of memory");
+        app_refuse(problem, "out of memory");
         goto release;
     }
     for (struct word *word = these->words; word < these->words + these->count; word++)
@@ -207,7 +206,7 @@ release:
 }
 
 bool exemplars_find(struct exemplars *these, size_t per_word, const patch_choice *choice,
-                    struct problem *problem) {
+                    app_problem *problem) {
     these->per_word = per_word;
     these->patch = choice->patch;
     return allocate_words(these, problem) && read_centers(these, problem) &&

@@ -34,17 +34,17 @@ struct exemplars {
 /* Opens features, centroids and assignments that fit together; exemplars_close after a failure too.
  */
 bool exemplars_open(struct exemplars *exemplars, const char *features, const char *centroids,
-                    const char *assign, struct problem *problem);
+                    const char *assign, app_problem *problem);
 
 /* Keeps the WORDS most used words; unused ones are left out. */
-bool exemplars_rank(struct exemplars *exemplars, uint64_t words, struct problem *problem);
+bool exemplars_rank(struct exemplars *exemplars, uint64_t words, app_problem *problem);
 
 /*
  * Finds the PER_WORD nearest patches of each word kept. Fails when CHOICE does not give as many
  * patches as there are features.
  */
 bool exemplars_find(struct exemplars *exemplars, size_t per_word, const patch_choice *choice,
-                    struct problem *problem);
+                    app_problem *problem);
 
 void exemplars_close(struct exemplars *exemplars);
 

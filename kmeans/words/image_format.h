@@ -9,9 +9,9 @@ typedef struct image_format {
     /* Whether a file that begins with these 8 bytes (zeros past its end) is of this format. */
     bool (*recognise)(const unsigned char first[8]);
     /* Opens the file; NULL and a problem on failure. */
-    void *(*open)(const char *path, struct problem *problem);
+    void *(*open)(const char *path, app_problem *problem);
     /* Reads the next image of the file. The pixels are the reader's until its next call. */
-    next_state (*next)(void *reader, struct image *image, struct problem *problem);
+    next_state (*next)(void *reader, struct image *image, app_problem *problem);
     void (*close)(void *reader);
 } image_format;
 

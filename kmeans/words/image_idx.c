@@ -29,23 +29,23 @@ static uint32_t big_endian(const unsigned char *byte) {
 
 /* Reads exactly SIZE bytes; WHAT names them in the problem. */
 static bool read_exactly(struct reader *reader, void *bytes, size_t size, const char *what,
-                         struct problem *problem) {
+                         app_problem *problem) {
     return gzread(reader->file, bytes, (unsigned)size) == (int)size ||
            gz_failed(reader->file, reader->path, what, problem);
 }
 
-static bool read_header(struct reader *reader, struct problem *problem) {
+static bool read_header(struct reader *reader, app_problem *problem) {
     unsigned char header[IDX_HEADER_SIZE] = {0};
     if (!read_exactly(reader, header, 4, "its header", problem))
         return false;
     if (header[0] || header[1])
-        return problem_set(problem, "%s: is not an IDX file (magic 0x%08" PRIx32 ")", reader->path,
-                           big_endian(header));
+        return app_refuse(problem, "%s: is not an IDX file (magic 0x%08" PRIx32 ")", reader->path,
+                          big_endian(header));
     if (header[2] != IDX_UINT8 || header[3] != 3)
-        return problem_set(problem,
-                           "%s: is an IDX file of type 0x%02x and %d dimensions; images have type "
-                           "0x08 (unsigned byte) and 3",
-                           reader->path, header[2], header[3]);
+        return app_refuse(problem,
+                          "%s: is an IDX file of type 0x%02x and %d dimensions; images have type "
+                          "0x08 (unsigned byte) and 3",
+                          reader->path, header[2], header[3]);
     if (!read_exactly(reader, header + 4, IDX_HEADER_SIZE - 4, "its header", problem))
         return false;
     reader->count = big_endian(header + 4);
@@ -53,8 +53,8 @@ static bool read_header(struct reader *reader, struct problem *problem) {
     reader->image.width = big_endian(header + 12);
     if (!reader->image.height || !reader->image.width ||
         reader->image.height > IMAGE_PIXELS_MOST / reader->image.width)
-        return problem_set(problem, "%s: damaged header: images of %zu x %zu pixels", reader->path,
-                           reader->image.width, reader->image.height);
+        return app_refuse(problem, "%s: damaged header: images of %zu x %zu pixels", reader->path,
+                          reader->image.width, reader->image.height);
     return true;
 }
 
@@ -65,16 +65,16 @@ static void close_reader(void *opened) {
     free(reader);
 }
 
-static void *open_reader(const char *path, struct problem *problem) {
+static void *open_reader(const char *path, app_problem *problem) {
     struct reader *reader = calloc(1, sizeof *reader);
     if (!reader) {
-        problem_set(problem, "out of memory");
+        app_refuse(problem, "out of memory");
         return NULL;
     }
     reader->path = path;
     reader->file = gzopen(path, "rb");
     if (!reader->file) {
-        problem_set(problem, "%s: %s", path, errno ? strerror(errno) : "out of memory");
+        app_refuse(problem, "%s: %s", path, errno ? strerror(errno) : "out of memory");
         free(reader);
         return NULL;
     }
@@ -82,13 +82,13 @@ static void *open_reader(const char *path, struct problem *problem) {
         reader->image.pixels = malloc(reader->image.width * reader->image.height);
         if (reader->image.pixels)
             return reader;
-        problem_set(problem, "out of memory");
+        app_refuse(problem, "out of memory");
     }
     close_reader(reader);
     return NULL;
 }
 
-static next_state read_next(void *opened, struct image *image, struct problem *problem) {
+static next_state read_next(void *opened, struct image *image, app_problem *problem) {
     struct reader *reader = opened;
     if (reader->done == reader->count)
         return gz_end(reader->file, reader->path, problem) ? NEXT_NONE : NEXT_FAILED;

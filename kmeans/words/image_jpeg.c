@@ -60,7 +60,7 @@ static void decode_jpeg(decoder *this, image_single *reader) {
     jpeg_finish_decompress(jpeg);
 }
 
-static bool decode(image_single *reader, struct image *image, struct problem *problem) {
+static bool decode(image_single *reader, struct image *image, app_problem *problem) {
     decoder this = {.jpeg.client_data = &this};
     char text[JMSG_LENGTH_MAX];
     this.jpeg.err = jpeg_std_error(&this.errors);
@@ -68,7 +68,7 @@ static bool decode(image_single *reader, struct image *image, struct problem *pr
     this.errors.emit_message = warn;
     if (setjmp(this.failed)) {
         this.errors.format_message((j_common_ptr) & this.jpeg, text);
-        problem_set(problem, "%s: can't be decoded: %s", reader->path, this.why ? this.why : text);
+        app_refuse(problem, "%s: can't be decoded: %s", reader->path, this.why ? this.why : text);
         jpeg_destroy_decompress(&this.jpeg);
         return false;
     }
@@ -79,11 +79,11 @@ static bool decode(image_single *reader, struct image *image, struct problem *pr
     return true;
 }
 
-static void *open_reader(const char *path, struct problem *problem) {
+static void *open_reader(const char *path, app_problem *problem) {
     return image_single_open(path, problem);
 }
 
-static next_state read_next(void *opened, struct image *image, struct problem *problem) {
+static next_state read_next(void *opened, struct image *image, app_problem *problem) {
     return image_single_next(opened, decode, image, problem);
 }
 
@@ -93,15 +93,15 @@ static void close_reader(void *opened) {
 
 #else
 
-static void *open_reader(const char *path, struct problem *problem) {
-    problem_set(problem,
-                "%s: is a JPEG file, which this build can't read; install libjpeg62-turbo-dev, "
-                "configure and make again",
-                path);
+static void *open_reader(const char *path, app_problem *problem) {
+    app_refuse(problem,
+               "%s: is a JPEG file, which this build can't read; install libjpeg62-turbo-dev, "
+               "configure and make again",
+               path);
     return NULL;
 }
 
-static next_state read_next(void *opened, struct image *image, struct problem *problem) {
+static next_state read_next(void *opened, struct image *image, app_problem *problem) {
     (void)opened, (void)image, (void)problem;
     return NEXT_NONE;
 }

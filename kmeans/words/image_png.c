@@ -10,23 +10,23 @@ static bool recognise(const unsigned char first[8]) {
     return !memcmp(first, "\x89PNG\r\n\x1a\n", 8);
 }
 
-static bool decode_png(image_single *reader, png_image *png, struct problem *problem) {
+static bool decode_png(image_single *reader, png_image *png, app_problem *problem) {
     if (!png_image_begin_read_from_stdio(png, reader->file))
-        return problem_set(problem, "%s: %s", reader->path, png->message);
+        return app_refuse(problem, "%s: %s", reader->path, png->message);
     if (png->height > IMAGE_PIXELS_MOST / png->width)
-        return problem_set(problem, "%s: %u x %u pixels are too many", reader->path, png->width,
-                           png->height);
+        return app_refuse(problem, "%s: %u x %u pixels are too many", reader->path, png->width,
+                          png->height);
     png->format = PNG_FORMAT_GRAY;
     reader->pixels = malloc(PNG_IMAGE_SIZE(*png));
     if (!reader->pixels)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     if (!png_image_finish_read(png, &(png_color){0, 0, 0}, reader->pixels, 0, NULL) ||
         PNG_IMAGE_FAILED(*png))
-        return problem_set(problem, "%s: %s", reader->path, png->message);
+        return app_refuse(problem, "%s: %s", reader->path, png->message);
     return true;
 }
 
-static bool decode(image_single *reader, struct image *image, struct problem *problem) {
+static bool decode(image_single *reader, struct image *image, app_problem *problem) {
     png_image png = {.version = PNG_IMAGE_VERSION};
     bool good = decode_png(reader, &png, problem);
     image->width = png.width;
@@ -35,7 +35,7 @@ static bool decode(image_single *reader, struct image *image, struct problem *pr
     return good;
 }
 
-static next_state read_next(void *opened, struct image *image, struct problem *problem) {
+static next_state read_next(void *opened, struct image *image, app_problem *problem) {
     return image_single_next(opened, decode, image, problem);
 }
 

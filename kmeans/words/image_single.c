@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *image_single_open(const char *path, struct problem *problem) {
+void *image_single_open(const char *path, app_problem *problem) {
     image_single *reader = calloc(1, sizeof *reader);
     if (!reader) {
-        problem_set(problem, "out of memory");
+        app_refuse(problem, "out of memory");
         return NULL;
     }
     reader->path = path;
     reader->file = fopen(path, "rb");
     if (!reader->file) {
-        problem_set(problem, "%s: %s", path, strerror(errno));
+        app_refuse(problem, "%s: %s", path, strerror(errno));
         free(reader);
         return NULL;
     }
@@ -21,7 +21,7 @@ void *image_single_open(const char *path, struct problem *problem) {
 }
 
 next_state image_single_next(image_single *reader, image_decode *decode, struct image *image,
-                             struct problem *problem) {
+                             app_problem *problem) {
     if (reader->pixels)
         return NEXT_NONE;
     if (!decode(reader, image, problem))

@@ -13,12 +13,12 @@ typedef struct image_single {
 } image_single;
 
 /* Allocates READER's pixels and fills them; sets the width and height of IMAGE. */
-typedef bool image_decode(image_single *reader, struct image *image, struct problem *problem);
+typedef bool image_decode(image_single *reader, struct image *image, app_problem *problem);
 
 /* The open, next and close of an image_format. */
-void *image_single_open(const char *path, struct problem *problem);
+void *image_single_open(const char *path, app_problem *problem);
 next_state image_single_next(image_single *reader, image_decode *decode, struct image *image,
-                             struct problem *problem);
+                             app_problem *problem);
 void image_single_close(void *opened);
 
 #endif

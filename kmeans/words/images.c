@@ -26,19 +26,19 @@ struct image_set {
 
 /* Adds DIRECTORY/NAME, or NAME alone. */
 static bool add_file(image_set *set, const char *directory, const char *name,
-                     struct problem *problem) {
+                     app_problem *problem) {
     if (set->count == set->room) {
         size_t room = set->room ? 2 * set->room : 16;
         char **files = realloc(set->files, room * sizeof *files);
         if (!files)
-            return problem_set(problem, "out of memory");
+            return app_refuse(problem, "out of memory");
         set->files = files;
         set->room = room;
     }
     size_t size = strlen(name) + 1 + (directory ? strlen(directory) + 1 : 0);
     char *file = malloc(size);
     if (!file)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     snprintf(file, size, "%s%s%s", directory ? directory : "", directory ? "/" : "", name);
     set->files[set->count++] = file;
     return true;
@@ -57,39 +57,39 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool add_directory(image_set *set, const char *path, struct problem *problem) {
+static bool add_directory(image_set *set, const char *path, app_problem *problem) {
     size_t first = set->count;
     struct dirent *entry;
     DIR *directory = opendir(path);
     if (!directory)
-        return problem_set(problem, "%s: %s", path, strerror(errno));
+        return app_refuse(problem, "%s: %s", path, strerror(errno));
     bool good = true;
     for (errno = 0; good && (entry = readdir(directory)); errno = 0)
         if (images_reads(entry->d_name))
             good = add_file(set, path, entry->d_name, problem);
     if (good && errno)
-        good = problem_set(problem, "%s: %s", path, strerror(errno));
+        good = app_refuse(problem, "%s: %s", path, strerror(errno));
     closedir(directory);
     if (!good)
         return false;
     if (set->count == first)
-        return problem_set(problem, "%s: holds no PNG or JPEG files", path);
+        return app_refuse(problem, "%s: holds no PNG or JPEG files", path);
     qsort(set->files + first, set->count - first, sizeof *set->files, compare_names);
     return true;
 }
 
-static bool add_path(image_set *set, const char *path, struct problem *problem) {
+static bool add_path(image_set *set, const char *path, app_problem *problem) {
     struct stat about;
     if (stat(path, &about))
-        return problem_set(problem, "%s: %s", path, strerror(errno));
+        return app_refuse(problem, "%s: %s", path, strerror(errno));
     return S_ISDIR(about.st_mode) ? add_directory(set, path, problem)
                                   : add_file(set, NULL, path, problem);
 }
 
-image_set *images_open(const char *const *paths, size_t count, struct problem *problem) {
+image_set *images_open(const char *const *paths, size_t count, app_problem *problem) {
     image_set *set = calloc(1, sizeof *set);
     if (!set) {
-        problem_set(problem, "out of memory");
+        app_refuse(problem, "out of memory");
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
@@ -107,11 +107,11 @@ static void close_file(image_set *set) {
 }
 
 /* Opens the file; NEXT_BAD when it is of no format. */
-static next_state open_file(image_set *set, const char *path, struct problem *problem) {
+static next_state open_file(image_set *set, const char *path, app_problem *problem) {
     unsigned char first[8] = {0};
     FILE *file = fopen(path, "rb");
     if (!file) {
-        problem_set(problem, "%s: %s", path, strerror(errno));
+        app_refuse(problem, "%s: %s", path, strerror(errno));
         return NEXT_FAILED;
     }
     size_t got = fread(first, 1, sizeof first, file);
@@ -119,7 +119,7 @@ static next_state open_file(image_set *set, const char *path, struct problem *pr
     int error = errno;
     fclose(file);
     if (failed) {
-        problem_set(problem, "%s: %s", path, strerror(error));
+        app_refuse(problem, "%s: %s", path, strerror(error));
         return NEXT_FAILED;
     }
     for (int i = 0; got && i < FORMATS; i++)
@@ -128,21 +128,21 @@ static next_state open_file(image_set *set, const char *path, struct problem *pr
             set->format = set->reader ? formats[i] : NULL;
             return set->reader ? NEXT_READ : NEXT_FAILED;
         }
-    problem_set(problem,
-                got ? "%s: is neither an IDX (plain or gzipped) nor a PNG or JPEG file"
-                    : "%s: is empty",
-                path);
+    app_refuse(problem,
+               got ? "%s: is neither an IDX (plain or gzipped) nor a PNG or JPEG file"
+                   : "%s: is empty",
+               path);
     return NEXT_BAD;
 }
 
 /* Opens the next file; NEXT_NONE after the last one. */
-static next_state open_next(image_set *set, struct problem *problem) {
+static next_state open_next(image_set *set, app_problem *problem) {
     if (set->opened == set->count)
         return NEXT_NONE;
     return open_file(set, set->files[set->opened++], problem);
 }
 
-next_state images_next(image_set *set, struct image *image, struct problem *problem) {
+next_state images_next(image_set *set, struct image *image, app_problem *problem) {
     for (;;) {
         next_state state = set->format ? NEXT_READ : open_next(set, problem);
         if (state != NEXT_READ)
@@ -156,7 +156,7 @@ next_state images_next(image_set *set, struct image *image, struct problem *prob
     }
 }
 
-next_state images_skip(image_set *set, struct problem *problem) {
+next_state images_skip(image_set *set, app_problem *problem) {
     struct image passed;
     if (set->format && !set->format->single) {
         next_state state = set->format->next(set->reader, &passed, problem);

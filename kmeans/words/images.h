@@ -27,16 +27,16 @@ typedef enum next_state { NEXT_FAILED, NEXT_BAD, NEXT_NONE, NEXT_READ } next_sta
 
 /* Opens the images of PATHS, in that order; a directory gives its *.png, *.jpg and *.jpeg in byte
  * order of their names. NULL and a problem when a path does not exist or a directory holds none. */
-image_set *images_open(const char *const *paths, size_t count, struct problem *problem);
+image_set *images_open(const char *const *paths, size_t count, app_problem *problem);
 
 /* Whether a file of that name, in a directory, is taken for an image. */
 bool images_reads(const char *name);
 
 /* Reads the next image. Its pixels are the set's, and good until the next call. */
-next_state images_next(image_set *set, struct image *image, struct problem *problem);
+next_state images_next(image_set *set, struct image *image, app_problem *problem);
 
 /* Passes over the next image; what is one in a file of its own is neither read nor checked. */
-next_state images_skip(image_set *set, struct problem *problem);
+next_state images_skip(image_set *set, app_problem *problem);
 
 /* The file that the last image came from. */
 const char *images_file(const image_set *set);

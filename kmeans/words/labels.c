@@ -12,12 +12,12 @@
 
 enum { IDX_UINT8 = 0x08, HEADER = 8, LINE = 64 };
 
-static bool append(struct labels *labels, size_t *room, int32_t value, struct problem *problem) {
+static bool append(struct labels *labels, size_t *room, int32_t value, app_problem *problem) {
     if (labels->count == *room) {
         size_t larger = *room ? 2 * *room : 1024;
         int32_t *values = realloc(labels->values, larger * sizeof *values);
         if (!values)
-            return problem_set(problem, "out of memory");
+            return app_refuse(problem, "out of memory");
         labels->values = values;
         *room = larger;
     }
@@ -27,14 +27,14 @@ static bool append(struct labels *labels, size_t *room, int32_t value, struct pr
 
 /* What follows the magic: a big-endian count, and a byte for each label. */
 static bool read_idx(gzFile file, const char *path, const unsigned char magic[4],
-                     struct labels *labels, struct problem *problem) {
+                     struct labels *labels, app_problem *problem) {
     unsigned char bytes[4];
     size_t room = 0;
     if (magic[2] != IDX_UINT8 || magic[3] != 1)
-        return problem_set(problem,
-                           "%s: is an IDX file of type 0x%02x and %d dimensions; labels have type "
-                           "0x08 (unsigned byte) and 1",
-                           path, magic[2], magic[3]);
+        return app_refuse(problem,
+                          "%s: is an IDX file of type 0x%02x and %d dimensions; labels have type "
+                          "0x08 (unsigned byte) and 1",
+                          path, magic[2], magic[3]);
     if (gzread(file, bytes, sizeof bytes) != sizeof bytes)
         return gz_failed(file, path, "its header", problem);
     uint32_t count =
@@ -49,37 +49,36 @@ static bool read_idx(gzFile file, const char *path, const unsigned char magic[4]
     return gz_end(file, path, problem);
 }
 
-static bool read_text(gzFile file, const char *path, struct labels *labels,
-                      struct problem *problem) {
+static bool read_text(gzFile file, const char *path, struct labels *labels, app_problem *problem) {
     char line[LINE];
     size_t room = 0;
     while (gzgets(file, line, sizeof line)) {
         int64_t value;
         line[strcspn(line, "\r\n")] = '\0';
         if (!app_parse_integer(line, INT32_MIN, INT32_MAX, &value))
-            return problem_set(problem,
-                               "%s:%zu: is not an integer; labels are an IDX file, or an integer "
-                               "on each line",
-                               path, labels->count + 1);
+            return app_refuse(problem,
+                              "%s:%zu: is not an integer; labels are an IDX file, or an integer "
+                              "on each line",
+                              path, labels->count + 1);
         if (!append(labels, &room, (int32_t)value, problem))
             return false;
     }
     return gzeof(file) ? gz_end(file, path, problem) : gz_failed(file, path, "its labels", problem);
 }
 
-bool labels_read(const char *path, struct labels *labels, struct problem *problem) {
+bool labels_read(const char *path, struct labels *labels, app_problem *problem) {
     unsigned char magic[4];
     *labels = (struct labels){0};
     gzFile file = gzopen(path, "rb");
     if (!file)
-        return problem_set(problem, "%s: %s", path, errno ? strerror(errno) : "out of memory");
+        return app_refuse(problem, "%s: %s", path, errno ? strerror(errno) : "out of memory");
     int got = gzread(file, magic, sizeof magic);
     bool idx = got == sizeof magic && !magic[0] && !magic[1];
     bool good = got < 0 ? gz_failed(file, path, "its header", problem)
                 : idx   ? read_idx(file, path, magic, labels, problem)
                         : !gzrewind(file) && read_text(file, path, labels, problem);
     if (good && !labels->count)
-        good = problem_set(problem, "%s: holds no labels", path);
+        good = app_refuse(problem, "%s: holds no labels", path);
     gzclose_r(file);
     if (!good) {
         free(labels->values);

@@ -16,6 +16,6 @@ struct labels {
  * Reads the file at PATH, plain or gzipped: IDX of unsigned bytes in one dimension, or else text,
  * an integer on each line.
  */
-bool labels_read(const char *path, struct labels *labels, struct problem *problem);
+bool labels_read(const char *path, struct labels *labels, app_problem *problem);
 
 #endif

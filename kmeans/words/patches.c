@@ -20,28 +20,28 @@ struct patch_stream {
     size_t x, y; /* of the next patch in the image; y is past it when none is left */
 };
 
-file_use patches_files(const patch_choice *choice) {
+app_file_use patches_files(const patch_choice *choice) {
     const app_words *given = &choice->paths;
     return given->count
-               ? (file_use){FILE_READ, "--images", given->words, given->count, images_reads}
-               : (file_use){FILE_READ, "Fashion-MNIST", &fashion_mnist, 1, NULL};
+               ? (app_file_use){APP_FILE_READ, "--images", given->words, given->count, images_reads}
+               : (app_file_use){APP_FILE_READ, "Fashion-MNIST", &fashion_mnist, 1, NULL};
 }
 
-static image_set *open_images(const patch_choice *choice, struct problem *problem) {
+static image_set *open_images(const patch_choice *choice, app_problem *problem) {
     if (choice->paths.count)
         return images_open(choice->paths.words, choice->paths.count, problem);
     if (!access(fashion_mnist, F_OK))
         return images_open(&fashion_mnist, 1, problem);
-    problem_set(problem,
-                "%s is missing: install the Debian package dataset-fashion-mnist, or give --images",
-                fashion_mnist);
+    app_refuse(problem,
+               "%s is missing: install the Debian package dataset-fashion-mnist, or give --images",
+               fashion_mnist);
     return NULL;
 }
 
-patch_stream *patches_open(const patch_choice *choice, struct problem *problem) {
+patch_stream *patches_open(const patch_choice *choice, app_problem *problem) {
     patch_stream *stream = calloc(1, sizeof *stream);
     if (!stream) {
-        problem_set(problem, "out of memory");
+        app_refuse(problem, "out of memory");
         return NULL;
     }
     stream->limit = choice->limit;
@@ -55,16 +55,16 @@ patch_stream *patches_open(const patch_choice *choice, struct problem *problem) 
     return NULL;
 }
 
-static bool is_large_enough(const patch_stream *stream, struct problem *problem) {
+static bool is_large_enough(const patch_stream *stream, app_problem *problem) {
     size_t width = stream->image.width, height = stream->image.height;
     size_t smaller = width < height ? width : height;
     return stream->patch <= smaller ||
-           problem_set(problem,
-                       "%s: has an image of %zu x %zu pixels; give a --patch of %zu at most",
-                       images_file(stream->set), width, height, smaller);
+           app_refuse(problem,
+                      "%s: has an image of %zu x %zu pixels; give a --patch of %zu at most",
+                      images_file(stream->set), width, height, smaller);
 }
 
-next_state patches_image(patch_stream *stream, struct problem *problem) {
+next_state patches_image(patch_stream *stream, app_problem *problem) {
     stream->image = (struct image){0};
     if (stream->images == stream->limit)
         return NEXT_NONE;
@@ -84,7 +84,7 @@ next_state patches_image(patch_stream *stream, struct problem *problem) {
     return NEXT_BAD;
 }
 
-next_state patches_skip_image(patch_stream *stream, struct problem *problem) {
+next_state patches_skip_image(patch_stream *stream, app_problem *problem) {
     stream->image = (struct image){0};
     if (stream->images == stream->limit)
         return NEXT_NONE;
@@ -115,7 +115,7 @@ bool patches_cut(patch_stream *stream, uint8_t *pixels, patch_place *place) {
     return true;
 }
 
-next_state patches_next(patch_stream *stream, uint8_t *pixels, struct problem *problem) {
+next_state patches_next(patch_stream *stream, uint8_t *pixels, app_problem *problem) {
     while (!patches_cut(stream, pixels, NULL)) {
         next_state state = patches_image(stream, problem);
         if (state == NEXT_NONE || state == NEXT_FAILED)

@@ -26,23 +26,23 @@ typedef struct patch_place {
 typedef struct patch_stream patch_stream;
 
 /* What the images of CHOICE are read from; points into CHOICE. */
-file_use patches_files(const patch_choice *choice);
+app_file_use patches_files(const patch_choice *choice);
 
 /* Opens the images of CHOICE, whose patch and stride are positive; NULL and a problem on failure.
  */
-patch_stream *patches_open(const patch_choice *choice, struct problem *problem);
+patch_stream *patches_open(const patch_choice *choice, app_problem *problem);
 
 /* Copies the next patch of all, row by row; fails at an image in which no patch fits. */
-next_state patches_next(patch_stream *stream, uint8_t *pixels, struct problem *problem);
+next_state patches_next(patch_stream *stream, uint8_t *pixels, app_problem *problem);
 
 /*
  * Goes to the next image, whose patches patches_cut then gives; NEXT_BAD, once it has been named,
  * where skip_bad leaves it out.
  */
-next_state patches_image(patch_stream *stream, struct problem *problem);
+next_state patches_image(patch_stream *stream, app_problem *problem);
 
 /* Passes over the next image. */
-next_state patches_skip_image(patch_stream *stream, struct problem *problem);
+next_state patches_skip_image(patch_stream *stream, app_problem *problem);
 
 /* Copies the next patch of the image; false when there is none. PLACE may be NULL. */
 bool patches_cut(patch_stream *stream, uint8_t *pixels, patch_place *place);

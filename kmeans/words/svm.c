@@ -9,14 +9,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linear.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* liblinear has a struct problem, too. */
-#define problem linear_problem
-#include <linear.h>
-#undef problem
 
 struct svm_rows {
     const char *path;
@@ -38,16 +34,16 @@ static void *grow(void *old, size_t used, size_t *room, size_t more, size_t size
     return grown;
 }
 
-static bool append_node(svm_rows *rows, int index, double value, struct problem *problem) {
+static bool append_node(svm_rows *rows, int index, double value, app_problem *problem) {
     void *nodes = grow(rows->nodes, rows->used, &rows->room, 1, sizeof *rows->nodes);
     if (!nodes)
-        return problem_set(problem, "%s: out of memory", rows->path);
+        return app_refuse(problem, "%s: out of memory", rows->path);
     rows->nodes = nodes;
     rows->nodes[rows->used++] = (struct feature_node){index, value};
     return true;
 }
 
-static bool append_row(svm_rows *rows, double label, struct problem *problem) {
+static bool append_row(svm_rows *rows, double label, app_problem *problem) {
     size_t room = rows->rows_room;
     void *starts = grow(rows->starts, rows->count, &room, 1, sizeof *rows->starts);
     if (starts)
@@ -56,19 +52,19 @@ static bool append_row(svm_rows *rows, double label, struct problem *problem) {
     if (labels)
         rows->labels = labels;
     if (!starts || !labels)
-        return problem_set(problem, "%s: out of memory", rows->path);
+        return app_refuse(problem, "%s: out of memory", rows->path);
     rows->starts[rows->count] = rows->used;
     rows->labels[rows->count++] = label;
     return true;
 }
 
-static bool parse_line(svm_rows *rows, char *line, struct problem *problem) {
+static bool parse_line(svm_rows *rows, char *line, app_problem *problem) {
     char *end;
     long before = 0;
     double label = strtod(line, &end);
     if (end == line || !(fabs(label) <= INT32_MAX) || label != trunc(label))
-        return problem_set(problem, "%s:%zu: begins with no label, a whole number", rows->path,
-                           rows->count + 1);
+        return app_refuse(problem, "%s:%zu: begins with no label, a whole number", rows->path,
+                          rows->count + 1);
     if (!append_row(rows, label, problem))
         return false;
     for (char *at = end; *(at += strspn(at, " \t\r\n")); at = end) {
@@ -77,10 +73,10 @@ static bool parse_line(svm_rows *rows, char *line, struct problem *problem) {
         double value = *end == ':' ? strtod(at = end + 1, &end) : NAN;
         if (end == at || errno == ERANGE || !isfinite(value) || index <= before ||
             index >= INT_MAX || !strchr(" \t\r\n", *end))
-            return problem_set(problem,
-                               "%s:%zu: is no line of LIBSVM's text: a label, and index:value with "
-                               "ascending indices from 1",
-                               rows->path, rows->count);
+            return app_refuse(problem,
+                              "%s:%zu: is no line of LIBSVM's text: a label, and index:value with "
+                              "ascending indices from 1",
+                              rows->path, rows->count);
         if (!append_node(rows, (int)index, value, problem))
             return false;
         before = index;
@@ -90,24 +86,24 @@ static bool parse_line(svm_rows *rows, char *line, struct problem *problem) {
     return append_node(rows, -1, 0, problem) && append_node(rows, -1, 0, problem);
 }
 
-svm_rows *svm_read(const char *path, struct problem *problem) {
+svm_rows *svm_read(const char *path, app_problem *problem) {
     char *line = NULL;
     size_t size = 0;
     svm_rows *rows = calloc(1, sizeof *rows);
     FILE *file = fopen(path, "r");
     bool good = rows && file;
     if (!rows)
-        problem_set(problem, "out of memory");
+        app_refuse(problem, "out of memory");
     else if (!file)
-        problem_set(problem, "%s: %s", path, strerror(errno));
+        app_refuse(problem, "%s: %s", path, strerror(errno));
     else
         rows->path = path;
     while (good && getline(&line, &size, file) >= 0)
         good = parse_line(rows, line, problem);
     if (good && !feof(file))
-        good = problem_set(problem, "%s: %s", path, strerror(errno));
+        good = app_refuse(problem, "%s: %s", path, strerror(errno));
     if (good && !rows->count)
-        good = problem_set(problem, "%s: is empty", path);
+        good = app_refuse(problem, "%s: is empty", path);
     free(line);
     if (file)
         fclose(file);
@@ -141,7 +137,7 @@ static struct feature_node *end_row(svm_rows *rows, size_t row, int features, do
     return nodes;
 }
 
-static size_t count_classes(const svm_rows *rows, struct problem *problem) {
+static size_t count_classes(const svm_rows *rows, app_problem *problem) {
     enum { MOST = 100000 };
     double *seen = malloc(MOST * sizeof *seen);
     size_t count = 0;
@@ -153,52 +149,53 @@ static size_t count_classes(const svm_rows *rows, struct problem *problem) {
             seen[count++] = rows->labels[row];
     }
     if (!seen)
-        problem_set(problem, "out of memory");
+        app_refuse(problem, "out of memory");
     free(seen);
     return count;
 }
 
 /* liblinear takes its memory for granted: whether there is as much as the weights need. */
-static bool has_room(const svm_rows *rows, struct problem *problem) {
+static bool has_room(const svm_rows *rows, app_problem *problem) {
     size_t classes = count_classes(rows, problem), bytes;
     if (!classes)
         return false;
     if (classes == 1)
-        return problem_set(problem, "%s: all %zu rows are of one class", rows->path, rows->count);
+        return app_refuse(problem, "%s: all %zu rows are of one class", rows->path, rows->count);
     void *trial = NULL;
     if (!__builtin_mul_overflow((size_t)rows->features + 1, classes * sizeof(double), &bytes))
         trial = malloc(bytes);
     free(trial);
-    return trial || problem_set(problem, "%s: out of memory: indices up to %d and %zu classes",
-                                rows->path, rows->features, classes);
+    return trial || app_refuse(problem, "%s: out of memory: indices up to %d and %zu classes",
+                               rows->path, rows->features, classes);
 }
 
 static void say_nothing(const char *text) {
     (void)text;
 }
 
-static bool write_model(const struct model *model, const char *path, struct problem *problem) {
-    struct output output = {0};
-    if (!output_open(&output, path, problem))
+static bool write_model(const struct model *model, const char *path, app_problem *problem) {
+    app_output output = {0};
+    if (!app_output_open(&output, path, problem))
         return false;
-    bool good = (!save_model(output_name(&output), model) || output_failed(&output, problem)) &&
-                output_commit(&output, problem);
-    output_discard(&output);
+    bool good =
+        (!save_model(app_output_name(&output), model) || app_output_failed(&output, problem)) &&
+        app_output_commit(&output, problem);
+    app_output_discard(&output);
     return good;
 }
 
-bool svm_train(svm_rows *rows, double cost, const char *path, struct problem *problem) {
+bool svm_train(svm_rows *rows, double cost, const char *path, app_problem *problem) {
     struct parameter parameter = {
         .solver_type = L2R_L2LOSS_SVC_DUAL, .eps = 0.1, .C = cost, .p = 0.1};
-    struct linear_problem task = {.n = rows->features + 1, .y = rows->labels, .bias = 1};
+    struct problem task = {.n = rows->features + 1, .y = rows->labels, .bias = 1};
     if (rows->count > INT_MAX)
-        return problem_set(problem, "%s: %zu rows are too many", rows->path, rows->count);
+        return app_refuse(problem, "%s: %zu rows are too many", rows->path, rows->count);
     if (!has_room(rows, problem))
         return false;
     task.l = (int)rows->count;
     task.x = calloc(rows->count, sizeof *task.x);
     if (!task.x)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     for (size_t row = 0; row < rows->count; row++)
         task.x[row] = end_row(rows, row, rows->features, task.bias);
     set_print_string_function(say_nothing);
@@ -213,12 +210,12 @@ bool svm_train(svm_rows *rows, double cost, const char *path, struct problem *pr
  * Whether the file can hold as many weights as its header promises (each takes 2 bytes at least):
  * liblinear believes it.
  */
-static bool check_model(const char *path, struct problem *problem) {
+static bool check_model(const char *path, app_problem *problem) {
     char line[256];
     long long classes = 0, features = 0;
     FILE *file = fopen(path, "r");
     if (!file)
-        return problem_set(problem, "%s: %s", path, strerror(errno));
+        return app_refuse(problem, "%s: %s", path, strerror(errno));
     while (fgets(line, sizeof line, file) && strcmp(line, "w\n")) {
         sscanf(line, "nr_class %lld", &classes);
         sscanf(line, "nr_feature %lld", &features);
@@ -229,15 +226,14 @@ static bool check_model(const char *path, struct problem *problem) {
     fclose(file);
     long long weights = classes == 2 ? 1 : classes;
     return (sized && classes >= 2 && features >= 1 && features <= bytes / 2 / weights) ||
-           problem_set(problem, "%s: is no model of liblinear, or cut off", path);
+           app_refuse(problem, "%s: is no model of liblinear, or cut off", path);
 }
 
-static bool allocate_classes(const struct model *model, svm_result *result,
-                             struct problem *problem) {
+static bool allocate_classes(const struct model *model, svm_result *result, app_problem *problem) {
     *result = (svm_result){.count = (size_t)model->nr_class + 1};
     result->classes = calloc(result->count, sizeof *result->classes);
     if (!result->classes)
-        return problem_set(problem, "out of memory");
+        return app_refuse(problem, "out of memory");
     for (int i = 0; i < model->nr_class; i++)
         result->classes[i].label = model->label[i];
     return true;
@@ -255,12 +251,12 @@ static void count_row(svm_result *result, double label, double predicted) {
     }
 }
 
-bool svm_test(svm_rows *rows, const char *path, svm_result *result, struct problem *problem) {
+bool svm_test(svm_rows *rows, const char *path, svm_result *result, app_problem *problem) {
     if (!check_model(path, problem))
         return false;
     struct model *model = load_model(path);
     if (!model)
-        return problem_set(problem, "%s: is no model of liblinear", path);
+        return app_refuse(problem, "%s: is no model of liblinear", path);
     bool good = allocate_classes(model, result, problem);
     for (size_t row = 0; good && row < rows->count; row++) {
         struct feature_node *nodes = end_row(rows, row, model->nr_feature, model->bias);
@@ -275,9 +271,9 @@ bool svm_test(svm_rows *rows, const char *path, svm_result *result, struct probl
 static const char missing[] =
     "this build has no liblinear; install liblinear-dev, configure and make again";
 
-svm_rows *svm_read(const char *path, struct problem *problem) {
+svm_rows *svm_read(const char *path, app_problem *problem) {
     (void)path;
-    problem_set(problem, "%s", missing);
+    app_refuse(problem, "%s", missing);
     return NULL;
 }
 
@@ -290,14 +286,14 @@ void svm_free(svm_rows *rows) {
     (void)rows;
 }
 
-bool svm_train(svm_rows *rows, double cost, const char *model, struct problem *problem) {
+bool svm_train(svm_rows *rows, double cost, const char *model, app_problem *problem) {
     (void)rows, (void)cost, (void)model;
-    return problem_set(problem, "%s", missing);
+    return app_refuse(problem, "%s", missing);
 }
 
-bool svm_test(svm_rows *rows, const char *model, svm_result *result, struct problem *problem) {
+bool svm_test(svm_rows *rows, const char *model, svm_result *result, app_problem *problem) {
     (void)rows, (void)model, (void)result;
-    return problem_set(problem, "%s", missing);
+    return app_refuse(problem, "%s", missing);
 }
 
 #endif

@@ -14,7 +14,7 @@
 typedef struct svm_rows svm_rows;
 
 /* Reads the file at PATH; NULL and a problem on failure. Free it with svm_free. */
-svm_rows *svm_read(const char *path, struct problem *problem);
+svm_rows *svm_read(const char *path, app_problem *problem);
 
 size_t svm_count(const svm_rows *rows);
 
@@ -25,7 +25,7 @@ void svm_free(svm_rows *rows);
  * writes it to the file MODEL, as liblinear's own programs read it. The same rows give the same
  * model.
  */
-bool svm_train(svm_rows *rows, double cost, const char *model, struct problem *problem);
+bool svm_train(svm_rows *rows, double cost, const char *model, app_problem *problem);
 
 /* How the rows of one class were classified. */
 typedef struct svm_class {
@@ -40,6 +40,6 @@ typedef struct svm_result {
 } svm_result;
 
 /* Classifies the rows by the file MODEL. The caller frees RESULT->classes. */
-bool svm_test(svm_rows *rows, const char *model, svm_result *result, struct problem *problem);
+bool svm_test(svm_rows *rows, const char *model, svm_result *result, app_problem *problem);
 
 #endif

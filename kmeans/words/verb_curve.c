@@ -45,8 +45,7 @@ static double spread_of(const struct point *point) {
     return point->most - point->least;
 }
 
-static bool add_result(struct curve *curve, int64_t words, double percent,
-                       struct problem *problem) {
+static bool add_result(struct curve *curve, int64_t words, double percent, app_problem *problem) {
     size_t at = 0;
     while (at < curve->count && curve->points[at].words < words)
         at++;
@@ -55,7 +54,7 @@ static bool add_result(struct curve *curve, int64_t words, double percent,
             size_t room = 2 * curve->room + 16;
             struct point *points = realloc(curve->points, room * sizeof *points);
             if (!points)
-                return problem_set(problem, "out of memory");
+                return app_refuse(problem, "out of memory");
             curve->points = points;
             curve->room = room;
         }
@@ -72,13 +71,13 @@ static bool add_result(struct curve *curve, int64_t words, double percent,
 }
 
 /* Reads the lines that "test --json" wrote. */
-static bool read_results(struct curve *curve, const char *path, struct problem *problem) {
+static bool read_results(struct curve *curve, const char *path, app_problem *problem) {
     char line[512];
     int number = 0;
     bool good = true;
     FILE *file = fopen(path, "r");
     if (!file)
-        return problem_set(problem, "%s: %s", path, strerror(errno));
+        return app_refuse(problem, "%s: %s", path, strerror(errno));
     while (good && fgets(line, sizeof line, file)) {
         const char *words = strstr(line, "\"words\": "), *percent = strstr(line, "\"percent\": ");
         int64_t size = words ? strtoll(words + strlen("\"words\": "), NULL, 10) : 0;
@@ -86,13 +85,13 @@ static bool read_results(struct curve *curve, const char *path, struct problem *
         number++;
         good = size > 0 && value >= 0 && value <= 100
                    ? add_result(curve, size, value, problem)
-                   : problem_set(problem,
-                                 "%s:%d: has no words and percent; give what \"coll-words test "
-                                 "--words K --json FILE\" wrote",
-                                 path, number);
+                   : app_refuse(problem,
+                                "%s:%d: has no words and percent; give what \"coll-words test "
+                                "--words K --json FILE\" wrote",
+                                path, number);
     }
     if (good && ferror(file))
-        good = problem_set(problem, "%s: %s", path, strerror(errno));
+        good = app_refuse(problem, "%s: %s", path, strerror(errno));
     fclose(file);
     return good;
 }
@@ -150,33 +149,33 @@ static void write_picture(FILE *gnuplot, const void *context) {
     }
 }
 
-static bool run(const struct request *request, struct problem *problem) {
+static bool run(const struct request *request, app_problem *problem) {
     struct curve curve = {.title = request->title};
-    struct output json = {0};
-    const file_use files[] = {
-        {FILE_WRITTEN, "--json", &request->json, 1, NULL},
-        {FILE_WRITTEN, "--output", &request->output, 1, NULL},
-        {FILE_READ, "--results", request->results.words, request->results.count, NULL}};
-    if (!files_check(files, 3, problem))
+    app_output json = {0};
+    const app_file_use files[] = {
+        {APP_FILE_WRITTEN, "--json", &request->json, 1, NULL},
+        {APP_FILE_WRITTEN, "--output", &request->output, 1, NULL},
+        {APP_FILE_READ, "--results", request->results.words, request->results.count, NULL}};
+    if (!app_files_check(files, 3, problem))
         return false;
     bool good = true;
     for (size_t i = 0; good && i < request->results.count; i++)
         good = read_results(&curve, request->results.words[i], problem);
     if (good && !curve.count)
-        good = problem_set(problem, "no results in these files");
-    good = good && output_open(&json, request->json, problem);
+        good = app_refuse(problem, "no results in these files");
+    good = good && app_output_open(&json, request->json, problem);
     if (good) {
         print_curve(&curve, json.file);
         good = (!request->output ||
                 app_draw(&app_gnuplot, request->output, write_picture, &curve, problem)) &&
-               output_commit(&json, problem);
+               app_output_commit(&json, problem);
     }
-    output_discard(&json);
+    app_output_discard(&json);
     free(curve.points);
     return good;
 }
 
-bool verb_curve(int argc, char **argv, struct problem *problem) {
+bool verb_curve(int argc, char **argv, app_problem *problem) {
     struct request request = {.title = "Accuracy against the size of the vocabulary"};
     const app_option options[] = {
         {"results", "FILE...", "what \"test --json\" wrote", .words = &request.results,

@@ -22,7 +22,7 @@ static const char usage[] =
     "--patch, --cells and --bins as for the features that were clustered; --stride may\n"
     "differ. The file is the same for any number of ranks and threads.\n";
 
-static bool encode(encode_choice *choice, MPI_Comm comm, struct problem *problem) {
+static bool encode(encode_choice *choice, MPI_Comm comm, app_problem *problem) {
     encode_result result;
     int rank;
     double begun = app_seconds();
@@ -42,7 +42,7 @@ static bool encode(encode_choice *choice, MPI_Comm comm, struct problem *problem
     return true;
 }
 
-bool verb_encode(int argc, char **argv, struct problem *problem) {
+bool verb_encode(int argc, char **argv, app_problem *problem) {
     enum { THREADS_MOST = 1024 };
     encode_choice choice = {.patches = all_patches, .shape = usual_shape, .levels = 2};
     int norm = BAG_HELLINGER;

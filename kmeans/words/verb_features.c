@@ -23,7 +23,7 @@ static const char usage[] =
     "540,000 vectors from the 60,000 images of Fashion-MNIST.\n";
 
 /* Reads patches until the batch is full or none are left; NEXT_NONE when it stays empty. */
-static next_state batch_fill(struct batch *batch, patch_stream *stream, struct problem *problem) {
+static next_state batch_fill(struct batch *batch, patch_stream *stream, app_problem *problem) {
     next_state state = NEXT_READ;
     for (batch->count = 0; batch->count < batch->room; batch->count++) {
         state = patches_next(stream, batch_next(batch), problem);
@@ -46,19 +46,19 @@ static bool write_header(FILE *file, uint64_t vectors, size_t size) {
 }
 
 /* Writes header and vectors; the header first without and then with the number that it counts. */
-static bool write_features(const struct output *output, patch_stream *stream, struct batch *batch,
-                           int threads, uint64_t *vectors, struct problem *problem) {
+static bool write_features(const app_output *output, patch_stream *stream, struct batch *batch,
+                           int threads, uint64_t *vectors, app_problem *problem) {
     double begun = app_seconds();
     size_t size = hog_size(batch->shape);
     next_state state;
     *vectors = 0;
     /* Not a pipe: the header is written once more. */
     if (fseeko(output->file, 0, SEEK_SET) || !write_header(output->file, 0, size))
-        return output_failed(output, problem);
+        return app_output_failed(output, problem);
     while ((state = batch_fill(batch, stream, problem)) == NEXT_READ) {
         batch_describe(batch, threads);
         if (fwrite(batch->features, size, batch->count, output->file) != batch->count) {
-            output_failed(output, problem);
+            app_output_failed(output, problem);
             state = NEXT_FAILED;
             break;
         }
@@ -69,28 +69,29 @@ static bool write_features(const struct output *output, patch_stream *stream, st
     if (state == NEXT_FAILED)
         return false;
     if (!*vectors)
-        return problem_set(problem, "no images to describe");
+        return app_refuse(problem, "no images to describe");
     if (fseeko(output->file, 0, SEEK_SET) || !write_header(output->file, *vectors, size))
-        return output_failed(output, problem);
+        return app_output_failed(output, problem);
     return true;
 }
 
 static bool run(const patch_choice *choice, hog_shape shape, int threads, const char *path,
-                struct problem *problem) {
+                app_problem *problem) {
     struct batch batch = {0};
-    struct output output = {0};
+    app_output output = {0};
     uint64_t vectors;
     bool good = false;
     double begun = app_seconds();
-    const file_use files[] = {{FILE_WRITTEN, "--output", &path, 1, NULL}, patches_files(choice)};
-    if (!files_check(files, 2, problem))
+    const app_file_use files[] = {{APP_FILE_WRITTEN, "--output", &path, 1, NULL},
+                                  patches_files(choice)};
+    if (!app_files_check(files, 2, problem))
         return false;
     patch_stream *stream = patches_open(choice, problem);
     if (!stream || !batch_begin(&batch, shape, choice->patch, problem) ||
-        !output_open(&output, path, problem))
+        !app_output_open(&output, path, problem))
         goto release;
     good = write_features(&output, stream, &batch, threads, &vectors, problem) &&
-           output_commit(&output, problem);
+           app_output_commit(&output, problem);
     if (good)
         printf("%s: %" PRIu64 " vectors of %zu bytes from %" PRIu64 " images, patches of %" PRIu64
                " pixels every %" PRIu64 ", in %.1f s\n",
@@ -99,13 +100,13 @@ static bool run(const patch_choice *choice, hog_shape shape, int threads, const 
     if (good && patches_bad(stream))
         printf("%" PRIu64 " images left out\n", patches_bad(stream));
 release:
-    output_discard(&output);
+    app_output_discard(&output);
     batch_end(&batch);
     patches_close(stream);
     return good;
 }
 
-bool verb_features(int argc, char **argv, struct problem *problem) {
+bool verb_features(int argc, char **argv, app_problem *problem) {
     enum { THREADS_MOST = 1024 };
     patch_choice choice = all_patches;
     hog_shape shape = usual_shape;

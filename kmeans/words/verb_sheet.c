@@ -84,17 +84,17 @@ static void draw(struct canvas *canvas, const struct layout *layout,
     }
 }
 
-static bool run(const struct request *request, struct problem *problem) {
+static bool run(const struct request *request, app_problem *problem) {
     struct exemplars words = {0};
     struct canvas canvas = {0};
     struct layout layout;
     bool good = false;
-    const file_use files[] = {{FILE_WRITTEN, "--output", &request->output, 1, NULL},
-                              {FILE_READ, "--features", &request->features, 1, NULL},
-                              {FILE_READ, "--centroids", &request->centroids, 1, NULL},
-                              {FILE_READ, "--assign", &request->assign, 1, NULL},
-                              patches_files(&request->choice)};
-    if (!files_check(files, sizeof files / sizeof *files, problem))
+    const app_file_use files[] = {{APP_FILE_WRITTEN, "--output", &request->output, 1, NULL},
+                                  {APP_FILE_READ, "--features", &request->features, 1, NULL},
+                                  {APP_FILE_READ, "--centroids", &request->centroids, 1, NULL},
+                                  {APP_FILE_READ, "--assign", &request->assign, 1, NULL},
+                                  patches_files(&request->choice)};
+    if (!app_files_check(files, sizeof files / sizeof *files, problem))
         return false;
     if (!exemplars_open(&words, request->features, request->centroids, request->assign, problem) ||
         !exemplars_rank(&words, request->words, problem))
@@ -116,7 +116,7 @@ release:
     return good;
 }
 
-bool verb_sheet(int argc, char **argv, struct problem *problem) {
+bool verb_sheet(int argc, char **argv, app_problem *problem) {
     enum { WORDS_MOST = 1000000, PER_WORD_MOST = 1000 };
     struct request request = {.words = 200, .per_word = 12, .choice = all_patches};
     const app_option options[] = {

@@ -40,26 +40,26 @@ static void print_result(const svm_result *result) {
 }
 
 static bool write_json(const struct request *request, const svm_result *result,
-                       struct problem *problem) {
-    struct output output = {0};
-    if (!output_open(&output, request->json, problem))
+                       app_problem *problem) {
+    app_output output = {0};
+    if (!app_output_open(&output, request->json, problem))
         return false;
     app_json(output.file, app_json_integer("words", (int64_t)request->words),
              app_json_integer("seed", (int64_t)request->seed),
              app_json_integer("rows", (int64_t)result->rows),
              app_json_integer("correct", (int64_t)result->correct),
              app_json_number("percent", 100 * (double)result->correct / (double)result->rows));
-    bool good = output_commit(&output, problem);
-    output_discard(&output);
+    bool good = app_output_commit(&output, problem);
+    app_output_discard(&output);
     return good;
 }
 
-static bool run(const struct request *request, struct problem *problem) {
+static bool run(const struct request *request, app_problem *problem) {
     svm_result result = {0};
-    const file_use files[] = {{FILE_WRITTEN, "--json", &request->json, 1, NULL},
-                              {FILE_READ, "--input", &request->input, 1, NULL},
-                              {FILE_READ, "--model", &request->model, 1, NULL}};
-    if (!files_check(files, 3, problem))
+    const app_file_use files[] = {{APP_FILE_WRITTEN, "--json", &request->json, 1, NULL},
+                                  {APP_FILE_READ, "--input", &request->input, 1, NULL},
+                                  {APP_FILE_READ, "--model", &request->model, 1, NULL}};
+    if (!app_files_check(files, 3, problem))
         return false;
     svm_rows *rows = svm_read(request->input, problem);
     bool good = rows && svm_test(rows, request->model, &result, problem) &&
@@ -71,7 +71,7 @@ static bool run(const struct request *request, struct problem *problem) {
     return good;
 }
 
-bool verb_test(int argc, char **argv, struct problem *problem) {
+bool verb_test(int argc, char **argv, app_problem *problem) {
     struct request request = {0};
     const app_option options[] = {
         {"input", "FILE", "the histograms, LIBSVM's text", .text = &request.input,

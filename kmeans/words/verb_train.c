@@ -16,11 +16,11 @@ static const char usage[] =
     "Trains a linear support vector machine, one class against the rest, by liblinear.\n"
     "Input and model are what liblinear's own programs read and write.\n";
 
-static bool run(const char *input, double cost, const char *path, struct problem *problem) {
+static bool run(const char *input, double cost, const char *path, app_problem *problem) {
     double begun = app_seconds();
-    const file_use files[] = {{FILE_WRITTEN, "--model", &path, 1, NULL},
-                              {FILE_READ, "--input", &input, 1, NULL}};
-    if (!files_check(files, 2, problem))
+    const app_file_use files[] = {{APP_FILE_WRITTEN, "--model", &path, 1, NULL},
+                                  {APP_FILE_READ, "--input", &input, 1, NULL}};
+    if (!app_files_check(files, 2, problem))
         return false;
     svm_rows *rows = svm_read(input, problem);
     bool good = rows && svm_train(rows, cost, path, problem);
@@ -30,7 +30,7 @@ static bool run(const char *input, double cost, const char *path, struct problem
     return good;
 }
 
-bool verb_train(int argc, char **argv, struct problem *problem) {
+bool verb_train(int argc, char **argv, app_problem *problem) {
     const char *input = NULL, *path = NULL;
     double cost = 1;
     const app_option options[] = {

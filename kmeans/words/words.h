@@ -9,7 +9,7 @@
 /*
  * Runs with the verb's own arguments, argv[0] being the verb. On false PROBLEM is to be printed.
  */
-typedef bool verb_run(int argc, char **argv, struct problem *problem);
+typedef bool verb_run(int argc, char **argv, app_problem *problem);
 
 verb_run verb_curve;
 verb_run verb_encode;
@@ -47,6 +47,6 @@ extern const hog_shape usual_shape;
 /* clang-format on */
 
 /* Whether a patch of PATCH pixels a side has one for each cell. */
-bool verb_check_shape(hog_shape shape, uint64_t patch, struct problem *problem);
+bool verb_check_shape(hog_shape shape, uint64_t patch, app_problem *problem);
 
 #endif

@@ -47,26 +47,26 @@ typedef struct command {
     const char *json;
 } command;
 
-static struct problem problem;
+static app_problem problem;
 
-static bool take_size(const char *item, void *context, struct problem *why) {
+static bool take_size(const char *item, void *context, app_problem *why) {
     command *options = context;
     uint64_t bytes;
     if (!app_parse_size(item, &bytes) || bytes < 8 || bytes % 8 || bytes > 1 << 20)
-        return problem_set(why, "--sizes: %s: a multiple of 8 from 8 to 1M is needed", item);
+        return app_refuse(why, "--sizes: %s: a multiple of 8 from 8 to 1M is needed", item);
     if (options->size_count == LIST_MOST)
-        return problem_set(why, "--sizes: more than %d", LIST_MOST);
+        return app_refuse(why, "--sizes: more than %d", LIST_MOST);
     options->doubles[options->size_count++] = (int)(bytes / 8);
     return true;
 }
 
-static bool take_compute(const char *item, void *context, struct problem *why) {
+static bool take_compute(const char *item, void *context, app_problem *why) {
     command *options = context;
     double us;
     if (!app_parse_number(item, &us) || us < 0 || us > 1e6)
-        return problem_set(why, "--compute: %s: microseconds, 0 to 1000000, are needed", item);
+        return app_refuse(why, "--compute: %s: microseconds, 0 to 1000000, are needed", item);
     if (options->compute_count == LIST_MOST)
-        return problem_set(why, "--compute: more than %d", LIST_MOST);
+        return app_refuse(why, "--compute: more than %d", LIST_MOST);
     options->compute[options->compute_count++] = us * 1e-6;
     return true;
 }
@@ -96,7 +96,8 @@ static void print_heading(void) {
 static void print_row(const overlap_call *call, const char *spec, int ranks, double samples[],
                       double nbc, FILE *json) {
     int count = call->repetitions;
-    double median = stats_quantile(samples, count, 0.5), p95 = stats_quantile(samples, count, 0.95);
+    double median = app_stats_quantile(samples, count, 0.5),
+           p95 = app_stats_quantile(samples, count, 0.95);
     double ratio = median > 0 ? nbc / median : 0;
     const char *name = overlap_name(call->scheme);
     printf("%-10s %-8s %5d %6d %10.1f %6d %10.3f %10.3f %10.3f %10.3f %8.2f\n", name, spec, ranks,
@@ -127,10 +128,10 @@ static int measure_schemes(overlap_call *call, const char *spec, const overlap_m
         if (code == MPI_SUCCESS)
             code = overlap_run(call, machine, samples[i]);
         if (code == MPI_SUCCESS)
-            stats_sort(samples[i], call->repetitions);
+            app_stats_sort(samples[i], call->repetitions);
     }
     double nbc =
-        code == MPI_SUCCESS ? stats_quantile(samples[OVERLAP_NBC], call->repetitions, 0.5) : 0;
+        code == MPI_SUCCESS ? app_stats_quantile(samples[OVERLAP_NBC], call->repetitions, 0.5) : 0;
     for (int i = 0; i < schemes; i++) {
         call->scheme = (overlap_scheme)i;
         if (rank == 0 && code == MPI_SUCCESS)
@@ -166,12 +167,12 @@ static int measure_all(MPI_Comm comm, void *context) {
 
 static void measure_specs(const command *options) {
     int rank;
-    struct output json = {0};
+    app_output json = {0};
     for (size_t i = 0; i < options->specs.count; i++) /* bad ones are refused before all */
         dcp_job_run(program, options->specs.words[i], NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
-        output_open(&json, options->json, &problem);
+        app_output_open(&json, options->json, &problem);
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     if (rank == 0)
         print_heading();
@@ -179,7 +180,7 @@ static void measure_specs(const command *options) {
     for (size_t i = 0; i < options->specs.count; i++)
         dcp_job_run(program, options->specs.words[i], measure_all,
                     &(measurement){options, options->specs.words[i], json.file});
-    output_commit(&json, &problem);
+    app_output_commit(&json, &problem);
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
 }
 

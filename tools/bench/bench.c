@@ -17,7 +17,7 @@
 typedef struct series {
     const contender_list *list;
     const bench_settings *settings;
-    const common_clock *clock;
+    const app_clock *clock;
     MPI_Comm comm;
     int rank, ranks;
     unsigned char *buffer;
@@ -56,17 +56,17 @@ static int start_together(const series *s, double *start, bool *late) {
     MPI_Request request;
     int code = MPI_Ibarrier(s->comm, &request);
     if (code == MPI_SUCCESS)
-        code = wait_asleep(&request, NAP, SHORT_NAP);
+        code = app_wait_asleep(&request, NAP, SHORT_NAP);
     if (code != MPI_SUCCESS)
         return code;
     if (s->rank == 0)
-        *start = common_clock_now(s->clock) + s->lead;
+        *start = app_clock_now(s->clock) + s->lead;
     code = MPI_Ibcast(start, 1, MPI_DOUBLE, 0, s->comm, &request);
     if (code == MPI_SUCCESS)
-        code = wait_asleep(&request, NAP, SHORT_NAP);
-    *late = common_clock_now(s->clock) > *start;
+        code = app_wait_asleep(&request, NAP, SHORT_NAP);
+    *late = app_clock_now(s->clock) > *start;
     if (code == MPI_SUCCESS)
-        common_clock_wait(s->clock, *start);
+        app_clock_wait(s->clock, *start);
     return code;
 }
 
@@ -99,7 +99,7 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
 
     spent = processor_seconds();
     int failure = c->run(c, s->buffer, s->bytes, s->settings->root);
-    marks[ELAPSED] = common_clock_now(s->clock) - start;
+    marks[ELAPSED] = app_clock_now(s->clock) - start;
     spent = processor_seconds() - spent;
     marks[LATE] = late;
     marks[ERROR] = failure;
@@ -108,7 +108,7 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
 
     code = MPI_Iallreduce(marks, worst, MARKS, MPI_DOUBLE, MPI_MAX, s->comm, &request);
     if (code == MPI_SUCCESS)
-        code = wait_asleep(&request, NAP, LONG_NAP);
+        code = app_wait_asleep(&request, NAP, LONG_NAP);
     if (code != MPI_SUCCESS)
         return code;
     *seconds = worst[ELAPSED];
@@ -193,8 +193,8 @@ static bool all_steady(const series *s, const bench_result results[]) {
         if (count > (int)(sizeof sorted / sizeof *sorted))
             return true;
         memcpy(sorted, results[i].samples, (size_t)count * sizeof *sorted);
-        stats_sort(sorted, count);
-        if (!stats_median_is_steady(sorted, count, s->settings->steady))
+        app_stats_sort(sorted, count);
+        if (!app_stats_median_is_steady(sorted, count, s->settings->steady))
             return false;
     }
     return true;
@@ -211,7 +211,7 @@ static int decide(const series *s, int done, double began, const bench_result re
 
 /* Makes means of a contender's sums, and of every rank's processor time that of all. */
 static int sum_up(const series *s, bench_result *result) {
-    stats_sort(result->samples, result->count);
+    app_stats_sort(result->samples, result->count);
     int code = MPI_Allreduce(MPI_IN_PLACE, &result->processor, 1, MPI_DOUBLE, MPI_SUM, s->comm);
     if (result->count) {
         result->processor /= result->count;
@@ -258,7 +258,7 @@ static bool allocate(series *s, bench_result results[]) {
 }
 
 int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
-              const common_clock *clock, MPI_Comm comm, bench_result results[]) {
+              const app_clock *clock, MPI_Comm comm, bench_result results[]) {
     series s = {.list = list, .settings = settings, .clock = clock, .comm = comm, .bytes = bytes};
     MPI_Comm_rank(comm, &s.rank);
     MPI_Comm_size(comm, &s.ranks);

@@ -39,7 +39,7 @@ typedef struct bench_result {
  * bench_free.
  */
 int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
-              const common_clock *clock, MPI_Comm comm, bench_result results[]);
+              const app_clock *clock, MPI_Comm comm, bench_result results[]);
 void bench_free(bench_result results[], int count);
 
 #endif

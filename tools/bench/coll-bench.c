@@ -52,20 +52,20 @@ typedef struct command {
 } command;
 
 /* A problem of this rank; the first one counts. */
-static struct problem problem;
+static app_problem problem;
 
 static bool add_size(command *options, uint64_t size) {
     if (options->size_count == SIZES_MAX)
-        return problem_set(&problem, "--sizes: more than %d sizes", SIZES_MAX);
+        return app_refuse(&problem, "--sizes: more than %d sizes", SIZES_MAX);
     if (size > PTRDIFF_MAX)
-        return problem_set(&problem, "--sizes: %" PRIu64 " bytes are more than memory can hold",
-                           size);
+        return app_refuse(&problem, "--sizes: %" PRIu64 " bytes are more than memory can hold",
+                          size);
     options->sizes[options->size_count++] = (size_t)size;
     return true;
 }
 
 /* "4K" or "1K-64K" */
-static bool take_sizes(const char *item, void *context, struct problem *why) {
+static bool take_sizes(const char *item, void *context, app_problem *why) {
     char text[64];
     uint64_t from, to;
     snprintf(text, sizeof text, "%s", item);
@@ -77,8 +77,8 @@ static bool take_sizes(const char *item, void *context, struct problem *why) {
     if (good && dash)
         good = app_parse_size(dash + 1, &to) && from <= to;
     if (!good)
-        return problem_set(why, "--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K",
-                           item);
+        return app_refuse(why, "--sizes: %s is no size; write 4096, 64K, 16M or a range 1K-64K",
+                          item);
     for (uint64_t size = from; size <= to; size *= 2) {
         if (!add_size(context, size))
             return false;
@@ -96,10 +96,10 @@ static bool take_operation(command *options) {
         snprintf(known + length, sizeof known - length, "%s, ", operation_name(i));
     }
     if (!name)
-        return problem_set(&problem, "no operation; known: %sdcp", known);
+        return app_refuse(&problem, "no operation; known: %sdcp", known);
     options->settings.operation = operation_find(name);
     return options->settings.operation ||
-           problem_set(&problem, "unknown operation %s; known: %sdcp", name, known);
+           app_refuse(&problem, "unknown operation %s; known: %sdcp", name, known);
 }
 
 static bool parse(int argc, char **argv, command *options) {
@@ -231,7 +231,7 @@ static const contender *kind_of(const contender_list *list, contender_kind kind)
 }
 
 static double median_of(const bench_result *result) {
-    return result->count ? stats_quantile(result->samples, result->count, 0.5) : 0;
+    return result->count ? app_stats_quantile(result->samples, result->count, 0.5) : 0;
 }
 
 /* The median of the first contender of KIND, or 0. */
@@ -275,7 +275,7 @@ static void print_row(const command *options, const contender *c, const bench_re
     }
     const double *samples = result->samples;
     int count = result->count;
-    double median = median_of(result), p95 = stats_quantile(samples, count, 0.95);
+    double median = median_of(result), p95 = app_stats_quantile(samples, count, 0.95);
     const operation *op = options->settings.operation;
     double rate = median > 0 ? (double)op->moved(bytes, ranks) / median / 1e6 : 0;
     double vs_native = native > 0 ? native / median : 0, of_wire = wire > 0 ? wire / median : 0;
@@ -340,8 +340,8 @@ static bool print_size(const command *options, const contender_list *list,
         print_row(options, &list->at[i], &results[i], predicted ? &prediction : NULL, ranks, bytes,
                   native, wire, json);
         if (results[i].wrong)
-            good = problem_set(&problem, "%s %s: wrong data at %zu bytes", list->at[i].algorithm,
-                               list->at[i].params, bytes);
+            good = app_refuse(&problem, "%s %s: wrong data at %zu bytes", list->at[i].algorithm,
+                              list->at[i].params, bytes);
         if (results[i].error != MPI_SUCCESS && list->at[i].kind == CONTENDER_OURS)
             good = app_mpi(&problem, results[i].error);
     }
@@ -352,8 +352,8 @@ static bool print_size(const command *options, const contender_list *list,
     return good;
 }
 
-static bool measure_size(const command *options, const contender_list *list,
-                         const common_clock *clock, MPI_Comm comm, size_t bytes, FILE *json) {
+static bool measure_size(const command *options, const contender_list *list, const app_clock *clock,
+                         MPI_Comm comm, size_t bytes, FILE *json) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
@@ -362,7 +362,7 @@ static bool measure_size(const command *options, const contender_list *list,
         app_abort(comm, program, "out of memory for %d results", list->count);
     int code = bench_run(list, bytes, &options->settings, clock, comm, results);
     if (code == MPI_ERR_NO_MEM)
-        problem_set(&problem, "some rank has no memory for %zu bytes", bytes);
+        app_refuse(&problem, "some rank has no memory for %zu bytes", bytes);
     else
         app_mpi(&problem, code);
     app_progress_hide();
@@ -379,22 +379,22 @@ static void agree(MPI_Comm comm) {
 
 static void measure(command *options, MPI_Comm comm) {
     int rank, ranks;
-    struct output json = {0};
+    app_output json = {0};
     contender_list list = {0};
-    common_clock clock;
+    app_clock clock;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     if (options->settings.root >= ranks)
-        problem_set(&problem, "--root %d: there are %d ranks", options->settings.root, ranks);
+        app_refuse(&problem, "--root %d: there are %d ranks", options->settings.root, ranks);
     if (!*problem.text && rank == 0)
-        output_open(&json, options->json, &problem);
+        app_output_open(&json, options->json, &problem);
     double dropped;
     if (!*problem.text && rank == 0 && options->settings.drops &&
         !drops_count(options->settings.drops, &dropped))
-        problem_set(&problem, "--drops: '%s' fails or prints no number", options->settings.drops);
+        app_refuse(&problem, "--drops: '%s' fails or prints no number", options->settings.drops);
     agree(comm);
     choose(options, comm, &list);
-    int code = common_clock_init(&clock, comm);
+    int code = app_clock_init(&clock, comm);
     app_mpi(&problem, code);
     agree(comm);
 
@@ -404,7 +404,7 @@ static void measure(command *options, MPI_Comm comm) {
         measure_size(options, &list, &clock, comm, options->sizes[i], json.file);
         agree(comm);
     }
-    output_commit(&json, &problem);
+    app_output_commit(&json, &problem);
     agree(comm);
     contender_free(&list);
 }

@@ -10,7 +10,7 @@
 
 /* Others wait in calls that end with those who failed: only the whole job can end then. */
 static void give_up(const char *program, int code) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     if (code == MPI_SUCCESS)
         return;
     app_mpi(&problem, code);
@@ -32,7 +32,7 @@ static int run_without(dcp_job_work *work, void *context) {
 
 /* Ends the program where DCPs can't be started. */
 static MPI_Comm start(const char *program, const char *spec) {
-    struct problem problem = {""};
+    app_problem problem = {""};
     MPI_Comm app = MPI_COMM_NULL;
     app_mpi(&problem, DCP_Start(spec, &app));
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);

@@ -32,7 +32,7 @@ static double median_clock_cost(void) {
         double start = app_seconds();
         samples[i] = app_seconds() - start;
     }
-    return stats_median(samples, SAMPLES);
+    return app_stats_median(samples, SAMPLES);
 }
 
 overlap_machine overlap_calibrate(void) {
@@ -44,7 +44,7 @@ overlap_machine overlap_calibrate(void) {
         compute(steps);
         samples[i] = app_seconds() - start;
     }
-    return (overlap_machine){.steps_per_second = steps / stats_median(samples, SAMPLES),
+    return (overlap_machine){.steps_per_second = steps / app_stats_median(samples, SAMPLES),
                              .clock_seconds = median_clock_cost()};
 }
 

@@ -41,25 +41,25 @@ typedef struct command {
     const char *json;
 } command;
 
-static struct problem problem;
+static app_problem problem;
 
 static bool take_words(command *options) {
     const char *const *words = options->words.words;
     size_t count = options->words.count;
     if (count == 0)
         return (!options->ranks && !options->root) ||
-               problem_set(&problem, "--ranks and --root belong to explain OPERATION SIZE");
+               app_refuse(&problem, "--ranks and --root belong to explain OPERATION SIZE");
     if (strcmp(words[0], "settings") == 0)
-        return problem_set(&problem, "settings stands alone; see coll-info --help");
+        return app_refuse(&problem, "settings stands alone; see coll-info --help");
     if (strcmp(words[0], "explain") != 0)
-        return problem_set(&problem, "unknown command %s; known: explain, settings", words[0]);
+        return app_refuse(&problem, "unknown command %s; known: explain, settings", words[0]);
     if (count < 3)
-        return problem_set(&problem, "explain needs an operation and a size, as in: explain bcast "
-                                     "64M");
+        return app_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "
+                                    "64M");
     options->operation = words[1];
     if (!app_parse_size(words[2], &options->bytes) || options->bytes < 1 ||
         options->bytes > PTRDIFF_MAX)
-        return problem_set(&problem, "%s is no size; write 4096, 64K, 16M or 1G", words[2]);
+        return app_refuse(&problem, "%s is no size; write 4096, 64K, 16M or 1G", words[2]);
     return true;
 }
 
@@ -172,7 +172,7 @@ static void write_machine(const COLL_Description *d, FILE *json) {
 static bool show(const COLL_Description *d, MPI_Comm comm, FILE *json) {
     COLL_Place *places = malloc((size_t)d->ranks * sizeof *places);
     if (!places)
-        return problem_set(&problem, "out of memory for %d places", d->ranks);
+        return app_refuse(&problem, "out of memory for %d places", d->ranks);
     int code = COLL_Places(comm, places);
     if (code == MPI_SUCCESS) {
         print_versions();
@@ -233,7 +233,7 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
     COLL_Candidate candidates[MOST_CANDIDATES];
     int count, ranks = options->ranks ? options->ranks : d->ranks;
     if (options->root >= ranks)
-        return problem_set(&problem, "--root %d: there are %d ranks", options->root, ranks);
+        return app_refuse(&problem, "--root %d: there are %d ranks", options->root, ranks);
     int code = COLL_Explain_ranks(options->operation, (MPI_Count)options->bytes, options->root,
                                   options->ranks, comm, candidates, MOST_CANDIDATES, &count);
     if (code != MPI_SUCCESS)
@@ -251,16 +251,16 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
 
 /* Rank 0's part. */
 static void print(const command *options, const COLL_Description *d, MPI_Comm comm) {
-    struct output json;
-    if (!output_open(&json, options->json, &problem))
+    app_output json;
+    if (!app_output_open(&json, options->json, &problem))
         return;
     bool good =
         options->operation ? explain(options, d, comm, json.file) : show(d, comm, json.file);
     if (fflush(stdout))
-        good = problem_set(&problem, "the output can't be written: %s", strerror(errno));
+        good = app_refuse(&problem, "the output can't be written: %s", strerror(errno));
     if (good)
-        output_commit(&json, &problem);
-    output_discard(&json);
+        app_output_commit(&json, &problem);
+    app_output_discard(&json);
 }
 
 static void agree(MPI_Comm comm) {

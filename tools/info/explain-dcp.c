@@ -34,7 +34,7 @@ typedef struct command {
     double share;
 } command;
 
-static struct problem problem;
+static app_problem problem;
 
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
@@ -49,7 +49,7 @@ static bool parse(int argc, char **argv, command *options) {
     if (!app_parse(&line, argc, argv, &problem))
         return false;
     if (options->traces.count != 1)
-        return problem_set(&problem, "explain dcp needs one file with a trace, or -");
+        return app_refuse(&problem, "explain dcp needs one file with a trace, or -");
     options->trace = options->traces.words[0];
     return true;
 }
@@ -73,11 +73,11 @@ static void print_verdict(const char *how, const benefit_times *times, double sh
 }
 
 static bool print_table(const command *options, const benefit_times *times, int ranks) {
-    struct output json;
+    app_output json;
     const char *trace = strcmp(options->trace, "-") == 0 ? "/dev/stdin" : options->trace;
-    const file_use files[] = {{FILE_WRITTEN, "--json", &options->json, 1, NULL},
-                              {FILE_READ, "TRACE", &trace, 1, NULL}};
-    if (!files_check(files, 2, &problem) || !output_open(&json, options->json, &problem))
+    const app_file_use files[] = {{APP_FILE_WRITTEN, "--json", &options->json, 1, NULL},
+                                  {APP_FILE_READ, "TRACE", &trace, 1, NULL}};
+    if (!app_files_check(files, 2, &problem) || !app_output_open(&json, options->json, &problem))
         return false;
     printf("# %d ranks; on average Tcomp %.6f s, Tcoll %.6f s, Tpoint %.6f s; share %.2f\n", ranks,
            times->computation, times->collectives, times->point_to_point, options->share);
@@ -87,7 +87,7 @@ static bool print_table(const command *options, const benefit_times *times, int 
         print_row(times, served, options->share, json.file);
     print_verdict("blocking", times, options->share);
     print_verdict("overlapped", times, 0);
-    return output_commit(&json, &problem);
+    return app_output_commit(&json, &problem);
 }
 
 /* Rank 0 reads and prints, as coll-info does. */

@@ -26,10 +26,9 @@ static bool read_account(const char *line, benefit_times *times, int *ranks, int
     return true;
 }
 
-bool benefit_read_trace(const char *path, benefit_times *times, int *ranks,
-                        struct problem *problem) {
+bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, app_problem *problem) {
     bool standard = strcmp(path, "-") == 0, found = false;
-    FILE *file = standard ? stdin : files_open(path, problem);
+    FILE *file = standard ? stdin : app_files_open(path, problem);
     if (!file)
         return false;
     char line[1024];
@@ -37,18 +36,18 @@ bool benefit_read_trace(const char *path, benefit_times *times, int *ranks,
     while (fgets(line, sizeof line, file))
         found = read_account(line, times, ranks, &dcps) || found;
     if (ferror(file))
-        problem_set(problem, "%s: %s", path, strerror(errno));
+        app_refuse(problem, "%s: %s", path, strerror(errno));
     if (!standard)
         fclose(file);
     if (!found)
-        return problem_set(problem,
-                           "%s: no line \"coll: account\"; run the program with COLL_TRACE=1 under "
-                           "coll-run",
-                           path);
+        return app_refuse(problem,
+                          "%s: no line \"coll: account\"; run the program with COLL_TRACE=1 under "
+                          "coll-run",
+                          path);
     if (dcps > 0)
-        return problem_set(problem,
-                           "%s: this run had %d DCPs already; trace one without (unset COLL_DCP)",
-                           path, dcps);
+        return app_refuse(problem,
+                          "%s: this run had %d DCPs already; trace one without (unset COLL_DCP)",
+                          path, dcps);
     return true;
 }
 

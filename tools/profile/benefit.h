@@ -19,8 +19,7 @@ typedef struct benefit_times {
  * "coll: account ... Tcomp=S Tcoll=S Tpoint=S ..." of COLL_TRACE, which must be of a run without
  * DCPs. Otherwise false, and PROBLEM says why.
  */
-bool benefit_read_trace(const char *path, benefit_times *times, int *ranks,
-                        struct problem *problem);
+bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, app_problem *problem);
 
 /*
  * Seconds with one DCP to SERVED application ranks out of the same ranks: the computation grows by

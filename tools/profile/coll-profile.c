@@ -45,7 +45,7 @@ typedef struct command {
     bool no_flood;
 } command;
 
-static struct problem problem;
+static app_problem problem;
 
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
@@ -77,14 +77,13 @@ static bool parse(int argc, char **argv, command *options) {
  * What can be known before minutes go into measuring. The profile must be a file: trials read it.
  */
 static bool check_files(const command *options) {
-    const file_use files[] = {{FILE_WRITTEN, "--output", &options->output, 1, NULL},
-                              {FILE_WRITTEN, "--plot", &options->plot, 1, NULL},
-                              {FILE_WRITTEN, "--json", &options->json, 1, NULL}};
+    const app_file_use files[] = {{APP_FILE_WRITTEN, "--output", &options->output, 1, NULL},
+                                  {APP_FILE_WRITTEN, "--plot", &options->plot, 1, NULL},
+                                  {APP_FILE_WRITTEN, "--json", &options->json, 1, NULL}};
     struct stat status;
     if (stat(options->output, &status) == 0 && !S_ISREG(status.st_mode))
-        return problem_set(&problem, "%s: can't be written: it is no regular file",
-                           options->output);
-    return files_check(files, 3, &problem) &&
+        return app_refuse(&problem, "%s: can't be written: it is no regular file", options->output);
+    return app_files_check(files, 3, &problem) &&
            (!options->plot || app_drawer_check(&app_gnuplot, options->plot, &problem));
 }
 
@@ -98,15 +97,15 @@ static bool make_profile(const survey *s, const model *m, COLL_Profile *profile)
     }
     for (int i = 0; i < COLL_COPIES; i++)
         profile->copy[i] = m->copy[i].fitted;
-    return levels || problem_set(&problem, "every level is too noisy; see what else uses the "
-                                           "machines, or raise --seconds or --noise; nothing is "
-                                           "written");
+    return levels || app_refuse(&problem, "every level is too noisy; see what else uses the "
+                                          "machines, or raise --seconds or --noise; nothing is "
+                                          "written");
 }
 
 static bool write_profile(const command *options, const survey *s, const COLL_Profile *profile) {
-    char *target = path_follow(options->output); /* a link stays one */
+    char *target = app_path_follow(options->output); /* a link stays one */
     if (!target)
-        return problem_set(&problem, "%s: can't be written: %s", options->output, strerror(errno));
+        return app_refuse(&problem, "%s: can't be written: %s", options->output, strerror(errno));
     int code = COLL_Profile_write(target, s->comm, profile);
     free(target);
     return app_mpi(&problem, code);
@@ -130,7 +129,7 @@ static bool report_trials(const command *options, const survey *s, const COLL_Pr
         return false;
     sheet_print_trials(profile, json);
     printf("# written to %s\n", options->output);
-    return fflush(stdout) == 0 || problem_set(&problem, "stdout: %s", strerror(errno));
+    return fflush(stdout) == 0 || app_refuse(&problem, "stdout: %s", strerror(errno));
 }
 
 static void agree(MPI_Comm comm) {
@@ -141,8 +140,8 @@ static bool plan(survey *s) {
     int pairs, code = survey_plan(s, &pairs);
     if (code != MPI_SUCCESS)
         return app_mpi(&problem, code);
-    return pairs || problem_set(&problem, "one rank has nobody to measure against; start it by "
-                                          "mpirun with a rank on every host");
+    return pairs || app_refuse(&problem, "one rank has nobody to measure against; start it by "
+                                         "mpirun with a rank on every host");
 }
 
 /* A step that all ranks take part in. An error may be one rank's alone, while others wait for it.
@@ -158,16 +157,16 @@ static void finish(const survey *s, int code) {
 /* The model predicts the trials by the profile just written. */
 static void run_trials(const command *options, survey *s, COLL_Profile *profile) {
     if (s->rank == 0 && setenv("COLL_PROFILE", options->output, 1) != 0)
-        problem_set(&problem, "out of memory");
+        app_refuse(&problem, "out of memory");
     agree(s->comm);
     finish(s, trial_run(s->comm, s->places, options->trials, profile->trial, &profile->trials));
 }
 
 static void measure(const command *options, survey *s) {
     static COLL_Profile profile;
-    struct output json = {0};
+    app_output json = {0};
     if (s->rank == 0 && check_files(options))
-        output_open(&json, options->json, &problem);
+        app_output_open(&json, options->json, &problem);
     agree(s->comm);
     plan(s);
     agree(s->comm);
@@ -178,7 +177,7 @@ static void measure(const command *options, survey *s) {
     if (options->trials > 0)
         run_trials(options, s, &profile);
     if (s->rank == 0 && report_trials(options, s, &profile, json.file))
-        output_commit(&json, &problem);
+        app_output_commit(&json, &problem);
     agree(s->comm);
 }
 

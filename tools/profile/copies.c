@@ -45,7 +45,7 @@ static double least_median(fields *f, COLL_Copy copy, size_t size) {
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < SAMPLES; i++)
             samples[i] = sample(f, copy, size, count);
-        double median = stats_median(samples, SAMPLES);
+        double median = app_stats_median(samples, SAMPLES);
         least = least < 0 || median < least ? median : least;
     }
     return least;

@@ -56,7 +56,7 @@ static int ping(int peer, MPI_Comm comm, double seconds, double *message) {
                             comm, MPI_STATUS_IGNORE);
         samples[count++] = (MPI_Wtime() - start) / 2;
     }
-    *message = stats_median(samples, count);
+    *message = app_stats_median(samples, count);
     return code == MPI_SUCCESS ? MPI_Send(&byte, 0, MPI_BYTE, peer, TAG_PING, comm) : code;
 }
 
@@ -133,7 +133,7 @@ static int time_chain(MPI_Comm chain, double limit, double *median) {
         samples[count % MOST_SAMPLES] = MPI_Wtime() - start;
     }
     if (rank == 0 && code == MPI_SUCCESS) /* the first one made libcoll's state */
-        *median = stats_median(samples + 1, count - 1);
+        *median = app_stats_median(samples + 1, count - 1);
     return code;
 }
 

@@ -22,7 +22,7 @@ static bool of_rounds(const probe_result *probe, probe_figure figure, int size, 
     memcpy(sorted, probe->sample[figure][size], sizeof sorted);
     if (!rounds)
         return false;
-    *median = stats_median(sorted, rounds);
+    *median = app_stats_median(sorted, rounds);
     *least = sorted[0];
     return true;
 }
@@ -42,11 +42,11 @@ static void collect(const survey_level *l, probe_figure figure, model_curve *cur
         if (!pairs || pairs < l->pairs)
             continue;
         curve->bytes[curve->points] = probe_size[size];
-        curve->seconds[curve->points++] = stats_median(least, pairs);
+        curve->seconds[curve->points++] = app_stats_median(least, pairs);
     }
     if (!noises)
         return;
-    curve->noise = stats_median(noise, noises);
+    curve->noise = app_stats_median(noise, noises);
 }
 
 /* Fits CURVE; where PER_BYTE is not 0, it goes on at that rate. */

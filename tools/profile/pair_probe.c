@@ -249,7 +249,7 @@ static int measure_once(const link *l, probe_figure figure, int bytes, double tr
         code = take_sample(l, figure, bytes, trip, &samples[i]);
     if (code != MPI_SUCCESS)
         return code;
-    *median = stats_median(samples, count);
+    *median = app_stats_median(samples, count);
     return MPI_SUCCESS;
 }
 

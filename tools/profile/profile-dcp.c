@@ -35,7 +35,7 @@ typedef struct command {
     int reps;
 } command;
 
-static struct problem problem;
+static app_problem problem;
 
 /* A number of DCPs; none at first. Times are of the rounds, in seconds; on rank 0. */
 typedef struct candidate {
@@ -54,7 +54,7 @@ typedef struct measurement {
 static bool parse(int argc, char **argv, command *options) {
     bool again; /* --dcp once more */
     const app_option table[] = {
-        {"dcp", NULL, NULL, .flag = &again},
+        {"dcp", NULL, "measure dedicated processors; comes first", .flag = &again},
         {"trace", "FILE",
          "also predict the time of a program from its trace without DCPs: COLL_TRACE=1 coll-run -n "
          "RANKS -- PROGRAM 2> FILE; with one DCP to r ranks it is (1 + 1/r) Tcomp + share Tcoll + "
@@ -76,7 +76,7 @@ static int measure_call(overlap_call *call, const overlap_machine *machine, doub
         return MPI_ERR_NO_MEM;
     int code = overlap_run(call, machine, samples);
     if (code == MPI_SUCCESS)
-        *median = stats_median(samples, call->repetitions);
+        *median = app_stats_median(samples, call->repetitions);
     free(samples);
     return code;
 }
@@ -102,7 +102,7 @@ static int measure_round(MPI_Comm comm, void *context) {
 static double median(const double rounds[ROUNDS]) {
     double sorted[ROUNDS];
     memcpy(sorted, rounds, sizeof sorted);
-    return stats_median(sorted, ROUNDS);
+    return app_stats_median(sorted, ROUNDS);
 }
 
 /* None, then 1:1, 1:2, 1:4, ... up to one that serves all; returns how many. */
@@ -201,24 +201,24 @@ static void agree(void) {
 static void profile(const command *options) {
     static candidate candidates[CANDIDATES];
     benefit_times times;
-    struct output json = {0};
-    const file_use files[] = {{FILE_WRITTEN, "--output", &options->output, 1, NULL},
-                              {FILE_READ, "--trace", &options->trace, 1, NULL}};
+    app_output json = {0};
+    const app_file_use files[] = {{APP_FILE_WRITTEN, "--output", &options->output, 1, NULL},
+                                  {APP_FILE_READ, "--trace", &options->trace, 1, NULL}};
     int rank, ranks, traced;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (rank == 0 && options->trace)
         benefit_read_trace(options->trace, &times, &traced, &problem);
     if (ranks < 2)
-        problem_set(&problem, "one rank has nothing to reduce; start it by mpirun -n RANKS");
-    if (rank == 0 && !*problem.text && files_check(files, 2, &problem))
-        output_open(&json, options->output, &problem);
+        app_refuse(&problem, "one rank has nothing to reduce; start it by mpirun -n RANKS");
+    if (rank == 0 && !*problem.text && app_files_check(files, 2, &problem))
+        app_output_open(&json, options->output, &problem);
     agree();
     int count = list_candidates(ranks, candidates);
     measure(options, candidates, count);
     if (rank == 0)
         print_table(candidates, count, options->trace ? &times : NULL, json.file);
-    output_commit(&json, &problem);
+    app_output_commit(&json, &problem);
     agree();
 }
 

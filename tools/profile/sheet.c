@@ -167,6 +167,6 @@ static void write_picture(FILE *gnuplot, const void *context) {
     fputs("unset multiplot\n", gnuplot);
 }
 
-bool sheet_plot(const survey *s, const model *m, const char *path, struct problem *problem) {
+bool sheet_plot(const survey *s, const model *m, const char *path, app_problem *problem) {
     return app_draw(&app_gnuplot, path, write_picture, &(struct sheet){s, m}, problem);
 }

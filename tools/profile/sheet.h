@@ -20,6 +20,6 @@ void sheet_print_trials(const COLL_Profile *profile, FILE *json);
  * Draws what was measured and what was fitted by gnuplot; PATH is replaced when the picture is
  * complete. False with a text in PROBLEM.
  */
-bool sheet_plot(const survey *s, const model *m, const char *path, struct problem *problem);
+bool sheet_plot(const survey *s, const model *m, const char *path, app_problem *problem);
 
 #endif

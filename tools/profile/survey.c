@@ -152,7 +152,7 @@ static int follow(const survey *s) {
         MPI_Request request;
         int code = MPI_Irecv(&t, (int)sizeof t, MPI_BYTE, 0, TAG_TASK, s->comm, &request);
         if (code == MPI_SUCCESS)
-            code = wait_asleep(&request, NAP, NAP);
+            code = app_wait_asleep(&request, NAP, NAP);
         if (code != MPI_SUCCESS || t.kind == END)
             return code;
         code = take_part(s, &t, &found);
@@ -190,7 +190,7 @@ static int direct(const survey *s, const task *t, finding found[]) {
         code = MPI_Irecv(&found[part], (int)sizeof *found, MPI_BYTE, finder(l, t, part), TAG_RESULT,
                          s->comm, &request);
         if (code == MPI_SUCCESS)
-            code = wait_asleep(&request, NAP, NAP);
+            code = app_wait_asleep(&request, NAP, NAP);
     }
     return code;
 }
@@ -220,7 +220,7 @@ static int direct_crowds(survey *s, int level, finding found[]) {
             rate += found[i].crowd.rate;
         }
         l->crowd_ranks[l->crowds] = 2 * pairs;
-        l->crowd_message[l->crowds] = stats_median(messages, pairs);
+        l->crowd_message[l->crowds] = app_stats_median(messages, pairs);
         l->crowd_rate[l->crowds++] = rate;
         if (pairs == l->crowd)
             break;

@@ -41,7 +41,7 @@ typedef struct group {
 typedef struct race {
     group group;
     const operation *operation;
-    common_clock clock;
+    app_clock clock;
     contender_list list; /* all candidates */
     double seconds;      /* for one size */
 } race;
@@ -118,7 +118,7 @@ static bool is_affordable(const race *r, const double model[]) {
 static void add_knot(const race *r, int i, size_t bytes, double model, const bench_result *result,
                      COLL_Trial *found) {
     if (!(model > 0) || result->error != MPI_SUCCESS || !result->count ||
-        !stats_median_is_steady(result->samples, result->count, NOISY))
+        !app_stats_median_is_steady(result->samples, result->count, NOISY))
         return;
     if (!found->knots) {
         *found = (COLL_Trial){.level = r->group.level, .ranks = r->group.ranks};
@@ -127,7 +127,7 @@ static void add_knot(const race *r, int i, size_t bytes, double model, const ben
     }
     found->bytes[found->knots] = (double)bytes;
     found->model[found->knots] = model;
-    found->seconds[found->knots++] = stats_quantile(result->samples, result->count, 0.5);
+    found->seconds[found->knots++] = app_stats_quantile(result->samples, result->count, 0.5);
 }
 
 static int try_size(const race *r, size_t bytes, COLL_Trial found[]) {
@@ -170,7 +170,7 @@ static int try_operation(race *r, COLL_Trial found[], int *count) {
 /* The time is shared out evenly, whatever the sizes. */
 static int try_group(const group *g, double seconds, COLL_Trial found[], int *count) {
     race r = {.group = *g, .seconds = seconds / (OPERATIONS * TRIAL_SIZES)};
-    int code = common_clock_init(&r.clock, g->comm);
+    int code = app_clock_init(&r.clock, g->comm);
     for (int i = 0; i < OPERATIONS && code == MPI_SUCCESS; i++) {
         r.operation = operation_find(operations[i]);
         code = try_operation(&r, found, count);
@@ -191,7 +191,7 @@ static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, double
         MPI_Comm_free(&g.comm);
     if (code == MPI_SUCCESS)
         code = MPI_Ibarrier(comm, &end);
-    return code == MPI_SUCCESS ? wait_asleep(&end, NAP, NAP) : code;
+    return code == MPI_SUCCESS ? app_wait_asleep(&end, NAP, NAP) : code;
 }
 
 int trial_run(MPI_Comm comm, const COLL_Place places[], double seconds, COLL_Trial found[],
