@@ -50,7 +50,7 @@ static bool check_reach(const coll_lines *file, const hlot_matrix *matrix, const
         int site = 0;
         while (!lost[site])
             site++;
-        return coll_refuse(file, "no way leads from %.40s to %.40s", matrix->names[rows[root]],
+        return coll_refuse(file, "there is no path from %.40s to %.40s", matrix->names[rows[root]],
                            matrix->names[rows[site]]);
     }
     return true;

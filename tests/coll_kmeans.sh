@@ -57,9 +57,9 @@ for by in "1 2" "1 4" "2 1" "2 2" "3 4" "5 2" "8 1"; do
     cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files at $by: ranks, threads"
     rm c2.npy a2.npy
 done
-COLL_TRACE=1 run 3 --k 12 --bcast chain:chunk=32K points.txt --centroids c2.npy --assign a2.npy ||
+COLL_TRACE=1 run 3 --k 12 --bcast chain:segment=32K points.txt --centroids c2.npy --assign a2.npy ||
     fail "--bcast chain"
-grep -q '^coll: bcast .*choice=chain:chunk=32K,' err || fail "--bcast chain: another algorithm ran"
+grep -q '^coll: bcast .*choice=chain:segment=32K,' err || fail "--bcast chain: another algorithm ran"
 cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files with --bcast chain"
 # In two files, in any order, and as their directory.
 mkdir parts
