@@ -4,6 +4,7 @@
 
 #include "app/output.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,22 +41,28 @@ bool app_agree(app_problem *problem, MPI_Comm comm) {
     return false;
 }
 
-bool app_agree_sum(app_problem *problem, uint64_t *values, int count, MPI_Comm comm) {
-    uint64_t all[1 + APP_AGREE_MOST] = {problem->text[0] != '\0'};
-    memcpy(all + 1, values, (size_t)count * sizeof *values);
-    if (!app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, all, 1 + count, MPI_UINT64_T, MPI_SUM, comm)))
+static_assert(sizeof(double) == sizeof(uint64_t), "values of one size");
+
+/* MINE, of the values' TYPE, is not 0 where there is a problem. */
+static bool agree_on(app_problem *problem, const void *mine, void *values, int count,
+                     MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    uint64_t all[1 + APP_AGREE_MOST];
+    memcpy(all, mine, sizeof *all);
+    memcpy(all + 1, values, (size_t)count * sizeof *all);
+    if (!app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, all, 1 + count, type, op, comm)))
         return false;
-    memcpy(values, all + 1, (size_t)count * sizeof *values);
+    memcpy(values, all + 1, (size_t)count * sizeof *all);
     return all[0] == 0 || app_agree(problem, comm);
 }
 
+bool app_agree_sum(app_problem *problem, uint64_t *values, int count, MPI_Comm comm) {
+    uint64_t mine = *problem->text != '\0';
+    return agree_on(problem, &mine, values, count, MPI_UINT64_T, MPI_SUM, comm);
+}
+
 bool app_agree_most(app_problem *problem, double *values, int count, MPI_Comm comm) {
-    double all[1 + APP_AGREE_MOST] = {problem->text[0] != '\0'};
-    memcpy(all + 1, values, (size_t)count * sizeof *values);
-    if (!app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, all, 1 + count, MPI_DOUBLE, MPI_MAX, comm)))
-        return false;
-    memcpy(values, all + 1, (size_t)count * sizeof *values);
-    return all[0] == 0 || app_agree(problem, comm);
+    double mine = *problem->text != '\0';
+    return agree_on(problem, &mine, values, count, MPI_DOUBLE, MPI_MAX, comm);
 }
 
 void app_agree_or_end(MPI_Comm comm, const char *program, const app_problem *problem) {

@@ -10,7 +10,7 @@
 #ifndef COLL_KMEANS_CHECKPOINT_H
 #define COLL_KMEANS_CHECKPOINT_H
 
-#include "kmeans/state.h"
+#include "kmeans/clustering_state.h"
 
 /* What a checkpoint belongs to: the same clustering, whatever else the command line says. */
 typedef struct km_identity {

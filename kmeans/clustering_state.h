@@ -1,6 +1,6 @@
 /* Where a clustering stands: all that is needed to go on, besides the points. */
-#ifndef COLL_KMEANS_STATE_H
-#define COLL_KMEANS_STATE_H
+#ifndef COLL_KMEANS_CLUSTERING_STATE_H
+#define COLL_KMEANS_CLUSTERING_STATE_H
 
 #include "kmeans/kmeans.h"
 

@@ -41,6 +41,7 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/update.c kmeans/assign/update.h \
 	kmeans/benchmark.c kmeans/benchmark.h \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
+	kmeans/clustering_state.h \
 	kmeans/kmeans.c kmeans/kmeans.h \
 	kmeans/map.c kmeans/map.h \
 	kmeans/points/fingerprint.c kmeans/points/fingerprint.h \
@@ -66,8 +67,7 @@ libkmeans_la_SOURCES = \
 	kmeans/start/start_file.c \
 	kmeans/start/start_parallel.c \
 	kmeans/start/start_plus_plus.c \
-	kmeans/start/start_random.c \
-	kmeans/state.h
+	kmeans/start/start_random.c
 # A compiler without OpenMP ignores its pragmas, and one thread does the work.
 libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(OPENBLAS_CFLAGS) -Wno-unknown-pragmas
 libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

@@ -11,7 +11,7 @@
 #include "coll.h"
 #include "lib/base/error.h"
 
-coll_route coll_routed;
+coll_routing coll_routed;
 
 static bool is_served(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype type,
                       MPI_Op op, MPI_Comm comm) {

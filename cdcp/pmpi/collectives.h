@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-typedef struct coll_route {
+typedef struct coll_routing {
     bool bcast, gather;
-} coll_route;
+} coll_routing;
 
 /* What the user asks for, the same on all ranks. Set at MPI_Init; nothing before. */
-extern coll_route coll_routed;
+extern coll_routing coll_routed;
 
 #endif

@@ -165,7 +165,7 @@ static int begin(void) {
         refuse(word.problem);
     if (*word.dcp && !is_spawned())
         code = dedicate(word.dcp);
-    coll_routed = (coll_route){.bcast = word.bcast, .gather = word.gather};
+    coll_routed = (coll_routing){.bcast = word.bcast, .gather = word.gather};
     if (word.trace)
         coll_account_start();
     if (code == MPI_SUCCESS && (dcps || word.trace))

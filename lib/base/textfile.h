@@ -40,7 +40,7 @@ enum { COLL_TEXTFILE_PROBLEM = 256 };
 typedef struct coll_lines {
     const char *kind, *path; /* "profile" and so on, and the file's */
     char *next, *end;        /* what is still to come; at END there is room for a NUL */
-    int line;                /* the number of the last line; 0: no problem of a line */
+    int line;                /* the number of the last line; 0: problems name no line */
     char *problem;           /* COLL_TEXTFILE_PROBLEM bytes */
 } coll_lines;
 

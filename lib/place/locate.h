@@ -13,10 +13,11 @@ enum { COLL_LOCATE_NOTE = 512 };
  * Sets RACKS and SITES of NODES nodes on all ranks of COMM to numbers that are equal for nodes of
  * the same rack or site. SOURCE, of which rank 0's counts, is
  *
- *     auto        what lib/place/topocache.h keeps for these hosts, else measured
- * (lib/place/autotopo.h) and kept; where what is kept is no good, rank 0 says so on stderr, once a
- * process auto:fresh  measured and kept check:FILE  FILE, and measured and kept: rank 0 prints on
- * stderr where the two disagree FILE        the file (lib/place/topofile.h)
+ *     auto        what topocache.h keeps for these hosts, else measured (autotopo.h) and kept;
+ *                 where what is kept is no good, rank 0 says so on stderr, once a process
+ *     auto:fresh  measured and kept
+ *     check:FILE  FILE, and measured and kept: rank 0 prints on stderr where the two disagree
+ *     FILE        the file (topofile.h)
  *     "" or NULL  Slurm's own address of each node, else all are in one rack
  *
  * HOSTS are the nodes' host names; behind the NUL of each is Slurm's path of switches down to the
