@@ -188,7 +188,7 @@ static int spread(const relay *r, size_t i) {
     coll_choice choice = coll_select(coll_bcast_table, &shape, &(coll_spec){.algorithm = NULL});
     coll_bcast_call call = {.comm = local, .root = local_head, .shape = &shape, .data = &data};
     if (code == MPI_SUCCESS)
-        code = coll_bcast_of(choice.algorithm)->run(&call, &choice.values);
+        code = coll_bcast_run(choice.algorithm, &call, &choice.values);
     coll_data_close(&data);
     return code;
 }

@@ -12,6 +12,7 @@ libcoll_core_la_SOURCES = \
 	lib/algorithm/line.c lib/algorithm/line.h \
 	lib/algorithm/spec.c lib/algorithm/spec.h \
 	lib/base/agree.c lib/base/agree.h \
+	lib/base/blocks.c lib/base/blocks.h \
 	lib/base/cgroup.c lib/base/cgroup.h \
 	lib/base/comm.c lib/base/comm.h \
 	lib/base/cores.c lib/base/cores.h \
@@ -30,7 +31,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/textfile.c lib/base/textfile.h \
 	lib/base/typemap.c lib/base/typemap.h \
 	lib/base/wait.c lib/base/wait.h \
-	lib/bcast/bcast.h \
+	lib/bcast/bcast.c lib/bcast/bcast.h \
 	lib/bcast/binomial.c \
 	lib/bcast/chain.c \
 	lib/bcast/chain_confirmed.c lib/bcast/chain_confirmed.h \
@@ -49,7 +50,6 @@ libcoll_core_la_SOURCES = \
 	lib/cost/profilefile.c lib/cost/profilefile.h \
 	lib/cost/trials.c lib/cost/trials.h \
 	lib/gather/binomial.c \
-	lib/gather/blocks.c lib/gather/blocks.h \
 	lib/gather/credit.c \
 	lib/gather/gather.c lib/gather/gather.h \
 	lib/gather/intake.c lib/gather/intake.h \
@@ -80,7 +80,10 @@ libcoll_core_la_SOURCES = \
 	lib/place/topo.c lib/place/topo.h \
 	lib/place/topocache.c lib/place/topocache.h \
 	lib/place/topofile.c lib/place/topofile.h \
-	lib/registry.c
+	lib/registry.c \
+	lib/schedule/cursor.c lib/schedule/cursor.h \
+	lib/schedule/engine.c lib/schedule/engine.h \
+	lib/schedule/plan.h
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 

@@ -38,7 +38,7 @@ const coll_algorithm *const coll_aggregate_table[] = {
 };
 
 static int run_bcast(const coll_algorithm *algorithm, const void *call, const coll_values *values) {
-    return coll_bcast_of(algorithm)->run(call, values);
+    return coll_bcast_run(algorithm, call, values);
 }
 
 static int run_gather(const coll_algorithm *algorithm, const void *call,

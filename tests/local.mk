@@ -38,6 +38,7 @@ check_PROGRAMS += \
 	tests/output \
 	tests/partition \
 	tests/plain \
+	tests/plans \
 	tests/pool \
 	tests/popcg_grid \
 	tests/profile \
@@ -97,6 +98,7 @@ tests_memory_mpi_LDFLAGS = $(failing_allocations)
 tests_operation_mpi_SOURCES = tests/operation.c
 tests_operation_mpi_LDADD = libbench.la $(LDADD)
 tests_patterns_mpi_SOURCES = tests/patterns.c
+tests_plans_SOURCES = tests/plans.c tests/prover.c tests/prover.h tests/generator.h
 tests_points_mpi_SOURCES = tests/points.c
 tests_popcg_mpi_SOURCES = tests/popcg.c
 tests_readers_mpi_SOURCES = tests/readers.c tests/reading.c tests/reading.h

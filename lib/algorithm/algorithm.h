@@ -56,6 +56,7 @@ typedef struct coll_algorithm {
     bool rival;        /* here to be compared with: runs when the user names it, is never chosen */
     /* Seconds from the common start to the last rank's end. */
     double (*predict)(const coll_shape *call, const coll_values *values);
+    const struct coll_planner *planner; /* lib/schedule/plan.h; NULL: it is no plan */
 } coll_algorithm;
 
 #endif

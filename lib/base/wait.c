@@ -266,8 +266,7 @@ static int wait_any(coll_wait *wait, double seconds, int count, MPI_Request requ
     }
 }
 
-/* CODE of a call that completed some requests: that of the first of them that has an error. */
-static int error_of(int code, int completed, const MPI_Status statuses[]) {
+int coll_wait_error(int code, int completed, const MPI_Status statuses[]) {
     int class = MPI_SUCCESS;
     if (code != MPI_SUCCESS)
         PMPI_Error_class(code, &class);
@@ -282,13 +281,13 @@ int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int
     if (wait->manner == COLL_WAIT_BLOCK) {
         int code = PMPI_Waitsome(count, requests, completed, indices, statuses);
         *completed = *completed == MPI_UNDEFINED ? 0 : *completed;
-        return error_of(code, *completed, statuses);
+        return coll_wait_error(code, *completed, statuses);
     }
     coll_patience patience = coll_patience_begin(wait);
     for (;;) {
         int code = PMPI_Testsome(count, requests, completed, indices, statuses);
         if (code != MPI_SUCCESS)
-            return error_of(code, *completed, statuses);
+            return coll_wait_error(code, *completed, statuses);
         if (*completed == MPI_UNDEFINED)
             *completed = 0;
         else if (*completed == 0 && !coll_patience_expired(&patience, wait->timeout)) {
@@ -321,7 +320,7 @@ static int test_some(int count, MPI_Request requests[], int *completed) {
     int indices[AT_ONCE];
     MPI_Status statuses[AT_ONCE];
     int code = PMPI_Testsome(count, requests, completed, indices, statuses);
-    return error_of(code, *completed, statuses);
+    return coll_wait_error(code, *completed, statuses);
 }
 
 /* Tests all requests; says whether one was active before and whether one is complete now. */

@@ -64,6 +64,9 @@ int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int 
 int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
                    int *completed, int indices[], MPI_Status statuses[]);
 
+/* CODE of an MPI call that completed some requests: that of the first of them that has an error. */
+int coll_wait_error(int code, int completed, const MPI_Status statuses[]);
+
 /*
  * The same for at most SECONDS (0: for ever), whatever the communicator's time-out: when none is
  * complete by then, *INDEX is MPI_UNDEFINED, and that is no error.

@@ -16,8 +16,12 @@ typedef struct coll_bcast_call {
 
 typedef struct coll_bcast_algorithm {
     coll_algorithm base;
-    int (*run)(const coll_bcast_call *call, const coll_values *values);
+    int (*run)(const coll_bcast_call *call, const coll_values *values); /* where it is no plan */
 } coll_bcast_algorithm;
+
+/* Runs ALGORITHM, of the table, to its end. */
+int coll_bcast_run(const coll_algorithm *algorithm, const coll_bcast_call *call,
+                   const coll_values *values);
 
 extern const coll_bcast_algorithm coll_bcast_native;
 extern const coll_bcast_algorithm coll_bcast_linear;
@@ -26,9 +30,5 @@ extern const coll_bcast_algorithm coll_bcast_scatter_allgather;
 extern const coll_bcast_algorithm coll_bcast_chain;
 extern const coll_bcast_algorithm coll_bcast_circulant;
 extern const coll_bcast_algorithm coll_bcast_two_tree;
-
-static inline const coll_bcast_algorithm *coll_bcast_of(const coll_algorithm *base) {
-    return (const coll_bcast_algorithm *)base;
-}
 
 #endif

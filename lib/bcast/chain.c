@@ -25,6 +25,7 @@
 #include "lib/algorithm/line.h"
 #include "lib/bcast/bcast.h"
 #include "lib/bcast/chain_confirmed.h"
+#include "lib/schedule/plan.h"
 
 #include <math.h>
 
@@ -73,155 +74,91 @@ static double predict(const coll_shape *call, const coll_values *values) {
            confirmation;
 }
 
-/* One rank's part: segments come from PREVIOUS and go to NEXT (-1: nobody). */
-typedef struct hop {
-    const coll_bcast_call *call;
-    int previous, next;
-    size_t segment, segments;
-    int window;
-    MPI_Request *receives, *sends;     /* a window of each */
-    MPI_Request confirming, confirmed; /* to the previous rank, from the next */
-    char *memory; /* 2 windows of segments, NULL where the data moves in place */
-} hop;
+/* Round I is about segment I. */
+typedef struct chain_plan {
+    coll_plan base;
+    int previous, next; /* -1: nobody */
+    size_t bytes, segment, window;
+    size_t step; /* a confirmation, an empty message, is for so many segments */
+} chain_plan;
 
-static size_t length_of(const hop *l, size_t i) {
-    size_t from = i * l->segment, bytes = l->call->data->bytes;
-    return bytes - from < l->segment ? bytes - from : l->segment;
-}
-
-/*
- * Segment I is received into its slot and sent from there. While it is sent, up to a window of
- * later ones arrive, so two windows of slots suffice.
- */
-static char *slot_of(const hop *l, size_t i) {
-    return l->memory ? l->memory + i % (2 * (size_t)l->window) * l->segment : NULL;
-}
-
-static int post_receive(const hop *l, size_t i) {
-    void *bytes = coll_data_target(l->call->data, i * l->segment, slot_of(l, i));
-    return PMPI_Irecv(bytes, (int)length_of(l, i), MPI_BYTE, l->previous, COLL_TAG_BCAST,
-                      l->call->comm->private, &l->receives[i % (size_t)l->window]);
-}
-
-static int wait_one(const hop *l, MPI_Request *request, int peer) {
-    return coll_wait_all(&l->call->comm->wait, 1, request, &peer);
-}
-
-static int forward(const hop *l, size_t i) {
-    char *slot = slot_of(l, i);
-    const void *bytes = l->previous < 0
-                            ? coll_data_read(l->call->data, i * l->segment, length_of(l, i), slot)
-                            : coll_data_target(l->call->data, i * l->segment, slot);
-    return PMPI_Isend(bytes, (int)length_of(l, i), MPI_BYTE, l->next, COLL_TAG_BCAST,
-                      l->call->comm->private, &l->sends[i % (size_t)l->window]);
-}
-
-/*
- * Confirmations are empty messages, one for every STEP segments; those that nobody waits for, since
- * the last window of segments needs none, are not sent.
- */
-static size_t step_of(const hop *l) {
-    return l->window < 4 ? 1 : (size_t)l->window / 4;
-}
-
-/* Segment I has arrived: tells the previous rank where it will want to know. */
-static int confirm(hop *l, size_t i) {
-    size_t window = (size_t)l->window, step = step_of(l);
-    bool wanted = (i + 1) % step == 0 && i + 1 + window < l->segments + step;
-    if (l->previous < 0 || !wanted)
-        return MPI_SUCCESS;
-    int code = wait_one(l, &l->confirming, l->previous);
-    return code == MPI_SUCCESS ? PMPI_Isend(NULL, 0, MPI_BYTE, l->previous, COLL_TAG_CONFIRMATION,
-                                            l->call->comm->private, &l->confirming)
-                               : code;
-}
-
-/* Before segment I is sent, segment I - window must have been confirmed. */
-static int await_confirmation(hop *l, size_t i) {
-    size_t window = (size_t)l->window;
-    if (i < window || (i - window) % step_of(l) != 0)
-        return MPI_SUCCESS;
-    int code = PMPI_Irecv(NULL, 0, MPI_BYTE, l->next, COLL_TAG_CONFIRMATION, l->call->comm->private,
-                          &l->confirmed);
-    return code == MPI_SUCCESS ? wait_one(l, &l->confirmed, l->next) : code;
-}
-
-static int pass_along(hop *l) {
-    const coll_data *data = l->call->data;
-    size_t window = (size_t)l->window;
-    int code = MPI_SUCCESS;
-    if (l->previous >= 0)
-        for (size_t i = 0; i < l->segments && i < window && code == MPI_SUCCESS; i++)
-            code = post_receive(l, i);
-
-    for (size_t i = 0; i < l->segments && code == MPI_SUCCESS; i++) {
-        if (l->previous >= 0)
-            code = wait_one(l, &l->receives[i % window], l->previous);
-        /* The send of segment i - window frees its request, and its slot for segment i + window. */
-        if (code == MPI_SUCCESS && l->next >= 0)
-            code = wait_one(l, &l->sends[i % window], l->next);
-        if (code == MPI_SUCCESS && l->previous >= 0 && i + window < l->segments)
-            code = post_receive(l, i + window);
-        if (code == MPI_SUCCESS)
-            code = confirm(l, i);
-        if (code == MPI_SUCCESS && l->next >= 0)
-            code = await_confirmation(l, i);
-        if (code == MPI_SUCCESS && l->next >= 0)
-            code = forward(l, i);
-        if (code == MPI_SUCCESS && l->previous >= 0)
-            coll_data_store(data, i * l->segment, length_of(l, i), slot_of(l, i));
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const chain_plan *plan = (const chain_plan *)base;
+    size_t i = (size_t)round, window = plan->window, from = i * plan->segment,
+           length = coll_segment_length(plan->bytes, plan->segment, round);
+    int count = 0, received = -1, confirmed = -1;
+    if (plan->previous >= 0) {
+        received = count++;
+        steps[received] = coll_step_receive(plan->previous, from, length);
     }
-    for (size_t i = 0; i < window && code == MPI_SUCCESS; i++)
-        code = wait_one(l, &l->sends[i], l->next);
-    return code == MPI_SUCCESS ? wait_one(l, &l->confirming, l->previous) : code;
+    /* Nobody waits for those of the last window of segments: they are not sent. */
+    bool wanted = (i + 1) % plan->step == 0 && i + 1 + window < base->rounds + plan->step;
+    if (plan->previous >= 0 && wanted) {
+        steps[count] = coll_step_send(plan->previous, 0, 0);
+        coll_step_after(&steps[count++], 0, received);
+    }
+    if (plan->next < 0)
+        return count;
+    if (i >= window && (i - window) % plan->step == 0) {
+        confirmed = count++;
+        steps[confirmed] = coll_step_receive(plan->next, 0, 0);
+    }
+    coll_step *forward = &steps[count++];
+    *forward = coll_step_send(plan->next, from, length);
+    if (received >= 0)
+        coll_step_after(forward, 0, received);
+    if (confirmed >= 0)
+        coll_step_after(forward, 0, confirmed);
+    return count;
 }
+
+/* While a segment is sent, up to a window of later ones arrive: two windows of rounds. */
+static coll_plan_size plan_size(const coll_part *part) {
+    size_t segment = segment_of(part->shape, part->values), bytes = part->shape->bytes,
+           window = (size_t)window_of(part->shape, part->values, segment);
+    return (coll_plan_size){.window =
+                                (int)coll_least(2 * window, coll_segment_count(bytes, segment)),
+                            .steps = 4,
+                            .segments = 1,
+                            .segment = coll_least(segment, bytes),
+                            .own_bytes = sizeof(chain_plan)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    const coll_line *line = part->line;
+    size_t segment = size.segment, bytes = part->shape->bytes,
+           segments = coll_segment_count(bytes, segment),
+           window = coll_least((size_t)window_of(part->shape, part->values, segment), segments);
+    bool is_last = line->position == part->shape->topo->ranks - 1;
+    chain_plan *plan = memory;
+    *plan = (chain_plan){.base = {.size = size, .rounds = segments, .round = plan_round},
+                         .previous = line->position > 0 ? line->order[line->position - 1] : -1,
+                         .next = is_last ? -1 : line->order[line->position + 1],
+                         .bytes = bytes,
+                         .segment = segment,
+                         .window = window,
+                         .step = window < 4 ? 1 : window / 4};
+    return &plan->base;
+}
+
+/* Confirmed chains depend on what arrives. */
+static bool is_confirmed(const coll_values *values) {
+    return values->at[CONFIRM];
+}
+
+static const coll_planner planner = {plan_size, make_plan, is_confirmed};
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
-    coll_comm *comm = call->comm;
     size_t segment = segment_of(call->shape, values);
-    int most = window_of(call->shape, values, segment);
-    if (values->at[CONFIRM])
-        return coll_chain_confirmed_run(call, segment, most, (unsigned)values->at[RETRY]);
-    const coll_line *line = coll_line_of(comm, call->shape);
-    int position = line->position;
-    size_t bytes = call->data->bytes;
-    hop l = {.call = call,
-             .previous = position > 0 ? line->order[position - 1] : -1,
-             .next = position < comm->ranks - 1 ? line->order[position + 1] : -1,
-             .segment = segment,
-             .window = most,
-             .confirming = MPI_REQUEST_NULL,
-             .confirmed = MPI_REQUEST_NULL};
-    l.segments = (bytes + l.segment - 1) / l.segment;
-    if ((size_t)l.window > l.segments)
-        l.window = (int)l.segments;
-
-    size_t window = (size_t)l.window;
-    void *room;
-    int code = coll_comm_room(comm, 2 * window * (sizeof(MPI_Request) + l.segment), &room);
-    if (code != MPI_SUCCESS)
-        return code;
-    MPI_Request *requests = room;
-    for (size_t i = 0; i < 2 * window; i++)
-        requests[i] = MPI_REQUEST_NULL;
-    l.receives = requests;
-    l.sends = requests + window;
-    if (!coll_data_in_place(call->data))
-        l.memory = (char *)(requests + 2 * window);
-
-    code = pass_along(&l);
-    if (code != MPI_SUCCESS) {
-        coll_wait_abandon(2 * l.window, requests);
-        coll_wait_abandon(1, &l.confirming);
-        coll_wait_abandon(1, &l.confirmed);
-    }
-    return code;
+    return coll_chain_confirmed_run(call, segment, window_of(call->shape, values, segment),
+                                    (unsigned)values->at[RETRY]);
 }
 
 const coll_bcast_algorithm coll_bcast_chain = {
     .base = {.name = "chain",
              .summary = "segments pass along a line of ranks in rack order",
              .params = params,
-             .predict = predict},
+             .predict = predict,
+             .planner = &planner},
     .run = run,
 };

@@ -5,7 +5,7 @@
 #include "lib/algorithm/algorithm.h"
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
-#include "lib/gather/blocks.h"
+#include "lib/base/blocks.h"
 
 /*
  * A gather on this rank, one of at least 2. Where all ranks bring the same amount the shape has it,

@@ -2,8 +2,8 @@
  * What a root gathers into: a block of one datatype for every rank, of one length or of many, each
  * read and written as coll_data. The datatype is analysed once for all of them.
  */
-#ifndef COLL_LIB_GATHER_BLOCKS_H
-#define COLL_LIB_GATHER_BLOCKS_H
+#ifndef COLL_LIB_BASE_BLOCKS_H
+#define COLL_LIB_BASE_BLOCKS_H
 
 #include "lib/base/data.h"
 

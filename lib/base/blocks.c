@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "lib/gather/blocks.h"
+#include "lib/base/blocks.h"
 
 #include "lib/base/error.h"
 

@@ -1,0 +1,193 @@
+#include "config.h"
+
+#include "lib/schedule/cursor.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+/* A node waits for those that the plan names and for the one before it on the same lane. */
+enum { LINKS = COLL_STEP_AFTER + 1, NONE = -1 };
+
+static size_t aligned(size_t bytes) {
+    return (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+}
+
+static size_t nodes_of(const coll_plan_size *size) {
+    return (size_t)size->window * (size_t)size->steps;
+}
+
+/* By round: its steps, those that are not complete, and the first that comes after all before it.
+ */
+enum { BY_ROUND = 3 };
+
+size_t coll_cursor_bytes(const coll_plan_size *size) {
+    size_t nodes = nodes_of(size), ints = (LINKS + 1) * nodes + BY_ROUND * (size_t)size->window;
+    return aligned(nodes * sizeof(coll_node)) + aligned((size_t)size->steps * sizeof(coll_step)) +
+           aligned(nodes * sizeof(uint64_t)) + aligned(ints * sizeof(int));
+}
+
+void coll_cursor_open(coll_cursor *cursor, const coll_plan *plan, void *memory) {
+    size_t nodes = nodes_of(&plan->size), window = (size_t)plan->size.window;
+    char *steps = (char *)memory + aligned(nodes * sizeof(coll_node));
+    char *latest = steps + aligned((size_t)plan->size.steps * sizeof(coll_step));
+    int *ints = (void *)(latest + aligned(nodes * sizeof(uint64_t)));
+    *cursor = (coll_cursor){.plan = plan,
+                            .nodes = memory,
+                            .steps = (void *)steps,
+                            .latest = (void *)latest,
+                            .links = ints,
+                            .ready = ints + LINKS * nodes,
+                            .count = ints + (LINKS + 1) * nodes,
+                            .left = ints + (LINKS + 1) * nodes + window,
+                            .fence = ints + (LINKS + 1) * nodes + 2 * window};
+    coll_cursor_begin(cursor);
+}
+
+void coll_cursor_begin(coll_cursor *cursor) {
+    cursor->first = cursor->next = 0;
+    cursor->ready_first = cursor->ready_count = 0;
+    memset(cursor->latest, 0, nodes_of(&cursor->plan->size) * sizeof *cursor->latest);
+}
+
+static int slot_of(const coll_cursor *cursor, uint64_t round) {
+    return (int)(round % (uint64_t)cursor->plan->size.window);
+}
+
+static int node_of(const coll_cursor *cursor, uint64_t round, int step) {
+    return slot_of(cursor, round) * cursor->plan->size.steps + step;
+}
+
+static void make_ready(coll_cursor *cursor, int node) {
+    int room = (int)nodes_of(&cursor->plan->size);
+    cursor->ready[(cursor->ready_first + cursor->ready_count++) % room] = node;
+}
+
+/* Node WAITING waits, by its link NTH, for what LIST belongs to. */
+static void wait_for(coll_cursor *cursor, int waiting, int nth, int *list) {
+    int link = waiting * LINKS + nth;
+    cursor->links[link] = *list;
+    *list = link;
+    cursor->nodes[waiting].waits++;
+}
+
+/* What all on LIST waited for has come. */
+static void release(coll_cursor *cursor, int *list) {
+    for (int link = *list; link != NONE; link = cursor->links[link])
+        if (--cursor->nodes[link / LINKS].waits == 0)
+            make_ready(cursor, link / LINKS);
+    *list = NONE;
+}
+
+/*
+ * The message before step WHICH of ROUND in the same direction on the same lane with the same peer,
+ * if it is under way; the step becomes the latest one. Messages are found by a table, in which
+ * those of one place are chained: the number of each in all rounds, plus 1.
+ */
+static coll_node *message_before(coll_cursor *cursor, uint64_t round, int which) {
+    const coll_plan_size *size = &cursor->plan->size;
+    coll_node *node = &cursor->nodes[node_of(cursor, round, which)];
+    const coll_step *step = &node->step;
+    size_t place =
+        ((size_t)step->peer * 2 + (step->kind == COLL_STEP_SEND)) * COLL_LANES + (size_t)step->lane;
+    uint64_t *latest = &cursor->latest[place % nodes_of(size)], before = *latest;
+    node->older = before;
+    *latest = round * (uint64_t)size->steps + (uint64_t)which + 1;
+    while (before > 0 && (before - 1) / (uint64_t)size->steps >= cursor->first) {
+        coll_node *other = &cursor->nodes[(before - 1) % nodes_of(size)];
+        if (other->step.kind == step->kind && other->step.lane == step->lane &&
+            other->step.peer == step->peer)
+            return other;
+        before = other->older;
+    }
+    return NULL;
+}
+
+/* Puts step WHICH of ROUND behind what it comes after. */
+static void tie(coll_cursor *cursor, uint64_t round, int which) {
+    int number = node_of(cursor, round, which);
+    const coll_step *step = &cursor->nodes[number].step;
+    for (int i = 0; i < step->afters; i++) {
+        uint64_t back = (uint64_t)step->after[i].back;
+        if (back > round - cursor->first)
+            continue; /* that round is complete */
+        coll_node *other = &cursor->nodes[node_of(cursor, round - back, step->after[i].step)];
+        if (!other->complete)
+            wait_for(cursor, number, i, &other->on_complete);
+    }
+    if (step->after_earlier)
+        cursor->nodes[number].waits += which;
+    coll_node *previous =
+        step->kind == COLL_STEP_COPY ? NULL : message_before(cursor, round, which);
+    if (previous && !previous->started)
+        wait_for(cursor, number, COLL_STEP_AFTER, &previous->on_start);
+    if (cursor->nodes[number].waits == 0)
+        make_ready(cursor, number);
+}
+
+static void begin_round(coll_cursor *cursor) {
+    const coll_plan *plan = cursor->plan;
+    uint64_t round = cursor->next++;
+    int slot = slot_of(cursor, round), count = plan->round(plan, round, cursor->steps);
+    cursor->count[slot] = cursor->left[slot] = cursor->fence[slot] = count;
+    for (int i = count - 1; i >= 0; i--) {
+        cursor->nodes[node_of(cursor, round, i)] = (coll_node){
+            .step = cursor->steps[i], .round = round, .on_start = NONE, .on_complete = NONE};
+        if (cursor->steps[i].after_earlier)
+            cursor->fence[slot] = i;
+    }
+    for (int i = 0; i < count; i++)
+        tie(cursor, round, i);
+}
+
+/* Rounds end in order; those that the window has room for then begin. */
+static void move_window(coll_cursor *cursor) {
+    const coll_plan *plan = cursor->plan;
+    for (;;) {
+        while (cursor->first < cursor->next && cursor->left[slot_of(cursor, cursor->first)] == 0)
+            cursor->first++;
+        if (cursor->next == plan->rounds ||
+            cursor->next - cursor->first == (uint64_t)plan->size.window)
+            return;
+        begin_round(cursor);
+    }
+}
+
+const coll_node *coll_cursor_start(coll_cursor *cursor, int *node) {
+    if (cursor->ready_count == 0)
+        move_window(cursor);
+    if (cursor->ready_count == 0)
+        return NULL;
+    int room = (int)nodes_of(&cursor->plan->size);
+    *node = cursor->ready[cursor->ready_first];
+    cursor->ready_first = (cursor->ready_first + 1) % room;
+    cursor->ready_count--;
+    coll_node *started = &cursor->nodes[*node];
+    started->started = true;
+    release(cursor, &started->on_start);
+    return started;
+}
+
+/* Steps of the round in SLOT that come after all before them, WHICH among them, wait for one less.
+ */
+static void pass_fence(coll_cursor *cursor, int slot, int which) {
+    int first = slot * cursor->plan->size.steps;
+    int i = which + 1 > cursor->fence[slot] ? which + 1 : cursor->fence[slot];
+    for (; i < cursor->count[slot]; i++) {
+        coll_node *node = &cursor->nodes[first + i];
+        if (node->step.after_earlier && --node->waits == 0)
+            make_ready(cursor, first + i);
+    }
+}
+
+void coll_cursor_complete(coll_cursor *cursor, int node) {
+    coll_node *complete = &cursor->nodes[node];
+    int slot = slot_of(cursor, complete->round);
+    complete->complete = true;
+    release(cursor, &complete->on_complete);
+    pass_fence(cursor, slot, node % cursor->plan->size.steps);
+    cursor->left[slot]--;
+}
+
+bool coll_cursor_ended(const coll_cursor *cursor) {
+    return cursor->first == cursor->plan->rounds;
+}

@@ -1,0 +1,209 @@
+#include "config.h"
+
+#include "lib/schedule/engine.h"
+
+#include <string.h>
+
+static size_t segment_number(const coll_engine *engine, const coll_node *node) {
+    const coll_plan_size *size = &engine->plan->size;
+    return (size_t)(node->round % (uint64_t)size->window) * (size_t)size->segments +
+           (size_t)node->step.segment;
+}
+
+static char *memory_of(const coll_engine *engine, const coll_node *node) {
+    return engine->segments + segment_number(engine, node) * engine->plan->size.segment +
+           node->step.at;
+}
+
+/* The data of the block NEXT after the one that STEP begins in. */
+static coll_data block_of(const coll_engine *engine, const coll_step *step, int next) {
+    const coll_part *part = &engine->call->part;
+    return part->blocks ? coll_blocks_at(part->blocks, part->line->order[step->block + next])
+                        : *engine->call->data;
+}
+
+/* Whether the bytes of STEP are in its first block, one behind the other. */
+static bool is_in_place(const coll_data *block, const coll_step *step) {
+    return coll_data_in_place(block) && step->length <= block->bytes - step->from;
+}
+
+/* Moves the bytes of STEP between MEMORY and the blocks that they are in. */
+static void move_bytes(const coll_engine *engine, const coll_step *step, char *memory, bool store) {
+    size_t from = step->from, left = step->length;
+    for (int next = 0; left > 0; next++, from = 0) {
+        coll_data block = block_of(engine, step, next);
+        size_t length = coll_least(left, block.bytes - from);
+        if (store) {
+            coll_data_write(&block, from, length, memory);
+        } else {
+            const void *bytes = coll_data_read(&block, from, length, memory);
+            if (bytes != memory)
+                memcpy(memory, bytes, length);
+        }
+        memory += length;
+        left -= length;
+    }
+}
+
+/* Memory that the bytes of NODE can be sent from, or received into. */
+static void *bytes_of(coll_engine *engine, const coll_node *node) {
+    const coll_step *step = &node->step;
+    if (step->length == 0)
+        return NULL;
+    if (step->scratch)
+        return memory_of(engine, node);
+    coll_data block = block_of(engine, step, 0);
+    if (is_in_place(&block, step))
+        return coll_data_target(&block, step->from, NULL);
+    coll_held *held = &engine->held[segment_number(engine, node)];
+    bool is_there = held->round == node->round + 1 && held->from == step->from;
+    if (step->kind == COLL_STEP_SEND && !is_there) {
+        move_bytes(engine, step, memory_of(engine, node), false);
+        *held = (coll_held){node->round + 1, step->from};
+    }
+    return memory_of(engine, node);
+}
+
+static int post(coll_engine *engine, const coll_node *node) {
+    const coll_step *step = &node->step;
+    coll_comm *comm = engine->call->comm;
+    int tag = engine->call->tag + step->lane, length = (int)step->length;
+    void *bytes = bytes_of(engine, node);
+    MPI_Request *request = &engine->requests[engine->active];
+    return step->kind == COLL_STEP_SEND
+               ? PMPI_Isend(bytes, length, MPI_BYTE, step->peer, tag, comm->private, request)
+               : PMPI_Irecv(bytes, length, MPI_BYTE, step->peer, tag, comm->private, request);
+}
+
+/* Starts all that may start. */
+static int start(coll_engine *engine) {
+    int number, code = MPI_SUCCESS;
+    const coll_node *node;
+    while (code == MPI_SUCCESS && (node = coll_cursor_start(&engine->cursor, &number))) {
+        if (node->step.kind == COLL_STEP_COPY) {
+            move_bytes(engine, &node->step, memory_of(engine, node), false);
+            coll_cursor_complete(&engine->cursor, number);
+            continue;
+        }
+        code = post(engine, node);
+        if (code != MPI_SUCCESS)
+            break;
+        engine->peers[engine->active] = node->step.peer;
+        engine->nodes[engine->active++] = number;
+    }
+    return code;
+}
+
+/* What was received goes where it belongs, before its segment is used again. */
+static void complete(coll_engine *engine, int number) {
+    const coll_node *node = &engine->cursor.nodes[number];
+    const coll_step *step = &node->step;
+    if (step->kind == COLL_STEP_RECEIVE && !step->scratch && step->length) {
+        coll_data block = block_of(engine, step, 0);
+        if (!is_in_place(&block, step)) {
+            move_bytes(engine, step, memory_of(engine, node), true);
+            engine->held[segment_number(engine, node)] = (coll_held){node->round + 1, step->from};
+        }
+    }
+    coll_cursor_complete(&engine->cursor, number);
+}
+
+/* Takes the COUNT messages whose places are in indices out of the active ones. */
+static void complete_some(coll_engine *engine, int count) {
+    for (int i = 0; i < count; i++)
+        complete(engine, engine->nodes[engine->indices[i]]);
+    int kept = 0;
+    for (int i = 0; i < engine->active; i++) {
+        if (engine->requests[i] == MPI_REQUEST_NULL)
+            continue;
+        engine->requests[kept] = engine->requests[i];
+        engine->peers[kept] = engine->peers[i];
+        engine->nodes[kept++] = engine->nodes[i];
+    }
+    engine->active = kept;
+}
+
+int coll_engine_start(coll_engine *engine) {
+    const coll_plan_size *size = &engine->plan->size;
+    coll_cursor_begin(&engine->cursor);
+    memset(engine->held, 0, (size_t)size->window * (size_t)size->segments * sizeof *engine->held);
+    return start(engine);
+}
+
+int coll_engine_advance(coll_engine *engine, bool *moved) {
+    int count = 0;
+    if (engine->active == 0)
+        return MPI_SUCCESS;
+    int code =
+        PMPI_Testsome(engine->active, engine->requests, &count, engine->indices, engine->statuses);
+    if (code != MPI_SUCCESS)
+        return coll_wait_error(code, count, engine->statuses);
+    *moved = *moved || count > 0;
+    complete_some(engine, count);
+    return count > 0 ? start(engine) : MPI_SUCCESS;
+}
+
+int coll_engine_finish(coll_engine *engine) {
+    int code = MPI_SUCCESS;
+    while (engine->active > 0 && code == MPI_SUCCESS) {
+        int count = 0;
+        code = coll_wait_some(&engine->call->comm->wait, engine->active, engine->requests,
+                              engine->peers, &count, engine->indices, engine->statuses);
+        if (code != MPI_SUCCESS)
+            return code;
+        complete_some(engine, count);
+        code = start(engine);
+    }
+    return code;
+}
+
+void coll_engine_abandon(coll_engine *engine) {
+    coll_wait_abandon(engine->active, engine->requests);
+    engine->active = 0;
+}
+
+size_t coll_engine_bytes(const coll_planned *call) {
+    coll_plan_size size = call->planner->size(&call->part);
+    size_t nodes = (size_t)size.window * (size_t)size.steps,
+           segments = (size_t)size.window * (size_t)size.segments;
+    return coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
+           coll_comm_room_of(nodes * sizeof(MPI_Request)) +
+           coll_comm_room_of(nodes * sizeof(MPI_Status)) +
+           3 * coll_comm_room_of(nodes * sizeof(int)) +
+           coll_comm_room_of(segments * sizeof(coll_held)) +
+           coll_comm_room_of(segments * size.segment);
+}
+
+void coll_engine_open(coll_engine *engine, const coll_planned *call, void *memory) {
+    coll_plan_size size = call->planner->size(&call->part);
+    size_t nodes = (size_t)size.window * (size_t)size.steps,
+           segments = (size_t)size.window * (size_t)size.segments;
+    char *room = memory;
+    *engine = (coll_engine){.call = call};
+    engine->plan =
+        call->planner->plan(&call->part, size, coll_comm_room_take(&room, size.own_bytes));
+    coll_cursor_open(&engine->cursor, engine->plan,
+                     coll_comm_room_take(&room, coll_cursor_bytes(&size)));
+    engine->requests = coll_comm_room_take(&room, nodes * sizeof(MPI_Request));
+    engine->statuses = coll_comm_room_take(&room, nodes * sizeof(MPI_Status));
+    engine->peers = coll_comm_room_take(&room, nodes * sizeof(int));
+    engine->nodes = coll_comm_room_take(&room, nodes * sizeof(int));
+    engine->indices = coll_comm_room_take(&room, nodes * sizeof(int));
+    engine->held = coll_comm_room_take(&room, segments * sizeof(coll_held));
+    engine->segments = coll_comm_room_take(&room, segments * size.segment);
+}
+
+int coll_engine_run(const coll_planned *call) {
+    void *memory;
+    coll_engine engine;
+    int code = coll_comm_room(call->comm, coll_engine_bytes(call), &memory);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_engine_open(&engine, call, memory);
+    code = coll_engine_start(&engine);
+    if (code == MPI_SUCCESS)
+        code = coll_engine_finish(&engine);
+    if (code != MPI_SUCCESS)
+        coll_engine_abandon(&engine);
+    return code;
+}

@@ -1,0 +1,132 @@
+/*
+ * A plan: what one rank does in a collective operation, as rounds of steps. An algorithm makes it,
+ * as a pure function of what all ranks know of the call, of the rank's own number and, where counts
+ * differ, of its own; it never waits and never calls MPI. What runs plans, prices, proves and draws
+ * them is written once for all.
+ *
+ * - A step sends or receives a range of bytes, or an empty message, or copies. It may come after
+ *   steps of its own round or of earlier ones: it starts once they are complete.
+ * - At most WINDOW rounds are under way: a round begins once the round WINDOW before it and all
+ *   earlier ones are complete. So a plan of any length takes bounded memory, and needs no more than
+ *   that to say what comes after what.
+ * - Messages from one rank to another on one lane start in the order in which both their plans have
+ *   them, so the nth sent is the nth received; they must be equally long. There may be no others.
+ */
+#ifndef COLL_LIB_SCHEDULE_PLAN_H
+#define COLL_LIB_SCHEDULE_PLAN_H
+
+#include "lib/algorithm/line.h"
+#include "lib/base/blocks.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    COLL_STEP_AFTER = 2, /* steps that one may come after, besides all earlier ones of its round */
+    COLL_LANES = 2
+};
+
+typedef enum coll_step_kind {
+    COLL_STEP_SEND,
+    COLL_STEP_RECEIVE,
+    COLL_STEP_COPY /* bytes of the data, from FROM on, to scratch memory */
+} coll_step_kind;
+
+/* Step STEP of the round that is BACK rounds before. */
+typedef struct coll_after {
+    int back, step;
+} coll_after;
+
+/*
+ * A step moves LENGTH bytes of the rank's data, or of scratch memory. The data of a gather's root
+ * are the blocks of all ranks in the order of the line; its step's BLOCK is a position in the line,
+ * FROM counts from that block's start, and where all blocks are as long a range may go on into the
+ * blocks behind it. All other data is one block.
+ *
+ * A round has segments of memory, its own while it is under way. A step on scratch memory means
+ * AT in one of them. Others pass through there, too, where their data is not contiguous; two ranges
+ * of data in a round may not share bytes of a segment, unless they are the same.
+ */
+typedef struct coll_step {
+    coll_step_kind kind;
+    bool scratch; /* else the data; a copy goes from one to the other */
+    int peer;     /* rank */
+    int lane;
+    int block;           /* position */
+    size_t from, length; /* bytes; length 0: an empty message */
+    int segment;         /* which of the round's */
+    size_t at;           /* in the segment */
+    bool after_earlier;  /* comes after all steps of its round before it */
+    int afters;
+    coll_after after[COLL_STEP_AFTER];
+} coll_step;
+
+/* The measures of a plan; those of all ranks of a call are alike. */
+typedef struct coll_plan_size {
+    int window;       /* rounds */
+    int steps;        /* of a round, at most */
+    int segments;     /* of a round */
+    size_t segment;   /* bytes of a segment, at most */
+    size_t own_bytes; /* memory that the plan itself needs */
+} coll_plan_size;
+
+typedef struct coll_plan {
+    coll_plan_size size;
+    uint64_t rounds;
+    /* Writes the steps of ROUND, in order, and returns how many there are. */
+    int (*round)(const struct coll_plan *plan, uint64_t round, coll_step steps[]);
+} coll_plan;
+
+/* One rank's part in a call: the ground that its plan rests on. It outlives the plan. */
+typedef struct coll_part {
+    const coll_shape *shape;
+    const coll_values *values;
+    const coll_line *line;     /* the ranks in chain order, and this rank's place among them */
+    size_t own;                /* bytes of this rank's data; 0 at a gather's root */
+    const coll_blocks *blocks; /* at a gather's root; else NULL */
+} coll_part;
+
+/* How an algorithm plans. */
+typedef struct coll_planner {
+    coll_plan_size (*size)(const coll_part *part);
+    /* The plan of that size, in OWN_BYTES of MEMORY. */
+    coll_plan *(*plan)(const coll_part *part, coll_plan_size size, void *memory);
+    bool (*unplanned)(const coll_values *values); /* with these it is no plan; NULL: never */
+} coll_planner;
+
+/* The planner of ALGORITHM with VALUES; NULL where it depends on more than a plan may. */
+static inline const coll_planner *coll_planner_of(const coll_algorithm *algorithm,
+                                                  const coll_values *values) {
+    const coll_planner *planner = algorithm->planner;
+    return planner && planner->unplanned && planner->unplanned(values) ? NULL : planner;
+}
+
+static inline coll_step coll_step_send(int peer, size_t from, size_t length) {
+    return (coll_step){.kind = COLL_STEP_SEND, .peer = peer, .from = from, .length = length};
+}
+
+static inline coll_step coll_step_receive(int peer, size_t from, size_t length) {
+    return (coll_step){.kind = COLL_STEP_RECEIVE, .peer = peer, .from = from, .length = length};
+}
+
+static inline void coll_step_after(coll_step *step, int back, int which) {
+    step->after[step->afters++] = (coll_after){back, which};
+}
+
+/* Bytes of segment I of a range of BYTES that is cut into segments of SEGMENT. */
+static inline size_t coll_segment_length(size_t bytes, size_t segment, uint64_t i) {
+    size_t left = bytes - (size_t)i * segment;
+    return left < segment ? left : segment;
+}
+
+/* How many segments BYTES are; 0 for none. */
+static inline uint64_t coll_segment_count(size_t bytes, size_t segment) {
+    return bytes ? (bytes - 1) / segment + 1 : 0;
+}
+
+static inline size_t coll_least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+#endif

@@ -1,0 +1,251 @@
+/* All algorithms that are plans, proved without MPI; and that the prover catches wrong plans. */
+#include "lib/algorithm/spec.h"
+#include "lib/bcast/bcast.h"
+#include "tests/generator.h"
+#include "tests/harness.h"
+#include "tests/prover.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ranks on hosts on racks: so many a host; racks grow by one host each, or there is one rack. */
+static coll_topo make_topo(int ranks, int a_host, bool racks) {
+    coll_topo topo = {.ranks = ranks, .sites = 1, .most_ranks_per_node = a_host};
+    topo.places = calloc((size_t)ranks, sizeof *topo.places);
+    if (!topo.places)
+        abort();
+    int left = 1;
+    for (int rank = 0; rank < ranks; rank++) {
+        if (rank % a_host == 0) {
+            topo.nodes++;
+            if (topo.racks == 0 || (racks && left-- == 0)) {
+                left = topo.racks++;
+            }
+        }
+        topo.places[rank] = (coll_place){.node = topo.nodes - 1, .rack = topo.racks - 1};
+    }
+    return topo;
+}
+
+static const size_t sizes[] = {1, 2, 7, 24, 61};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/*
+ * What an algorithm's head comment says: bytes into and out of a rack, in copies of all; and
+ * whether no more than a window of messages is under way to a rank, even where a send is complete
+ * at once.
+ */
+typedef struct claim {
+    const coll_algorithm *algorithm;
+    size_t into, out;
+    bool sends_bounded, messages_bounded;
+} claim;
+static const claim claims[] = {
+    {&coll_bcast_chain.base, 1, 1, true, true},
+    {&coll_bcast_two_tree.base, 1, 2, true, false},
+};
+enum { CLAIMS = sizeof claims / sizeof *claims };
+
+/* Whether the play of CALL shows what its algorithm claims. */
+static bool is_proved(const claim *what, const prover_call *call, prover_report *report) {
+    bool bounded = call->eager ? what->messages_bounded : what->sends_bounded;
+    size_t bytes = call->shape.bytes;
+    return prover_play(call, report) && report->into_rack <= what->into * bytes &&
+           report->out_of_rack <= what->out * bytes &&
+           (!bounded || (uint64_t)report->under_way <= call->values.at[1]);
+}
+
+static void prove(const claim *what, const coll_topo *topo, int root, size_t bytes, uint64_t window,
+                  int starved) {
+    const coll_algorithm *base = what->algorithm;
+    prover_call call = {.algorithm = base,
+                        .shape = {.operation = "bcast",
+                                  .bytes = bytes,
+                                  .root = root,
+                                  .topo = topo,
+                                  .profile = coll_profile_builtin()},
+                        .values = coll_values_default(base),
+                        .starved = starved};
+    prover_report report;
+    call.values.at[0] = 1; /* a byte a segment */
+    call.values.at[1] = window;
+    call.eager = starved % 3;
+    if (!is_proved(what, &call, &report)) /* an assertion that holds would cost a system call */
+        ck_abort_msg("%s, %d ranks, root %d, %d racks, %zu bytes, window %llu, rank %d starves: "
+                     "%zu bytes into a rack, %zu out, %d under way: %s",
+                     base->name, topo->ranks, root, topo->racks, bytes, (unsigned long long)window,
+                     starved, report.into_rack, report.out_of_rack, report.under_way,
+                     report.problem);
+}
+
+static void prove_at(const claim *what, int ranks, int root) {
+    for (int a_host = 1; a_host <= 3; a_host += 2)
+        for (int racks = 0; racks < 2; racks++) {
+            coll_topo topo = make_topo(ranks, a_host, racks);
+            for (int size = 0; size < SIZES; size++) {
+                size_t bytes = sizes[size];
+                int starved = (root + 1 + size) % ranks;
+                prove(what, &topo, root, bytes, 1, size % 2 ? starved : -1);
+                prove(what, &topo, root, bytes, 4, size % 2 ? -1 : starved);
+                prove(what, &topo, root, bytes, 1024, size % 2 ? starved : -1);
+            }
+            free(topo.places);
+        }
+}
+
+START_TEST(all_plans_are_right) {
+    for (int ranks = 2; ranks <= 64; ranks++)
+        for (int root = 0; root < ranks; root += ranks <= 16 ? 1 : (ranks + 4) / 5)
+            prove_at(&claims[_i], ranks, root);
+}
+END_TEST
+
+/* A plan that does as another does but for one step. */
+typedef enum mutation_kind {
+    DROPPED,
+    OTHER_PEER,
+    OTHER_RANGE,
+    SHORTER,
+    NO_DEPENDENCY,
+    OTHER_DIRECTION,
+    MUTATIONS
+} mutation_kind;
+typedef struct mutation {
+    coll_plan base;
+    const coll_plan *original;
+    mutation_kind kind;
+    int rank, ranks, step;
+    uint64_t round;
+    bool done; /* the step is there, and changed */
+} mutation;
+static mutation mutant; /* plan_round gets it as a constant, and notes what it did */
+
+static void drop(coll_step steps[], int which, int count) {
+    memmove(&steps[which], &steps[which + 1], (size_t)(count - which - 1) * sizeof *steps);
+    for (int i = which; i < count - 1; i++)
+        for (int k = 0; k < steps[i].afters; k++)
+            if (steps[i].after[k].back == 0 && steps[i].after[k].step >= which) {
+                bool gone = steps[i].after[k].step == which;
+                steps[i].after[k].step--;
+                if (gone)
+                    steps[i].after[k--] = steps[i].after[--steps[i].afters];
+            }
+}
+
+static int mutate_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const mutation *m = (const mutation *)base;
+    int count = m->original->round(m->original, round, steps);
+    if (round != m->round || m->step >= count)
+        return count;
+    coll_step *step = &steps[m->step];
+    size_t bytes = step->length;
+    mutant.done = true;
+    switch (m->kind) {
+    case DROPPED:
+        drop(steps, m->step, count);
+        return count - 1;
+    case OTHER_PEER:
+        do
+            step->peer = (step->peer + 1) % m->ranks;
+        while (step->peer == m->rank);
+        mutant.done = m->ranks > 2;
+        break;
+    case OTHER_RANGE:
+        step->from = step->from ? step->from - 1 : step->from + 1;
+        mutant.done = bytes > 0;
+        break;
+    case SHORTER:
+        step->length = 0;
+        mutant.done = bytes > 0;
+        break;
+    case NO_DEPENDENCY:
+        mutant.done = step->afters > 0;
+        step->afters = 0;
+        break;
+    default:
+        step->kind = step->kind == COLL_STEP_SEND ? COLL_STEP_RECEIVE : COLL_STEP_SEND;
+    }
+    return count;
+}
+
+static const coll_plan *alter(const coll_plan *plan, int rank, void *context) {
+    mutation *m = context;
+    if (rank != m->rank)
+        return plan;
+    m->original = plan;
+    m->base = *plan;
+    m->base.round = mutate_round;
+    m->step %= plan->size.steps;
+    m->round %= plan->rounds;
+    return &m->base;
+}
+
+/* Whether the plans of ALGORITHM with one mutation, by G, are caught; sets *DONE if there was one.
+ */
+static bool is_caught(const claim *what, generator *g, bool *done, char *text, size_t size) {
+    int ranks = 2 + below(g, 11);
+    coll_topo topo = make_topo(ranks, 1 + below(g, 3), true);
+    size_t bytes = (size_t)between(g, 1, 12);
+    mutant = (mutation){.kind = (mutation_kind)below(g, MUTATIONS),
+                        .rank = below(g, ranks),
+                        .ranks = ranks,
+                        .step = below(g, 8),
+                        .round = (uint64_t)below(g, (int)bytes)};
+    prover_call call = {.algorithm = what->algorithm,
+                        .shape = {.operation = "bcast",
+                                  .bytes = bytes,
+                                  .root = below(g, ranks),
+                                  .topo = &topo,
+                                  .profile = coll_profile_builtin()},
+                        .values = {.at = {1, (uint64_t)between(g, 1, 4)}},
+                        .alter = alter,
+                        .context = &mutant};
+    bool caught = false;
+    for (call.starved = -1; call.starved < ranks && !caught; call.starved++)
+        for (int eager = 0; eager < 2 && !caught; eager++) {
+            prover_report report;
+            call.eager = eager;
+            caught = !is_proved(what, &call, &report);
+        }
+    *done = mutant.done;
+    snprintf(text, size, "%s: mutation %d of rank %d, round %llu step %d, %d ranks, %zu bytes",
+             what->algorithm->name, (int)mutant.kind, mutant.rank, (unsigned long long)mutant.round,
+             mutant.step, ranks, bytes);
+    free(topo.places);
+    return caught;
+}
+
+START_TEST(wrong_plans_are_caught) {
+    generator g = {17};
+    int made = 0, missed = 0;
+    while (made < 300) {
+        char what[160];
+        bool done, caught = is_caught(&claims[_i], &g, &done, what, sizeof what);
+        made += done;
+        if (done && !caught) {
+            missed++;
+            printf("not caught: %s\n", what);
+        }
+        if (caught && !done)
+            ck_abort_msg("no mutation, but caught: %s", what);
+    }
+    ck_assert_int_eq(missed, 0);
+}
+END_TEST
+
+int main(void) {
+    mallopt(M_TRIM_THRESHOLD, 1 << 28); /* memory comes and goes by the thousand plays */
+    mallopt(M_MMAP_THRESHOLD, 1 << 28);
+    mallopt(M_TOP_PAD, 1 << 26);
+    Suite *suite = suite_create("plans");
+    TCase *proofs = tcase_create("proofs"), *mutations = tcase_create("mutations");
+    tcase_set_timeout(proofs, 600);
+    tcase_add_loop_test(proofs, all_plans_are_right, 0, CLAIMS);
+    tcase_set_timeout(mutations, 600);
+    tcase_add_loop_test(mutations, wrong_plans_are_caught, 0, CLAIMS);
+    suite_add_tcase(suite, proofs);
+    suite_add_tcase(suite, mutations);
+    return harness_unit(suite);
+}

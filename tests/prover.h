@@ -1,0 +1,31 @@
+/*
+ * The prover: plays the plans of all ranks of a call in one process, without MPI, and checks that
+ * everybody ends with the right bytes. Messages are matched as the plans declare, nothing more.
+ */
+#ifndef COLL_TESTS_PROVER_H
+#define COLL_TESTS_PROVER_H
+
+#include "lib/schedule/plan.h"
+
+typedef struct prover_call {
+    const coll_algorithm *algorithm; /* a plan */
+    coll_shape shape;
+    coll_values values;
+    const size_t *counts; /* a gather's bytes of each rank; NULL: a broadcast */
+    bool eager;           /* sends are complete at once, else when they are received */
+    int starved;          /* data comes to this rank as late as can be; below 0: to nobody */
+    /* May put another plan into the place of RANK's; or NULL. */
+    const coll_plan *(*alter)(const coll_plan *plan, int rank, void *context);
+    void *context;
+} prover_call;
+
+typedef struct prover_report {
+    char problem[256]; /* "" where all is right */
+    int under_way;     /* the most messages with data from one rank to another at a time */
+    size_t into_rack, out_of_rack; /* the most bytes of any rack's uplink */
+} prover_report;
+
+/* Plays CALL; what it finds goes to REPORT. False, with a problem, where something is wrong. */
+bool prover_play(const prover_call *call, prover_report *report);
+
+#endif
