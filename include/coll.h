@@ -57,6 +57,77 @@ int COLL_Gatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype sen
                  MPI_Comm comm);
 
 /*
+ * An operation that goes on while the program computes, or that can be started again and again.
+ * Ranks start operations of one communicator in the same order; any number may be under way, also
+ * beside blocking ones. Arguments, counts and displacements included, must stay as they are until
+ * the request is complete.
+ *
+ * A request moves on in every call of libcoll that waits or tests, whatever it waits for; with
+ * COLL_PROGRESS=thread also in a thread of the library, in programs that ask for
+ * MPI_THREAD_MULTIPLE. A start never waits for other ranks: on a communicator that has not seen a
+ * blocking COLL_ call or a COLL_..._init yet, a nonblocking operation is the MPI library's own.
+ */
+typedef struct COLL_Pending *COLL_Request;
+#define COLL_REQUEST_NULL ((COLL_Request)0)
+
+/*
+ * MPI_Ibcast, MPI_Igather and MPI_Igatherv: the same as COLL_Bcast, COLL_Gather and COLL_Gatherv,
+ * but *REQUEST is complete once COLL_Wait or COLL_Test says so, which frees it. Errors in what is
+ * under way are theirs.
+ */
+int COLL_Ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                COLL_Request *request);
+int COLL_Igather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                 void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root,
+                 MPI_Comm comm, COLL_Request *request);
+int COLL_Igatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                  void *receive_buffer, const MPI_Count receive_counts[],
+                  const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
+                  MPI_Comm comm, COLL_Request *request);
+
+/*
+ * MPI_Bcast_init, MPI_Gather_init and MPI_Gatherv_init: *REQUEST can be started by COLL_Start,
+ * after each completion again, until COLL_Request_free. Collective, and may wait for all ranks, who
+ * then have the memory that the operation needs or get the same error. INFO may be MPI_INFO_NULL;
+ * no key means anything yet. At most 1024 on a communicator at a time.
+ */
+int COLL_Bcast_init(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                    MPI_Info info, COLL_Request *request);
+int COLL_Gather_init(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                     void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                     int root, MPI_Comm comm, MPI_Info info, COLL_Request *request);
+int COLL_Gatherv_init(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                      void *receive_buffer, const MPI_Count receive_counts[],
+                      const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
+                      MPI_Comm comm, MPI_Info info, COLL_Request *request);
+
+/*
+ * Starts a persistent *REQUEST; local. MPI_ERR_REQUEST where it is active already, or none.
+ */
+int COLL_Start(COLL_Request *request);
+
+/*
+ * Waits until *REQUEST is complete, frees it and sets it to COLL_REQUEST_NULL; a persistent one
+ * stays and may be started again. Not collective. COLL_REQUEST_NULL and a persistent request that
+ * was not started are complete at once. Errors: those of the operation; MPI_ERR_REQUEST for a
+ * request that is complete and freed already.
+ */
+int COLL_Wait(COLL_Request *request);
+
+/* The same without waiting: *FLAG says whether *REQUEST was complete. */
+int COLL_Test(COLL_Request *request, int *flag);
+
+/* COLL_Wait for COUNT of them, in any order; all are waited for, and the first error is returned.
+ */
+int COLL_Waitall(int count, COLL_Request requests[]);
+
+/*
+ * Frees a persistent *REQUEST and sets it to COLL_REQUEST_NULL. Local. MPI_ERR_REQUEST while it is
+ * active, and for what is no request.
+ */
+int COLL_Request_free(COLL_Request *request);
+
+/*
  * A pool of key-value pairs: 64-bit keys, values of one fixed size, at most one value a key. A
  * value added under a key that is there is combined with the one that is there. Adding is safe from
  * any number of threads at once; memory follows the keys that the pool holds.

@@ -4,6 +4,7 @@
 #include "coll.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/pool.h"
+#include "lib/arguments.h"
 #include "lib/base/data.h"
 #include "lib/base/error.h"
 #include "lib/bcast/bcast.h"
@@ -16,19 +17,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int check_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                       int ranks) {
-    if (buffer == MPI_IN_PLACE)
-        return coll_error(MPI_ERR_BUFFER, "broadcast: MPI_IN_PLACE is no buffer");
-    if (count < 0)
-        return coll_error(MPI_ERR_COUNT, "broadcast of %lld elements", (long long)count);
-    if (type == MPI_DATATYPE_NULL)
-        return coll_error(MPI_ERR_TYPE, "broadcast of a null datatype");
-    if (root < 0 || root >= ranks)
-        return coll_error(MPI_ERR_ROOT, "broadcast from root %d of %d ranks", root, ranks);
-    return MPI_SUCCESS;
-}
 
 static int bcast(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Datatype type,
                  int root) {
@@ -43,13 +31,6 @@ static int bcast(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Datat
     return code;
 }
 
-static int too_many_between(MPI_Comm comm) {
-    return coll_raise(comm, coll_error(MPI_ERR_COUNT,
-                                       "more than %d elements over an "
-                                       "intercommunicator",
-                                       INT_MAX));
-}
-
 int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
     int bytes;
     const coll_comm *direct = coll_direct(COLL_OPERATION_BCAST, comm, count, type, root, &bytes);
@@ -60,9 +41,9 @@ int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
     if (code != MPI_SUCCESS)
         return code;
     if (!own)
-        return count > INT_MAX ? too_many_between(comm)
+        return count > INT_MAX ? coll_raise(comm, coll_too_many())
                                : PMPI_Bcast(buffer, (int)count, type, root, comm);
-    code = check_bcast(buffer, count, type, root, own->ranks);
+    code = coll_check_bcast(buffer, count, type, root, own->ranks);
     if (code == MPI_SUCCESS)
         code = bcast(own, buffer, count, type, root);
     return coll_raise(comm, code);
@@ -119,38 +100,10 @@ static int take(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Dataty
     return code;
 }
 
-/* The arguments of this rank alone: those that don't count at it may be anything. */
-static int check_gather(const void *buffer, MPI_Count count, MPI_Datatype type,
-                        const coll_blocks_layout *layout, int root, const coll_comm *comm) {
-    if (root < 0 || root >= comm->ranks)
-        return coll_error(MPI_ERR_ROOT, "gather at root %d of %d ranks", root, comm->ranks);
-    bool is_root = comm->rank == root;
-    if (buffer == MPI_IN_PLACE && !is_root)
-        return coll_error(MPI_ERR_BUFFER, "gather: MPI_IN_PLACE at rank %d, which is not the root",
-                          comm->rank);
-    if (buffer != MPI_IN_PLACE && count < 0)
-        return coll_error(MPI_ERR_COUNT, "gather of %lld elements", (long long)count);
-    if (buffer != MPI_IN_PLACE && type == MPI_DATATYPE_NULL)
-        return coll_error(MPI_ERR_TYPE, "gather of a null datatype");
-    if (!is_root)
-        return MPI_SUCCESS;
-    if (layout->buffer == MPI_IN_PLACE)
-        return coll_error(MPI_ERR_BUFFER, "gather into MPI_IN_PLACE, which is no buffer");
-    if (layout->type == MPI_DATATYPE_NULL)
-        return coll_error(MPI_ERR_TYPE, "gather into a null datatype");
-    for (int rank = 0; rank < comm->ranks; rank++) {
-        MPI_Count length = layout->counts ? layout->counts[rank] : layout->count;
-        if (length < 0)
-            return coll_error(MPI_ERR_COUNT, "gather of %lld elements from rank %d",
-                              (long long)length, rank);
-    }
-    return MPI_SUCCESS;
-}
-
 static int gather(const void *buffer, MPI_Count count, MPI_Datatype type,
                   const coll_blocks_layout *layout, bool even, int root, MPI_Comm comm,
                   coll_comm *own) {
-    int code = check_gather(buffer, count, type, layout, root, own);
+    int code = coll_check_gather(buffer, count, type, layout, root, own);
     if (code == MPI_SUCCESS && own->rank == root)
         code = take(own, buffer, count, type, layout, root);
     else if (code == MPI_SUCCESS)
@@ -174,7 +127,7 @@ int COLL_Gather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send
     if (code != MPI_SUCCESS)
         return code;
     if (!own && (send_count > INT_MAX || receive_count > INT_MAX))
-        return too_many_between(comm);
+        return coll_raise(comm, coll_too_many());
     if (!own)
         return PMPI_Gather(send_buffer, (int)send_count, send_type, receive_buffer,
                            (int)receive_count, receive_type, root, comm);
@@ -183,29 +136,13 @@ int COLL_Gather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send
     return gather(send_buffer, send_count, send_type, &layout, true, root, comm, own);
 }
 
-/* Over an intercommunicator: the same with ints, at its root from each of the other side's ranks.
- */
 static int gatherv_between(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
                            const coll_blocks_layout *layout, int root, MPI_Comm comm) {
-    int remote = 0, code = MPI_SUCCESS;
-    if (root == MPI_ROOT)
-        code = PMPI_Comm_remote_size(comm, &remote);
+    int *counts, *places, code = coll_int_counts(layout, send_count, root, comm, &counts, &places);
     if (code != MPI_SUCCESS)
-        return code;
-    int *counts = malloc((2 * (size_t)remote + 1) * sizeof *counts), *places = counts + remote;
-    if (!counts)
-        return coll_raise(comm, coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", remote));
-    bool fits = send_count <= INT_MAX;
-    for (int rank = 0; rank < remote; rank++) {
-        MPI_Count count = layout->counts[rank];
-        MPI_Aint place = layout->places[rank];
-        fits = fits && count <= INT_MAX && place <= INT_MAX && place >= INT_MIN;
-        counts[rank] = (int)count;
-        places[rank] = (int)place;
-    }
-    code = fits ? PMPI_Gatherv(send_buffer, (int)send_count, send_type, layout->buffer, counts,
-                               places, layout->type, root, comm)
-                : too_many_between(comm);
+        return coll_raise(comm, code);
+    code = PMPI_Gatherv(send_buffer, (int)send_count, send_type, layout->buffer, counts, places,
+                        layout->type, root, comm);
     free(counts);
     return code;
 }

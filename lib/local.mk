@@ -40,6 +40,7 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/native.c \
 	lib/bcast/scatter_allgather.c \
 	lib/bcast/two_tree.c \
+	lib/arguments.c lib/arguments.h \
 	lib/coll.c \
 	lib/confirm/blame.c lib/confirm/blame.h \
 	lib/confirm/message.c lib/confirm/message.h \
@@ -61,6 +62,7 @@ libcoll_core_la_SOURCES = \
 	lib/operation/call.c lib/operation/call.h \
 	lib/operation/direct.c lib/operation/direct.h \
 	lib/operation/operations.h \
+	lib/operation/pending.c lib/operation/pending.h \
 	lib/operation/select.c lib/operation/select.h \
 	lib/operation/state.c lib/operation/state.h \
 	lib/operation/trace.c lib/operation/trace.h \
@@ -83,7 +85,8 @@ libcoll_core_la_SOURCES = \
 	lib/registry.c \
 	lib/schedule/cursor.c lib/schedule/cursor.h \
 	lib/schedule/engine.c lib/schedule/engine.h \
-	lib/schedule/plan.h
+	lib/schedule/plan.h \
+	lib/started.c
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 

@@ -13,6 +13,7 @@
 #include "lib/gather/gather.h"
 #include "lib/gather/intake.h"
 #include "lib/operation/operations.h"
+#include "lib/operation/pending.h"
 #include "lib/operation/state.h"
 
 #include <limits.h>
@@ -77,5 +78,5 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
 
 coll_comm_key *const coll_comm_keys[] = {
     &coll_state_key,        &coll_line_key, &coll_chain_confirmed_key,
-    &coll_intake_share_key, &hlot_wide_key, NULL,
+    &coll_intake_share_key, &hlot_wide_key, &coll_pending_key, NULL,
 };

@@ -70,6 +70,7 @@ check_PROGRAMS += \
 	tests/popcg.mpi \
 	tests/readers.mpi \
 	tests/starts.mpi \
+	tests/started.mpi \
 	tests/survey.mpi \
 	tests/topo.mpi \
 	tests/typemap.mpi \
@@ -102,6 +103,7 @@ tests_plans_SOURCES = tests/plans.c tests/prover.c tests/prover.h tests/generato
 tests_points_mpi_SOURCES = tests/points.c
 tests_popcg_mpi_SOURCES = tests/popcg.c
 tests_readers_mpi_SOURCES = tests/readers.c tests/reading.c tests/reading.h
+tests_started_mpi_SOURCES = tests/started.c
 tests_starts_mpi_SOURCES = tests/starts.c
 tests_survey_mpi_SOURCES = tests/survey.c
 tests_topo_mpi_SOURCES = tests/topo.c

@@ -65,7 +65,6 @@ static void close_slots(coll_comm *state) {
     while (count-- > 0 && state->slots)
         if (coll_comm_keys[count]->close)
             coll_comm_keys[count]->close(state->slots[count]);
-    free(state->slots);
 }
 
 static void free_state(coll_comm *state) {
@@ -74,9 +73,11 @@ static void free_state(coll_comm *state) {
         PMPI_Comm_free(&state->private);
     if (state->broken) { /* messages may still be under way into these */
         coll_wait_leave(state->room);
+        coll_wait_leave(state->slots);
         coll_wait_leave(state);
         return;
     }
+    free(state->slots);
     free(state->room);
     free(state);
 }
@@ -99,6 +100,12 @@ static int delete_state(MPI_Comm comm, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
+static bool finalizing;
+
+bool coll_comm_finalizing(void) {
+    return finalizing;
+}
+
 /*
  * MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while MPI still works: the states of
  * communicators that nobody freed, MPI_COMM_WORLD's among them, are freed here.
@@ -106,6 +113,7 @@ static int delete_state(MPI_Comm comm, int key, void *value, void *extra) {
 static int delete_all(MPI_Comm self, int key, void *value, void *extra) {
     (void)self, (void)key, (void)value, (void)extra;
     int code = MPI_SUCCESS;
+    finalizing = true;
     while (live_states && code == MPI_SUCCESS)
         code = PMPI_Comm_delete_attr(live_states->user, state_key);
     return code;
@@ -271,6 +279,15 @@ static void remember(MPI_Comm comm, coll_comm *state) {
     recent.comm = comm;
     recent.state = state;
     recent.gone = atomic_load(&gone);
+}
+
+coll_comm *coll_comm_find(MPI_Comm comm) {
+    coll_comm *state = NULL;
+    int found = 0;
+    comm = coll_dcp_comm(comm);
+    bool known = make_keys() == MPI_SUCCESS &&
+                 PMPI_Comm_get_attr(comm, state_key, &state, &found) == MPI_SUCCESS && found;
+    return known ? state : NULL;
 }
 
 int coll_comm_get(MPI_Comm comm, coll_comm **state) {

@@ -30,7 +30,9 @@ enum {
     COLL_TAG_ROUND = COLL_TAG_NOTE + 2,
     COLL_TAG_REPORT,
     COLL_TAG_WIDE = 1 << 14, /* and the next COLL_TAGS_WIDE - 1, by turns (hlot/relay.c) */
-    COLL_TAGS_WIDE = 1 << 13 /* below 32767, the least that MPI promises for tags */
+    COLL_TAGS_WIDE = 1 << 13,
+    COLL_TAG_STARTED = COLL_TAG_WIDE + COLL_TAGS_WIDE, /* by turns (lib/operation/pending.c) */
+    COLL_TAGS_STARTED = 1 << 12 /* below 32767, the least that MPI promises for tags */
 };
 
 /* What goes to and fro when ranks agree (lib/base/agree.h). */
@@ -85,6 +87,12 @@ static inline void *coll_comm_slot(const coll_comm *comm, const coll_comm_key *k
  * after an error that left messages astray, that error again.
  */
 int coll_comm_get(MPI_Comm comm, coll_comm **state);
+
+/* The state of COMM, or NULL where it has none yet or MPI won't tell. Local. */
+coll_comm *coll_comm_find(MPI_Comm comm);
+
+/* Whether states are being freed by MPI_Finalize. */
+bool coll_comm_finalizing(void);
 
 /* The state of COMM if this thread has asked for it last and it is not broken, else NULL. Local. */
 coll_comm *coll_comm_recent(MPI_Comm comm);

@@ -86,12 +86,17 @@ static bool is_shared(const coll_wait *wait, double now) {
     return wait->crowded || now < wait->shared_until;
 }
 
+void (*_Atomic coll_wait_meanwhile)(void);
+
 /*
  * A sleep is followed by two looks: Open MPI's tests look at the requests first and at the network
  * afterwards, so that only the second tells what came meanwhile.
  */
 void coll_patience_relax(coll_patience *patience) {
     const coll_wait *wait = patience->wait;
+    void (*meanwhile)(void) = coll_wait_meanwhile;
+    if (meanwhile)
+        meanwhile();
     if (patience->woken) {
         patience->woken = false;
         return;
@@ -140,8 +145,7 @@ int coll_wait_silent(double seconds, int first, int more) {
                       who, seconds);
 }
 
-/* The error of a wait that has expired: names the peers of the requests that are not complete. */
-static int report(double seconds, int count, MPI_Request requests[], const int peers[]) {
+int coll_wait_report(double seconds, int count, MPI_Request requests[], const int peers[]) {
     int first = peers ? next_silent(-1, count, requests, peers) : INT_MAX, more = 0;
     if (first == INT_MAX)
         return coll_wait_silent(seconds, -1, 0);
@@ -294,7 +298,7 @@ int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int
             coll_patience_relax(&patience);
             continue;
         } else if (*completed == 0)
-            return report(wait->timeout, count, requests, peers);
+            return coll_wait_report(wait->timeout, count, requests, peers);
         coll_patience_progress(&patience);
         return MPI_SUCCESS;
     }
@@ -304,7 +308,7 @@ int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int 
                   int *index) {
     bool late;
     int code = wait_any(wait, wait->timeout, count, requests, index, &late);
-    return late ? report(wait->timeout, count, requests, peers) : code;
+    return late ? coll_wait_report(wait->timeout, count, requests, peers) : code;
 }
 
 int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request requests[],
@@ -352,7 +356,7 @@ int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int 
         if (moved)
             coll_patience_progress(&patience);
         else if (coll_patience_expired(&patience, wait->timeout))
-            return report(wait->timeout, count, requests, peers);
+            return coll_wait_report(wait->timeout, count, requests, peers);
         else
             coll_patience_relax(&patience);
     }

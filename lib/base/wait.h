@@ -78,6 +78,15 @@ int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request re
 int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
 
 /*
+ * What every wait does while it finds nothing; NULL: nothing. It must not wait itself. Waits that
+ * are left to the MPI library (COLL_WAIT_BLOCK) don't.
+ */
+extern void (*_Atomic coll_wait_meanwhile)(void);
+
+/* The error of a wait that has expired: names the peers of the requests that are not complete. */
+int coll_wait_report(double seconds, int count, MPI_Request requests[], const int peers[]);
+
+/*
  * The error, MPI_ERR_OTHER, of a wait of SECONDS in vain: rank FIRST and MORE others were silent,
  * or it is not known which (FIRST < 0).
  */

@@ -2,6 +2,8 @@
 
 #include "lib/operation/select.h"
 
+#include "lib/schedule/plan.h"
+
 #include <string.h>
 
 static bool applicable(const coll_algorithm *algorithm, const coll_shape *call) {
@@ -76,4 +78,27 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
             best = next;
     }
     return best;
+}
+
+/* The best plan of TABLE, among rivals or others; no algorithm where there is none. */
+static coll_choice best_plan(const coll_algorithm *const table[], const coll_shape *call,
+                             bool rivals) {
+    coll_choice best = {.algorithm = NULL};
+    for (const coll_algorithm *const *a = table; *a; a++) {
+        if (!(*a)->planner || (*a)->rival != rivals || !applicable(*a, call))
+            continue;
+        coll_choice next = choice(*a, call, NULL, "the fastest plan, by prediction");
+        if (!best.algorithm || next.predicted < best.predicted)
+            best = next;
+    }
+    return best;
+}
+
+coll_choice coll_select_plan(const coll_algorithm *const table[], const coll_shape *call,
+                             const coll_spec *user) {
+    if (user->algorithm && applicable(user->algorithm, call) &&
+        coll_planner_of(user->algorithm, &user->values))
+        return choice(user->algorithm, call, &user->values, "it was asked for");
+    coll_choice best = best_plan(table, call, false);
+    return best.algorithm ? best : best_plan(table, call, true);
 }

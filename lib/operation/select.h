@@ -38,4 +38,12 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user);
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_spec *user);
 
+/*
+ * The same for a call that must be a plan: what the user asked for where it is one, else the plan
+ * with the least predicted time, the table's first where ranks bring different sizes. Rivals are
+ * left aside where there are others. A table has a plan for every call.
+ */
+coll_choice coll_select_plan(const coll_algorithm *const table[], const coll_shape *call,
+                             const coll_spec *user);
+
 #endif

@@ -18,7 +18,7 @@ typedef struct settings {
     char latencies[4096];
     char profile[COLL_PROFILE_SOURCE];
     double timeout;
-    bool trace;
+    bool trace, progress_thread;
     coll_wait_manner manner;
 } settings;
 
@@ -63,6 +63,14 @@ static int read_specs(MPI_Comm comm, settings *found) {
     return MPI_SUCCESS;
 }
 
+static int read_progress(bool *thread) {
+    const char *text = coll_env("COLL_PROGRESS");
+    *thread = text && strcmp(text, "thread") == 0;
+    return !text || *thread || strcmp(text, "calls") == 0
+               ? MPI_SUCCESS
+               : coll_error(MPI_ERR_ARG, "COLL_PROGRESS=%s: must be calls or thread", text);
+}
+
 static int read_settings(MPI_Comm comm, settings *found) {
     int code = coll_env_check();
     if (code == MPI_SUCCESS)
@@ -79,6 +87,8 @@ static int read_settings(MPI_Comm comm, settings *found) {
         code = coll_wait_manner_parse(coll_env("COLL_WAIT"), &found->manner);
     if (code == MPI_SUCCESS)
         code = coll_env_switch("COLL_TRACE", &found->trace);
+    if (code == MPI_SUCCESS)
+        code = read_progress(&found->progress_thread);
     return code;
 }
 
@@ -110,6 +120,7 @@ static int agree_on_settings(const coll_comm *comm, coll_state *state, settings 
 
 /* Forgets what was decided for OPERATION. */
 static void begin_anew(coll_state *state, coll_operation operation) {
+    state->plans[operation] = (coll_decisions){.native = false};
     state->decisions[operation] = (coll_decisions){
         .native = !state->trace && coll_select_native(&state->topo, &state->specs[operation])};
 }
@@ -128,6 +139,7 @@ static int open_whole(coll_comm *comm, coll_state *state) {
     strcpy(state->topology, agreed.topology);
     strcpy(state->latencies, agreed.latencies);
     state->trace = agreed.trace && comm->rank == 0;
+    state->progress_thread = agreed.progress_thread;
     for (int i = 0; i < COLL_OPERATIONS; i++)
         begin_anew(state, (coll_operation)i);
     coll_trace_topology(comm);
@@ -203,6 +215,17 @@ const coll_choice *coll_state_choose(coll_state *state, coll_operation operation
     last->call = *call;
     last->choice = coll_select(table, call, &state->specs[operation]);
     last->native = one_site && !state->trace && last->choice.algorithm == table[0];
+    return &last->choice;
+}
+
+const coll_choice *coll_state_choose_plan(coll_state *state, coll_operation operation,
+                                          const coll_shape *call) {
+    struct coll_decision *last = &state->plans[operation].last[size_class(call->bytes)];
+    if (!last->choice.algorithm || !is_alike(&last->call, call)) {
+        last->call = *call;
+        last->choice =
+            coll_select_plan(coll_operations[operation].table, call, &state->specs[operation]);
+    }
     return &last->choice;
 }
 

@@ -39,9 +39,11 @@ typedef struct coll_state {
     char latencies[4096];             /* the file of latencies between sites, or "" */
     coll_spec specs[COLL_OPERATIONS]; /* what the user asked for */
     coll_decisions decisions[COLL_OPERATIONS];
+    coll_decisions plans[COLL_OPERATIONS]; /* the same among plans */
     MPI_Datatype plain_type; /* the last predefined type without gaps, and the bytes of an */
     MPI_Count plain_bytes;   /* element: 0 for none */
     bool trace;              /* this rank prints a line a call */
+    bool progress_thread;    /* a thread moves on what was started */
 } coll_state;
 
 extern coll_comm_key coll_state_key;
@@ -67,6 +69,10 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
 /* The choice for CALL, remembered while calls are alike. */
 const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
                                      const coll_shape *call);
+
+/* The same where only a plan will do. */
+const coll_choice *coll_state_choose_plan(coll_state *state, coll_operation operation,
+                                          const coll_shape *call);
 
 /* Whether the last call of its size class was like CALL, and native. */
 bool coll_state_native_again(const coll_state *state, coll_operation operation,

@@ -1,0 +1,475 @@
+#include "config.h"
+
+#include "lib/operation/pending.h"
+
+#include "lib/algorithm/line.h"
+#include "lib/base/agree.h"
+#include "lib/base/error.h"
+#include "lib/base/spare.h"
+#include "lib/operation/state.h"
+#include "lib/operation/trace.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * So many on one communicator have tags of their own at a time: those that are started once, and
+ * those that are persistent.
+ */
+enum { TURNS = COLL_TAGS_STARTED / COLL_LANES / 2 };
+
+/*
+ * What every communicator keeps for the request that finds no memory. Others that find none queue
+ * for it. All ranks begin requests in the same order and each has one turn at least at a time, so
+ * that the oldest one moves on on all of them. What needs more finds out first whether all have it.
+ */
+enum { RESERVE = (1 << 20) + (128 << 10) };
+
+typedef struct keep {
+    coll_comm *comm;
+    uint64_t turn, kept_turn; /* of the next request, and of the next persistent one */
+    bool reserve_taken;
+    char *reserve; /* RESERVE bytes */
+} keep;
+
+/* Guards the list and all that is in it; a thread may be moving them on. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static coll_pending *first, **end = &first; /* in the order in which they were made or started */
+static atomic_int active;
+
+static keep *keep_of(const coll_comm *comm) {
+    return coll_comm_slot(comm, &coll_pending_key);
+}
+
+/* --- The list --- */
+
+static void append(coll_pending *pending) {
+    pending->link = end;
+    pending->next = NULL;
+    *end = pending;
+    end = &pending->next;
+}
+
+static void take_out(coll_pending *pending) {
+    *pending->link = pending->next;
+    if (pending->next)
+        pending->next->link = pending->link;
+    else
+        end = pending->link;
+}
+
+bool coll_pending_exists(const coll_pending *pending) {
+    pthread_mutex_lock(&lock);
+    const coll_pending *one = first;
+    while (one && one != pending)
+        one = one->next;
+    pthread_mutex_unlock(&lock);
+    return one;
+}
+
+coll_pending *coll_pending_create(const char *name, MPI_Comm comm, int ranks) {
+    size_t line = coll_comm_room_of(sizeof(coll_pending));
+    char *memory = coll_spare_alloc(line + sizeof(coll_line) + (size_t)ranks * sizeof(int));
+    if (!memory)
+        return NULL;
+    coll_pending *pending = (void *)memory;
+    *pending = (coll_pending){
+        .name = name, .user = comm, .native = MPI_REQUEST_NULL, .line = (void *)(memory + line)};
+    pthread_mutex_lock(&lock);
+    append(pending);
+    pthread_mutex_unlock(&lock);
+    return pending;
+}
+
+static bool under_way(const coll_pending *pending) {
+    return pending->stage != COLL_PENDING_IDLE && pending->stage != COLL_PENDING_COMPLETE;
+}
+
+/* --- Memory and tags --- */
+
+static void give_memory_back(coll_pending *pending) {
+    if (pending->reserved)
+        keep_of(pending->comm)->reserve_taken = false;
+    else if (pending->code == MPI_SUCCESS)
+        free(pending->memory);
+    else
+        coll_wait_leave(pending->memory); /* messages may still be under way into it */
+    pending->memory = NULL;
+    pending->reserved = false;
+}
+
+static bool find_memory(coll_pending *pending) {
+    keep *kept = keep_of(pending->comm);
+    if (!pending->memory)
+        pending->memory = malloc(pending->bytes);
+    if (pending->memory || pending->bytes > RESERVE || kept->reserve_taken)
+        return pending->memory;
+    pending->memory = kept->reserve;
+    return pending->reserved = kept->reserve_taken = true;
+}
+
+/* Whether an older request of the communicator still has the tags of PENDING. */
+static bool tags_in_use(const coll_pending *pending) {
+    for (const coll_pending *one = first; one; one = one->next)
+        if (one != pending && one->comm == pending->comm && under_way(one) && !one->kept &&
+            one->turn + TURNS <= pending->turn)
+            return true;
+    return false;
+}
+
+/* --- One request --- */
+
+static void complete(coll_pending *pending, int code) {
+    bool ran = pending->stage == COLL_PENDING_RUNS;
+    pending->code = code;
+    pending->stage = COLL_PENDING_COMPLETE;
+    atomic_fetch_sub(&active, 1);
+    if (code != MPI_SUCCESS && ran) {
+        coll_engine_abandon(&pending->engine);
+        pending->comm->broken = code;
+    }
+    if (!pending->kept && pending->memory)
+        give_memory_back(pending);
+    size_t bytes = pending->shape.bytes;
+    if (ran && code == MPI_SUCCESS)
+        coll_trace(pending->comm, pending->name,
+                   bytes == COLL_BYTES_UNKNOWN ? pending->data.bytes : bytes, &pending->choice,
+                   PMPI_Wtime() - pending->since);
+}
+
+/* Runs the plan as soon as there are memory and tags. */
+static void begin(coll_pending *pending) {
+    if (!pending->kept && (tags_in_use(pending) || !find_memory(pending)))
+        return;
+    if (!pending->kept)
+        coll_engine_open(&pending->engine, &pending->planned, pending->memory);
+    pending->stage = COLL_PENDING_RUNS;
+    int code = coll_engine_start(&pending->engine);
+    if (code != MPI_SUCCESS || coll_engine_ended(&pending->engine))
+        complete(pending, code);
+}
+
+static void advance_native(coll_pending *pending, bool *moved) {
+    int done = 0, code = PMPI_Test(&pending->native, &done, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS && !done)
+        return;
+    *moved = true;
+    if (pending->stage == COLL_PENDING_NATIVE || code != MPI_SUCCESS)
+        complete(pending, code);
+    else if (!pending->all_have)
+        complete(pending, coll_error(MPI_ERR_NO_MEM,
+                                     "%s: no memory for %zu bytes that are under way on some rank",
+                                     pending->name, pending->bytes));
+    else
+        pending->stage = COLL_PENDING_QUEUED;
+}
+
+static void advance(coll_pending *pending, bool *moved) {
+    if (pending->stage == COLL_PENDING_AGREES || pending->stage == COLL_PENDING_NATIVE)
+        advance_native(pending, moved);
+    if (pending->stage == COLL_PENDING_QUEUED)
+        begin(pending);
+    if (pending->stage != COLL_PENDING_RUNS)
+        return;
+    int code = coll_engine_advance(&pending->engine, moved);
+    if (code != MPI_SUCCESS || coll_engine_ended(&pending->engine))
+        complete(pending, code);
+}
+
+/* Moves all on; the lock is held. */
+static bool advance_all(void) {
+    bool moved = false;
+    for (coll_pending *one = first; one; one = one->next)
+        if (under_way(one))
+            advance(one, &moved);
+    return moved;
+}
+
+/* What other waits of the library do meanwhile. */
+static void meanwhile(void) {
+    if (atomic_load(&active) == 0 || pthread_mutex_trylock(&lock) != 0)
+        return;
+    advance_all();
+    pthread_mutex_unlock(&lock);
+}
+
+/* --- The thread --- */
+
+/* It looks this often while messages come, and ever less often while none do. */
+static const long SHORTEST_PAUSE = 50 * 1000, LONGEST_PAUSE = 2 * 1000 * 1000; /* ns */
+
+static pthread_t thread;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static bool thread_runs, thread_ends;
+static int users; /* communicators that it may work for */
+
+static void *work(void *unused) {
+    long pause = SHORTEST_PAUSE;
+    pthread_mutex_lock(&lock);
+    while (!thread_ends) {
+        if (atomic_load(&active) == 0) {
+            pthread_cond_wait(&wake, &lock);
+            pause = SHORTEST_PAUSE;
+            continue;
+        }
+        pause = advance_all() ? SHORTEST_PAUSE : 2 * pause;
+        if (pause > LONGEST_PAUSE)
+            pause = LONGEST_PAUSE;
+        pthread_mutex_unlock(&lock);
+        nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
+        pthread_mutex_lock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+/* Without it requests move on in calls of the library alone: said once, not an error. */
+static void say_why_no_thread(const char *why) {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&said))
+        fprintf(stderr, "coll: no progress thread (COLL_PROGRESS=thread): %s\n", why);
+}
+
+/* The lock is held. */
+static void see_to_thread(void) {
+    int level;
+    if (thread_runs) {
+        pthread_cond_signal(&wake);
+        return;
+    }
+    if (PMPI_Query_thread(&level) != MPI_SUCCESS || level < MPI_THREAD_MULTIPLE) {
+        say_why_no_thread("initialize MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE");
+        return;
+    }
+    thread_runs = pthread_create(&thread, NULL, work, NULL) == 0;
+    if (!thread_runs)
+        say_why_no_thread("the system gives none");
+}
+
+static void end_thread(void) {
+    pthread_mutex_lock(&lock);
+    bool runs = thread_runs;
+    thread_ends = runs;
+    thread_runs = false;
+    pthread_cond_signal(&wake);
+    pthread_mutex_unlock(&lock);
+    if (runs)
+        pthread_join(thread, NULL);
+    thread_ends = false;
+}
+
+/* --- What users do with it --- */
+
+void coll_pending_free(coll_pending *pending) {
+    pthread_mutex_lock(&lock);
+    take_out(pending);
+    if (pending->memory)
+        give_memory_back(pending);
+    pthread_mutex_unlock(&lock);
+    if (pending->native != MPI_REQUEST_NULL) { /* given up: the MPI library may write to it */
+        coll_wait_leave(pending);
+        return;
+    }
+    free(pending->native_arguments);
+    coll_data_close(&pending->data);
+    if (pending->has_own)
+        coll_data_close(&pending->own);
+    if (pending->has_blocks)
+        coll_blocks_close(&pending->blocks);
+    coll_spare_free(pending);
+}
+
+void coll_pending_plan(coll_pending *pending, coll_operation operation, size_t bytes, int root) {
+    coll_comm *comm = pending->comm;
+    coll_state *state = coll_state_of(comm);
+    pending->operation = operation;
+    pending->shape = coll_state_shape(state, operation, bytes, root);
+    if (comm->ranks == 1 || bytes == 0)
+        return;
+    pending->choice = *coll_state_choose_plan(state, operation, &pending->shape);
+    const coll_line *line = coll_line_of(comm, &pending->shape);
+    memcpy(pending->line, line, sizeof *line + (size_t)comm->ranks * sizeof *line->order);
+    pending->planned = (coll_planned){
+        .comm = comm,
+        .planner = coll_planner_of(pending->choice.algorithm, &pending->choice.values),
+        .part = {.shape = &pending->shape,
+                 .values = &pending->choice.values,
+                 .line = pending->line,
+                 .own = pending->data.bytes,
+                 .blocks = pending->has_blocks ? &pending->blocks : NULL},
+        .data = pending->has_blocks ? NULL : &pending->data};
+    pending->bytes = coll_engine_bytes(&pending->planned);
+}
+
+int coll_pending_keep(coll_pending *pending, int code) {
+    keep *kept = keep_of(pending->comm);
+    uint64_t turn = kept->kept_turn++;
+    pthread_mutex_lock(&lock);
+    for (const coll_pending *one = first; one; one = one->next)
+        if (one->kept && one->comm == pending->comm && one->turn + TURNS <= turn)
+            code = coll_error(MPI_ERR_OTHER,
+                              "%s: %d persistent requests on one communicator; free "
+                              "some by COLL_Request_free",
+                              pending->name, TURNS);
+    pthread_mutex_unlock(&lock);
+    pending->memory = pending->bytes ? malloc(pending->bytes) : NULL;
+    if (code == MPI_SUCCESS && pending->bytes && !pending->memory)
+        code = coll_error(MPI_ERR_NO_MEM, "%s: no memory for %zu bytes that are under way",
+                          pending->name, pending->bytes);
+    code = coll_agree(pending->comm, code);
+    if (code != MPI_SUCCESS)
+        return code;
+    pending->persistent = pending->kept = true;
+    pending->turn = turn;
+    pending->planned.tag = COLL_TAG_STARTED + COLL_LANES * (TURNS + (int)(turn % TURNS));
+    if (pending->memory)
+        coll_engine_open(&pending->engine, &pending->planned, pending->memory);
+    return MPI_SUCCESS;
+}
+
+/* Asks all ranks whether they have as much memory as the reserve hasn't. */
+static int ask_for_memory(coll_pending *pending) {
+    pending->memory = malloc(pending->bytes);
+    pending->have = pending->memory != NULL;
+    pending->stage = COLL_PENDING_AGREES;
+    return PMPI_Iallreduce(&pending->have, &pending->all_have, 1, MPI_INT, MPI_MIN,
+                           pending->comm->private, &pending->native);
+}
+
+int coll_pending_start(coll_pending *pending) {
+    if (pending->has_own) {
+        coll_data block = coll_blocks_at(&pending->blocks, pending->shape.root);
+        coll_data_copy(&block, &pending->own);
+    }
+    int code = pending->comm->broken;
+    if (code != MPI_SUCCESS)
+        return code;
+    pthread_mutex_lock(&lock);
+    coll_wait_meanwhile = meanwhile;
+    pending->since = PMPI_Wtime();
+    atomic_fetch_add(&active, 1);
+    pending->stage = COLL_PENDING_QUEUED;
+    if (!pending->kept) {
+        pending->turn = keep_of(pending->comm)->turn++;
+        pending->planned.tag = COLL_TAG_STARTED + COLL_LANES * (int)(pending->turn % TURNS);
+    }
+    if (!pending->planned.planner)
+        complete(pending, MPI_SUCCESS);
+    else if (!pending->kept && pending->bytes > RESERVE)
+        code = ask_for_memory(pending);
+    else
+        begin(pending);
+    if (code != MPI_SUCCESS)
+        complete(pending, code);
+    if (under_way(pending) && coll_state_of(pending->comm)->progress_thread)
+        see_to_thread();
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+void coll_pending_start_native(coll_pending *pending, MPI_Request native) {
+    pthread_mutex_lock(&lock);
+    coll_wait_meanwhile = meanwhile;
+    pending->native = native;
+    pending->stage = COLL_PENDING_NATIVE;
+    atomic_fetch_add(&active, 1);
+    pthread_mutex_unlock(&lock);
+}
+
+void coll_pending_test(coll_pending *pending, bool *done) {
+    pthread_mutex_lock(&lock);
+    if (pending->stage != COLL_PENDING_COMPLETE)
+        advance_all();
+    *done = pending->stage == COLL_PENDING_COMPLETE;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The error of a wait in vain for PENDING. */
+static int name_silent(const coll_pending *pending, double seconds) {
+    const coll_engine *engine = &pending->engine;
+    return pending->stage == COLL_PENDING_RUNS
+               ? coll_wait_report(seconds, engine->active, engine->requests, engine->peers)
+               : coll_wait_silent(seconds, -1, 0);
+}
+
+/* One look at all; says whether PENDING is complete, or given up after too much patience. */
+static bool look(coll_pending *pending, coll_patience *patience) {
+    double timeout = patience->wait->timeout;
+    pthread_mutex_lock(&lock);
+    if (pending->stage != COLL_PENDING_COMPLETE && advance_all())
+        coll_patience_progress(patience);
+    else if (under_way(pending) && coll_patience_expired(patience, timeout))
+        complete(pending, name_silent(pending, timeout));
+    bool done = pending->stage == COLL_PENDING_COMPLETE;
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+
+void coll_pending_wait(coll_pending *pending) {
+    coll_wait unknown = {.manner = COLL_WAIT_AUTO};
+    coll_patience patience = coll_patience_begin(pending->comm ? &pending->comm->wait : &unknown);
+    while (!look(pending, &patience))
+        coll_patience_relax(&patience);
+}
+
+int coll_pending_end(coll_pending *pending) {
+    pending->stage = COLL_PENDING_IDLE;
+    return pending->code;
+}
+
+/* --- What a communicator keeps --- */
+
+static int open_keep(coll_comm *comm, const coll_comm *whole) {
+    keep *kept = keep_of(comm);
+    (void)whole;
+    kept->comm = comm;
+    kept->reserve = (char *)kept + coll_comm_room_of(sizeof *kept);
+    pthread_mutex_lock(&lock);
+    users++;
+    pthread_mutex_unlock(&lock);
+    return MPI_SUCCESS;
+}
+
+/* MPI_Comm_free lets operations end; MPI_Finalize finds some that nobody waits for. */
+static void finish_or_give_up(coll_pending *pending) {
+    char name[MPI_MAX_OBJECT_NAME] = "?";
+    int length;
+    if (!coll_comm_finalizing()) {
+        coll_pending_wait(pending);
+        return;
+    }
+    PMPI_Comm_get_name(pending->user, name, &length);
+    fprintf(stderr,
+            "coll: MPI_Finalize with %s under way on communicator %s: complete it by COLL_Wait\n",
+            pending->name, *name ? name : "without a name");
+    pthread_mutex_lock(&lock);
+    if (under_way(pending))
+        complete(pending,
+                 coll_error(MPI_ERR_REQUEST, "MPI_Finalize with %s under way", pending->name));
+    pthread_mutex_unlock(&lock);
+}
+
+static void close_keep(void *slot) {
+    keep *kept = slot;
+    if (!kept->comm)
+        return; /* it was never opened */
+    for (coll_pending *one = first; one; one = one->next)
+        if (one->comm == kept->comm && under_way(one))
+            finish_or_give_up(one);
+    pthread_mutex_lock(&lock);
+    for (coll_pending *one = first; one; one = one->next)
+        if (one->comm == kept->comm)
+            one->comm = NULL;
+    bool last = --users == 0;
+    pthread_mutex_unlock(&lock);
+    if (last)
+        end_thread();
+}
+
+coll_comm_key coll_pending_key = {
+    .bytes = sizeof(keep) + sizeof(max_align_t) + RESERVE, .open = open_keep, .close = close_keep};

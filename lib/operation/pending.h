@@ -1,0 +1,108 @@
+/*
+ * Operations under way: what COLL_Request stands for. Any number of them on one communicator, each
+ * with tags of its own; they move on in every wait and test of the library, and in its thread where
+ * COLL_PROGRESS=thread asks for one. A start never waits for other ranks.
+ *
+ * What runs is a plan, or the MPI library's own nonblocking operation: where the user asks for it,
+ * and on communicators that libcoll doesn't know yet, since to set one up takes all its ranks.
+ */
+#ifndef COLL_LIB_OPERATION_PENDING_H
+#define COLL_LIB_OPERATION_PENDING_H
+
+#include "coll.h"
+#include "lib/base/blocks.h"
+#include "lib/base/comm.h"
+#include "lib/base/data.h"
+#include "lib/operation/operations.h"
+#include "lib/operation/select.h"
+#include "lib/schedule/engine.h"
+
+#include <stdint.h>
+
+typedef enum coll_pending_stage {
+    COLL_PENDING_IDLE,   /* persistent, not started */
+    COLL_PENDING_AGREES, /* finds out whether all ranks have memory */
+    COLL_PENDING_QUEUED, /* waits for memory, or for tags that are still in use */
+    COLL_PENDING_RUNS,   /* by a plan */
+    COLL_PENDING_NATIVE, /* in the MPI library */
+    COLL_PENDING_COMPLETE
+} coll_pending_stage;
+
+typedef struct COLL_Pending coll_pending;
+
+struct COLL_Pending {
+    coll_pending *next, **link; /* the list of all */
+    const char *name;           /* of the public entry, "COLL_Ibcast" */
+    MPI_Comm user;              /* whose error handler gets its errors */
+    bool persistent;
+    coll_pending_stage stage;
+    int code; /* of the last completion */
+    double since;
+
+    MPI_Request native;    /* of the MPI library's own, or of the agreement on memory */
+    int *native_arguments; /* that it needs until it is complete */
+    int have, all_have;    /* memory: this rank, all ranks */
+
+    coll_comm *comm; /* NULL: unknown to libcoll, or gone */
+    coll_operation operation;
+    coll_shape shape;
+    coll_choice choice;
+    coll_data data, own; /* what moves; at a gather's root its own, which a start puts in place */
+    bool has_own;
+    coll_blocks blocks; /* at a gather's root */
+    bool has_blocks;
+    coll_planned planned;
+    coll_engine engine;
+    uint64_t turn; /* which of the communicator's; says its tags */
+    size_t bytes;  /* of memory that it needs */
+    void *memory;
+    bool reserved;   /* it is the communicator's reserve */
+    bool kept;       /* until the request is freed */
+    coll_line *line; /* its own: the communicator's changes with the root */
+};
+
+/* A new one for the entry NAME on COMM, or NULL without memory. RANKS: of COMM, or 0. */
+coll_pending *coll_pending_create(const char *name, MPI_Comm comm, int ranks);
+
+/* Frees one that isn't active, and what it opened. */
+void coll_pending_free(coll_pending *pending);
+
+/*
+ * Prepares a plan for PENDING, whose comm, data and blocks are set, of a call of OPERATION of BYTES
+ * from or to ROOT. Where nothing has to be sent there is none, and a start completes it.
+ */
+void coll_pending_plan(coll_pending *pending, coll_operation operation, size_t bytes, int root);
+
+/*
+ * Sees to the memory and the tags of a persistent one that was prepared with CODE; collective.
+ * Errors: CODE among them, the same on all ranks.
+ */
+int coll_pending_keep(coll_pending *pending, int code);
+
+/* Starts it; local. After an error it is not active. */
+int coll_pending_start(coll_pending *pending);
+
+/* It is started already, as the MPI library's own request NATIVE. */
+void coll_pending_start_native(coll_pending *pending, MPI_Request native);
+
+/* Whether PENDING is a request that the library knows. */
+bool coll_pending_exists(const coll_pending *pending);
+
+/* Whether it was started and its user has not seen it complete. */
+static inline bool coll_pending_active(const coll_pending *pending) {
+    return pending->stage != COLL_PENDING_IDLE;
+}
+
+/* Moves all on; *DONE: PENDING is complete. */
+void coll_pending_test(coll_pending *pending, bool *done);
+
+/* Waits politely until PENDING is complete, or nothing moves for as long as COLL_TIMEOUT says. */
+void coll_pending_wait(coll_pending *pending);
+
+/* Its user has seen it complete: its code. A persistent one may be started again. */
+int coll_pending_end(coll_pending *pending);
+
+/* What it keeps with every communicator. */
+extern coll_comm_key coll_pending_key;
+
+#endif

@@ -1,0 +1,376 @@
+/* The public entries of operations that are started: nonblocking and persistent ones. */
+#include "config.h"
+
+#include "coll.h"
+#include "lib/arguments.h"
+#include "lib/base/error.h"
+#include "lib/base/substitute.h"
+#include "lib/operation/call.h"
+#include "lib/operation/direct.h"
+#include "lib/operation/pending.h"
+#include "lib/operation/state.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+/*
+ * Whether an operation on COMM is libcoll's: *OWN is its state. NULL where it is the MPI library's:
+ * on a communicator that is not set up, between two, and where the user asks for native. All ranks
+ * find the same.
+ */
+static int find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
+    *own = comm == MPI_COMM_NULL ? NULL : coll_comm_find(comm);
+    if (comm == MPI_COMM_NULL)
+        return coll_raise(comm, coll_error(MPI_ERR_COMM, "null communicator"));
+    if (!*own)
+        return MPI_SUCCESS;
+    if (coll_state_of(*own)->specs[operation].algorithm == coll_operations[operation].table[0])
+        *own = NULL;
+    return *own ? coll_raise(comm, (*own)->broken) : MPI_SUCCESS;
+}
+
+/* A new request of OWN, or one for the MPI library's own where that is NULL. */
+static int create(const char *name, MPI_Comm comm, coll_comm *own, coll_pending **made) {
+    *made = coll_pending_create(name, comm, own ? own->ranks : 0);
+    if (!*made)
+        return coll_error(MPI_ERR_NO_MEM, "%s: no memory for a request", name);
+    (*made)->comm = own;
+    return MPI_SUCCESS;
+}
+
+/* A request that was prepared with CODE is started, or kept, and given to the user. */
+static int hand_out(coll_pending *pending, bool persistent, int code, COLL_Request *request) {
+    if (persistent)
+        code = coll_pending_keep(pending, code);
+    else if (code == MPI_SUCCESS)
+        code = coll_pending_start(pending);
+    MPI_Comm user = pending->user;
+    if (code == MPI_SUCCESS)
+        *request = pending;
+    else
+        coll_pending_free(pending);
+    return coll_raise(user, code);
+}
+
+/* The same for one of the MPI library's own, after its start with CODE. */
+static int hand_out_native(coll_pending *pending, MPI_Request native, int code,
+                           COLL_Request *request) {
+    if (code == MPI_SUCCESS) {
+        coll_pending_start_native(pending, native);
+        *request = pending;
+    } else {
+        coll_pending_free(pending);
+    }
+    return code;
+}
+
+/* --- Broadcast --- */
+
+typedef struct bcast_arguments {
+    void *buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+    int root;
+} bcast_arguments;
+
+static int prepare_bcast(coll_pending *pending, const bcast_arguments *given) {
+    coll_comm *own = pending->comm;
+    int code = coll_check_bcast(given->buffer, given->count, given->type, given->root, own->ranks);
+    if (code == MPI_SUCCESS)
+        code = coll_direct_data(own, &pending->data, given->buffer, given->count, given->type);
+    if (code == MPI_SUCCESS)
+        coll_pending_plan(pending, COLL_OPERATION_BCAST, pending->data.bytes, given->root);
+    return code;
+}
+
+static int bcast_natively(const char *name, const bcast_arguments *given, MPI_Comm comm,
+                          COLL_Request *request) {
+    coll_pending *pending;
+    MPI_Request native = MPI_REQUEST_NULL;
+    if (given->count > INT_MAX)
+        return coll_raise(comm, coll_too_many());
+    int code = create(name, comm, NULL, &pending);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    code = PMPI_Ibcast(given->buffer, (int)given->count, given->type, given->root,
+                       coll_dcp_comm(comm), &native);
+    return hand_out_native(pending, native, code, request);
+}
+
+static int start_bcast(const char *name, const bcast_arguments *given, MPI_Comm comm,
+                       coll_comm *own, bool persistent, COLL_Request *request) {
+    coll_pending *pending;
+    int code = create(name, comm, own, &pending);
+    return code == MPI_SUCCESS
+               ? hand_out(pending, persistent, prepare_bcast(pending, given), request)
+               : coll_raise(comm, code);
+}
+
+int COLL_Ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                COLL_Request *request) {
+    const bcast_arguments given = {buffer, count, type, root};
+    coll_comm *own;
+    int code = find_comm(comm, COLL_OPERATION_BCAST, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    return own ? start_bcast(__func__, &given, comm, own, false, request)
+               : bcast_natively(__func__, &given, comm, request);
+}
+
+int COLL_Bcast_init(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                    MPI_Info info, COLL_Request *request) {
+    const bcast_arguments given = {buffer, count, type, root};
+    coll_comm *own;
+    (void)info;
+    int code = coll_call_open_intra(comm, __func__, &own);
+    return code == MPI_SUCCESS ? start_bcast(__func__, &given, comm, own, true, request) : code;
+}
+
+/* --- Gather --- */
+
+typedef struct gather_arguments {
+    const void *buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+    coll_blocks_layout layout; /* with counts: they differ */
+    int root;
+} gather_arguments;
+
+static int prepare_root(coll_pending *pending, const gather_arguments *given, size_t *bytes) {
+    coll_comm *own = pending->comm;
+    int code = coll_blocks_open(&pending->blocks, &given->layout, own->ranks);
+    pending->has_blocks = code == MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        return code;
+    *bytes = coll_blocks_longest(&pending->blocks);
+    if (given->buffer == MPI_IN_PLACE)
+        return MPI_SUCCESS;
+    code = coll_direct_data(own, &pending->own, given->buffer, given->count, given->type);
+    pending->has_own = code == MPI_SUCCESS;
+    size_t block = coll_blocks_bytes(&pending->blocks, given->root);
+    if (code == MPI_SUCCESS && pending->own.bytes > block)
+        code = coll_error(MPI_ERR_TRUNCATE, "gather: %zu bytes of the root into a block of %zu",
+                          pending->own.bytes, block);
+    return code;
+}
+
+static int prepare_gather(coll_pending *pending, const gather_arguments *given, bool even) {
+    coll_comm *own = pending->comm;
+    size_t bytes = 0;
+    int code = coll_check_gather(given->buffer, given->count, given->type, &given->layout,
+                                 given->root, own);
+    if (code == MPI_SUCCESS && own->rank == given->root)
+        code = prepare_root(pending, given, &bytes);
+    else if (code == MPI_SUCCESS)
+        code = coll_direct_data(own, &pending->data, given->buffer, given->count, given->type);
+    if (own->rank != given->root)
+        bytes = pending->data.bytes;
+    if (code == MPI_SUCCESS)
+        coll_pending_plan(pending, COLL_OPERATION_GATHER, even ? bytes : COLL_BYTES_UNKNOWN,
+                          given->root);
+    return code;
+}
+
+static int start_gather(const char *name, const gather_arguments *given, bool even, MPI_Comm comm,
+                        coll_comm *own, bool persistent, COLL_Request *request) {
+    coll_pending *pending;
+    int code = create(name, comm, own, &pending);
+    return code == MPI_SUCCESS
+               ? hand_out(pending, persistent, prepare_gather(pending, given, even), request)
+               : coll_raise(comm, code);
+}
+
+int COLL_Igather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                 void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root,
+                 MPI_Comm comm, COLL_Request *request) {
+    const gather_arguments given = {
+        send_buffer,
+        send_count,
+        send_type,
+        {.buffer = receive_buffer, .count = receive_count, .type = receive_type},
+        root};
+    coll_comm *own;
+    coll_pending *pending;
+    MPI_Request native = MPI_REQUEST_NULL;
+    int code = find_comm(comm, COLL_OPERATION_GATHER, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (own)
+        return start_gather(__func__, &given, true, comm, own, false, request);
+    if (send_count > INT_MAX || receive_count > INT_MAX)
+        return coll_raise(comm, coll_too_many());
+    code = create(__func__, comm, NULL, &pending);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    code = PMPI_Igather(send_buffer, (int)send_count, send_type, receive_buffer, (int)receive_count,
+                        receive_type, root, coll_dcp_comm(comm), &native);
+    return hand_out_native(pending, native, code, request);
+}
+
+int COLL_Gather_init(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                     void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                     int root, MPI_Comm comm, MPI_Info info, COLL_Request *request) {
+    const gather_arguments given = {
+        send_buffer,
+        send_count,
+        send_type,
+        {.buffer = receive_buffer, .count = receive_count, .type = receive_type},
+        root};
+    coll_comm *own;
+    (void)info;
+    int code = coll_call_open_intra(comm, __func__, &own);
+    return code == MPI_SUCCESS ? start_gather(__func__, &given, true, comm, own, true, request)
+                               : code;
+}
+
+/* The MPI library's own, with counts and displacements that live as long as the request. */
+static int gatherv_natively(const char *name, const gather_arguments *given, MPI_Comm comm,
+                            COLL_Request *request) {
+    coll_pending *pending;
+    MPI_Request native = MPI_REQUEST_NULL;
+    int *counts, *places, code = create(name, comm, NULL, &pending);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    code = coll_int_counts(&given->layout, given->count, given->root, comm, &counts, &places);
+    if (code != MPI_SUCCESS) {
+        coll_pending_free(pending);
+        return coll_raise(comm, code);
+    }
+    pending->native_arguments = counts;
+    code =
+        PMPI_Igatherv(given->buffer, (int)given->count, given->type, given->layout.buffer, counts,
+                      places, given->layout.type, given->root, coll_dcp_comm(comm), &native);
+    return hand_out_native(pending, native, code, request);
+}
+
+int COLL_Igatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                  void *receive_buffer, const MPI_Count receive_counts[],
+                  const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
+                  MPI_Comm comm, COLL_Request *request) {
+    const gather_arguments given = {send_buffer,
+                                    send_count,
+                                    send_type,
+                                    {.buffer = receive_buffer,
+                                     .counts = receive_counts,
+                                     .places = displacements,
+                                     .type = receive_type},
+                                    root};
+    coll_comm *own;
+    int code = find_comm(comm, COLL_OPERATION_GATHER, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    return own ? start_gather(__func__, &given, false, comm, own, false, request)
+               : gatherv_natively(__func__, &given, comm, request);
+}
+
+int COLL_Gatherv_init(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                      void *receive_buffer, const MPI_Count receive_counts[],
+                      const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
+                      MPI_Comm comm, MPI_Info info, COLL_Request *request) {
+    const gather_arguments given = {send_buffer,
+                                    send_count,
+                                    send_type,
+                                    {.buffer = receive_buffer,
+                                     .counts = receive_counts,
+                                     .places = displacements,
+                                     .type = receive_type},
+                                    root};
+    coll_comm *own;
+    (void)info;
+    int code = coll_call_open_intra(comm, __func__, &own);
+    return code == MPI_SUCCESS ? start_gather(__func__, &given, false, comm, own, true, request)
+                               : code;
+}
+
+/* --- Requests --- */
+
+/* What the user gave must be a request that still exists. */
+static int check_request(const char *name, const COLL_Request *request) {
+    if (request && *request && coll_pending_exists(*request))
+        return MPI_SUCCESS;
+    return coll_raise(MPI_COMM_WORLD,
+                      coll_error(MPI_ERR_REQUEST, "%s: %s", name,
+                                 request && *request
+                                     ? "the request is complete and freed already, or never was"
+                                     : "no request"));
+}
+
+int COLL_Start(COLL_Request *request) {
+    int code = check_request(__func__, request);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_pending *pending = *request;
+    if (!pending->persistent)
+        code = coll_error(MPI_ERR_REQUEST, "COLL_Start: the request of %s is not persistent",
+                          pending->name);
+    else if (coll_pending_active(pending))
+        code = coll_error(MPI_ERR_REQUEST, "COLL_Start: the request of %s is active already",
+                          pending->name);
+    else if (!pending->comm)
+        code = coll_error(MPI_ERR_REQUEST, "COLL_Start: the communicator of %s has been freed",
+                          pending->name);
+    else
+        code = coll_pending_start(pending);
+    return coll_raise(pending->comm ? pending->user : MPI_COMM_WORLD, code);
+}
+
+/* PENDING is complete. */
+static int end(COLL_Request *request) {
+    coll_pending *pending = *request;
+    MPI_Comm user = pending->comm ? pending->user : MPI_COMM_WORLD;
+    int code = coll_pending_end(pending);
+    if (!pending->persistent) {
+        coll_pending_free(pending);
+        *request = COLL_REQUEST_NULL;
+    }
+    return coll_raise(user, code);
+}
+
+static int complete(const char *name, COLL_Request *request, bool wait, int *flag) {
+    *flag = 1;
+    if (request && !*request)
+        return MPI_SUCCESS;
+    int code = check_request(name, request);
+    if (code != MPI_SUCCESS || !coll_pending_active(*request))
+        return code;
+    bool done = true;
+    if (wait)
+        coll_pending_wait(*request);
+    else
+        coll_pending_test(*request, &done);
+    *flag = done;
+    return done ? end(request) : MPI_SUCCESS;
+}
+
+int COLL_Wait(COLL_Request *request) {
+    int flag;
+    return complete(__func__, request, true, &flag);
+}
+
+int COLL_Test(COLL_Request *request, int *flag) {
+    return complete(__func__, request, false, flag);
+}
+
+int COLL_Waitall(int count, COLL_Request requests[]) {
+    int flag, code = MPI_SUCCESS;
+    for (int i = 0; i < count; i++) {
+        int next = complete(__func__, &requests[i], true, &flag);
+        code = code == MPI_SUCCESS ? next : code;
+    }
+    return code;
+}
+
+int COLL_Request_free(COLL_Request *request) {
+    int code = check_request(__func__, request);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_pending *pending = *request;
+    if (!pending->persistent || coll_pending_active(pending))
+        return coll_raise(
+            pending->comm ? pending->user : MPI_COMM_WORLD,
+            coll_error(MPI_ERR_REQUEST, "COLL_Request_free: the request of %s is %s", pending->name,
+                       pending->persistent ? "active" : "not persistent; wait for it"));
+    coll_pending_free(pending);
+    *request = COLL_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
