@@ -23,6 +23,7 @@ allows() {
     done
 }
 allows COLL_WAIT "$build/coll-info"
+allows COLL_PROGRESS "$build/coll-info"
 printf '1 1 1 5 6\n1 1 2 7 8\n' >points
 allows COLL_KMEANS_KERNEL "$build/coll-kmeans" --k 1 points --centroids c.npy --assign a.npy
 [ ! -x "$build/coll-run" ] ||
@@ -53,7 +54,7 @@ compare() {
     [ "$(wc -l <of_help)" -ge 2 ] || fail "$1: no options found in its help"
     diff of_help of_man >out || fail "$(basename "$page") (>) has other options than --help (<)"
 }
-compare coll-bench coll-bench "coll-bench dcp"
+compare coll-bench coll-bench "coll-bench started" "coll-bench dcp"
 compare coll-hlot coll-hlot
 compare coll-info coll-info "coll-info explain dcp"
 compare coll-kmeans coll-kmeans

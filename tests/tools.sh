@@ -215,6 +215,12 @@ for operation in bcast gather gatherv; do
     run 1 coll-bench $operation --sizes 4,64K --reps 2 --verify || fail "coll-bench $operation on one rank"
 done
 
+# coll-bench started: a row for each manner.
+run 3 coll-bench started --size 4K --reps 3 --json j || fail "coll-bench started"
+[ "$(grep -c '"op": "started".*"ranks": 3' j)" = 7 ] || fail "coll-bench started: rows"
+run 1 coll-bench started --size 4K --reps 1 --compute || fail "coll-bench started on one rank"
+refuses "--size" coll-bench started --size x
+
 # coll-bench dcp: a row for each scheme, and for those without dedicated processors.
 run 3 coll-bench dcp --dcp 1:2,2 --sizes 8 --compute 0,5 --reps 20 --json j || fail "coll-bench dcp"
 [ "$(grep -c '"op": "dcp"' j)" = 22 ] || fail "coll-bench dcp: rows"
@@ -247,7 +253,7 @@ refuses "nowhere/j: can't be written" coll-bench bcast --sizes 1K --json nowhere
 counts=0
 refuses "--root 7: there are" coll-bench bcast --sizes 1K --root 7
 refuses "--reps 0: a number from 1" coll-bench bcast --reps 0
-refuses "no operation; known: bcast, gather, gatherv, dcp" coll-bench
+refuses "no operation; known: bcast, gather, gatherv, started, dcp" coll-bench
 refuses "unknown operation scatter; known: bcast" coll-bench scatter
 refuses "unexpected argument gather" coll-bench bcast gather
 refuses "--reps given twice" coll-bench bcast --reps 1 --reps 2

@@ -9,6 +9,7 @@ libbench_la_SOURCES = \
 bin_PROGRAMS += coll-bench
 coll_bench_SOURCES = \
 	tools/bench/bench-dcp.c tools/bench/bench-dcp.h \
+	tools/bench/bench-started.c tools/bench/bench-started.h \
 	tools/bench/coll-bench.c \
 	tools/bench/dcp-job.c tools/bench/dcp-job.h \
 	tools/bench/overlap.c tools/bench/overlap.h \

@@ -68,7 +68,7 @@ static int read_progress(bool *thread) {
     *thread = text && strcmp(text, "thread") == 0;
     return !text || *thread || strcmp(text, "calls") == 0
                ? MPI_SUCCESS
-               : coll_error(MPI_ERR_ARG, "COLL_PROGRESS=%s: must be calls or thread", text);
+               : coll_error(MPI_ERR_ARG, "COLL_PROGRESS=%s: allowed: calls, thread", text);
 }
 
 static int read_settings(MPI_Comm comm, settings *found) {

@@ -9,6 +9,7 @@
 #include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/bench-dcp.h"
+#include "tools/bench/bench-started.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/drops.h"
 #include "tools/bench/rivals.h"
@@ -25,6 +26,7 @@ static const char program[] = "coll-bench";
 
 static const char usage[] =
     "usage: mpirun -n RANKS coll-bench bcast|gather|gatherv [OPTION...]\n"
+    "       mpirun -n RANKS coll-bench started [OPTION...]   (see coll-bench started --help)\n"
     "       mpirun -n RANKS coll-bench dcp --dcp LIST [OPTION...]   (see coll-bench dcp --help)\n"
     "\n"
     "Measures libcoll's algorithms beside the MPI library's own, all in one run, from a common\n"
@@ -96,10 +98,10 @@ static bool take_operation(command *options) {
         snprintf(known + length, sizeof known - length, "%s, ", operation_name(i));
     }
     if (!name)
-        return app_refuse(&problem, "no operation; known: %sdcp", known);
+        return app_refuse(&problem, "no operation; known: %sstarted, dcp", known);
     options->settings.operation = operation_find(name);
     return options->settings.operation ||
-           app_refuse(&problem, "unknown operation %s; known: %sdcp", name, known);
+           app_refuse(&problem, "unknown operation %s; known: %sstarted, dcp", name, known);
 }
 
 static bool parse(int argc, char **argv, command *options) {
@@ -412,6 +414,8 @@ static void measure(command *options, MPI_Comm comm) {
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "dcp") == 0)
         return bench_dcp_main(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "started") == 0)
+        return bench_started_main(argc - 1, argv + 1);
     command options = {.settings = {.warmups = 1,
                                     .least = 5,
                                     .most = 1000,

@@ -1,0 +1,297 @@
+#include "config.h"
+
+#include "tools/bench/bench-started.h"
+
+#include "app/agreement.h"
+#include "app/clocks.h"
+#include "app/json.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "app/stats.h"
+
+#include <coll.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static const char program[] = "coll-bench";
+
+static const char usage[] =
+    "usage: mpirun -n RANKS coll-bench started [OPTION...]\n"
+    "\n"
+    "Measures how much of a broadcast hides behind work that all ranks do between its start and\n"
+    "the wait for it: a pause, or with --compute a computation.\n";
+
+static const char notes[] =
+    "blocking is COLL_Bcast alone, persistent COLL_Start and COLL_Wait of one request. The others\n"
+    "work between start and wait: mpi is MPI_Ibcast, mpi-tested the same with an MPI_Test every\n"
+    "millisecond, calls is COLL_Ibcast, tested the same with COLL_Test, thread the same with\n"
+    "COLL_PROGRESS=thread. total is from a common start to the last rank's end, hidden the share\n"
+    "of blocking's time that is not in total besides the work, lost by how much the work took\n"
+    "longer.\n";
+
+typedef enum manner {
+    BLOCKING,
+    PERSISTENT,
+    MPI,
+    MPI_TESTED,
+    CALLS,
+    TESTED,
+    THREAD,
+    MANNERS
+} manner;
+
+static const char *const names[MANNERS] = {"blocking", "persistent", "mpi",   "mpi-tested",
+                                           "calls",    "tested",     "thread"};
+
+typedef struct command {
+    uint64_t bytes;
+    double work; /* times what blocking takes */
+    bool compute;
+    int reps;
+    const char *json;
+} command;
+
+static app_problem problem;
+
+static const double SLICE = 1e-3; /* s of work between tests */
+
+/* What every repetition needs. */
+typedef struct bench {
+    const command *options;
+    MPI_Comm comm, threaded; /* the second one with a progress thread */
+    unsigned char *buffer;
+    COLL_Request persistent;
+    double steps_per_second;
+    double work; /* s */
+} bench;
+
+/* A broadcast that was started. */
+typedef struct flight {
+    manner manner;
+    MPI_Request mpi;
+    COLL_Request ours;
+} flight;
+
+/* Work that no compiler leaves out, and that neither reads the clock nor uses memory. */
+static void compute(double steps) {
+    volatile double x = 1;
+    for (double i = 0; i < steps; i++)
+        x = x * 0.999999 + 1e-9;
+}
+
+static double calibrate(void) {
+    enum { SAMPLES = 21 };
+    const double steps = 2e6;
+    double samples[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++) {
+        double start = app_seconds();
+        compute(steps);
+        samples[i] = app_seconds() - start;
+    }
+    return steps / app_stats_median(samples, SAMPLES);
+}
+
+static void work_for(const bench *b, double seconds) {
+    if (b->options->compute)
+        compute(seconds * b->steps_per_second);
+    else if (seconds > 0)
+        nanosleep(&(struct timespec){.tv_sec = (time_t)seconds,
+                                     .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)},
+                  NULL);
+}
+
+static int start(bench *b, flight *f) {
+    int bytes = (int)b->options->bytes;
+    MPI_Comm comm = f->manner == THREAD ? b->threaded : b->comm;
+    switch (f->manner) {
+    case BLOCKING:
+        return COLL_Bcast(b->buffer, bytes, MPI_BYTE, 0, b->comm);
+    case PERSISTENT:
+        return COLL_Start(&b->persistent);
+    case MPI:
+    case MPI_TESTED:
+        return MPI_Ibcast(b->buffer, bytes, MPI_BYTE, 0, comm, &f->mpi);
+    default:
+        return COLL_Ibcast(b->buffer, bytes, MPI_BYTE, 0, comm, &f->ours);
+    }
+}
+
+static int test(flight *f) {
+    int done;
+    return f->manner == MPI_TESTED ? MPI_Test(&f->mpi, &done, MPI_STATUS_IGNORE)
+                                   : COLL_Test(&f->ours, &done);
+}
+
+static int work(bench *b, flight *f) {
+    int code = MPI_SUCCESS;
+    if (f->manner == BLOCKING || f->manner == PERSISTENT)
+        return MPI_SUCCESS;
+    if (f->manner != MPI_TESTED && f->manner != TESTED) {
+        work_for(b, b->work);
+        return MPI_SUCCESS;
+    }
+    for (double done = 0; done < b->work && code == MPI_SUCCESS; done += SLICE) {
+        work_for(b, b->work - done < SLICE ? b->work - done : SLICE);
+        code = test(f);
+    }
+    return code;
+}
+
+static int finish(bench *b, flight *f) {
+    if (f->manner == BLOCKING)
+        return MPI_SUCCESS;
+    if (f->manner == PERSISTENT)
+        return COLL_Wait(&b->persistent);
+    return f->manner == MPI || f->manner == MPI_TESTED ? MPI_Wait(&f->mpi, MPI_STATUS_IGNORE)
+                                                       : COLL_Wait(&f->ours);
+}
+
+/* One repetition: seconds until the last rank's end, and those of the slowest rank's work. */
+static bool repeat(bench *b, manner how, double seconds[2]) {
+    flight f = {.manner = how, .mpi = MPI_REQUEST_NULL};
+    app_mpi(&problem, MPI_Barrier(b->comm));
+    double begun = app_seconds();
+    app_mpi(&problem, start(b, &f));
+    double started = app_seconds();
+    app_mpi(&problem, work(b, &f));
+    double worked = app_seconds();
+    app_mpi(&problem, finish(b, &f));
+    seconds[0] = app_seconds() - begun;
+    seconds[1] = worked - started;
+    return app_agree_most(&problem, seconds, 2, b->comm);
+}
+
+/* Medians of all repetitions of HOW. */
+static bool measure(bench *b, manner how, double medians[2]) {
+    int reps = b->options->reps;
+    double *totals = calloc(2 * (size_t)reps, sizeof *totals), *works = totals + reps, one[2];
+    if (!totals)
+        app_abort(MPI_COMM_WORLD, program, "out of memory for %d samples", reps);
+    bool good = repeat(b, how, one); /* warms up */
+    for (int i = 0; i < reps && good; i++) {
+        good = repeat(b, how, one);
+        totals[i] = one[0];
+        works[i] = one[1];
+    }
+    medians[0] = app_stats_median(totals, reps);
+    medians[1] = app_stats_median(works, reps);
+    free(totals);
+    return good;
+}
+
+static void print_row(const bench *b, manner how, const double medians[2], double blocking,
+                      int ranks, FILE *json) {
+    bool works = how >= MPI;
+    double hidden = works ? (blocking + b->work - medians[0]) / blocking : 0,
+           lost = works && b->work > 0 ? medians[1] / b->work - 1 : 0;
+    printf("%-11s %10llu %12.1f %12.1f %8.1f %8.1f\n", names[how],
+           (unsigned long long)b->options->bytes, medians[0] * 1e6, works ? b->work * 1e6 : 0.0,
+           100 * hidden, 100 * lost);
+    fflush(stdout);
+    app_json(
+        json, app_json_text("op", "started"), app_json_text("algorithm", names[how]),
+        app_json_integer("ranks", ranks), app_json_integer("bytes", (int64_t)b->options->bytes),
+        app_json_integer("reps", b->options->reps), app_json_number("median_us", medians[0] * 1e6),
+        app_json_number("work_us", works ? b->work * 1e6 : 0), app_json_number("hidden", hidden),
+        app_json_number("lost", lost));
+}
+
+static void measure_all(bench *b, FILE *json) {
+    double blocking = 0, medians[2];
+    int rank, ranks;
+    MPI_Comm_rank(b->comm, &rank);
+    MPI_Comm_size(b->comm, &ranks);
+    if (rank == 0)
+        printf("# %d ranks; medians of %d, in us, and %%\n%-11s %10s %12s %12s %8s %8s\n", ranks,
+               b->options->reps, "manner", "bytes", "total", "work", "hidden", "lost");
+    for (manner how = BLOCKING; how < MANNERS; how++) {
+        if (how == THREAD && b->threaded == MPI_COMM_NULL)
+            continue;
+        bool good = measure(b, how, medians);
+        app_agree_or_end(MPI_COMM_WORLD, program, &problem);
+        if (how == BLOCKING) {
+            blocking = medians[0];
+            MPI_Bcast(&blocking, 1, MPI_DOUBLE, 0, b->comm);
+            b->work = b->options->work * blocking;
+            if (b->options->compute) { /* alone, on all cores that it will have */
+                double begun = app_seconds();
+                work_for(b, b->work);
+                double alone = app_seconds() - begun;
+                app_agree_most(&problem, &alone, 1, b->comm);
+                b->work = alone;
+            }
+        }
+        if (good && rank == 0)
+            print_row(b, how, medians, blocking, ranks, json);
+    }
+}
+
+/* A communicator of libcoll's; with a thread where MPI allows one. */
+static MPI_Comm make_comm(bool threaded) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    int level, number = 0;
+    MPI_Query_thread(&level);
+    if (threaded && level < MPI_THREAD_MULTIPLE)
+        return comm;
+    if (threaded)
+        setenv("COLL_PROGRESS", "thread", 1);
+    app_mpi(&problem, MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    app_mpi(&problem, COLL_Bcast(&number, 1, MPI_INT, 0, comm));
+    if (threaded)
+        unsetenv("COLL_PROGRESS");
+    return comm;
+}
+
+static void run(const command *options) {
+    bench b = {.options = options, .steps_per_second = calibrate()};
+    app_output json = {0};
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        app_output_open(&json, options->json, &problem);
+    b.buffer = malloc(options->bytes ? options->bytes : 1);
+    if (!b.buffer)
+        app_refuse(&problem, "out of memory for %llu bytes", (unsigned long long)options->bytes);
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
+    b.comm = make_comm(false);
+    b.threaded = make_comm(true);
+    if (b.threaded == MPI_COMM_NULL && rank == 0)
+        fprintf(stderr, "%s: no row of thread: MPI gives no MPI_THREAD_MULTIPLE\n", program);
+    app_mpi(&problem, COLL_Bcast_init(b.buffer, (MPI_Count)options->bytes, MPI_BYTE, 0, b.comm,
+                                      MPI_INFO_NULL, &b.persistent));
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
+    measure_all(&b, json.file);
+    app_output_commit(&json, &problem);
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
+    COLL_Request_free(&b.persistent);
+    MPI_Comm_free(&b.comm);
+    if (b.threaded != MPI_COMM_NULL)
+        MPI_Comm_free(&b.threaded);
+    free(b.buffer);
+}
+
+int bench_started_main(int argc, char **argv) {
+    command options = {.bytes = 1 << 20, .work = 2, .reps = 9};
+    const app_option table[] = {
+        {"size", "BYTES", "bytes of a broadcast", .size = &options.bytes, .least = 1,
+         .most = 1 << 30},
+        {"work", "FACTOR", "the work, as a multiple of what the broadcast takes",
+         .number = &options.work, .most = 1000},
+        {"compute", NULL, "compute instead of pausing; every rank needs a core of its own",
+         .flag = &options.compute},
+        {"reps", "N", "repetitions", .integer = &options.reps, .least = 1, .most = 100000},
+        APP_JSON_OPTION(&options.json),
+    };
+    const app_command line = {"coll-bench started", usage, notes, APP_TABLE(table)};
+    int provided;
+    app_parse(&line, argc, argv, &problem);
+    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
+        return EXIT_FAILURE;
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
+    run(&options);
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
