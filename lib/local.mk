@@ -29,6 +29,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/spare.c lib/base/spare.h \
 	lib/base/substitute.h \
 	lib/base/textfile.c lib/base/textfile.h \
+	lib/base/ticker.c lib/base/ticker.h \
 	lib/base/typemap.c lib/base/typemap.h \
 	lib/base/wait.c lib/base/wait.h \
 	lib/bcast/bcast.c lib/bcast/bcast.h \

@@ -127,6 +127,8 @@ noinst_PROGRAMS += tests/fault_probe
 tests_fault_probe_LDADD = libcoll_core.la
 noinst_PROGRAMS += tests/hlot_follow
 tests_hlot_follow_LDADD = libcoll_core.la
+noinst_PROGRAMS += tests/unfinished
+tests_unfinished_LDADD = libcoll.la
 
 # Programs as they are, which know nothing of libcoll: tests/interposed.sh runs them under its wrapper.
 if HAVE_PMPI
@@ -181,8 +183,8 @@ endif
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/documents.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
-	tests/profile_lab.sh tests/restart.sh tests/simulate.sh tests/tools.sh tests/wordcount.sh \
-	tests/words.sh
+	tests/profile_lab.sh tests/restart.sh tests/simulate.sh tests/tools.sh \
+	tests/unfinished.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.

@@ -6,6 +6,7 @@
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
 #include "lib/base/spare.h"
+#include "lib/base/ticker.h"
 #include "lib/operation/state.h"
 #include "lib/operation/trace.h"
 
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /*
  * So many on one communicator have tags of their own at a time: those that are started once, and
@@ -200,32 +200,15 @@ static void meanwhile(void) {
 
 /* --- The thread --- */
 
-/* It looks this often while messages come, and ever less often while none do. */
-static const long SHORTEST_PAUSE = 50 * 1000, LONGEST_PAUSE = 2 * 1000 * 1000; /* ns */
-
-static pthread_t thread;
-static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
-static bool thread_runs, thread_ends;
 static int users; /* communicators that it may work for */
 
-static void *work(void *unused) {
-    long pause = SHORTEST_PAUSE;
+static coll_tick look_from_thread(void) {
+    if (atomic_load(&active) == 0)
+        return COLL_TICK_IDLE;
     pthread_mutex_lock(&lock);
-    while (!thread_ends) {
-        if (atomic_load(&active) == 0) {
-            pthread_cond_wait(&wake, &lock);
-            pause = SHORTEST_PAUSE;
-            continue;
-        }
-        pause = advance_all() ? SHORTEST_PAUSE : 2 * pause;
-        if (pause > LONGEST_PAUSE)
-            pause = LONGEST_PAUSE;
-        pthread_mutex_unlock(&lock);
-        nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
-        pthread_mutex_lock(&lock);
-    }
+    bool moved = advance_all();
     pthread_mutex_unlock(&lock);
-    return unused;
+    return moved ? COLL_TICK_MOVED : COLL_TICK_STILL;
 }
 
 /* Without it requests move on in calls of the library alone: said once, not an error. */
@@ -235,32 +218,14 @@ static void say_why_no_thread(const char *why) {
         fprintf(stderr, "coll: no progress thread (COLL_PROGRESS=thread): %s\n", why);
 }
 
-/* The lock is held. */
 static void see_to_thread(void) {
     int level;
-    if (thread_runs) {
-        pthread_cond_signal(&wake);
-        return;
-    }
-    if (PMPI_Query_thread(&level) != MPI_SUCCESS || level < MPI_THREAD_MULTIPLE) {
+    if (PMPI_Query_thread(&level) != MPI_SUCCESS || level < MPI_THREAD_MULTIPLE)
         say_why_no_thread("initialize MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE");
-        return;
-    }
-    thread_runs = pthread_create(&thread, NULL, work, NULL) == 0;
-    if (!thread_runs)
+    else if (!coll_ticker_begin(look_from_thread))
         say_why_no_thread("the system gives none");
-}
-
-static void end_thread(void) {
-    pthread_mutex_lock(&lock);
-    bool runs = thread_runs;
-    thread_ends = runs;
-    thread_runs = false;
-    pthread_cond_signal(&wake);
-    pthread_mutex_unlock(&lock);
-    if (runs)
-        pthread_join(thread, NULL);
-    thread_ends = false;
+    else
+        coll_ticker_wake();
 }
 
 /* --- What users do with it --- */
@@ -366,9 +331,10 @@ int coll_pending_start(coll_pending *pending) {
         begin(pending);
     if (code != MPI_SUCCESS)
         complete(pending, code);
-    if (under_way(pending) && coll_state_of(pending->comm)->progress_thread)
-        see_to_thread();
+    bool goes_on = under_way(pending);
     pthread_mutex_unlock(&lock);
+    if (goes_on && coll_state_of(pending->comm)->progress_thread)
+        see_to_thread();
     return code;
 }
 
@@ -468,7 +434,7 @@ static void close_keep(void *slot) {
     bool last = --users == 0;
     pthread_mutex_unlock(&lock);
     if (last)
-        end_thread();
+        coll_ticker_end();
 }
 
 coll_comm_key coll_pending_key = {

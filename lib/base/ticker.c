@@ -1,0 +1,69 @@
+#include "config.h"
+
+#include "lib/base/ticker.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <time.h>
+
+static const long SHORTEST_PAUSE = 50 * 1000, LONGEST_PAUSE = 2 * 1000 * 1000; /* ns */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static pthread_t thread;
+static coll_tick (*look)(void);
+static bool runs, woken, ends;
+
+/* Sleeps until there is something to do; false: this is the end. */
+static bool sleep_until_woken(void) {
+    pthread_mutex_lock(&lock);
+    while (!woken && !ends)
+        pthread_cond_wait(&wake, &lock);
+    woken = false;
+    bool goes_on = !ends;
+    pthread_mutex_unlock(&lock);
+    return goes_on;
+}
+
+static void *tick(void *unused) {
+    while (sleep_until_woken()) {
+        long pause = SHORTEST_PAUSE;
+        for (coll_tick found; (found = look()) != COLL_TICK_IDLE;) {
+            pause = found == COLL_TICK_MOVED ? SHORTEST_PAUSE : 2 * pause;
+            if (pause > LONGEST_PAUSE)
+                pause = LONGEST_PAUSE;
+            nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
+        }
+    }
+    return unused;
+}
+
+bool coll_ticker_begin(coll_tick (*what)(void)) {
+    pthread_mutex_lock(&lock);
+    if (!runs) {
+        look = what;
+        ends = false;
+        runs = pthread_create(&thread, NULL, tick, NULL) == 0;
+    }
+    bool there = runs;
+    pthread_mutex_unlock(&lock);
+    return there;
+}
+
+void coll_ticker_wake(void) {
+    pthread_mutex_lock(&lock);
+    woken = true;
+    pthread_cond_signal(&wake);
+    pthread_mutex_unlock(&lock);
+}
+
+void coll_ticker_end(void) {
+    pthread_mutex_lock(&lock);
+    bool was = runs;
+    runs = false;
+    ends = true;
+    pthread_cond_signal(&wake);
+    pthread_mutex_unlock(&lock);
+    if (was)
+        pthread_join(thread, NULL);
+}
