@@ -7,6 +7,8 @@
  *    segment together from its own block and its children's streams, which are cut at the same
  *    places, and sends it on to its parent: inner ranks hold a window of segments, not a subtree.
  *
+ * A block crosses an uplink at most once in each direction, but also those of racks on its way.
+ *
  * Cost: ceil(log2 p) (a + s B) + ((p - 1) m - s) B for segments of s bytes.
  * Source: the minimum spanning tree of Zhang, Qiu: High Performance Clustering of Social Images,
  * eq. 1, in the other direction.

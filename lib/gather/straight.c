@@ -70,8 +70,10 @@ static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         uint64_t nth = round - begin;
         steps[0] = coll_step_send(plan->part->line->order[0], nth * how->segment,
                                   coll_segment_length(bytes, how->segment, nth));
-        if (begin || round >= sends)
-            coll_step_after(&steps[0], (int)coll_least(round, sends), 0);
+        if (nth >= sends)
+            coll_step_after(&steps[0], how->sends, 0);
+        else if (round == 1 && nth == 0)
+            coll_step_after(&steps[0], 1, 0);
     } else {
         steps[0] = coll_step_send(plan->signal_to, 0, 0);
         steps[0].lane = SIGNALS;
