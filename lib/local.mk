@@ -57,6 +57,7 @@ libcoll_core_la_SOURCES = \
 	lib/gather/intake.c lib/gather/intake.h \
 	lib/gather/linear.c \
 	lib/gather/native.c \
+	lib/gather/straight.c lib/gather/straight.h \
 	lib/gather/supply.c \
 	lib/gather/window.c \
 	lib/info.c \

@@ -44,7 +44,7 @@ static int run_bcast(const coll_algorithm *algorithm, const void *call, const co
 
 static int run_gather(const coll_algorithm *algorithm, const void *call,
                       const coll_values *values) {
-    return coll_gather_of(algorithm)->run(call, values);
+    return coll_gather_run(algorithm, call, values);
 }
 
 static int run_aggregate(const coll_algorithm *algorithm, const void *call,

@@ -1,6 +1,8 @@
 /* All algorithms that are plans, proved without MPI; and that the prover catches wrong plans. */
 #include "lib/algorithm/spec.h"
 #include "lib/bcast/bcast.h"
+#include "lib/gather/gather.h"
+#include "lib/gather/straight.h"
 #include "tests/generator.h"
 #include "tests/harness.h"
 #include "tests/prover.h"
@@ -134,6 +136,14 @@ static void drop(coll_step steps[], int which, int count) {
             }
 }
 
+/* Whether STEP waits for others that may be incomplete when its round begins. */
+static bool waits(const coll_step *step, int window) {
+    for (int i = 0; i < step->afters; i++)
+        if (step->after[i].back < window)
+            return true;
+    return step->after_earlier;
+}
+
 static int mutate_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const mutation *m = (const mutation *)base;
     int count = m->original->round(m->original, round, steps);
@@ -150,19 +160,22 @@ static int mutate_round(const coll_plan *base, uint64_t round, coll_step steps[]
         do
             step->peer = (step->peer + 1) % m->ranks;
         while (step->peer == m->rank);
-        mutant.done = m->ranks > 2;
+        mutant.done = m->ranks > 2 && step->kind != COLL_STEP_COPY;
         break;
-    case OTHER_RANGE:
-        step->from = step->from ? step->from - 1 : step->from + 1;
+    case OTHER_RANGE: {
+        size_t *from = step->scratch ? &step->at : &step->from;
+        *from = *from ? *from - 1 : 1;
         mutant.done = bytes > 0;
         break;
+    }
     case SHORTER:
         step->length = 0;
         mutant.done = bytes > 0;
         break;
     case NO_DEPENDENCY:
-        mutant.done = step->afters > 0;
+        mutant.done = waits(step, m->original->size.window);
         step->afters = 0;
+        step->after_earlier = false;
         break;
     default:
         step->kind = step->kind == COLL_STEP_SEND ? COLL_STEP_RECEIVE : COLL_STEP_SEND;
@@ -172,7 +185,7 @@ static int mutate_round(const coll_plan *base, uint64_t round, coll_step steps[]
 
 static const coll_plan *alter(const coll_plan *plan, int rank, void *context) {
     mutation *m = context;
-    if (rank != m->rank)
+    if (rank != m->rank || plan->rounds == 0)
         return plan;
     m->original = plan;
     m->base = *plan;
@@ -235,6 +248,216 @@ START_TEST(wrong_plans_are_caught) {
 }
 END_TEST
 
+/* --- Gathers --- */
+
+/* What a plan of blocks that go straight to the root does is in its values, all of it. */
+enum { STRAIGHT_SEGMENT, STRAIGHT_WINDOW, TOGETHER, SENDERS, SENDS, STRAIGHT_VALUES };
+
+static coll_straight straight_of(const coll_part *part) {
+    const uint64_t *at = part->values->at;
+    return (coll_straight){.segment = at[STRAIGHT_SEGMENT],
+                           .window = (int)at[STRAIGHT_WINDOW],
+                           .together = (int)at[TOGETHER],
+                           .senders = (int)at[SENDERS],
+                           .sends = (int)at[SENDS]};
+}
+
+static coll_plan_size straight_size(const coll_part *part) {
+    coll_straight how = straight_of(part);
+    return coll_straight_size(part, &how);
+}
+
+static coll_plan *straight_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    coll_straight how = straight_of(part);
+    return coll_straight_plan(part, &how, size, memory);
+}
+
+static const coll_planner straight_planner = {.size = straight_size, .plan = straight_plan};
+static const coll_algorithm straight = {.name = "straight", .planner = &straight_planner};
+
+enum { ALL_SENDERS = 1024, CASES = 4 };
+
+/*
+ * What a gather's head comment says: whether blocks pass other racks than theirs and the root's;
+ * how many ranks send to one at a time, and how many messages a rank has under way to another: by
+ * which value, or so many.
+ */
+typedef struct gather_claim {
+    const coll_algorithm *algorithm;
+    bool uneven, relays;
+    int senders_by, sends_by, sends; /* -1: not bounded so */
+    coll_values cases[CASES];
+} gather_claim;
+static const gather_claim gather_claims[] = {
+    {&coll_gather_linear.base, false, false, -1, -1, 4, {{{0}}, {{0}}, {{0}}, {{0}}}},
+    {&coll_gather_window.base, false, false, 0, -1, 2, {{{1}}, {{3}}, {{7}}, {{ALL_SENDERS}}}},
+    {&straight,
+     false,
+     false,
+     SENDERS,
+     SENDS,
+     0,
+     {{{1, 1, 1, 1, 1}}, {{2, 3, 4, 2, 2}}, {{1, 16, 1, 4, 2}}, {{5, 4, 2, 1, 1}}}},
+    {&straight,
+     true,
+     false,
+     SENDERS,
+     SENDS,
+     0,
+     {{{1, 1, 1, ALL_SENDERS, 1}},
+      {{2, 3, 4, ALL_SENDERS, 2}},
+      {{1, 16, 1, ALL_SENDERS, 4}},
+      {{9, 4, 3, 2, 1}}}},
+    {&coll_gather_binomial.base,
+     false,
+     true,
+     -1,
+     1,
+     0,
+     {{{1, 1}}, {{1, 4}}, {{3, 2}}, {{5, 1024}}}},
+};
+enum { GATHERS = sizeof gather_claims / sizeof *gather_claims };
+
+/* Bytes that a gather's uplinks have to carry. */
+typedef struct burden {
+    size_t into_root, out_of_one, all;
+} burden;
+
+static burden burden_of(const prover_call *call) {
+    const coll_topo *topo = call->shape.topo;
+    burden sum = {0};
+    for (int rack = 0; rack < topo->racks; rack++) {
+        size_t bytes = 0;
+        for (int rank = 0; rank < topo->ranks; rank++)
+            if (topo->places[rank].rack == rack)
+                bytes += call->counts[rank];
+        sum.all += bytes;
+        if (rack == topo->places[call->shape.root].rack)
+            continue;
+        sum.into_root += bytes;
+        if (bytes > sum.out_of_one)
+            sum.out_of_one = bytes;
+    }
+    return sum;
+}
+
+static bool is_gather_proved(const gather_claim *what, const prover_call *call,
+                             prover_report *report) {
+    burden sum = burden_of(call);
+    const uint64_t *at = call->values.at;
+    uint64_t sends = what->sends_by < 0 ? (uint64_t)what->sends : at[what->sends_by];
+    if (!prover_play(call, report) ||
+        report->into_rack > (what->relays ? sum.all : sum.into_root) ||
+        report->out_of_rack > (what->relays ? sum.all : sum.out_of_one))
+        return false;
+    bool bounded = (uint64_t)report->under_way <= sends &&
+                   (what->senders_by < 0 || (uint64_t)report->senders <= at[what->senders_by]);
+    return call->eager || bounded;
+}
+
+/* The amounts of RANKS, all BYTES or about that: some nothing, one far more than the others. */
+static void make_counts(size_t counts[], int ranks, size_t bytes, bool even) {
+    for (int rank = 0; rank < ranks; rank++)
+        counts[rank] = even                ? bytes
+                       : rank == ranks / 2 ? 4 * bytes
+                                           : (size_t)(rank * 5 + 3) % 7 * bytes / 4;
+}
+
+/* A gather of such amounts. */
+static prover_call gather_call(const gather_claim *what, const coll_topo *topo, int root,
+                               size_t counts[], size_t bytes) {
+    make_counts(counts, topo->ranks, bytes, !what->uneven);
+    return (prover_call){.algorithm = what->algorithm,
+                         .shape = {.operation = "gather",
+                                   .bytes = what->uneven ? COLL_BYTES_UNKNOWN : bytes,
+                                   .root = root,
+                                   .topo = topo,
+                                   .profile = coll_profile_builtin()},
+                         .counts = counts};
+}
+
+static void prove_gather(const gather_claim *what, const coll_topo *topo, int root, int turn) {
+    static const size_t lengths[] = {1, 2, 3, 8, 11};
+    size_t counts[64], bytes = lengths[turn % 5];
+    prover_call call = gather_call(what, topo, root, counts, bytes);
+    call.values = what->cases[turn % CASES];
+    call.eager = turn % 3 == 2;
+    call.starved = turn % 7 < 3 ? root : turn % 7 < 5 ? (root + turn) % topo->ranks : -1;
+    prover_report report;
+    if (!is_gather_proved(what, &call, &report))
+        ck_abort_msg("%s, %d ranks, root %d, %d racks, %zu bytes, values %d, rank %d starves: "
+                     "%zu bytes into a rack, %zu out, %d senders, %d messages under way: %s",
+                     what->algorithm->name, topo->ranks, root, topo->racks, bytes, turn % CASES,
+                     call.starved, report.into_rack, report.out_of_rack, report.senders,
+                     report.under_way, report.problem);
+}
+
+START_TEST(all_gathers_are_right) {
+    int turn = 0;
+    for (int ranks = 2; ranks <= 64; ranks++)
+        for (int root = 0; root < ranks; root += ranks <= 16 ? 1 : (ranks + 4) / 5)
+            for (int shape = 0; shape < 4; shape++) {
+                coll_topo topo = make_topo(ranks, shape % 2 ? 3 : 1, shape / 2);
+                for (int i = 0; i < 4 * CASES; i++)
+                    prove_gather(&gather_claims[_i], &topo, root, turn++);
+                turn++; /* every value in every shape */
+                free(topo.places);
+            }
+}
+END_TEST
+
+/* Whether a random change of a random gather is caught; sets *DONE if there was one. */
+static bool is_gather_caught(const gather_claim *what, generator *g, bool *done, char *text,
+                             size_t size) {
+    int ranks = 2 + below(g, 11);
+    size_t counts[64], bytes = (size_t)between(g, 1, 12);
+    coll_topo topo = make_topo(ranks, 1 + below(g, 3), true);
+    prover_call call = gather_call(what, &topo, below(g, ranks), counts, bytes);
+    mutant = (mutation){.kind = (mutation_kind)below(g, MUTATIONS),
+                        .rank = below(g, ranks),
+                        .ranks = ranks,
+                        .step = below(g, 8),
+                        .round = (uint64_t)below(g, 12)};
+    call.values = what->cases[below(g, CASES)];
+    call.alter = alter;
+    call.context = &mutant;
+    bool caught = false;
+    for (call.starved = -1; call.starved < ranks && !caught; call.starved++)
+        for (int eager = 0; eager < 2 && !caught; eager++) {
+            prover_report report;
+            call.eager = eager;
+            caught = !is_gather_proved(what, &call, &report);
+        }
+    *done = mutant.done;
+    snprintf(text, size,
+             "%s: mutation %d of rank %d, round %llu step %d, %d ranks, root %d, %zu bytes, "
+             "values %llu %llu %llu %llu %llu",
+             what->algorithm->name, (int)mutant.kind, mutant.rank, (unsigned long long)mutant.round,
+             mutant.step, ranks, call.shape.root, bytes, (unsigned long long)call.values.at[0],
+             (unsigned long long)call.values.at[1], (unsigned long long)call.values.at[2],
+             (unsigned long long)call.values.at[3], (unsigned long long)call.values.at[4]);
+    free(topo.places);
+    return caught;
+}
+
+START_TEST(wrong_gathers_are_caught) {
+    generator g = {17};
+    int made = 0, missed = 0;
+    while (made < 300) {
+        char what[160];
+        bool done, caught = is_gather_caught(&gather_claims[_i], &g, &done, what, sizeof what);
+        made += done;
+        if (done && !caught) {
+            missed++;
+            printf("not caught: %s\n", what);
+        }
+        if (caught && !done)
+            ck_abort_msg("no mutation, but caught: %s", what);
+    }
+    ck_assert_int_eq(missed, 0);
+}
+END_TEST
+
 int main(void) {
     mallopt(M_TRIM_THRESHOLD, 1 << 28); /* memory comes and goes by the thousand plays */
     mallopt(M_MMAP_THRESHOLD, 1 << 28);
@@ -245,6 +468,11 @@ int main(void) {
     tcase_add_loop_test(proofs, all_plans_are_right, 0, CLAIMS);
     tcase_set_timeout(mutations, 600);
     tcase_add_loop_test(mutations, wrong_plans_are_caught, 0, CLAIMS);
+    TCase *gathers = tcase_create("gathers");
+    tcase_set_timeout(gathers, 600);
+    tcase_add_loop_test(gathers, all_gathers_are_right, 0, GATHERS);
+    tcase_add_loop_test(gathers, wrong_gathers_are_caught, 0, GATHERS);
+    suite_add_tcase(suite, gathers);
     suite_add_tcase(suite, proofs);
     suite_add_tcase(suite, mutations);
     return harness_unit(suite);

@@ -46,6 +46,7 @@ typedef struct player {
     size_t own;    /* bytes of its data */
     size_t *start; /* of each block of the data, by position; of one that has one block: 0 */
     coll_blocks blocks;
+    coll_part part; /* which its plan refers to */
     label *data, *scratch;
     path *paths; /* from this rank */
 } player;
@@ -59,6 +60,7 @@ typedef struct play {
     MPI_Count *counts; /* of a gather: of each rank */
     path *waiting;     /* where something came since they were looked at */
     size_t *into, *out;
+    int *senders; /* to each rank: ranks from which messages with data are under way */
 } play;
 
 __attribute__((format(printf, 2, 3))) static bool refuse(play *p, const char *format, ...) {
@@ -206,12 +208,23 @@ static bool write_bytes(const player *one, const coll_node *node, const label *b
     return true;
 }
 
+/* A message with data is on its WAY, or has arrived. */
+static void count_sender(play *p, path *way, int more) {
+    int before = way->under_way;
+    way->under_way += more;
+    if (before == 0 || way->under_way == 0)
+        p->senders[way->to] += more;
+    if (way->under_way > p->report->under_way)
+        p->report->under_way = way->under_way;
+    if (p->senders[way->to] > p->report->senders)
+        p->report->senders = p->senders[way->to];
+}
+
 static void count_message(play *p, path *way, size_t length) {
     const coll_place *from = &p->call->shape.topo->places[way->from],
                      *to = &p->call->shape.topo->places[way->to];
-    way->under_way += length > 0;
-    if (way->under_way > p->report->under_way)
-        p->report->under_way = way->under_way;
+    if (length > 0)
+        count_sender(p, way, 1);
     if (from->rack == to->rack)
         return;
     p->out[from->rack] += length;
@@ -283,7 +296,8 @@ static bool deliver(play *p, path *way) {
     free(sent.bytes);
     if (!good)
         return false;
-    way->under_way -= sent.length > 0;
+    if (sent.length > 0)
+        count_sender(p, way, -1);
     if (sent.node >= 0)
         coll_cursor_complete(&p->players[way->from].cursor, sent.node);
     coll_cursor_complete(&one->cursor, wanted.node);
@@ -379,16 +393,21 @@ static void furnish(play *p, int rank) {
     player *one = &p->players[rank];
     bool is_root = rank == call->shape.root;
     one->own = call->counts ? call->counts[rank] : call->shape.bytes;
-    size_t there = is_root || call->counts ? one->own : 0;
+    size_t there = is_root || call->counts ? one->own : 0, longest = 0;
     if (call->counts && is_root) {
         one->start = allocate((size_t)p->ranks, sizeof *one->start);
         one->own = 0;
         for (int i = 0; i < p->ranks; i++) {
             one->start[i] = one->own;
             one->own += call->counts[p->lines[rank]->order[i]];
+            if (call->counts[i] > longest)
+                longest = call->counts[i];
         }
-        one->blocks = (coll_blocks){
-            .layout = {.counts = p->counts}, .ranks = p->ranks, .size = 1, .extent = 1};
+        one->blocks = (coll_blocks){.layout = {.counts = p->counts},
+                                    .ranks = p->ranks,
+                                    .size = 1,
+                                    .extent = 1,
+                                    .longest = {.bytes = longest}};
     }
     one->data = allocate(one->own, sizeof *one->data);
     for (size_t i = 0; i < there; i++)
@@ -400,14 +419,14 @@ static bool seat(play *p, int rank) {
     player *one = &p->players[rank];
     const coll_planner *planner = coll_planner_of(call->algorithm, &call->values);
     bool gathers = one->start;
-    const coll_part part = {.shape = &call->shape,
+    one->part = (coll_part){.shape = &call->shape,
                             .values = &call->values,
                             .line = p->lines[rank],
                             .own = gathers ? 0 : one->own,
                             .blocks = gathers ? &one->blocks : NULL};
-    coll_plan_size size = planner->size(&part);
+    coll_plan_size size = planner->size(&one->part);
     one->memory = allocate(1, size.own_bytes);
-    one->plan = planner->plan(&part, size, one->memory);
+    one->plan = planner->plan(&one->part, size, one->memory);
     if (rank > 0 && memcmp(&size, &p->players[0].plan->size, sizeof size) != 0)
         return refuse(p, "ranks 0 and %d plan for different sizes", rank);
     if (call->alter)
@@ -471,6 +490,7 @@ static void end(play *p) {
     free(p->lines);
     free(p->out);
     free(p->into);
+    free(p->senders);
     free(p->players);
 }
 
@@ -481,6 +501,7 @@ bool prover_play(const prover_call *call, prover_report *report) {
     p.players = allocate(ranks, sizeof *p.players);
     p.into = allocate(racks, sizeof *p.into);
     p.out = allocate(racks, sizeof *p.out);
+    p.senders = allocate(ranks, sizeof *p.senders);
     p.lines = allocate(ranks, sizeof(coll_line *));
     line_up(&p);
     furnish(&p, call->shape.root); /* whose blocks the others' bytes are numbered by */

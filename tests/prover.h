@@ -22,6 +22,7 @@ typedef struct prover_call {
 typedef struct prover_report {
     char problem[256]; /* "" where all is right */
     int under_way;     /* the most messages with data from one rank to another at a time */
+    int senders;       /* the most ranks from which such messages are under way to one rank */
     size_t into_rack, out_of_rack; /* the most bytes of any rack's uplink */
 } prover_report;
 

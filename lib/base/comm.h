@@ -20,7 +20,7 @@ enum {
     COLL_TAG_CONFIRMATION,
     COLL_TAG_FIRST_TREE,
     COLL_TAG_SECOND_TREE,
-    COLL_TAG_GATHER,
+    COLL_TAG_GATHER, /* and the next, by lane, where it goes by a plan */
     COLL_TAG_GRANT,
     COLL_TAG_COUNTS,
     COLL_TAG_PAIRS,

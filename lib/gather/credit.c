@@ -24,6 +24,7 @@
 
 #include "lib/gather/gather.h"
 #include "lib/gather/intake.h"
+#include "lib/schedule/plan.h"
 
 #include <math.h>
 
@@ -70,11 +71,9 @@ static coll_intake intake_of(const coll_shape *call, const coll_values *values) 
     double segment = fmax(fmin(window / 2, SEGMENT_MOST), SEGMENT_LEAST);
     size_t most = coll_gather_is_even(call) ? SIZE_MAX : UNKNOWN_MOST;
     return (coll_intake){
-        .segment =
-            coll_intake_smaller(values->at[SEGMENT] ? values->at[SEGMENT] : (size_t)segment, most),
-        .window = coll_intake_smaller((size_t)window, most),
-        .run = coll_intake_smaller(values->at[RUN], most),
-        .grants = true,
+        .segment = coll_least(values->at[SEGMENT] ? values->at[SEGMENT] : (size_t)segment, most),
+        .window = coll_least((size_t)window, most),
+        .run = coll_least(values->at[RUN], most),
         .unasked = (size_t)fmin(window, usable * (1 - WINDOW_SHARE)),
     };
 }

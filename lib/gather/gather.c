@@ -2,8 +2,26 @@
 
 #include "lib/gather/gather.h"
 #include "lib/pattern/incast.h"
+#include "lib/schedule/engine.h"
 
 #include <math.h>
+
+int coll_gather_run(const coll_algorithm *algorithm, const coll_gather_call *call,
+                    const coll_values *values) {
+    const coll_planner *planner = coll_planner_of(algorithm, values);
+    if (!planner)
+        return ((const coll_gather_algorithm *)algorithm)->run(call, values);
+    const coll_planned planned = {.comm = call->comm,
+                                  .planner = planner,
+                                  .part = {.shape = call->shape,
+                                           .values = values,
+                                           .line = coll_line_of(call->comm, call->shape),
+                                           .own = call->mine ? call->mine->bytes : 0,
+                                           .blocks = call->blocks},
+                                  .data = call->mine,
+                                  .tag = COLL_TAG_GATHER};
+    return coll_engine_run(&planned);
+}
 
 double coll_gather_seconds(const coll_shape *call, double messages) {
     const coll_cost *link = coll_profile_outermost(call->profile, call->topo);

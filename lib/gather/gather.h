@@ -3,9 +3,9 @@
 #define COLL_LIB_GATHER_GATHER_H
 
 #include "lib/algorithm/algorithm.h"
+#include "lib/base/blocks.h"
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
-#include "lib/base/blocks.h"
 
 /*
  * A gather on this rank, one of at least 2. Where all ranks bring the same amount the shape has it,
@@ -22,18 +22,18 @@ typedef struct coll_gather_call {
 
 typedef struct coll_gather_algorithm {
     coll_algorithm base;
-    int (*run)(const coll_gather_call *call, const coll_values *values);
+    int (*run)(const coll_gather_call *call, const coll_values *values); /* where it is no plan */
 } coll_gather_algorithm;
+
+/* Runs ALGORITHM, of the table, to its end. */
+int coll_gather_run(const coll_algorithm *algorithm, const coll_gather_call *call,
+                    const coll_values *values);
 
 extern const coll_gather_algorithm coll_gather_native;
 extern const coll_gather_algorithm coll_gather_linear;
 extern const coll_gather_algorithm coll_gather_binomial;
 extern const coll_gather_algorithm coll_gather_window;
 extern const coll_gather_algorithm coll_gather_credit;
-
-static inline const coll_gather_algorithm *coll_gather_of(const coll_algorithm *base) {
-    return (const coll_gather_algorithm *)base;
-}
 
 /* For algorithms whose ranks all need to know the size. */
 static inline bool coll_gather_is_even(const coll_shape *call) {

@@ -3,8 +3,8 @@
 #include "lib/gather/intake.h"
 
 #include "lib/algorithm/line.h"
-#include "lib/base/flow.h"
 #include "lib/pattern/incast.h"
+#include "lib/schedule/plan.h"
 
 /* More receives posted at once than this would only be more to look through. */
 enum { SLOTS_MAX = 1024 };
@@ -14,12 +14,6 @@ enum { SLOTS_MAX = 1024 };
  * after 200 ms at the earliest. A rank that comes late to the gather has not begun.
  */
 static const double STALL = 0.15;
-
-const coll_intake coll_intake_freely = {
-    .segment = COLL_FLOW_SEGMENT,
-    .window = (size_t)16 * COLL_FLOW_SEGMENT,
-    .run = (size_t)16 * COLL_FLOW_SEGMENT,
-};
 
 /* A receive that is posted, and the grant that went with it. */
 typedef struct slot {
@@ -61,8 +55,6 @@ typedef struct root {
 size_t coll_intake_unasked(const coll_gather_call *call, const coll_intake *intake, int place,
                            size_t bytes) {
     size_t senders = (size_t)call->comm->ranks - 1, before = (size_t)place * bytes;
-    if (!intake->grants)
-        return bytes;
     if (!coll_gather_is_even(call->shape))
         return bytes <= intake->unasked / senders ? bytes : 0;
     if (before + bytes <= intake->unasked)
@@ -91,14 +83,13 @@ static void list_senders(root *r) {
 
 /* The bytes of a message where no block is longer than LONGEST. */
 static size_t usual_segment(const coll_intake *intake, size_t longest) {
-    return longest < intake->segment ? longest : intake->segment;
+    return coll_least(longest, intake->segment);
 }
 
 /* As many receives as the windows hold, where messages are of USUAL bytes. */
 static size_t most_slots(const coll_intake *intake, size_t usual) {
     size_t ahead = intake->window + intake->run;
-    size_t slots = usual ? ahead / usual + 2 : 0;
-    return slots < SLOTS_MAX ? slots : SLOTS_MAX;
+    return usual ? coll_least(ahead / usual + 2, SLOTS_MAX) : 0;
 }
 
 /* No more than there are segments. */
@@ -106,12 +97,8 @@ static int count_slots(const root *r) {
     size_t usual = usual_segment(r->intake, coll_blocks_longest(r->call->blocks));
     size_t slots = most_slots(r->intake, usual), segments = 0;
     for (int i = 0; i < r->sender_count && segments < SLOTS_MAX; i++)
-        segments += (bytes_of(r, i) + r->intake->segment - 1) / r->intake->segment;
-    return (int)(slots < segments ? slots : segments);
-}
-
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
+        segments += coll_segment_count(bytes_of(r, i), r->intake->segment);
+    return (int)coll_least(slots, segments);
 }
 
 /*
@@ -123,12 +110,10 @@ static size_t root_room(const coll_gather_call *call, const coll_intake *intake)
     size_t bytes = call->shape->bytes, ranks = (size_t)call->comm->ranks;
     bool even = coll_gather_is_even(call->shape);
     size_t usual = usual_segment(intake, bytes), slots = most_slots(intake, even ? usual : 1);
-    size_t segments = (bytes + intake->segment - 1) / intake->segment * (ranks - 1);
-    if (even && segments < slots)
-        slots = segments;
-    size_t packed =
-        even ? slots * usual
-             : coll_intake_smaller(SLOTS_MAX * usual, intake->window + intake->run + 2 * usual);
+    if (even)
+        slots = coll_least(slots, coll_segment_count(bytes, intake->segment) * (ranks - 1));
+    size_t packed = even ? slots * usual
+                         : coll_least(SLOTS_MAX * usual, intake->window + intake->run + 2 * usual);
     size_t each = sizeof(slot) + sizeof(int) +
                   2 * (sizeof(MPI_Request) + sizeof(MPI_Status) + 2 * sizeof(int));
     return ranks * sizeof(source) + slots * each + packed + ALIGNED;
@@ -137,9 +122,9 @@ static size_t root_room(const coll_gather_call *call, const coll_intake *intake)
 int coll_intake_room(const coll_gather_call *call, const coll_intake *intake) {
     size_t bytes = call->shape->bytes;
     size_t sender = COLL_INTAKE_SENDS * usual_segment(intake, bytes);
-    size_t most = larger(root_room(call, intake), larger(sender, coll_flow_room_bytes(bytes, 1)));
+    size_t taker = root_room(call, intake);
     void *room;
-    return coll_comm_room(call->comm, most, &room);
+    return coll_comm_room(call->comm, taker > sender ? taker : sender, &room);
 }
 
 /* Divides the room behind the list of senders. */
@@ -165,8 +150,7 @@ static void furnish(root *r) {
 }
 
 static size_t next_length(const root *r) {
-    size_t left = bytes_of(r, r->next) - r->asked;
-    return left < r->intake->segment ? left : r->intake->segment;
+    return coll_least(bytes_of(r, r->next) - r->asked, r->intake->segment);
 }
 
 /* One segment may always be on the way; a sender that is alone on it has a window of its own. */
@@ -269,7 +253,7 @@ coll_comm_key coll_intake_share_key = {.bytes = sizeof(double)};
 
 int coll_intake_run(const coll_gather_call *call, const coll_intake *intake) {
     double *kept = coll_comm_slot(call->comm, &coll_intake_share_key);
-    double share = intake->grants && *kept > 0 ? *kept : 1; /* 0: this is the first gather */
+    double share = *kept > 0 ? *kept : 1; /* 0: this is the first gather */
     root r = {.call = call, .intake = intake, .comm = call->comm, .senders = call->comm->room};
     r.window = (size_t)(share * (double)intake->window);
     r.run = (size_t)(share * (double)intake->run);
@@ -277,8 +261,7 @@ int coll_intake_run(const coll_gather_call *call, const coll_intake *intake) {
     r.slot_count = count_slots(&r);
     furnish(&r);
     int code = receive_all(&r);
-    if (intake->grants)
-        *kept = coll_incast_share(share, r.stalled);
+    *kept = coll_incast_share(share, r.stalled);
     if (code != MPI_SUCCESS)
         coll_wait_abandon(2 * r.slot_count, r.requests);
     return code;

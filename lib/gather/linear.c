@@ -10,10 +10,11 @@
  */
 #include "config.h"
 
-#include "lib/base/flow.h"
 #include "lib/gather/gather.h"
-#include "lib/gather/intake.h"
+#include "lib/gather/straight.h"
 #include "lib/pattern/incast.h"
+
+#include <limits.h>
 
 static const coll_param params[] = {{.name = NULL}};
 
@@ -28,22 +29,24 @@ static double predict(const coll_shape *call, const coll_values *values) {
            coll_incast_transfer_ratio(buffer, arrival, departure, senders * bytes);
 }
 
-static int run(const coll_gather_call *call, const coll_values *values) {
-    (void)values;
-    int code = coll_intake_room(call, &coll_intake_freely);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (call->comm->rank == call->root)
-        return coll_intake_run(call, &coll_intake_freely);
-    return coll_flow_send(call->comm, COLL_TAG_GATHER, call->mine, 0, call->mine->bytes,
-                          call->root);
+static const coll_straight how = {
+    .segment = 1 << 20, .window = 16, .together = 64, .senders = INT_MAX, .sends = 4};
+
+static coll_plan_size plan_size(const coll_part *part) {
+    return coll_straight_size(part, &how);
 }
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    return coll_straight_plan(part, &how, size, memory);
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 
 const coll_gather_algorithm coll_gather_linear = {
     .base = {.name = "linear",
              .summary = "all ranks send to the root at once",
              .params = params,
              .rival = true,
-             .predict = predict},
-    .run = run,
+             .predict = predict,
+             .planner = &planner},
 };

@@ -148,7 +148,7 @@ static int run_uneven(const coll_gather_call *call) {
     if (code != MPI_SUCCESS)
         return code;
     if (!*fit)
-        return coll_gather_linear.run(call, NULL);
+        return coll_gather_run(&coll_gather_linear.base, call, &(coll_values){.at = {0}});
     if (is_root)
         return gatherv(call, MPI_IN_PLACE, 0, MPI_BYTE,
                        coll_data_target(&call->blocks->longest, 0, NULL), counts, places);

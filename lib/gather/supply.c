@@ -3,6 +3,7 @@
 #include "lib/gather/intake.h"
 
 #include "lib/algorithm/line.h"
+#include "lib/schedule/plan.h"
 
 enum { SENDS = COLL_INTAKE_SENDS };
 
@@ -24,7 +25,7 @@ static int await_grant(supplier *s) {
 /* Sends the next segment by request I. */
 static int send_segment(supplier *s, int i) {
     const coll_data *data = s->call->mine;
-    size_t left = data->bytes - s->sent, length = left < s->segment ? left : s->segment;
+    size_t length = coll_least(data->bytes - s->sent, s->segment);
     char *segment = s->memory ? s->memory + (size_t)(i - 1) * s->segment : NULL;
     const void *bytes = coll_data_read(data, s->sent, length, segment);
     s->sent += length;
@@ -60,11 +61,9 @@ static int supply(supplier *s) {
 
 int coll_intake_supply(const coll_gather_call *call, const coll_intake *intake) {
     size_t bytes = call->mine->bytes;
-    supplier s = {.call = call, .segment = intake->segment};
+    supplier s = {.call = call, .segment = coll_least(intake->segment, bytes)};
     const coll_line *line = coll_line_of(call->comm, call->shape);
     s.allowed = coll_intake_unasked(call, intake, line->position - 1, bytes);
-    if (s.segment > bytes)
-        s.segment = bytes;
     if (!coll_data_in_place(call->mine))
         s.memory = call->comm->room;
     for (int i = 0; i <= SENDS; i++) {

@@ -16,10 +16,8 @@
  */
 #include "config.h"
 
-#include "lib/algorithm/line.h"
-#include "lib/base/flow.h"
 #include "lib/gather/gather.h"
-#include "lib/gather/intake.h"
+#include "lib/gather/straight.h"
 #include "lib/pattern/incast.h"
 
 enum { SENDERS };
@@ -47,25 +45,25 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return coll_gather_seconds(call, 1);
 }
 
-static int run(const coll_gather_call *call, const coll_values *values) {
-    coll_comm *comm = call->comm;
-    const coll_line *line = coll_line_of(comm, call->shape);
-    int code = coll_intake_room(call, &coll_intake_freely);
-    if (code != MPI_SUCCESS)
-        return code;
-    int j = line->position, p = comm->ranks;
-    if (j == 0)
-        return coll_intake_run(call, &coll_intake_freely);
-
-    int w = window_of(call->shape, values);
-    if (j > w)
-        code = coll_flow_receive_one(comm, COLL_TAG_GRANT, NULL, 0, line->order[j - w]);
-    if (code == MPI_SUCCESS)
-        code = coll_flow_send(comm, COLL_TAG_GATHER, call->mine, 0, call->mine->bytes, call->root);
-    if (code == MPI_SUCCESS && w < p - j)
-        code = coll_flow_send_one(comm, COLL_TAG_GRANT, NULL, 0, line->order[j + w]);
-    return code;
+static coll_straight how_of(const coll_part *part) {
+    return (coll_straight){.segment = 1 << 20,
+                           .window = 16,
+                           .together = 64,
+                           .senders = window_of(part->shape, part->values),
+                           .sends = COLL_STEP_AFTER};
 }
+
+static coll_plan_size plan_size(const coll_part *part) {
+    coll_straight how = how_of(part);
+    return coll_straight_size(part, &how);
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    coll_straight how = how_of(part);
+    return coll_straight_plan(part, &how, size, memory);
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 
 const coll_gather_algorithm coll_gather_window = {
     .base = {.name = "window",
@@ -73,6 +71,6 @@ const coll_gather_algorithm coll_gather_window = {
              .params = params,
              .rival = true,
              .applicable = coll_gather_is_even,
-             .predict = predict},
-    .run = run,
+             .predict = predict,
+             .planner = &planner},
 };

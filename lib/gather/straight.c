@@ -1,0 +1,139 @@
+#include "config.h"
+
+#include "lib/gather/straight.h"
+
+#include "lib/gather/gather.h"
+
+enum { SIGNALS = 1 }; /* their lane */
+
+/* The messages of the blocks in chain order are numbered from 0. */
+typedef struct straight_plan {
+    coll_plan base;
+    const coll_part *part;
+    coll_straight how;
+    int signal_from, signal_to; /* who starts this rank, and whom it starts then; -1: nobody */
+    size_t usual;               /* bytes of the longest message */
+    int together;
+    uint64_t first[]; /* at the root: of each position's messages, and after the last */
+} straight_plan;
+
+static int together_of(const coll_straight *how, size_t usual) {
+    return usual ? (int)coll_least(how->segment / usual, (size_t)how->together) : how->together;
+}
+
+/* The position whose block message NUMBER belongs to. */
+static int position_of(const straight_plan *plan, uint64_t number) {
+    int low = 0, high = plan->part->shape->topo->ranks - 1;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (plan->first[middle + 1] > number)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const straight_plan *plan = (const straight_plan *)base;
+    const coll_part *part = plan->part;
+    uint64_t number = round * (uint64_t)plan->together, end = plan->first[part->shape->topo->ranks];
+    int count = 0;
+    for (int position = position_of(plan, number); count < plan->together && number < end;
+         number++, count++) {
+        while (plan->first[position + 1] <= number)
+            position++;
+        int rank = part->line->order[position];
+        uint64_t nth = number - plan->first[position];
+        coll_step *step = &steps[count];
+        *step = coll_step_receive(
+            rank, nth * plan->how.segment,
+            coll_segment_length(coll_blocks_bytes(part->blocks, rank), plan->how.segment, nth));
+        step->block = position;
+        step->at = (size_t)count * plan->usual;
+    }
+    return count;
+}
+
+/* A round for each message: the signal that starts the rank, the segments, the signal to another.
+ */
+static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const straight_plan *plan = (const straight_plan *)base;
+    const coll_straight *how = &plan->how;
+    size_t bytes = plan->part->own;
+    uint64_t begin = plan->signal_from >= 0, end = begin + coll_segment_count(bytes, how->segment),
+             sends = (uint64_t)how->sends;
+    if (round < begin) {
+        steps[0] = coll_step_receive(plan->signal_from, 0, 0);
+        steps[0].lane = SIGNALS;
+    } else if (round < end) {
+        uint64_t nth = round - begin;
+        steps[0] = coll_step_send(plan->part->line->order[0], nth * how->segment,
+                                  coll_segment_length(bytes, how->segment, nth));
+        if (nth >= sends)
+            coll_step_after(&steps[0], how->sends, 0);
+        else if (round == 1 && nth == 0)
+            coll_step_after(&steps[0], 1, 0);
+    } else {
+        steps[0] = coll_step_send(plan->signal_to, 0, 0);
+        steps[0].lane = SIGNALS;
+        for (uint64_t back = 1; back <= coll_least(round, sends); back++)
+            coll_step_after(&steps[0], (int)back, 0);
+    }
+    return 1;
+}
+
+/* Where the root alone knows the amounts, there is room for the most of what it may take. */
+coll_plan_size coll_straight_size(const coll_part *part, const coll_straight *how) {
+    size_t ranks = (size_t)part->shape->topo->ranks, bytes = part->shape->bytes,
+           usual = coll_least(bytes, how->segment);
+    bool even = coll_gather_is_even(part->shape);
+    size_t messages = even ? (ranks - 1) * coll_segment_count(bytes, how->segment) : SIZE_MAX;
+    size_t together =
+        coll_least((size_t)(even ? together_of(how, usual) : how->together), messages);
+    return (coll_plan_size){
+        .window = (int)coll_least((size_t)how->window, coll_segment_count(messages, together)),
+        .steps = (int)together,
+        .segments = 1,
+        .segment = even ? together * usual : how->segment,
+        .own_bytes = sizeof(straight_plan) + (ranks + 1) * sizeof(uint64_t)};
+}
+
+/* The root's plan: all blocks but its own. */
+static void number_messages(straight_plan *plan) {
+    const coll_part *part = plan->part;
+    int ranks = part->shape->topo->ranks;
+    uint64_t next = plan->first[0] = plan->first[1] = 0;
+    for (int position = 1; position < ranks; position++) {
+        size_t bytes = coll_blocks_bytes(part->blocks, part->line->order[position]);
+        next += coll_segment_count(bytes, plan->how.segment);
+        plan->first[position + 1] = next;
+    }
+    plan->usual = coll_least(coll_blocks_longest(part->blocks), plan->how.segment);
+    plan->together = together_of(&plan->how, plan->usual);
+    plan->base.rounds = coll_segment_count(next, (size_t)plan->together);
+    plan->base.round = receive_round;
+}
+
+/* Another rank's: its block, and the signals before and after it. */
+static void place_signals(straight_plan *plan) {
+    const coll_part *part = plan->part;
+    const int *order = part->line->order;
+    int j = part->line->position, p = part->shape->topo->ranks, w = plan->how.senders;
+    plan->signal_from = j > w ? order[j - w] : -1;
+    plan->signal_to = w < p - j ? order[j + w] : -1;
+    plan->base.rounds = coll_segment_count(part->own, plan->how.segment) +
+                        (plan->signal_from >= 0) + (plan->signal_to >= 0);
+    plan->base.round = send_round;
+}
+
+coll_plan *coll_straight_plan(const coll_part *part, const coll_straight *how, coll_plan_size size,
+                              void *memory) {
+    straight_plan *plan = memory;
+    *plan = (straight_plan){.base = {.size = size}, .part = part, .how = *how};
+    if (part->blocks)
+        number_messages(plan);
+    else
+        place_signals(plan);
+    return &plan->base;
+}
