@@ -446,7 +446,7 @@ START_TEST(a_thread_moves_them_on) {
                          MPI_SUCCESS);
     }
     for (int i = 0; i < AT_ONCE; i++) {
-        const volatile coll_pending_stage *stage = &f[i].request->stage;
+        const _Atomic coll_pending_stage *stage = &f[i].request->stage;
         for (int wait = 0; wait < 60000 && *stage != COLL_PENDING_COMPLETE; wait++)
             nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
         harness_assert(*stage == COLL_PENDING_COMPLETE, "number %d", i);

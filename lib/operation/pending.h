@@ -35,7 +35,7 @@ struct COLL_Pending {
     const char *name;           /* of the public entry, "COLL_Ibcast" */
     MPI_Comm user;              /* whose error handler gets its errors */
     bool persistent;
-    coll_pending_stage stage;
+    _Atomic coll_pending_stage stage;
     int code; /* of the last completion */
     double since;
 
