@@ -8,12 +8,15 @@
 
 #include "coll.h"
 #include "lib/gather/gather.h"
+#include "lib/gather/intake.h"
 #include "lib/operation/operations.h"
+#include "lib/operation/state.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 #include "tests/ran.h"
 
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +294,68 @@ START_TEST(requests_complete_together) {
 }
 END_TEST
 
+/* Twice the same gather, looked at now and then. */
+static bool take_step_by_step(const coll_gather_call *call, const coll_credit *credit,
+                              void *memory) {
+    coll_intake intake;
+    coll_intake_open(&intake, call, credit, memory);
+    bool good = true, moved = call->comm->ranks == 1;
+    for (int i = 0; i < 2; i++) {
+        good = coll_intake_start(&intake) == MPI_SUCCESS && good;
+        for (; good && !coll_intake_ended(&intake); sched_yield())
+            good = coll_intake_advance(&intake, &moved) == MPI_SUCCESS;
+    }
+    return good && moved;
+}
+
+static bool give_step_by_step(const coll_gather_call *call, const coll_credit *credit,
+                              void *memory) {
+    coll_supply supply;
+    coll_supply_open(&supply, call, credit, memory);
+    bool good = true, moved = false;
+    for (int i = 0; i < 2; i++) {
+        good = coll_supply_start(&supply) == MPI_SUCCESS && good;
+        for (; good && !coll_supply_ended(&supply); sched_yield())
+            good = coll_supply_advance(&supply, &moved) == MPI_SUCCESS;
+    }
+    return good && moved;
+}
+
+START_TEST(credit_goes_on_when_it_is_looked_at) {
+    enum { INTS = 300, ROOT = 0 };
+    static const coll_credit credits[] = {{48, 96, 144, 0}, {100, 400, 400, 1500}};
+    for (size_t c = 0; c < sizeof credits / sizeof *credits; c++) {
+        coll_comm *own;
+        coll_data mine;
+        coll_blocks blocks;
+        int given[INTS], *all = calloc((size_t)world_ranks * INTS, sizeof *all);
+        for (int i = 0; i < INTS; i++)
+            given[i] = all[world_rank * INTS + i] = world_rank * INTS + i;
+        const coll_blocks_layout into = {.buffer = all, .count = INTS, .type = MPI_INT};
+        ck_assert_int_eq(coll_comm_get(MPI_COMM_WORLD, &own), MPI_SUCCESS);
+        ck_assert_int_eq(coll_data_open(&mine, given, INTS, MPI_INT), MPI_SUCCESS);
+        ck_assert_int_eq(coll_blocks_open(&blocks, &into, world_ranks), MPI_SUCCESS);
+        coll_shape shape =
+            coll_state_shape(coll_state_of(own), COLL_OPERATION_GATHER, mine.bytes, ROOT);
+        coll_gather_call call = {.comm = own, .root = ROOT, .shape = &shape};
+        if (world_rank == ROOT)
+            call.blocks = &blocks;
+        else
+            call.mine = &mine;
+        void *memory = malloc(coll_intake_bytes(&call, &credits[c]));
+        bool good = call.blocks ? take_step_by_step(&call, &credits[c], memory)
+                                : give_step_by_step(&call, &credits[c], memory);
+        for (int i = 0; i < world_ranks * INTS && world_rank == ROOT; i++)
+            good = good && all[i] == i;
+        harness_assert(good, "credit %zu", c);
+        free(memory);
+        coll_blocks_close(&blocks);
+        coll_data_close(&mine);
+        free(all);
+    }
+}
+END_TEST
+
 /* Default parameters, many segments, data that isn't contiguous. */
 START_TEST(megabytes) {
     int units = (1 << 20) / UNIT + 5;
@@ -496,6 +561,7 @@ static Suite *gathers(void) {
     tcase_add_test(tests, scattered_over_nodes_and_racks);
     tcase_add_test(tests, every_window);
     tcase_add_test(tests, requests_complete_together);
+    tcase_add_test(tests, credit_goes_on_when_it_is_looked_at);
     tcase_add_test(tests, megabytes);
     tcase_add_test(tests, gathers_follow_each_other_closely);
     tcase_add_test(tests, sub_communicators);

@@ -289,32 +289,28 @@ typedef struct gather_claim {
     coll_values cases[CASES];
 } gather_claim;
 static const gather_claim gather_claims[] = {
-    {&coll_gather_linear.base, false, false, -1, -1, 4, {{{0}}, {{0}}, {{0}}, {{0}}}},
-    {&coll_gather_window.base, false, false, 0, -1, 2, {{{1}}, {{3}}, {{7}}, {{ALL_SENDERS}}}},
-    {&straight,
-     false,
-     false,
-     SENDERS,
-     SENDS,
-     0,
-     {{{1, 1, 1, 1, 1}}, {{2, 3, 4, 2, 2}}, {{1, 16, 1, 4, 2}}, {{5, 4, 2, 1, 1}}}},
-    {&straight,
-     true,
-     false,
-     SENDERS,
-     SENDS,
-     0,
-     {{{1, 1, 1, ALL_SENDERS, 1}},
-      {{2, 3, 4, ALL_SENDERS, 2}},
-      {{1, 16, 1, ALL_SENDERS, 4}},
-      {{9, 4, 3, 2, 1}}}},
-    {&coll_gather_binomial.base,
-     false,
-     true,
-     -1,
-     1,
-     0,
-     {{{1, 1}}, {{1, 4}}, {{3, 2}}, {{5, 1024}}}},
+    {.algorithm = &coll_gather_linear.base, .senders_by = -1, .sends_by = -1, .sends = 4},
+    {.algorithm = &coll_gather_window.base,
+     .sends_by = -1,
+     .sends = COLL_STEP_AFTER,
+     .cases = {{{1}}, {{3}}, {{7}}, {{ALL_SENDERS}}}},
+    {.algorithm = &straight,
+     .senders_by = SENDERS,
+     .sends_by = SENDS,
+     .cases = {{{1, 1, 1, 1, 1}}, {{2, 3, 4, 2, 2}}, {{1, 16, 1, 4, 2}}, {{5, 4, 2, 1, 1}}}},
+    {.algorithm = &straight,
+     .uneven = true,
+     .senders_by = SENDERS,
+     .sends_by = SENDS,
+     .cases = {{{1, 1, 1, ALL_SENDERS, 1}},
+               {{2, 3, 4, ALL_SENDERS, 2}},
+               {{1, 16, 1, ALL_SENDERS, 4}},
+               {{9, 4, 3, 2, 1}}}},
+    {.algorithm = &coll_gather_binomial.base,
+     .relays = true,
+     .senders_by = -1,
+     .sends_by = 1,
+     .cases = {{{1, 1}}, {{1, 4}}, {{3, 2}}, {{5, 1024}}}},
 };
 enum { GATHERS = sizeof gather_claims / sizeof *gather_claims };
 
@@ -444,7 +440,7 @@ START_TEST(wrong_gathers_are_caught) {
     generator g = {17};
     int made = 0, missed = 0;
     while (made < 300) {
-        char what[160];
+        char what[200];
         bool done, caught = is_gather_caught(&gather_claims[_i], &g, &done, what, sizeof what);
         made += done;
         if (done && !caught) {

@@ -61,7 +61,7 @@ static const size_t SEGMENT_MOST = 16 << 10, SEGMENT_LEAST = 1 << 10;
  */
 static const size_t UNKNOWN_MOST = 16 << 20;
 
-static coll_intake intake_of(const coll_shape *call, const coll_values *values) {
+static coll_credit credit_of(const coll_shape *call, const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     double usable = coll_gather_buffer(call) * BUFFER_SHARE;
     double per_byte = coll_cost_receive_gap(link, SEGMENT_MOST) / SEGMENT_MOST;
@@ -70,7 +70,7 @@ static coll_intake intake_of(const coll_shape *call, const coll_values *values) 
         window = (double)values->at[WINDOW];
     double segment = fmax(fmin(window / 2, SEGMENT_MOST), SEGMENT_LEAST);
     size_t most = coll_gather_is_even(call) ? SIZE_MAX : UNKNOWN_MOST;
-    return (coll_intake){
+    return (coll_credit){
         .segment = coll_least(values->at[SEGMENT] ? values->at[SEGMENT] : (size_t)segment, most),
         .window = coll_least((size_t)window, most),
         .run = coll_least(values->at[RUN], most),
@@ -79,17 +79,39 @@ static coll_intake intake_of(const coll_shape *call, const coll_values *values) 
 }
 
 static double predict(const coll_shape *call, const coll_values *values) {
-    coll_intake intake = intake_of(call, values);
-    return coll_gather_seconds(call, ceil((double)call->bytes / (double)intake.segment));
+    coll_credit credit = credit_of(call, values);
+    return coll_gather_seconds(call, ceil((double)call->bytes / (double)credit.segment));
+}
+
+static int take_in(const coll_gather_call *call, const coll_credit *credit, void *memory) {
+    coll_intake intake;
+    coll_intake_open(&intake, call, credit, memory);
+    int code = coll_intake_start(&intake);
+    if (code == MPI_SUCCESS)
+        code = coll_intake_finish(&intake);
+    if (code != MPI_SUCCESS)
+        coll_intake_abandon(&intake);
+    return code;
+}
+
+static int give(const coll_gather_call *call, const coll_credit *credit, void *memory) {
+    coll_supply supply;
+    coll_supply_open(&supply, call, credit, memory);
+    int code = coll_supply_start(&supply);
+    if (code == MPI_SUCCESS)
+        code = coll_supply_finish(&supply);
+    if (code != MPI_SUCCESS)
+        coll_supply_abandon(&supply);
+    return code;
 }
 
 static int run(const coll_gather_call *call, const coll_values *values) {
-    coll_intake intake = intake_of(call->shape, values);
-    int code = coll_intake_room(call, &intake);
+    coll_credit credit = credit_of(call->shape, values);
+    void *memory;
+    int code = coll_comm_room(call->comm, coll_intake_bytes(call, &credit), &memory);
     if (code != MPI_SUCCESS)
         return code;
-    return call->comm->rank == call->root ? coll_intake_run(call, &intake)
-                                          : coll_intake_supply(call, &intake);
+    return call->blocks ? take_in(call, &credit, memory) : give(call, &credit, memory);
 }
 
 const coll_gather_algorithm coll_gather_credit = {

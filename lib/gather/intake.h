@@ -4,6 +4,10 @@
  * receives a window of bytes ahead, and tells the senders when it does: the window bounds the bytes
  * on the way, too. What comes unasked are the first blocks of that order, as far as all ranks know
  * the size; else blocks that are no longer than an equal share.
+ *
+ * The root's side is an intake, another rank's a supply. Either goes by start, advance and finish
+ * as the engine of plans does (lib/schedule/engine.h), and can be started many times. It must not
+ * be moved meanwhile, and its call outlives it.
  */
 #ifndef COLL_LIB_GATHER_INTAKE_H
 #define COLL_LIB_GATHER_INTAKE_H
@@ -14,38 +18,101 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct coll_intake {
+typedef struct coll_credit {
     size_t segment; /* bytes a message; the last one of a block may be shorter */
     size_t window;  /* bytes asked for that have not arrived */
     size_t run;     /* the same while all of them are one sender's */
     size_t unasked; /* so many bytes in all come without being asked for */
-} coll_intake;
-
-/* Segments that a sender hands to MPI ahead of those that have left. */
-enum { COLL_INTAKE_SENDS = 8 };
+} coll_credit;
 
 /* What the root keeps for a communicator: the share of the window that has lately lost nothing. */
 extern coll_comm_key coll_intake_share_key;
 
-/* Sees to the room (coll_comm_room) of an intake and of its senders; all ranks before anything
- * else.
- */
-int coll_intake_room(const coll_gather_call *call, const coll_intake *intake);
-
-/* Receives all blocks but the root's own. */
-int coll_intake_run(const coll_gather_call *call, const coll_intake *intake);
-
-/*
- * The other side: sends this rank's block as the root asks for it. A grant is a uint64_t, how many
- * bytes the rank may send in all.
- */
-int coll_intake_supply(const coll_gather_call *call, const coll_intake *intake);
+/* The memory, aligned for any type, that an intake and a supply need; the same on all ranks. */
+size_t coll_intake_bytes(const coll_gather_call *call, const coll_credit *credit);
 
 /*
  * How much of a block of BYTES comes unasked, as both sides know. PLACE, the sender's in chain
  * order, counts from 0.
  */
-size_t coll_intake_unasked(const coll_gather_call *call, const coll_intake *intake, int place,
+size_t coll_intake_unasked(const coll_gather_call *call, const coll_credit *credit, int place,
                            size_t bytes);
+
+typedef struct coll_intake {
+    const coll_gather_call *call;
+    coll_credit credit;
+    struct coll_source *senders; /* in the order in which they are asked */
+    int sender_count;
+
+    double share;       /* of the intake's window and run, as large as they have lately been safe */
+    size_t window, run; /* that much of them */
+    bool stalled;       /* some stream did: something was lost */
+
+    int next;          /* the sender to be asked next */
+    size_t asked;      /* bytes of its block that it has been asked for */
+    size_t on_the_way; /* bytes asked for that have not arrived */
+    size_t of_next;    /* those of them that are the next sender's */
+    int slot_count, unused_count;
+    struct coll_slot *slots;
+    int *unused;           /* slots without a request */
+    int active;            /* requests */
+    MPI_Request *requests; /* slot_count receives, then as many grants */
+    MPI_Status *statuses;
+    int *peers, *completed;
+    double since, looked; /* dates: when something came last, and of the last look after it */
+} coll_intake;
+
+void coll_intake_open(coll_intake *intake, const coll_gather_call *call, const coll_credit *credit,
+                      void *memory);
+
+/* Asks for as much as there is room for; never waits. */
+int coll_intake_start(coll_intake *intake);
+
+/* Sees to what has come, and asks for more; never waits. *MOVED if anything has. */
+int coll_intake_advance(coll_intake *intake, bool *moved);
+
+/* Waits politely until all blocks but the root's own are here. */
+int coll_intake_finish(coll_intake *intake);
+
+static inline bool coll_intake_ended(const coll_intake *intake) {
+    return intake->active == 0;
+}
+
+/* Gives up after an error: messages may stay under way. */
+void coll_intake_abandon(coll_intake *intake);
+
+/* A supply's requests: the next grant, then segments that it hands to MPI ahead of those that have
+ * left. */
+enum { COLL_SUPPLY_SENDS = 8, COLL_SUPPLY_REQUESTS = 1 + COLL_SUPPLY_SENDS };
+
+typedef struct coll_supply {
+    const coll_gather_call *call;
+    size_t segment, unasked;
+    size_t sent, allowed;
+    uint64_t *grant; /* how many bytes the rank may send in all */
+    char *memory;    /* of the segments, NULL where the data moves in place */
+    int active;      /* requests */
+    MPI_Request requests[COLL_SUPPLY_REQUESTS];
+    MPI_Status statuses[COLL_SUPPLY_REQUESTS];
+    int peers[COLL_SUPPLY_REQUESTS], completed[COLL_SUPPLY_REQUESTS];
+} coll_supply;
+
+void coll_supply_open(coll_supply *supply, const coll_gather_call *call, const coll_credit *credit,
+                      void *memory);
+
+/* Sends what is allowed; never waits. */
+int coll_supply_start(coll_supply *supply);
+
+/* Sees to what has left and to what the root asks for; never waits. *MOVED if anything did. */
+int coll_supply_advance(coll_supply *supply, bool *moved);
+
+/* Waits politely until this rank's block has left. */
+int coll_supply_finish(coll_supply *supply);
+
+static inline bool coll_supply_ended(const coll_supply *supply) {
+    return supply->active == 0;
+}
+
+void coll_supply_abandon(coll_supply *supply);
 
 #endif
