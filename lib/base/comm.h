@@ -16,11 +16,8 @@
 
 /* The tags of messages on the private communicator. */
 enum {
-    COLL_TAG_BCAST = 1,
-    COLL_TAG_CONFIRMATION,
-    COLL_TAG_FIRST_TREE,
-    COLL_TAG_SECOND_TREE,
-    COLL_TAG_GATHER,
+    COLL_TAG_BCAST = 1, /* and the next: one for each lane of a plan */
+    COLL_TAG_GATHER = COLL_TAG_BCAST + 2,
     COLL_TAG_GRANT,
     COLL_TAG_COUNTS,
     COLL_TAG_PAIRS,
