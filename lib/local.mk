@@ -88,6 +88,7 @@ libcoll_core_la_SOURCES = \
 	lib/schedule/cursor.c lib/schedule/cursor.h \
 	lib/schedule/engine.c lib/schedule/engine.h \
 	lib/schedule/plan.h \
+	lib/schedule/turns.c lib/schedule/turns.h \
 	lib/started.c
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)

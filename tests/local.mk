@@ -110,6 +110,11 @@ tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
 tests_wait_mpi_SOURCES = tests/wait.c
 
+# Plans at more ranks and from every root, which takes a while.
+.PHONY: prove
+prove: tests/plans$(EXEEXT)
+	PROVE=all tests/plans$(EXEEXT)
+
 # What scripts/fuzz runs, and the files that it found.
 EXTRA_PROGRAMS = tests/fuzz_readers
 tests_fuzz_readers_SOURCES = tests/fuzz_readers.c tests/reading.c tests/reading.h

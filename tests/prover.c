@@ -22,6 +22,7 @@ typedef struct letter {
     size_t length;
     int node; /* of the cursor of whom it belongs to; -1: complete there already */
     label *bytes;
+    uint64_t number; /* in the order in which all are sent */
     struct letter *next;
 } letter;
 
@@ -40,6 +41,7 @@ typedef struct path {
 } path;
 
 typedef struct player {
+    coll_part part;
     const coll_plan *plan;
     void *memory, *room;
     coll_cursor cursor;
@@ -49,6 +51,8 @@ typedef struct player {
     coll_part part; /* which its plan refers to */
     label *data, *scratch;
     path *paths; /* from this rank */
+    int sending; /* messages with data */
+    bool idle;   /* nothing is complete since it started what it could */
 } player;
 
 typedef struct play {
@@ -58,6 +62,7 @@ typedef struct play {
     player *players;
     coll_line **lines; /* one a rank */
     MPI_Count *counts; /* of a gather: of each rank */
+    uint64_t letters;  /* sent so far */
     path *waiting;     /* where something came since they were looked at */
     size_t *into, *out;
     int *senders; /* to each rank: ranks from which messages with data are under way */
@@ -223,8 +228,12 @@ static void count_sender(play *p, path *way, int more) {
 static void count_message(play *p, path *way, size_t length) {
     const coll_place *from = &p->call->shape.topo->places[way->from],
                      *to = &p->call->shape.topo->places[way->to];
+    player *sender = &p->players[way->from];
     if (length > 0)
         count_sender(p, way, 1);
+    sender->sending += length > 0;
+    if (sender->sending > p->report->sending)
+        p->report->sending = sender->sending;
     if (from->rack == to->rack)
         return;
     p->out[from->rack] += length;
@@ -247,7 +256,7 @@ static bool send(play *p, int rank, int number) {
     player *one = &p->players[rank];
     const coll_node *node = &one->cursor.nodes[number];
     const coll_step *step = &node->step;
-    letter what = {step->length, number, read_bytes(one, node), NULL};
+    letter what = {step->length, number, read_bytes(one, node), p->letters++, NULL};
     if (!what.bytes)
         return refuse(p, "rank %d sends bytes from %zu on to %d before it has them", rank,
                       step->from, step->peer);
@@ -275,8 +284,10 @@ static bool receive(play *p, int rank, int number) {
 static bool start(play *p, int rank, bool *moved) {
     static bool (*const by_kind[])(play * p, int rank, int number) = {
         [COLL_STEP_SEND] = send, [COLL_STEP_RECEIVE] = receive, [COLL_STEP_COPY] = copy};
+    player *one = &p->players[rank];
     int number;
-    for (const coll_node *node; (node = coll_cursor_start(&p->players[rank].cursor, &number));) {
+    one->idle = true;
+    for (const coll_node *node; (node = coll_cursor_start(&one->cursor, &number));) {
         *moved = true;
         if (!by_kind[node->step.kind](p, rank, number))
             return false;
@@ -298,9 +309,11 @@ static bool deliver(play *p, path *way) {
         return false;
     if (sent.length > 0)
         count_sender(p, way, -1);
+    p->players[way->from].sending -= sent.length > 0;
     if (sent.node >= 0)
         coll_cursor_complete(&p->players[way->from].cursor, sent.node);
     coll_cursor_complete(&one->cursor, wanted.node);
+    one->idle = p->players[way->from].idle = false;
     return true;
 }
 
@@ -320,7 +333,14 @@ static bool deliver_all(play *p, bool *moved) {
     return true;
 }
 
-/* One message; one with data for the rank that starves only where there is no other. */
+/* Whether the first message of a path is to come as late as can be. */
+static bool comes_late(const play *p, const path *way) {
+    int to = p->call->starved, from = p->call->slow;
+    return way->sent.first->length > 0 && (to < 0 || to == way->to) &&
+           (from < 0 || from == way->from);
+}
+
+/* One message; one that comes late only where there is no other, the oldest first. */
 static bool deliver_one(play *p, bool *moved) {
     path *chosen = NULL;
     bool better = false;
@@ -331,8 +351,9 @@ static bool deliver_one(play *p, bool *moved) {
             way->waits = false;
             continue;
         }
-        chosen = way;
-        better = way->to != p->call->starved || way->sent.first->length == 0;
+        better = !comes_late(p, way);
+        if (better || !chosen || way->sent.first->number < chosen->sent.first->number)
+            chosen = way;
         at = &way->next_waits;
     }
     *moved = *moved || chosen;
@@ -343,10 +364,10 @@ static bool play_on(play *p) {
     for (bool moved = true; moved;) {
         moved = false;
         for (int rank = 0; rank < p->ranks; rank++)
-            if (!start(p, rank, &moved))
+            if (!p->players[rank].idle && !start(p, rank, &moved))
                 return false;
         bool good = true;
-        if (p->call->starved < 0)
+        if (p->call->starved < 0 && p->call->slow < 0)
             good = deliver_all(p, &moved);
         else if (!moved) /* nobody can go on without */
             good = deliver_one(p, &moved);
@@ -425,6 +446,11 @@ static bool seat(play *p, int rank) {
                             .own = gathers ? 0 : one->own,
                             .blocks = gathers ? &one->blocks : NULL};
     coll_plan_size size = planner->size(&one->part);
+    if (call->segment) {
+        size_t segments = coll_segment_count(size.segment, call->segment);
+        size.window = (int)coll_least((size_t)call->window, segments);
+        size.segment = call->segment;
+    }
     one->memory = allocate(1, size.own_bytes);
     one->plan = planner->plan(&one->part, size, one->memory);
     if (rank > 0 && memcmp(&size, &p->players[0].plan->size, sizeof size) != 0)

@@ -11,9 +11,13 @@ typedef struct prover_call {
     const coll_algorithm *algorithm; /* a plan */
     coll_shape shape;
     coll_values values;
+    size_t segment; /* the plans' segments are cut into ones of so many bytes; 0: they aren't */
+    int window;     /* of which so many are under way */
     const size_t *counts; /* a gather's bytes of each rank; NULL: a broadcast */
     bool eager;           /* sends are complete at once, else when they are received */
-    int starved;          /* data comes to this rank as late as can be; below 0: to nobody */
+    /* Data to STARVED from SLOW comes as late as can be; below 0: to or from all; both: none does.
+     */
+    int starved, slow;
     /* May put another plan into the place of RANK's; or NULL. */
     const coll_plan *(*alter)(const coll_plan *plan, int rank, void *context);
     void *context;
@@ -23,6 +27,7 @@ typedef struct prover_report {
     char problem[256]; /* "" where all is right */
     int under_way;     /* the most messages with data from one rank to another at a time */
     int senders;       /* the most ranks from which such messages are under way to one rank */
+    int sending;       /* and from one rank to all */
     size_t into_rack, out_of_rack; /* the most bytes of any rack's uplink */
 } prover_report;
 

@@ -16,12 +16,9 @@
 
 /* The tags of messages on the private communicator. */
 enum {
-    COLL_TAG_BCAST = 1,
-    COLL_TAG_CONFIRMATION,
-    COLL_TAG_FIRST_TREE,
-    COLL_TAG_SECOND_TREE,
-    COLL_TAG_GATHER, /* and the next, by lane, where it goes by a plan */
-    COLL_TAG_GRANT,
+    COLL_TAG_BCAST = 1,                   /* and the next: one for each lane of a plan */
+    COLL_TAG_GATHER = COLL_TAG_BCAST + 2, /* likewise */
+    COLL_TAG_GRANT = COLL_TAG_GATHER + 2,
     COLL_TAG_COUNTS,
     COLL_TAG_PAIRS,
     COLL_TAG_ROLL_CALL,

@@ -29,11 +29,6 @@ size_t coll_flow_room_bytes(size_t longest, int flows) {
     return (size_t)flows * COLL_FLOW_WINDOW * segment_of(longest);
 }
 
-int coll_flow_room(coll_comm *comm, size_t longest, int flows) {
-    void *room;
-    return coll_comm_room(comm, coll_flow_room_bytes(longest, flows), &room);
-}
-
 /* Posts the next segment of the flow that slot I belongs to; leaves the slot empty after the last.
  */
 static int post(stream *s, int i) {
@@ -108,12 +103,6 @@ int coll_flow_receive(coll_comm *comm, int tag, const coll_data *data, size_t fr
                       int peer) {
     coll_flow flow = {.sending = false, .peer = peer, .from = from, .length = length};
     return run(comm, tag, data, &flow, 1);
-}
-
-int coll_flow_exchange(coll_comm *comm, int tag, const coll_data *data, const coll_flow *outgoing,
-                       const coll_flow *incoming) {
-    const coll_flow flows[] = {*outgoing, *incoming};
-    return run(comm, tag, data, flows, 2);
 }
 
 static int finish_one(coll_comm *comm, int code, MPI_Request *request, int peer) {

@@ -22,9 +22,6 @@ enum { COLL_FLOW_WINDOW = 4, COLL_FLOW_SEGMENT = 1 << 20 };
 /* The room (coll_comm_room) for FLOWS flows side by side of at most LONGEST bytes each. */
 size_t coll_flow_room_bytes(size_t longest, int flows);
 
-/* Sees to that room before the flows of an operation; as coll_comm_room. */
-int coll_flow_room(coll_comm *comm, size_t longest, int flows);
-
 /*
  * One flow of DATA. Both ends must name the same length, and room must have been seen to. Returns
  * when all bytes have left or arrived.
@@ -36,9 +33,5 @@ int coll_flow_receive(coll_comm *comm, int tag, const coll_data *data, size_t fr
 /* One message of BYTES bytes at MEMORY; returns when it has left or arrived. */
 int coll_flow_send_one(coll_comm *comm, int tag, const void *memory, size_t bytes, int peer);
 int coll_flow_receive_one(coll_comm *comm, int tag, void *memory, size_t bytes, int peer);
-
-/* Sends one range and receives another at the same time. */
-int coll_flow_exchange(coll_comm *comm, int tag, const coll_data *data, const coll_flow *outgoing,
-                       const coll_flow *incoming);
 
 #endif

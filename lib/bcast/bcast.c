@@ -13,7 +13,7 @@ int coll_bcast_run(const coll_algorithm *algorithm, const coll_bcast_call *call,
                                            .line = coll_line_of(call->comm, call->shape),
                                            .own = call->data->bytes},
                                   .data = call->data,
-                                  .tag = COLL_TAG_FIRST_TREE};
+                                  .tag = COLL_TAG_BCAST};
     return planned.planner ? coll_engine_run(&planned)
                            : ((const coll_bcast_algorithm *)algorithm)->run(call, values);
 }

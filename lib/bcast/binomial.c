@@ -5,6 +5,8 @@
  *    subtree is a run of neighbours.
  * 2. A rank receives from its parent, then sends to its children, the largest subtree first.
  *
+ * At most ceil(log2 p) copies enter a rack, and as many leave it.
+ *
  * Cost: log2 p (Os + L + Or + Ur). But a message under the eager limit counts as sent before it has
  * left, so that the i messages of a rank share its link; the way to the last rank leads through the
  * first of each, and the i-th last round takes as long as i messages.
@@ -14,9 +16,9 @@
 #include "config.h"
 
 #include "lib/algorithm/line.h"
-#include "lib/base/flow.h"
 #include "lib/bcast/bcast.h"
 #include "lib/pattern/binomial.h"
+#include "lib/schedule/turns.h"
 
 static const coll_param params[] = {{.name = NULL}};
 
@@ -34,29 +36,35 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return seconds;
 }
 
-static int run(const coll_bcast_call *call, const coll_values *values) {
-    (void)values;
-    coll_comm *comm = call->comm;
-    const coll_line *line = coll_line_of(comm, call->shape);
-    int code = coll_flow_room(comm, call->data->bytes, 1);
-    if (code != MPI_SUCCESS)
-        return code;
-
+/* The turn with the parent, which the root hasn't, and then one for each child. */
+static int turn(const coll_part *part, uint64_t turn, coll_step whole[]) {
+    const coll_line *line = part->line;
     int parent, children[31];
-    int count = coll_tree_binomial(comm->ranks, line->position, &parent, children);
-    if (parent >= 0)
-        code = coll_flow_receive(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes,
-                                 line->order[parent]);
-    for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        code = coll_flow_send(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes,
-                              line->order[children[i]]);
-    return code;
+    coll_tree_binomial(part->shape->topo->ranks, line->position, &parent, children);
+    int child = parent < 0 ? (int)turn : (int)turn - 1;
+    whole[0] = child < 0 ? coll_step_receive(line->order[parent], 0, part->own)
+                         : coll_step_send(line->order[children[child]], 0, part->own);
+    return 1;
 }
+
+static coll_plan_size plan_size(const coll_part *part) {
+    return coll_turns_size(part->own, 1);
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    int parent, children[31];
+    int count =
+        coll_tree_binomial(part->shape->topo->ranks, part->line->position, &parent, children);
+    uint64_t turns = (uint64_t)(count + (parent >= 0));
+    return coll_turns_plan(part, size, memory, part->own, turns, turn);
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 
 const coll_bcast_algorithm coll_bcast_binomial = {
     .base = {.name = "binomial",
              .summary = "the whole message down a binomial tree in rack order",
              .params = params,
-             .predict = predict},
-    .run = run,
+             .predict = predict,
+             .planner = &planner},
 };

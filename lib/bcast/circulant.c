@@ -7,7 +7,8 @@
  *    synchronized: a rank goes on as soon as it has the segment that it is to send.
  *
  * Where a chain's first segment pays p - 1 hops, here it pays ceil(log2 p). In exchange every rank
- * talks to 2 ceil(log2 p) others, across racks too.
+ * talks to 2 ceil(log2 p) others, across racks too: up to a copy for each of its ranks enters a
+ * rack, and how many leave it has no such bound.
  *
  * Cost: (n - 1 + ceil(log2 p)) (a + b B D) for segments of b bytes; the n - 1 take as long as the
  * rest of the whole message behind its first segment. As the rounds drift apart, two senders meet
@@ -19,13 +20,12 @@
 #include "config.h"
 
 #include "lib/algorithm/line.h"
-#include "lib/base/error.h"
 #include "lib/bcast/bcast.h"
 #include "lib/pattern/binomial.h"
 #include "lib/pattern/circulant.h"
+#include "lib/schedule/plan.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { SEGMENT, WINDOW };
 
@@ -65,137 +65,92 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return fmax(rounds, behind * (double)call->bytes * link->per_byte);
 }
 
-/* One rank's part. Receives run a window of rounds ahead of the sends. */
-typedef struct pipeline {
-    const coll_bcast_call *call;
+typedef struct circulant_plan {
+    coll_plan base;
     const int *order;
     coll_circulant schedule;
-    size_t segment;
-    long long segments, rounds;
+    size_t bytes, segment;
+    long long segments;
     int window;
-    MPI_Request *receives, *sends; /* a window of each */
-    long long *receive_rounds;     /* the round that each posted receive belongs to */
-    char *memory;                  /* 2 windows of segments, NULL where the data moves in place */
-    long long posted, received;    /* receives so far */
-    long long scanned;             /* rounds whose receive is posted */
-    long long sent;
-} pipeline;
+} circulant_plan;
 
-static size_t length_of(const pipeline *p, long long segment) {
-    size_t from = (size_t)segment * p->segment, bytes = p->call->data->bytes;
-    return bytes - from < p->segment ? bytes - from : p->segment;
+static coll_circulant_round round_at(const circulant_plan *plan, uint64_t round) {
+    return coll_circulant_at(&plan->schedule, plan->segments, (long long)round);
 }
 
-static char *slot_of(const pipeline *p, int slot) {
-    return p->memory ? p->memory + (size_t)slot * p->segment : NULL;
+/* Puts the SEND of SEGMENT in ROUND behind its receive, unless that is complete anyway. */
+static void follow(const circulant_plan *plan, uint64_t round, long long segment, coll_step *send) {
+    for (int back = 1; back < plan->base.size.window && (uint64_t)back <= round; back++)
+        if (round_at(plan, round - (uint64_t)back).receive == segment) {
+            coll_step_after(send, back, 0);
+            return;
+        }
 }
 
-/* Posts the receive of the next round that has one, if there is such a round. */
-static int post_next(pipeline *p) {
-    coll_circulant_round round = {.receive = -1};
-    long long i = p->scanned;
-    while (i < p->rounds && round.receive < 0)
-        round = coll_circulant_at(&p->schedule, p->segments, i++);
-    p->scanned = i;
-    if (round.receive < 0)
-        return MPI_SUCCESS;
-    int slot = (int)(p->posted++ % p->window);
-    p->receive_rounds[slot] = i - 1;
-    void *bytes =
-        coll_data_target(p->call->data, (size_t)round.receive * p->segment, slot_of(p, slot));
-    return PMPI_Irecv(bytes, (int)length_of(p, round.receive), MPI_BYTE, p->order[round.from],
-                      COLL_TAG_BCAST, p->call->comm->private, &p->receives[slot]);
+static coll_step cut(const circulant_plan *plan, long long segment, int position,
+                     coll_step (*step)(int peer, size_t from, size_t length)) {
+    return step(plan->order[position], (size_t)segment * plan->segment,
+                coll_segment_length(plan->bytes, plan->segment, (uint64_t)segment));
 }
 
-/* Completes the receives of all rounds before ROUND. */
-static int receive_before(pipeline *p, long long round) {
-    while (p->received < p->posted) {
-        int slot = (int)(p->received % p->window);
-        if (p->receive_rounds[slot] >= round)
-            break;
-        coll_circulant_round done =
-            coll_circulant_at(&p->schedule, p->segments, p->receive_rounds[slot]);
-        int peer = p->order[done.from];
-        int code = coll_wait_all(&p->call->comm->wait, 1, &p->receives[slot], &peer);
-        if (code != MPI_SUCCESS)
-            return code;
-        coll_data_store(p->call->data, (size_t)done.receive * p->segment,
-                        length_of(p, done.receive), slot_of(p, slot));
-        p->received++;
-        code = post_next(p);
-        if (code != MPI_SUCCESS)
-            return code;
-    }
-    return MPI_SUCCESS;
+/* A round's first step is its receive, where it has one. */
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const circulant_plan *plan = (const circulant_plan *)base;
+    coll_circulant_round now = round_at(plan, round);
+    uint64_t window = (uint64_t)plan->window;
+    int count = 0;
+    if (now.receive >= 0)
+        steps[count++] = cut(plan, now.receive, now.from, coll_step_receive);
+    if (now.send < 0)
+        return count;
+    coll_step *send = &steps[count++];
+    *send = cut(plan, now.send, now.to, coll_step_send);
+    send->segment = 1;
+    follow(plan, round, now.send, send);
+    if (round < window)
+        return count;
+    coll_circulant_round before = round_at(plan, round - window);
+    if (before.send >= 0) /* no more are under way */
+        coll_step_after(send, plan->window, before.receive >= 0);
+    return count;
 }
 
-static int send_segment(pipeline *p, long long segment, int peer) {
-    int slot = (int)(p->sent++ % p->window);
-    int code = coll_wait_all(&p->call->comm->wait, 1, &p->sends[slot], &peer);
-    if (code != MPI_SUCCESS)
-        return code;
-    size_t length = length_of(p, segment);
-    const void *bytes = coll_data_read(p->call->data, (size_t)segment * p->segment, length,
-                                       slot_of(p, p->window + slot));
-    return PMPI_Isend(bytes, (int)length, MPI_BYTE, peer, COLL_TAG_BCAST, p->call->comm->private,
-                      &p->sends[slot]);
+static uint64_t rounds_of(const coll_part *part, size_t segment) {
+    return coll_segment_count(part->own, segment) - 1 +
+           (uint64_t)coll_tree_depth(part->shape->topo->ranks);
 }
 
-static int run_rounds(pipeline *p) {
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < p->window && code == MPI_SUCCESS; i++)
-        code = post_next(p);
-    for (long long i = 0; i < p->rounds && code == MPI_SUCCESS; i++) {
-        coll_circulant_round round = coll_circulant_at(&p->schedule, p->segments, i);
-        if (round.send < 0)
-            continue;
-        code = receive_before(p, i);
-        if (code == MPI_SUCCESS)
-            code = send_segment(p, round.send, p->order[round.to]);
-    }
-    if (code == MPI_SUCCESS)
-        code = receive_before(p, p->rounds);
-    if (code == MPI_SUCCESS)
-        code = coll_wait_all(&p->call->comm->wait, p->window, p->sends, NULL);
-    return code;
+/* While a window of segments is sent, another one arrives. */
+static coll_plan_size plan_size(const coll_part *part) {
+    size_t segment = segment_of(part->shape, part->values);
+    return (coll_plan_size){
+        .window = (int)coll_least(2 * part->values->at[WINDOW], rounds_of(part, segment)),
+        .steps = 2,
+        .segments = 2,
+        .segment = coll_least(segment, part->own),
+        .own_bytes = sizeof(circulant_plan)};
 }
 
-static int run(const coll_bcast_call *call, const coll_values *values) {
-    coll_comm *comm = call->comm;
-    const coll_line *line = coll_line_of(comm, call->shape);
-    pipeline p = {.call = call, .window = (int)values->at[WINDOW], .order = line->order};
-    p.segment = segment_of(call->shape, values);
-    p.segments = (long long)((call->data->bytes + p.segment - 1) / p.segment);
-    coll_circulant_init(&p.schedule, comm->ranks, line->position);
-    p.rounds = coll_circulant_rounds(&p.schedule, p.segments);
-    if (p.window > p.rounds)
-        p.window = (int)p.rounds;
-
-    size_t window = (size_t)p.window;
-    size_t each = 2 * sizeof(MPI_Request) + sizeof *p.receive_rounds + 2 * p.segment;
-    void *room;
-    int code = coll_comm_room(comm, window * each, &room);
-    if (code != MPI_SUCCESS)
-        return code;
-    MPI_Request *requests = room;
-    p.receive_rounds = (void *)(requests + 2 * window);
-    if (!coll_data_in_place(call->data))
-        p.memory = (char *)(p.receive_rounds + window);
-    for (size_t i = 0; i < 2 * window; i++)
-        requests[i] = MPI_REQUEST_NULL;
-    p.receives = requests;
-    p.sends = requests + window;
-
-    code = run_rounds(&p);
-    if (code != MPI_SUCCESS)
-        coll_wait_abandon(2 * p.window, requests);
-    return code;
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    const coll_line *line = part->line;
+    circulant_plan *plan = memory;
+    *plan = (circulant_plan){
+        .base = {.size = size, .rounds = rounds_of(part, size.segment), .round = plan_round},
+        .order = line->order,
+        .bytes = part->own,
+        .segment = size.segment,
+        .segments = (long long)coll_segment_count(part->own, size.segment),
+        .window = (int)part->values->at[WINDOW]};
+    coll_circulant_init(&plan->schedule, part->shape->topo->ranks, line->position);
+    return &plan->base;
 }
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 
 const coll_bcast_algorithm coll_bcast_circulant = {
     .base = {.name = "circulant",
              .summary = "segments over a circulant graph, in the fewest possible rounds",
              .params = params,
-             .predict = predict},
-    .run = run,
+             .predict = predict,
+             .planner = &planner},
 };

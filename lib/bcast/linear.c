@@ -1,6 +1,8 @@
 /*
  * linear: the root sends the whole to every other rank, one after the other, in chain order.
  *
+ * A copy enters a rack for each of its ranks, and leaves the root's for each rank of another.
+ *
  * What the papers call simple broadcasting and data-centric frameworks do by default; here as the
  * rival to measure against.
  *
@@ -10,8 +12,8 @@
 #include "config.h"
 
 #include "lib/algorithm/line.h"
-#include "lib/base/flow.h"
 #include "lib/bcast/bcast.h"
+#include "lib/schedule/turns.h"
 
 static const coll_param params[] = {{.name = NULL}};
 
@@ -21,26 +23,29 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return link->wake + coll_cost_messages(link, call->topo->ranks - 1, (double)call->bytes, 2);
 }
 
-static int run(const coll_bcast_call *call, const coll_values *values) {
-    (void)values;
-    coll_comm *comm = call->comm;
-    int code = coll_flow_room(comm, call->data->bytes, 1);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (comm->rank != call->root)
-        return coll_flow_receive(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes,
-                                 call->root);
-    const int *order = coll_line_of(comm, call->shape)->order;
-    for (int i = 1; i < comm->ranks && code == MPI_SUCCESS; i++)
-        code = coll_flow_send(comm, COLL_TAG_BCAST, call->data, 0, call->data->bytes, order[i]);
-    return code;
+static int turn(const coll_part *part, uint64_t turn, coll_step whole[]) {
+    const coll_line *line = part->line;
+    whole[0] = line->position == 0 ? coll_step_send(line->order[turn + 1], 0, part->own)
+                                   : coll_step_receive(line->order[0], 0, part->own);
+    return 1;
 }
+
+static coll_plan_size plan_size(const coll_part *part) {
+    return coll_turns_size(part->own, 1);
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    int turns = part->line->position == 0 ? part->shape->topo->ranks - 1 : 1;
+    return coll_turns_plan(part, size, memory, part->own, (uint64_t)turns, turn);
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 
 const coll_bcast_algorithm coll_bcast_linear = {
     .base = {.name = "linear",
              .summary = "the root sends to each rank in turn",
              .params = params,
              .rival = true,
-             .predict = predict},
-    .run = run,
+             .predict = predict,
+             .planner = &planner},
 };

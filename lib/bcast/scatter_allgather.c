@@ -4,6 +4,9 @@
  * 1. The root sends block i to the rank at position i of the chain order.
  * 2. Around the ring of positions, each rank p - 1 times passes on the block that it received last.
  *
+ * Less than two copies enter a rack, and less than two leave it: some of the blocks in the first
+ * step, and all but one around the ring.
+ *
  * Cost: (p + p - 1) (a + m B / p): p - 1 messages of the root, and p - 1 rounds of the ring, in
  * which all send at once. Source: Zhang, Qiu: High Performance Clustering of Social Images, eq. 2
  * and table 3.
@@ -11,9 +14,9 @@
 #include "config.h"
 
 #include "lib/algorithm/line.h"
-#include "lib/base/flow.h"
 #include "lib/bcast/bcast.h"
 #include "lib/pattern/block.h"
+#include "lib/schedule/turns.h"
 
 static const coll_param params[] = {{.name = NULL}};
 
@@ -26,62 +29,61 @@ static double predict(const coll_shape *call, const coll_values *values) {
            (p - 1) * coll_cost_relay(link, block, coll_profile_sharing(call->topo));
 }
 
-static int scatter(const coll_bcast_call *call, const int *order, int position) {
-    coll_comm *comm = call->comm;
-    size_t bytes = call->data->bytes;
-    int p = comm->ranks;
-    if (position > 0)
-        return coll_flow_receive(comm, COLL_TAG_BCAST, call->data,
-                                 coll_block_start(bytes, p, position),
-                                 coll_block_length(bytes, p, position), call->root);
-    for (int i = 1; i < p; i++) {
-        int code = coll_flow_send(comm, COLL_TAG_BCAST, call->data, coll_block_start(bytes, p, i),
-                                  coll_block_length(bytes, p, i), order[i]);
-        if (code != MPI_SUCCESS)
-            return code;
-    }
-    return MPI_SUCCESS;
+static coll_step whole_block(coll_step (*step)(int peer, size_t from, size_t length),
+                             const coll_part *part, int position, int block) {
+    size_t bytes = part->own;
+    int p = part->shape->topo->ranks;
+    return step(part->line->order[position], coll_block_start(bytes, p, block),
+                coll_block_length(bytes, p, block));
+}
+
+static int scatter_turns(const coll_part *part) {
+    return part->line->position == 0 ? part->shape->topo->ranks - 1 : 1;
+}
+
+static int scatter(const coll_part *part, int turn, coll_step whole[]) {
+    int position = part->line->position;
+    whole[0] = position == 0 ? whole_block(coll_step_send, part, turn + 1, turn + 1)
+                             : whole_block(coll_step_receive, part, 0, position);
+    return 1;
 }
 
 /* The root has everything: it sends around the ring but need not receive. */
-static int allgather(const coll_bcast_call *call, const int *order, int position) {
-    coll_comm *comm = call->comm;
-    size_t bytes = call->data->bytes;
-    int p = comm->ranks;
+static int allgather(const coll_part *part, int turn, coll_step whole[]) {
+    int p = part->shape->topo->ranks, position = part->line->position, count = 0;
     int left = (position + p - 1) % p, right = (position + 1) % p;
-    for (int step = 0; step < p - 1; step++) {
-        int sent = (position + p - step) % p, received = (left + p - step) % p;
-        coll_flow outgoing = {.sending = true,
-                              .peer = order[right],
-                              .from = coll_block_start(bytes, p, sent),
-                              .length = right ? coll_block_length(bytes, p, sent) : 0};
-        coll_flow incoming = {.sending = false,
-                              .peer = order[left],
-                              .from = coll_block_start(bytes, p, received),
-                              .length = position ? coll_block_length(bytes, p, received) : 0};
-        int code = coll_flow_exchange(comm, COLL_TAG_BCAST, call->data, &outgoing, &incoming);
-        if (code != MPI_SUCCESS)
-            return code;
-    }
-    return MPI_SUCCESS;
+    if (right)
+        whole[count++] = whole_block(coll_step_send, part, right, (position + p - turn) % p);
+    if (position)
+        whole[count++] = whole_block(coll_step_receive, part, left, (left + p - turn) % p);
+    return count;
 }
 
-static int run(const coll_bcast_call *call, const coll_values *values) {
-    (void)values;
-    const coll_line *line = coll_line_of(call->comm, call->shape);
-    int code = coll_flow_room(call->comm, call->data->bytes, 2);
-    if (code == MPI_SUCCESS)
-        code = scatter(call, line->order, line->position);
-    if (code == MPI_SUCCESS)
-        code = allgather(call, line->order, line->position);
-    return code;
+static int turn(const coll_part *part, uint64_t turn, coll_step whole[]) {
+    int scattered = scatter_turns(part), i = (int)turn;
+    return i < scattered ? scatter(part, i, whole) : allgather(part, i - scattered, whole);
 }
+
+static size_t longest_block(const coll_part *part) {
+    return coll_block_length(part->own, part->shape->topo->ranks, 0);
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    return coll_turns_size(longest_block(part), 2);
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    int turns = scatter_turns(part) + part->shape->topo->ranks - 1;
+    return coll_turns_plan(part, size, memory, longest_block(part), (uint64_t)turns, turn);
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 
 const coll_bcast_algorithm coll_bcast_scatter_allgather = {
     .base = {.name = "scatter_allgather",
              .summary = "scatter a block to each rank, then pass the blocks around a ring",
              .params = params,
              .rival = true,
-             .predict = predict},
-    .run = run,
+             .predict = predict,
+             .planner = &planner},
 };

@@ -90,7 +90,7 @@ typedef struct coll_part {
 /* How an algorithm plans. */
 typedef struct coll_planner {
     coll_plan_size (*size)(const coll_part *part);
-    /* The plan of that size, in OWN_BYTES of MEMORY. */
+    /* The plan in SIZE's measures, in OWN_BYTES of MEMORY. */
     coll_plan *(*plan)(const coll_part *part, coll_plan_size size, void *memory);
     bool (*unplanned)(const coll_values *values); /* with these it is no plan; NULL: never */
 } coll_planner;

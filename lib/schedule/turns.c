@@ -1,0 +1,47 @@
+#include "config.h"
+
+#include "lib/schedule/turns.h"
+
+static const size_t segment_bytes = 1 << 20;
+static const size_t window = 4;
+
+coll_plan_size coll_turns_size(size_t longest, int ranges) {
+    return (coll_plan_size){.window =
+                                (int)coll_least(window, coll_segment_count(longest, segment_bytes)),
+                            .steps = ranges,
+                            .segments = ranges,
+                            .segment = coll_least(segment_bytes, longest),
+                            .own_bytes = sizeof(coll_turns)};
+}
+
+/* Those of a turn's rounds that are behind its segments have no steps. */
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const coll_turns *turns = (const coll_turns *)base;
+    coll_step whole[COLL_TURN_RANGES];
+    int count = 0, ranges = turns->turn(turns->part, round / turns->rounds, whole);
+    uint64_t i = round % turns->rounds;
+    size_t from = (size_t)i * base->size.segment;
+    for (int range = 0; range < ranges; range++) {
+        if (from >= whole[range].length)
+            continue;
+        coll_step *step = &steps[count++];
+        *step = whole[range];
+        step->from += from;
+        step->length = coll_segment_length(whole[range].length, base->size.segment, i);
+        step->segment = range;
+    }
+    return count;
+}
+
+/* A window of rounds ends with a turn, the last ones empty, so that the next finds all complete. */
+coll_plan *coll_turns_plan(const coll_part *part, coll_plan_size size, void *memory, size_t longest,
+                           uint64_t count,
+                           int (*turn)(const coll_part *part, uint64_t turn, coll_step whole[])) {
+    coll_turns *turns = memory;
+    uint64_t rounds = coll_segment_count(longest, size.segment) + (uint64_t)size.window - 1;
+    *turns = (coll_turns){.base = {.size = size, .rounds = count * rounds, .round = plan_round},
+                          .part = part,
+                          .rounds = rounds,
+                          .turn = turn};
+    return &turns->base;
+}

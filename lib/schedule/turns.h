@@ -1,0 +1,28 @@
+/*
+ * Plans by turns: a rank moves whole ranges, and goes on to others when all of them have left or
+ * arrived. In a turn they move side by side, in segments of which a few are under way at a time.
+ */
+#ifndef COLL_LIB_SCHEDULE_TURNS_H
+#define COLL_LIB_SCHEDULE_TURNS_H
+
+#include "lib/schedule/plan.h"
+
+enum { COLL_TURN_RANGES = 2 }; /* at most */
+
+typedef struct coll_turns {
+    coll_plan base;
+    const coll_part *part;
+    uint64_t rounds; /* of a turn */
+    /* Writes what TURN moves as a step for each whole range, and returns how many there are. */
+    int (*turn)(const coll_part *part, uint64_t turn, coll_step whole[]);
+} coll_turns;
+
+/* The measures of turns that move RANGES ranges of at most LONGEST bytes. */
+coll_plan_size coll_turns_size(size_t longest, int ranges);
+
+/* The plan of COUNT such turns, in MEMORY. */
+coll_plan *coll_turns_plan(const coll_part *part, coll_plan_size size, void *memory, size_t longest,
+                           uint64_t count,
+                           int (*turn)(const coll_part *part, uint64_t turn, coll_step whole[]));
+
+#endif
