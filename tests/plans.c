@@ -183,8 +183,8 @@ typedef enum mutation_kind {
     OTHER_RANGE,
     SHORTER,
     NO_DEPENDENCY,
-    NO_WINDOW, /* the last dependency, which is a window's where there are two */
     OTHER_DIRECTION,
+    NO_WINDOW, /* the last dependency, which is a broadcast's window where there are two */
     MUTATIONS
 } mutation_kind;
 typedef struct mutation {
@@ -437,9 +437,9 @@ static bool is_gather_proved(const gather_claim *what, const prover_call *call,
         report->into_rack > (what->relays ? sum.all : sum.into_root) ||
         report->out_of_rack > (what->relays ? sum.all : sum.out_of_one))
         return false;
-    bool bounded = (uint64_t)report->under_way <= sends &&
-                   (what->senders_by < 0 || (uint64_t)report->senders <= at[what->senders_by]);
-    return call->eager || bounded;
+    bool in_bounds = (uint64_t)report->under_way <= sends &&
+                     (what->senders_by < 0 || (uint64_t)report->senders <= at[what->senders_by]);
+    return call->eager || in_bounds;
 }
 
 /* The amounts of RANKS, all BYTES or about that: some nothing, one far more than the others. */
@@ -460,7 +460,8 @@ static prover_call gather_call(const gather_claim *what, const coll_topo *topo, 
                                    .root = root,
                                    .topo = topo,
                                    .profile = coll_profile_builtin()},
-                         .counts = counts};
+                         .counts = counts,
+                         .slow = -1};
 }
 
 static void prove_gather(const gather_claim *what, const coll_topo *topo, int root, int turn) {
@@ -500,7 +501,7 @@ static bool is_gather_caught(const gather_claim *what, generator *g, bool *done,
     size_t counts[64], bytes = (size_t)between(g, 1, 12);
     coll_topo topo = make_topo(ranks, 1 + below(g, 3), true);
     prover_call call = gather_call(what, &topo, below(g, ranks), counts, bytes);
-    mutant = (mutation){.kind = (mutation_kind)below(g, MUTATIONS),
+    mutant = (mutation){.kind = (mutation_kind)below(g, NO_WINDOW),
                         .rank = below(g, ranks),
                         .ranks = ranks,
                         .step = below(g, 8),

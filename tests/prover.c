@@ -48,7 +48,6 @@ typedef struct player {
     size_t own;    /* bytes of its data */
     size_t *start; /* of each block of the data, by position; of one that has one block: 0 */
     coll_blocks blocks;
-    coll_part part; /* which its plan refers to */
     label *data, *scratch;
     path *paths; /* from this rank */
     int sending; /* messages with data */
