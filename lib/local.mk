@@ -85,6 +85,7 @@ libcoll_core_la_SOURCES = \
 	lib/place/topocache.c lib/place/topocache.h \
 	lib/place/topofile.c lib/place/topofile.h \
 	lib/registry.c \
+	lib/schedule/course.h \
 	lib/schedule/cursor.c lib/schedule/cursor.h \
 	lib/schedule/engine.c lib/schedule/engine.h \
 	lib/schedule/plan.h \

@@ -59,12 +59,16 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
                               .info_key = "coll_bcast",
                               .table = coll_bcast_table,
                               .run = run_bcast,
+                              .bytes = coll_bcast_bytes,
+                              .open = coll_bcast_open,
                               .direct_up_to = INT_MAX},
     [COLL_OPERATION_GATHER] = {.name = "gather",
                                .variable = "COLL_GATHER",
                                .info_key = "coll_gather",
                                .table = coll_gather_table,
                                .run = run_gather,
+                               .bytes = coll_gather_bytes,
+                               .open = coll_gather_open,
                                .direct_up_to = 4 << 10,
                                .blocks = true},
     [COLL_OPERATION_AGGREGATE] = {.name = "aggregate",
@@ -77,6 +81,11 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
 };
 
 coll_comm_key *const coll_comm_keys[] = {
-    &coll_state_key,        &coll_line_key, &coll_chain_confirmed_key,
-    &coll_intake_share_key, &hlot_wide_key, &coll_pending_key, NULL,
+    &coll_state_key,
+    &coll_line_key,
+    &coll_chain_confirmed_key,
+    &coll_intake_share_key,
+    &hlot_wide_key,
+    &coll_pending_key,
+    NULL,
 };

@@ -79,7 +79,7 @@ static int prepare_bcast(coll_pending *pending, const bcast_arguments *given) {
     if (code == MPI_SUCCESS)
         code = coll_direct_data(own, &pending->data, given->buffer, given->count, given->type);
     if (code == MPI_SUCCESS)
-        coll_pending_plan(pending, COLL_OPERATION_BCAST, pending->data.bytes, given->root);
+        coll_pending_prepare(pending, COLL_OPERATION_BCAST, pending->data.bytes, given->root);
     return code;
 }
 
@@ -166,7 +166,7 @@ static int prepare_gather(coll_pending *pending, const gather_arguments *given, 
     if (own->rank != given->root)
         bytes = pending->data.bytes;
     if (code == MPI_SUCCESS)
-        coll_pending_plan(pending, COLL_OPERATION_GATHER, even ? bytes : COLL_BYTES_UNKNOWN,
+        coll_pending_prepare(pending, COLL_OPERATION_GATHER, even ? bytes : COLL_BYTES_UNKNOWN,
                           given->root);
     return code;
 }

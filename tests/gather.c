@@ -295,28 +295,12 @@ START_TEST(requests_complete_together) {
 END_TEST
 
 /* Twice the same gather, looked at now and then. */
-static bool take_step_by_step(const coll_gather_call *call, const coll_credit *credit,
-                              void *memory) {
-    coll_intake intake;
-    coll_intake_open(&intake, call, credit, memory);
-    bool good = true, moved = call->comm->ranks == 1;
+static bool go_step_by_step(coll_course course) {
+    bool good = true, moved = world_ranks == 1;
     for (int i = 0; i < 2; i++) {
-        good = coll_intake_start(&intake) == MPI_SUCCESS && good;
-        for (; good && !coll_intake_ended(&intake); sched_yield())
-            good = coll_intake_advance(&intake, &moved) == MPI_SUCCESS;
-    }
-    return good && moved;
-}
-
-static bool give_step_by_step(const coll_gather_call *call, const coll_credit *credit,
-                              void *memory) {
-    coll_supply supply;
-    coll_supply_open(&supply, call, credit, memory);
-    bool good = true, moved = false;
-    for (int i = 0; i < 2; i++) {
-        good = coll_supply_start(&supply) == MPI_SUCCESS && good;
-        for (; good && !coll_supply_ended(&supply); sched_yield())
-            good = coll_supply_advance(&supply, &moved) == MPI_SUCCESS;
+        good = course.kind->start(course.state) == MPI_SUCCESS && good;
+        for (; good && !coll_course_ended(course); sched_yield())
+            good = course.kind->advance(course.state, &moved) == MPI_SUCCESS;
     }
     return good && moved;
 }
@@ -343,8 +327,8 @@ START_TEST(credit_goes_on_when_it_is_looked_at) {
         else
             call.mine = &mine;
         void *memory = malloc(coll_intake_bytes(&call, &credits[c]));
-        bool good = call.blocks ? take_step_by_step(&call, &credits[c], memory)
-                                : give_step_by_step(&call, &credits[c], memory);
+        bool good = go_step_by_step(call.blocks ? coll_intake_open(&call, &credits[c], memory)
+                                                : coll_supply_open(&call, &credits[c], memory));
         for (int i = 0; i < world_ranks * INTS && world_rank == ROOT; i++)
             good = good && all[i] == i;
         harness_assert(good, "credit %zu", c);

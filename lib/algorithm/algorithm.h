@@ -57,6 +57,7 @@ typedef struct coll_algorithm {
     /* Seconds from the common start to the last rank's end. */
     double (*predict)(const coll_shape *call, const coll_values *values);
     const struct coll_planner *planner; /* lib/schedule/plan.h; NULL: it is no plan */
+    bool starts; /* though it is no plan, it is a course (lib/schedule/course.h) */
 } coll_algorithm;
 
 #endif

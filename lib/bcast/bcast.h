@@ -3,13 +3,17 @@
 #define COLL_LIB_BCAST_BCAST_H
 
 #include "lib/algorithm/algorithm.h"
+#include "lib/algorithm/line.h"
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
+#include "lib/schedule/course.h"
 
 /* A broadcast on this rank. There are at least 2 ranks and 1 byte, the same everywhere. */
 typedef struct coll_bcast_call {
     coll_comm *comm;
     int root;
+    int tag;                 /* of the messages of plans, and of the next lane's; 0: the usual */
+    const coll_line *line;   /* of its own, where it is started; NULL: the communicator's */
     const coll_shape *shape; /* what all ranks know of it */
     const coll_data *data;   /* read at the root, written elsewhere */
 } coll_bcast_call;
@@ -22,6 +26,15 @@ typedef struct coll_bcast_algorithm {
 /* Runs ALGORITHM, of the table, to its end. */
 int coll_bcast_run(const coll_algorithm *algorithm, const coll_bcast_call *call,
                    const coll_values *values);
+
+/*
+ * The memory that CALL, a coll_bcast_call, needs by ALGORITHM if it can be started, the same on all
+ * ranks; and its course in so much MEMORY, which refers to CALL and VALUES.
+ */
+size_t coll_bcast_bytes(const coll_algorithm *algorithm, const void *call,
+                        const coll_values *values);
+coll_course coll_bcast_open(const coll_algorithm *algorithm, const void *call,
+                            const coll_values *values, void *memory);
 
 extern const coll_bcast_algorithm coll_bcast_native;
 extern const coll_bcast_algorithm coll_bcast_linear;

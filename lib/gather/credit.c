@@ -83,35 +83,15 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return coll_gather_seconds(call, ceil((double)call->bytes / (double)credit.segment));
 }
 
-static int take_in(const coll_gather_call *call, const coll_credit *credit, void *memory) {
-    coll_intake intake;
-    coll_intake_open(&intake, call, credit, memory);
-    int code = coll_intake_start(&intake);
-    if (code == MPI_SUCCESS)
-        code = coll_intake_finish(&intake);
-    if (code != MPI_SUCCESS)
-        coll_intake_abandon(&intake);
-    return code;
-}
-
-static int give(const coll_gather_call *call, const coll_credit *credit, void *memory) {
-    coll_supply supply;
-    coll_supply_open(&supply, call, credit, memory);
-    int code = coll_supply_start(&supply);
-    if (code == MPI_SUCCESS)
-        code = coll_supply_finish(&supply);
-    if (code != MPI_SUCCESS)
-        coll_supply_abandon(&supply);
-    return code;
-}
-
-static int run(const coll_gather_call *call, const coll_values *values) {
+static size_t bytes(const coll_gather_call *call, const coll_values *values) {
     coll_credit credit = credit_of(call->shape, values);
-    void *memory;
-    int code = coll_comm_room(call->comm, coll_intake_bytes(call, &credit), &memory);
-    if (code != MPI_SUCCESS)
-        return code;
-    return call->blocks ? take_in(call, &credit, memory) : give(call, &credit, memory);
+    return coll_intake_bytes(call, &credit);
+}
+
+static coll_course open(const coll_gather_call *call, const coll_values *values, void *memory) {
+    coll_credit credit = credit_of(call->shape, values);
+    return call->blocks ? coll_intake_open(call, &credit, memory)
+                        : coll_supply_open(call, &credit, memory);
 }
 
 const coll_gather_algorithm coll_gather_credit = {
@@ -119,6 +99,8 @@ const coll_gather_algorithm coll_gather_credit = {
              .summary = "the root asks rank by rank for as many bytes as the switch can buffer",
              .params = params,
              .sizeless = true,
-             .predict = predict},
-    .run = run,
+             .predict = predict,
+             .starts = true},
+    .bytes = bytes,
+    .open = open,
 };

@@ -3,9 +3,11 @@
 #define COLL_LIB_GATHER_GATHER_H
 
 #include "lib/algorithm/algorithm.h"
+#include "lib/algorithm/line.h"
 #include "lib/base/blocks.h"
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
+#include "lib/schedule/course.h"
 
 /*
  * A gather on this rank, one of at least 2. Where all ranks bring the same amount the shape has it,
@@ -14,6 +16,8 @@
 typedef struct coll_gather_call {
     coll_comm *comm;
     int root;
+    int tag;                   /* of its messages, and the next; 0: the usual */
+    const coll_line *line;     /* of its own, where it is started; NULL: the communicator's */
     const coll_shape *shape;   /* what all ranks know of it */
     const coll_data *mine;     /* this rank's data; NULL at the root, whose block is in place */
     MPI_Datatype type;         /* of mine, as the user described it */
@@ -22,12 +26,34 @@ typedef struct coll_gather_call {
 
 typedef struct coll_gather_algorithm {
     coll_algorithm base;
-    int (*run)(const coll_gather_call *call, const coll_values *values); /* where it is no plan */
+    /* Where it is no plan: it is run, or it is a course of its own. */
+    int (*run)(const coll_gather_call *call, const coll_values *values);
+    size_t (*bytes)(const coll_gather_call *call, const coll_values *values);
+    coll_course (*open)(const coll_gather_call *call, const coll_values *values, void *memory);
 } coll_gather_algorithm;
 
 /* Runs ALGORITHM, of the table, to its end. */
 int coll_gather_run(const coll_algorithm *algorithm, const coll_gather_call *call,
                     const coll_values *values);
+
+/*
+ * The memory that CALL, a coll_gather_call, needs by ALGORITHM if it can be started, the same on
+ * all ranks; and its course in so much MEMORY, which refers to CALL and VALUES.
+ */
+size_t coll_gather_bytes(const coll_algorithm *algorithm, const void *call,
+                         const coll_values *values);
+coll_course coll_gather_open(const coll_algorithm *algorithm, const void *call,
+                             const coll_values *values, void *memory);
+
+/* The tag of CALL's messages; COLL_LANES from there on are its own. */
+static inline int coll_gather_tag(const coll_gather_call *call) {
+    return call->tag ? call->tag : COLL_TAG_GATHER;
+}
+
+/* The ranks of CALL in chain order. */
+static inline const coll_line *coll_gather_line(const coll_gather_call *call) {
+    return call->line ? call->line : coll_line_of(call->comm, call->shape);
+}
 
 extern const coll_gather_algorithm coll_gather_native;
 extern const coll_gather_algorithm coll_gather_linear;

@@ -47,7 +47,7 @@ static size_t bytes_of(const coll_intake *in, int sender) {
 
 /* Chain order; first come those who send unasked, since they are on the way already. */
 static void list_senders(coll_intake *in) {
-    const int *order = coll_line_of(in->call->comm, in->call->shape)->order;
+    const int *order = coll_gather_line(in->call)->order;
     in->sender_count = 0;
     for (int first = 1; first >= 0; first--)
         for (int place = 0; place < in->call->comm->ranks - 1; place++) {
@@ -100,7 +100,8 @@ static size_t intake_bytes(const coll_gather_call *call, const coll_credit *cred
 size_t coll_intake_bytes(const coll_gather_call *call, const coll_credit *credit) {
     size_t segment = usual_segment(credit, call->shape->bytes), taker = intake_bytes(call, credit),
            sender = sizeof(uint64_t) + COLL_SUPPLY_SENDS * segment;
-    return taker > sender ? taker : sender;
+    return coll_comm_room_of(sizeof(coll_intake)) + coll_comm_room_of(sizeof(coll_supply)) +
+           (taker > sender ? taker : sender);
 }
 
 /* Divides the memory behind the list of senders. */
@@ -117,14 +118,6 @@ static void furnish(coll_intake *in) {
         coll_data_in_place(&in->call->blocks->longest) ? NULL : (char *)(in->unused + count);
     for (size_t i = 0; i < count; i++)
         in->slots[i].segment = memory ? memory + i * segment : NULL;
-}
-
-void coll_intake_open(coll_intake *intake, const coll_gather_call *call, const coll_credit *credit,
-                      void *memory) {
-    *intake = (coll_intake){.call = call, .credit = *credit, .senders = memory};
-    list_senders(intake);
-    intake->slot_count = count_slots(intake);
-    furnish(intake);
 }
 
 static size_t next_length(const coll_intake *in) {
@@ -153,7 +146,7 @@ static int post(coll_intake *in, int i) {
     in->active++;
     coll_data block = coll_blocks_at(in->call->blocks, rank);
     return PMPI_Irecv(coll_data_target(&block, s->from, s->segment), (int)s->length, MPI_BYTE, rank,
-                      COLL_TAG_GATHER, in->call->comm->private, &in->requests[i]);
+                      coll_gather_tag(in->call), in->call->comm->private, &in->requests[i]);
 }
 
 /* Tells the sender of slot I that it may send up to the slot's end. */
@@ -164,8 +157,8 @@ static int grant(coll_intake *in, int i) {
     s->pending++;
     in->peers[in->slot_count + i] = rank;
     in->active++;
-    return PMPI_Isend(&s->granted, 1, MPI_UINT64_T, rank, COLL_TAG_GRANT, in->call->comm->private,
-                      &in->requests[in->slot_count + i]);
+    return PMPI_Isend(&s->granted, 1, MPI_UINT64_T, rank, coll_gather_tag(in->call) + 1,
+                      in->call->comm->private, &in->requests[in->slot_count + i]);
 }
 
 /* Asks the next sender for as much as there is room for, in one grant; *ALL: the whole rest. */
@@ -228,7 +221,8 @@ static int go_on(coll_intake *in) {
     return code;
 }
 
-int coll_intake_start(coll_intake *intake) {
+static int start(void *state) {
+    coll_intake *intake = state;
     const double *kept = coll_comm_slot(intake->call->comm, &coll_intake_share_key);
     intake->share = *kept > 0 ? *kept : 1; /* 0: this is the first gather */
     intake->window = (size_t)(intake->share * (double)intake->credit.window);
@@ -256,7 +250,8 @@ static int take(coll_intake *in, int count, double seconds) {
 }
 
 /* A stall is time in which nothing came, not time in which nobody looked. */
-int coll_intake_advance(coll_intake *intake, bool *moved) {
+static int advance(void *state, bool *moved) {
+    coll_intake *intake = state;
     int count = 0;
     if (intake->active == 0)
         return MPI_SUCCESS;
@@ -272,7 +267,8 @@ int coll_intake_advance(coll_intake *intake, bool *moved) {
     return MPI_SUCCESS;
 }
 
-int coll_intake_finish(coll_intake *intake) {
+static int finish(void *state) {
+    coll_intake *intake = state;
     int code = MPI_SUCCESS;
     intake->since = PMPI_Wtime();
     while (intake->active > 0 && code == MPI_SUCCESS) {
@@ -285,7 +281,28 @@ int coll_intake_finish(coll_intake *intake) {
     return code;
 }
 
-void coll_intake_abandon(coll_intake *intake) {
+static void abandon(void *state) {
+    coll_intake *intake = state;
     coll_wait_abandon(2 * intake->slot_count, intake->requests);
     intake->active = 0;
+}
+
+static int requests_of(void *state, MPI_Request **requests, int **peers) {
+    const coll_intake *intake = state;
+    *requests = intake->requests;
+    *peers = intake->peers;
+    return intake->active ? 2 * intake->slot_count : 0;
+}
+
+static const coll_course_kind kind = {start, advance, finish, abandon, requests_of};
+
+coll_course coll_intake_open(const coll_gather_call *call, const coll_credit *credit,
+                             void *memory) {
+    char *room = memory;
+    coll_intake *intake = coll_comm_room_take(&room, sizeof *intake);
+    *intake = (coll_intake){.call = call, .credit = *credit, .senders = (void *)room};
+    list_senders(intake);
+    intake->slot_count = count_slots(intake);
+    furnish(intake);
+    return (coll_course){&kind, intake};
 }

@@ -5,9 +5,7 @@
  * on the way, too. What comes unasked are the first blocks of that order, as far as all ranks know
  * the size; else blocks that are no longer than an equal share.
  *
- * The root's side is an intake, another rank's a supply. Either goes by start, advance and finish
- * as the engine of plans does (lib/schedule/engine.h), and can be started many times. It must not
- * be moved meanwhile, and its call outlives it.
+ * The root's side is an intake, another rank's a supply, each a course, whose call outlives it.
  */
 #ifndef COLL_LIB_GATHER_INTAKE_H
 #define COLL_LIB_GATHER_INTAKE_H
@@ -62,24 +60,8 @@ typedef struct coll_intake {
     double since, looked; /* dates: when something came last, and of the last look after it */
 } coll_intake;
 
-void coll_intake_open(coll_intake *intake, const coll_gather_call *call, const coll_credit *credit,
-                      void *memory);
-
-/* Asks for as much as there is room for; never waits. */
-int coll_intake_start(coll_intake *intake);
-
-/* Sees to what has come, and asks for more; never waits. *MOVED if anything has. */
-int coll_intake_advance(coll_intake *intake, bool *moved);
-
-/* Waits politely until all blocks but the root's own are here. */
-int coll_intake_finish(coll_intake *intake);
-
-static inline bool coll_intake_ended(const coll_intake *intake) {
-    return intake->active == 0;
-}
-
-/* Gives up after an error: messages may stay under way. */
-void coll_intake_abandon(coll_intake *intake);
+/* CALL's intake, in MEMORY. */
+coll_course coll_intake_open(const coll_gather_call *call, const coll_credit *credit, void *memory);
 
 /* A supply's requests: the next grant, then segments that it hands to MPI ahead of those that have
  * left. */
@@ -97,22 +79,7 @@ typedef struct coll_supply {
     int peers[COLL_SUPPLY_REQUESTS], completed[COLL_SUPPLY_REQUESTS];
 } coll_supply;
 
-void coll_supply_open(coll_supply *supply, const coll_gather_call *call, const coll_credit *credit,
-                      void *memory);
-
-/* Sends what is allowed; never waits. */
-int coll_supply_start(coll_supply *supply);
-
-/* Sees to what has left and to what the root asks for; never waits. *MOVED if anything did. */
-int coll_supply_advance(coll_supply *supply, bool *moved);
-
-/* Waits politely until this rank's block has left. */
-int coll_supply_finish(coll_supply *supply);
-
-static inline bool coll_supply_ended(const coll_supply *supply) {
-    return supply->active == 0;
-}
-
-void coll_supply_abandon(coll_supply *supply);
+/* CALL's supply, in MEMORY. */
+coll_course coll_supply_open(const coll_gather_call *call, const coll_credit *credit, void *memory);
 
 #endif

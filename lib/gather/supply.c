@@ -7,27 +7,11 @@
 
 enum { REQUESTS = COLL_SUPPLY_REQUESTS };
 
-void coll_supply_open(coll_supply *supply, const coll_gather_call *call, const coll_credit *credit,
-                      void *memory) {
-    size_t bytes = call->mine->bytes;
-    int place = coll_line_of(call->comm, call->shape)->position - 1;
-    *supply = (coll_supply){.call = call,
-                            .segment = coll_least(credit->segment, bytes),
-                            .unasked = coll_intake_unasked(call, credit, place, bytes),
-                            .grant = memory};
-    if (!coll_data_in_place(call->mine))
-        supply->memory = (char *)(supply->grant + 1);
-    for (int i = 0; i < REQUESTS; i++) {
-        supply->requests[i] = MPI_REQUEST_NULL;
-        supply->peers[i] = call->root;
-    }
-}
-
 static int await_grant(coll_supply *s) {
     if (s->allowed == s->call->mine->bytes)
         return MPI_SUCCESS;
     s->active++;
-    return PMPI_Irecv(s->grant, 1, MPI_UINT64_T, s->call->root, COLL_TAG_GRANT,
+    return PMPI_Irecv(s->grant, 1, MPI_UINT64_T, s->call->root, coll_gather_tag(s->call) + 1,
                       s->call->comm->private, &s->requests[0]);
 }
 
@@ -39,7 +23,7 @@ static int send_segment(coll_supply *s, int i) {
     const void *bytes = coll_data_read(data, s->sent, length, segment);
     s->sent += length;
     s->active++;
-    return PMPI_Isend(bytes, (int)length, MPI_BYTE, s->call->root, COLL_TAG_GATHER,
+    return PMPI_Isend(bytes, (int)length, MPI_BYTE, s->call->root, coll_gather_tag(s->call),
                       s->call->comm->private, &s->requests[i]);
 }
 
@@ -51,7 +35,8 @@ static int send_allowed(coll_supply *s) {
     return code;
 }
 
-int coll_supply_start(coll_supply *supply) {
+static int start(void *state) {
+    coll_supply *supply = state;
     supply->sent = 0;
     supply->allowed = supply->unasked;
     int code = await_grant(supply);
@@ -70,7 +55,8 @@ static int take(coll_supply *s, int count) {
     return code == MPI_SUCCESS ? send_allowed(s) : code;
 }
 
-int coll_supply_advance(coll_supply *supply, bool *moved) {
+static int advance(void *state, bool *moved) {
+    coll_supply *supply = state;
     int count = 0;
     if (supply->active == 0)
         return MPI_SUCCESS;
@@ -82,7 +68,8 @@ int coll_supply_advance(coll_supply *supply, bool *moved) {
     return take(supply, count);
 }
 
-int coll_supply_finish(coll_supply *supply) {
+static int finish(void *state) {
+    coll_supply *supply = state;
     int code = MPI_SUCCESS;
     while (supply->active > 0 && code == MPI_SUCCESS) {
         int count;
@@ -94,7 +81,36 @@ int coll_supply_finish(coll_supply *supply) {
     return code;
 }
 
-void coll_supply_abandon(coll_supply *supply) {
+static void abandon(void *state) {
+    coll_supply *supply = state;
     coll_wait_abandon(REQUESTS, supply->requests);
     supply->active = 0;
+}
+
+static int requests_of(void *state, MPI_Request **requests, int **peers) {
+    coll_supply *supply = state;
+    *requests = supply->requests;
+    *peers = supply->peers;
+    return supply->active ? REQUESTS : 0;
+}
+
+static const coll_course_kind kind = {start, advance, finish, abandon, requests_of};
+
+coll_course coll_supply_open(const coll_gather_call *call, const coll_credit *credit,
+                             void *memory) {
+    size_t bytes = call->mine->bytes;
+    int place = coll_gather_line(call)->position - 1;
+    char *room = memory;
+    coll_supply *supply = coll_comm_room_take(&room, sizeof *supply);
+    *supply = (coll_supply){.call = call,
+                            .segment = coll_least(credit->segment, bytes),
+                            .unasked = coll_intake_unasked(call, credit, place, bytes),
+                            .grant = (void *)room};
+    if (!coll_data_in_place(call->mine))
+        supply->memory = (char *)(supply->grant + 1);
+    for (int i = 0; i < REQUESTS; i++) {
+        supply->requests[i] = MPI_REQUEST_NULL;
+        supply->peers[i] = call->root;
+    }
+    return (coll_course){&kind, supply};
 }

@@ -3,6 +3,7 @@
 #define COLL_LIB_OPERATION_OPERATIONS_H
 
 #include "lib/algorithm/algorithm.h"
+#include "lib/schedule/course.h"
 
 typedef enum coll_operation {
     COLL_OPERATION_BCAST,
@@ -21,6 +22,11 @@ typedef struct coll_operation_info {
     const coll_algorithm *const *table;
     /* Runs an algorithm of the table; CALL is of the operation's own type. */
     int (*run)(const coll_algorithm *algorithm, const void *call, const coll_values *values);
+
+    /* The memory of a call that is started, and its course in it; NULL: none can be. */
+    size_t (*bytes)(const coll_algorithm *algorithm, const void *call, const coll_values *values);
+    coll_course (*open)(const coll_algorithm *algorithm, const void *call,
+                        const coll_values *values, void *memory);
 
     bool rootless;      /* all ranks play the same part */
     bool uneven;        /* ranks always bring different amounts */

@@ -9,6 +9,7 @@
 #include "lib/base/ticker.h"
 #include "lib/operation/state.h"
 #include "lib/operation/trace.h"
+#include "lib/schedule/plan.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,7 +29,7 @@ enum { TURNS = COLL_TAGS_STARTED / COLL_LANES / 2 };
  * for it. All ranks begin requests in the same order and each has one turn at least at a time, so
  * that the oldest one moves on on all of them. What needs more finds out first whether all have it.
  */
-enum { RESERVE = (1 << 20) + (128 << 10) };
+enum { RESERVE = 3 << 19 };
 
 typedef struct keep {
     coll_comm *comm;
@@ -130,7 +131,7 @@ static void complete(coll_pending *pending, int code) {
     pending->stage = COLL_PENDING_COMPLETE;
     atomic_fetch_sub(&active, 1);
     if (code != MPI_SUCCESS && ran) {
-        coll_engine_abandon(&pending->engine);
+        pending->course.kind->abandon(pending->course.state);
         pending->comm->broken = code;
     }
     if (!pending->kept && pending->memory)
@@ -142,15 +143,29 @@ static void complete(coll_pending *pending, int code) {
                    PMPI_Wtime() - pending->since);
 }
 
-/* Runs the plan as soon as there are memory and tags. */
+/* The course refers to the call: its tags are set before. */
+static void set_tag(coll_pending *pending, int turn) {
+    int tag = COLL_TAG_STARTED + COLL_LANES * turn;
+    if (pending->operation == COLL_OPERATION_BCAST)
+        pending->call.bcast.tag = tag;
+    else
+        pending->call.gather.tag = tag;
+}
+
+static void open_course(coll_pending *pending) {
+    pending->course = coll_operations[pending->operation].open(
+        pending->choice.algorithm, &pending->call, &pending->choice.values, pending->memory);
+}
+
+/* Goes on as soon as there are memory and tags. */
 static void begin(coll_pending *pending) {
     if (!pending->kept && (tags_in_use(pending) || !find_memory(pending)))
         return;
     if (!pending->kept)
-        coll_engine_open(&pending->engine, &pending->planned, pending->memory);
+        open_course(pending);
     pending->stage = COLL_PENDING_RUNS;
-    int code = coll_engine_start(&pending->engine);
-    if (code != MPI_SUCCESS || coll_engine_ended(&pending->engine))
+    int code = pending->course.kind->start(pending->course.state);
+    if (code != MPI_SUCCESS || coll_course_ended(pending->course))
         complete(pending, code);
 }
 
@@ -176,8 +191,8 @@ static void advance(coll_pending *pending, bool *moved) {
         begin(pending);
     if (pending->stage != COLL_PENDING_RUNS)
         return;
-    int code = coll_engine_advance(&pending->engine, moved);
-    if (code != MPI_SUCCESS || coll_engine_ended(&pending->engine))
+    int code = pending->course.kind->advance(pending->course.state, moved);
+    if (code != MPI_SUCCESS || coll_course_ended(pending->course))
         complete(pending, code);
 }
 
@@ -249,26 +264,32 @@ void coll_pending_free(coll_pending *pending) {
     coll_spare_free(pending);
 }
 
-void coll_pending_plan(coll_pending *pending, coll_operation operation, size_t bytes, int root) {
+void coll_pending_prepare(coll_pending *pending, coll_operation operation, size_t bytes, int root) {
     coll_comm *comm = pending->comm;
     coll_state *state = coll_state_of(comm);
     pending->operation = operation;
     pending->shape = coll_state_shape(state, operation, bytes, root);
     if (comm->ranks == 1 || bytes == 0)
         return;
-    pending->choice = *coll_state_choose_plan(state, operation, &pending->shape);
+    pending->choice = *coll_state_choose_started(state, operation, &pending->shape);
     const coll_line *line = coll_line_of(comm, &pending->shape);
     memcpy(pending->line, line, sizeof *line + (size_t)comm->ranks * sizeof *line->order);
-    pending->planned = (coll_planned){
-        .comm = comm,
-        .planner = coll_planner_of(pending->choice.algorithm, &pending->choice.values),
-        .part = {.shape = &pending->shape,
-                 .values = &pending->choice.values,
-                 .line = pending->line,
-                 .own = pending->data.bytes,
-                 .blocks = pending->has_blocks ? &pending->blocks : NULL},
-        .data = pending->has_blocks ? NULL : &pending->data};
-    pending->bytes = coll_engine_bytes(&pending->planned);
+    if (operation == COLL_OPERATION_BCAST)
+        pending->call.bcast = (coll_bcast_call){.comm = comm,
+                                                .root = root,
+                                                .line = pending->line,
+                                                .shape = &pending->shape,
+                                                .data = &pending->data};
+    else
+        pending->call.gather =
+            (coll_gather_call){.comm = comm,
+                               .root = root,
+                               .line = pending->line,
+                               .shape = &pending->shape,
+                               .mine = pending->has_blocks ? NULL : &pending->data,
+                               .blocks = pending->has_blocks ? &pending->blocks : NULL};
+    pending->bytes = coll_operations[operation].bytes(pending->choice.algorithm, &pending->call,
+                                                      &pending->choice.values);
 }
 
 int coll_pending_keep(coll_pending *pending, int code) {
@@ -291,9 +312,9 @@ int coll_pending_keep(coll_pending *pending, int code) {
         return code;
     pending->persistent = pending->kept = true;
     pending->turn = turn;
-    pending->planned.tag = COLL_TAG_STARTED + COLL_LANES * (TURNS + (int)(turn % TURNS));
+    set_tag(pending, TURNS + (int)(turn % TURNS));
     if (pending->memory)
-        coll_engine_open(&pending->engine, &pending->planned, pending->memory);
+        open_course(pending);
     return MPI_SUCCESS;
 }
 
@@ -321,9 +342,9 @@ int coll_pending_start(coll_pending *pending) {
     pending->stage = COLL_PENDING_QUEUED;
     if (!pending->kept) {
         pending->turn = keep_of(pending->comm)->turn++;
-        pending->planned.tag = COLL_TAG_STARTED + COLL_LANES * (int)(pending->turn % TURNS);
+        set_tag(pending, (int)(pending->turn % TURNS));
     }
-    if (!pending->planned.planner)
+    if (pending->bytes == 0)
         complete(pending, MPI_SUCCESS);
     else if (!pending->kept && pending->bytes > RESERVE)
         code = ask_for_memory(pending);
@@ -357,10 +378,12 @@ void coll_pending_test(coll_pending *pending, bool *done) {
 
 /* The error of a wait in vain for PENDING. */
 static int name_silent(const coll_pending *pending, double seconds) {
-    const coll_engine *engine = &pending->engine;
-    return pending->stage == COLL_PENDING_RUNS
-               ? coll_wait_report(seconds, engine->active, engine->requests, engine->peers)
-               : coll_wait_silent(seconds, -1, 0);
+    MPI_Request *requests;
+    int *peers;
+    if (pending->stage != COLL_PENDING_RUNS)
+        return coll_wait_silent(seconds, -1, 0);
+    int count = pending->course.kind->requests(pending->course.state, &requests, &peers);
+    return coll_wait_report(seconds, count, requests, peers);
 }
 
 /* One look at all; says whether PENDING is complete, or given up after too much patience. */

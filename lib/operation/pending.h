@@ -3,8 +3,9 @@
  * with tags of its own; they move on in every wait and test of the library, and in its thread where
  * COLL_PROGRESS=thread asks for one. A start never waits for other ranks.
  *
- * What runs is a plan, or the MPI library's own nonblocking operation: where the user asks for it,
- * and on communicators that libcoll doesn't know yet, since to set one up takes all its ranks.
+ * What runs is a course, of a plan mostly, or the MPI library's own nonblocking operation: where
+ * the user asks for it, and on communicators that libcoll doesn't know yet, since to set one up
+ * takes all its ranks.
  */
 #ifndef COLL_LIB_OPERATION_PENDING_H
 #define COLL_LIB_OPERATION_PENDING_H
@@ -13,9 +14,11 @@
 #include "lib/base/blocks.h"
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
+#include "lib/bcast/bcast.h"
+#include "lib/gather/gather.h"
 #include "lib/operation/operations.h"
 #include "lib/operation/select.h"
-#include "lib/schedule/engine.h"
+#include "lib/schedule/course.h"
 
 #include <stdint.h>
 
@@ -51,10 +54,13 @@ struct COLL_Pending {
     bool has_own;
     coll_blocks blocks; /* at a gather's root */
     bool has_blocks;
-    coll_planned planned;
-    coll_engine engine;
+    union {
+        coll_bcast_call bcast;
+        coll_gather_call gather;
+    } call; /* of the operation */
+    coll_course course;
     uint64_t turn; /* which of the communicator's; says its tags */
-    size_t bytes;  /* of memory that it needs */
+    size_t bytes;  /* of memory that it needs; 0: nothing has to be sent */
     void *memory;
     bool reserved;   /* it is the communicator's reserve */
     bool kept;       /* until the request is freed */
@@ -68,10 +74,10 @@ coll_pending *coll_pending_create(const char *name, MPI_Comm comm, int ranks);
 void coll_pending_free(coll_pending *pending);
 
 /*
- * Prepares a plan for PENDING, whose comm, data and blocks are set, of a call of OPERATION of BYTES
- * from or to ROOT. Where nothing has to be sent there is none, and a start completes it.
+ * Decides how PENDING goes, whose comm, data and blocks are set: a call of OPERATION of BYTES from
+ * or to ROOT. Where nothing has to be sent a start completes it.
  */
-void coll_pending_plan(coll_pending *pending, coll_operation operation, size_t bytes, int root);
+void coll_pending_prepare(coll_pending *pending, coll_operation operation, size_t bytes, int root);
 
 /*
  * Sees to the memory and the tags of a persistent one that was prepared with CODE; collective.

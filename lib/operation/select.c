@@ -80,25 +80,30 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
     return best;
 }
 
-/* The best plan of TABLE, among rivals or others; no algorithm where there is none. */
-static coll_choice best_plan(const coll_algorithm *const table[], const coll_shape *call,
-                             bool rivals) {
+static bool can_start(const coll_algorithm *algorithm, const coll_values *values) {
+    return algorithm->starts || coll_planner_of(algorithm, values);
+}
+
+/* The best of TABLE that can be started, among rivals or others; no algorithm where none can. */
+static coll_choice best_started(const coll_algorithm *const table[], const coll_shape *call,
+                                bool rivals) {
     coll_choice best = {.algorithm = NULL};
     for (const coll_algorithm *const *a = table; *a; a++) {
-        if (!(*a)->planner || (*a)->rival != rivals || !applicable(*a, call))
+        coll_values values = coll_values_default(*a);
+        if (!can_start(*a, &values) || (*a)->rival != rivals || !applicable(*a, call))
             continue;
-        coll_choice next = choice(*a, call, NULL, "the fastest plan, by prediction");
+        coll_choice next = choice(*a, call, &values, "least predicted time of what can be started");
         if (!best.algorithm || next.predicted < best.predicted)
             best = next;
     }
     return best;
 }
 
-coll_choice coll_select_plan(const coll_algorithm *const table[], const coll_shape *call,
-                             const coll_spec *user) {
+coll_choice coll_select_started(const coll_algorithm *const table[], const coll_shape *call,
+                                const coll_spec *user) {
     if (user->algorithm && applicable(user->algorithm, call) &&
-        coll_planner_of(user->algorithm, &user->values))
+        can_start(user->algorithm, &user->values))
         return choice(user->algorithm, call, &user->values, "it was asked for");
-    coll_choice best = best_plan(table, call, false);
-    return best.algorithm ? best : best_plan(table, call, true);
+    coll_choice best = best_started(table, call, false);
+    return best.algorithm ? best : best_started(table, call, true);
 }

@@ -39,11 +39,11 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
                         const coll_spec *user);
 
 /*
- * The same for a call that must be a plan: what the user asked for where it is one, else the plan
- * with the least predicted time, the table's first where ranks bring different sizes. Rivals are
- * left aside where there are others. A table has a plan for every call.
+ * The same for a call that is started: what the user asked for where that can be, else what has the
+ * least predicted time, the table's first where ranks bring different sizes. Rivals are left aside
+ * where there are others. For every call there is one.
  */
-coll_choice coll_select_plan(const coll_algorithm *const table[], const coll_shape *call,
-                             const coll_spec *user);
+coll_choice coll_select_started(const coll_algorithm *const table[], const coll_shape *call,
+                                const coll_spec *user);
 
 #endif

@@ -120,7 +120,7 @@ static int agree_on_settings(const coll_comm *comm, coll_state *state, settings 
 
 /* Forgets what was decided for OPERATION. */
 static void begin_anew(coll_state *state, coll_operation operation) {
-    state->plans[operation] = (coll_decisions){.native = false};
+    state->started[operation] = (coll_decisions){.native = false};
     state->decisions[operation] = (coll_decisions){
         .native = !state->trace && coll_select_native(&state->topo, &state->specs[operation])};
 }
@@ -218,13 +218,13 @@ const coll_choice *coll_state_choose(coll_state *state, coll_operation operation
     return &last->choice;
 }
 
-const coll_choice *coll_state_choose_plan(coll_state *state, coll_operation operation,
-                                          const coll_shape *call) {
-    struct coll_decision *last = &state->plans[operation].last[size_class(call->bytes)];
+const coll_choice *coll_state_choose_started(coll_state *state, coll_operation operation,
+                                             const coll_shape *call) {
+    struct coll_decision *last = &state->started[operation].last[size_class(call->bytes)];
     if (!last->choice.algorithm || !is_alike(&last->call, call)) {
         last->call = *call;
         last->choice =
-            coll_select_plan(coll_operations[operation].table, call, &state->specs[operation]);
+            coll_select_started(coll_operations[operation].table, call, &state->specs[operation]);
     }
     return &last->choice;
 }

@@ -39,7 +39,7 @@ typedef struct coll_state {
     char latencies[4096];             /* the file of latencies between sites, or "" */
     coll_spec specs[COLL_OPERATIONS]; /* what the user asked for */
     coll_decisions decisions[COLL_OPERATIONS];
-    coll_decisions plans[COLL_OPERATIONS]; /* the same among plans */
+    coll_decisions started[COLL_OPERATIONS]; /* the same of calls that are started */
     MPI_Datatype plain_type; /* the last predefined type without gaps, and the bytes of an */
     MPI_Count plain_bytes;   /* element: 0 for none */
     bool trace;              /* this rank prints a line a call */
@@ -70,9 +70,9 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
 const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
                                      const coll_shape *call);
 
-/* The same where only a plan will do. */
-const coll_choice *coll_state_choose_plan(coll_state *state, coll_operation operation,
-                                          const coll_shape *call);
+/* The same for a call that is started. */
+const coll_choice *coll_state_choose_started(coll_state *state, coll_operation operation,
+                                             const coll_shape *call);
 
 /* Whether the last call of its size class was like CALL, and native. */
 bool coll_state_native_again(const coll_state *state, coll_operation operation,

@@ -17,9 +17,9 @@ static char *memory_of(const coll_engine *engine, const coll_node *node) {
 
 /* The data of the block NEXT after the one that STEP begins in. */
 static coll_data block_of(const coll_engine *engine, const coll_step *step, int next) {
-    const coll_part *part = &engine->call->part;
+    const coll_part *part = &engine->call.part;
     return part->blocks ? coll_blocks_at(part->blocks, part->line->order[step->block + next])
-                        : *engine->call->data;
+                        : *engine->call.data;
 }
 
 /* Whether the bytes of STEP are in its first block, one behind the other. */
@@ -66,8 +66,8 @@ static void *bytes_of(coll_engine *engine, const coll_node *node) {
 
 static int post(coll_engine *engine, const coll_node *node) {
     const coll_step *step = &node->step;
-    coll_comm *comm = engine->call->comm;
-    int tag = engine->call->tag + step->lane, length = (int)step->length;
+    coll_comm *comm = engine->call.comm;
+    int tag = engine->call.tag + step->lane, length = (int)step->length;
     void *bytes = bytes_of(engine, node);
     MPI_Request *request = &engine->requests[engine->active];
     return step->kind == COLL_STEP_SEND
@@ -123,14 +123,16 @@ static void complete_some(coll_engine *engine, int count) {
     engine->active = kept;
 }
 
-int coll_engine_start(coll_engine *engine) {
+static int begin(void *state) {
+    coll_engine *engine = state;
     const coll_plan_size *size = &engine->plan->size;
     coll_cursor_begin(&engine->cursor);
     memset(engine->held, 0, (size_t)size->window * (size_t)size->segments * sizeof *engine->held);
     return start(engine);
 }
 
-int coll_engine_advance(coll_engine *engine, bool *moved) {
+static int advance(void *state, bool *moved) {
+    coll_engine *engine = state;
     int count = 0;
     if (engine->active == 0)
         return MPI_SUCCESS;
@@ -143,11 +145,12 @@ int coll_engine_advance(coll_engine *engine, bool *moved) {
     return count > 0 ? start(engine) : MPI_SUCCESS;
 }
 
-int coll_engine_finish(coll_engine *engine) {
+static int finish(void *state) {
+    coll_engine *engine = state;
     int code = MPI_SUCCESS;
     while (engine->active > 0 && code == MPI_SUCCESS) {
         int count = 0;
-        code = coll_wait_some(&engine->call->comm->wait, engine->active, engine->requests,
+        code = coll_wait_some(&engine->call.comm->wait, engine->active, engine->requests,
                               engine->peers, &count, engine->indices, engine->statuses);
         if (code != MPI_SUCCESS)
             return code;
@@ -157,31 +160,42 @@ int coll_engine_finish(coll_engine *engine) {
     return code;
 }
 
-void coll_engine_abandon(coll_engine *engine) {
+static void abandon(void *state) {
+    coll_engine *engine = state;
     coll_wait_abandon(engine->active, engine->requests);
     engine->active = 0;
 }
+
+static int requests_of(void *state, MPI_Request **requests, int **peers) {
+    const coll_engine *engine = state;
+    *requests = engine->requests;
+    *peers = engine->peers;
+    return engine->active;
+}
+
+static const coll_course_kind kind = {begin, advance, finish, abandon, requests_of};
 
 size_t coll_engine_bytes(const coll_planned *call) {
     coll_plan_size size = call->planner->size(&call->part);
     size_t nodes = (size_t)size.window * (size_t)size.steps,
            segments = (size_t)size.window * (size_t)size.segments;
-    return coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
-           coll_comm_room_of(nodes * sizeof(MPI_Request)) +
+    return coll_comm_room_of(sizeof(coll_engine)) + coll_comm_room_of(size.own_bytes) +
+           coll_cursor_bytes(&size) + coll_comm_room_of(nodes * sizeof(MPI_Request)) +
            coll_comm_room_of(nodes * sizeof(MPI_Status)) +
            3 * coll_comm_room_of(nodes * sizeof(int)) +
            coll_comm_room_of(segments * sizeof(coll_held)) +
            coll_comm_room_of(segments * size.segment);
 }
 
-void coll_engine_open(coll_engine *engine, const coll_planned *call, void *memory) {
+coll_course coll_engine_open(const coll_planned *call, void *memory) {
     coll_plan_size size = call->planner->size(&call->part);
     size_t nodes = (size_t)size.window * (size_t)size.steps,
            segments = (size_t)size.window * (size_t)size.segments;
     char *room = memory;
-    *engine = (coll_engine){.call = call};
+    coll_engine *engine = coll_comm_room_take(&room, sizeof *engine);
+    *engine = (coll_engine){.call = *call};
     engine->plan =
-        call->planner->plan(&call->part, size, coll_comm_room_take(&room, size.own_bytes));
+        call->planner->plan(&engine->call.part, size, coll_comm_room_take(&room, size.own_bytes));
     coll_cursor_open(&engine->cursor, engine->plan,
                      coll_comm_room_take(&room, coll_cursor_bytes(&size)));
     engine->requests = coll_comm_room_take(&room, nodes * sizeof(MPI_Request));
@@ -191,19 +205,5 @@ void coll_engine_open(coll_engine *engine, const coll_planned *call, void *memor
     engine->indices = coll_comm_room_take(&room, nodes * sizeof(int));
     engine->held = coll_comm_room_take(&room, segments * sizeof(coll_held));
     engine->segments = coll_comm_room_take(&room, segments * size.segment);
-}
-
-int coll_engine_run(const coll_planned *call) {
-    void *memory;
-    coll_engine engine;
-    int code = coll_comm_room(call->comm, coll_engine_bytes(call), &memory);
-    if (code != MPI_SUCCESS)
-        return code;
-    coll_engine_open(&engine, call, memory);
-    code = coll_engine_start(&engine);
-    if (code == MPI_SUCCESS)
-        code = coll_engine_finish(&engine);
-    if (code != MPI_SUCCESS)
-        coll_engine_abandon(&engine);
-    return code;
+    return (coll_course){&kind, engine};
 }
