@@ -33,6 +33,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/typemap.c lib/base/typemap.h \
 	lib/base/wait.c lib/base/wait.h \
 	lib/bcast/bcast.c lib/bcast/bcast.h \
+	lib/bcast/bine.c \
 	lib/bcast/binomial.c \
 	lib/bcast/chain.c \
 	lib/bcast/chain_confirmed.c lib/bcast/chain_confirmed.h \
@@ -68,6 +69,7 @@ libcoll_core_la_SOURCES = \
 	lib/operation/select.c lib/operation/select.h \
 	lib/operation/state.c lib/operation/state.h \
 	lib/operation/trace.c lib/operation/trace.h \
+	lib/pattern/bine.c lib/pattern/bine.h \
 	lib/pattern/binomial.c lib/pattern/binomial.h \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \

@@ -19,11 +19,17 @@
 #include <limits.h>
 
 const coll_algorithm *const coll_bcast_table[] = {
-    &coll_bcast_native.base,   &coll_bcast_linear.base,
-    &coll_bcast_binomial.base, &coll_bcast_scatter_allgather.base,
-    &coll_bcast_chain.base,    &coll_bcast_circulant.base,
-    &coll_bcast_two_tree.base, &hlot_bcast_flat.base,
-    &hlot_bcast_hlot.base,     NULL,
+    &coll_bcast_native.base,
+    &coll_bcast_linear.base,
+    &coll_bcast_binomial.base,
+    &coll_bcast_scatter_allgather.base,
+    &coll_bcast_chain.base,
+    &coll_bcast_circulant.base,
+    &coll_bcast_two_tree.base,
+    &coll_bcast_bine.base,
+    &hlot_bcast_flat.base,
+    &hlot_bcast_hlot.base,
+    NULL,
 };
 
 const coll_algorithm *const coll_gather_table[] = {

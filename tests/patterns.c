@@ -4,6 +4,7 @@
 #include "lib/bcast/bcast.h"
 #include "lib/operation/operations.h"
 #include "lib/operation/select.h"
+#include "lib/pattern/bine.h"
 #include "lib/pattern/binomial.h"
 #include "lib/pattern/block.h"
 #include "lib/pattern/circulant.h"
@@ -23,26 +24,60 @@ START_TEST(tree_depth) {
 END_TEST
 
 /* Every position but 0 is the child of its parent, once, and is reached within the depth. */
+static int (*const trees[])(int p, int position, int *parent, int children[]) = {coll_tree_binomial,
+                                                                                 coll_tree_bine};
 START_TEST(tree_reaches_everyone_in_time) {
     for (int p = 1; p <= 200; p++) {
-        int round[200];
+        int round[200], reached[200] = {0}, known = 1;
         memset(round, -1, sizeof round);
         round[0] = 0;
-        for (int position = 0; position < p; position++) {
-            int parent, children[31];
-            int count = coll_tree_binomial(p, position, &parent, children);
-            ck_assert_int_ge(round[position], 0);
+        for (int next = 0; next < known; next++) {
+            int position = reached[next], parent, children[31];
+            int count = trees[_i](p, position, &parent, children);
             ck_assert_int_eq(parent < 0, position == 0);
             for (int i = 0; i < count; i++) {
                 int child = children[i], of_child, unused[31];
-                ck_assert(child > position && child < p && round[child] == -1);
-                coll_tree_binomial(p, child, &of_child, unused);
+                ck_assert(child > 0 && child < p && round[child] == -1);
+                trees[_i](p, child, &of_child, unused);
                 ck_assert_int_eq(of_child, position);
                 round[child] = round[position] + 1 + i;
                 ck_assert_int_le(round[child], coll_tree_depth(p));
+                reached[known++] = child;
             }
         }
+        ck_assert_int_eq(known, p);
     }
+}
+END_TEST
+
+static int ring_distance(int p, int a, int b) {
+    int up = (b - a + p) % p;
+    return up < p - up ? up : p - up;
+}
+
+/* The ways on the ring of P, all together. */
+static int all_ways(int p, int (*tree)(int p, int position, int *parent, int children[])) {
+    int sum = 0;
+    for (int position = 1; position < p; position++) {
+        int parent, children[31];
+        tree(p, position, &parent, children);
+        sum += ring_distance(p, parent, position);
+    }
+    return sum;
+}
+
+/* With 2^k positions (1 - (-2)^i) / 3 to either side; in all, less than with a binomial tree. */
+START_TEST(bine_trees_have_short_ways) {
+    for (int depth = 1; depth <= 12; depth++) {
+        int p = 1 << depth, length = 0, parent, children[31];
+        ck_assert_int_eq(coll_tree_bine(p, 0, &parent, children), depth);
+        for (int i = depth - 1; i >= 0; i--) {
+            length = 1 - 2 * length;
+            ck_assert_int_eq(ring_distance(p, 0, children[i]), abs(length));
+        }
+    }
+    for (int p = 4; p <= 4096; p = p * 5 / 4)
+        ck_assert_msg(all_ways(p, coll_tree_bine) <= all_ways(p, coll_tree_binomial), "%d", p);
 }
 END_TEST
 
@@ -252,7 +287,7 @@ END_TEST
 START_TEST(bad_specs_name_setting_value_and_remedy) {
     ck_assert_str_eq(refusal("nonsense"),
                      "COLL_BCAST=nonsense: unknown algorithm; allowed: auto, native, linear, "
-                     "binomial, scatter_allgather, chain, circulant, two_tree, flat, hlot");
+                     "binomial, scatter_allgather, chain, circulant, two_tree, bine, flat, hlot");
     ck_assert_str_eq(refusal("chain:window=2K"),
                      "COLL_BCAST=chain:window=2K: window must be 0 to 1K");
     ck_assert_str_eq(refusal("chain:chunk=2G"),
@@ -358,7 +393,8 @@ static Suite *patterns(void) {
     Suite *suite = suite_create("patterns");
     TCase *tests = tcase_create("pure");
     tcase_add_test(tests, tree_depth);
-    tcase_add_test(tests, tree_reaches_everyone_in_time);
+    tcase_add_loop_test(tests, tree_reaches_everyone_in_time, 0, sizeof trees / sizeof *trees);
+    tcase_add_test(tests, bine_trees_have_short_ways);
     tcase_add_test(tests, circulant_schedules_are_complete_and_optimal);
     tcase_add_test(tests, two_trees_share_the_work);
     tcase_add_test(tests, two_trees_are_shallow);

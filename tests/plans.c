@@ -50,6 +50,11 @@ static size_t by_level(const coll_topo *topo) {
     return (size_t)coll_tree_depth(topo->ranks);
 }
 
+/* One for each level and each end of the run of neighbours that a rack is. */
+static size_t twice_by_level(const coll_topo *topo) {
+    return 2 * by_level(topo);
+}
+
 /* One for each rank of a rack. */
 static size_t by_rank(const coll_topo *topo) {
     size_t most = 0, count = 0;
@@ -92,6 +97,7 @@ static const claim claims[] = {
     {&coll_bcast_chain.base, 0, 1, one, one, EAGER},
     {&coll_bcast_circulant.base, 0, 1, by_rank, unbounded, RANK},
     {&coll_bcast_two_tree.base, 0, 1, one, two, RANK_TO_RANK},
+    {&coll_bcast_bine.base, 0, 1, twice_by_level, twice_by_level, RANK_TO_RANK},
 };
 enum { CLAIMS = sizeof claims / sizeof *claims };
 

@@ -43,5 +43,6 @@ extern const coll_bcast_algorithm coll_bcast_scatter_allgather;
 extern const coll_bcast_algorithm coll_bcast_chain;
 extern const coll_bcast_algorithm coll_bcast_circulant;
 extern const coll_bcast_algorithm coll_bcast_two_tree;
+extern const coll_bcast_algorithm coll_bcast_bine;
 
 #endif

@@ -1,0 +1,113 @@
+/*
+ * bine: a pipeline down a Bine tree, which is a binomial tree with shorter ways.
+ *
+ * 1. Ranks are positions in the chain order, as on a ring; lib/pattern/bine.h says who passes the
+ *    data on to whom. A subtree is a run of neighbours, on either side of its root.
+ * 2. The data moves in segments: a rank sends one to its children, the largest subtree first, as
+ *    soon as it has it.
+ *
+ * At most 2 ceil(log2 p) copies enter or leave a rack.
+ *
+ * Cost: with d = ceil(log2 p), d (d + 1) / 2 messages for the first segment to reach the last rank,
+ * since a rank's messages share its link, as with binomial; the others follow at the pace of the
+ * root, which sends d copies. Source: De Sensi et al.: Bine Trees: Enhancing Collective Operations
+ * by Optimizing Communication Locality, arXiv 2508.17311.
+ */
+#include "config.h"
+
+#include "lib/algorithm/line.h"
+#include "lib/bcast/bcast.h"
+#include "lib/pattern/bine.h"
+#include "lib/pattern/binomial.h"
+#include "lib/schedule/plan.h"
+
+#include <math.h>
+
+enum { SEGMENT, WINDOW };
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment",
+                 "bytes a message, under the transport's eager limit; 0: by the cost model",
+                 .fallback = 0, .lowest = 0, .highest = 1 << 30},
+    [WINDOW] = {"window", "messages under way to each child", .fallback = 8, .lowest = 1,
+                .highest = 1024},
+    {.name = NULL},
+};
+
+static size_t segment_of(const coll_shape *call, const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
+    return coll_profile_segment_or(values->at[SEGMENT], link, call->bytes,
+                                   (coll_tree_depth(call->topo->ranks) + 1) / 2.);
+}
+
+static double predict(const coll_shape *call, const coll_values *values) {
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
+    double segment = fmax((double)segment_of(call, values), 1), seconds = 0;
+    int depth = coll_tree_depth(call->topo->ranks);
+    for (int i = depth; i > 0; i--)
+        seconds += link->wake + coll_cost_messages(link, i, segment, 2);
+    return seconds + depth * coll_cost_rest(link, (double)call->bytes, segment, 2);
+}
+
+/* Round I is about segment I. */
+typedef struct bine_plan {
+    coll_plan base;
+    const int *order;
+    size_t bytes, segment;
+    int window;
+    int parent, children, child[31]; /* positions; parent -1: this is the root */
+} bine_plan;
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const bine_plan *plan = (const bine_plan *)base;
+    size_t from = (size_t)round * plan->segment,
+           length = coll_segment_length(plan->bytes, plan->segment, round);
+    int count = 0;
+    if (plan->parent >= 0)
+        steps[count++] = coll_step_receive(plan->order[plan->parent], from, length);
+    for (int i = 0; i < plan->children; i++) {
+        coll_step *pass = &steps[count];
+        *pass = coll_step_send(plan->order[plan->child[i]], from, length);
+        if (plan->parent >= 0)
+            coll_step_after(pass, 0, 0);
+        if (round >= (uint64_t)plan->window) /* no more are under way to a child */
+            coll_step_after(pass, plan->window, count);
+        count++;
+    }
+    return count;
+}
+
+/* While a window of segments is sent, another one arrives. */
+static coll_plan_size plan_size(const coll_part *part) {
+    size_t segment = segment_of(part->shape, part->values);
+    uint64_t segments = coll_segment_count(part->own, segment);
+    return (coll_plan_size){.window = (int)coll_least(2 * part->values->at[WINDOW], segments),
+                            .steps = 1 + coll_tree_depth(part->shape->topo->ranks),
+                            .segments = 1,
+                            .segment = coll_least(segment, part->own),
+                            .own_bytes = sizeof(bine_plan)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    bine_plan *plan = memory;
+    *plan = (bine_plan){.base = {.size = size,
+                                 .rounds = coll_segment_count(part->own, size.segment),
+                                 .round = plan_round},
+                        .order = part->line->order,
+                        .bytes = part->own,
+                        .segment = size.segment,
+                        .window = (int)part->values->at[WINDOW]};
+    plan->children =
+        coll_tree_bine(part->shape->topo->ranks, part->line->position, &plan->parent, plan->child);
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_bcast_algorithm coll_bcast_bine = {
+    .base = {.name = "bine",
+             .summary = "segments down a binomial tree whose ways are a third shorter",
+             .params = params,
+             .predict = predict,
+             .planner = &planner},
+};
