@@ -15,7 +15,6 @@ libwords_la_SOURCES = \
 	kmeans/words/image_idx.c \
 	kmeans/words/image_jpeg.c \
 	kmeans/words/image_png.c \
-	kmeans/words/image_single.c kmeans/words/image_single.h \
 	kmeans/words/images.c kmeans/words/images.h \
 	kmeans/words/labels.c kmeans/words/labels.h \
 	kmeans/words/patches.c kmeans/words/patches.h \
