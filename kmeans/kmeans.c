@@ -4,10 +4,8 @@
 
 #include "kmeans/assign/partial.h"
 #include "kmeans/assign/refill.h"
-#include "kmeans/assign/update.h"
 #include "kmeans/checkpoint.h"
 #include "kmeans/map.h"
-#include "kmeans/points/fingerprint.h"
 
 #include <coll.h>
 

@@ -94,7 +94,7 @@ typedef struct km_result {
  * never been interrupted. One that is there without being asked to resume it is a problem, so that
  * nobody's work is lost.
  *
- * The objective never rises from one iteration to the next (update.h says why).
+ * The objective never rises from one iteration to the next (km_update says why).
  */
 bool km_cluster(const km_points *points, const km_settings *settings, const km_observer *observer,
                 MPI_Comm comm, km_result *result, app_problem *problem);

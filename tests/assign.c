@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "kmeans/assign/assign.h"
-#include "kmeans/assign/peak.h"
 #include "kmeans/benchmark.h"
 #include "kmeans/points/memory.h"
 #include "tests/harness.h"

@@ -2,7 +2,7 @@
 
 #include "kmeans/assign/refill.h"
 
-#include "kmeans/points/place.h"
+#include "kmeans/points/rows.h"
 
 #include <inttypes.h>
 #include <limits.h>

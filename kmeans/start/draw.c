@@ -2,7 +2,7 @@
 
 #include "kmeans/start/draw.h"
 
-#include "kmeans/assign/update.h"
+#include "kmeans/assign/partial.h"
 
 #include <coll.h>
 

@@ -14,11 +14,10 @@
 #include "config.h"
 
 #include "kmeans/assign/assign.h"
-#include "kmeans/assign/update.h"
-#include "kmeans/points/place.h"
+#include "kmeans/assign/partial.h"
+#include "kmeans/points/rows.h"
 #include "kmeans/points/random.h"
 #include "kmeans/start/draw.h"
-#include "kmeans/start/sample.h"
 #include "kmeans/start/start.h"
 
 #include <stdlib.h>

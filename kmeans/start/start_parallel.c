@@ -17,7 +17,6 @@
 #include "kmeans/assign/assign.h"
 #include "kmeans/points/random.h"
 #include "kmeans/start/draw.h"
-#include "kmeans/start/sample.h"
 #include "kmeans/start/start.h"
 
 #include <limits.h>

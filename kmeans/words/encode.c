@@ -4,7 +4,7 @@
 
 #include "app/output.h"
 #include "kmeans/assign/assign.h"
-#include "kmeans/points/table.h"
+#include "kmeans/points/npy.h"
 #include "kmeans/words/batch.h"
 #include "kmeans/words/labels.h"
 
