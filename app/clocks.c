@@ -2,6 +2,7 @@
 
 #include "app/clocks.h"
 
+#include "app/agreement.h"
 #include "lib/base/monotonic.h"
 
 #include <math.h>
@@ -91,8 +92,7 @@ static int ask(app_clock *clock, MPI_Comm comm) {
 /* Whether this rank is on the node of rank 0. */
 static int shares_node(MPI_Comm comm, bool *shares) {
     MPI_Comm node;
-    int rank, lowest;
-    MPI_Comm_rank(comm, &rank);
+    int rank = app_rank(comm), lowest;
     int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     if (code != MPI_SUCCESS)
         return code;
@@ -103,11 +103,9 @@ static int shares_node(MPI_Comm comm, bool *shares) {
 }
 
 int app_clock_init(app_clock *clock, MPI_Comm comm) {
-    int rank, ranks;
+    int rank = app_rank(comm), ranks = app_ranks(comm);
     bool shares = false;
     *clock = (app_clock){0};
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     int code = shares_node(comm, &shares);
     for (int other = 1; rank == 0 && other < ranks && code == MPI_SUCCESS; other++)
         code = answer(other, comm);

@@ -295,8 +295,7 @@ int main(int argc, char **argv) {
     command options = {.kind = HLOT_PLUS, .seconds = -1};
     parse(argc, argv, &options);
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
-    int rank;
-    MPI_Comm_rank(comm, &rank);
+    int rank = app_rank(comm);
     if (rank == 0)
         check_files(&options);
     agree(comm);

@@ -179,9 +179,7 @@ static void check_paths(app_problem *problem) {
 }
 
 static bool check_files(MPI_Comm comm, app_problem *problem) {
-    int rank;
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0)
+    if (app_rank(comm) == 0)
         check_paths(problem);
     return app_agree(problem, comm);
 }
@@ -212,12 +210,10 @@ static bool benchmark(app_problem *problem) {
 static bool cluster(const km_points *points, km_report *report, MPI_Comm comm,
                     app_problem *problem) {
     km_result result;
-    int rank;
     km_observer observer = {km_report_step, km_report_progress, km_report_note, report};
-    MPI_Comm_rank(comm, &rank);
     if (!km_cluster(points, &options.settings, &observer, comm, &result, problem))
         return false;
-    if (rank == 0)
+    if (app_rank(comm) == 0)
         km_report_end(report, &result);
     bool good = km_write_result(&result, points, options.settings.k, options.centroids,
                                 options.assign, comm, problem);
@@ -238,12 +234,10 @@ static void take_reals(const km_kernel *kernel, int rank, app_problem *problem) 
 }
 
 static bool run(MPI_Comm comm, app_problem *problem) {
-    int rank, ranks;
+    int rank = app_rank(comm), ranks = app_ranks(comm);
     km_points points;
     app_output json = {0};
     km_report report = {.json = NULL};
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     if (options.progress)
         app_progress_always();
     if (!check_files(comm, problem) || !choose_algorithms(comm, problem) ||

@@ -387,6 +387,7 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
                .settings = settings,
                .observer = observer,
                .comm = comm,
+               .rank = app_rank(comm),
                .checkpoint = {.lock = -1},
                .started = MPI_Wtime()};
     bool resumed;
@@ -397,7 +398,6 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
     else if (settings->k > points->total)
         app_refuse(problem, "k is %zu, but there are only %" PRIu64 " points", settings->k,
                    points->total);
-    app_mpi(problem, MPI_Comm_rank(comm, &run.rank));
     if (!app_agree(problem, comm))
         return false;
     bool good = allocate(&run, problem) && restore(&run, &resumed, problem);

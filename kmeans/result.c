@@ -34,9 +34,8 @@ static bool keep_both(app_output *centroids, app_output *clusters, app_problem *
 bool km_write_result(const km_result *result, const km_points *points, size_t k,
                      const char *centroids_path, const char *assign_path, MPI_Comm comm,
                      app_problem *problem) {
-    int rank;
+    int rank = app_rank(comm);
     app_output centroids = {NULL}, clusters = {NULL};
-    MPI_Comm_rank(comm, &rank);
     if (rank == 0 && app_output_open(&centroids, centroids_path, problem) &&
         app_output_open(&clusters, assign_path, problem) &&
         write_centroids(&centroids, result, k, points, problem))

@@ -157,8 +157,7 @@ static bool check_files(const struct command *command, app_problem *problem) {
 static bool run(const struct command *command, MPI_Comm comm, app_problem *problem) {
     struct ocean ocean;
     app_output json = {0};
-    int rank;
-    MPI_Comm_rank(comm, &rank);
+    int rank = app_rank(comm);
     if (rank == 0)
         check_files(command, problem);
     if (!app_agree(problem, comm) || !ocean_open(&ocean, command->mask, command->columns,

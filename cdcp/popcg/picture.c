@@ -73,12 +73,11 @@ static bool send_block(const struct layout *layout, int rank, const double *x, M
 
 bool picture_write(const char *path, const struct layout *layout, const struct mask *mask,
                    const double *x, double most, MPI_Comm comm, app_problem *problem) {
-    int rank;
+    int rank = app_rank(comm);
     size_t bytes = mask->columns * mask->rows * CHANNELS;
     struct picture picture = {.columns = mask->columns, .rows = mask->rows};
     struct block first = layout_block(layout, 0);
     double *field = NULL;
-    MPI_Comm_rank(comm, &rank);
     if (rank == 0) {
         picture.pixels = malloc(bytes);
         field = malloc(most_cells(layout) * sizeof *field);

@@ -13,17 +13,10 @@ struct figures {
     double parts[PARTS]; /* on average */
 };
 
-static bool is_first(const struct ocean *ocean, int *ranks) {
-    int rank;
-    MPI_Comm_rank(ocean->comm, &rank);
-    MPI_Comm_size(ocean->comm, ranks);
-    return rank == 0;
-}
-
 void popcg_report_begin(const struct ocean *ocean, const struct basin *basin) {
     const struct layout *layout = &ocean->layout;
-    int ranks, blocks = layout->cut.columns * layout->cut.rows;
-    if (!is_first(ocean, &ranks))
+    int ranks = app_ranks(ocean->comm), blocks = layout->cut.columns * layout->cut.rows;
+    if (app_rank(ocean->comm) > 0)
         return;
     printf("grid of %zu x %zu cells, %zu of ocean; steps of %g s\n", layout->columns, layout->rows,
            ocean->cells, basin->step);
@@ -71,11 +64,10 @@ static void write_json(FILE *file, const struct ocean *ocean, int ranks,
 bool popcg_report_row(const struct ocean *ocean, const struct solver *solver,
                       const struct solve *solve, FILE *json, app_problem *problem) {
     struct figures figures;
-    int ranks;
-    bool first = is_first(ocean, &ranks);
+    int ranks = app_ranks(ocean->comm);
     if (!find_figures(solve, ranks, &figures, problem))
         return false;
-    if (!first)
+    if (app_rank(ocean->comm) > 0)
         return true;
     printf("%-10s %-10s %10ld %10.3g %14.2f %11.2f %11.2f %11.2f\n", solver->name,
            solve->mode->name, solve->iterations, solve->residual, figures.slowest,
@@ -86,7 +78,6 @@ bool popcg_report_row(const struct ocean *ocean, const struct solver *solver,
 }
 
 void popcg_report_end(const struct ocean *ocean, double lowest, double highest) {
-    int ranks;
-    if (is_first(ocean, &ranks))
+    if (app_rank(ocean->comm) == 0)
         printf("surface from %.15g to %.15g mm\n", 1e3 * lowest, 1e3 * highest);
 }

@@ -199,9 +199,7 @@ free_buffer:
 
 /* Gives every rank what each counted of its share of BLOCKS. */
 static bool share_counts(uint64_t *lines, uint64_t blocks, MPI_Comm comm, app_problem *problem) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    int ranks = app_ranks(comm);
     int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
     if (!counts)
         app_refuse(problem, "out of memory");
@@ -244,9 +242,7 @@ static bool ends_in_newline(const km_source *source, bool *yes, app_problem *pro
 }
 
 static bool count_lines(km_source *source, MPI_Comm comm, app_problem *problem) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    int rank = app_rank(comm), ranks = app_ranks(comm);
     uint64_t blocks = (source->layout.bytes + BLOCK - 1) / BLOCK, first, count;
     km_share(blocks, rank, ranks, &first, &count);
     source->lines = malloc((blocks + 1) * sizeof *source->lines);

@@ -68,10 +68,9 @@ static int compare_paths(const void *a, const void *b) {
 
 bool km_paths_expand(const char *const *paths, size_t count, MPI_Comm comm, km_paths *files,
                      app_problem *problem) {
-    int rank;
+    int rank = app_rank(comm);
     path_bytes list = {.bytes = NULL};
     *files = (km_paths){.paths = NULL};
-    MPI_Comm_rank(comm, &rank);
     if (rank == 0)
         append_all(&list, paths, count, problem);
     if (!app_agree(problem, comm))

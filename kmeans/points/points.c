@@ -27,11 +27,8 @@ void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *co
 
 km_points km_points_share(uint64_t total, size_t dim, MPI_Comm comm) {
     km_points share = {.dim = dim, .total = total};
-    int rank, ranks;
     uint64_t rows;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    km_share(total, rank, ranks, &share.first, &rows);
+    km_share(total, app_rank(comm), app_ranks(comm), &share.first, &rows);
     share.rows = (size_t)rows;
     return share;
 }
@@ -76,13 +73,11 @@ static bool check_dim(const km_source *source, const km_source *first, app_probl
 /* Describes a file on rank 0 and completes the description on all ranks. */
 static bool share_description(km_source *source, const km_source *first, MPI_Comm comm,
                               app_problem *problem) {
-    int rank;
     struct {
         km_layout layout;
         size_t format;
     } told = {.format = 0};
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0 && describe(source, &told.format, problem)) {
+    if (app_rank(comm) == 0 && describe(source, &told.format, problem)) {
         check_dim(source, first, problem);
         told.layout = source->layout;
     }

@@ -31,11 +31,9 @@ static bool move(bool collect, uint32_t *values, const km_points *points, MPI_Co
                  km_rows_piece *handle, void *context, app_problem *problem) {
     static uint32_t piece[PIECE];
     bool good = true;
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    if (rank > 0)
+    if (app_rank(comm) > 0)
         return pass_own(collect, values, points->rows, comm, problem);
+    const int ranks = app_ranks(comm);
     for (int peer = 0; peer < ranks; peer++) {
         uint64_t first, count;
         km_share(points->total, peer, ranks, &first, &count);

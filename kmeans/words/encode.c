@@ -268,10 +268,9 @@ static void check_files(const encode_choice *choice, app_problem *problem) {
 
 bool encode_images(const encode_choice *choice, MPI_Comm comm, encode_result *result,
                    app_problem *problem) {
-    encoder this = {.choice = choice, .comm = comm};
+    encoder this = {
+        .choice = choice, .comm = comm, .rank = app_rank(comm), .ranks = app_ranks(comm)};
     app_output output = {0};
-    MPI_Comm_rank(comm, &this.rank);
-    MPI_Comm_size(comm, &this.ranks);
     *result = (encode_result){0};
     if (this.rank == 0)
         check_files(choice, problem);

@@ -24,14 +24,12 @@ static const char usage[] =
 
 static bool encode(encode_choice *choice, MPI_Comm comm, app_problem *problem) {
     encode_result result;
-    int rank;
     double begun = app_seconds();
-    MPI_Comm_rank(comm, &rank);
     if (!choice->threads && !km_default_threads(comm, &choice->threads, problem))
         return false;
     if (!encode_images(choice, comm, &result, problem))
         return false;
-    if (rank > 0)
+    if (app_rank(comm) > 0)
         return true;
     printf("%s: %" PRIu64 " images as histograms of %" PRIu64 " bins, %" PRIu64
            " words and %" PRIu64 " level%s, in %.1f s\n",

@@ -2,6 +2,7 @@
 
 #include "tools/bench/bench.h"
 
+#include "app/agreement.h"
 #include "app/clocks.h"
 #include "app/progress.h"
 #include "app/stats.h"
@@ -259,9 +260,13 @@ static bool allocate(series *s, bench_result results[]) {
 
 int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
               const app_clock *clock, MPI_Comm comm, bench_result results[]) {
-    series s = {.list = list, .settings = settings, .clock = clock, .comm = comm, .bytes = bytes};
-    MPI_Comm_rank(comm, &s.rank);
-    MPI_Comm_size(comm, &s.ranks);
+    series s = {.list = list,
+                .settings = settings,
+                .clock = clock,
+                .comm = comm,
+                .rank = app_rank(comm),
+                .ranks = app_ranks(comm),
+                .bytes = bytes};
     /* Time for the announcement to reach everybody, whatever the network. */
     s.lead = s.shortest_lead = 1e-3 + 8 * clock->uncertainty + 50e-6 * s.ranks;
     int good = allocate(&s, results);

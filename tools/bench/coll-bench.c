@@ -150,8 +150,7 @@ static bool parse(int argc, char **argv, command *options) {
 static int run_wire(const contender *c, unsigned char *buffer, size_t bytes, int root,
                     bool to_root) {
     const size_t most = 1 << 30;
-    int rank, peer = atoi(c->params + strcspn(c->params, "=") + 1);
-    MPI_Comm_rank(c->comm, &rank);
+    int rank = app_rank(c->comm), peer = atoi(c->params + strcspn(c->params, "=") + 1);
     if (rank != root && rank != peer)
         return MPI_SUCCESS;
     int other = rank == root ? peer : root;
@@ -174,17 +173,13 @@ static int run_wire_from_root(const contender *c, void *buffer, size_t bytes, in
 
 /* One message to the root, as long as those of all other ranks together. */
 static int run_wire_to_root(const contender *c, void *buffer, size_t bytes, int root) {
-    int ranks;
-    MPI_Comm_size(c->comm, &ranks);
-    return run_wire(c, buffer, bytes * (size_t)(ranks - 1), root, true);
+    return run_wire(c, buffer, bytes * (size_t)(app_ranks(c->comm) - 1), root, true);
 }
 
 /* The last rank on another node than ROOT's; on one node, the last rank but ROOT itself. */
 static int find_peer(int root, MPI_Comm comm, int *peer) {
     MPI_Comm node;
-    int rank, ranks, home, far;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    int rank = app_rank(comm), ranks = app_ranks(comm), home, far;
     int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     if (code == MPI_SUCCESS)
         code = MPI_Allreduce(&rank, &home, 1, MPI_INT, MPI_MIN, node);
@@ -202,9 +197,8 @@ static int find_peer(int root, MPI_Comm comm, int *peer) {
 
 static bool choose(const command *options, MPI_Comm comm, contender_list *list) {
     const operation *op = options->settings.operation;
-    int peer = -1, ranks, code;
+    int peer = -1, ranks = app_ranks(comm), code;
     char params[CONTENDER_PARAMS];
-    MPI_Comm_size(comm, &ranks);
     code = options->no_native
                ? MPI_SUCCESS
                : contender_add(list, CONTENDER_NATIVE, "native", "", op->native, comm);
@@ -354,9 +348,7 @@ static bool print_size(const command *options, const contender_list *list,
 
 static bool measure_size(const command *options, const contender_list *list, const app_clock *clock,
                          MPI_Comm comm, size_t bytes, FILE *json) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    int rank = app_rank(comm), ranks = app_ranks(comm);
     bench_result *results = calloc((size_t)list->count, sizeof *results);
     if (!results)
         app_abort(comm, program, "out of memory for %d results", list->count);
@@ -378,12 +370,10 @@ static void agree(MPI_Comm comm) {
 }
 
 static void measure(command *options, MPI_Comm comm) {
-    int rank, ranks;
+    int rank = app_rank(comm), ranks = app_ranks(comm);
     app_output json = {0};
     contender_list list = {0};
     app_clock clock;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     if (options->settings.root >= ranks)
         app_refuse(&problem, "--root %d: there are %d ranks", options->settings.root, ranks);
     if (!*problem.text && rank == 0)

@@ -2,6 +2,8 @@
 
 #include "tools/bench/operation.h"
 
+#include "app/agreement.h"
+
 #include <coll.h>
 
 #include <limits.h>
@@ -111,10 +113,12 @@ static bool verify_gather(const operation_run *run) {
 }
 
 static operation_run run_of(const contender *c, void *buffer, size_t bytes, int root, bool uneven) {
-    operation_run run = {.buffer = buffer, .bytes = bytes, .root = root, .uneven = uneven};
-    MPI_Comm_rank(c->comm, &run.rank);
-    MPI_Comm_size(c->comm, &run.ranks);
-    return run;
+    return (operation_run){.buffer = buffer,
+                           .bytes = bytes,
+                           .rank = app_rank(c->comm),
+                           .ranks = app_ranks(c->comm),
+                           .root = root,
+                           .uneven = uneven};
 }
 
 static int run_gather(const contender *c, void *buffer, size_t bytes, int root) {

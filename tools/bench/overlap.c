@@ -2,6 +2,7 @@
 
 #include "tools/bench/overlap.h"
 
+#include "app/agreement.h"
 #include "app/clocks.h"
 #include "app/stats.h"
 
@@ -102,11 +103,9 @@ static int repeat(repetition *r) {
 }
 
 static int average(double samples[], int count, MPI_Comm comm) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    int code = MPI_Reduce(rank == 0 ? MPI_IN_PLACE : samples, samples, count, MPI_DOUBLE, MPI_SUM,
-                          0, comm);
+    int code = MPI_Reduce(app_rank(comm) == 0 ? MPI_IN_PLACE : samples, samples, count, MPI_DOUBLE,
+                          MPI_SUM, 0, comm);
+    const int ranks = app_ranks(comm);
     for (int i = 0; i < count; i++)
         samples[i] /= ranks;
     return code;

@@ -275,13 +275,11 @@ int main(int argc, char **argv) {
     command options = {.operation = NULL};
     parse(argc, argv, &options);
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
-    int rank;
-    MPI_Comm_rank(comm, &rank);
     COLL_Description description;
     int code = COLL_Describe(comm, &description);
     app_mpi(&problem, code);
     agree(comm);
-    if (rank == 0)
+    if (app_rank(comm) == 0)
         print(&options, &description, comm);
     agree(comm);
     app_words_free(&options.words);

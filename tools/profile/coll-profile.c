@@ -190,8 +190,8 @@ int main(int argc, char **argv) {
     s.comm = app_begin(&argc, &argv, program, &problem);
     s.seconds = options.seconds;
     s.flood = !options.no_flood;
-    MPI_Comm_rank(s.comm, &s.rank);
-    MPI_Comm_size(s.comm, &s.ranks);
+    s.rank = app_rank(s.comm);
+    s.ranks = app_ranks(s.comm);
     measure(&options, &s);
     survey_free(&s);
     return app_end(&s.comm);
