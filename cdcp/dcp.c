@@ -3,11 +3,9 @@
 
 #include "cdcp/dcp.h"
 
-#include "cdcp/client.h"
 #include "cdcp/dcp_model.h"
 #include "cdcp/job.h"
 #include "cdcp/membership.h"
-#include "cdcp/server.h"
 #include "cdcp/wire.h"
 #include "lib/base/agree.h"
 #include "lib/base/env.h"

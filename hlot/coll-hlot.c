@@ -6,8 +6,6 @@
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/parse.h"
-#include "hlot/graphviz.h"
 #include "hlot/hlot_report.h"
 #include "hlot/levels.h"
 #include "hlot/observer.h"

@@ -5,7 +5,6 @@
 #include "app/files.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/parse.h"
 #include "cdcp/popcg/ocean.h"
 #include "cdcp/popcg/picture.h"
 #include "cdcp/popcg/popcg_report.h"

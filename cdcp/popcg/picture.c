@@ -3,7 +3,7 @@
 #include "cdcp/popcg/picture.h"
 
 #include "app/agreement.h"
-#include "app/png.h"
+#include "app/drawer.h"
 
 #include <math.h>
 #include <stdlib.h>

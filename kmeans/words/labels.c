@@ -2,7 +2,7 @@
 
 #include "kmeans/words/labels.h"
 
-#include "app/parse.h"
+#include "app/options.h"
 #include "kmeans/points/gzip.h"
 #include "kmeans/points/memory.h"
 

@@ -1,8 +1,8 @@
 /* coll-words sheet: draws the most used visual words as the patches nearest to their centroids. */
 #include "config.h"
 
+#include "app/drawer.h"
 #include "app/options.h"
-#include "app/png.h"
 #include "kmeans/words/canvas.h"
 #include "kmeans/words/exemplars.h"
 #include "kmeans/words/words.h"

@@ -1,14 +1,12 @@
 #include "config.h"
 
-#include "tools/bench/bench-dcp.h"
+#include "tools/commands.h"
 
 #include "app/agreement.h"
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/parse.h"
 #include "app/stats.h"
-#include "tools/bench/dcp-job.h"
 #include "tools/bench/overlap.h"
 
 #include <coll.h>

@@ -6,10 +6,10 @@
 #include "app/clocks.h"
 #include "app/progress.h"
 #include "app/stats.h"
-#include "tools/bench/drops.h"
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -71,11 +71,23 @@ static int start_together(const series *s, double *start, bool *late) {
     return code;
 }
 
+bool bench_drops(const char *command, double *count) {
+    FILE *output = popen(command, "r");
+    if (!output)
+        return false;
+    double number = -1;
+    bool good = fscanf(output, "%lf", &number) == 1 && isfinite(number) && number >= 0;
+    if (pclose(output) != 0 || !good)
+        return false;
+    *count = number;
+    return true;
+}
+
 /* Rank 0's count of dropped packets, where the settings have a command for it. */
 static double count_drops(const series *s) {
     double count = 0;
     if (s->rank == 0 && s->settings->drops)
-        drops_count(s->settings->drops, &count);
+        bench_drops(s->settings->drops, &count);
     return count;
 }
 
@@ -99,7 +111,7 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
         return code;
 
     spent = processor_seconds();
-    int failure = c->run(c, s->buffer, s->bytes, s->settings->root);
+    int failure = c->run(c, &run);
     marks[ELAPSED] = app_clock_now(s->clock) - start;
     spent = processor_seconds() - spent;
     marks[LATE] = late;

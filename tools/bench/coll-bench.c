@@ -5,13 +5,11 @@
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/parse.h"
 #include "app/progress.h"
 #include "app/stats.h"
-#include "tools/bench/bench-dcp.h"
 #include "tools/bench/bench.h"
-#include "tools/bench/drops.h"
 #include "tools/bench/rivals.h"
+#include "tools/commands.h"
 
 #include <coll.h>
 #include <coll_tools.h>
@@ -147,19 +145,18 @@ static bool parse(int argc, char **argv, command *options) {
 }
 
 /* Between the root and the rank of params, in pieces of at most 1 GB; the others do nothing. */
-static int run_wire(const contender *c, unsigned char *buffer, size_t bytes, int root,
-                    bool to_root) {
+static int run_wire(const contender *c, const operation_run *run, size_t bytes, bool to_root) {
     const size_t most = 1 << 30;
-    int rank = app_rank(c->comm), peer = atoi(c->params + strcspn(c->params, "=") + 1);
-    if (rank != root && rank != peer)
+    int peer = atoi(c->params + strcspn(c->params, "=") + 1);
+    if (run->rank != run->root && run->rank != peer)
         return MPI_SUCCESS;
-    int other = rank == root ? peer : root;
+    int other = run->rank == run->root ? peer : run->root;
     for (size_t from = 0; from < bytes || from == 0; from += most) {
+        unsigned char *at = run->buffer + from;
         int length = (int)(bytes - from < most ? bytes - from : most);
-        int code =
-            (rank == root) == to_root
-                ? MPI_Recv(buffer + from, length, MPI_BYTE, other, 0, c->comm, MPI_STATUS_IGNORE)
-                : MPI_Send(buffer + from, length, MPI_BYTE, other, 0, c->comm);
+        int code = (run->rank == run->root) == to_root
+                       ? MPI_Recv(at, length, MPI_BYTE, other, 0, c->comm, MPI_STATUS_IGNORE)
+                       : MPI_Send(at, length, MPI_BYTE, other, 0, c->comm);
         if (code != MPI_SUCCESS)
             return code;
     }
@@ -167,13 +164,13 @@ static int run_wire(const contender *c, unsigned char *buffer, size_t bytes, int
 }
 
 /* One message from the root. */
-static int run_wire_from_root(const contender *c, void *buffer, size_t bytes, int root) {
-    return run_wire(c, buffer, bytes, root, false);
+static int run_wire_from_root(const contender *c, const operation_run *run) {
+    return run_wire(c, run, run->bytes, false);
 }
 
 /* One message to the root, as long as those of all other ranks together. */
-static int run_wire_to_root(const contender *c, void *buffer, size_t bytes, int root) {
-    return run_wire(c, buffer, bytes * (size_t)(app_ranks(c->comm) - 1), root, true);
+static int run_wire_to_root(const contender *c, const operation_run *run) {
+    return run_wire(c, run, run->bytes * (size_t)(run->ranks - 1), true);
 }
 
 /* The last rank on another node than ROOT's; on one node, the last rank but ROOT itself. */
@@ -380,7 +377,7 @@ static void measure(command *options, MPI_Comm comm) {
         app_output_open(&json, options->json, &problem);
     double dropped;
     if (!*problem.text && rank == 0 && options->settings.drops &&
-        !drops_count(options->settings.drops, &dropped))
+        !bench_drops(options->settings.drops, &dropped))
         app_refuse(&problem, "--drops: '%s' fails or prints no number", options->settings.drops);
     agree(comm);
     choose(options, comm, &list);

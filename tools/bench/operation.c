@@ -2,8 +2,6 @@
 
 #include "tools/bench/operation.h"
 
-#include "app/agreement.h"
-
 #include <coll.h>
 
 #include <limits.h>
@@ -49,20 +47,26 @@ static bool verify_bcast(const operation_run *run) {
     return is_filled_with(run->buffer, run->bytes, run->seed);
 }
 
-static int run_bcast(const contender *c, void *buffer, size_t bytes, int root) {
-    return COLL_Bcast(buffer, (MPI_Count)bytes, MPI_BYTE, root, c->comm);
+static int run_bcast(const contender *c, const operation_run *run) {
+    return COLL_Bcast(run->buffer, (MPI_Count)run->bytes, MPI_BYTE, run->root, c->comm);
 }
 
-static int run_mpi_bcast(const contender *c, void *buffer, size_t bytes, int root) {
-    return bytes > INT_MAX ? MPI_ERR_COUNT : MPI_Bcast(buffer, (int)bytes, MPI_BYTE, root, c->comm);
+/* The end of a call of MPI's that may have been nonblocking. */
+static int finish(int code, MPI_Request *request) {
+    return code == MPI_SUCCESS && *request != MPI_REQUEST_NULL
+               ? MPI_Wait(request, MPI_STATUS_IGNORE)
+               : code;
 }
 
-static int run_mpi_ibcast(const contender *c, void *buffer, size_t bytes, int root) {
-    if (bytes > INT_MAX)
+static int run_mpi_bcast(const contender *c, const operation_run *run) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int bytes = (int)run->bytes;
+    if (run->bytes > INT_MAX)
         return MPI_ERR_COUNT;
-    MPI_Request request;
-    int code = MPI_Ibcast(buffer, (int)bytes, MPI_BYTE, root, c->comm, &request);
-    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+    int code = c->nonblocking
+                   ? MPI_Ibcast(run->buffer, bytes, MPI_BYTE, run->root, c->comm, &request)
+                   : MPI_Bcast(run->buffer, bytes, MPI_BYTE, run->root, c->comm);
+    return finish(code, &request);
 }
 
 /* --- gather and gatherv: what all ranks bring in rank order, then what this rank brings --- */
@@ -112,92 +116,61 @@ static bool verify_gather(const operation_run *run) {
     return true;
 }
 
-static operation_run run_of(const contender *c, void *buffer, size_t bytes, int root, bool uneven) {
-    return (operation_run){.buffer = buffer,
-                           .bytes = bytes,
-                           .rank = app_rank(c->comm),
-                           .ranks = app_ranks(c->comm),
-                           .root = root,
-                           .uneven = uneven};
+static int run_gather(const contender *c, const operation_run *run) {
+    return COLL_Gather(mine_of(run), (MPI_Count)run->bytes, MPI_BYTE, run->buffer,
+                       (MPI_Count)run->bytes, MPI_BYTE, run->root, c->comm);
 }
 
-static int run_gather(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = run_of(c, buffer, bytes, root, false);
-    return COLL_Gather(mine_of(&run), (MPI_Count)bytes, MPI_BYTE, buffer, (MPI_Count)bytes,
-                       MPI_BYTE, root, c->comm);
-}
-
-static int run_mpi_gather(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = run_of(c, buffer, bytes, root, false);
-    if (bytes > INT_MAX)
+static int run_mpi_gather(const contender *c, const operation_run *run) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int bytes = (int)run->bytes;
+    if (run->bytes > INT_MAX)
         return MPI_ERR_COUNT;
-    return MPI_Gather(mine_of(&run), (int)bytes, MPI_BYTE, buffer, (int)bytes, MPI_BYTE, root,
-                      c->comm);
+    int code = c->nonblocking ? MPI_Igather(mine_of(run), bytes, MPI_BYTE, run->buffer, bytes,
+                                            MPI_BYTE, run->root, c->comm, &request)
+                              : MPI_Gather(mine_of(run), bytes, MPI_BYTE, run->buffer, bytes,
+                                           MPI_BYTE, run->root, c->comm);
+    return finish(code, &request);
 }
 
-static int run_mpi_igather(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = run_of(c, buffer, bytes, root, false);
-    if (bytes > INT_MAX)
-        return MPI_ERR_COUNT;
-    MPI_Request request;
-    int code = MPI_Igather(mine_of(&run), (int)bytes, MPI_BYTE, buffer, (int)bytes, MPI_BYTE, root,
-                           c->comm, &request);
-    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
-}
-
-static int run_gatherv(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = run_of(c, buffer, bytes, root, true);
-    size_t ranks = (size_t)run.ranks;
+static int run_gatherv(const contender *c, const operation_run *run) {
+    size_t ranks = (size_t)run->ranks;
     MPI_Count *counts = malloc(ranks * sizeof *counts);
     MPI_Aint *places = malloc(ranks * sizeof *places), next = 0;
     int code = counts && places ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    for (int rank = 0; rank < run.ranks && code == MPI_SUCCESS; rank++) {
-        counts[rank] = (MPI_Count)amount(&run, rank);
+    for (int rank = 0; rank < run->ranks && code == MPI_SUCCESS; rank++) {
+        counts[rank] = (MPI_Count)amount(run, rank);
         places[rank] = next;
         next += (MPI_Aint)counts[rank];
     }
     if (code == MPI_SUCCESS)
-        code = COLL_Gatherv(mine_of(&run), counts[run.rank], MPI_BYTE, buffer, counts, places,
-                            MPI_BYTE, root, c->comm);
+        code = COLL_Gatherv(mine_of(run), counts[run->rank], MPI_BYTE, run->buffer, counts, places,
+                            MPI_BYTE, run->root, c->comm);
     free(counts);
     free(places);
     return code;
 }
 
-/* Blocking, or by MPI_Igatherv. */
-static int run_any_mpi_gatherv(const contender *c, void *buffer, size_t bytes, int root,
-                               bool blocking) {
-    operation_run run = run_of(c, buffer, bytes, root, true);
-    int *counts = malloc(2 * (size_t)run.ranks * sizeof *counts), *places = counts + run.ranks;
-    if (!counts || gather_room(bytes, run.ranks) > INT_MAX) {
+static int run_mpi_gatherv(const contender *c, const operation_run *run) {
+    int *counts = malloc(2 * (size_t)run->ranks * sizeof *counts), *places = counts + run->ranks;
+    if (!counts || gather_room(run->bytes, run->ranks) > INT_MAX) {
         free(counts);
         return counts ? MPI_ERR_COUNT : MPI_ERR_NO_MEM;
     }
-    for (int rank = 0, next = 0; rank < run.ranks; rank++) {
-        counts[rank] = (int)amount(&run, rank);
+    for (int rank = 0, next = 0; rank < run->ranks; rank++) {
+        counts[rank] = (int)amount(run, rank);
         places[rank] = next;
         next += counts[rank];
     }
-    int code;
     MPI_Request request = MPI_REQUEST_NULL;
-    if (blocking)
-        code = MPI_Gatherv(mine_of(&run), counts[run.rank], MPI_BYTE, buffer, counts, places,
-                           MPI_BYTE, root, c->comm);
-    else
-        code = MPI_Igatherv(mine_of(&run), counts[run.rank], MPI_BYTE, buffer, counts, places,
-                            MPI_BYTE, root, c->comm, &request);
-    if (code == MPI_SUCCESS)
-        code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    int mine = counts[run->rank];
+    int code = c->nonblocking ? MPI_Igatherv(mine_of(run), mine, MPI_BYTE, run->buffer, counts,
+                                             places, MPI_BYTE, run->root, c->comm, &request)
+                              : MPI_Gatherv(mine_of(run), mine, MPI_BYTE, run->buffer, counts,
+                                            places, MPI_BYTE, run->root, c->comm);
+    code = finish(code, &request);
     free(counts);
     return code;
-}
-
-static int run_mpi_gatherv(const contender *c, void *buffer, size_t bytes, int root) {
-    return run_any_mpi_gatherv(c, buffer, bytes, root, true);
-}
-
-static int run_mpi_igatherv(const contender *c, void *buffer, size_t bytes, int root) {
-    return run_any_mpi_gatherv(c, buffer, bytes, root, false);
 }
 
 /* --- The table --- */
@@ -232,8 +205,7 @@ static const operation operations[] = {
      .verify = verify_bcast,
      .ours = run_bcast,
      .native = run_mpi_bcast,
-     .nonblocking = run_mpi_ibcast,
-     .nonblocking_name = "ibcast"},
+     .nonblocking = "ibcast"},
     {.name = "gather",
      .library = "gather",
      .forced = ompi_gathers,
@@ -243,8 +215,7 @@ static const operation operations[] = {
      .verify = verify_gather,
      .ours = run_gather,
      .native = run_mpi_gather,
-     .nonblocking = run_mpi_igather,
-     .nonblocking_name = "igather",
+     .nonblocking = "igather",
      .wire_to_root = true},
     {.name = "gatherv",
      .library = "gather",
@@ -257,8 +228,7 @@ static const operation operations[] = {
      .verify = verify_gather,
      .ours = run_gatherv,
      .native = run_mpi_gatherv,
-     .nonblocking = run_mpi_igatherv,
-     .nonblocking_name = "igatherv",
+     .nonblocking = "igatherv",
      .wire_to_root = true},
 };
 

@@ -10,15 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One run of an operation at one rank. BYTES are those of the table's column. */
-typedef struct operation_run {
-    unsigned char *buffer;
-    size_t bytes;
-    int rank, ranks, root;
-    bool uneven;   /* ranks bring different amounts */
-    unsigned seed; /* what the data is made from */
-} operation_run;
-
 /* One of Open MPI's algorithms that can be forced. */
 typedef struct operation_forced {
     const char *name;
@@ -35,10 +26,10 @@ typedef struct operation {
     size_t (*moved)(size_t bytes, int ranks); /* bytes that one host sends or gets at least */
     void (*fill)(const operation_run *run);
     bool (*verify)(const operation_run *run);
-    contender_run *ours, *native, *nonblocking; /* libcoll's, and MPI's two */
-    const char *nonblocking_name;
-    bool uneven;       /* ranks bring different amounts */
-    bool wire_to_root; /* the wire's bytes go to the root, else from it */
+    contender_run *ours, *native; /* libcoll's, and MPI's, which may be nonblocking */
+    const char *nonblocking;      /* what it is called then */
+    bool uneven;                  /* ranks bring different amounts */
+    bool wire_to_root;            /* the wire's bytes go to the root, else from it */
 } operation;
 
 /* The operation called NAME, or NULL; the names counted from 0, NULL beyond the last. */

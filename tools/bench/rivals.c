@@ -103,7 +103,8 @@ int rivals_add(contender_list *list, const operation *op, MPI_Comm comm) {
     for (size_t i = 0; i < sizeof components / sizeof *components && code == MPI_SUCCESS; i++)
         code = add_component(list, comm, op, components[i]);
     if (code == MPI_SUCCESS)
-        code =
-            contender_add(list, CONTENDER_RIVAL, op->nonblocking_name, "", op->nonblocking, comm);
+        code = contender_add(list, CONTENDER_RIVAL, op->nonblocking, "", op->native, comm);
+    if (code == MPI_SUCCESS)
+        list->at[list->count - 1].nonblocking = true;
     return code;
 }

@@ -5,9 +5,7 @@
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/parse.h"
-#include "tools/info/explain-dcp.h"
-#include "tools/info/settings.h"
+#include "tools/commands.h"
 
 #include <coll.h>
 #include <coll_tools.h>
@@ -267,11 +265,19 @@ static void agree(MPI_Comm comm) {
     app_agree_or_end(comm, program, &problem);
 }
 
+/* Without MPI: every setting with its values and its default; scripts/settings reads the format. */
+static int list_settings(void) {
+    for (const COLL_Setting *s = COLL_Settings(); s->name; s++)
+        printf("%s\n    sets     %s\n    values   %s\n    default  %s\n", s->name, s->help,
+               s->values, s->default_value);
+    return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv) {
     if (argc > 2 && strcmp(argv[1], "explain") == 0 && strcmp(argv[2], "dcp") == 0)
         return explain_dcp_main(argc - 2, argv + 2);
     if (argc == 2 && strcmp(argv[1], "settings") == 0)
-        return settings_main();
+        return list_settings();
     command options = {.operation = NULL};
     parse(argc, argv, &options);
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);

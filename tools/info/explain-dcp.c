@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "tools/info/explain-dcp.h"
+#include "tools/commands.h"
 
 #include "app/agreement.h"
 #include "app/files.h"

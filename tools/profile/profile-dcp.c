@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "tools/profile/profile-dcp.h"
+#include "tools/commands.h"
 
 #include "app/agreement.h"
 #include "app/files.h"
@@ -8,7 +8,6 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/stats.h"
-#include "tools/bench/dcp-job.h"
 #include "tools/bench/overlap.h"
 #include "tools/profile/benefit.h"
 
