@@ -13,7 +13,6 @@
 #include "lib/base/size.h"
 #include "lib/operation/state.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,7 +16,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -168,11 +167,11 @@ static bool present(const command *options, const hlot_matrix *matrix, const hlo
     if (is(options, "draw"))
         return hlot_draw(options->output, &(hlot_drawing){matrix, &tree, arrival, groups, title},
                          &problem);
-    hlot_report_matrix(stdout, matrix, groups);
+    hlot_report_matrix(matrix, groups);
     putchar('\n');
-    hlot_report_levels(stdout, matrix, groups);
+    hlot_report_levels(matrix, groups);
     putchar('\n');
-    hlot_report_tree(stdout, matrix, &tree, arrival, title);
+    hlot_report_tree(matrix, &tree, arrival, title);
     write_arrivals(matrix, &tree, arrival, json);
     return true;
 }
@@ -189,7 +188,7 @@ static bool work_on(const command *options, const hlot_matrix *matrix, FILE *jso
     if (!is(options, "compare"))
         return present(options, matrix, &network, root, json);
     printf("# %d sites, root %s\n", matrix->sites, matrix->names[root]);
-    hlot_report_kinds(stdout, &network, root, json);
+    hlot_report_kinds(&network, root, json);
     return true;
 }
 

@@ -5,73 +5,70 @@
 #include "app/drawer.h"
 #include "app/json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 static const double MS = 1e3; /* in a second */
 
-static void print_time(FILE *stream, double seconds, int width) {
+static void print_time(double seconds, int width) {
     if (seconds < INFINITY)
-        fprintf(stream, " %*.3f", width, seconds * MS);
+        printf(" %*.3f", width, seconds * MS);
     else
-        fprintf(stream, " %*s", width, "-");
+        printf(" %*s", width, "-");
 }
 
-void hlot_report_matrix(FILE *stream, const hlot_matrix *matrix, const int groups[]) {
-    fprintf(stream, "# latencies in ms, from row to column\n%-12s", "");
+void hlot_report_matrix(const hlot_matrix *matrix, const int groups[]) {
+    printf("# latencies in ms, from row to column\n%-12s", "");
     for (int site = 0; site < matrix->sites; site++)
-        fprintf(stream, " %9.9s", matrix->names[site]);
-    fputs(groups ? "  group\n" : "\n", stream);
+        printf(" %9.9s", matrix->names[site]);
+    fputs(groups ? "  group\n" : "\n", stdout);
     for (int from = 0; from < matrix->sites; from++) {
-        fprintf(stream, "%-12.12s", matrix->names[from]);
+        printf("%-12.12s", matrix->names[from]);
         for (int to = 0; to < matrix->sites; to++)
-            print_time(stream, from == to ? 0 : matrix->latency[from][to], 9);
+            print_time(from == to ? 0 : matrix->latency[from][to], 9);
         if (groups)
-            fprintf(stream, "  %5d", groups[from]);
-        fputc('\n', stream);
+            printf("  %5d", groups[from]);
+        putchar('\n');
     }
 }
 
-void hlot_report_levels(FILE *stream, const hlot_matrix *matrix, const int groups[]) {
+void hlot_report_levels(const hlot_matrix *matrix, const int groups[]) {
     int count = 0;
     for (int site = 0; site < matrix->sites; site++)
         count = groups[site] >= count ? groups[site] + 1 : count;
     bool light = count < matrix->sites;
-    fprintf(stream,
-            "# levels\n"
-            "heavy wide area  %d group%s of sites: latency-optimal tree\n"
-            "light wide area  %s\n"
-            "local network    within a site: by the table of broadcasts, least predicted time\n"
-            "node             shared memory or the host's TCP: the MPI library's own\n",
-            count, count == 1 ? "" : "s",
-            light ? "sites of one group: flat" : "none: every site is a group by itself");
+    printf("# levels\n"
+           "heavy wide area  %d group%s of sites: latency-optimal tree\n"
+           "light wide area  %s\n"
+           "local network    within a site: by the table of broadcasts, least predicted time\n"
+           "node             shared memory or the host's TCP: the MPI library's own\n",
+           count, count == 1 ? "" : "s",
+           light ? "sites of one group: flat" : "none: every site is a group by itself");
 }
 
-static void print_below(FILE *stream, const hlot_matrix *matrix, const hlot_tree *tree,
-                        const double arrival[], int site, int depth) {
+static void print_below(const hlot_matrix *matrix, const hlot_tree *tree, const double arrival[],
+                        int site, int depth) {
     const int *children;
     int parent = tree->parent[site], count = hlot_tree_children(tree, site, &children);
-    fprintf(stream, "%*s%-*.*s %10.3f", 2 * depth, "", 30 - 2 * depth, 30 - 2 * depth,
-            matrix->names[site], arrival[site] * MS);
+    printf("%*s%-*.*s %10.3f", 2 * depth, "", 30 - 2 * depth, 30 - 2 * depth, matrix->names[site],
+           arrival[site] * MS);
     if (parent >= 0)
-        fprintf(stream, "   %.3f from %s", matrix->latency[parent][site] * MS,
-                matrix->names[parent]);
-    fputc('\n', stream);
+        printf("   %.3f from %s", matrix->latency[parent][site] * MS, matrix->names[parent]);
+    putchar('\n');
     for (int i = 0; i < count; i++)
-        print_below(stream, matrix, tree, arrival, children[i], depth < 12 ? depth + 1 : depth);
+        print_below(matrix, tree, arrival, children[i], depth < 12 ? depth + 1 : depth);
 }
 
-void hlot_report_tree(FILE *stream, const hlot_matrix *matrix, const hlot_tree *tree,
-                      const double arrival[], const char *heading) {
-    fprintf(stream, "# %s\n%-30s %10s   %s\n", heading, "site", "arrival_ms", "link_ms");
-    print_below(stream, matrix, tree, arrival, tree->root, 0);
+void hlot_report_tree(const hlot_matrix *matrix, const hlot_tree *tree, const double arrival[],
+                      const char *heading) {
+    printf("# %s\n%-30s %10s   %s\n", heading, "site", "arrival_ms", "link_ms");
+    print_below(matrix, tree, arrival, tree->root, 0);
 }
 
-void hlot_report_kinds(FILE *stream, const hlot_network *network, int root, FILE *json) {
+void hlot_report_kinds(const hlot_network *network, int root, FILE *json) {
     hlot_tree tree;
     double times[HLOT_KINDS];
-    fprintf(stream, "%-10s %12s %9s %9s\n", "tree", "total_ms", "vs_flat", "children");
+    printf("%-10s %12s %9s %9s\n", "tree", "total_ms", "vs_flat", "children");
     for (int kind = 0; kind < HLOT_KINDS; kind++)
         times[kind] = hlot_tree_make(network, (hlot_kind)kind, root, &tree);
     for (int kind = 0; kind < HLOT_KINDS; kind++) {
@@ -79,9 +76,9 @@ void hlot_report_kinds(FILE *stream, const hlot_network *network, int root, FILE
         hlot_tree_make(network, (hlot_kind)kind, root, &tree);
         int count = hlot_tree_children(&tree, root, &children);
         double gain = times[kind] < INFINITY ? times[HLOT_FLAT] / times[kind] : 0;
-        fprintf(stream, "%-10s", hlot_kind_name((hlot_kind)kind));
-        print_time(stream, times[kind], 12);
-        fprintf(stream, " %9.3f %9d\n", gain, count);
+        printf("%-10s", hlot_kind_name((hlot_kind)kind));
+        print_time(times[kind], 12);
+        printf(" %9.3f %9d\n", gain, count);
         app_json(json, app_json_text("tree", hlot_kind_name((hlot_kind)kind)),
                  app_json_number("total_ms", times[kind] * MS), app_json_number("vs_flat", gain),
                  app_json_integer("root_children", count));

@@ -6,17 +6,17 @@
 #include "hlot/matrix.h"
 
 /* The latencies in milliseconds, with the sites' groups where there are any. */
-void hlot_report_matrix(FILE *stream, const hlot_matrix *matrix, const int groups[]);
+void hlot_report_matrix(const hlot_matrix *matrix, const int groups[]);
 
 /* The levels, with what serves each. */
-void hlot_report_levels(FILE *stream, const hlot_matrix *matrix, const int groups[]);
+void hlot_report_levels(const hlot_matrix *matrix, const int groups[]);
 
 /* The tree as an indented list, with when the data is at each site. */
-void hlot_report_tree(FILE *stream, const hlot_matrix *matrix, const hlot_tree *tree,
-                      const double arrival[], const char *heading);
+void hlot_report_tree(const hlot_matrix *matrix, const hlot_tree *tree, const double arrival[],
+                      const char *heading);
 
 /* The times of all kinds of trees from ROOT; to JSON too unless it is NULL. */
-void hlot_report_kinds(FILE *stream, const hlot_network *network, int root, FILE *json);
+void hlot_report_kinds(const hlot_network *network, int root, FILE *json);
 
 typedef struct hlot_drawing {
     const hlot_matrix *matrix;

@@ -2,7 +2,6 @@
 
 #include "hlot/latency.h"
 
-#include "hlot/matrix.h"
 #include "hlot/probe.h"
 #include "lib/base/agree.h"
 #include "lib/base/error.h"

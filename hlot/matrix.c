@@ -3,7 +3,6 @@
 #include "hlot/matrix.h"
 
 #include "lib/base/plain.h"
-#include "lib/base/textfile.h"
 #include "lib/place/hostlist.h"
 
 #include <ctype.h>

@@ -100,11 +100,11 @@ int km_measure(const km_kernel *kernel, int threads, size_t n, size_t k, size_t 
     return error;
 }
 
-static void print_row(FILE *out, const km_kernel *kernel, size_t k, const km_rate *rate) {
-    fprintf(out, "%-12s %-22s %8zu %10zu %10zu %9.1f %9.1f %6.1f%%\n", kernel->name,
-            kernel->instruction, rate->points, k, dimensions, rate->achieved / 1e9,
-            rate->peak / 1e9, 100 * rate->achieved / rate->peak);
-    fflush(out);
+static void print_row(const km_kernel *kernel, size_t k, const km_rate *rate) {
+    printf("%-12s %-22s %8zu %10zu %10zu %9.1f %9.1f %6.1f%%\n", kernel->name, kernel->instruction,
+           rate->points, k, dimensions, rate->achieved / 1e9, rate->peak / 1e9,
+           100 * rate->achieved / rate->peak);
+    fflush(stdout);
 }
 
 static void print_json(FILE *file, const km_kernel *kernel, int threads, size_t k,
@@ -120,15 +120,14 @@ static void print_json(FILE *file, const km_kernel *kernel, int threads, size_t 
              app_json_number("percent", 100 * rate->achieved / rate->peak));
 }
 
-int km_benchmark(FILE *out, int threads, FILE *json) {
+int km_benchmark(int threads, FILE *json) {
     if (threads < 1)
         return EINVAL;
-    fprintf(out,
-            "Assignment of points to their nearest centroids, %d thread%s: billions of\n"
-            "multiplications and additions a second of processor time, best of %d.\n\n",
-            threads, threads == 1 ? "" : "s", repetitions);
-    fprintf(out, "%-12s %-22s %8s %10s %10s %9s %9s %7s\n", "kernel", "instruction", "points",
-            "centroids", "dimensions", "GOP/s", "peak", "of peak");
+    printf("Assignment of points to their nearest centroids, %d thread%s: billions of\n"
+           "multiplications and additions a second of processor time, best of %d.\n\n",
+           threads, threads == 1 ? "" : "s", repetitions);
+    printf("%-12s %-22s %8s %10s %10s %9s %9s %7s\n", "kernel", "instruction", "points",
+           "centroids", "dimensions", "GOP/s", "peak", "of peak");
     for (const km_kernel *const *kernel = km_kernel_list(); *kernel; kernel++) {
         size_t counts = sizeof centroid_counts / sizeof *centroid_counts;
         for (size_t i = 0; (*kernel)->supported() && i < counts; i++) {
@@ -137,7 +136,7 @@ int km_benchmark(FILE *out, int threads, FILE *json) {
                                    repetitions, &rate);
             if (error)
                 return error;
-            print_row(out, *kernel, centroid_counts[i], &rate);
+            print_row(*kernel, centroid_counts[i], &rate);
             print_json(json, *kernel, threads, centroid_counts[i], &rate);
         }
     }

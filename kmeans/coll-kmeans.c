@@ -199,7 +199,7 @@ static bool benchmark(app_problem *problem) {
     app_output json;
     if (!app_output_open(&json, options.json, problem))
         return false;
-    int code = km_benchmark(stdout, threads ? threads : 1, json.file);
+    int code = km_benchmark(threads ? threads : 1, json.file);
     bool good = code ? app_refuse(problem, "the benchmark failed: %s", strerror(code))
                      : app_output_commit(&json, problem);
     app_output_discard(&json);

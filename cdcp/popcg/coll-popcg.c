@@ -9,8 +9,6 @@
 #include "cdcp/popcg/picture.h"
 #include "cdcp/popcg/popcg_report.h"
 
-#include <coll.h>
-
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>

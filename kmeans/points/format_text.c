@@ -11,11 +11,9 @@
 #include "kmeans/points/format.h"
 #include "kmeans/points/points.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

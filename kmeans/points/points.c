@@ -7,7 +7,6 @@
 #include "kmeans/points/paths.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "kmeans/points/memory.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "kmeans/points/memory.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linear.h>
 #include <math.h>

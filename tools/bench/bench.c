@@ -3,7 +3,6 @@
 #include "tools/bench/bench.h"
 
 #include "app/agreement.h"
-#include "app/clocks.h"
 #include "app/progress.h"
 #include "app/stats.h"
 

@@ -7,7 +7,6 @@
 #include "app/stats.h"
 
 #include <coll.h>
-#include <coll_tools.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "app/progress.h"
 #include "app/stats.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { TAG_TASK = 21, TAG_RESULT };

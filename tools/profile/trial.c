@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const size_t trial_size[TRIAL_SIZES] = {192,     768,      1536,     3 << 10,
                                         6 << 10, 12 << 10, 24 << 10, 48 << 10};
