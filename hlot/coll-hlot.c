@@ -266,7 +266,7 @@ static void watch(const command *options, observer *o) {
             continue;
         fputs(terminal ? "\033[H\033[2J" : "", stdout);
         run(options, o);
-        int silent = observer_silent(o);
+        int silent = hlot_latency_silent(o->wide->latency);
         if (silent)
             printf("# %d links are silent; their last latencies are shown\n", silent);
         fputs(terminal ? "# Ctrl-C ends it\n" : "\n", stdout);

@@ -2,7 +2,6 @@
 libcoll_core_la_SOURCES += \
 	hlot/bcast_flat.c \
 	hlot/bcast_hlot.c \
-	hlot/broadcasts.h \
 	hlot/forecast.c hlot/forecast.h \
 	hlot/latency.c hlot/latency.h \
 	hlot/levels.c hlot/levels.h \

@@ -394,9 +394,10 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
     run.saved = run.started;
     *result = (km_result){.centroids = NULL};
     if (settings->k < 1 || settings->k > INT32_MAX)
-        app_refuse(problem, "k is %zu; 1 to %" PRId32 " are allowed", settings->k, INT32_MAX);
+        app_refuse(problem, "k is %" PRIu64 "; 1 to %" PRId32 " are allowed", settings->k,
+                   INT32_MAX);
     else if (settings->k > points->total)
-        app_refuse(problem, "k is %zu, but there are only %" PRIu64 " points", settings->k,
+        app_refuse(problem, "k is %" PRIu64 ", but there are only %" PRIu64 " points", settings->k,
                    points->total);
     if (!app_agree(problem, comm))
         return false;

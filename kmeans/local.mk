@@ -6,8 +6,6 @@ libwords_la_SOURCES = \
 	kmeans/points/gzip.c kmeans/points/gzip.h \
 	kmeans/points/npy.c kmeans/points/npy.h \
 	kmeans/words/bags.c kmeans/words/bags.h \
-	kmeans/words/batch.c kmeans/words/batch.h \
-	kmeans/words/canvas.c kmeans/words/canvas.h \
 	kmeans/words/exemplars.c kmeans/words/exemplars.h \
 	kmeans/words/hog.c kmeans/words/hog.h \
 	kmeans/words/image_format.h \
@@ -46,13 +44,11 @@ libkmeans_la_SOURCES = \
 	kmeans/points/format_text.c \
 	kmeans/points/format_vecs.c \
 	kmeans/points/memory.h \
-	kmeans/points/paths.c kmeans/points/paths.h \
 	kmeans/points/points.c kmeans/points/points.h \
 	kmeans/points/random.c kmeans/points/random.h \
 	kmeans/points/real.c kmeans/points/real.h \
 	kmeans/points/room.c kmeans/points/room.h \
 	kmeans/points/rows.c kmeans/points/rows.h \
-	kmeans/result.c kmeans/result.h \
 	kmeans/start/draw.c kmeans/start/draw.h \
 	kmeans/start/start.c kmeans/start/start.h \
 	kmeans/start/start_chain.c \
@@ -68,7 +64,6 @@ libkmeans_la_LIBADD = $(OPENBLAS_LIBS)
 bin_PROGRAMS += coll-words
 coll_words_SOURCES = \
 	kmeans/words/coll-words.c \
-	kmeans/words/encode.c kmeans/words/encode.h \
 	kmeans/words/verb_curve.c \
 	kmeans/words/verb_encode.c \
 	kmeans/words/verb_features.c \

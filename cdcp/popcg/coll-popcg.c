@@ -6,7 +6,6 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "cdcp/popcg/ocean.h"
-#include "cdcp/popcg/picture.h"
 #include "cdcp/popcg/popcg_report.h"
 
 #include <limits.h>
@@ -140,8 +139,7 @@ static bool draw(const struct command *command, const struct ocean *ocean, app_p
         return false;
     popcg_report_end(ocean, lowest, highest);
     return !command->picture ||
-           picture_write(command->picture, &ocean->layout, &ocean->mask, ocean->x,
-                         fmax(-lowest, highest), ocean->comm, problem);
+           popcg_report_picture(ocean, command->picture, fmax(-lowest, highest), problem);
 }
 
 static bool check_files(const struct command *command, app_problem *problem) {

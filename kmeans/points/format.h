@@ -32,7 +32,6 @@ typedef struct km_source {
 } km_source;
 
 typedef struct km_format {
-    const char *name;
     /* Whether PATH, whose first COUNT bytes are HEAD, is of this format. */
     bool (*recognise)(const char *path, const unsigned char *head, size_t count);
     /* Fills SOURCE->layout, where BYTES is known already. On one rank. */

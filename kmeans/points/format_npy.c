@@ -54,7 +54,6 @@ static bool describe(int file, km_source *source, app_problem *problem) {
 }
 
 const km_format km_format_npy = {
-    .name = "npy",
     .recognise = recognise,
     .describe = describe,
     .read = km_read_records,

@@ -42,7 +42,6 @@ static bool describe_bvecs(int file, km_source *source, app_problem *problem) {
 }
 
 const km_format km_format_bvecs = {
-    .name = "bvecs",
     .recognise = recognise_bvecs,
     .describe = describe_bvecs,
     .read = km_read_records,
@@ -58,7 +57,6 @@ static bool describe_fvecs(int file, km_source *source, app_problem *problem) {
 }
 
 const km_format km_format_fvecs = {
-    .name = "fvecs",
     .recognise = recognise_fvecs,
     .describe = describe_fvecs,
     .read = km_read_records,

@@ -221,10 +221,15 @@ static void print_notes(const COLL_Description *d, int ranks) {
              "predicted:\n# its shared memory is hard to beat");
     if (ranks == 1)
         puts("# one rank needs no messages; --ranks P explains for more");
-    if (ranks != d->ranks)
-        printf("# as if %d ranks were spread as the %d that run: %d a node, %d node%s a rack\n",
-               ranks, d->ranks, d->most_ranks_per_node, (d->nodes + d->racks - 1) / d->racks,
-               plural((d->nodes + d->racks - 1) / d->racks));
+    int per_rack = (d->nodes + d->racks - 1) / d->racks;
+    if (ranks == d->ranks)
+        return;
+    printf("# as if %d ranks were spread as the %d that run: %d a node, ", ranks, d->ranks,
+           d->most_ranks_per_node);
+    if (d->racks > 1)
+        printf("%d node%s a rack\n", per_rack, plural(per_rack));
+    else
+        puts("all nodes in one rack");
 }
 
 static bool explain(const command *options, const COLL_Description *d, MPI_Comm comm, FILE *json) {

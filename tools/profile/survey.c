@@ -7,6 +7,7 @@
 #include "app/stats.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { TAG_TASK = 21, TAG_RESULT };
 
@@ -228,30 +229,23 @@ static int direct_crowds(survey *s, int level, finding found[]) {
     return code;
 }
 
-static int direct_streams(survey *s, int level, finding *found) {
+/* What the receiver of the level's streams finds. */
+static int direct_receiver(survey *s, int level, task_kind kind, double seconds, finding *found) {
     survey_level *l = &s->level[level];
-    task t = {.kind = CONVERGE, .level = level, .seconds = 2 * CROWD_SHARE * s->seconds};
+    task t = {.kind = kind, .level = level, .seconds = seconds};
     int code = direct(s, &t, found);
-    for (int i = 0; i < CROWD_SIZES; i++)
-        l->gap[i] = found->gap[i];
+    if (kind == RELAY)
+        l->relay = found->relay;
+    else if (kind == CONVERGE)
+        memcpy(l->gap, found->gap, sizeof l->gap);
+    else
+        l->flood = found->flood;
     return code;
 }
 
-static int direct_relay(survey *s, int level, finding *found) {
-    task t = {.kind = RELAY, .level = level, .seconds = CROWD_SHARE * s->seconds};
-    int code = direct(s, &t, found);
-    s->level[level].relay = found->relay;
-    return code;
-}
-
-/* As long as the slowest link bears. */
-static int direct_flood(survey *s, int level, finding *found) {
-    survey_level *l = &s->level[level];
-    double most = FLOOD_SECONDS * crowd_size[CROWD_SIZES - 1] / l->gap[CROWD_SIZES - 1];
-    task t = {.kind = FLOOD, .level = level, .seconds = most};
-    int code = direct(s, &t, found);
-    l->flood = found->flood;
-    return code;
+/* As many bytes as the slowest link bears. */
+static double bytes_of_flood(const survey_level *l) {
+    return FLOOD_SECONDS * crowd_size[CROWD_SIZES - 1] / l->gap[CROWD_SIZES - 1];
 }
 
 static int direct_level(survey *s, int level, double seconds, finding found[]) {
@@ -266,11 +260,11 @@ static int direct_level(survey *s, int level, double seconds, finding found[]) {
         else if (kind == CROWD)
             code = direct_crowds(s, level, found);
         else if (kind == RELAY && l->senders > 1)
-            code = direct_relay(s, level, found);
+            code = direct_receiver(s, level, RELAY, CROWD_SHARE * s->seconds, found);
         else if (kind == CONVERGE && l->senders > 1)
-            code = direct_streams(s, level, found);
+            code = direct_receiver(s, level, CONVERGE, 2 * CROWD_SHARE * s->seconds, found);
         else if (kind == FLOOD && l->senders > 1 && level >= COLL_LEVEL_RACK && s->flood)
-            code = direct_flood(s, level, found);
+            code = direct_receiver(s, level, FLOOD, bytes_of_flood(l), found);
     }
     return code;
 }
