@@ -14,13 +14,17 @@ double app_seconds(void) {
     return coll_monotonic();
 }
 
+void app_sleep(double seconds) {
+    double whole = floor(seconds);
+    nanosleep(&(struct timespec){(time_t)whole, (long)((seconds - whole) * 1e9)}, NULL);
+}
+
 int app_wait_asleep(MPI_Request *request, double nap, double longest) {
     for (;; nap = nap < longest ? 2 * nap : nap) {
-        struct timespec time = {.tv_nsec = (long)(nap * 1e9)};
         int done, code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (code != MPI_SUCCESS || done)
             return code;
-        nanosleep(&time, NULL);
+        app_sleep(nap);
     }
 }
 
@@ -131,9 +135,6 @@ void app_clock_wait(const app_clock *clock, double date) {
             sched_yield();
             continue;
         }
-        double nap = left - shortest_sleep;
-        struct timespec time = {.tv_sec = (time_t)nap,
-                                .tv_nsec = (long)((nap - (double)(time_t)nap) * 1e9)};
-        nanosleep(&time, NULL);
+        app_sleep(left - shortest_sleep);
     }
 }

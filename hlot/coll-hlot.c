@@ -80,15 +80,11 @@ static bool take_words(command *options) {
     return check_options(options);
 }
 
-static const char *kind_name(int kind) {
-    return kind < HLOT_KINDS ? hlot_kind_name((hlot_kind)kind) : NULL;
-}
-
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
         {.operands = &options->words, .most = 2},
         {"root", "SITE", "root, by name or number (default: the first)", .text = &options->root},
-        {"tree", "KIND", "kind of tree:", .choice = &options->kind, .nth = kind_name},
+        {"tree", "KIND", "kind of tree:", .choice = &options->kind, .nth = hlot_kind_name},
         {"bytes", "SIZE", "count sends and bytes by the cost model too (default: latencies alone)",
          .size = &options->bytes, .least = 1},
         {"output", "FILE", "where probe writes and draw draws to", .text = &options->output},
@@ -132,8 +128,8 @@ static bool check_reach(const hlot_matrix *matrix, const hlot_network *network, 
 
 static void describe(const command *options, const hlot_network *network, const hlot_matrix *matrix,
                      int root, double time, char title[200]) {
-    snprintf(title, 200, "%s tree from %s: %.4g ms", kind_name(options->kind), matrix->names[root],
-             time * 1e3);
+    snprintf(title, 200, "%s tree from %s: %.4g ms", hlot_kind_name(options->kind),
+             matrix->names[root], time * 1e3);
     size_t used = strlen(title);
     if (options->bytes)
         snprintf(title + used, 200 - used, " for %" PRIu64 " bytes in %g segments", options->bytes,

@@ -76,10 +76,10 @@ void hlot_report_kinds(const hlot_network *network, int root, FILE *json) {
         hlot_tree_make(network, (hlot_kind)kind, root, &tree);
         int count = hlot_tree_children(&tree, root, &children);
         double gain = times[kind] < INFINITY ? times[HLOT_FLAT] / times[kind] : 0;
-        printf("%-10s", hlot_kind_name((hlot_kind)kind));
+        printf("%-10s", hlot_kind_name(kind));
         print_time(times[kind], 12);
         printf(" %9.3f %9d\n", gain, count);
-        app_json(json, app_json_text("tree", hlot_kind_name((hlot_kind)kind)),
+        app_json(json, app_json_text("tree", hlot_kind_name(kind)),
                  app_json_number("total_ms", times[kind] * MS), app_json_number("vs_flat", gain),
                  app_json_integer("root_children", count));
     }

@@ -100,23 +100,14 @@ void km_report_note(const char *text, void *context) {
     fprintf(stderr, "coll-kmeans: %s\n", text);
 }
 
-static const char *reason(km_stop stop) {
-    switch (stop) {
-    case KM_STOP_UNMOVED:
-        return "no centroid moves any more";
-    case KM_STOP_TOLERANCE:
-        return "no centroid moves farther than the tolerance";
-    case KM_STOP_MOVED:
-        return "no more than the given share of the points moves";
-    case KM_STOP_GAIN:
-        return "the objective falls by no more than the given share";
-    case KM_STOP_SECONDS:
-        return "the time is up";
-    case KM_STOP_ITERATIONS:
-        break;
-    }
-    return "the iterations asked for are done";
-}
+static const char *const reasons[] = {
+    [KM_STOP_UNMOVED] = "no centroid moves any more",
+    [KM_STOP_TOLERANCE] = "no centroid moves farther than the tolerance",
+    [KM_STOP_MOVED] = "no more than the given share of the points moves",
+    [KM_STOP_GAIN] = "the objective falls by no more than the given share",
+    [KM_STOP_SECONDS] = "the time is up",
+    [KM_STOP_ITERATIONS] = "the iterations asked for are done",
+};
 
 void km_report_end(km_report *report, const km_result *result) {
     const km_points *points = report->points;
@@ -124,7 +115,7 @@ void km_report_end(km_report *report, const km_result *result) {
     double rounding = points->real.used ? 0 : (double)points->total * (double)points->dim / 4;
     app_progress_hide();
     printf("%" PRId64 " iteration%s in %.2f s: %s\n", result->iterations,
-           result->iterations == 1 ? "" : "s", seconds, reason(result->stop));
+           result->iterations == 1 ? "" : "s", seconds, reasons[result->stop]);
     if (points->real.used)
         printf("final objective %.12g\n", km_real_objective(&points->real, result->objective));
     else
@@ -133,7 +124,7 @@ void km_report_end(km_report *report, const km_result *result) {
                result->objective, rounding);
     fflush(stdout);
 
-    app_json(report->json, app_json_text("result", reason(result->stop)),
+    app_json(report->json, app_json_text("result", reasons[result->stop]),
              app_json_integer("iterations", result->iterations),
              json_objective(report, result->objective),
              app_json_number("rounding_at_most", rounding), app_json_number("seconds", seconds));

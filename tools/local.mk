@@ -10,7 +10,6 @@ coll_bench_SOURCES = \
 	tools/bench/bench-dcp.c \
 	tools/bench/coll-bench.c \
 	tools/bench/overlap.c tools/bench/overlap.h \
-	tools/bench/rivals.c tools/bench/rivals.h \
 	tools/commands.h
 coll_bench_LDADD = libbench.la libapp.la libcoll.la
 
@@ -31,7 +30,6 @@ libsurvey_la_SOURCES = \
 	tools/profile/fitted.c tools/profile/fitted.h \
 	tools/profile/flood.c tools/profile/flood.h \
 	tools/profile/pair_probe.c tools/profile/pair_probe.h \
-	tools/profile/pairs.c tools/profile/pairs.h \
 	tools/profile/survey.c tools/profile/survey.h
 
 bin_PROGRAMS += coll-profile

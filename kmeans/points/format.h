@@ -45,8 +45,7 @@ typedef struct km_format {
 } km_format;
 
 extern const km_format km_format_npy;
-extern const km_format km_format_bvecs;
-extern const km_format km_format_fvecs;
+extern const km_format km_format_vecs;
 extern const km_format km_format_idx;
 extern const km_format km_format_idx_gz;
 extern const km_format km_format_text; /* the one for whatever no other recognises */

@@ -17,8 +17,7 @@
 #include <unistd.h>
 
 static const km_format *const formats[] = {
-    &km_format_npy, &km_format_bvecs,  &km_format_fvecs,
-    &km_format_idx, &km_format_idx_gz, &km_format_text,
+    &km_format_npy, &km_format_vecs, &km_format_idx, &km_format_idx_gz, &km_format_text,
 };
 
 void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *count) {

@@ -8,7 +8,7 @@
 #include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/bench.h"
-#include "tools/bench/rivals.h"
+#include "tools/bench/operation.h"
 #include "tools/commands.h"
 
 #include <coll.h>

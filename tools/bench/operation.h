@@ -1,6 +1,6 @@
 /*
  * The collectives that coll-bench can measure: how the data lies in a rank's buffer, how it is
- * checked, and who runs it.
+ * checked, who runs it, and its rivals, Open MPI's own algorithms by forced settings.
  */
 #ifndef COLL_TOOLS_BENCH_OPERATION_H
 #define COLL_TOOLS_BENCH_OPERATION_H
@@ -35,5 +35,16 @@ typedef struct operation {
 /* The operation called NAME, or NULL; the names counted from 0, NULL beyond the last. */
 const operation *operation_find(const char *name);
 const char *operation_name(int index);
+
+/* Prepares the environment of this process for rivals_add; call it before MPI_Init. */
+void rivals_prepare(void);
+
+/*
+ * Adds a contender for each forced algorithm of Open MPI, and segment size, and the nonblocking
+ * operation; under another MPI library only the latter. All are for the same run: Open MPI's tuned
+ * component reads the forced settings when a communicator is made, and MPI_T can change them
+ * between two.
+ */
+int rivals_add(contender_list *list, const operation *op, MPI_Comm comm);
 
 #endif

@@ -7,7 +7,7 @@
 #include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/bench.h"
-#include "tools/profile/pairs.h"
+#include "tools/profile/survey.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,10 +48,10 @@ typedef struct race {
 
 /* This rank's place in the order of distance from rank 0. */
 static int position_of(int rank, const COLL_Place places[], int ranks) {
-    COLL_Level own = pairs_level(&places[0], &places[rank]);
+    COLL_Level own = survey_apart(&places[0], &places[rank]);
     int before = 0;
     for (int other = 0; other < ranks; other++) {
-        COLL_Level level = pairs_level(&places[0], &places[other]);
+        COLL_Level level = survey_apart(&places[0], &places[other]);
         before += level < own || (level == own && other < rank);
     }
     return before;
@@ -61,7 +61,7 @@ static int position_of(int rank, const COLL_Place places[], int ranks) {
 static COLL_Level level_of(int count, const COLL_Place places[], int ranks) {
     int at[COLL_LEVELS] = {0}, level = 0;
     for (int rank = 0; rank < ranks; rank++)
-        at[pairs_level(&places[0], &places[rank])]++;
+        at[survey_apart(&places[0], &places[rank])]++;
     for (int within = at[0]; within < count; within += at[level])
         level++;
     return (COLL_Level)level;
