@@ -184,12 +184,12 @@ int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app) {
     return MPI_SUCCESS;
 }
 
-int coll_dcp_serve(void) {
+int DCP_Serve(void) {
     int code = coll_server_run(&coll_the_job);
     return code == MPI_SUCCESS ? end_job() : code;
 }
 
-int coll_dcp_stop(void) {
+int DCP_Stop(void) {
     int code = coll_client_close();
     coll_the_job.posts = false;
     if (code == MPI_SUCCESS)

@@ -103,7 +103,7 @@ static int ask_user(user_word *word) {
 
 /* A dedicated processor's life. */
 _Noreturn static void serve(void) {
-    int code = coll_dcp_serve();
+    int code = DCP_Serve();
     if (code != MPI_SUCCESS) {
         char text[MPI_MAX_ERROR_STRING] = "";
         int length;
@@ -119,7 +119,7 @@ _Noreturn static void serve(void) {
 static int end(MPI_Comm self, int keyval, void *value, void *extra) {
     (void)self, (void)keyval, (void)value, (void)extra;
     int code = coll_account_report(coll_dcp_comm(MPI_COMM_WORLD), dcps);
-    int stopped = dcps ? coll_dcp_stop() : MPI_SUCCESS;
+    int stopped = dcps ? DCP_Stop() : MPI_SUCCESS;
     return code != MPI_SUCCESS ? code : stopped;
 }
 
