@@ -272,6 +272,6 @@ bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_
         uint32_t checksum = app_checksum(0, points->data + i * points->dim, points->dim);
         sum += km_mix(km_mix(points->first + i + 1) ^ checksum);
     }
-    app_mpi(problem, MPI_Allreduce(&sum, fingerprint, 1, MPI_UINT64_T, MPI_SUM, comm));
-    return app_agree(problem, comm);
+    *fingerprint = sum;
+    return app_agree_sum(problem, fingerprint, 1, comm);
 }

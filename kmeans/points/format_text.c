@@ -249,10 +249,10 @@ static bool count_lines(km_source *source, MPI_Comm comm, app_problem *problem) 
     accumulate(source->lines, blocks);
 
     /* Only the rank of the last block knows whether a last line without a newline follows. */
-    int open_line = first + count == blocks && last != '\n', any = 0;
-    app_mpi(problem, MPI_Allreduce(&open_line, &any, 1, MPI_INT, MPI_LOR, comm));
-    source->layout.rows = source->lines[blocks] + (uint64_t)any;
-    return app_agree(problem, comm);
+    uint64_t open_line = first + count == blocks && last != '\n';
+    bool good = app_agree_sum(problem, &open_line, 1, comm);
+    source->layout.rows = source->lines[blocks] + open_line;
+    return good;
 }
 
 /* Finds where row ROW begins: after the ROWth newline. */

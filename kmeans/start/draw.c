@@ -18,9 +18,8 @@ static uint64_t sum_of(const km_points *points, const uint64_t *weights) {
 
 bool km_draw_total(const km_points *points, const uint64_t *weights, uint64_t *total, MPI_Comm comm,
                    app_problem *problem) {
-    uint64_t mine = sum_of(points, weights);
-    app_mpi(problem, MPI_Allreduce(&mine, total, 1, MPI_UINT64_T, MPI_SUM, comm));
-    return app_agree(problem, comm);
+    *total = sum_of(points, weights);
+    return app_agree_sum(problem, total, 1, comm);
 }
 
 bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64_t *places,

@@ -134,15 +134,14 @@ static bool share(job *run, size_t count, int *counts, int *places, app_problem 
 static bool oversample(job *run, uint64_t round, double oversampling, uint64_t *cost,
                        app_problem *problem) {
     int ranks = app_ranks(run->seeding->comm);
-    uint64_t mine = 0;
     size_t before = run->count;
+    *cost = 0;
     for (size_t i = 0; i < run->points->rows; i++)
-        mine += run->nearest2[i];
+        *cost += run->nearest2[i];
     int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
     if (!counts)
         app_refuse(problem, "out of memory");
-    app_mpi(problem, MPI_Allreduce(&mine, cost, 1, MPI_UINT64_T, MPI_SUM, run->seeding->comm));
-    bool good = app_agree(problem, run->seeding->comm);
+    bool good = app_agree_sum(problem, cost, 1, run->seeding->comm);
     if (good && *cost) {
         size_t chosen = choose_candidates(run, round, oversampling, (double)*cost);
         good = share(run, chosen, counts, counts + ranks, problem) &&

@@ -46,11 +46,6 @@ typedef struct encode_choice {
     const char *output;    /* LIBSVM text */
 } encode_choice;
 
-typedef struct encode_result {
-    uint64_t images, bad; /* encoded, and left out; at rank 0 */
-    uint64_t words, bins;
-} encode_result;
-
 enum { BLOCK = 64, TAG = 1 }; /* images that a rank takes at once */
 
 typedef struct encoder {
@@ -277,22 +272,25 @@ static bool encode_rounds(encoder *this, const app_output *output, app_problem *
     }
 }
 
-/* Adds up what was left out, and checks that there is a label for each image and an image for each.
- */
-static bool conclude(encoder *this, encode_result *result, app_problem *problem) {
-    uint64_t bad = patches_bad(this->stream), images = patches_images(this->stream);
-    app_mpi(problem, MPI_Reduce(&bad, &result->bad, 1, MPI_UINT64_T, MPI_SUM, 0, this->comm));
-    result->images = images - result->bad;
-    result->words = this->bags.words;
-    result->bins = bags_bins(this->bags.words, this->bags.levels);
-    if (this->rank > 0 || problem->text[0])
-        return !problem->text[0];
-    if (!result->images)
+/* At rank 0, BAD images being left out: whether there is a label for each and an image for each. */
+static bool check_count(const encoder *this, uint64_t bad, app_problem *problem) {
+    uint64_t images = patches_images(this->stream);
+    if (images == bad)
         return app_refuse(problem, "no images to encode");
-    if (this->choice->labels && images != this->labels.count && !patches_limited(this->stream))
-        return app_refuse(problem, "%s: has %zu labels for %" PRIu64 " images",
-                          this->choice->labels, this->labels.count, images);
-    return true;
+    return !this->choice->labels || images == this->labels.count || patches_limited(this->stream) ||
+           app_refuse(problem, "%s: has %zu labels for %" PRIu64 " images", this->choice->labels,
+                      this->labels.count, images);
+}
+
+static void print_summary(const encoder *this, uint64_t bad, double seconds) {
+    const encode_choice *choice = this->choice;
+    printf("%s: %" PRIu64 " images as histograms of %" PRIu64 " bins, %" PRIu64
+           " words and %" PRIu64 " level%s, in %.1f s\n",
+           choice->output, patches_images(this->stream) - bad,
+           bags_bins(this->bags.words, choice->levels), this->bags.words, choice->levels,
+           choice->levels == 1 ? "" : "s", seconds);
+    if (bad)
+        printf("%" PRIu64 " images left out\n", bad);
 }
 
 static void check_files(const encode_choice *choice, app_problem *problem) {
@@ -303,46 +301,36 @@ static void check_files(const encode_choice *choice, app_problem *problem) {
     app_files_check(files, sizeof files / sizeof *files, problem);
 }
 
+/* Ends the file, which is whole. */
+static void conclude(encoder *this, app_output *output, double begun, app_problem *problem) {
+    uint64_t mine = patches_bad(this->stream), bad = 0;
+    bool first = this->rank == 0;
+    app_mpi(problem, MPI_Reduce(&mine, &bad, 1, MPI_UINT64_T, MPI_SUM, 0, this->comm));
+    if (first && !problem->text[0] && check_count(this, bad, problem))
+        app_output_commit(output, problem);
+    if (app_agree(problem, this->comm) && first)
+        print_summary(this, bad, app_seconds() - begun);
+}
+
 /* Encodes all images; agrees. */
-static bool encode_images(const encode_choice *choice, MPI_Comm comm, encode_result *result,
-                          app_problem *problem) {
+static void encode(encode_choice *choice, MPI_Comm comm, app_problem *problem) {
     encoder this = {
         .choice = choice, .comm = comm, .rank = app_rank(comm), .ranks = app_ranks(comm)};
     app_output output = {0};
-    *result = (encode_result){0};
+    double begun = app_seconds();
+    if (!choice->threads && !km_default_threads(comm, &choice->threads, problem))
+        return;
     if (this.rank == 0)
         check_files(choice, problem);
     if (!app_agree(problem, comm))
-        return false;
+        return;
     if (begin(&this, problem) && this.rank == 0)
         app_output_open(&output, choice->output, problem);
     if (app_agree(problem, comm) && share_words(&this, problem) &&
-        encode_rounds(&this, &output, problem)) {
-        if (conclude(&this, result, problem) && this.rank == 0)
-            app_output_commit(&output, problem);
-        app_agree(problem, comm);
-    }
+        encode_rounds(&this, &output, problem))
+        conclude(&this, &output, begun, problem);
     app_output_discard(&output);
     end(&this);
-    return !problem->text[0];
-}
-
-static bool encode(encode_choice *choice, MPI_Comm comm, app_problem *problem) {
-    encode_result result;
-    double begun = app_seconds();
-    if (!choice->threads && !km_default_threads(comm, &choice->threads, problem))
-        return false;
-    if (!encode_images(choice, comm, &result, problem))
-        return false;
-    if (app_rank(comm) > 0)
-        return true;
-    printf("%s: %" PRIu64 " images as histograms of %" PRIu64 " bins, %" PRIu64
-           " words and %" PRIu64 " level%s, in %.1f s\n",
-           choice->output, result.images, result.bins, result.words, choice->levels,
-           choice->levels == 1 ? "" : "s", app_seconds() - begun);
-    if (result.bad)
-        printf("%" PRIu64 " images left out\n", result.bad);
-    return true;
 }
 
 bool verb_encode(int argc, char **argv, app_problem *problem) {
