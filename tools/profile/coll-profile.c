@@ -87,11 +87,11 @@ static bool check_files(const command *options) {
 }
 
 /* What is known of the machine, without what trials show. */
-static bool make_profile(const survey *s, const model *m, COLL_Profile *profile) {
+static bool make_profile(const model *m, COLL_Profile *profile) {
     int levels = 0;
     for (int level = 0; level < COLL_LEVELS; level++) {
         profile->cost[level] = m->level[level].cost;
-        profile->measured[level] = s->level[level].pairs && !m->level[level].noisy;
+        profile->measured[level] = m->survey->level[level].pairs && !m->level[level].noisy;
         levels += profile->measured[level];
     }
     for (int i = 0; i < COLL_COPIES; i++)
@@ -115,10 +115,10 @@ static bool report_model(const command *options, const survey *s, COLL_Profile *
                          FILE *json) {
     static model m;
     model_make(s, options->noise, &m);
-    if (!make_profile(s, &m, profile) || !write_profile(options, s, profile))
+    if (!make_profile(&m, profile) || !write_profile(options, s, profile))
         return false;
-    sheet_print(s, &m, json);
-    return !options->plot || sheet_plot(s, &m, options->plot, &problem);
+    sheet_print(&m, json);
+    return !options->plot || sheet_plot(&m, options->plot, &problem);
 }
 
 /* Rank 0: the profile once more, with what the trials showed. */
