@@ -11,6 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+int app_rank(MPI_Comm comm) {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+int app_ranks(MPI_Comm comm) {
+    int ranks = 1;
+    MPI_Comm_size(comm, &ranks);
+    return ranks;
+}
+
 bool app_mpi(app_problem *problem, int code) {
     char text[MPI_MAX_ERROR_STRING];
     int length;

@@ -7,6 +7,10 @@
 #include <mpi.h>
 #include <stdint.h>
 
+/* This rank in COMM, and how many there are: where COMM is good nothing can go wrong. */
+int app_rank(MPI_Comm comm);
+int app_ranks(MPI_Comm comm);
+
 /* True for MPI_SUCCESS; otherwise the text of MPI's error CODE is the problem, and false. */
 bool app_mpi(app_problem *problem, int code);
 

@@ -2,6 +2,7 @@
 
 #include "app/clocks.h"
 
+#include "app/agreement.h"
 #include "lib/base/monotonic.h"
 
 #include <math.h>
@@ -13,13 +14,17 @@ double app_seconds(void) {
     return coll_monotonic();
 }
 
+void app_sleep(double seconds) {
+    double whole = floor(seconds);
+    nanosleep(&(struct timespec){(time_t)whole, (long)((seconds - whole) * 1e9)}, NULL);
+}
+
 int app_wait_asleep(MPI_Request *request, double nap, double longest) {
     for (;; nap = nap < longest ? 2 * nap : nap) {
-        struct timespec time = {.tv_nsec = (long)(nap * 1e9)};
         int done, code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (code != MPI_SUCCESS || done)
             return code;
-        nanosleep(&time, NULL);
+        app_sleep(nap);
     }
 }
 
@@ -91,8 +96,7 @@ static int ask(app_clock *clock, MPI_Comm comm) {
 /* Whether this rank is on the node of rank 0. */
 static int shares_node(MPI_Comm comm, bool *shares) {
     MPI_Comm node;
-    int rank, lowest;
-    MPI_Comm_rank(comm, &rank);
+    int rank = app_rank(comm), lowest;
     int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     if (code != MPI_SUCCESS)
         return code;
@@ -103,11 +107,9 @@ static int shares_node(MPI_Comm comm, bool *shares) {
 }
 
 int app_clock_init(app_clock *clock, MPI_Comm comm) {
-    int rank, ranks;
+    int rank = app_rank(comm), ranks = app_ranks(comm);
     bool shares = false;
     *clock = (app_clock){0};
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     int code = shares_node(comm, &shares);
     for (int other = 1; rank == 0 && other < ranks && code == MPI_SUCCESS; other++)
         code = answer(other, comm);
@@ -133,9 +135,6 @@ void app_clock_wait(const app_clock *clock, double date) {
             sched_yield();
             continue;
         }
-        double nap = left - shortest_sleep;
-        struct timespec time = {.tv_sec = (time_t)nap,
-                                .tv_nsec = (long)((nap - (double)(time_t)nap) * 1e9)};
-        nanosleep(&time, NULL);
+        app_sleep(left - shortest_sleep);
     }
 }

@@ -11,6 +11,9 @@
  */
 double app_seconds(void);
 
+/* Sleeps for so long; a signal may cut it short. */
+void app_sleep(double seconds);
+
 typedef struct app_clock {
     double offset;      /* s: what to add to this host's monotonic clock */
     double uncertainty; /* s: half the shortest round trip to rank 0, over all ranks the largest */
@@ -30,7 +33,7 @@ void app_clock_wait(const app_clock *clock, double date);
 
 /*
  * Waits for *REQUEST without taking the processor from whoever is being measured: with sleeps
- * between tests, of NAP seconds (below 1) at first, then each twice as long as the last until they
+ * between tests, of NAP seconds at first, then each twice as long as the last until they
  * are LONGEST or more.
  */
 int app_wait_asleep(MPI_Request *request, double nap, double longest);

@@ -1,9 +1,10 @@
-/* Pictures that other programs draw: gnuplot, graphviz. */
+/* Pictures: PNGs pixel by pixel, and those that other programs draw, gnuplot and graphviz. */
 #ifndef COLL_APP_DRAWER_H
 #define COLL_APP_DRAWER_H
 
 #include "app/problem.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 /* COMMAND reads what is to be drawn and writes the picture, each by standard streams. */
@@ -25,5 +26,9 @@ bool app_drawer_check(const app_drawer *drawer, const char *path, app_problem *p
 bool app_draw(const app_drawer *drawer, const char *path,
               void (*write)(FILE *stream, const void *context), const void *context,
               app_problem *problem);
+
+/* Writes WIDTH x HEIGHT pixels, row by row, a byte each or three where they have COLOUR. */
+bool app_png_write(const char *path, bool colour, size_t width, size_t height,
+                   const unsigned char *pixels, app_problem *problem);
 
 #endif

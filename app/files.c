@@ -3,7 +3,6 @@
 #include "app/files.h"
 
 #include "app/output.h"
-#include "app/path.h"
 #include "lib/base/textfile.h"
 
 #include <dirent.h>

@@ -9,9 +9,6 @@ libapp_la_SOURCES = \
 	app/json.c app/json.h \
 	app/options.c app/options.h \
 	app/output.c app/output.h \
-	app/parse.c app/parse.h \
-	app/path.c app/path.h \
-	app/png.c app/png.h \
 	app/problem.c app/problem.h \
 	app/progress.c app/progress.h \
 	app/stats.c app/stats.h \

@@ -4,6 +4,7 @@
 
 #include "app/problem.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,5 +67,13 @@ typedef struct app_command {
  * PROBLEM names the option, the value and what is allowed.
  */
 bool app_parse(const app_command *command, int argc, char **argv, app_problem *problem);
+
+/*
+ * Numbers as users write them; each takes all of TEXT or is false: a size, as 4096, 64K, 16M, 1G or
+ * 2T (powers of 1024); a decimal integer within [lowest, highest]; a finite decimal number.
+ */
+bool app_parse_size(const char *text, uint64_t *value);
+bool app_parse_integer(const char *text, int64_t lowest, int64_t highest, int64_t *value);
+bool app_parse_number(const char *text, double *value);
 
 #endif

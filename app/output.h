@@ -60,4 +60,13 @@ void app_output_abandon(void);
  */
 bool app_output_is_temporary(const char *name, const char *path);
 
+/* The directory that PATH lies in, "." for a name alone; NULL without memory. */
+char *app_path_directory(const char *path);
+
+/*
+ * PATH with the symbolic links at its end followed, also where they lead to nothing yet; NULL, with
+ * errno, where that has no end.
+ */
+char *app_path_follow(const char *path);
+
 #endif

@@ -80,11 +80,3 @@ int DCP_Test(DCP_Request *request, int *flag) {
 int DCP_Start(const char *spec, MPI_Comm *app) {
     return coll_dcp_start(spec, MPI_COMM_WORLD, app);
 }
-
-int DCP_Serve(void) {
-    return coll_dcp_serve();
-}
-
-int DCP_Stop(void) {
-    return coll_dcp_stop();
-}

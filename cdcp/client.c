@@ -12,7 +12,6 @@
 
 #include "cdcp/dcp.h"
 
-#include "cdcp/client.h"
 #include "cdcp/job.h"
 #include "cdcp/membership.h"
 #include "cdcp/operands.h"

@@ -3,11 +3,9 @@
 
 #include "cdcp/dcp.h"
 
-#include "cdcp/client.h"
 #include "cdcp/dcp_model.h"
 #include "cdcp/job.h"
 #include "cdcp/membership.h"
-#include "cdcp/server.h"
 #include "cdcp/wire.h"
 #include "lib/base/agree.h"
 #include "lib/base/env.h"
@@ -15,7 +13,6 @@
 #include "lib/base/size.h"
 #include "lib/operation/state.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,12 +184,12 @@ int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app) {
     return MPI_SUCCESS;
 }
 
-int coll_dcp_serve(void) {
+int DCP_Serve(void) {
     int code = coll_server_run(&coll_the_job);
     return code == MPI_SUCCESS ? end_job() : code;
 }
 
-int coll_dcp_stop(void) {
+int DCP_Stop(void) {
     int code = coll_client_close();
     coll_the_job.posts = false;
     if (code == MPI_SUCCESS)

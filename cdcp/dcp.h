@@ -3,10 +3,11 @@
  * the application ranks, which post their values and fetch the result without taking part in
  * between. Source: paper "CDCP", section IV.
  *
- * A job's life: every rank calls coll_dcp_start after MPI_Init. A DCP then calls coll_dcp_serve,
- * which returns when its application ranks have called coll_dcp_stop. Application ranks work on the
- * communicator that coll_dcp_start gave them and on those derived from it. All of them finalize
- * MPI.
+ * A job's life: every rank calls coll_dcp_start after MPI_Init. A DCP then calls DCP_Serve, which
+ * returns when its application ranks have called DCP_Stop (coll_tools.h); after an error of it some
+ * of them may wait for ever, and MPI_Abort should end the job. Application ranks work on the
+ * communicator that coll_dcp_start gave them and on those derived from it, and complete their
+ * requests before DCP_Stop. All of them finalize MPI.
  *
  * Reductions follow one tree over the ranks of the communicator: the same bits on every rank, for
  * any order of arrival and any number of DCPs.
@@ -30,22 +31,10 @@
  * cdcp/mapping.h; rank 0's word counts). Collective over WORLD; again only after the end. From now
  * on WORLD stands for *APP in libcoll's calls (lib/base/substitute.h): coll_dcp_comm. *APP becomes
  * the communicator of the application ranks, in the order of WORLD, on these; MPI_COMM_NULL on a
- * DCP. *APP belongs to the engine: coll_dcp_stop frees it. Errors, alike on all ranks: MPI_ERR_ARG
+ * DCP. *APP belongs to the engine: DCP_Stop frees it. Errors, alike on all ranks: MPI_ERR_ARG
  * for a SPEC that is malformed or leaves no application rank and for bad settings, MPI_ERR_NO_MEM.
  */
 int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app);
-
-/*
- * A DCP's whole life. Returns when all its application ranks have stopped. After an error (no
- * memory, MPI's own) some of them may wait for ever: the caller should end the job by MPI_Abort.
- */
-int coll_dcp_serve(void);
-
-/*
- * The end of an application rank's posts: tells its DCP, and frees what coll_dcp_start made. Its
- * requests must be complete. Collective over the application ranks.
- */
-int coll_dcp_stop(void);
 
 /*
  * Makes COMM known to the engine, so that DCPs take its allreduces: its members agree on a number

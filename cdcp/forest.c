@@ -3,7 +3,6 @@
 #include "cdcp/forest.h"
 
 #include <stdalign.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

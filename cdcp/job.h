@@ -44,6 +44,15 @@ static inline void coll_job_leave(void) {
 /* Sends a message of BYTES, a header and its body, to the DCP of this rank. */
 int coll_job_tell(const void *message, size_t bytes);
 
+/* Makes the application's world known, and opens this rank's mailbox. */
+int coll_client_open(void);
+
+/* Tells this rank's DCP that nothing more will come. */
+int coll_client_close(void);
+
+/* A DCP's life: serves until all of its application ranks have said stop. */
+int coll_server_run(const coll_job *job);
+
 /* The number of the application's world among communicators; others are agreed on. */
 #define COLL_JOB_WORLD UINT64_C(0)
 

@@ -1,7 +1,7 @@
 # The engine of dedicated collective processors: a part of libcoll.
 libcoll_core_la_SOURCES += \
 	cdcp/api.c \
-	cdcp/client.c cdcp/client.h \
+	cdcp/client.c \
 	cdcp/dcp.c cdcp/dcp.h \
 	cdcp/dcp_model.c cdcp/dcp_model.h \
 	cdcp/dcp_reduction.c cdcp/dcp_reduction.h \
@@ -15,6 +15,6 @@ libcoll_core_la_SOURCES += \
 	cdcp/operands.c cdcp/operands.h \
 	cdcp/outbox.c cdcp/outbox.h \
 	cdcp/request_pool.c cdcp/request_pool.h \
-	cdcp/server.c cdcp/server.h \
+	cdcp/server.c \
 	cdcp/team.c cdcp/team.h \
 	cdcp/wire.h

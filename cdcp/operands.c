@@ -160,11 +160,3 @@ size_t coll_operands_extent(int code) {
         return 0;
     return (size_t)extent;
 }
-
-MPI_Datatype coll_operands_type_at(int index) {
-    return index < ELEMENTS ? elements[index].handle : MPI_DATATYPE_NULL;
-}
-
-MPI_Op coll_operands_op_at(int index) {
-    return index < OPERATIONS ? operations[index].handle : MPI_OP_NULL;
-}

@@ -22,8 +22,4 @@ const char *coll_operands_type_name(int code);
 /* Bytes from an element to the next; values go over the wire as they lie in memory. */
 size_t coll_operands_extent(int code);
 
-/* Types and operations there are: for the tests to walk. NULL handles beyond the last. */
-MPI_Datatype coll_operands_type_at(int index);
-MPI_Op coll_operands_op_at(int index);
-
 #endif

@@ -10,7 +10,6 @@
 #include "cdcp/dcp_reduction.h"
 #include "cdcp/job.h"
 #include "cdcp/late.h"
-#include "cdcp/server.h"
 #include "cdcp/team.h"
 #include "cdcp/wire.h"
 #include "lib/base/error.h"

@@ -9,7 +9,6 @@
  */
 #include "config.h"
 
-#include "hlot/broadcasts.h"
 #include "hlot/relay.h"
 #include "hlot/wide.h"
 

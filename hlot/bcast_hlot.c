@@ -16,7 +16,6 @@
  */
 #include "config.h"
 
-#include "hlot/broadcasts.h"
 #include "hlot/relay.h"
 #include "hlot/wide.h"
 

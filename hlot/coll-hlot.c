@@ -6,8 +6,6 @@
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/parse.h"
-#include "hlot/graphviz.h"
 #include "hlot/hlot_report.h"
 #include "hlot/levels.h"
 #include "hlot/observer.h"
@@ -18,7 +16,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,15 +80,11 @@ static bool take_words(command *options) {
     return check_options(options);
 }
 
-static const char *kind_name(int kind) {
-    return kind < HLOT_KINDS ? hlot_kind_name((hlot_kind)kind) : NULL;
-}
-
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
         {.operands = &options->words, .most = 2},
         {"root", "SITE", "root, by name or number (default: the first)", .text = &options->root},
-        {"tree", "KIND", "kind of tree:", .choice = &options->kind, .nth = kind_name},
+        {"tree", "KIND", "kind of tree:", .choice = &options->kind, .nth = hlot_kind_name},
         {"bytes", "SIZE", "count sends and bytes by the cost model too (default: latencies alone)",
          .size = &options->bytes, .least = 1},
         {"output", "FILE", "where probe writes and draw draws to", .text = &options->output},
@@ -135,8 +128,8 @@ static bool check_reach(const hlot_matrix *matrix, const hlot_network *network, 
 
 static void describe(const command *options, const hlot_network *network, const hlot_matrix *matrix,
                      int root, double time, char title[200]) {
-    snprintf(title, 200, "%s tree from %s: %.4g ms", kind_name(options->kind), matrix->names[root],
-             time * 1e3);
+    snprintf(title, 200, "%s tree from %s: %.4g ms", hlot_kind_name(options->kind),
+             matrix->names[root], time * 1e3);
     size_t used = strlen(title);
     if (options->bytes)
         snprintf(title + used, 200 - used, " for %" PRIu64 " bytes in %g segments", options->bytes,
@@ -170,11 +163,11 @@ static bool present(const command *options, const hlot_matrix *matrix, const hlo
     if (is(options, "draw"))
         return hlot_draw(options->output, &(hlot_drawing){matrix, &tree, arrival, groups, title},
                          &problem);
-    hlot_report_matrix(stdout, matrix, groups);
+    hlot_report_matrix(matrix, groups);
     putchar('\n');
-    hlot_report_levels(stdout, matrix, groups);
+    hlot_report_levels(matrix, groups);
     putchar('\n');
-    hlot_report_tree(stdout, matrix, &tree, arrival, title);
+    hlot_report_tree(matrix, &tree, arrival, title);
     write_arrivals(matrix, &tree, arrival, json);
     return true;
 }
@@ -191,7 +184,7 @@ static bool work_on(const command *options, const hlot_matrix *matrix, FILE *jso
     if (!is(options, "compare"))
         return present(options, matrix, &network, root, json);
     printf("# %d sites, root %s\n", matrix->sites, matrix->names[root]);
-    hlot_report_kinds(stdout, &network, root, json);
+    hlot_report_kinds(&network, root, json);
     return true;
 }
 
@@ -269,7 +262,7 @@ static void watch(const command *options, observer *o) {
             continue;
         fputs(terminal ? "\033[H\033[2J" : "", stdout);
         run(options, o);
-        int silent = observer_silent(o);
+        int silent = hlot_latency_silent(o->wide->latency);
         if (silent)
             printf("# %d links are silent; their last latencies are shown\n", silent);
         fputs(terminal ? "# Ctrl-C ends it\n" : "\n", stdout);
@@ -295,8 +288,7 @@ int main(int argc, char **argv) {
     command options = {.kind = HLOT_PLUS, .seconds = -1};
     parse(argc, argv, &options);
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
-    int rank;
-    MPI_Comm_rank(comm, &rank);
+    int rank = app_rank(comm);
     if (rank == 0)
         check_files(&options);
     agree(comm);

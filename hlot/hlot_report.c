@@ -2,74 +2,73 @@
 
 #include "hlot/hlot_report.h"
 
+#include "app/drawer.h"
 #include "app/json.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static const double MS = 1e3; /* in a second */
 
-static void print_time(FILE *stream, double seconds, int width) {
+static void print_time(double seconds, int width) {
     if (seconds < INFINITY)
-        fprintf(stream, " %*.3f", width, seconds * MS);
+        printf(" %*.3f", width, seconds * MS);
     else
-        fprintf(stream, " %*s", width, "-");
+        printf(" %*s", width, "-");
 }
 
-void hlot_report_matrix(FILE *stream, const hlot_matrix *matrix, const int groups[]) {
-    fprintf(stream, "# latencies in ms, from row to column\n%-12s", "");
+void hlot_report_matrix(const hlot_matrix *matrix, const int groups[]) {
+    printf("# latencies in ms, from row to column\n%-12s", "");
     for (int site = 0; site < matrix->sites; site++)
-        fprintf(stream, " %9.9s", matrix->names[site]);
-    fputs(groups ? "  group\n" : "\n", stream);
+        printf(" %9.9s", matrix->names[site]);
+    fputs(groups ? "  group\n" : "\n", stdout);
     for (int from = 0; from < matrix->sites; from++) {
-        fprintf(stream, "%-12.12s", matrix->names[from]);
+        printf("%-12.12s", matrix->names[from]);
         for (int to = 0; to < matrix->sites; to++)
-            print_time(stream, from == to ? 0 : matrix->latency[from][to], 9);
+            print_time(from == to ? 0 : matrix->latency[from][to], 9);
         if (groups)
-            fprintf(stream, "  %5d", groups[from]);
-        fputc('\n', stream);
+            printf("  %5d", groups[from]);
+        putchar('\n');
     }
 }
 
-void hlot_report_levels(FILE *stream, const hlot_matrix *matrix, const int groups[]) {
+void hlot_report_levels(const hlot_matrix *matrix, const int groups[]) {
     int count = 0;
     for (int site = 0; site < matrix->sites; site++)
         count = groups[site] >= count ? groups[site] + 1 : count;
     bool light = count < matrix->sites;
-    fprintf(stream,
-            "# levels\n"
-            "heavy wide area  %d group%s of sites: latency-optimal tree\n"
-            "light wide area  %s\n"
-            "local network    within a site: by the table of broadcasts, least predicted time\n"
-            "node             shared memory or the host's TCP: the MPI library's own\n",
-            count, count == 1 ? "" : "s",
-            light ? "sites of one group: flat" : "none: every site is a group by itself");
+    printf("# levels\n"
+           "heavy wide area  %d group%s of sites: latency-optimal tree\n"
+           "light wide area  %s\n"
+           "local network    within a site: by the table of broadcasts, least predicted time\n"
+           "node             shared memory or the host's TCP: the MPI library's own\n",
+           count, count == 1 ? "" : "s",
+           light ? "sites of one group: flat" : "none: every site is a group by itself");
 }
 
-static void print_below(FILE *stream, const hlot_matrix *matrix, const hlot_tree *tree,
-                        const double arrival[], int site, int depth) {
+static void print_below(const hlot_matrix *matrix, const hlot_tree *tree, const double arrival[],
+                        int site, int depth) {
     const int *children;
     int parent = tree->parent[site], count = hlot_tree_children(tree, site, &children);
-    fprintf(stream, "%*s%-*.*s %10.3f", 2 * depth, "", 30 - 2 * depth, 30 - 2 * depth,
-            matrix->names[site], arrival[site] * MS);
+    printf("%*s%-*.*s %10.3f", 2 * depth, "", 30 - 2 * depth, 30 - 2 * depth, matrix->names[site],
+           arrival[site] * MS);
     if (parent >= 0)
-        fprintf(stream, "   %.3f from %s", matrix->latency[parent][site] * MS,
-                matrix->names[parent]);
-    fputc('\n', stream);
+        printf("   %.3f from %s", matrix->latency[parent][site] * MS, matrix->names[parent]);
+    putchar('\n');
     for (int i = 0; i < count; i++)
-        print_below(stream, matrix, tree, arrival, children[i], depth < 12 ? depth + 1 : depth);
+        print_below(matrix, tree, arrival, children[i], depth < 12 ? depth + 1 : depth);
 }
 
-void hlot_report_tree(FILE *stream, const hlot_matrix *matrix, const hlot_tree *tree,
-                      const double arrival[], const char *heading) {
-    fprintf(stream, "# %s\n%-30s %10s   %s\n", heading, "site", "arrival_ms", "link_ms");
-    print_below(stream, matrix, tree, arrival, tree->root, 0);
+void hlot_report_tree(const hlot_matrix *matrix, const hlot_tree *tree, const double arrival[],
+                      const char *heading) {
+    printf("# %s\n%-30s %10s   %s\n", heading, "site", "arrival_ms", "link_ms");
+    print_below(matrix, tree, arrival, tree->root, 0);
 }
 
-void hlot_report_kinds(FILE *stream, const hlot_network *network, int root, FILE *json) {
+void hlot_report_kinds(const hlot_network *network, int root, FILE *json) {
     hlot_tree tree;
     double times[HLOT_KINDS];
-    fprintf(stream, "%-10s %12s %9s %9s\n", "tree", "total_ms", "vs_flat", "children");
+    printf("%-10s %12s %9s %9s\n", "tree", "total_ms", "vs_flat", "children");
     for (int kind = 0; kind < HLOT_KINDS; kind++)
         times[kind] = hlot_tree_make(network, (hlot_kind)kind, root, &tree);
     for (int kind = 0; kind < HLOT_KINDS; kind++) {
@@ -77,11 +76,56 @@ void hlot_report_kinds(FILE *stream, const hlot_network *network, int root, FILE
         hlot_tree_make(network, (hlot_kind)kind, root, &tree);
         int count = hlot_tree_children(&tree, root, &children);
         double gain = times[kind] < INFINITY ? times[HLOT_FLAT] / times[kind] : 0;
-        fprintf(stream, "%-10s", hlot_kind_name((hlot_kind)kind));
-        print_time(stream, times[kind], 12);
-        fprintf(stream, " %9.3f %9d\n", gain, count);
-        app_json(json, app_json_text("tree", hlot_kind_name((hlot_kind)kind)),
+        printf("%-10s", hlot_kind_name(kind));
+        print_time(times[kind], 12);
+        printf(" %9.3f %9d\n", gain, count);
+        app_json(json, app_json_text("tree", hlot_kind_name(kind)),
                  app_json_number("total_ms", times[kind] * MS), app_json_number("vs_flat", gain),
                  app_json_integer("root_children", count));
     }
+}
+
+/* The tree in the language of graphviz: sites as boxes, groups of several around them. */
+static void write_dot(FILE *stream, const void *context) {
+    const hlot_drawing *drawing = context;
+    const hlot_tree *tree = drawing->tree;
+    const hlot_matrix *matrix = drawing->matrix;
+    const int *groups = drawing->groups;
+    fprintf(stream,
+            "digraph tree {\n"
+            "  label=\"%s\"; labelloc=t; fontname=\"Helvetica\"; bgcolor=white;\n"
+            "  node [shape=box, style=\"rounded,filled\", fillcolor=\"#eaf2fb\", "
+            "fontname=\"Helvetica\"];\n"
+            "  edge [fontname=\"Helvetica\", fontsize=11];\n",
+            drawing->title);
+    for (int group = 0; group < tree->sites; group++) {
+        int members = 0;
+        for (int site = 0; site < tree->sites; site++)
+            members += groups[site] == group;
+        if (members > 1)
+            fprintf(stream, "  subgraph cluster%d { label=\"\"; style=dashed;\n", group);
+        for (int site = 0; site < tree->sites; site++)
+            if (groups[site] == group)
+                fprintf(stream, "  s%d [label=\"%s\\n%.4g ms\"%s];\n", site, matrix->names[site],
+                        drawing->arrival[site] * 1e3,
+                        site == tree->root ? ", fillcolor=\"#ffe2a8\", penwidth=2" : "");
+        if (members > 1)
+            fputs("  }\n", stream);
+    }
+    for (int i = 1; i < tree->sites; i++) {
+        int site = tree->order[i], parent = tree->parent[site];
+        fprintf(stream, "  s%d -> s%d [label=\" %.4g\"];\n", parent, site,
+                matrix->latency[parent][site] * 1e3);
+    }
+    fputs("}\n", stream);
+}
+
+bool hlot_draw(const char *path, const hlot_drawing *drawing, app_problem *problem) {
+    static const app_drawer svg = {"dot", "dot -Tsvg", "graphviz", false};
+    static const app_drawer png = {"dot", "dot -Tpng", "graphviz", true};
+    const char *dot = strrchr(path, '.');
+    bool is_svg = dot && strcmp(dot, ".svg") == 0, is_png = dot && strcmp(dot, ".png") == 0;
+    if (!is_svg && !is_png)
+        return app_refuse(problem, "%s: can't be drawn: the name must end in .svg or .png", path);
+    return app_draw(is_svg ? &svg : &png, path, write_dot, drawing, problem);
 }

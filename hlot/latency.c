@@ -2,7 +2,6 @@
 
 #include "hlot/latency.h"
 
-#include "hlot/byhand.h"
 #include "hlot/probe.h"
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
@@ -322,7 +321,7 @@ static int measure(hlot_latency *l, int ports[]) {
 static int load(hlot_latency *l) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     if (l->comm->rank == 0)
-        hlot_byhand_read(l->state->latencies, &l->state->topo, l->known, problem);
+        hlot_matrix_of(l->state->latencies, &l->state->topo, l->known, problem);
     int code = PMPI_Bcast(problem, sizeof problem, MPI_CHAR, 0, l->comm->private);
     if (code == MPI_SUCCESS && *problem)
         code = coll_error(MPI_ERR_FILE, "%s", problem);

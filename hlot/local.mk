@@ -2,8 +2,6 @@
 libcoll_core_la_SOURCES += \
 	hlot/bcast_flat.c \
 	hlot/bcast_hlot.c \
-	hlot/broadcasts.h \
-	hlot/byhand.c hlot/byhand.h \
 	hlot/forecast.c hlot/forecast.h \
 	hlot/latency.c hlot/latency.h \
 	hlot/levels.c hlot/levels.h \
@@ -16,7 +14,6 @@ libcoll_core_la_SOURCES += \
 bin_PROGRAMS += coll-hlot
 coll_hlot_SOURCES = \
 	hlot/coll-hlot.c \
-	hlot/graphviz.c hlot/graphviz.h \
 	hlot/hlot_report.c hlot/hlot_report.h \
 	hlot/observer.c hlot/observer.h
 coll_hlot_LDADD = libapp.la libcoll_core.la

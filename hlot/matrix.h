@@ -18,9 +18,9 @@
 #ifndef COLL_HLOT_MATRIX_H
 #define COLL_HLOT_MATRIX_H
 
-#include "lib/base/textfile.h"
-
 #include "hlot/tree.h"
+#include "lib/base/textfile.h"
+#include "lib/place/topo.h"
 
 #include <stdio.h>
 
@@ -57,5 +57,13 @@ int hlot_matrix_find_host(const hlot_matrix *matrix, const char *host);
 
 /* The number of the site that is called NAME; -1 for none. */
 int hlot_matrix_find(const hlot_matrix *matrix, const char *name);
+
+/*
+ * Latencies by hand: reads the matrix file at PATH for the sites of TOPO: by the hosts that it
+ * lists, else its rows are the sites in the order of their first ranks. False, with PROBLEM
+ * (COLL_TEXTFILE_PROBLEM bytes), where the file is bad or of other hosts, or leaves a site without
+ * a way.
+ */
+bool hlot_matrix_of(const char *path, const coll_topo *topo, hlot_latencies latency, char *problem);
 
 #endif

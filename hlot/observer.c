@@ -84,7 +84,3 @@ bool observer_read(const observer *o, hlot_matrix *matrix) {
         hlot_matrix_free(matrix);
     return good;
 }
-
-int observer_silent(const observer *o) {
-    return hlot_latency_silent(o->wide->latency);
-}

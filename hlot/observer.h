@@ -24,7 +24,4 @@ int observer_run(observer *o, double seconds);
 /* Rank 0: what is known, with sites named site0, site1, ... and their hosts. To be freed. */
 bool observer_read(const observer *o, hlot_matrix *matrix);
 
-/* Rank 0: how many links are silent now. */
-int observer_silent(const observer *o);
-
 #endif

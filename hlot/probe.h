@@ -8,7 +8,6 @@
 #define COLL_HLOT_PROBE_H
 
 #include <netinet/in.h>
-#include <stdbool.h>
 
 /*
  * Listens on a TCP port of this host. Returns a file descriptor, which the caller closes, or -1

@@ -13,11 +13,11 @@ enum { MOST_TRIES = 300 };
 /* Trees that take at most so many times as long as the best yet are worth that. */
 static const double PROMISING = 1.3;
 
-const char *hlot_kind_name(hlot_kind kind) {
+const char *hlot_kind_name(int kind) {
     static const char *const names[HLOT_KINDS] = {
         [HLOT_PAPER] = "hlot",        [HLOT_PLUS] = "hlot+", [HLOT_FLAT] = "flat",
         [HLOT_BINOMIAL] = "binomial", [HLOT_MST] = "mst",    [HLOT_SPT] = "spt"};
-    return names[kind];
+    return kind < HLOT_KINDS ? names[kind] : NULL;
 }
 
 /* --- trees that grow from the root, a link at a time --- */

@@ -51,8 +51,8 @@ typedef struct hlot_tree {
                                together, in the order in which it sends to them: longest way first */
 } hlot_tree;
 
-/* "hlot", "hlot+", "flat", "binomial", "mst", "spt". */
-const char *hlot_kind_name(hlot_kind kind);
+/* "hlot", "hlot+", "flat", "binomial", "mst", "spt"; NULL after the last. */
+const char *hlot_kind_name(int kind);
 
 /*
  * Marks in LOST the sites that no path from ROOT leads to, and returns how many they are. LOST may

@@ -25,10 +25,10 @@ int km_measure(const km_kernel *kernel, int threads, size_t n, size_t k, size_t 
                km_rate *rate);
 
 /*
- * Measures every kernel that runs here at the sizes of image features, and prints a table to OUT;
+ * Measures every kernel that runs here at the sizes of image features, and prints a table;
  * the same as JSON lines to JSON unless that is NULL. Takes some 30 seconds of processor time.
  * Returns 0, ENOMEM or EINVAL.
  */
-int km_benchmark(FILE *out, int threads, FILE *json);
+int km_benchmark(int threads, FILE *json);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "app/checksum.h"
 #include "app/output.h"
+#include "kmeans/points/random.h"
 #include "kmeans/points/rows.h"
 
 #include <dirent.h>
@@ -117,9 +118,8 @@ char *km_checkpoint_path(const char *directory) {
 
 bool km_checkpoint_open(km_checkpoint *checkpoint, const char *directory, bool *found,
                         MPI_Comm comm, app_problem *problem) {
-    int rank, there = 0;
+    int rank = app_rank(comm), there = 0;
     *checkpoint = (km_checkpoint){.directory = directory, .lock = -1};
-    MPI_Comm_rank(comm, &rank);
     checkpoint->path = km_checkpoint_path(directory);
     if (!checkpoint->path) {
         app_refuse(problem, "out of memory");
@@ -166,10 +166,9 @@ static bool write_end(stream *to, app_problem *problem) {
 bool km_checkpoint_write(const km_checkpoint *checkpoint, const km_identity *identity,
                          const km_points *points, const km_state *state, MPI_Comm comm,
                          app_problem *problem) {
-    int rank;
+    int rank = app_rank(comm);
     uint64_t moved = 0;
     stream to = {.path = checkpoint->path};
-    MPI_Comm_rank(comm, &rank);
     app_mpi(problem, MPI_Reduce(&state->moved, &moved, 1, MPI_UINT64_T, MPI_SUM, 0, comm));
     if (rank == 0 && app_output_open(&to.output, checkpoint->path, problem))
         write_head(&to, identity, state, moved, problem);
@@ -244,10 +243,9 @@ static bool open_stream(stream *from, app_problem *problem) {
 bool km_checkpoint_read(const km_checkpoint *checkpoint, const km_identity *identity,
                         const km_points *points, km_state *state, MPI_Comm comm,
                         app_problem *problem) {
-    int rank;
+    int rank = app_rank(comm);
     header head;
     stream from = {.path = checkpoint->path, .k = identity->k};
-    MPI_Comm_rank(comm, &rank);
     if (rank == 0 && open_stream(&from, problem) && read_head(&from, identity, &head, problem))
         get(&from, state->centroids, identity->k * identity->dim, problem);
     bool good = app_agree(problem, comm);
@@ -264,4 +262,16 @@ bool km_checkpoint_read(const km_checkpoint *checkpoint, const km_identity *iden
     state->step = head.step;
     state->moved = rank == 0 ? head.moved : 0;
     return app_agree(problem, comm);
+}
+
+bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_t *fingerprint,
+                    app_problem *problem) {
+    uint64_t sum = 0;
+#pragma omp parallel for num_threads(threads) reduction(+ : sum)
+    for (size_t i = 0; i < points->rows; i++) {
+        uint32_t checksum = app_checksum(0, points->data + i * points->dim, points->dim);
+        sum += km_mix(km_mix(points->first + i + 1) ^ checksum);
+    }
+    *fingerprint = sum;
+    return app_agree_sum(problem, fingerprint, 1, comm);
 }

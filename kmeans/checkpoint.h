@@ -10,12 +10,39 @@
 #ifndef COLL_KMEANS_CHECKPOINT_H
 #define COLL_KMEANS_CHECKPOINT_H
 
-#include "kmeans/clustering_state.h"
+#include "kmeans/kmeans.h"
+
+/*
+ * In a state's nearest, a point that has still to be assigned in the iteration at hand; the other
+ * bits are its cluster in the iteration before, or, where there was none, the rest of
+ * KM_NO_CLUSTER.
+ */
+#define KM_PENDING (UINT32_C(1) << 31)
+#define KM_NO_CLUSTER UINT32_MAX
+
+/*
+ * Where a clustering stands: all that is needed to go on, besides the points. STEP was the last
+ * iteration, of number 0 where there was none; the next one is on its way.
+ */
+typedef struct km_state {
+    km_step step;
+    uint64_t moved;     /* of the points that this rank has assigned since then, how many moved */
+    uint8_t *centroids; /* k rows; those of rank 0 count */
+    uint32_t *nearest;  /* of each of this rank's points */
+} km_state;
+
+/*
+ * A number that depends on every bit and the order of the points, not on how they are spread over
+ * ranks: the sum, modulo 2^64, of a mixture of each row's CRC32C and place. Collective; on false
+ * all ranks have the same problem.
+ */
+bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_t *fingerprint,
+                    app_problem *problem);
 
 /* What a checkpoint belongs to: the same clustering, whatever else the command line says. */
 typedef struct km_identity {
     uint64_t total, dim;
-    uint64_t fingerprint; /* of the points, see km_fingerprint */
+    uint64_t fingerprint; /* of the points */
     uint64_t k;
     uint64_t seed;
     char start[KM_START_SIZE]; /* how the centroids were chosen, in words */

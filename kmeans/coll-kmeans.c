@@ -13,7 +13,6 @@
 #include "kmeans/checkpoint.h"
 #include "kmeans/km_report.h"
 #include "kmeans/kmeans.h"
-#include "kmeans/result.h"
 
 #include <coll.h>
 
@@ -57,8 +56,6 @@ typedef struct command {
     km_settings settings;
     const char *bcast, *aggregate, *json, *centroids, *assign, *mapped;
     app_words points;
-    uint64_t k, seed;
-    int iterations, every; /* every: 0 for none */
     bool progress, benchmark;
 } command;
 
@@ -76,20 +73,23 @@ static bool check_checkpoint(km_settings *settings, app_problem *problem) {
 }
 
 /* What the command line says, at first what it says by default. */
-static command options = {
-    .seed = 1,
-    .iterations = 10,
-    .settings = {.tolerance = -1, .moved = -1, .gain = -1, .seconds = -1, .every_seconds = -1}};
+static command options = {.settings = {.seed = 1,
+                                       .iterations = 10,
+                                       .tolerance = -1,
+                                       .moved = -1,
+                                       .gain = -1,
+                                       .seconds = -1,
+                                       .every_seconds = -1}};
 
 static const app_option table[] = {
-    {"k", "K", "number of clusters; K, M and G are powers of 1024: 64K", .size = &options.k,
-     .least = 1, .most = INT32_MAX, .required = true},
+    {"k", "K", "number of clusters; K, M and G are powers of 1024: 64K",
+     .size = &options.settings.k, .least = 1, .most = INT32_MAX, .required = true},
     {"a file of points", .operands = &options.points, .required = true},
     {"centroids", "FILE.npy", "write the centroids here: k x features, uint8 (or float32)",
      .text = &options.centroids, .required = true},
     {"assign", "FILE.npy", "write each point's cluster here: int32, in the points' order",
      .text = &options.assign, .required = true},
-    {"iterations", "N", "stop after N iterations", .integer = &options.iterations,
+    {"iterations", "N", "stop after N iterations", .integer = &options.settings.iterations,
      .most = INT32_MAX},
     {"tolerance", "T", "stop when no centroid moves farther than T (Euclidean)",
      .number = &options.settings.tolerance, .most = 1e30},
@@ -105,8 +105,8 @@ static const app_option table[] = {
      .take = take_start, .context = &options.settings.start},
     {"checkpoint", "DIR", "save the state in DIR/checkpoint, also within an iteration",
      .text = &options.settings.checkpoint},
-    {"every", "N", "checkpoint after every N iterations", .integer = &options.every, .least = 1,
-     .most = INT32_MAX},
+    {"every", "N", "checkpoint after every N iterations", .integer = &options.settings.every,
+     .least = 1, .most = INT32_MAX},
     {"every-seconds", "S", "checkpoint every S seconds (default 300; with --every, none)",
      .number = &options.settings.every_seconds, .most = 1e9},
     {"resume", NULL, "go on from the checkpoint in DIR, at any number of ranks and threads",
@@ -121,7 +121,7 @@ static const app_option table[] = {
      "compare all points with all centroids in full, leaving out none by their sketches; "
      "slower, with the same result",
      .flag = &options.settings.whole},
-    {"seed", "S", "seed of the initial centroids", .size = &options.seed},
+    {"seed", "S", "seed of the initial centroids", .size = &options.settings.seed},
     {"bcast", "SPEC", "algorithm of the broadcast, e.g. chain:chunk=32K (or COLL_BCAST)",
      .text = &options.bcast},
     {"aggregate", "SPEC", "algorithm of the aggregation (or COLL_AGGREGATE)",
@@ -134,15 +134,9 @@ static const app_option table[] = {
 };
 
 static bool parse(int argc, char **argv, app_problem *problem) {
-    km_settings *settings = &options.settings;
     const app_command line = {program, usage, notes, APP_TABLE(table)};
-    if (!app_parse(&line, argc, argv, problem))
-        return false;
-    settings->k = (size_t)options.k;
-    settings->seed = options.seed;
-    settings->iterations = options.iterations;
-    settings->every = options.every;
-    return options.benchmark || check_checkpoint(settings, problem);
+    return app_parse(&line, argc, argv, problem) &&
+           (options.benchmark || check_checkpoint(&options.settings, problem));
 }
 
 /* Asks for the algorithms, and finds out at once whether all settings are known and allowed. */
@@ -179,9 +173,7 @@ static void check_paths(app_problem *problem) {
 }
 
 static bool check_files(MPI_Comm comm, app_problem *problem) {
-    int rank;
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0)
+    if (app_rank(comm) == 0)
         check_paths(problem);
     return app_agree(problem, comm);
 }
@@ -201,7 +193,7 @@ static bool benchmark(app_problem *problem) {
     app_output json;
     if (!app_output_open(&json, options.json, problem))
         return false;
-    int code = km_benchmark(stdout, threads ? threads : 1, json.file);
+    int code = km_benchmark(threads ? threads : 1, json.file);
     bool good = code ? app_refuse(problem, "the benchmark failed: %s", strerror(code))
                      : app_output_commit(&json, problem);
     app_output_discard(&json);
@@ -212,12 +204,10 @@ static bool benchmark(app_problem *problem) {
 static bool cluster(const km_points *points, km_report *report, MPI_Comm comm,
                     app_problem *problem) {
     km_result result;
-    int rank;
     km_observer observer = {km_report_step, km_report_progress, km_report_note, report};
-    MPI_Comm_rank(comm, &rank);
     if (!km_cluster(points, &options.settings, &observer, comm, &result, problem))
         return false;
-    if (rank == 0)
+    if (app_rank(comm) == 0)
         km_report_end(report, &result);
     bool good = km_write_result(&result, points, options.settings.k, options.centroids,
                                 options.assign, comm, problem);
@@ -238,12 +228,10 @@ static void take_reals(const km_kernel *kernel, int rank, app_problem *problem) 
 }
 
 static bool run(MPI_Comm comm, app_problem *problem) {
-    int rank, ranks;
+    int rank = app_rank(comm), ranks = app_ranks(comm);
     km_points points;
     app_output json = {0};
     km_report report = {.json = NULL};
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     if (options.progress)
         app_progress_always();
     if (!check_files(comm, problem) || !choose_algorithms(comm, problem) ||
@@ -257,8 +245,8 @@ static bool run(MPI_Comm comm, app_problem *problem) {
     if (points.real.used)
         take_reals(real, rank, problem);
     if (options.settings.k > points.total)
-        app_refuse(problem, "--k %zu: there are only %" PRIu64 " points", options.settings.k,
-                   points.total);
+        app_refuse(problem, "--k %" PRIu64 ": there are only %" PRIu64 " points",
+                   options.settings.k, points.total);
     if (rank == 0 && !problem->text[0])
         app_output_open(&json, options.json, problem);
     report.json = json.file;

@@ -4,7 +4,10 @@
 
 #include "app/clocks.h"
 #include "app/json.h"
+#include "app/output.h"
 #include "app/progress.h"
+#include "kmeans/points/npy.h"
+#include "kmeans/points/rows.h"
 
 #include <inttypes.h>
 
@@ -14,7 +17,8 @@ void km_report_begin(km_report *report, const km_points *points, const km_settin
     report->started = app_seconds();
     report->skipped = -1;
     report->iterations = settings->iterations;
-    printf("%" PRIu64 " points of %zu features, read in %.2f s; k = %zu; %d rank%s, %d thread%s on "
+    printf("%" PRIu64 " points of %zu features, read in %.2f s; k = %" PRIu64
+           "; %d rank%s, %d thread%s on "
            "rank 0, kernel %s\n",
            points->total, points->dim, read_seconds, settings->k, ranks, ranks == 1 ? "" : "s",
            settings->threads, settings->threads == 1 ? "" : "s", settings->kernel->name);
@@ -96,23 +100,14 @@ void km_report_note(const char *text, void *context) {
     fprintf(stderr, "coll-kmeans: %s\n", text);
 }
 
-static const char *reason(km_stop stop) {
-    switch (stop) {
-    case KM_STOP_UNMOVED:
-        return "no centroid moves any more";
-    case KM_STOP_TOLERANCE:
-        return "no centroid moves farther than the tolerance";
-    case KM_STOP_MOVED:
-        return "no more than the given share of the points moves";
-    case KM_STOP_GAIN:
-        return "the objective falls by no more than the given share";
-    case KM_STOP_SECONDS:
-        return "the time is up";
-    case KM_STOP_ITERATIONS:
-        break;
-    }
-    return "the iterations asked for are done";
-}
+static const char *const reasons[] = {
+    [KM_STOP_UNMOVED] = "no centroid moves any more",
+    [KM_STOP_TOLERANCE] = "no centroid moves farther than the tolerance",
+    [KM_STOP_MOVED] = "no more than the given share of the points moves",
+    [KM_STOP_GAIN] = "the objective falls by no more than the given share",
+    [KM_STOP_SECONDS] = "the time is up",
+    [KM_STOP_ITERATIONS] = "the iterations asked for are done",
+};
 
 void km_report_end(km_report *report, const km_result *result) {
     const km_points *points = report->points;
@@ -120,7 +115,7 @@ void km_report_end(km_report *report, const km_result *result) {
     double rounding = points->real.used ? 0 : (double)points->total * (double)points->dim / 4;
     app_progress_hide();
     printf("%" PRId64 " iteration%s in %.2f s: %s\n", result->iterations,
-           result->iterations == 1 ? "" : "s", seconds, reason(result->stop));
+           result->iterations == 1 ? "" : "s", seconds, reasons[result->stop]);
     if (points->real.used)
         printf("final objective %.12g\n", km_real_objective(&points->real, result->objective));
     else
@@ -129,7 +124,7 @@ void km_report_end(km_report *report, const km_result *result) {
                result->objective, rounding);
     fflush(stdout);
 
-    app_json(report->json, app_json_text("result", reason(result->stop)),
+    app_json(report->json, app_json_text("result", reasons[result->stop]),
              app_json_integer("iterations", result->iterations),
              json_objective(report, result->objective),
              app_json_number("rounding_at_most", rounding), app_json_number("seconds", seconds));
@@ -139,4 +134,50 @@ void km_report_core_type(void) {
     char advice[256];
     if (km_kernel_real_advice(advice, sizeof advice))
         fprintf(stderr, "coll-kmeans: warning: %s\n", advice);
+}
+
+static bool write_centroids(app_output *output, const km_result *result, size_t k,
+                            const km_points *points, app_problem *problem) {
+    char header[NPY_HEADER_SIZE];
+    npy_format_header(points->real.used ? NPY_FLOAT32 : NPY_UINT8, 2, k, points->dim, header);
+    return app_output_write(output, header, sizeof header, problem) &&
+           app_output_write(output, result->centroids, k * km_row_bytes(points), problem);
+}
+
+/* Clusters fit int32, whose bits are those of uint32 then. */
+static bool write_clusters(uint32_t *clusters, size_t count, void *context, app_problem *problem) {
+    return app_output_write(context, clusters, count * sizeof *clusters, problem);
+}
+
+static bool write_clusters_header(app_output *output, uint64_t total, app_problem *problem) {
+    char header[NPY_HEADER_SIZE];
+    npy_format_header(NPY_INT32, 1, total, 1, header);
+    return app_output_write(output, header, sizeof header, problem);
+}
+
+/* Neither gets its name before both are on disk. */
+static bool keep_both(app_output *centroids, app_output *clusters, app_problem *problem) {
+    return app_output_finish(centroids, problem) && app_output_finish(clusters, problem) &&
+           app_output_keep(centroids, problem) && app_output_keep(clusters, problem);
+}
+
+bool km_write_result(const km_result *result, const km_points *points, size_t k,
+                     const char *centroids_path, const char *assign_path, MPI_Comm comm,
+                     app_problem *problem) {
+    int rank = app_rank(comm);
+    app_output centroids = {NULL}, clusters = {NULL};
+    if (rank == 0 && app_output_open(&centroids, centroids_path, problem) &&
+        app_output_open(&clusters, assign_path, problem) &&
+        write_centroids(&centroids, result, k, points, problem))
+        write_clusters_header(&clusters, points->total, problem);
+    bool good = app_agree(problem, comm);
+    if (good) {
+        if (km_rows_collect(result->nearest, points, comm, write_clusters, &clusters, problem) &&
+            rank == 0)
+            keep_both(&centroids, &clusters, problem);
+        good = app_agree(problem, comm);
+    }
+    app_output_discard(&clusters);
+    app_output_discard(&centroids);
+    return good;
 }

@@ -1,4 +1,5 @@
-/* What coll-kmeans prints at rank 0: the table, its figures as JSON lines, and the progress. */
+/* What coll-kmeans prints at rank 0, the table, its figures as JSON lines and the progress; and the
+ * files it writes. */
 #ifndef COLL_KMEANS_KM_REPORT_H
 #define COLL_KMEANS_KM_REPORT_H
 
@@ -28,5 +29,14 @@ void km_report_end(km_report *report, const km_result *result);
 
 /* Warns, on stderr, of an OpenBLAS that takes the processor for an older one. */
 void km_report_core_type(void);
+
+/*
+ * Writes the K centroids of RESULT (uint8, or float32 where the features are real, k x dim) and the
+ * clusters of all points in their order (int32) to the two paths; neither file gets its name before
+ * both are whole. Collective; on false all ranks have the same problem.
+ */
+bool km_write_result(const km_result *result, const km_points *points, size_t k,
+                     const char *centroids_path, const char *assign_path, MPI_Comm comm,
+                     app_problem *problem);
 
 #endif

@@ -4,10 +4,8 @@
 
 #include "kmeans/assign/partial.h"
 #include "kmeans/assign/refill.h"
-#include "kmeans/assign/update.h"
 #include "kmeans/checkpoint.h"
 #include "kmeans/map.h"
-#include "kmeans/points/fingerprint.h"
 
 #include <coll.h>
 
@@ -389,17 +387,18 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
                .settings = settings,
                .observer = observer,
                .comm = comm,
+               .rank = app_rank(comm),
                .checkpoint = {.lock = -1},
                .started = MPI_Wtime()};
     bool resumed;
     run.saved = run.started;
     *result = (km_result){.centroids = NULL};
     if (settings->k < 1 || settings->k > INT32_MAX)
-        app_refuse(problem, "k is %zu; 1 to %" PRId32 " are allowed", settings->k, INT32_MAX);
+        app_refuse(problem, "k is %" PRIu64 "; 1 to %" PRId32 " are allowed", settings->k,
+                   INT32_MAX);
     else if (settings->k > points->total)
-        app_refuse(problem, "k is %zu, but there are only %" PRIu64 " points", settings->k,
+        app_refuse(problem, "k is %" PRIu64 ", but there are only %" PRIu64 " points", settings->k,
                    points->total);
-    app_mpi(problem, MPI_Comm_rank(comm, &run.rank));
     if (!app_agree(problem, comm))
         return false;
     bool good = allocate(&run, problem) && restore(&run, &resumed, problem);

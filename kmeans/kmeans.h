@@ -16,19 +16,19 @@
 #include <stdint.h>
 
 typedef struct km_settings {
-    size_t k;
+    uint64_t k;
     km_start start; /* how the initial centroids are chosen; of zeros: at random */
     uint64_t seed;  /* for that */
     int threads;    /* of this rank */
     const km_kernel *kernel;
-    int64_t iterations;     /* at most, 0 for none */
+    int iterations;         /* at most, 0 for none */
     double tolerance;       /* stop when no centroid moves farther than this; below 0: no stop */
     double moved;           /* ... when no more than this share of the points moves; the same */
     double gain;            /* ... when the objective falls by no more than this share; the same */
     double seconds;         /* start no iteration after so many; the same */
     const char *checkpoint; /* directory for checkpoints, or NULL */
     bool resume;            /* go on from the one that is there, if any */
-    int64_t every;          /* iterations from one checkpoint to the next; 0: by time alone */
+    int every;              /* iterations from one checkpoint to the next; 0: by time alone */
     double every_seconds;   /* the same in seconds, also within an iteration; below 0: never */
     bool whole;             /* compare every point with every centroid in full; the same result */
 } km_settings;
@@ -94,7 +94,7 @@ typedef struct km_result {
  * never been interrupted. One that is there without being asked to resume it is a problem, so that
  * nobody's work is lost.
  *
- * The objective never rises from one iteration to the next (update.h says why).
+ * The objective never rises from one iteration to the next (km_update says why).
  */
 bool km_cluster(const km_points *points, const km_settings *settings, const km_observer *observer,
                 MPI_Comm comm, km_result *result, app_problem *problem);

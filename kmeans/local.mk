@@ -5,17 +5,13 @@ noinst_LTLIBRARIES += libwords.la
 libwords_la_SOURCES = \
 	kmeans/points/gzip.c kmeans/points/gzip.h \
 	kmeans/points/npy.c kmeans/points/npy.h \
-	kmeans/points/table.c kmeans/points/table.h \
 	kmeans/words/bags.c kmeans/words/bags.h \
-	kmeans/words/batch.c kmeans/words/batch.h \
-	kmeans/words/canvas.c kmeans/words/canvas.h \
 	kmeans/words/exemplars.c kmeans/words/exemplars.h \
 	kmeans/words/hog.c kmeans/words/hog.h \
 	kmeans/words/image_format.h \
 	kmeans/words/image_idx.c \
 	kmeans/words/image_jpeg.c \
 	kmeans/words/image_png.c \
-	kmeans/words/image_single.c kmeans/words/image_single.h \
 	kmeans/words/images.c kmeans/words/images.h \
 	kmeans/words/labels.c kmeans/words/labels.h \
 	kmeans/words/patches.c kmeans/words/patches.h \
@@ -31,20 +27,16 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/assign_openblas.c \
 	kmeans/assign/assign_scalar.c \
 	kmeans/assign/assign_vnni.c \
-	kmeans/assign/kernel.c kmeans/assign/kernel.h kmeans/assign/kernels.h \
+	kmeans/assign/kernel.c kmeans/assign/kernel.h \
 	kmeans/assign/partial.c kmeans/assign/partial.h \
-	kmeans/assign/peak.c kmeans/assign/peak.h \
 	kmeans/assign/refill.c kmeans/assign/refill.h \
 	kmeans/assign/sieve.c kmeans/assign/sieve.h \
 	kmeans/assign/sketch.c kmeans/assign/sketch.h \
 	kmeans/assign/threads.c kmeans/assign/threads.h \
-	kmeans/assign/update.c kmeans/assign/update.h \
 	kmeans/benchmark.c kmeans/benchmark.h \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
-	kmeans/clustering_state.h \
 	kmeans/kmeans.c kmeans/kmeans.h \
 	kmeans/map.c kmeans/map.h \
-	kmeans/points/fingerprint.c kmeans/points/fingerprint.h \
 	kmeans/points/format.h \
 	kmeans/points/format_idx.c \
 	kmeans/points/format_npy.c \
@@ -52,16 +44,12 @@ libkmeans_la_SOURCES = \
 	kmeans/points/format_text.c \
 	kmeans/points/format_vecs.c \
 	kmeans/points/memory.h \
-	kmeans/points/paths.c kmeans/points/paths.h \
-	kmeans/points/place.c kmeans/points/place.h \
 	kmeans/points/points.c kmeans/points/points.h \
 	kmeans/points/random.c kmeans/points/random.h \
 	kmeans/points/real.c kmeans/points/real.h \
 	kmeans/points/room.c kmeans/points/room.h \
 	kmeans/points/rows.c kmeans/points/rows.h \
-	kmeans/result.c kmeans/result.h \
 	kmeans/start/draw.c kmeans/start/draw.h \
-	kmeans/start/sample.c kmeans/start/sample.h \
 	kmeans/start/start.c kmeans/start/start.h \
 	kmeans/start/start_chain.c \
 	kmeans/start/start_file.c \
@@ -76,7 +64,6 @@ libkmeans_la_LIBADD = $(OPENBLAS_LIBS)
 bin_PROGRAMS += coll-words
 coll_words_SOURCES = \
 	kmeans/words/coll-words.c \
-	kmeans/words/encode.c kmeans/words/encode.h \
 	kmeans/words/verb_curve.c \
 	kmeans/words/verb_encode.c \
 	kmeans/words/verb_features.c \

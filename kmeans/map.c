@@ -3,7 +3,7 @@
 #include "kmeans/map.h"
 
 #include "kmeans/assign/assign.h"
-#include "kmeans/assign/update.h"
+#include "kmeans/assign/partial.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define COLL_KMEANS_MAP_H
 
 #include "kmeans/assign/sketch.h"
-#include "kmeans/clustering_state.h"
+#include "kmeans/checkpoint.h"
 
 /*
  * Called on all ranks after each round, DONE (0 to 1) of this rank's points being assigned. It may

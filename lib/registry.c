@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "hlot/broadcasts.h"
+#include "hlot/relay.h"
 #include "hlot/wide.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/algorithm/line.h"

@@ -10,6 +10,7 @@
 #include "cdcp/dcp.h"
 
 #include <coll.h>
+#include <coll_tools.h>
 
 #include <smpi/smpi.h>
 #include <string.h>
@@ -87,12 +88,12 @@ int main(int argc, char **argv) {
     if (dedicated && coll_dcp_start(getenv("COLL_DCP"), MPI_COMM_WORLD, &app) != MPI_SUCCESS)
         clock_fail("allreduce: no dedicated processors");
     if (app == MPI_COMM_NULL) {
-        if (coll_dcp_serve() != MPI_SUCCESS)
+        if (DCP_Serve() != MPI_SUCCESS)
             clock_fail("allreduce: a dedicated processor failed");
     } else {
         measure(argv[1], count, atoi(argv[3]), atof(argv[4]) * 1e-6, app);
         if (dedicated)
-            coll_dcp_stop();
+            DCP_Stop();
     }
     MPI_Finalize();
     return 0;

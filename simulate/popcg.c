@@ -11,6 +11,7 @@
 #include "cdcp/dcp.h"
 #include "cdcp/popcg/nine_point.h"
 
+#include <coll_tools.h>
 #include <smpi/smpi.h>
 
 static void compute(struct shape shape, int values) {
@@ -61,7 +62,7 @@ int MPI_Init(int *argc, char ***argv) {
         clock_fail("popcg: no dedicated processors");
     if (app != MPI_COMM_NULL)
         return MPI_SUCCESS;
-    if (coll_dcp_serve() != MPI_SUCCESS)
+    if (DCP_Serve() != MPI_SUCCESS)
         clock_fail("popcg: a dedicated processor failed");
     PMPI_Finalize();
     exit(0);
@@ -69,7 +70,7 @@ int MPI_Init(int *argc, char ***argv) {
 
 int MPI_Finalize(void) {
     if (getenv("COLL_DCP"))
-        coll_dcp_stop();
+        DCP_Stop();
     return PMPI_Finalize();
 }
 

@@ -5,7 +5,6 @@
 #include "config.h"
 
 #include "kmeans/checkpoint.h"
-#include "kmeans/points/fingerprint.h"
 #include "tests/harness.h"
 
 #include <mpi.h>

@@ -6,6 +6,7 @@
 #include "cdcp/job.h"
 #include "tests/harness.h"
 
+#include <coll_tools.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,10 +21,10 @@ bool dcp_run(MPI_Comm world, const char *spec, const char *transport, dcp_work *
     if (coll_the_job.timeout > 0)
         coll_the_job.timeout = dcp_run_timeout;
     if (app == MPI_COMM_NULL)
-        return coll_dcp_serve() == MPI_SUCCESS;
+        return DCP_Serve() == MPI_SUCCESS;
     MPI_Comm_set_errhandler(app, MPI_ERRORS_RETURN);
     bool good = work(app, context);
-    return coll_dcp_stop() == MPI_SUCCESS && good;
+    return DCP_Stop() == MPI_SUCCESS && good;
 }
 
 bool dcp_run_everywhere(int ranks, int most, dcp_work *work, void *context) {

@@ -294,6 +294,13 @@ START_TEST(imagined_ranks_are_spread_as_the_real_ones) {
     ck_assert_int_eq(topo.nodes, 1);
     ck_assert_int_eq(topo.most_ranks_per_node, 3);
     coll_topo_free(&topo);
+
+    const coll_topo alone = {
+        .ranks = 1, .sites = 1, .racks = 1, .nodes = 1, .most_ranks_per_node = 1};
+    ck_assert_int_eq(coll_topo_imagine(&alone, 25, &topo), MPI_SUCCESS);
+    ck_assert(topo.nodes == 25 && topo.racks == 1 && topo.sites == 1);
+    ck_assert(topo.places[24].node == 24 && topo.places[24].rack == 0);
+    coll_topo_free(&topo);
 }
 END_TEST
 

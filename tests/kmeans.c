@@ -2,9 +2,8 @@
 #include "config.h"
 
 #include "kmeans/assign/partial.h"
-#include "kmeans/assign/update.h"
 #include "kmeans/kmeans.h"
-#include "kmeans/start/sample.h"
+#include "kmeans/points/random.h"
 #include "tests/harness.h"
 
 #include <math.h>

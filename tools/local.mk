@@ -3,24 +3,22 @@ noinst_LTLIBRARIES += libbench.la
 libbench_la_SOURCES = \
 	tools/bench/bench.c tools/bench/bench.h \
 	tools/bench/contender.c tools/bench/contender.h \
-	tools/bench/drops.c tools/bench/drops.h \
 	tools/bench/operation.c tools/bench/operation.h
 
 bin_PROGRAMS += coll-bench
 coll_bench_SOURCES = \
-	tools/bench/bench-dcp.c tools/bench/bench-dcp.h \
-	tools/bench/bench-started.c tools/bench/bench-started.h \
+	tools/bench/bench-dcp.c \
+	tools/bench/bench-started.c \
 	tools/bench/coll-bench.c \
-	tools/bench/dcp-job.c tools/bench/dcp-job.h \
 	tools/bench/overlap.c tools/bench/overlap.h \
-	tools/bench/rivals.c tools/bench/rivals.h
+	tools/commands.h
 coll_bench_LDADD = libbench.la libapp.la libcoll.la
 
 bin_PROGRAMS += coll-info
 coll_info_SOURCES = \
+	tools/commands.h \
 	tools/info/coll-info.c \
-	tools/info/explain-dcp.c tools/info/explain-dcp.h \
-	tools/info/settings.c tools/info/settings.h \
+	tools/info/explain-dcp.c \
 	tools/profile/benefit.c tools/profile/benefit.h
 coll_info_LDADD = libapp.la libcoll.la
 
@@ -33,16 +31,15 @@ libsurvey_la_SOURCES = \
 	tools/profile/fitted.c tools/profile/fitted.h \
 	tools/profile/flood.c tools/profile/flood.h \
 	tools/profile/pair_probe.c tools/profile/pair_probe.h \
-	tools/profile/pairs.c tools/profile/pairs.h \
 	tools/profile/survey.c tools/profile/survey.h
 
 bin_PROGRAMS += coll-profile
 coll_profile_SOURCES = \
-	tools/bench/dcp-job.c tools/bench/dcp-job.h \
 	tools/bench/overlap.c tools/bench/overlap.h \
+	tools/commands.h \
 	tools/profile/benefit.c tools/profile/benefit.h \
 	tools/profile/coll-profile.c \
-	tools/profile/profile-dcp.c tools/profile/profile-dcp.h \
+	tools/profile/profile-dcp.c \
 	tools/profile/sheet.c tools/profile/sheet.h \
 	tools/profile/trial.c tools/profile/trial.h
 coll_profile_LDADD = libsurvey.la libbench.la libapp.la libcoll.la

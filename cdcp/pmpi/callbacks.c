@@ -5,7 +5,6 @@
 #include "cdcp/pmpi/world.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 typedef struct handler_record {

@@ -18,14 +18,16 @@ static bool is_served(const void *sendbuf, const void *recvbuf, int count, MPI_D
     return coll_dcp_sound(sendbuf, recvbuf, count) && coll_dcp_takes(count, type, op, comm);
 }
 
-/* Posts to a dedicated processor and waits. */
-static int allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                     MPI_Comm comm) {
-    coll_dcp_request *request;
+/* Posts to a dedicated processor, and waits where REQUEST is NULL. */
+static int serve(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                 MPI_Comm comm, MPI_Request *request) {
+    coll_dcp_request *served;
     coll_account_served();
-    int code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &request);
-    if (code == MPI_SUCCESS)
-        code = coll_dcp_wait(&request);
+    int code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served);
+    if (code == MPI_SUCCESS && request)
+        *request = (MPI_Request)served;
+    else if (code == MPI_SUCCESS)
+        code = coll_dcp_wait(&served);
     return coll_raise(comm, code);
 }
 
@@ -43,20 +45,10 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype ty
     coll_account_enter(COLL_ACCOUNT_collective);
     bool served = is_served(sendbuf, recvbuf, count, type, op, comm) ||
                   (is_registered_now(comm) && is_served(sendbuf, recvbuf, count, type, op, comm));
-    int code = served ? allreduce(sendbuf, recvbuf, count, type, op, comm)
+    int code = served ? serve(sendbuf, recvbuf, count, type, op, comm, NULL)
                       : PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
     coll_account_leave(COLL_ACCOUNT_collective);
     return code;
-}
-
-static int iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                      MPI_Comm comm, MPI_Request *request) {
-    coll_dcp_request *served;
-    coll_account_served();
-    int code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served);
-    if (code == MPI_SUCCESS)
-        *request = (MPI_Request)served;
-    return coll_raise(comm, code);
 }
 
 int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
@@ -64,7 +56,7 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype t
     comm = coll_dcp_comm(comm);
     coll_account_enter(COLL_ACCOUNT_collective);
     int code = is_served(sendbuf, recvbuf, count, type, op, comm)
-                   ? iallreduce(sendbuf, recvbuf, count, type, op, comm, request)
+                   ? serve(sendbuf, recvbuf, count, type, op, comm, request)
                    : PMPI_Iallreduce(sendbuf, recvbuf, count, type, op, comm, request);
     coll_account_leave(COLL_ACCOUNT_collective);
     return code;

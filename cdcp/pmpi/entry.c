@@ -72,17 +72,17 @@ _Noreturn static void refuse(const char *problem) {
     leave(1);
 }
 
-_Noreturn static void refuse_code(int code) {
-    char text[MPI_MAX_ERROR_STRING];
+static const char *text_of(int code) {
+    static char text[MPI_MAX_ERROR_STRING];
     int length;
     if (PMPI_Error_string(code, text, &length) != MPI_SUCCESS)
         snprintf(text, sizeof text, "error %d", code);
-    refuse(text);
+    return text;
 }
 
 /* Collective over MPI_COMM_WORLD. */
 static int ask_user(user_word *word) {
-    int rank, length;
+    int rank;
     int code = PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (code != MPI_SUCCESS)
         return code;
@@ -93,7 +93,7 @@ static int ask_user(user_word *word) {
         if (wrong == MPI_SUCCESS)
             wrong = coll_env_switch("COLL_TRACE", &word->trace);
         if (wrong != MPI_SUCCESS)
-            PMPI_Error_string(wrong, word->problem, &length);
+            snprintf(word->problem, sizeof word->problem, "%s", text_of(wrong));
         snprintf(word->dcp, sizeof word->dcp, "%s", dcp ? dcp : "");
         word->bcast = coll_env("COLL_BCAST");
         word->gather = coll_env("COLL_GATHER");
@@ -103,12 +103,9 @@ static int ask_user(user_word *word) {
 
 /* A dedicated processor's life. */
 _Noreturn static void serve(void) {
-    int code = coll_dcp_serve();
+    int code = DCP_Serve();
     if (code != MPI_SUCCESS) {
-        char text[MPI_MAX_ERROR_STRING] = "";
-        int length;
-        PMPI_Error_string(code, text, &length);
-        fprintf(stderr, "libcoll_pmpi: dedicated processor: %s\n", text);
+        fprintf(stderr, "libcoll_pmpi: dedicated processor: %s\n", text_of(code));
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     PMPI_Finalize();
@@ -119,7 +116,7 @@ _Noreturn static void serve(void) {
 static int end(MPI_Comm self, int keyval, void *value, void *extra) {
     (void)self, (void)keyval, (void)value, (void)extra;
     int code = coll_account_report(coll_dcp_comm(MPI_COMM_WORLD), dcps);
-    int stopped = dcps ? coll_dcp_stop() : MPI_SUCCESS;
+    int stopped = dcps ? DCP_Stop() : MPI_SUCCESS;
     return code != MPI_SUCCESS ? code : stopped;
 }
 
@@ -145,7 +142,7 @@ static int dedicate(const char *spec) {
     MPI_Comm app;
     int code = coll_dcp_start(spec, MPI_COMM_WORLD, &app);
     if (code != MPI_SUCCESS)
-        refuse_code(code);
+        refuse(text_of(code));
     if (app == MPI_COMM_NULL)
         serve();
     int ranks, all;

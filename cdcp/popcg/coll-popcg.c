@@ -5,12 +5,8 @@
 #include "app/files.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/parse.h"
 #include "cdcp/popcg/ocean.h"
-#include "cdcp/popcg/picture.h"
 #include "cdcp/popcg/popcg_report.h"
-
-#include <coll.h>
 
 #include <limits.h>
 #include <math.h>
@@ -143,8 +139,7 @@ static bool draw(const struct command *command, const struct ocean *ocean, app_p
         return false;
     popcg_report_end(ocean, lowest, highest);
     return !command->picture ||
-           picture_write(command->picture, &ocean->layout, &ocean->mask, ocean->x,
-                         fmax(-lowest, highest), ocean->comm, problem);
+           popcg_report_picture(ocean, command->picture, fmax(-lowest, highest), problem);
 }
 
 static bool check_files(const struct command *command, app_problem *problem) {
@@ -157,8 +152,7 @@ static bool check_files(const struct command *command, app_problem *problem) {
 static bool run(const struct command *command, MPI_Comm comm, app_problem *problem) {
     struct ocean ocean;
     app_output json = {0};
-    int rank;
-    MPI_Comm_rank(comm, &rank);
+    int rank = app_rank(comm);
     if (rank == 0)
         check_files(command, problem);
     if (!app_agree(problem, comm) || !ocean_open(&ocean, command->mask, command->columns,

@@ -58,7 +58,7 @@ static double scale_for(double value) {
 
 void reduction_init(struct reduction *reduction, const struct reduction_mode *mode, int count,
                     MPI_Comm comm, double *seconds) {
-    int ranks;
+    int ranks = app_ranks(comm);
     *reduction = (struct reduction){.mode = mode,
                                     .comm = comm,
                                     .count = count,
@@ -66,7 +66,6 @@ void reduction_init(struct reduction *reduction, const struct reduction_mode *mo
                                     .request = MPI_REQUEST_NULL,
                                     .pending = DCP_REQUEST_NULL,
                                     .seconds = seconds};
-    MPI_Comm_size(comm, &ranks);
     for (int most = 1; most < ranks; most *= 2)
         reduction->bits--;
 }

@@ -31,13 +31,10 @@ static struct halo_side make_side(const struct halo *halo, const struct layout *
 
 bool halo_open(struct halo *halo, const struct layout *layout, MPI_Comm comm,
                app_problem *problem) {
-    int rank;
     *halo = (struct halo){.comm = comm, .row = MPI_DATATYPE_NULL, .column = MPI_DATATYPE_NULL};
     for (int side = 0; side < HALO_SIDES; side++)
         halo->sides[side].rank = -1;
-    if (!app_mpi(problem, MPI_Comm_rank(comm, &rank)))
-        return false;
-    struct block block = layout_block(layout, rank);
+    struct block block = layout_block(layout, app_rank(comm));
     if (!block.width)
         return true;
     int line = (int)field_line((struct shape){block.width, block.height});

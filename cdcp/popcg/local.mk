@@ -9,7 +9,6 @@ libpopcg_la_SOURCES = \
 	cdcp/popcg/mask.c cdcp/popcg/mask.h \
 	cdcp/popcg/nine_point.c cdcp/popcg/nine_point.h \
 	cdcp/popcg/ocean.c cdcp/popcg/ocean.h \
-	cdcp/popcg/picture.c cdcp/popcg/picture.h \
 	cdcp/popcg/solver.c cdcp/popcg/solver.h \
 	cdcp/popcg/solver_chrongear.c \
 	cdcp/popcg/solver_pcg.c \

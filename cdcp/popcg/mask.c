@@ -97,13 +97,9 @@ bool mask_resample(struct mask *mask, size_t columns, size_t rows, app_problem *
 
 bool mask_share(struct mask *mask, MPI_Comm comm, app_problem *problem) {
     unsigned long lengths[] = {mask->columns, mask->rows};
-    int rank;
-    app_mpi(problem, MPI_Comm_rank(comm, &rank));
-    if (!app_agree(problem, comm))
-        goto release;
     if (!app_mpi(problem, MPI_Bcast(lengths, 2, MPI_UNSIGNED_LONG, 0, comm)))
         goto release;
-    if (rank > 0) {
+    if (app_rank(comm) > 0) {
         *mask = (struct mask){lengths[0], lengths[1], malloc(lengths[0] * lengths[1])};
         if (!mask->ocean)
             app_refuse(problem, "out of memory");

@@ -44,12 +44,10 @@ static bool set_up_system(struct ocean *ocean, int rank, const struct basin *bas
 
 bool ocean_open(struct ocean *ocean, const char *mask, size_t columns, size_t rows,
                 const struct basin *basin, MPI_Comm comm, app_problem *problem) {
-    int rank, ranks;
+    int rank = app_rank(comm), ranks = app_ranks(comm);
     struct cut cut = {0, 0};
     *ocean = (struct ocean){.comm = comm,
                             .halo = {.row = MPI_DATATYPE_NULL, .column = MPI_DATATYPE_NULL}};
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     if (rank == 0)
         plan(ocean, mask, columns, rows, ranks, &cut, problem);
     if (app_agree(problem, comm) && share_plan(ocean, &cut, problem))

@@ -1,4 +1,5 @@
-/* What coll-popcg prints on rank 0: what is solved, a row for each solution, the surface. */
+/* What coll-popcg prints on rank 0: what is solved, a row for each solution, the surface, which it
+ * draws too. */
 #ifndef COLL_CDCP_POPCG_POPCG_REPORT_H
 #define COLL_CDCP_POPCG_POPCG_REPORT_H
 
@@ -18,5 +19,13 @@ bool popcg_report_row(const struct ocean *ocean, const struct solver *solver,
 
 /* The surface, LOWEST and HIGHEST in metres. */
 void popcg_report_end(const struct ocean *ocean, double lowest, double highest);
+
+/*
+ * The surface height as a picture, to the PNG at PATH, a pixel a cell: blue below, red above the
+ * middle, land grey, north at the top. The colours reach to the heights -MOST and MOST. Collective;
+ * on false all ranks have the problem.
+ */
+bool popcg_report_picture(const struct ocean *ocean, const char *path, double most,
+                          app_problem *problem);
 
 #endif

@@ -9,10 +9,12 @@
 #include <string.h>
 
 const struct solver solvers[] = {
-    {"pcg", solver_pcg},             /* two reductions, each with little to overlap it */
-    {"chrongear", solver_chrongear}, /* both in one reduction */
-    {"pipecg", solver_pipecg},       /* one, which overlaps exchange and operator */
-    {NULL, NULL},
+    /* Two reductions, each with little to overlap it; both in one; one that overlaps exchange and
+     * operator. */
+    {"pcg", .sums = 1, .step = pcg_step, .settle = pcg_settle},
+    {"chrongear", .sums = 2, .step = chrongear_step},
+    {"pipecg", .sums = 2, .step = pipecg_step, .restart = pipecg_restart},
+    {NULL},
 };
 
 /* r = b - A x, with its border; the reduction of its norm overlaps the exchange of the border. */
@@ -29,10 +31,10 @@ static bool find_residual(struct iteration *it, double *norm, app_problem *probl
     return true;
 }
 
-bool iteration_begin(struct iteration *it, struct solve *solve, int count, bool *done,
-                     app_problem *problem) {
-    *it = (struct iteration){.solve = solve, .shape = solve->matrix->shape};
-    for (int i = 0; i < count; i++)
+/* Allocates the fields; sets x = 0, r = b. *DONE where that is already the solution. */
+static bool begin(struct iteration *it, int sums, bool *done, app_problem *problem) {
+    struct solve *solve = it->solve;
+    for (int i = 0; i < SOLVER_FIELDS; i++)
         if (!(it->fields[i] = field_new(it->shape)))
             app_refuse(problem, "out of memory");
     if (!app_agree(problem, solve->comm))
@@ -41,6 +43,8 @@ bool iteration_begin(struct iteration *it, struct solve *solve, int count, bool 
     memset(solve->x, 0, field_cells(it->shape) * sizeof *solve->x);
     solve->iterations = 0;
     reduction_init(&it->norm, solve->mode, 1, solve->comm, &solve->in_reductions);
+    for (int i = 0; i < 2; i++)
+        reduction_init(&it->sums[i], solve->mode, sums, solve->comm, &solve->in_reductions);
     if (!find_residual(it, &it->norm_b, problem))
         return false;
     solve->residual = it->norm_b > 0;
@@ -48,17 +52,18 @@ bool iteration_begin(struct iteration *it, struct solve *solve, int count, bool 
     return true;
 }
 
-void iteration_end(struct iteration *it) {
-    for (int i = 0; i < SOLVER_FIELDS; i++)
-        free(it->fields[i]);
-}
-
-bool iteration_is_tested(const struct iteration *it) {
+/* Whether the iteration that just ended is one to test after: every TEST_INTERVAL-th and the last.
+ */
+static bool is_tested(const struct iteration *it) {
     long iterations = it->solve->iterations;
     return iterations % TEST_INTERVAL == 0 || iterations == it->solve->most_iterations || it->stuck;
 }
 
-bool iteration_test(struct iteration *it, bool *done, app_problem *problem) {
+/*
+ * Replaces r by b - A x, overlapping the reduction of its norm and the exchange of its border, and
+ * tests whether it is small enough: *DONE.
+ */
+static bool test(struct iteration *it, bool *done, app_problem *problem) {
     struct solve *solve = it->solve;
     double norm;
     bool last = solve->iterations == solve->most_iterations;
@@ -81,13 +86,33 @@ double iteration_length(struct iteration *it, double rho, double sigma) {
     return it->stuck ? 0 : rho / sigma;
 }
 
+static bool iterate(const struct solver *solver, struct iteration *it, app_problem *problem) {
+    bool done, good = begin(it, solver->sums, &done, problem);
+    for (bool fresh = true; good && !done;) {
+        if (fresh && solver->restart)
+            solver->restart(it);
+        good = solver->step(it, problem);
+        it->solve->iterations++;
+        fresh = is_tested(it);
+        if (!good || !fresh)
+            continue;
+        if (solver->settle)
+            solver->settle(it);
+        good = test(it, &done, problem);
+    }
+    return good;
+}
+
 bool solver_run(const struct solver *solver, struct solve *solve, app_problem *problem) {
+    struct iteration it = {.solve = solve, .shape = solve->matrix->shape};
     solve->in_reductions = 0;
     solve->halo->seconds = 0;
     if (!app_mpi(problem, MPI_Barrier(solve->comm)))
         return false;
     double start = MPI_Wtime();
-    bool good = solver->run(solve, problem);
+    bool good = iterate(solver, &it, problem);
+    for (int i = 0; i < SOLVER_FIELDS; i++)
+        free(it.fields[i]);
     solve->seconds = MPI_Wtime() - start;
     solve->in_exchanges = solve->halo->seconds;
     return good;

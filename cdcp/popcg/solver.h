@@ -29,9 +29,15 @@ struct solve {
     double in_reductions, in_exchanges; /* and of these in reductions and in halo exchanges */
 };
 
+struct iteration;
+
+/* A kind of conjugate gradients; one of zero fields does without them. */
 struct solver {
     const char *name;
-    bool (*run)(struct solve *solve, app_problem *problem);
+    int sums; /* numbers in each of its reductions */
+    bool (*step)(struct iteration *it, app_problem *problem); /* an iteration */
+    void (*settle)(struct iteration *it);                     /* brings x up to date for a test */
+    void (*restart)(struct iteration *it); /* makes what follows from a new r, before a step */
 };
 
 /* All solvers; a NULL name ends them. */
@@ -44,36 +50,25 @@ extern const struct solver solvers[];
  */
 bool solver_run(const struct solver *solver, struct solve *solve, app_problem *problem);
 
-bool solver_pcg(struct solve *solve, app_problem *problem);
-bool solver_chrongear(struct solve *solve, app_problem *problem);
-bool solver_pipecg(struct solve *solve, app_problem *problem);
+bool pcg_step(struct iteration *it, app_problem *problem);
+void pcg_settle(struct iteration *it);
+bool chrongear_step(struct iteration *it, app_problem *problem);
+bool pipecg_step(struct iteration *it, app_problem *problem);
+void pipecg_restart(struct iteration *it);
 
-/* What the solvers share: fields, the residual among them, and the convergence test. */
+/* What the solvers work with. */
 enum { SOLVER_FIELDS = 9 };
 struct iteration {
     struct solve *solve;
     struct shape shape;
-    double *fields[SOLVER_FIELDS]; /* of zeros at first; the first COUNT that were asked for */
+    double *fields[SOLVER_FIELDS]; /* of zeros at first */
     double *r;                     /* fields[0]: the residual, with its border */
-    struct reduction norm;
+    struct reduction norm, sums[2];
     double norm_b;
-    bool stuck; /* no direction left that has a length */
+    double rho, sigma, alpha; /* of the last iteration, before the first 0 */
+    bool lags;                /* x lacks alpha p */
+    bool stuck;               /* no direction left that has a length */
 };
-
-/* Allocates COUNT fields; sets x = 0, r = b. *DONE where that is already the solution. */
-bool iteration_begin(struct iteration *it, struct solve *solve, int count, bool *done,
-                     app_problem *problem);
-void iteration_end(struct iteration *it);
-
-/* Whether the iteration that just ended is one to test after: every TEST_INTERVAL-th and the last.
- */
-bool iteration_is_tested(const struct iteration *it);
-
-/*
- * Replaces r by b - A x, overlapping the reduction of its norm and the exchange of its border, and
- * tests whether it is small enough: *DONE.
- */
-bool iteration_test(struct iteration *it, bool *done, app_problem *problem);
 
 /*
  * The length of a step, RHO / SIGMA with SIGMA = p A p. Unless SIGMA is positive it is 0 and the

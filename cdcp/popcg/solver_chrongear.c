@@ -17,48 +17,25 @@
 
 #include "cdcp/popcg/solver.h"
 
-enum { R, Z, W, P, Q, FIELDS };
+enum { R, Z, W, P, Q };
 
-struct chrongear {
-    struct iteration it;
-    struct reduction sums;
-    double rho, sigma;
-};
-
-static bool step(struct chrongear *state, app_problem *problem) {
-    struct iteration *it = &state->it;
+bool chrongear_step(struct iteration *it, app_problem *problem) {
     struct solve *solve = it->solve;
     double **f = it->fields, sums[2], parts[2];
     field_multiply(it->shape, f[Z], solve->matrix->inverse, it->r);
     nine_point_apply(solve->matrix, f[W], f[Z]);
     parts[0] = field_dot(it->shape, it->r, f[Z]);
     parts[1] = field_dot(it->shape, f[Z], f[W]);
-    if (!reduction_start(&state->sums, parts, problem) ||
-        !halo_exchange(solve->halo, f[W], problem) ||
-        !reduction_finish(&state->sums, sums, problem))
+    if (!reduction_start(it->sums, parts, problem) || !halo_exchange(solve->halo, f[W], problem) ||
+        !reduction_finish(it->sums, sums, problem))
         return false;
-    double beta = state->rho > 0 ? sums[0] / state->rho : 0;
-    state->rho = sums[0];
-    state->sigma = sums[1] - beta * beta * state->sigma;
-    double alpha = iteration_length(it, state->rho, state->sigma);
+    double beta = it->rho > 0 ? sums[0] / it->rho : 0;
+    it->rho = sums[0];
+    it->sigma = sums[1] - beta * beta * it->sigma;
+    double alpha = iteration_length(it, it->rho, it->sigma);
     field_combine(it->shape, f[P], 1, f[Z], beta);
     field_combine(it->shape, f[Q], 1, f[W], beta);
     field_combine(it->shape, solve->x, alpha, f[P], 1);
     field_combine(it->shape, it->r, -alpha, f[Q], 1);
     return true;
-}
-
-bool solver_chrongear(struct solve *solve, app_problem *problem) {
-    struct chrongear state = {.rho = 0};
-    struct iteration *it = &state.it;
-    bool done, good = iteration_begin(it, solve, FIELDS, &done, problem);
-    reduction_init(&state.sums, solve->mode, 2, solve->comm, &solve->in_reductions);
-    while (good && !done) {
-        good = step(&state, problem);
-        solve->iterations++;
-        if (good && iteration_is_tested(it))
-            good = iteration_test(it, &done, problem);
-    }
-    iteration_end(it);
-    return good;
 }

@@ -17,24 +17,16 @@
 
 #include "cdcp/popcg/solver.h"
 
-enum { R, U, W, M, N, P, S, Q, Z, FIELDS };
-
-struct pipecg {
-    struct iteration it;
-    struct reduction sums;
-    double gamma, alpha;
-};
+enum { R, U, W, M, N, P, S, Q, Z };
 
 /* u and w from a new r. */
-static void restart(struct pipecg *state) {
-    struct iteration *it = &state->it;
+void pipecg_restart(struct iteration *it) {
     field_multiply(it->shape, it->fields[U], it->solve->matrix->inverse, it->r);
     nine_point_apply(it->solve->matrix, it->fields[W], it->fields[U]);
 }
 
-static void update(struct pipecg *state, double beta) {
-    struct iteration *it = &state->it;
-    double **f = it->fields, alpha = state->alpha;
+static void update(struct iteration *it, double beta) {
+    double **f = it->fields, alpha = it->alpha;
     field_combine(it->shape, f[Z], 1, f[N], beta);
     field_combine(it->shape, f[Q], 1, f[M], beta);
     field_combine(it->shape, f[S], 1, f[W], beta);
@@ -45,42 +37,21 @@ static void update(struct pipecg *state, double beta) {
     field_combine(it->shape, f[W], -alpha, f[Z], 1);
 }
 
-static bool step(struct pipecg *state, app_problem *problem) {
-    struct iteration *it = &state->it;
+bool pipecg_step(struct iteration *it, app_problem *problem) {
     struct solve *solve = it->solve;
     double **f = it->fields, sums[2];
     double parts[2] = {field_dot(it->shape, it->r, f[U]), field_dot(it->shape, f[W], f[U])};
-    if (!reduction_start(&state->sums, parts, problem) ||
-        !halo_exchange(solve->halo, f[W], problem))
+    if (!reduction_start(it->sums, parts, problem) || !halo_exchange(solve->halo, f[W], problem))
         return false;
     field_multiply(it->shape, f[M], solve->matrix->inverse, f[W]);
     nine_point_apply(solve->matrix, f[N], f[M]);
-    if (!reduction_finish(&state->sums, sums, problem))
+    if (!reduction_finish(it->sums, sums, problem))
         return false;
     double gamma = sums[0], delta = sums[1];
-    double beta = state->gamma > 0 ? gamma / state->gamma : 0;
-    double sigma = beta > 0 ? delta - beta * gamma / state->alpha : delta;
-    state->gamma = gamma;
-    state->alpha = iteration_length(it, gamma, sigma);
-    update(state, beta);
+    double beta = it->rho > 0 ? gamma / it->rho : 0;
+    double sigma = beta > 0 ? delta - beta * gamma / it->alpha : delta;
+    it->rho = gamma;
+    it->alpha = iteration_length(it, gamma, sigma);
+    update(it, beta);
     return true;
-}
-
-bool solver_pipecg(struct solve *solve, app_problem *problem) {
-    struct pipecg state = {.gamma = 0};
-    struct iteration *it = &state.it;
-    bool done, good = iteration_begin(it, solve, FIELDS, &done, problem);
-    reduction_init(&state.sums, solve->mode, 2, solve->comm, &solve->in_reductions);
-    if (good)
-        restart(&state);
-    while (good && !done) {
-        good = step(&state, problem);
-        solve->iterations++;
-        if (!good || !iteration_is_tested(it))
-            continue;
-        good = iteration_test(it, &done, problem);
-        restart(&state);
-    }
-    iteration_end(it);
-    return good;
 }

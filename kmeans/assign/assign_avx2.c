@@ -4,7 +4,7 @@
  * two of a centroid and adds the products, at most 2 * 255 * 128. The byte instruction vpmaddubsw
  * saturates.
  */
-#include "kmeans/assign/kernels.h"
+#include "kmeans/assign/kernel.h"
 
 #if defined(__x86_64__)
 

@@ -14,7 +14,7 @@
  */
 #include "config.h"
 
-#include "kmeans/assign/kernels.h"
+#include "kmeans/assign/kernel.h"
 #include "kmeans/points/real.h"
 
 #ifdef HAVE_OPENBLAS

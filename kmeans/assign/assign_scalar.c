@@ -2,7 +2,7 @@
  * The kernel in plain C, for any processor. The inner loop over 16 centroids has a fixed length, so
  * that a compiler can keep the sums in registers and use what vectors the processor has.
  */
-#include "kmeans/assign/kernels.h"
+#include "kmeans/assign/kernel.h"
 
 #include <string.h>
 

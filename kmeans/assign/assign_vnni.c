@@ -4,7 +4,7 @@
  * 14 loads for 24 instructions. vpdpbusd multiplies four unsigned bytes of a point by four signed
  * bytes of a centroid and adds the products to a 32-bit sum, wrapping around.
  */
-#include "kmeans/assign/kernels.h"
+#include "kmeans/assign/kernel.h"
 
 #if defined(__x86_64__)
 

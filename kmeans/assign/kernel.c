@@ -1,5 +1,4 @@
 #include "kmeans/assign/kernel.h"
-#include "kmeans/assign/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -146,32 +146,53 @@ bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, 
     return app_mpi(problem, first_error);
 }
 
-typedef struct visitor {
-    bool wide;
-    size_t dim;
-    uint64_t *sums; /* scratch: a narrow value, widened */
-    void (*visit)(uint64_t cluster, uint64_t count, const uint64_t *sums, void *context);
-    void *context;
-} visitor;
+uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim) {
+    uint32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < dim; i++) {
+        int difference = a[i] - b[i];
+        sum += (uint32_t)(difference * difference);
+    }
+    return sum;
+}
 
-static int visit_value(uint64_t cluster, const void *value, void *context) {
-    const visitor *each = context;
-    if (each->wide)
-        memcpy(each->sums, value, (each->dim + 1) * sizeof(uint64_t));
-    else
-        for (size_t i = 0; i <= each->dim; i++)
-            each->sums[i] = ((const uint32_t *)value)[i];
-    each->visit(cluster, each->sums[0], each->sums + 1, each->context);
+double km_way2(const km_points *points, const uint8_t *a, const uint8_t *b) {
+    if (points->real.used)
+        return km_real_distance2((const float *)a, (const float *)b, points->dim);
+    return (double)km_distance2(a, b, points->dim);
+}
+
+typedef struct update {
+    const km_points *points;
+    uint8_t *centroids;
+    uint64_t *counts;
+} update;
+
+/* The number with INDEX in a value: of features the sum, before them the count. */
+static uint64_t number_at(bool wide, const void *value, size_t index) {
+    return wide ? ((const uint64_t *)value)[index] : ((const uint32_t *)value)[index];
+}
+
+static int set_mean(uint64_t cluster, const void *value, void *context) {
+    const update *to = context;
+    const km_points *points = to->points;
+    const bool wide = is_wide(points), real = points->real.used;
+    const size_t dim = points->dim;
+    uint8_t *centroid = to->centroids + cluster * km_row_bytes(points);
+    uint64_t count = to->counts[cluster] = number_at(wide, value, 0);
+    for (size_t i = 0; i < dim; i++) {
+        uint64_t sum = number_at(wide, value, i + 1);
+        if (real)
+            ((float *)centroid)[i] = km_real_mean(&points->real, (int64_t)sum, count);
+        else
+            centroid[i] = (uint8_t)((2 * sum + count) / (2 * count));
+    }
     return 0;
 }
 
-bool km_partial_visit(const COLL_Pool *pool, const km_points *points,
-                      void (*visit)(uint64_t cluster, uint64_t count, const uint64_t *sums,
-                                    void *context),
-                      void *context, app_problem *problem) {
-    size_t dim = points->dim;
-    visitor each = {is_wide(points), dim, malloc((dim + 1) * sizeof(uint64_t)), visit, context};
-    bool good = each.sums && COLL_Pool_visit(pool, visit_value, &each) == 0;
-    free(each.sums);
-    return good || app_refuse(problem, "out of memory");
+bool km_update(const COLL_Pool *pool, const km_points *points, size_t k, uint8_t *centroids,
+               uint64_t *counts, app_problem *problem) {
+    update to = {points, centroids, counts};
+    memset(counts, 0, k * sizeof *counts);
+    return COLL_Pool_visit(pool, set_mean, &to) == 0 || app_refuse(problem, "out of memory");
 }

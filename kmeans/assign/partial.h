@@ -1,7 +1,7 @@
 /*
  * Partial sums of clusters: for each cluster that a rank's points touch, their count and the sum of
  * their features, as values of a COLL_Pool under the number of the cluster. Integers, so that the
- * totals don't depend on the order of addition.
+ * totals don't depend on the order of addition. And the new centroids that follow from them.
  */
 #ifndef COLL_KMEANS_ASSIGN_PARTIAL_H
 #define COLL_KMEANS_ASSIGN_PARTIAL_H
@@ -21,13 +21,24 @@ bool km_partial_pool(const km_points *points, COLL_Pool **pool, app_problem *pro
 bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
                     size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem);
 
+/* The squared distance between two vectors of uint8, of at most KM_MAX_DIM (memory.h) features. */
+uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim);
+
+/* The squared distance between two rows or centroids of POINTS. */
+double km_way2(const km_points *points, const uint8_t *a, const uint8_t *b);
+
 /*
- * Calls VISIT for every cluster in POOL, in ascending order. SUMS holds a sum for each feature: of
- * real ones in units, as int64_t.
+ * Sets each centroid whose cluster is in POOL, of POINTS, to the mean of the cluster, rounded to
+ * the nearest integer, half up (of real features, to the nearest float32); the others stay.
+ * COUNTS[j] becomes the number of points of cluster j of K, 0 where it isn't in POOL. Not
+ * collective.
+ *
+ * Rounding adds count * dim / 4 at most to a cluster's sum of squared distances, in comparison with
+ * the exact mean. Yet it can't make the sum greater than the old centroid did: in every dimension
+ * the sum is a parabola around the mean, so that the integer nearest to the mean is the best of all
+ * integers, the old centroid's among them.
  */
-bool km_partial_visit(const COLL_Pool *pool, const km_points *points,
-                      void (*visit)(uint64_t cluster, uint64_t count, const uint64_t *sums,
-                                    void *context),
-                      void *context, app_problem *problem);
+bool km_update(const COLL_Pool *pool, const km_points *points, size_t k, uint8_t *centroids,
+               uint64_t *counts, app_problem *problem);
 
 #endif

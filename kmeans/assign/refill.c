@@ -2,7 +2,7 @@
 
 #include "kmeans/assign/refill.h"
 
-#include "kmeans/points/place.h"
+#include "kmeans/points/rows.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -87,15 +87,13 @@ static void merge(void *from_list, void *into_list, int *lists, MPI_Datatype *ty
 static bool reduce_candidates(candidate *best, size_t count, MPI_Comm comm, app_problem *problem) {
     MPI_Datatype list;
     MPI_Op op;
-    int rank;
-    MPI_Comm_rank(comm, &rank);
     if (!app_mpi(problem, MPI_Type_contiguous((int)(count * sizeof *best), MPI_BYTE, &list)))
         return false;
     bool good =
         app_mpi(problem, MPI_Type_commit(&list)) && app_mpi(problem, MPI_Op_create(merge, 1, &op));
     if (good) {
-        good = app_mpi(problem,
-                       MPI_Reduce(rank == 0 ? MPI_IN_PLACE : best, best, 1, list, op, 0, comm));
+        good = app_mpi(problem, MPI_Reduce(app_rank(comm) == 0 ? MPI_IN_PLACE : best, best, 1, list,
+                                           op, 0, comm));
         MPI_Op_free(&op);
     }
     MPI_Type_free(&list);
@@ -105,9 +103,8 @@ static bool reduce_candidates(candidate *best, size_t count, MPI_Comm comm, app_
 /* Rank 0 counts the empty clusters, for all; agrees. */
 static bool count_empty(const uint64_t *counts, size_t k, MPI_Comm comm, uint64_t *empty,
                         app_problem *problem) {
-    int rank;
+    int rank = app_rank(comm);
     *empty = 0;
-    MPI_Comm_rank(comm, &rank);
     for (size_t j = 0; rank == 0 && !problem->text[0] && j < k; j++)
         *empty += counts[j] == 0;
     if (!app_agree_sum(problem, empty, 1, comm))
@@ -132,9 +129,8 @@ static uint64_t pair(const candidate *best, size_t count, const uint64_t *counts
 static bool refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
                    const uint64_t *counts, size_t k, uint64_t empty, uint8_t *centroids,
                    MPI_Comm comm, uint64_t *refilled, app_problem *problem) {
-    int rank;
+    int rank = app_rank(comm);
     bool good = false;
-    MPI_Comm_rank(comm, &rank);
     candidate *best = malloc(empty * sizeof *best);
     km_place *places = malloc(empty * sizeof *places);
     uint8_t *may_give = calloc(k, 1);

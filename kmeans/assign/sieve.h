@@ -8,7 +8,6 @@
 #include "kmeans/assign/kernel.h"
 #include "kmeans/assign/sketch.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

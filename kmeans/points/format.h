@@ -32,7 +32,6 @@ typedef struct km_source {
 } km_source;
 
 typedef struct km_format {
-    const char *name;
     /* Whether PATH, whose first COUNT bytes are HEAD, is of this format. */
     bool (*recognise)(const char *path, const unsigned char *head, size_t count);
     /* Fills SOURCE->layout, where BYTES is known already. On one rank. */
@@ -46,8 +45,7 @@ typedef struct km_format {
 } km_format;
 
 extern const km_format km_format_npy;
-extern const km_format km_format_bvecs;
-extern const km_format km_format_fvecs;
+extern const km_format km_format_vecs;
 extern const km_format km_format_idx;
 extern const km_format km_format_idx_gz;
 extern const km_format km_format_text; /* the one for whatever no other recognises */

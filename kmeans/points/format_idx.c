@@ -146,14 +146,12 @@ static bool read_gz(int file, const km_source *source, uint64_t first, size_t ro
 }
 
 const km_format km_format_idx = {
-    .name = "idx",
     .recognise = recognise_plain,
     .describe = describe_plain,
     .read = km_read_records,
 };
 
 const km_format km_format_idx_gz = {
-    .name = "idx.gz",
     .recognise = recognise_gz,
     .describe = describe_gz,
     .read = read_gz,

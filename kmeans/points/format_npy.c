@@ -14,15 +14,13 @@ static bool recognise(const char *path, const unsigned char *head, size_t count)
 
 static bool read_header(int file, const km_source *source, npy_header *header,
                         app_problem *problem) {
-    char text[NPY_PROBLEM_SIZE];
     uint64_t bytes = source->layout.bytes;
     size_t count = bytes < NPY_HEADER_LONGEST ? (size_t)bytes : NPY_HEADER_LONGEST;
     unsigned char *head = malloc(NPY_HEADER_LONGEST);
     if (!head)
         return app_refuse(problem, "%s: out of memory", source->path);
-    bool good = km_read_at(file, source->path, 0, head, count, problem);
-    if (good && !npy_parse_header(head, count, header, text))
-        good = app_refuse(problem, "%s: %s", source->path, text);
+    bool good = km_read_at(file, source->path, 0, head, count, problem) &&
+                npy_parse_header(source->path, head, count, header, problem);
     free(head);
     return good;
 }
@@ -56,7 +54,6 @@ static bool describe(int file, km_source *source, app_problem *problem) {
 }
 
 const km_format km_format_npy = {
-    .name = "npy",
     .recognise = recognise,
     .describe = describe,
     .read = km_read_records,

@@ -11,11 +11,9 @@
 #include "kmeans/points/format.h"
 #include "kmeans/points/points.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -168,9 +166,12 @@ static bool describe(int file, km_source *source, app_problem *problem) {
     return true;
 }
 
-/* Counts the newlines of COUNT blocks from block FIRST on into LINES, an entry for each. */
+/*
+ * Counts the newlines of COUNT blocks from block FIRST on into LINES, an entry for each. *LAST is
+ * the last byte there.
+ */
 static bool count_blocks(const km_source *source, uint64_t first, uint64_t count, uint64_t *lines,
-                         app_problem *problem) {
+                         unsigned char *last, app_problem *problem) {
     if (count == 0)
         return true;
     bool good = false;
@@ -188,6 +189,7 @@ static bool count_blocks(const km_source *source, uint64_t first, uint64_t count
         lines[i] = 0;
         for (size_t at = 0; at < bytes; at++)
             lines[i] += buffer[at] == '\n';
+        *last = buffer[bytes - 1];
     }
     good = true;
 free_buffer:
@@ -199,9 +201,7 @@ free_buffer:
 
 /* Gives every rank what each counted of its share of BLOCKS. */
 static bool share_counts(uint64_t *lines, uint64_t blocks, MPI_Comm comm, app_problem *problem) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    int ranks = app_ranks(comm);
     int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
     if (!counts)
         app_refuse(problem, "out of memory");
@@ -232,41 +232,27 @@ static void accumulate(uint64_t *lines, uint64_t blocks) {
     }
 }
 
-static bool ends_in_newline(const km_source *source, bool *yes, app_problem *problem) {
-    char last;
-    int file = km_open(source->path, problem);
-    if (file < 0)
-        return false;
-    bool good = km_read_at(file, source->path, source->layout.bytes - 1, &last, 1, problem);
-    close(file);
-    *yes = last == '\n';
-    return good;
-}
-
 static bool count_lines(km_source *source, MPI_Comm comm, app_problem *problem) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    int rank = app_rank(comm), ranks = app_ranks(comm);
     uint64_t blocks = (source->layout.bytes + BLOCK - 1) / BLOCK, first, count;
     km_share(blocks, rank, ranks, &first, &count);
     source->lines = malloc((blocks + 1) * sizeof *source->lines);
-    bool whole = true;
+    unsigned char last = '\n';
     if (blocks > INT_MAX)
         app_refuse(problem, "%s: is larger than %d MiB; split it", source->path, INT_MAX);
     else if (!source->lines)
         app_refuse(problem, "%s: out of memory", source->path);
-    else if (count_blocks(source, first, count, source->lines + first, problem) &&
-             first + count == blocks && count > 0)
-        ends_in_newline(source, &whole, problem);
+    else
+        count_blocks(source, first, count, source->lines + first, &last, problem);
     if (!share_counts(source->lines, blocks, comm, problem))
         return false;
     accumulate(source->lines, blocks);
 
     /* Only the rank of the last block knows whether a last line without a newline follows. */
-    int open_line = !whole, any = 0;
-    app_mpi(problem, MPI_Allreduce(&open_line, &any, 1, MPI_INT, MPI_LOR, comm));
-    source->layout.rows = source->lines[blocks] + (uint64_t)any;
-    return app_agree(problem, comm);
+    uint64_t open_line = first + count == blocks && last != '\n';
+    bool good = app_agree_sum(problem, &open_line, 1, comm);
+    source->layout.rows = source->lines[blocks] + open_line;
+    return good;
 }
 
 /* Finds where row ROW begins: after the ROWth newline. */
@@ -316,7 +302,6 @@ static bool read_rows(int file, const km_source *source, uint64_t first, size_t 
 }
 
 const km_format km_format_text = {
-    .name = "text",
     .recognise = recognise,
     .describe = describe,
     .index = count_lines,

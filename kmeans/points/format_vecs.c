@@ -8,8 +8,14 @@
 
 #include <inttypes.h>
 
-static bool describe(int file, km_source *source, uint64_t element, app_problem *problem) {
+static bool recognise(const char *path, const unsigned char *head, size_t count) {
+    (void)head, (void)count;
+    return km_has_suffix(path, ".bvecs") || km_has_suffix(path, ".fvecs");
+}
+
+static bool describe(int file, km_source *source, app_problem *problem) {
     km_layout *layout = &source->layout;
+    uint64_t element = km_has_suffix(source->path, ".fvecs") ? sizeof(float) : 1;
     int32_t dim;
     if (layout->bytes == 0)
         return app_refuse(problem, "%s: is empty", source->path);
@@ -32,34 +38,5 @@ static bool describe(int file, km_source *source, uint64_t element, app_problem 
     return true;
 }
 
-static bool recognise_bvecs(const char *path, const unsigned char *head, size_t count) {
-    (void)head, (void)count;
-    return km_has_suffix(path, ".bvecs");
-}
-
-static bool describe_bvecs(int file, km_source *source, app_problem *problem) {
-    return describe(file, source, 1, problem);
-}
-
-const km_format km_format_bvecs = {
-    .name = "bvecs",
-    .recognise = recognise_bvecs,
-    .describe = describe_bvecs,
-    .read = km_read_records,
-};
-
-static bool recognise_fvecs(const char *path, const unsigned char *head, size_t count) {
-    (void)head, (void)count;
-    return km_has_suffix(path, ".fvecs");
-}
-
-static bool describe_fvecs(int file, km_source *source, app_problem *problem) {
-    return describe(file, source, sizeof(float), problem);
-}
-
-const km_format km_format_fvecs = {
-    .name = "fvecs",
-    .recognise = recognise_fvecs,
-    .describe = describe_fvecs,
-    .read = km_read_records,
-};
+const km_format km_format_vecs = {
+    .recognise = recognise, .describe = describe, .read = km_read_records};

@@ -42,19 +42,22 @@ uint64_t npy_data_size(const npy_header *header) {
     return header->shape[0] * header->shape[1] * types[header->type].size;
 }
 
-/* Text being parsed: what is left of the dictionary, and where to tell what is wrong with it. */
+/* Text being parsed, of the file PATH: what is left of the dictionary. */
 typedef struct cursor {
     const char *at;
     const char *end;
-    char *problem;
+    const char *path;
+    app_problem *problem;
 } cursor;
 
-__attribute__((format(printf, 2, 3))) static bool fail(char *problem, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static bool fail(const cursor *text, const char *format,
+                                                       ...) {
+    char why[160];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(problem, NPY_PROBLEM_SIZE, format, arguments);
+    vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
-    return false;
+    return app_refuse(text->problem, "%s: %s", text->path, why);
 }
 
 static void skip_blanks(cursor *text) {
@@ -91,7 +94,7 @@ static bool take_string(cursor *text, char *value, size_t size) {
 static bool parse_type(cursor *text, npy_header *header) {
     char descr[32];
     if (!take_string(text, descr, sizeof descr))
-        return fail(text->problem, "elements are not plain numbers (a structured dtype?)");
+        return fail(text, "elements are not plain numbers (a structured dtype?)");
     char order = descr[0];
     for (int type = 0; type < TYPES; type++) {
         if (!order || strcmp(descr + 1, types[type].code))
@@ -99,36 +102,35 @@ static bool parse_type(cursor *text, npy_header *header) {
         if (!strchr("<>|=", order))
             break;
         if (types[type].size > 1 && order != NATIVE && order != '=')
-            return fail(text->problem,
-                        "elements '%s' are in another byte order; save them as '%c%s'", descr,
+            return fail(text, "elements '%s' are in another byte order; save them as '%c%s'", descr,
                         NATIVE, types[type].code);
         header->type = (npy_type)type;
         return true;
     }
-    return fail(text->problem,
-                "elements '%s' are not read; save them as uint8, int32, uint32 or float32", descr);
+    return fail(text, "elements '%s' are not read; save them as uint8, int32, uint32 or float32",
+                descr);
 }
 
 static bool parse_order(cursor *text) {
     if (take(text, "False"))
         return true;
     if (take(text, "True"))
-        return fail(text->problem, "in Fortran order; save it with numpy.ascontiguousarray");
-    return fail(text->problem, "damaged header: fortran_order is neither True nor False");
+        return fail(text, "in Fortran order; save it with numpy.ascontiguousarray");
+    return fail(text, "damaged header: fortran_order is neither True nor False");
 }
 
 /* Takes one length of the shape; Python 2 marked it with an L. */
 static bool parse_length(cursor *text, uint64_t *length) {
     skip_blanks(text);
     if (text->at < text->end && *text->at == '-')
-        return fail(text->problem, "damaged header: a negative length in its shape");
+        return fail(text, "damaged header: a negative length in its shape");
     if (text->at == text->end || *text->at < '0' || *text->at > '9')
-        return fail(text->problem, "damaged header: its shape is not a tuple of lengths");
+        return fail(text, "damaged header: its shape is not a tuple of lengths");
     uint64_t value = 0;
     for (; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++) {
         uint64_t digit = (uint64_t)(*text->at - '0');
         if (value > (INT64_MAX - digit) / 10)
-            return fail(text->problem, "damaged header: a length in its shape is past 2^63");
+            return fail(text, "damaged header: a length in its shape is past 2^63");
         value = value * 10 + digit;
     }
     take(text, "L");
@@ -138,23 +140,23 @@ static bool parse_length(cursor *text, uint64_t *length) {
 
 static bool parse_shape(cursor *text, npy_header *header) {
     if (!take(text, "("))
-        return fail(text->problem, "damaged header: its shape is not a tuple of lengths");
+        return fail(text, "damaged header: its shape is not a tuple of lengths");
     header->dimensions = 0;
     header->shape[1] = 1;
     while (!take(text, ")")) {
         if (header->dimensions == 2)
-            return fail(text->problem, "has more than two dimensions");
+            return fail(text, "has more than two dimensions");
         if (!parse_length(text, &header->shape[header->dimensions]))
             return false;
         header->dimensions++;
         if (take(text, ","))
             continue;
         if (header->dimensions == 1 || !take(text, ")"))
-            return fail(text->problem, "damaged header: its shape is not a tuple of lengths");
+            return fail(text, "damaged header: its shape is not a tuple of lengths");
         return true;
     }
     if (header->dimensions == 0)
-        return fail(text->problem, "is a single number, not an array");
+        return fail(text, "is a single number, not an array");
     return true;
 }
 
@@ -163,17 +165,16 @@ static bool parse_dictionary(cursor *text, npy_header *header) {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
     bool seen[3] = {false, false, false};
     if (!take(text, "{"))
-        return fail(text->problem, "damaged header: no dictionary");
+        return fail(text, "damaged header: no dictionary");
     while (!take(text, "}")) {
         char key[16];
         int which = 0;
         if (!take_string(text, key, sizeof key) || !take(text, ":"))
-            return fail(text->problem, "damaged header: no dictionary of named members");
+            return fail(text, "damaged header: no dictionary of named members");
         while (which < 3 && strcmp(key, keys[which]))
             which++;
         if (which == 3 || seen[which])
-            return fail(text->problem, "damaged header: member '%s' is unknown or comes twice",
-                        key);
+            return fail(text, "damaged header: member '%s' is unknown or comes twice", key);
         seen[which] = true;
         if (!(which == 0   ? parse_type(text, header)
               : which == 1 ? parse_order(text)
@@ -182,51 +183,52 @@ static bool parse_dictionary(cursor *text, npy_header *header) {
         if (take(text, ","))
             continue;
         if (!take(text, "}"))
-            return fail(text->problem, "damaged header: its dictionary has no end");
+            return fail(text, "damaged header: its dictionary has no end");
         break;
     }
     for (int which = 0; which < 3; which++)
         if (!seen[which])
-            return fail(text->problem, "damaged header: no member '%s'", keys[which]);
+            return fail(text, "damaged header: no member '%s'", keys[which]);
     return true;
 }
 
-bool npy_parse_header(const void *bytes, size_t count, npy_header *header,
-                      char problem[NPY_PROBLEM_SIZE]) {
+bool npy_parse_header(const char *path, const void *bytes, size_t count, npy_header *header,
+                      app_problem *problem) {
     const unsigned char *byte = bytes;
+    cursor text = {.path = path, .problem = problem};
     if (count < MAGIC_SIZE || memcmp(bytes, magic, MAGIC_SIZE))
-        return fail(problem, "is not a .npy file");
+        return fail(&text, "is not a .npy file");
     if (count < MAGIC_SIZE + 2)
-        return fail(problem, "is cut off within its header");
+        return fail(&text, "is cut off within its header");
     int version = byte[MAGIC_SIZE];
     if (version < 1 || version > 3)
-        return fail(problem, "has .npy version %d; versions 1 to 3 are read", version);
+        return fail(&text, "has .npy version %d; versions 1 to 3 are read", version);
     /* The length of the dictionary has two bytes in version 1 and four later. */
     size_t prefix = MAGIC_SIZE + 2 + (version == 1 ? 2 : 4);
     if (count < prefix)
-        return fail(problem, "is cut off within its header");
+        return fail(&text, "is cut off within its header");
     size_t length = 0;
     for (size_t i = prefix; i-- > MAGIC_SIZE + 2;)
         length = length << 8 | byte[i];
     if (length > NPY_HEADER_LONGEST - prefix)
-        return fail(problem, "has a header of %zu bytes; %d are the most", length + prefix,
+        return fail(&text, "has a header of %zu bytes; %d are the most", length + prefix,
                     NPY_HEADER_LONGEST);
     if (count < prefix + length)
-        return fail(problem, "is cut off within its header");
+        return fail(&text, "is cut off within its header");
 
     npy_header found;
-    cursor text = {(const char *)bytes + prefix, (const char *)bytes + prefix + length, problem};
+    text.at = (const char *)bytes + prefix;
+    text.end = text.at + length;
     if (!parse_dictionary(&text, &found))
         return false;
     skip_blanks(&text);
     if (text.at != text.end)
-        return fail(problem, "damaged header: more text after its dictionary");
+        return fail(&text, "damaged header: more text after its dictionary");
     found.offset = prefix + length;
     /* Offset and data together must fit a signed file offset. */
     uint64_t room = (INT64_MAX - found.offset) / types[found.type].size;
     if (found.shape[1] && found.shape[0] > room / found.shape[1])
-        return fail(problem,
-                    "damaged header: %" PRIu64 " x %" PRIu64 " elements are past 2^63 bytes",
+        return fail(&text, "damaged header: %" PRIu64 " x %" PRIu64 " elements are past 2^63 bytes",
                     found.shape[0], found.shape[1]);
     *header = found;
     return true;
@@ -254,32 +256,62 @@ void npy_format_header(npy_type type, int dimensions, uint64_t rows, uint64_t co
     bytes[NPY_HEADER_SIZE - 1] = '\n';
 }
 
-bool npy_read_header(FILE *file, npy_header *header, char problem[NPY_PROBLEM_SIZE]) {
+/* Reads the header, and leaves the file at the first datum; all that it promises must be there. */
+static bool read_header(struct table *table, app_problem *problem) {
     struct stat about;
-    npy_header found;
-    bool good = false;
+    npy_header *header = &table->header;
     unsigned char *bytes = malloc(NPY_HEADER_LONGEST);
     if (!bytes)
-        return fail(problem, "out of memory");
-    size_t count = fread(bytes, 1, NPY_HEADER_LONGEST, file);
-    if (ferror(file)) {
-        fail(problem, "cannot be read: %s", strerror(errno));
-        goto free_bytes;
-    }
-    if (!npy_parse_header(bytes, count, &found, problem))
-        goto free_bytes;
-    if (fstat(fileno(file), &about) || fseeko(file, (off_t)found.offset, SEEK_SET)) {
-        fail(problem, "cannot be read: %s", strerror(errno));
-        goto free_bytes;
-    }
-    if ((uint64_t)about.st_size - found.offset != npy_data_size(&found)) {
-        fail(problem, "holds %" PRIu64 " bytes of data where its header promises %" PRIu64,
-             (uint64_t)about.st_size - found.offset, npy_data_size(&found));
-        goto free_bytes;
-    }
-    *header = found;
-    good = true;
-free_bytes:
+        return app_refuse(problem, "%s: out of memory", table->path);
+    size_t count = fread(bytes, 1, NPY_HEADER_LONGEST, table->file);
+    bool unread = ferror(table->file);
+    bool good = !unread && npy_parse_header(table->path, bytes, count, header, problem);
     free(bytes);
+    if (unread || (good && (fstat(fileno(table->file), &about) ||
+                            fseeko(table->file, (off_t)header->offset, SEEK_SET))))
+        return app_refuse(problem, "%s: cannot be read: %s", table->path, strerror(errno));
+    uint64_t promised = good ? npy_data_size(header) : 0;
+    if (good && (uint64_t)about.st_size - header->offset != promised)
+        return app_refuse(problem,
+                          "%s: holds %" PRIu64 " bytes of data where its header promises %" PRIu64,
+                          table->path, (uint64_t)about.st_size - header->offset, promised);
     return good;
+}
+
+bool table_open(struct table *table, const char *path, int dimensions, npy_type first,
+                npy_type second, app_problem *problem) {
+    table->path = path;
+    table->file = fopen(path, "rb");
+    if (!table->file)
+        return app_refuse(problem, "%s: %s", path, strerror(errno));
+    if (!read_header(table, problem))
+        return false;
+    npy_type type = table->header.type;
+    if (table->header.dimensions != dimensions || (type != first && type != second))
+        return app_refuse(problem, "%s: has %d dimensions of %s; %d of %s are needed", path,
+                          table->header.dimensions, npy_type_name(type), dimensions,
+                          npy_type_name(first));
+    if (!table->header.shape[0] || !table->header.shape[1])
+        return app_refuse(problem, "%s: is empty", path);
+    return true;
+}
+
+void table_close(struct table *table) {
+    if (table->file)
+        fclose(table->file);
+}
+
+bool table_seek(struct table *table, uint64_t row, app_problem *problem) {
+    uint64_t row_size = table->header.shape[1] * npy_type_size(table->header.type);
+    if (!fseeko(table->file, (off_t)(table->header.offset + row * row_size), SEEK_SET))
+        return true;
+    return app_refuse(problem, "%s: %s", table->path, strerror(errno));
+}
+
+bool table_read(struct table *table, void *row, app_problem *problem) {
+    size_t row_size = table->header.shape[1] * npy_type_size(table->header.type);
+    if (fread(row, row_size, 1, table->file) == 1)
+        return true;
+    return app_refuse(problem, "%s: %s", table->path,
+                      ferror(table->file) ? strerror(errno) : "was cut off while it was read");
 }

@@ -4,19 +4,20 @@
 
 #include "kmeans/points/format.h"
 #include "kmeans/points/memory.h"
-#include "kmeans/points/paths.h"
 
+#include <coll.h>
+#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const km_format *const formats[] = {
-    &km_format_npy, &km_format_bvecs,  &km_format_fvecs,
-    &km_format_idx, &km_format_idx_gz, &km_format_text,
+    &km_format_npy, &km_format_vecs, &km_format_idx, &km_format_idx_gz, &km_format_text,
 };
 
 void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *count) {
@@ -27,14 +28,119 @@ void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *co
 
 km_points km_points_share(uint64_t total, size_t dim, MPI_Comm comm) {
     km_points share = {.dim = dim, .total = total};
-    int rank, ranks;
     uint64_t rows;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    km_share(total, rank, ranks, &share.first, &rows);
+    km_share(total, app_rank(comm), app_ranks(comm), &share.first, &rows);
     share.rows = (size_t)rows;
     return share;
 }
+
+/* --- The files --- */
+
+/* The files of points, in byte order, which doesn't depend on that of the command line. */
+typedef struct km_paths {
+    const char **paths;
+    size_t count;
+    char *bytes; /* what they point to */
+} km_paths;
+
+/* Paths one after the other, each with its final zero. */
+typedef struct path_bytes {
+    char *bytes;
+    size_t used;
+    uint64_t count;
+} path_bytes;
+
+/* Adds DIRECTORY/NAME, or NAME alone. */
+static bool append(path_bytes *list, const char *directory, const char *name,
+                   app_problem *problem) {
+    size_t size = (directory ? strlen(directory) + 1 : 0) + strlen(name) + 1;
+    char *bytes = realloc(list->bytes, list->used + size);
+    if (!bytes)
+        return app_refuse(problem, "out of memory");
+    list->bytes = bytes;
+    snprintf(bytes + list->used, size, "%s%s%s", directory ? directory : "", directory ? "/" : "",
+             name);
+    list->used += size;
+    list->count++;
+    return true;
+}
+
+static bool append_directory(path_bytes *list, const char *path, app_problem *problem) {
+    uint64_t before = list->count;
+    struct dirent *entry;
+    DIR *directory = opendir(path);
+    if (!directory)
+        return app_refuse(problem, "%s: can't be opened: %s", path, strerror(errno));
+    bool good = true;
+    for (errno = 0; good && (entry = readdir(directory)); errno = 0)
+        if (entry->d_name[0] != '.')
+            good = append(list, path, entry->d_name, problem);
+    if (good && errno)
+        good = app_refuse(problem, "%s: %s", path, strerror(errno));
+    closedir(directory);
+    return good &&
+           (list->count > before || app_refuse(problem, "%s: is a directory without files", path));
+}
+
+static bool append_all(path_bytes *list, const char *const *paths, size_t count,
+                       app_problem *problem) {
+    struct stat about;
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++)
+        good = !stat(paths[i], &about) && S_ISDIR(about.st_mode)
+                   ? append_directory(list, paths[i], problem)
+                   : append(list, NULL, paths[i], problem);
+    return good;
+}
+
+static int compare_paths(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void free_paths(km_paths *files) {
+    free(files->paths);
+    free(files->bytes);
+    *files = (km_paths){.paths = NULL};
+}
+
+/*
+ * The files at the COUNT PATHS, and those in the directories among them whose names begin with no
+ * dot; a file that is named twice is there twice. Rank 0 looks; agrees. free_paths frees FILES.
+ */
+static bool expand_paths(const char *const *paths, size_t count, MPI_Comm comm, km_paths *files,
+                         app_problem *problem) {
+    int rank = app_rank(comm);
+    path_bytes list = {.bytes = NULL};
+    *files = (km_paths){.paths = NULL};
+    if (rank == 0)
+        append_all(&list, paths, count, problem);
+    if (!app_agree(problem, comm))
+        goto free_bytes;
+    uint64_t sizes[] = {list.used, list.count};
+    app_mpi(problem, MPI_Bcast(sizes, 2, MPI_UINT64_T, 0, comm));
+    if (rank > 0)
+        list.bytes = malloc(sizes[0] + 1);
+    files->paths = calloc(sizes[1] + 1, sizeof *files->paths);
+    if (!list.bytes || !files->paths)
+        app_refuse(problem, "out of memory");
+    if (!app_agree(problem, comm))
+        goto free_bytes;
+    app_mpi(problem, COLL_Bcast(list.bytes, (MPI_Count)sizes[0], MPI_CHAR, 0, comm));
+    if (!app_agree(problem, comm))
+        goto free_bytes;
+    files->bytes = list.bytes;
+    files->count = sizes[1];
+    for (size_t i = 0, at = 0; i < files->count; at += strlen(list.bytes + at) + 1)
+        files->paths[i++] = list.bytes + at;
+    qsort(files->paths, files->count, sizeof *files->paths, compare_paths);
+    return true;
+free_bytes:
+    free(list.bytes);
+    free_paths(files);
+    return false;
+}
+
+/* --- What is in them --- */
 
 /* Learns the format and layout of a file; which of the formats it is goes to *WHICH. */
 static bool describe(km_source *source, size_t *which, app_problem *problem) {
@@ -76,13 +182,11 @@ static bool check_dim(const km_source *source, const km_source *first, app_probl
 /* Describes a file on rank 0 and completes the description on all ranks. */
 static bool share_description(km_source *source, const km_source *first, MPI_Comm comm,
                               app_problem *problem) {
-    int rank;
     struct {
         km_layout layout;
         size_t format;
     } told = {.format = 0};
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0 && describe(source, &told.format, problem)) {
+    if (app_rank(comm) == 0 && describe(source, &told.format, problem)) {
         check_dim(source, first, problem);
         told.layout = source->layout;
     }
@@ -219,10 +323,10 @@ bool km_points_load(const char *const *paths, size_t count, const char *director
                     MPI_Comm comm, km_points *points, app_problem *problem) {
     km_paths files;
     *points = (km_points){.data = NULL};
-    if (!km_paths_expand(paths, count, comm, &files, problem))
+    if (!expand_paths(paths, count, comm, &files, problem))
         return false;
     bool good = read_files(&files, directory, reals, comm, points, problem);
-    km_paths_free(&files);
+    free_paths(&files);
     if (!good)
         km_points_free(points);
     return good;

@@ -23,7 +23,7 @@ typedef struct km_points {
 
 /*
  * Reads the files at PATHS and in the directories among them, one after the other in the byte order
- * of their paths (paths.h), each rank its share of the rows. Collective; on false all ranks have
+ * of their paths, each rank its share of the rows. Collective; on false all ranks have
  * the same problem. The caller frees POINTS with km_points_free.
  */
 bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,

@@ -16,13 +16,13 @@ static double scale_of(double largest) {
 
 bool km_real_scale(const float *features, size_t count, uint64_t total, size_t dim, MPI_Comm comm,
                    km_real *real, app_problem *problem) {
-    float largest = 0;
+    double largest = 0;
     for (size_t i = 0; i < count; i++)
-        largest = fmaxf(largest, fabsf(features[i]));
-    app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_FLOAT, MPI_MAX, comm));
-    double sum = (double)largest * (double)total;
-    *real = (km_real){true, scale_of(sum), scale_of(4 * sum * (double)largest * (double)dim)};
-    return app_agree(problem, comm);
+        largest = fmax(largest, fabs((double)features[i]));
+    bool good = app_agree_most(problem, &largest, 1, comm);
+    double sum = largest * (double)total;
+    *real = (km_real){true, scale_of(sum), scale_of(4 * sum * largest * (double)dim)};
+    return good;
 }
 
 float km_real_mean(const km_real *real, int64_t sum, uint64_t count) {

@@ -2,6 +2,9 @@
 
 #include "kmeans/points/rows.h"
 
+#include <coll.h>
+#include <string.h>
+
 enum { PIECE = 1 << 18, TAG = 1 }; /* points in a message */
 
 static int piece_of(uint64_t left) {
@@ -28,11 +31,9 @@ static bool move(bool collect, uint32_t *values, const km_points *points, MPI_Co
                  km_rows_piece *handle, void *context, app_problem *problem) {
     static uint32_t piece[PIECE];
     bool good = true;
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    if (rank > 0)
+    if (app_rank(comm) > 0)
         return pass_own(collect, values, points->rows, comm, problem);
+    const int ranks = app_ranks(comm);
     for (int peer = 0; peer < ranks; peer++) {
         uint64_t first, count;
         km_share(points->total, peer, ranks, &first, &count);
@@ -56,4 +57,51 @@ bool km_rows_collect(uint32_t *values, const km_points *points, MPI_Comm comm, k
 bool km_rows_spread(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *give,
                     void *context, app_problem *problem) {
     return move(false, values, points, comm, give, context, problem);
+}
+
+typedef struct target {
+    uint8_t *centroids;
+    size_t bytes; /* of a row */
+} target;
+
+/* Every key comes from the one rank that has the row: there is nothing to combine. */
+static void keep(void *into, const void *from, size_t bytes, void *context) {
+    (void)into, (void)from, (void)bytes, (void)context;
+}
+
+static int put(uint64_t centroid, const void *row, void *context) {
+    const target *to = context;
+    memcpy(to->centroids + centroid * to->bytes, row, to->bytes);
+    return 0;
+}
+
+static bool add_rows(const km_points *points, const km_place *places, size_t count, COLL_Pool *pool,
+                     app_problem *problem) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t row = places[i].row - points->first;
+        if (places[i].row < points->first || row >= points->rows)
+            continue;
+        if (!app_mpi(problem, COLL_Pool_add(pool, places[i].centroid,
+                                            points->data + row * km_row_bytes(points))))
+            return false;
+    }
+    return true;
+}
+
+bool km_place_rows(const km_points *points, const km_place *places, size_t count,
+                   uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
+    target to = {centroids, km_row_bytes(points)};
+    COLL_Pool *pool = NULL;
+    if (app_mpi(problem, COLL_Pool_create(to.bytes, keep, NULL, &pool)))
+        add_rows(points, places, count, pool, problem);
+    bool good = app_agree(problem, comm);
+    if (good) {
+        /* Only rank 0 has anything to visit then. */
+        if (app_mpi(problem, COLL_Aggregate(pool, 0, comm, NULL)) &&
+            COLL_Pool_visit(pool, put, &to) != 0)
+            app_refuse(problem, "out of memory");
+        good = app_agree(problem, comm);
+    }
+    COLL_Pool_free(&pool);
+    return good;
 }

@@ -1,4 +1,4 @@
-/* Values of points, one each, on their way between the ranks that have the points and rank 0. */
+/* What goes between the ranks that have the points and rank 0: a value of each, or chosen rows. */
 #ifndef COLL_KMEANS_POINTS_ROWS_H
 #define COLL_KMEANS_POINTS_ROWS_H
 
@@ -18,5 +18,18 @@ bool km_rows_collect(uint32_t *values, const km_points *points, MPI_Comm comm, k
 /* The way back: GIVE, at rank 0, makes the values, and each rank gets those of its points. */
 bool km_rows_spread(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *give,
                     void *context, app_problem *problem);
+
+/* The point of row ROW, counted over all ranks, becomes centroid CENTROID. */
+typedef struct km_place {
+    uint64_t row;
+    uint64_t centroid;
+} km_place;
+
+/*
+ * Copies the points of PLACES, the same on all ranks, each to its own place in CENTROIDS at rank 0;
+ * other ranks don't touch CENTROIDS. Collective; on false all ranks have the same problem.
+ */
+bool km_place_rows(const km_points *points, const km_place *places, size_t count,
+                   uint8_t *centroids, MPI_Comm comm, app_problem *problem);
 
 #endif

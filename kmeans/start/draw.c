@@ -2,7 +2,7 @@
 
 #include "kmeans/start/draw.h"
 
-#include "kmeans/assign/update.h"
+#include "kmeans/assign/partial.h"
 
 #include <coll.h>
 
@@ -18,17 +18,15 @@ static uint64_t sum_of(const km_points *points, const uint64_t *weights) {
 
 bool km_draw_total(const km_points *points, const uint64_t *weights, uint64_t *total, MPI_Comm comm,
                    app_problem *problem) {
-    uint64_t mine = sum_of(points, weights);
-    app_mpi(problem, MPI_Allreduce(&mine, total, 1, MPI_UINT64_T, MPI_SUM, comm));
-    return app_agree(problem, comm);
+    *total = sum_of(points, weights);
+    return app_agree_sum(problem, total, 1, comm);
 }
 
 bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64_t *places,
                   size_t count, uint64_t *rows, MPI_Comm comm, app_problem *problem) {
     uint64_t end = sum_of(points, weights), begin = 0;
     size_t at = 0;
-    int rank;
-    MPI_Comm_rank(comm, &rank);
+    int rank = app_rank(comm);
     app_mpi(problem, MPI_Exscan(&end, &begin, 1, MPI_UINT64_T, MPI_SUM, comm));
     if (rank == 0)
         begin = 0; /* MPI leaves it undefined there */
@@ -52,9 +50,8 @@ bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64
 
 bool km_draw_fetch(const km_points *points, uint64_t row, uint8_t *into, MPI_Comm comm,
                    app_problem *problem) {
-    int ranks, owner = 0;
+    int ranks = app_ranks(comm), owner = 0;
     uint64_t first, count;
-    MPI_Comm_size(comm, &ranks);
     for (km_share(points->total, owner, ranks, &first, &count); row >= first + count; owner++)
         km_share(points->total, owner + 1, ranks, &first, &count);
     if (row >= points->first && row - points->first < points->rows)

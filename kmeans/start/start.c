@@ -3,7 +3,7 @@
 #include "kmeans/start/start.h"
 
 #include "app/checksum.h"
-#include "app/parse.h"
+#include "app/options.h"
 
 #include <errno.h>
 #include <inttypes.h>

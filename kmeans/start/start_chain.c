@@ -14,11 +14,10 @@
 #include "config.h"
 
 #include "kmeans/assign/assign.h"
-#include "kmeans/assign/update.h"
-#include "kmeans/points/place.h"
+#include "kmeans/assign/partial.h"
 #include "kmeans/points/random.h"
+#include "kmeans/points/rows.h"
 #include "kmeans/start/draw.h"
-#include "kmeans/start/sample.h"
 #include "kmeans/start/start.h"
 
 #include <stdlib.h>
@@ -43,13 +42,11 @@ typedef struct job {
 } job;
 
 static bool allocate(job *run, app_problem *problem) {
-    int rank;
-    MPI_Comm_rank(run->seeding->comm, &rank);
     run->first2 = malloc((run->points->rows + 1) * sizeof *run->first2);
     run->draws = malloc(2 * run->most * sizeof *run->draws);
     run->places = malloc(run->most * sizeof *run->places);
     bool good = run->first2 && run->draws && run->places;
-    if (rank == 0) {
+    if (app_rank(run->seeding->comm) == 0) {
         run->candidates = malloc(run->most * run->dim);
         run->nearest2 = malloc(run->most * sizeof *run->nearest2);
         run->nearest = malloc(run->most * sizeof *run->nearest);
@@ -163,8 +160,6 @@ static void walk_all(const job *run, size_t count, size_t j, uint64_t number, ui
 static bool run_chains(job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     size_t chains = run->most / run->chain;
-    int rank;
-    MPI_Comm_rank(seeding->comm, &rank);
     draw *by_distance = malloc(run->most * sizeof *by_distance);
     if (!by_distance)
         app_refuse(problem, "out of memory");
@@ -173,7 +168,7 @@ static bool run_chains(job *run, uint8_t *centroids, app_problem *problem) {
         size_t now = seeding->k - j < chains ? seeding->k - j : chains, count = now * run->chain;
         uint64_t number = (uint64_t)j * run->chain;
         good = propose(run, number, count, by_distance, problem);
-        if (good && rank == 0 && measure(run, count, centroids, j, problem))
+        if (good && app_rank(seeding->comm) == 0 && measure(run, count, centroids, j, problem))
             walk_all(run, count, j, number, centroids);
         good = good && app_agree(problem, seeding->comm);
     }

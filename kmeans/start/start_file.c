@@ -8,10 +8,8 @@
 
 static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     const char *path = seeding->start->path;
-    int rank;
     km_points found;
-    MPI_Comm_rank(seeding->comm, &rank);
-    if (rank == 0 && km_points_read(&path, 1, MPI_COMM_SELF, &found, problem)) {
+    if (app_rank(seeding->comm) == 0 && km_points_read(&path, 1, MPI_COMM_SELF, &found, problem)) {
         if (found.total != seeding->k || found.dim != seeding->points->dim)
             app_refuse(problem,
                        "%s: has %" PRIu64 " rows of %zu features; the start needs %zu of %zu", path,

@@ -17,7 +17,6 @@
 #include "kmeans/assign/assign.h"
 #include "kmeans/points/random.h"
 #include "kmeans/start/draw.h"
-#include "kmeans/start/sample.h"
 #include "kmeans/start/start.h"
 
 #include <limits.h>
@@ -107,10 +106,8 @@ static bool grow(job *run, size_t more, app_problem *problem) {
 static bool share(job *run, size_t count, int *counts, int *places, app_problem *problem) {
     MPI_Comm comm = run->seeding->comm;
     MPI_Datatype row;
-    int rank, ranks, mine = (int)count;
+    int rank = app_rank(comm), ranks = app_ranks(comm), mine = (int)count;
     size_t more = 0;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     app_mpi(problem, MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm));
     if (!app_agree(problem, comm))
         return false;
@@ -136,17 +133,15 @@ static bool share(job *run, size_t count, int *counts, int *places, app_problem 
 /* One round; *COST, the sum of all distances before it, is 0 when no point is left to choose. */
 static bool oversample(job *run, uint64_t round, double oversampling, uint64_t *cost,
                        app_problem *problem) {
-    int ranks;
-    uint64_t mine = 0;
+    int ranks = app_ranks(run->seeding->comm);
     size_t before = run->count;
-    MPI_Comm_size(run->seeding->comm, &ranks);
+    *cost = 0;
     for (size_t i = 0; i < run->points->rows; i++)
-        mine += run->nearest2[i];
+        *cost += run->nearest2[i];
     int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
     if (!counts)
         app_refuse(problem, "out of memory");
-    app_mpi(problem, MPI_Allreduce(&mine, cost, 1, MPI_UINT64_T, MPI_SUM, run->seeding->comm));
-    bool good = app_agree(problem, run->seeding->comm);
+    bool good = app_agree_sum(problem, cost, 1, run->seeding->comm);
     if (good && *cost) {
         size_t chosen = choose_candidates(run, round, oversampling, (double)*cost);
         good = share(run, chosen, counts, counts + ranks, problem) &&

@@ -14,7 +14,6 @@
 
 #include "kmeans/points/random.h"
 #include "kmeans/start/draw.h"
-#include "kmeans/start/sample.h"
 #include "kmeans/start/start.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Distinct rows, the first k of a permutation that the seed chooses. No work, at any k. */
 #include "config.h"
 
-#include "kmeans/points/place.h"
-#include "kmeans/start/sample.h"
+#include "kmeans/points/random.h"
+#include "kmeans/points/rows.h"
 #include "kmeans/start/start.h"
 
 #include <stdlib.h>

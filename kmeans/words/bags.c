@@ -2,11 +2,12 @@
 
 #include "kmeans/words/bags.h"
 
+#include "kmeans/points/memory.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *bags_norm_name(int norm) {
     static const char *const names[] = {
@@ -22,14 +23,8 @@ uint64_t bags_bins(uint64_t words, uint64_t levels) {
 }
 
 static bool append_use(struct bags *bags, uint64_t use, app_problem *problem) {
-    if (bags->count == bags->room) {
-        size_t room = bags->room ? 2 * bags->room : 4096;
-        uint64_t *uses = realloc(bags->uses, room * sizeof *uses);
-        if (!uses)
-            return app_refuse(problem, "out of memory");
-        bags->uses = uses;
-        bags->room = room;
-    }
+    if (!km_grow(&bags->uses, bags->count, &bags->room, sizeof *bags->uses))
+        return app_refuse(problem, "out of memory");
     bags->uses[bags->count++] = use;
     return true;
 }

@@ -8,7 +8,7 @@
 #ifndef COLL_KMEANS_WORDS_EXEMPLARS_H
 #define COLL_KMEANS_WORDS_EXEMPLARS_H
 
-#include "kmeans/points/table.h"
+#include "kmeans/points/npy.h"
 #include "kmeans/words/patches.h"
 
 struct near {

@@ -4,11 +4,20 @@
 
 #include "kmeans/words/images.h"
 
+#include <stdio.h>
+
 typedef struct image_format {
-    bool single; /* a file is one image; one that can't be decoded is NEXT_BAD */
     /* Whether a file that begins with these 8 bytes (zeros past its end) is of this format. */
     bool (*recognise)(const unsigned char first[8]);
-    /* Opens the file; NULL and a problem on failure. */
+
+    /*
+     * Where a file is one image: decodes FILE, called PATH. False, with a problem, is NEXT_BAD. The
+     * pixels are allocated; the caller frees them, after a failure too.
+     */
+    bool (*decode)(FILE *file, const char *path, struct image *image, app_problem *problem);
+    const char *refusal; /* what is wrong with all such files, where this build can't decode them */
+
+    /* Where it may be several: opens the file; NULL and a problem on failure. */
     void *(*open)(const char *path, app_problem *problem);
     /* Reads the next image of the file. The pixels are the reader's until its next call. */
     next_state (*next)(void *reader, struct image *image, app_problem *problem);

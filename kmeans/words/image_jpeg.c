@@ -1,7 +1,7 @@
 /* JPEG through libjpeg, as 8-bit grey: the luminance, or what libjpeg makes of other colours. */
 #include "config.h"
 
-#include "kmeans/words/image_single.h"
+#include "kmeans/words/image_format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,27 +40,28 @@ static _Noreturn void refuse(decoder *this, const char *why) {
 }
 
 /* Leaves by longjmp when the image can't be decoded. */
-static void decode_jpeg(decoder *this, image_single *reader) {
+static void decode_jpeg(decoder *this, FILE *file, struct image *image) {
     struct jpeg_decompress_struct *jpeg = &this->jpeg;
     jpeg_create_decompress(jpeg);
-    jpeg_stdio_src(jpeg, reader->file);
+    jpeg_stdio_src(jpeg, file);
     jpeg_read_header(jpeg, TRUE);
     jpeg->out_color_space = JCS_GRAYSCALE;
     if (jpeg->image_height > IMAGE_PIXELS_MOST / jpeg->image_width)
         refuse(this, "has too many pixels");
     jpeg_start_decompress(jpeg);
-    size_t width = jpeg->output_width;
-    reader->pixels = malloc(width * jpeg->output_height);
-    if (!reader->pixels)
+    image->width = jpeg->output_width;
+    image->height = jpeg->output_height;
+    image->pixels = malloc(image->width * image->height);
+    if (!image->pixels)
         refuse(this, "out of memory");
     while (jpeg->output_scanline < jpeg->output_height) {
-        JSAMPROW row = reader->pixels + jpeg->output_scanline * width;
+        JSAMPROW row = image->pixels + jpeg->output_scanline * image->width;
         jpeg_read_scanlines(jpeg, &row, 1);
     }
     jpeg_finish_decompress(jpeg);
 }
 
-static bool decode(image_single *reader, struct image *image, app_problem *problem) {
+static bool decode(FILE *file, const char *path, struct image *image, app_problem *problem) {
     decoder this = {.jpeg.client_data = &this};
     char text[JMSG_LENGTH_MAX];
     this.jpeg.err = jpeg_std_error(&this.errors);
@@ -68,54 +69,23 @@ static bool decode(image_single *reader, struct image *image, app_problem *probl
     this.errors.emit_message = warn;
     if (setjmp(this.failed)) {
         this.errors.format_message((j_common_ptr) & this.jpeg, text);
-        app_refuse(problem, "%s: can't be decoded: %s", reader->path, this.why ? this.why : text);
+        app_refuse(problem, "%s: can't be decoded: %s", path, this.why ? this.why : text);
         jpeg_destroy_decompress(&this.jpeg);
         return false;
     }
-    decode_jpeg(&this, reader);
-    image->width = this.jpeg.output_width;
-    image->height = this.jpeg.output_height;
+    decode_jpeg(&this, file, image);
     jpeg_destroy_decompress(&this.jpeg);
     return true;
 }
 
-static void *open_reader(const char *path, app_problem *problem) {
-    return image_single_open(path, problem);
-}
-
-static next_state read_next(void *opened, struct image *image, app_problem *problem) {
-    return image_single_next(opened, decode, image, problem);
-}
-
-static void close_reader(void *opened) {
-    image_single_close(opened);
-}
+const image_format image_format_jpeg = {.recognise = recognise, .decode = decode};
 
 #else
 
-static void *open_reader(const char *path, app_problem *problem) {
-    app_refuse(problem,
-               "%s: is a JPEG file, which this build can't read; install libjpeg62-turbo-dev, "
+const image_format image_format_jpeg = {
+    .recognise = recognise,
+    .refusal = "is a JPEG file, which this build can't read; install libjpeg62-turbo-dev, "
                "configure and make again",
-               path);
-    return NULL;
-}
-
-static next_state read_next(void *opened, struct image *image, app_problem *problem) {
-    (void)opened, (void)image, (void)problem;
-    return NEXT_NONE;
-}
-
-static void close_reader(void *opened) {
-    (void)opened;
-}
+};
 
 #endif
-
-const image_format image_format_jpeg = {
-    .single = true,
-    .recognise = recognise,
-    .open = open_reader,
-    .next = read_next,
-    .close = close_reader,
-};

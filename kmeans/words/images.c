@@ -2,6 +2,7 @@
 
 #include "kmeans/words/images.h"
 
+#include "kmeans/points/memory.h"
 #include "kmeans/words/image_format.h"
 
 #include <dirent.h>
@@ -21,26 +22,18 @@ struct image_set {
     size_t count, room;
     size_t opened;              /* files[opened - 1] is the one being read, or the last read */
     const image_format *format; /* of the file being read; NULL between files */
-    void *reader;
+    void *reader;               /* of a file of several images */
+    uint8_t *pixels;            /* of the last file of one */
 };
 
 /* Adds DIRECTORY/NAME, or NAME alone. */
 static bool add_file(image_set *set, const char *directory, const char *name,
                      app_problem *problem) {
-    if (set->count == set->room) {
-        size_t room = set->room ? 2 * set->room : 16;
-        char **files = realloc(set->files, room * sizeof *files);
-        if (!files)
-            return app_refuse(problem, "out of memory");
-        set->files = files;
-        set->room = room;
-    }
-    size_t size = strlen(name) + 1 + (directory ? strlen(directory) + 1 : 0);
-    char *file = malloc(size);
-    if (!file)
+    const char *slash = directory ? "/" : "";
+    if (!km_grow(&set->files, set->count, &set->room, sizeof *set->files) ||
+        asprintf(&set->files[set->count], "%s%s%s", directory ? directory : "", slash, name) < 0)
         return app_refuse(problem, "out of memory");
-    snprintf(file, size, "%s%s%s", directory ? directory : "", directory ? "/" : "", name);
-    set->files[set->count++] = file;
+    set->count++;
     return true;
 }
 
@@ -101,33 +94,41 @@ image_set *images_open(const char *const *paths, size_t count, app_problem *prob
 }
 
 static void close_file(image_set *set) {
-    if (set->format)
+    if (set->format && !set->format->decode)
         set->format->close(set->reader);
     set->format = NULL;
+}
+
+static next_state failed(const char *path, const char *why, app_problem *problem) {
+    app_refuse(problem, "%s: %s", path, why);
+    return NEXT_FAILED;
+}
+
+/* Opens the file, which is of FORMAT. */
+static next_state begin_file(image_set *set, const image_format *format, const char *path,
+                             app_problem *problem) {
+    if (format->refusal)
+        return failed(path, format->refusal, problem);
+    set->reader = format->decode ? NULL : format->open(path, problem);
+    set->format = format->decode || set->reader ? format : NULL;
+    return set->format ? NEXT_READ : NEXT_FAILED;
 }
 
 /* Opens the file; NEXT_BAD when it is of no format. */
 static next_state open_file(image_set *set, const char *path, app_problem *problem) {
     unsigned char first[8] = {0};
     FILE *file = fopen(path, "rb");
-    if (!file) {
-        app_refuse(problem, "%s: %s", path, strerror(errno));
-        return NEXT_FAILED;
-    }
+    if (!file)
+        return failed(path, strerror(errno), problem);
     size_t got = fread(first, 1, sizeof first, file);
-    bool failed = ferror(file);
+    bool unread = ferror(file);
     int error = errno;
     fclose(file);
-    if (failed) {
-        app_refuse(problem, "%s: %s", path, strerror(error));
-        return NEXT_FAILED;
-    }
+    if (unread)
+        return failed(path, strerror(error), problem);
     for (int i = 0; got && i < FORMATS; i++)
-        if (formats[i]->recognise(first)) {
-            set->reader = formats[i]->open(path, problem);
-            set->format = set->reader ? formats[i] : NULL;
-            return set->reader ? NEXT_READ : NEXT_FAILED;
-        }
+        if (formats[i]->recognise(first))
+            return begin_file(set, formats[i], path, problem);
     app_refuse(problem,
                got ? "%s: is neither an IDX (plain or gzipped) nor a PNG or JPEG file"
                    : "%s: is empty",
@@ -142,11 +143,30 @@ static next_state open_next(image_set *set, app_problem *problem) {
     return open_file(set, set->files[set->opened++], problem);
 }
 
+/* Reads the image of a file of one. */
+static next_state decode_file(image_set *set, struct image *image, app_problem *problem) {
+    const char *path = images_file(set);
+    const image_format *format = set->format;
+    close_file(set);
+    free(set->pixels);
+    set->pixels = NULL;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return failed(path, strerror(errno), problem);
+    *image = (struct image){0};
+    bool good = format->decode(file, path, image, problem);
+    set->pixels = image->pixels;
+    fclose(file);
+    return good ? NEXT_READ : NEXT_BAD;
+}
+
 next_state images_next(image_set *set, struct image *image, app_problem *problem) {
     for (;;) {
         next_state state = set->format ? NEXT_READ : open_next(set, problem);
         if (state != NEXT_READ)
             return state;
+        if (set->format->decode)
+            return decode_file(set, image, problem);
         state = set->format->next(set->reader, image, problem);
         if (state == NEXT_READ)
             return state;
@@ -158,15 +178,14 @@ next_state images_next(image_set *set, struct image *image, app_problem *problem
 
 next_state images_skip(image_set *set, app_problem *problem) {
     struct image passed;
-    if (set->format && !set->format->single) {
-        next_state state = set->format->next(set->reader, &passed, problem);
-        if (state != NEXT_NONE)
-            return state;
-    }
-    /* Of a file of one image this was it. */
+    next_state state = NEXT_NONE;
+    if (set->format)
+        state = set->format->next(set->reader, &passed, problem);
+    if (state != NEXT_NONE)
+        return state;
     close_file(set);
-    next_state state = open_next(set, problem);
-    if (state == NEXT_BAD || (state == NEXT_READ && set->format->single)) {
+    state = open_next(set, problem);
+    if (state == NEXT_BAD || (state == NEXT_READ && set->format->decode)) {
         close_file(set);
         problem->text[0] = '\0';
         return NEXT_READ;
@@ -182,6 +201,7 @@ void images_close(image_set *set) {
     if (!set)
         return;
     close_file(set);
+    free(set->pixels);
     for (size_t i = 0; i < set->count; i++)
         free(set->files[i]);
     free(set->files);

@@ -2,25 +2,19 @@
 
 #include "kmeans/words/labels.h"
 
-#include "app/parse.h"
+#include "app/options.h"
 #include "kmeans/points/gzip.h"
+#include "kmeans/points/memory.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { IDX_UINT8 = 0x08, HEADER = 8, LINE = 64 };
 
 static bool append(struct labels *labels, size_t *room, int32_t value, app_problem *problem) {
-    if (labels->count == *room) {
-        size_t larger = *room ? 2 * *room : 1024;
-        int32_t *values = realloc(labels->values, larger * sizeof *values);
-        if (!values)
-            return app_refuse(problem, "out of memory");
-        labels->values = values;
-        *room = larger;
-    }
+    if (!km_grow(&labels->values, labels->count, room, sizeof *labels->values))
+        return app_refuse(problem, "out of memory");
     labels->values[labels->count++] = value;
     return true;
 }

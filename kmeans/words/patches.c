@@ -2,7 +2,6 @@
 
 #include "kmeans/words/patches.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

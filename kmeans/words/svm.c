@@ -5,9 +5,9 @@
 #ifdef HAVE_LINEAR
 
 #include "app/output.h"
+#include "kmeans/points/memory.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linear.h>
 #include <math.h>
@@ -24,34 +24,17 @@ struct svm_rows {
     int features; /* the highest index */
 };
 
-static void *grow(void *old, size_t used, size_t *room, size_t more, size_t size) {
-    if (used + more <= *room)
-        return old;
-    size_t larger = 2 * (used + more);
-    void *grown = realloc(old, larger * size);
-    if (grown)
-        *room = larger;
-    return grown;
-}
-
 static bool append_node(svm_rows *rows, int index, double value, app_problem *problem) {
-    void *nodes = grow(rows->nodes, rows->used, &rows->room, 1, sizeof *rows->nodes);
-    if (!nodes)
+    if (!km_grow(&rows->nodes, rows->used, &rows->room, sizeof *rows->nodes))
         return app_refuse(problem, "%s: out of memory", rows->path);
-    rows->nodes = nodes;
     rows->nodes[rows->used++] = (struct feature_node){index, value};
     return true;
 }
 
 static bool append_row(svm_rows *rows, double label, app_problem *problem) {
     size_t room = rows->rows_room;
-    void *starts = grow(rows->starts, rows->count, &room, 1, sizeof *rows->starts);
-    if (starts)
-        rows->starts = starts;
-    void *labels = grow(rows->labels, rows->count, &rows->rows_room, 1, sizeof *rows->labels);
-    if (labels)
-        rows->labels = labels;
-    if (!starts || !labels)
+    if (!km_grow(&rows->starts, rows->count, &room, sizeof *rows->starts) ||
+        !km_grow(&rows->labels, rows->count, &rows->rows_room, sizeof *rows->labels))
         return app_refuse(problem, "%s: out of memory", rows->path);
     rows->starts[rows->count] = rows->used;
     rows->labels[rows->count++] = label;

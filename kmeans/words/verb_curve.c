@@ -6,6 +6,7 @@
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "kmeans/points/memory.h"
 #include "kmeans/words/words.h"
 
 #include <errno.h>
@@ -50,14 +51,8 @@ static bool add_result(struct curve *curve, int64_t words, double percent, app_p
     while (at < curve->count && curve->points[at].words < words)
         at++;
     if (at == curve->count || curve->points[at].words != words) {
-        if (curve->count == curve->room) {
-            size_t room = 2 * curve->room + 16;
-            struct point *points = realloc(curve->points, room * sizeof *points);
-            if (!points)
-                return app_refuse(problem, "out of memory");
-            curve->points = points;
-            curve->room = room;
-        }
+        if (!km_grow(&curve->points, curve->count, &curve->room, sizeof *curve->points))
+            return app_refuse(problem, "out of memory");
         memmove(&curve->points[at + 1], &curve->points[at],
                 (curve->count++ - at) * sizeof *curve->points);
         curve->points[at] = (struct point){.words = words, .least = percent, .most = percent};

@@ -6,7 +6,7 @@
 #include "app/output.h"
 #include "app/progress.h"
 #include "kmeans/points/npy.h"
-#include "kmeans/words/batch.h"
+#include "kmeans/words/hog.h"
 #include "kmeans/words/words.h"
 
 #include <inttypes.h>

@@ -1,14 +1,15 @@
 /* coll-words sheet: draws the most used visual words as the patches nearest to their centroids. */
 #include "config.h"
 
+#include "app/drawer.h"
 #include "app/options.h"
-#include "app/png.h"
-#include "kmeans/words/canvas.h"
 #include "kmeans/words/exemplars.h"
 #include "kmeans/words/words.h"
 
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char usage[] =
     "Usage: coll-words sheet [OPTIONS] --features FILE.npy --centroids FILE.npy\n"
@@ -23,6 +24,82 @@ struct request {
     uint64_t words, per_word;
     patch_choice choice;
 };
+
+/* --- A picture in memory: grey pixels to draw patches and numbers on --- */
+
+enum { PIXELS_MOST = 1 << 28, DIGIT_WIDTH = 6, DIGIT_HEIGHT = 7, DIGIT_COLUMNS = 5 };
+
+struct canvas {
+    size_t width, height;
+    uint8_t *pixels;
+};
+
+/* The ten digits, 5 x 7: a byte a row, its bit 4 at the left. */
+static const uint8_t digit_rows[10][DIGIT_HEIGHT] = {
+    {0x0e, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0e}, {0x04, 0x0c, 0x04, 0x04, 0x04, 0x04, 0x0e},
+    {0x0e, 0x11, 0x01, 0x02, 0x04, 0x08, 0x1f}, {0x1f, 0x02, 0x04, 0x02, 0x01, 0x11, 0x0e},
+    {0x02, 0x06, 0x0a, 0x12, 0x1f, 0x02, 0x02}, {0x1f, 0x10, 0x1e, 0x01, 0x01, 0x11, 0x0e},
+    {0x06, 0x08, 0x10, 0x1e, 0x11, 0x11, 0x0e}, {0x1f, 0x01, 0x02, 0x04, 0x08, 0x08, 0x08},
+    {0x0e, 0x11, 0x11, 0x0e, 0x11, 0x11, 0x0e}, {0x0e, 0x11, 0x11, 0x0f, 0x01, 0x02, 0x0c},
+};
+
+/* Makes a canvas of one grey; refuses more than PIXELS_MOST. free() its pixels. */
+static bool begin_canvas(struct canvas *canvas, size_t width, size_t height, uint8_t grey,
+                         app_problem *problem) {
+    if (!width || !height || height > PIXELS_MOST / width)
+        return app_refuse(problem, "a picture of %zu x %zu pixels is too large", width, height);
+    canvas->pixels = malloc(width * height);
+    if (!canvas->pixels)
+        return app_refuse(problem, "out of memory");
+    canvas->width = width;
+    canvas->height = height;
+    memset(canvas->pixels, grey, width * height);
+    return true;
+}
+
+/* Fills a rectangle that lies within the canvas. */
+static void fill(struct canvas *canvas, size_t x, size_t y, size_t width, size_t height,
+                 uint8_t grey) {
+    for (size_t row = y; row < y + height; row++)
+        memset(canvas->pixels + row * canvas->width + x, grey, width);
+}
+
+/* Draws a PATCH x PATCH picture, each pixel as a square of SCALE; it must lie within the canvas. */
+static void draw_patch(struct canvas *canvas, size_t x, size_t y, const uint8_t *pixels,
+                       size_t patch, size_t scale) {
+    for (size_t row = 0; row < patch; row++)
+        for (size_t column = 0; column < patch; column++)
+            fill(canvas, x + column * scale, y + row * scale, scale, scale,
+                 pixels[row * patch + column]);
+}
+
+static void draw_digit(struct canvas *canvas, size_t x, size_t y, const uint8_t *rows, size_t scale,
+                       uint8_t grey) {
+    for (size_t row = 0; row < DIGIT_HEIGHT; row++)
+        for (size_t column = 0; column < DIGIT_COLUMNS; column++)
+            if (rows[row] >> (DIGIT_COLUMNS - 1 - column) & 1)
+                fill(canvas, x + column * scale, y + row * scale, scale, scale, grey);
+}
+
+/* Draws NUMBER in decimal digits that end at x; it must lie within the canvas. */
+static void draw_number(struct canvas *canvas, size_t x, size_t y, uint64_t number, size_t scale,
+                        uint8_t grey) {
+    do {
+        x -= DIGIT_WIDTH * scale;
+        draw_digit(canvas, x, y, digit_rows[number % 10], scale, grey);
+        number /= 10;
+    } while (number);
+}
+
+/* How many digits NUMBER has. */
+static size_t count_digits(uint64_t number) {
+    size_t digits = 1;
+    for (; number >= 10; number /= 10)
+        digits++;
+    return digits;
+}
+
+/* --- The sheet --- */
 
 /* The sheet's geometry, in pixels. */
 struct layout {
@@ -50,8 +127,7 @@ enum {
 static struct layout lay_out(const struct exemplars *words, size_t per_word, size_t patch) {
     struct layout layout = {.scale = patch < TILE ? TILE / patch : 1};
     layout.tile = patch * layout.scale + 2; /* with a frame of one pixel */
-    layout.label =
-        canvas_digits(words->words[0].uses) * CANVAS_DIGIT_WIDTH * TEXT_SCALE + LABEL_GAP;
+    layout.label = count_digits(words->words[0].uses) * DIGIT_WIDTH * TEXT_SCALE + LABEL_GAP;
     layout.word_width = layout.label + per_word * (layout.tile + TILE_GAP) - TILE_GAP;
     layout.row_pitch = layout.tile + WORD_GAP;
     do {
@@ -65,13 +141,13 @@ static struct layout lay_out(const struct exemplars *words, size_t per_word, siz
 
 static void draw_word(struct canvas *canvas, const struct layout *layout, const struct word *word,
                       size_t patch, size_t x, size_t y) {
-    size_t text_height = CANVAS_DIGIT_HEIGHT * TEXT_SCALE;
-    canvas_number(canvas, x + layout->label - LABEL_GAP, y + (layout->tile - text_height) / 2,
-                  word->uses, TEXT_SCALE, INK);
+    size_t text_height = DIGIT_HEIGHT * TEXT_SCALE;
+    draw_number(canvas, x + layout->label - LABEL_GAP, y + (layout->tile - text_height) / 2,
+                word->uses, TEXT_SCALE, INK);
     x += layout->label;
     for (size_t i = 0; i < word->found; i++, x += layout->tile + TILE_GAP) {
-        canvas_fill(canvas, x, y, layout->tile, layout->tile, FRAME);
-        canvas_patch(canvas, x + 1, y + 1, word->patches + i * patch * patch, patch, layout->scale);
+        fill(canvas, x, y, layout->tile, layout->tile, FRAME);
+        draw_patch(canvas, x + 1, y + 1, word->patches + i * patch * patch, patch, layout->scale);
     }
 }
 
@@ -101,7 +177,7 @@ static bool run(const struct request *request, app_problem *problem) {
         goto release;
     /* The canvas comes first: its bound also bounds the memory of the patches on it. */
     layout = lay_out(&words, request->per_word, request->choice.patch);
-    if (!canvas_begin(&canvas, layout.width, layout.height, BACKGROUND, problem) ||
+    if (!begin_canvas(&canvas, layout.width, layout.height, BACKGROUND, problem) ||
         !exemplars_find(&words, request->per_word, &request->choice, problem))
         goto release;
     draw(&canvas, &layout, &words);

@@ -306,7 +306,8 @@ static int divide_up(int dividend, int divisor) {
 
 int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo) {
     int per_node = now->most_ranks_per_node;
-    int per_rack = divide_up(now->nodes, now->racks), per_site = divide_up(now->racks, now->sites);
+    int per_rack = now->racks > 1 ? divide_up(now->nodes, now->racks) : ranks;
+    int per_site = now->sites > 1 ? divide_up(now->racks, now->sites) : ranks;
     coll_topo made = {.ranks = ranks,
                       .most_ranks_per_node = least(per_node, ranks),
                       .cores_per_node = now->cores_per_node,

@@ -56,8 +56,8 @@ void coll_topo_free(coll_topo *topo);
 
 /*
  * RANKS ranks spread like those of NOW: as many on a node, nodes in a rack and racks in a site as
- * there are now on average, rounded up (of the ranks on a node the most). The result has no host
- * names. MPI_ERR_NO_MEM.
+ * there are now on average, rounded up (of the ranks on a node the most); all nodes in one rack,
+ * and all racks in one site, where there is one now. The result has no host names. MPI_ERR_NO_MEM.
  */
 int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
 

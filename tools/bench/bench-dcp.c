@@ -1,21 +1,18 @@
 #include "config.h"
 
-#include "tools/bench/bench-dcp.h"
+#include "tools/commands.h"
 
 #include "app/agreement.h"
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/parse.h"
 #include "app/stats.h"
-#include "tools/bench/dcp-job.h"
 #include "tools/bench/overlap.h"
 
 #include <coll.h>
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char program[] = "coll-bench";
 
@@ -116,9 +113,7 @@ static void print_row(const overlap_call *call, const char *spec, int ranks, dou
 static int measure_schemes(overlap_call *call, const char *spec, const overlap_machine *machine,
                            FILE *json) {
     int schemes = spec == no_dcps ? OVERLAP_DCP : OVERLAP_SCHEMES;
-    int rank, ranks, code = MPI_SUCCESS;
-    MPI_Comm_rank(call->comm, &rank);
-    MPI_Comm_size(call->comm, &ranks);
+    int rank = app_rank(call->comm), ranks = app_ranks(call->comm), code = MPI_SUCCESS;
     double *samples[OVERLAP_SCHEMES];
     for (int i = 0; i < schemes; i++) {
         samples[i] = malloc((size_t)call->repetitions * sizeof *samples[i]);
@@ -166,11 +161,10 @@ static int measure_all(MPI_Comm comm, void *context) {
 }
 
 static void measure_specs(const command *options) {
-    int rank;
+    int rank = app_rank(MPI_COMM_WORLD);
     app_output json = {0};
     for (size_t i = 0; i < options->specs.count; i++) /* bad ones are refused before all */
         dcp_job_run(program, options->specs.words[i], NULL, NULL);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
         app_output_open(&json, options->json, &problem);
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);

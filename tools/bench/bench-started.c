@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "tools/bench/bench-started.h"
+#include "tools/commands.h"
 
 #include "app/agreement.h"
 #include "app/clocks.h"

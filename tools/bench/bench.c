@@ -2,13 +2,13 @@
 
 #include "tools/bench/bench.h"
 
-#include "app/clocks.h"
+#include "app/agreement.h"
 #include "app/progress.h"
 #include "app/stats.h"
-#include "tools/bench/drops.h"
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -70,11 +70,23 @@ static int start_together(const series *s, double *start, bool *late) {
     return code;
 }
 
+bool bench_drops(const char *command, double *count) {
+    FILE *output = popen(command, "r");
+    if (!output)
+        return false;
+    double number = -1;
+    bool good = fscanf(output, "%lf", &number) == 1 && isfinite(number) && number >= 0;
+    if (pclose(output) != 0 || !good)
+        return false;
+    *count = number;
+    return true;
+}
+
 /* Rank 0's count of dropped packets, where the settings have a command for it. */
 static double count_drops(const series *s) {
     double count = 0;
     if (s->rank == 0 && s->settings->drops)
-        drops_count(s->settings->drops, &count);
+        bench_drops(s->settings->drops, &count);
     return count;
 }
 
@@ -98,7 +110,7 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
         return code;
 
     spent = processor_seconds();
-    int failure = c->run(c, s->buffer, s->bytes, s->settings->root);
+    int failure = c->run(c, &run);
     marks[ELAPSED] = app_clock_now(s->clock) - start;
     spent = processor_seconds() - spent;
     marks[LATE] = late;
@@ -259,9 +271,13 @@ static bool allocate(series *s, bench_result results[]) {
 
 int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
               const app_clock *clock, MPI_Comm comm, bench_result results[]) {
-    series s = {.list = list, .settings = settings, .clock = clock, .comm = comm, .bytes = bytes};
-    MPI_Comm_rank(comm, &s.rank);
-    MPI_Comm_size(comm, &s.ranks);
+    series s = {.list = list,
+                .settings = settings,
+                .clock = clock,
+                .comm = comm,
+                .rank = app_rank(comm),
+                .ranks = app_ranks(comm),
+                .bytes = bytes};
     /* Time for the announcement to reach everybody, whatever the network. */
     s.lead = s.shortest_lead = 1e-3 + 8 * clock->uncertainty + 50e-6 * s.ranks;
     int good = allocate(&s, results);

@@ -9,6 +9,8 @@
 #include "tools/bench/contender.h"
 #include "tools/bench/operation.h"
 
+#include <stdbool.h>
+
 typedef struct bench_settings {
     const operation *operation;
     int root;
@@ -41,5 +43,11 @@ typedef struct bench_result {
 int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
               const app_clock *clock, MPI_Comm comm, bench_result results[]);
 void bench_free(bench_result results[], int count);
+
+/*
+ * Runs COMMAND with sh and reads the number that it prints into *COUNT: how many packets the
+ * network has dropped so far. False where it fails or prints no number.
+ */
+bool bench_drops(const char *command, double *count);
 
 #endif

@@ -5,14 +5,11 @@
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/parse.h"
 #include "app/progress.h"
 #include "app/stats.h"
-#include "tools/bench/bench-dcp.h"
-#include "tools/bench/bench-started.h"
 #include "tools/bench/bench.h"
-#include "tools/bench/drops.h"
-#include "tools/bench/rivals.h"
+#include "tools/bench/operation.h"
+#include "tools/commands.h"
 
 #include <coll.h>
 #include <coll_tools.h>
@@ -149,20 +146,18 @@ static bool parse(int argc, char **argv, command *options) {
 }
 
 /* Between the root and the rank of params, in pieces of at most 1 GB; the others do nothing. */
-static int run_wire(const contender *c, unsigned char *buffer, size_t bytes, int root,
-                    bool to_root) {
+static int run_wire(const contender *c, const operation_run *run, size_t bytes, bool to_root) {
     const size_t most = 1 << 30;
-    int rank, peer = atoi(c->params + strcspn(c->params, "=") + 1);
-    MPI_Comm_rank(c->comm, &rank);
-    if (rank != root && rank != peer)
+    int peer = atoi(c->params + strcspn(c->params, "=") + 1);
+    if (run->rank != run->root && run->rank != peer)
         return MPI_SUCCESS;
-    int other = rank == root ? peer : root;
+    int other = run->rank == run->root ? peer : run->root;
     for (size_t from = 0; from < bytes || from == 0; from += most) {
+        unsigned char *at = run->buffer + from;
         int length = (int)(bytes - from < most ? bytes - from : most);
-        int code =
-            (rank == root) == to_root
-                ? MPI_Recv(buffer + from, length, MPI_BYTE, other, 0, c->comm, MPI_STATUS_IGNORE)
-                : MPI_Send(buffer + from, length, MPI_BYTE, other, 0, c->comm);
+        int code = (run->rank == run->root) == to_root
+                       ? MPI_Recv(at, length, MPI_BYTE, other, 0, c->comm, MPI_STATUS_IGNORE)
+                       : MPI_Send(at, length, MPI_BYTE, other, 0, c->comm);
         if (code != MPI_SUCCESS)
             return code;
     }
@@ -170,23 +165,19 @@ static int run_wire(const contender *c, unsigned char *buffer, size_t bytes, int
 }
 
 /* One message from the root. */
-static int run_wire_from_root(const contender *c, void *buffer, size_t bytes, int root) {
-    return run_wire(c, buffer, bytes, root, false);
+static int run_wire_from_root(const contender *c, const operation_run *run) {
+    return run_wire(c, run, run->bytes, false);
 }
 
 /* One message to the root, as long as those of all other ranks together. */
-static int run_wire_to_root(const contender *c, void *buffer, size_t bytes, int root) {
-    int ranks;
-    MPI_Comm_size(c->comm, &ranks);
-    return run_wire(c, buffer, bytes * (size_t)(ranks - 1), root, true);
+static int run_wire_to_root(const contender *c, const operation_run *run) {
+    return run_wire(c, run, run->bytes * (size_t)(run->ranks - 1), true);
 }
 
 /* The last rank on another node than ROOT's; on one node, the last rank but ROOT itself. */
 static int find_peer(int root, MPI_Comm comm, int *peer) {
     MPI_Comm node;
-    int rank, ranks, home, far;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    int rank = app_rank(comm), ranks = app_ranks(comm), home, far;
     int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     if (code == MPI_SUCCESS)
         code = MPI_Allreduce(&rank, &home, 1, MPI_INT, MPI_MIN, node);
@@ -204,9 +195,8 @@ static int find_peer(int root, MPI_Comm comm, int *peer) {
 
 static bool choose(const command *options, MPI_Comm comm, contender_list *list) {
     const operation *op = options->settings.operation;
-    int peer = -1, ranks, code;
+    int peer = -1, ranks = app_ranks(comm), code;
     char params[CONTENDER_PARAMS];
-    MPI_Comm_size(comm, &ranks);
     code = options->no_native
                ? MPI_SUCCESS
                : contender_add(list, CONTENDER_NATIVE, "native", "", op->native, comm);
@@ -356,9 +346,7 @@ static bool print_size(const command *options, const contender_list *list,
 
 static bool measure_size(const command *options, const contender_list *list, const app_clock *clock,
                          MPI_Comm comm, size_t bytes, FILE *json) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    int rank = app_rank(comm), ranks = app_ranks(comm);
     bench_result *results = calloc((size_t)list->count, sizeof *results);
     if (!results)
         app_abort(comm, program, "out of memory for %d results", list->count);
@@ -380,19 +368,17 @@ static void agree(MPI_Comm comm) {
 }
 
 static void measure(command *options, MPI_Comm comm) {
-    int rank, ranks;
+    int rank = app_rank(comm), ranks = app_ranks(comm);
     app_output json = {0};
     contender_list list = {0};
     app_clock clock;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     if (options->settings.root >= ranks)
         app_refuse(&problem, "--root %d: there are %d ranks", options->settings.root, ranks);
     if (!*problem.text && rank == 0)
         app_output_open(&json, options->json, &problem);
     double dropped;
     if (!*problem.text && rank == 0 && options->settings.drops &&
-        !drops_count(options->settings.drops, &dropped))
+        !bench_drops(options->settings.drops, &dropped))
         app_refuse(&problem, "--drops: '%s' fails or prints no number", options->settings.drops);
     agree(comm);
     choose(options, comm, &list);

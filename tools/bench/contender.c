@@ -3,7 +3,6 @@
 #include "tools/bench/contender.h"
 
 #include <coll.h>
-#include <coll_tools.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,8 +18,17 @@ typedef enum contender_kind {
 
 typedef struct contender contender;
 
-/* Runs the operation once on this rank. BYTES are those of the table's column. */
-typedef int contender_run(const contender *c, void *buffer, size_t bytes, int root);
+/* One run of an operation at one rank. BYTES are those of the table's column. */
+typedef struct operation_run {
+    unsigned char *buffer;
+    size_t bytes;
+    int rank, ranks, root;
+    bool uneven;   /* ranks bring different amounts */
+    unsigned seed; /* what the data is made from */
+} operation_run;
+
+/* Runs the operation once on this rank. */
+typedef int contender_run(const contender *c, const operation_run *run);
 
 struct contender {
     char algorithm[CONTENDER_NAME];
@@ -27,6 +36,7 @@ struct contender {
     contender_kind kind;
     MPI_Comm comm; /* its own, so that settings hold for it alone */
     contender_run *run;
+    bool nonblocking; /* of CONTENDER_RIVAL: started, then waited for */
 };
 
 typedef struct contender_list {

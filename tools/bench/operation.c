@@ -3,9 +3,10 @@
 #include "tools/bench/operation.h"
 
 #include <coll.h>
-
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,20 +48,26 @@ static bool verify_bcast(const operation_run *run) {
     return is_filled_with(run->buffer, run->bytes, run->seed);
 }
 
-static int run_bcast(const contender *c, void *buffer, size_t bytes, int root) {
-    return COLL_Bcast(buffer, (MPI_Count)bytes, MPI_BYTE, root, c->comm);
+static int run_bcast(const contender *c, const operation_run *run) {
+    return COLL_Bcast(run->buffer, (MPI_Count)run->bytes, MPI_BYTE, run->root, c->comm);
 }
 
-static int run_mpi_bcast(const contender *c, void *buffer, size_t bytes, int root) {
-    return bytes > INT_MAX ? MPI_ERR_COUNT : MPI_Bcast(buffer, (int)bytes, MPI_BYTE, root, c->comm);
+/* The end of a call of MPI's that may have been nonblocking. */
+static int finish(int code, MPI_Request *request) {
+    return code == MPI_SUCCESS && *request != MPI_REQUEST_NULL
+               ? MPI_Wait(request, MPI_STATUS_IGNORE)
+               : code;
 }
 
-static int run_mpi_ibcast(const contender *c, void *buffer, size_t bytes, int root) {
-    if (bytes > INT_MAX)
+static int run_mpi_bcast(const contender *c, const operation_run *run) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int bytes = (int)run->bytes;
+    if (run->bytes > INT_MAX)
         return MPI_ERR_COUNT;
-    MPI_Request request;
-    int code = MPI_Ibcast(buffer, (int)bytes, MPI_BYTE, root, c->comm, &request);
-    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+    int code = c->nonblocking
+                   ? MPI_Ibcast(run->buffer, bytes, MPI_BYTE, run->root, c->comm, &request)
+                   : MPI_Bcast(run->buffer, bytes, MPI_BYTE, run->root, c->comm);
+    return finish(code, &request);
 }
 
 /* --- gather and gatherv: what all ranks bring in rank order, then what this rank brings --- */
@@ -110,90 +117,61 @@ static bool verify_gather(const operation_run *run) {
     return true;
 }
 
-static operation_run run_of(const contender *c, void *buffer, size_t bytes, int root, bool uneven) {
-    operation_run run = {.buffer = buffer, .bytes = bytes, .root = root, .uneven = uneven};
-    MPI_Comm_rank(c->comm, &run.rank);
-    MPI_Comm_size(c->comm, &run.ranks);
-    return run;
+static int run_gather(const contender *c, const operation_run *run) {
+    return COLL_Gather(mine_of(run), (MPI_Count)run->bytes, MPI_BYTE, run->buffer,
+                       (MPI_Count)run->bytes, MPI_BYTE, run->root, c->comm);
 }
 
-static int run_gather(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = run_of(c, buffer, bytes, root, false);
-    return COLL_Gather(mine_of(&run), (MPI_Count)bytes, MPI_BYTE, buffer, (MPI_Count)bytes,
-                       MPI_BYTE, root, c->comm);
-}
-
-static int run_mpi_gather(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = run_of(c, buffer, bytes, root, false);
-    if (bytes > INT_MAX)
+static int run_mpi_gather(const contender *c, const operation_run *run) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int bytes = (int)run->bytes;
+    if (run->bytes > INT_MAX)
         return MPI_ERR_COUNT;
-    return MPI_Gather(mine_of(&run), (int)bytes, MPI_BYTE, buffer, (int)bytes, MPI_BYTE, root,
-                      c->comm);
+    int code = c->nonblocking ? MPI_Igather(mine_of(run), bytes, MPI_BYTE, run->buffer, bytes,
+                                            MPI_BYTE, run->root, c->comm, &request)
+                              : MPI_Gather(mine_of(run), bytes, MPI_BYTE, run->buffer, bytes,
+                                           MPI_BYTE, run->root, c->comm);
+    return finish(code, &request);
 }
 
-static int run_mpi_igather(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = run_of(c, buffer, bytes, root, false);
-    if (bytes > INT_MAX)
-        return MPI_ERR_COUNT;
-    MPI_Request request;
-    int code = MPI_Igather(mine_of(&run), (int)bytes, MPI_BYTE, buffer, (int)bytes, MPI_BYTE, root,
-                           c->comm, &request);
-    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
-}
-
-static int run_gatherv(const contender *c, void *buffer, size_t bytes, int root) {
-    operation_run run = run_of(c, buffer, bytes, root, true);
-    size_t ranks = (size_t)run.ranks;
+static int run_gatherv(const contender *c, const operation_run *run) {
+    size_t ranks = (size_t)run->ranks;
     MPI_Count *counts = malloc(ranks * sizeof *counts);
     MPI_Aint *places = malloc(ranks * sizeof *places), next = 0;
     int code = counts && places ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    for (int rank = 0; rank < run.ranks && code == MPI_SUCCESS; rank++) {
-        counts[rank] = (MPI_Count)amount(&run, rank);
+    for (int rank = 0; rank < run->ranks && code == MPI_SUCCESS; rank++) {
+        counts[rank] = (MPI_Count)amount(run, rank);
         places[rank] = next;
         next += (MPI_Aint)counts[rank];
     }
     if (code == MPI_SUCCESS)
-        code = COLL_Gatherv(mine_of(&run), counts[run.rank], MPI_BYTE, buffer, counts, places,
-                            MPI_BYTE, root, c->comm);
+        code = COLL_Gatherv(mine_of(run), counts[run->rank], MPI_BYTE, run->buffer, counts, places,
+                            MPI_BYTE, run->root, c->comm);
     free(counts);
     free(places);
     return code;
 }
 
-/* Blocking, or by MPI_Igatherv. */
-static int run_any_mpi_gatherv(const contender *c, void *buffer, size_t bytes, int root,
-                               bool blocking) {
-    operation_run run = run_of(c, buffer, bytes, root, true);
-    int *counts = malloc(2 * (size_t)run.ranks * sizeof *counts), *places = counts + run.ranks;
-    if (!counts || gather_room(bytes, run.ranks) > INT_MAX) {
+static int run_mpi_gatherv(const contender *c, const operation_run *run) {
+    int *counts = malloc(2 * (size_t)run->ranks * sizeof *counts), *places = counts + run->ranks;
+    if (!counts || gather_room(run->bytes, run->ranks) > INT_MAX) {
         free(counts);
         return counts ? MPI_ERR_COUNT : MPI_ERR_NO_MEM;
     }
-    for (int rank = 0, next = 0; rank < run.ranks; rank++) {
-        counts[rank] = (int)amount(&run, rank);
+    for (int rank = 0, next = 0; rank < run->ranks; rank++) {
+        counts[rank] = (int)amount(run, rank);
         places[rank] = next;
         next += counts[rank];
     }
-    int code;
     MPI_Request request = MPI_REQUEST_NULL;
-    if (blocking)
-        code = MPI_Gatherv(mine_of(&run), counts[run.rank], MPI_BYTE, buffer, counts, places,
-                           MPI_BYTE, root, c->comm);
-    else
-        code = MPI_Igatherv(mine_of(&run), counts[run.rank], MPI_BYTE, buffer, counts, places,
-                            MPI_BYTE, root, c->comm, &request);
-    if (code == MPI_SUCCESS)
-        code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    int mine = counts[run->rank];
+    int code = c->nonblocking ? MPI_Igatherv(mine_of(run), mine, MPI_BYTE, run->buffer, counts,
+                                             places, MPI_BYTE, run->root, c->comm, &request)
+                              : MPI_Gatherv(mine_of(run), mine, MPI_BYTE, run->buffer, counts,
+                                            places, MPI_BYTE, run->root, c->comm);
+    code = finish(code, &request);
     free(counts);
     return code;
-}
-
-static int run_mpi_gatherv(const contender *c, void *buffer, size_t bytes, int root) {
-    return run_any_mpi_gatherv(c, buffer, bytes, root, true);
-}
-
-static int run_mpi_igatherv(const contender *c, void *buffer, size_t bytes, int root) {
-    return run_any_mpi_gatherv(c, buffer, bytes, root, false);
 }
 
 /* --- The table --- */
@@ -228,8 +206,7 @@ static const operation operations[] = {
      .verify = verify_bcast,
      .ours = run_bcast,
      .native = run_mpi_bcast,
-     .nonblocking = run_mpi_ibcast,
-     .nonblocking_name = "ibcast"},
+     .nonblocking = "ibcast"},
     {.name = "gather",
      .library = "gather",
      .forced = ompi_gathers,
@@ -239,8 +216,7 @@ static const operation operations[] = {
      .verify = verify_gather,
      .ours = run_gather,
      .native = run_mpi_gather,
-     .nonblocking = run_mpi_igather,
-     .nonblocking_name = "igather",
+     .nonblocking = "igather",
      .wire_to_root = true},
     {.name = "gatherv",
      .library = "gather",
@@ -253,8 +229,7 @@ static const operation operations[] = {
      .verify = verify_gather,
      .ours = run_gatherv,
      .native = run_mpi_gatherv,
-     .nonblocking = run_mpi_igatherv,
-     .nonblocking_name = "igatherv",
+     .nonblocking = "igatherv",
      .wire_to_root = true},
 };
 
@@ -269,4 +244,109 @@ const operation *operation_find(const char *name) {
         if (strcmp(operations[i].name, name) == 0)
             return &operations[i];
     return NULL;
+}
+
+/* --- Rivals --- */
+
+/* Components with collectives of their own, which Open MPI doesn't use unless it is asked. */
+static const char *const components[] = {"han", "adapt"};
+
+static const int segment_sizes[] = {0, 1 << 10, 4 << 10, 8 << 10, 32 << 10, 128 << 10};
+
+void rivals_prepare(void) {
+    /* Without a forced algorithm the rules stay those of the default. */
+    setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
+    /* Components of priority 0 are never there; at 1 they are, but nobody takes them unasked. */
+    setenv("OMPI_MCA_coll_han_priority", "1", 0);
+    setenv("OMPI_MCA_coll_adapt_priority", "1", 0);
+}
+
+#ifdef HAVE_MPI_T_INIT_THREAD
+/* Writes an integer control variable of coll/tuned; false where it has none of that name. */
+static bool write_variable(const char *collective, const char *suffix, int value) {
+    int index, count;
+    char name[100];
+    snprintf(name, sizeof name, "coll_tuned_%s_algorithm%s", collective, suffix);
+    MPI_T_cvar_handle handle;
+    if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS ||
+        MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
+        return false;
+    bool good = count == 1 && MPI_T_cvar_write(handle, &value) == MPI_SUCCESS;
+    MPI_T_cvar_handle_free(&handle);
+    return good;
+}
+
+#else
+static bool write_variable(const char *collective, const char *suffix, int value) {
+    (void)collective, (void)suffix, (void)value;
+    return false;
+}
+#endif
+
+static bool force(const operation *op, int algorithm, int segment) {
+    return write_variable(op->name, "", algorithm) &&
+           write_variable(op->name, "_segmentsize", segment);
+}
+
+static int add_forced(contender_list *list, MPI_Comm comm, const operation *op,
+                      const operation_forced *algorithm, int segment) {
+    char name[CONTENDER_NAME], params[CONTENDER_PARAMS];
+    snprintf(name, sizeof name, "ompi_%s", algorithm->name);
+    snprintf(params, sizeof params, "segment=%d", segment);
+    return contender_add(list, CONTENDER_RIVAL, name, algorithm->segmented ? params : "",
+                         op->native, comm);
+}
+
+/* Adds OP on a communicator whose collectives are COMPONENT's, as far as it has them. */
+static int add_component(contender_list *list, MPI_Comm comm, const operation *op,
+                         const char *component) {
+    char name[CONTENDER_NAME];
+    snprintf(name, sizeof name, "ompi_%s", component);
+    int code = contender_add(list, CONTENDER_RIVAL, name, "", op->native, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+
+    /* The preference is not passed on to duplicates: this one must be made with it. */
+    MPI_Comm *own = &list->at[list->count - 1].comm;
+    MPI_Info info;
+    code = MPI_Comm_free(own);
+    if (code == MPI_SUCCESS)
+        code = MPI_Info_create(&info);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = MPI_Info_set(info, "ompi_comm_coll_preference", component);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_dup_with_info(comm, info, own);
+    MPI_Info_free(&info);
+    return code;
+}
+
+int rivals_add(contender_list *list, const operation *op, MPI_Comm comm) {
+    int code = MPI_SUCCESS;
+#ifdef HAVE_MPI_T_INIT_THREAD
+    int level, provided;
+    code = MPI_Query_thread(&level); /* Open MPI takes what is asked for here as the process's */
+    if (code == MPI_SUCCESS)
+        code = MPI_T_init_thread(level, &provided);
+    if (code != MPI_SUCCESS)
+        return code;
+#endif
+    for (int number = 1; op->forced[number - 1].name; number++) {
+        const operation_forced *algorithm = &op->forced[number - 1];
+        size_t sizes = algorithm->segmented ? sizeof segment_sizes / sizeof *segment_sizes : 1;
+        for (size_t s = 0; s < sizes && code == MPI_SUCCESS; s++)
+            if (force(op, number, segment_sizes[s]))
+                code = add_forced(list, comm, op, algorithm, segment_sizes[s]);
+    }
+    force(op, 0, 0);
+#ifdef HAVE_MPI_T_INIT_THREAD
+    MPI_T_finalize();
+#endif
+    for (size_t i = 0; i < sizeof components / sizeof *components && code == MPI_SUCCESS; i++)
+        code = add_component(list, comm, op, components[i]);
+    if (code == MPI_SUCCESS)
+        code = contender_add(list, CONTENDER_RIVAL, op->nonblocking, "", op->native, comm);
+    if (code == MPI_SUCCESS)
+        list->at[list->count - 1].nonblocking = true;
+    return code;
 }

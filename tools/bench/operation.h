@@ -1,6 +1,6 @@
 /*
  * The collectives that coll-bench can measure: how the data lies in a rank's buffer, how it is
- * checked, and who runs it.
+ * checked, who runs it, and its rivals, Open MPI's own algorithms by forced settings.
  */
 #ifndef COLL_TOOLS_BENCH_OPERATION_H
 #define COLL_TOOLS_BENCH_OPERATION_H
@@ -9,15 +9,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* One run of an operation at one rank. BYTES are those of the table's column. */
-typedef struct operation_run {
-    unsigned char *buffer;
-    size_t bytes;
-    int rank, ranks, root;
-    bool uneven;   /* ranks bring different amounts */
-    unsigned seed; /* what the data is made from */
-} operation_run;
 
 /* One of Open MPI's algorithms that can be forced. */
 typedef struct operation_forced {
@@ -35,14 +26,25 @@ typedef struct operation {
     size_t (*moved)(size_t bytes, int ranks); /* bytes that one host sends or gets at least */
     void (*fill)(const operation_run *run);
     bool (*verify)(const operation_run *run);
-    contender_run *ours, *native, *nonblocking; /* libcoll's, and MPI's two */
-    const char *nonblocking_name;
-    bool uneven;       /* ranks bring different amounts */
-    bool wire_to_root; /* the wire's bytes go to the root, else from it */
+    contender_run *ours, *native; /* libcoll's, and MPI's, which may be nonblocking */
+    const char *nonblocking;      /* what it is called then */
+    bool uneven;                  /* ranks bring different amounts */
+    bool wire_to_root;            /* the wire's bytes go to the root, else from it */
 } operation;
 
 /* The operation called NAME, or NULL; the names counted from 0, NULL beyond the last. */
 const operation *operation_find(const char *name);
 const char *operation_name(int index);
+
+/* Prepares the environment of this process for rivals_add; call it before MPI_Init. */
+void rivals_prepare(void);
+
+/*
+ * Adds a contender for each forced algorithm of Open MPI, and segment size, and the nonblocking
+ * operation; under another MPI library only the latter. All are for the same run: Open MPI's tuned
+ * component reads the forced settings when a communicator is made, and MPI_T can change them
+ * between two.
+ */
+int rivals_add(contender_list *list, const operation *op, MPI_Comm comm);
 
 #endif

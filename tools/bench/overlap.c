@@ -2,12 +2,13 @@
 
 #include "tools/bench/overlap.h"
 
+#include "app/agreement.h"
 #include "app/clocks.h"
 #include "app/stats.h"
 
 #include <coll.h>
-
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 /* Pieces of computation between tests, for those who poll. */
@@ -102,11 +103,9 @@ static int repeat(repetition *r) {
 }
 
 static int average(double samples[], int count, MPI_Comm comm) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    int code = MPI_Reduce(rank == 0 ? MPI_IN_PLACE : samples, samples, count, MPI_DOUBLE, MPI_SUM,
-                          0, comm);
+    int code = MPI_Reduce(app_rank(comm) == 0 ? MPI_IN_PLACE : samples, samples, count, MPI_DOUBLE,
+                          MPI_SUM, 0, comm);
+    const int ranks = app_ranks(comm);
     for (int i = 0; i < count; i++)
         samples[i] /= ranks;
     return code;
@@ -126,4 +125,49 @@ int overlap_run(const overlap_call *call, const overlap_machine *machine, double
     free(from);
     free(to);
     return code == MPI_SUCCESS ? average(samples, call->repetitions, call->comm) : code;
+}
+
+/* Others wait in calls that end with those who failed: only the whole job can end then. */
+static void give_up(const char *program, int code) {
+    app_problem problem = {""};
+    if (code == MPI_SUCCESS)
+        return;
+    app_mpi(&problem, code);
+    app_abort(MPI_COMM_WORLD, program, "%s", problem.text);
+}
+
+static int work_on(MPI_Comm comm, dcp_job_work *work, void *context) {
+    int code = MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return code == MPI_SUCCESS && work ? work(comm, context) : code;
+}
+
+static int run_without(dcp_job_work *work, void *context) {
+    MPI_Comm all;
+    int code = MPI_Comm_dup(MPI_COMM_WORLD, &all);
+    if (code == MPI_SUCCESS)
+        code = work_on(all, work, context);
+    return code == MPI_SUCCESS ? MPI_Comm_free(&all) : code;
+}
+
+/* Ends the program where DCPs can't be started. */
+static MPI_Comm start(const char *program, const char *spec) {
+    app_problem problem = {""};
+    MPI_Comm app = MPI_COMM_NULL;
+    app_mpi(&problem, DCP_Start(spec, &app));
+    app_agree_or_end(MPI_COMM_WORLD, program, &problem);
+    return app;
+}
+
+void dcp_job_run(const char *program, const char *spec, dcp_job_work *work, void *context) {
+    if (!spec) {
+        give_up(program, run_without(work, context));
+        return;
+    }
+    MPI_Comm app = start(program, spec);
+    if (app == MPI_COMM_NULL) {
+        give_up(program, DCP_Serve());
+        return;
+    }
+    give_up(program, work_on(app, work, context));
+    give_up(program, DCP_Stop());
 }

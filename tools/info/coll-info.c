@@ -5,9 +5,7 @@
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/parse.h"
-#include "tools/info/explain-dcp.h"
-#include "tools/info/settings.h"
+#include "tools/commands.h"
 
 #include <coll.h>
 #include <coll_tools.h>
@@ -223,10 +221,15 @@ static void print_notes(const COLL_Description *d, int ranks) {
              "predicted:\n# its shared memory is hard to beat");
     if (ranks == 1)
         puts("# one rank needs no messages; --ranks P explains for more");
-    if (ranks != d->ranks)
-        printf("# as if %d ranks were spread as the %d that run: %d a node, %d node%s a rack\n",
-               ranks, d->ranks, d->most_ranks_per_node, (d->nodes + d->racks - 1) / d->racks,
-               plural((d->nodes + d->racks - 1) / d->racks));
+    int per_rack = (d->nodes + d->racks - 1) / d->racks;
+    if (ranks == d->ranks)
+        return;
+    printf("# as if %d ranks were spread as the %d that run: %d a node, ", ranks, d->ranks,
+           d->most_ranks_per_node);
+    if (d->racks > 1)
+        printf("%d node%s a rack\n", per_rack, plural(per_rack));
+    else
+        puts("all nodes in one rack");
 }
 
 static bool explain(const command *options, const COLL_Description *d, MPI_Comm comm, FILE *json) {
@@ -267,21 +270,27 @@ static void agree(MPI_Comm comm) {
     app_agree_or_end(comm, program, &problem);
 }
 
+/* Without MPI: every setting with its values and its default; scripts/settings reads the format. */
+static int list_settings(void) {
+    for (const COLL_Setting *s = COLL_Settings(); s->name; s++)
+        printf("%s\n    sets     %s\n    values   %s\n    default  %s\n", s->name, s->help,
+               s->values, s->default_value);
+    return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv) {
     if (argc > 2 && strcmp(argv[1], "explain") == 0 && strcmp(argv[2], "dcp") == 0)
         return explain_dcp_main(argc - 2, argv + 2);
     if (argc == 2 && strcmp(argv[1], "settings") == 0)
-        return settings_main();
+        return list_settings();
     command options = {.operation = NULL};
     parse(argc, argv, &options);
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
-    int rank;
-    MPI_Comm_rank(comm, &rank);
     COLL_Description description;
     int code = COLL_Describe(comm, &description);
     app_mpi(&problem, code);
     agree(comm);
-    if (rank == 0)
+    if (app_rank(comm) == 0)
         print(&options, &description, comm);
     agree(comm);
     app_words_free(&options.words);

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "tools/info/explain-dcp.h"
+#include "tools/commands.h"
 
 #include "app/agreement.h"
 #include "app/files.h"
@@ -94,11 +94,10 @@ static bool print_table(const command *options, const benefit_times *times, int 
 int explain_dcp_main(int argc, char **argv) {
     command options = {.share = 0.7};
     benefit_times times;
-    int rank, ranks;
+    int ranks;
     parse(argc, argv, &options);
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0 && benefit_read_trace(options.trace, &times, &ranks, &problem))
+    if (app_rank(comm) == 0 && benefit_read_trace(options.trace, &times, &ranks, &problem))
         print_table(&options, &times, ranks);
     app_words_free(&options.traces);
     app_agree_or_end(comm, program, &problem);

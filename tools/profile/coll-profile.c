@@ -9,10 +9,9 @@
 #include "app/files.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/path.h"
 #include "app/progress.h"
+#include "tools/commands.h"
 #include "tools/profile/fitted.h"
-#include "tools/profile/profile-dcp.h"
 #include "tools/profile/sheet.h"
 #include "tools/profile/survey.h"
 #include "tools/profile/trial.h"
@@ -88,11 +87,11 @@ static bool check_files(const command *options) {
 }
 
 /* What is known of the machine, without what trials show. */
-static bool make_profile(const survey *s, const model *m, COLL_Profile *profile) {
+static bool make_profile(const model *m, COLL_Profile *profile) {
     int levels = 0;
     for (int level = 0; level < COLL_LEVELS; level++) {
         profile->cost[level] = m->level[level].cost;
-        profile->measured[level] = s->level[level].pairs && !m->level[level].noisy;
+        profile->measured[level] = m->survey->level[level].pairs && !m->level[level].noisy;
         levels += profile->measured[level];
     }
     for (int i = 0; i < COLL_COPIES; i++)
@@ -116,10 +115,10 @@ static bool report_model(const command *options, const survey *s, COLL_Profile *
                          FILE *json) {
     static model m;
     model_make(s, options->noise, &m);
-    if (!make_profile(s, &m, profile) || !write_profile(options, s, profile))
+    if (!make_profile(&m, profile) || !write_profile(options, s, profile))
         return false;
-    sheet_print(s, &m, json);
-    return !options->plot || sheet_plot(s, &m, options->plot, &problem);
+    sheet_print(&m, json);
+    return !options->plot || sheet_plot(&m, options->plot, &problem);
 }
 
 /* Rank 0: the profile once more, with what the trials showed. */
@@ -190,8 +189,8 @@ int main(int argc, char **argv) {
     s.comm = app_begin(&argc, &argv, program, &problem);
     s.seconds = options.seconds;
     s.flood = !options.no_flood;
-    MPI_Comm_rank(s.comm, &s.rank);
-    MPI_Comm_size(s.comm, &s.ranks);
+    s.rank = app_rank(s.comm);
+    s.ranks = app_ranks(s.comm);
     measure(&options, &s);
     survey_free(&s);
     return app_end(&s.comm);

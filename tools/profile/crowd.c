@@ -2,6 +2,7 @@
 
 #include "tools/profile/crowd.h"
 
+#include "app/agreement.h"
 #include "app/stats.h"
 
 #include <coll.h>
@@ -122,9 +123,8 @@ static int chain_once(MPI_Comm chain, int rank, int ranks, char *more) {
 /* The median of such broadcasts, on the chain's first rank. */
 static int time_chain(MPI_Comm chain, double limit, double *median) {
     double samples[MOST_SAMPLES], began = MPI_Wtime();
-    int rank, ranks, count = 0, code = COLL_Set(chain, "bcast", "chain");
-    MPI_Comm_rank(chain, &rank);
-    MPI_Comm_size(chain, &ranks);
+    int rank = app_rank(chain), ranks = app_ranks(chain), count = 0,
+        code = COLL_Set(chain, "bcast", "chain");
     for (char more = 1; more && code == MPI_SUCCESS; count++) {
         double start = MPI_Wtime();
         if (rank == 0)

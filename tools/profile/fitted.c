@@ -156,7 +156,7 @@ static void make_level(const survey_level *l, double noise, model_level *level) 
 }
 
 void model_make(const survey *s, double noise, model *m) {
-    memset(m, 0, sizeof *m);
+    *m = (model){.survey = s};
     for (int level = 0; level < COLL_LEVELS; level++)
         if (s->level[level].pairs)
             make_level(&s->level[level], noise, &m->level[level]);

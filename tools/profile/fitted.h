@@ -23,6 +23,7 @@ typedef struct model_level {
 } model_level;
 
 typedef struct model {
+    const survey *survey; /* that it was worked out of */
     model_level level[COLL_LEVELS];
     model_curve copy[COLL_COPIES];
 } model;

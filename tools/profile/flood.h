@@ -8,7 +8,7 @@
 
 #include <mpi.h>
 
-enum { FLOOD_STEPS = 10, FLOOD_SENDERS = 4 };
+enum { FLOOD_STEPS = 10 };
 
 /* The steps that were taken, gentlest first. */
 typedef struct flood_result {

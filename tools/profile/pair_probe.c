@@ -2,13 +2,13 @@
 
 #include "tools/profile/pair_probe.h"
 
+#include "app/clocks.h"
 #include "app/stats.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 const int probe_size[PROBE_SIZES] = {1,       64,       256,      1 << 10,  2 << 10,   4 << 10,
                                      8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10};
@@ -76,11 +76,8 @@ static int receive_data(const link *l, int bytes) {
 /* Lets SECONDS pass without calls to MPI; the end awake. */
 static void let_pass(double seconds) {
     double end = MPI_Wtime() + seconds, nap = seconds - AWAKE;
-    if (nap > 0) {
-        struct timespec time = {.tv_sec = (time_t)nap,
-                                .tv_nsec = (long)((nap - (double)(time_t)nap) * 1e9)};
-        nanosleep(&time, NULL);
-    }
+    if (nap > 0)
+        app_sleep(nap);
     while (MPI_Wtime() < end)
         continue;
 }

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "tools/profile/profile-dcp.h"
+#include "tools/commands.h"
 
 #include "app/agreement.h"
 #include "app/files.h"
@@ -8,7 +8,6 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/stats.h"
-#include "tools/bench/dcp-job.h"
 #include "tools/bench/overlap.h"
 #include "tools/profile/benefit.h"
 
@@ -90,9 +89,8 @@ static int measure_round(MPI_Comm comm, void *context) {
                          .doubles = 1,
                          .warmups = WARMUPS,
                          .repetitions = m->options->reps};
-    int code = MPI_Comm_size(comm, &of->ranks);
-    if (code == MPI_SUCCESS)
-        code = measure_call(&call, &machine, &of->latency[m->round]);
+    of->ranks = app_ranks(comm);
+    int code = measure_call(&call, &machine, &of->latency[m->round]);
     if (code != MPI_SUCCESS || !of->served)
         return code;
     call.compute = m->compute;
@@ -204,9 +202,7 @@ static void profile(const command *options) {
     app_output json = {0};
     const app_file_use files[] = {{APP_FILE_WRITTEN, "--output", &options->output, 1, NULL},
                                   {APP_FILE_READ, "--trace", &options->trace, 1, NULL}};
-    int rank, ranks, traced;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    int rank = app_rank(MPI_COMM_WORLD), ranks = app_ranks(MPI_COMM_WORLD), traced;
     if (rank == 0 && options->trace)
         benefit_read_trace(options->trace, &times, &traced, &problem);
     if (ranks < 2)

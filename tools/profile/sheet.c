@@ -55,7 +55,8 @@ static void print_summary(const survey_level *l, const model_level *level, const
              app_json_integer("kept", !level->noisy));
 }
 
-void sheet_print(const survey *s, const model *m, FILE *json) {
+void sheet_print(const model *m, FILE *json) {
+    const survey *s = m->survey;
     printf("# %d ranks; us by size of message, the fit's error and the noise in %%\n", s->ranks);
     printf("%-6s %-5s %11s %11s %11s %11s %6s %6s\n", "level", "", "1 B", "1 KB", "32 KB", "1 MB",
            "error", "noise");
@@ -141,15 +142,9 @@ static void write_panel(FILE *gnuplot, const char *level, int count, const model
     fputc('\n', gnuplot);
 }
 
-struct sheet {
-    const survey *survey;
-    const model *model;
-};
-
 static void write_picture(FILE *gnuplot, const void *context) {
-    const struct sheet *sheet = context;
-    const survey *s = sheet->survey;
-    const model *m = sheet->model;
+    const model *m = context;
+    const survey *s = m->survey;
     int panels = s->copied;
     for (int level = 0; level < COLL_LEVELS; level++)
         panels += s->level[level].pairs > 0;
@@ -167,6 +162,6 @@ static void write_picture(FILE *gnuplot, const void *context) {
     fputs("unset multiplot\n", gnuplot);
 }
 
-bool sheet_plot(const survey *s, const model *m, const char *path, app_problem *problem) {
-    return app_draw(&app_gnuplot, path, write_picture, &(struct sheet){s, m}, problem);
+bool sheet_plot(const model *m, const char *path, app_problem *problem) {
+    return app_draw(&app_gnuplot, path, write_picture, m, problem);
 }

@@ -6,8 +6,9 @@
 #include "app/progress.h"
 #include "app/stats.h"
 
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TAG_TASK = 21, TAG_RESULT };
 
@@ -31,11 +32,58 @@ typedef struct task {
 
 /* --- Planning --- */
 
+COLL_Level survey_apart(const COLL_Place *one, const COLL_Place *other) {
+    if (one->site != other->site)
+        return COLL_LEVEL_WIDE;
+    if (one->rack != other->rack)
+        return COLL_LEVEL_SITE;
+    if (one->node != other->node)
+        return COLL_LEVEL_RACK;
+    return one->numa == other->numa ? COLL_LEVEL_NUMA : COLL_LEVEL_NODE;
+}
+
+/* The first pair of free ranks, looking from rank FIRST on and STRIDE ranks ahead of each. */
+static bool find_pair(const COLL_Place places[], int ranks, COLL_Level level, int first, int stride,
+                      const bool taken[], rank_pair *pair) {
+    for (int i = 0; i < ranks; i++) {
+        int one = (first + i) % ranks;
+        for (int j = 0; j < ranks && !taken[one]; j++) {
+            int other = (one + stride + j) % ranks;
+            if (other == one || taken[other] || survey_apart(&places[one], &places[other]) != level)
+                continue;
+            *pair = one < other ? (rank_pair){one, other} : (rank_pair){other, one};
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Chooses at most MOST pairs of RANKS that are apart at exactly LEVEL, no rank in two of them, from
+ * different parts of the machine. Returns how many there are (0 where no ranks are so apart), or -1
+ * without memory.
+ */
+static int choose_pairs(const COLL_Place places[], int ranks, COLL_Level level, int most,
+                        rank_pair pairs[]) {
+    bool *taken = calloc((size_t)ranks, sizeof *taken);
+    if (!taken)
+        return -1;
+    int count = 0;
+    for (; count < most; count++) {
+        int first = (int)((long long)count * ranks / most);
+        if (!find_pair(places, ranks, level, first, 1 + count, taken, &pairs[count]))
+            break;
+        taken[pairs[count].low] = taken[pairs[count].high] = true;
+    }
+    free(taken);
+    return count;
+}
+
 /* Those who send to the other rank of the level's first pair. */
 static void plan_senders(const survey *s, COLL_Level level, survey_level *l) {
     l->receiver = l->pair[0].low;
     for (int rank = 0; rank < s->ranks && l->senders < CROWD_SENDERS; rank++)
-        if (rank != l->receiver && pairs_level(&s->places[rank], &s->places[l->receiver]) == level)
+        if (rank != l->receiver && survey_apart(&s->places[rank], &s->places[l->receiver]) == level)
             l->sender[l->senders++] = rank;
 }
 
@@ -46,8 +94,8 @@ int survey_plan(survey *s, int *total) {
     for (int i = 0; i < COLL_LEVELS && code == MPI_SUCCESS; i++) {
         survey_level *l = &s->level[i];
         COLL_Level level = (COLL_Level)i;
-        l->pairs = pairs_choose(s->places, s->ranks, level, SURVEY_PAIRS, l->pair);
-        l->crowd = pairs_choose(s->places, s->ranks, level, SURVEY_CROWD, l->crowd_pair);
+        l->pairs = choose_pairs(s->places, s->ranks, level, SURVEY_PAIRS, l->pair);
+        l->crowd = choose_pairs(s->places, s->ranks, level, SURVEY_CROWD, l->crowd_pair);
         if (l->pairs < 0 || l->crowd < 0)
             return MPI_ERR_NO_MEM;
         if (l->pairs)
@@ -229,30 +277,23 @@ static int direct_crowds(survey *s, int level, finding found[]) {
     return code;
 }
 
-static int direct_streams(survey *s, int level, finding *found) {
+/* What the receiver of the level's streams finds. */
+static int direct_receiver(survey *s, int level, task_kind kind, double seconds, finding *found) {
     survey_level *l = &s->level[level];
-    task t = {.kind = CONVERGE, .level = level, .seconds = 2 * CROWD_SHARE * s->seconds};
+    task t = {.kind = kind, .level = level, .seconds = seconds};
     int code = direct(s, &t, found);
-    for (int i = 0; i < CROWD_SIZES; i++)
-        l->gap[i] = found->gap[i];
+    if (kind == RELAY)
+        l->relay = found->relay;
+    else if (kind == CONVERGE)
+        memcpy(l->gap, found->gap, sizeof l->gap);
+    else
+        l->flood = found->flood;
     return code;
 }
 
-static int direct_relay(survey *s, int level, finding *found) {
-    task t = {.kind = RELAY, .level = level, .seconds = CROWD_SHARE * s->seconds};
-    int code = direct(s, &t, found);
-    s->level[level].relay = found->relay;
-    return code;
-}
-
-/* As long as the slowest link bears. */
-static int direct_flood(survey *s, int level, finding *found) {
-    survey_level *l = &s->level[level];
-    double most = FLOOD_SECONDS * crowd_size[CROWD_SIZES - 1] / l->gap[CROWD_SIZES - 1];
-    task t = {.kind = FLOOD, .level = level, .seconds = most};
-    int code = direct(s, &t, found);
-    l->flood = found->flood;
-    return code;
+/* As many bytes as the slowest link bears. */
+static double bytes_of_flood(const survey_level *l) {
+    return FLOOD_SECONDS * crowd_size[CROWD_SIZES - 1] / l->gap[CROWD_SIZES - 1];
 }
 
 static int direct_level(survey *s, int level, double seconds, finding found[]) {
@@ -267,11 +308,11 @@ static int direct_level(survey *s, int level, double seconds, finding found[]) {
         else if (kind == CROWD)
             code = direct_crowds(s, level, found);
         else if (kind == RELAY && l->senders > 1)
-            code = direct_relay(s, level, found);
+            code = direct_receiver(s, level, RELAY, CROWD_SHARE * s->seconds, found);
         else if (kind == CONVERGE && l->senders > 1)
-            code = direct_streams(s, level, found);
+            code = direct_receiver(s, level, CONVERGE, 2 * CROWD_SHARE * s->seconds, found);
         else if (kind == FLOOD && l->senders > 1 && level >= COLL_LEVEL_RACK && s->flood)
-            code = direct_flood(s, level, found);
+            code = direct_receiver(s, level, FLOOD, bytes_of_flood(l), found);
     }
     return code;
 }

@@ -9,12 +9,15 @@
 #include "tools/profile/crowd.h"
 #include "tools/profile/flood.h"
 #include "tools/profile/pair_probe.h"
-#include "tools/profile/pairs.h"
 
 #include <coll_tools.h>
 #include <stdbool.h>
 
 enum { SURVEY_PAIRS = 4, SURVEY_CROWD = 32, SURVEY_CROWDS = 6 };
+
+typedef struct rank_pair {
+    int low, high;
+} rank_pair;
 
 /* One level: who measures, and what was found; the latter is complete on rank 0. */
 typedef struct survey_level {
@@ -59,5 +62,8 @@ int survey_plan(survey *s, int *total);
 int survey_run(survey *s);
 
 void survey_free(survey *s);
+
+/* The level at which two ranks are apart. */
+COLL_Level survey_apart(const COLL_Place *one, const COLL_Place *other);
 
 #endif

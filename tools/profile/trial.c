@@ -2,15 +2,15 @@
 
 #include "tools/profile/trial.h"
 
+#include "app/agreement.h"
 #include "app/clocks.h"
 #include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/bench.h"
-#include "tools/profile/pairs.h"
+#include "tools/profile/survey.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const size_t trial_size[TRIAL_SIZES] = {192,     768,      1536,     3 << 10,
                                         6 << 10, 12 << 10, 24 << 10, 48 << 10};
@@ -48,10 +48,10 @@ typedef struct race {
 
 /* This rank's place in the order of distance from rank 0. */
 static int position_of(int rank, const COLL_Place places[], int ranks) {
-    COLL_Level own = pairs_level(&places[0], &places[rank]);
+    COLL_Level own = survey_apart(&places[0], &places[rank]);
     int before = 0;
     for (int other = 0; other < ranks; other++) {
-        COLL_Level level = pairs_level(&places[0], &places[other]);
+        COLL_Level level = survey_apart(&places[0], &places[other]);
         before += level < own || (level == own && other < rank);
     }
     return before;
@@ -61,18 +61,16 @@ static int position_of(int rank, const COLL_Place places[], int ranks) {
 static COLL_Level level_of(int count, const COLL_Place places[], int ranks) {
     int at[COLL_LEVELS] = {0}, level = 0;
     for (int rank = 0; rank < ranks; rank++)
-        at[pairs_level(&places[0], &places[rank])]++;
+        at[survey_apart(&places[0], &places[rank])]++;
     for (int within = at[0]; within < count; within += at[level])
         level++;
     return (COLL_Level)level;
 }
 
 static int make_group(MPI_Comm comm, const COLL_Place places[], int count, group *made) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    int ranks = app_ranks(comm);
     *made = (group){.comm = MPI_COMM_NULL, .ranks = count, .level = level_of(count, places, ranks)};
-    int position = position_of(rank, places, ranks);
+    int position = position_of(app_rank(comm), places, ranks);
     int code = MPI_Comm_split(comm, position < count ? 0 : MPI_UNDEFINED, position, &made->comm);
     if (code == MPI_SUCCESS && made->comm != MPI_COMM_NULL)
         code = MPI_Comm_set_errhandler(made->comm, MPI_ERRORS_RETURN);
@@ -152,8 +150,7 @@ static int try_size(const race *r, size_t bytes, COLL_Trial found[]) {
 /* All sizes of one operation; what is found is appended on the group's rank 0. */
 static int try_operation(race *r, COLL_Trial found[], int *count) {
     COLL_Trial here[CANDIDATES] = {{.knots = 0}};
-    int rank, code = add_candidates(r);
-    MPI_Comm_rank(r->group.comm, &rank);
+    int rank = app_rank(r->group.comm), code = add_candidates(r);
     for (int i = 0; i < TRIAL_SIZES && code == MPI_SUCCESS; i++) {
         if (rank == 0)
             app_progress("trials: %s of %zu bytes, %d ranks", r->operation->name, trial_size[i],
@@ -196,8 +193,7 @@ static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, double
 
 int trial_run(MPI_Comm comm, const COLL_Place places[], double seconds, COLL_Trial found[],
               int *count) {
-    int ranks, groups = 1, code = MPI_SUCCESS;
-    MPI_Comm_size(comm, &ranks);
+    int ranks = app_ranks(comm), groups = 1, code = MPI_SUCCESS;
     for (int fewer = ranks / SPARSER; groups < GROUPS && fewer >= FEWEST; fewer /= SPARSER)
         groups++;
     *count = 0;

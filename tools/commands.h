@@ -1,0 +1,10 @@
+/* Commands that have a main of their own, to which their programs leave the rest of the words. */
+#ifndef COLL_TOOLS_COMMANDS_H
+#define COLL_TOOLS_COMMANDS_H
+
+int bench_dcp_main(int argc, char **argv);     /* coll-bench dcp */
+int bench_started_main(int argc, char **argv); /* coll-bench started */
+int explain_dcp_main(int argc, char **argv);   /* coll-info explain dcp */
+int profile_dcp_main(int argc, char **argv);   /* coll-profile --dcp */
+
+#endif
