@@ -81,9 +81,12 @@ libcoll_core_la_SOURCES = \
 	lib/place/topocache.c lib/place/topocache.h \
 	lib/place/topofile.c lib/place/topofile.h \
 	lib/registry.c \
+	lib/schedule/agenda.c lib/schedule/agenda.h \
 	lib/schedule/cursor.c lib/schedule/cursor.h \
 	lib/schedule/engine.c lib/schedule/engine.h \
-	lib/schedule/plan.h
+	lib/schedule/network.c lib/schedule/network.h \
+	lib/schedule/plan.h \
+	lib/schedule/price.c lib/schedule/price.h
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 

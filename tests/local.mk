@@ -41,6 +41,7 @@ check_PROGRAMS += \
 	tests/plans \
 	tests/pool \
 	tests/popcg_grid \
+	tests/price \
 	tests/profile \
 	tests/sieve \
 	tests/topocache \
