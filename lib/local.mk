@@ -83,6 +83,7 @@ libcoll_core_la_SOURCES = \
 	lib/registry.c \
 	lib/schedule/agenda.c lib/schedule/agenda.h \
 	lib/schedule/cursor.c lib/schedule/cursor.h \
+	lib/schedule/draw.c lib/schedule/draw.h \
 	lib/schedule/engine.c lib/schedule/engine.h \
 	lib/schedule/network.c lib/schedule/network.h \
 	lib/schedule/plan.h \

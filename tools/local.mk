@@ -18,6 +18,7 @@ coll_bench_LDADD = libbench.la libapp.la libcoll.la
 bin_PROGRAMS += coll-info
 coll_info_SOURCES = \
 	tools/info/coll-info.c \
+	tools/info/draw.c tools/info/draw.h \
 	tools/info/explain-dcp.c tools/info/explain-dcp.h \
 	tools/info/settings.c tools/info/settings.h \
 	tools/profile/benefit.c tools/profile/benefit.h

@@ -45,6 +45,7 @@ typedef struct path {
     coll_level level;
     int64_t latest; /* the last message's arrival: none overtakes those that were sent before */
     int in_line;    /* messages on their way that don't slip between others */
+    uint64_t taken; /* messages */
     queue arrived;  /* letters that nobody has asked for */
     queue wanted;   /* nodes that wait for a letter */
     int next;       /* of those with the same hash */
@@ -181,11 +182,7 @@ static bool send(play *p, int rank, int node) {
     int number = new_letter(p), way = path_of(p, rank, step->peer, step->lane);
     if (number == NONE || way == NONE)
         return exceed(p);
-    const player *one = &p->players[rank];
-    p->letters[number] = (letter){.path = way,
-                                  .sent = node,
-                                  .bytes = step->length,
-                                  .start = one->busy > p->now ? one->busy : p->now};
+    p->letters[number] = (letter){.path = way, .sent = node, .bytes = step->length};
     const coll_toll *toll = coll_network_toll(&p->network, p->paths[way].level, step->length);
     return work(p, rank, toll->send, number, SENT);
 }
@@ -272,6 +269,8 @@ static bool travel(play *p, int number, int nth) {
     for (; nth < COLL_WAYS; nth++) {
         int64_t on =
             coll_network_pass(&p->network, way->from, way->to, toll, nth, one->slips, p->now);
+        if (nth == 0)
+            one->start = on;
         if (on > p->now)
             return plan_stage(p, number, nth + 1, way->from, on);
     }
@@ -297,11 +296,13 @@ static bool leave(play *p, int number) {
 
 static bool received(play *p, int number) {
     const letter one = p->letters[number];
-    const path *way = &p->paths[one.path];
+    path *way = &p->paths[one.path];
+    uint64_t nth = way->taken++;
     if (p->call->watch && p->call->whole) {
         const coll_price_message message = {.from = way->from,
                                             .to = way->to,
                                             .lane = way->lane,
+                                            .nth = nth,
                                             .bytes = one.bytes,
                                             .level = way->level,
                                             .start = one.start,

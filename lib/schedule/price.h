@@ -20,9 +20,10 @@
 /* Times in nanoseconds from the common start. */
 typedef struct coll_price_message {
     int from, to, lane;
+    uint64_t nth; /* of those from one to the other on this lane, from 0 */
     size_t bytes;
     coll_level level;
-    int64_t start;   /* its sender begins */
+    int64_t start;   /* it begins to leave its sender's host */
     int64_t arrival; /* it is at its receiver's host as a whole */
     int64_t end;     /* it is received */
 } coll_price_message;

@@ -6,6 +6,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/parse.h"
+#include "tools/info/draw.h"
 #include "tools/info/explain-dcp.h"
 #include "tools/info/settings.h"
 
@@ -24,6 +25,8 @@ static const char usage[] =
     "usage: [mpirun -n RANKS] coll-info [OPTION...]\n"
     "       [mpirun -n RANKS] coll-info explain OPERATION SIZE [OPTION...]\n"
     "       coll-info explain dcp TRACE [OPTION...]   (see coll-info explain dcp --help)\n"
+    "       [mpirun -n RANKS] coll-info draw OPERATION SIZE --output FILE.svg [OPTION...]\n"
+    "                                                 (see coll-info draw --help)\n"
     "       coll-info settings\n"
     "\n"
     "Shows what the library found: versions, nodes, racks and sites, waiting, profile, algorithms\n"
@@ -52,7 +55,7 @@ static bool take_words(command *options) {
     if (strcmp(words[0], "settings") == 0)
         return app_refuse(&problem, "settings stands alone; see coll-info --help");
     if (strcmp(words[0], "explain") != 0)
-        return app_refuse(&problem, "unknown command %s; known: explain, settings", words[0]);
+        return app_refuse(&problem, "unknown command %s; known: explain, draw, settings", words[0]);
     if (count < 3)
         return app_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "
                                     "64M");
@@ -270,6 +273,8 @@ static void agree(MPI_Comm comm) {
 int main(int argc, char **argv) {
     if (argc > 2 && strcmp(argv[1], "explain") == 0 && strcmp(argv[2], "dcp") == 0)
         return explain_dcp_main(argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "draw") == 0)
+        return draw_main(argc - 1, argv + 1);
     if (argc == 2 && strcmp(argv[1], "settings") == 0)
         return settings_main();
     command options = {.operation = NULL};
