@@ -52,8 +52,25 @@ int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
     return coll_raise(comm, coll_state_set(coll_state_of(own), which, operation, spec));
 }
 
-static void describe(const coll_shape *call, const coll_choice *choice,
-                     const coll_algorithm *algorithm, COLL_Candidate *candidate) {
+/* What a plan takes as the pricer plays it. */
+static int price(const coll_shape *call, const coll_algorithm *algorithm, const coll_values *values,
+                 double *seconds) {
+    const coll_price_call played = {.algorithm = algorithm,
+                                    .planner = coll_planner_of(algorithm, values),
+                                    .shape = call,
+                                    .values = values,
+                                    .budget = COLL_PRICE_BUDGET};
+    coll_price found;
+    if (!played.planner || call->bytes == COLL_BYTES_UNKNOWN)
+        return MPI_SUCCESS;
+    int code = coll_price_play(&played, &found);
+    if (code == MPI_SUCCESS && found.time != COLL_PRICE_UNKNOWN)
+        *seconds = (double)found.time * 1e-9;
+    return code;
+}
+
+static int describe(const coll_shape *call, const coll_choice *choice,
+                    const coll_algorithm *algorithm, COLL_Candidate *candidate) {
     bool chosen = choice->algorithm == algorithm;
     coll_values values = chosen ? choice->values : coll_values_default(algorithm);
     *candidate = (COLL_Candidate){
@@ -64,21 +81,25 @@ static void describe(const coll_shape *call, const coll_choice *choice,
         .rival = algorithm->rival,
         .why = chosen ? choice->why : NULL,
     };
-    if (candidate->applicable)
-        candidate->predicted = coll_predicted(algorithm, call, &values, &candidate->model);
     coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
+    if (!candidate->applicable)
+        return MPI_SUCCESS;
+    candidate->predicted = coll_predicted(algorithm, call, &values, &candidate->model);
+    return price(call, algorithm, &values, &candidate->price);
 }
 
-static void explain(const coll_state *state, coll_operation operation, const coll_shape *call,
-                    COLL_Candidate candidates[], int capacity, int *count) {
+static int explain(const coll_state *state, coll_operation operation, const coll_shape *call,
+                   COLL_Candidate candidates[], int capacity, int *count) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     coll_shape known = *call;
     if (coll_operations[operation].uneven)
         known.bytes = COLL_BYTES_UNKNOWN;
     coll_choice choice = coll_select(table, &known, &state->specs[operation]);
-    for (*count = 0; table[*count]; ++*count)
+    int code = MPI_SUCCESS;
+    for (*count = 0; table[*count] && code == MPI_SUCCESS; ++*count)
         if (*count < capacity)
-            describe(call, &choice, table[*count], &candidates[*count]);
+            code = describe(call, &choice, table[*count], &candidates[*count]);
+    return code;
 }
 
 int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
@@ -153,9 +174,9 @@ int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ran
     int code = ask(&asked, operation, bytes, root, ranks, 0, comm);
     if (code != MPI_SUCCESS)
         return code;
-    explain(asked.state, asked.operation, &asked.call, candidates, capacity, count);
+    code = explain(asked.state, asked.operation, &asked.call, candidates, capacity, count);
     coll_topo_free(&asked.imagined);
-    return MPI_SUCCESS;
+    return coll_raise(comm, code);
 }
 
 /* What SPEC names, or else what would run CALL; an error where that can't be drawn. */

@@ -250,6 +250,15 @@ START_TEST(what_the_budget_cant_pay_has_no_price) {
 }
 END_TEST
 
+START_TEST(where_nothing_is_to_do_nothing_is_played) {
+    scene s;
+    set_scene(&s, chain, 1, 1, 1000);
+    ck_assert_int_eq(play(&s, chain, true, 1).time, 0);
+    set_scene(&s, chain, 9, 3, 0);
+    ck_assert_int_eq(play(&s, chain, true, 1).time, 0);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("price");
     TCase *prices = tcase_create("prices");
@@ -262,6 +271,7 @@ int main(void) {
     tcase_add_test(prices, a_price_is_always_the_same);
     tcase_add_test(prices, every_message_is_seen);
     tcase_add_test(prices, what_the_budget_cant_pay_has_no_price);
+    tcase_add_test(prices, where_nothing_is_to_do_nothing_is_played);
     suite_add_tcase(suite, prices);
     return harness_unit(suite);
 }

@@ -405,12 +405,8 @@ static int play_to_end(play *p, size_t bytes, void *memory) {
     const int ranks = p->shape.topo->ranks;
     bool good = true;
     set_up(p, bytes, memory);
-    for (int position = 0; position < ranks && good; position++) {
-        int rank = p->line->order[position];
-        if (p->call->ends)
-            p->call->ends[rank] = 0;
-        good = start(p, rank);
-    }
+    for (int position = 0; position < ranks && good; position++)
+        good = start(p, p->line->order[position]);
     for (coll_event event; good && coll_agenda_take(&p->agenda, &event);) {
         p->now = event.time;
         good = go_on(p, event.what);
@@ -501,6 +497,11 @@ static void line_up(play *p, coll_visit *visits) {
 }
 
 int coll_price_play(const coll_price_call *call, coll_price *price) {
+    *price = (coll_price){.time = 0};
+    if (call->ends)
+        memset(call->ends, 0, (size_t)call->shape->topo->ranks * sizeof *call->ends);
+    if (call->shape->bytes == 0 || call->shape->topo->ranks == 1)
+        return MPI_SUCCESS; /* there is nothing to plan */
     size_t ranks = (size_t)call->shape->topo->ranks,
            line = coll_comm_room_of(sizeof(coll_line) + ranks * sizeof(int)),
            players = coll_comm_room_of(ranks * sizeof(player));
@@ -511,7 +512,6 @@ int coll_price_play(const coll_price_call *call, coll_price *price) {
     play p = {.call = call, .price = price, .shape = *call->shape, .values = *call->values};
     p.line = coll_comm_room_take(&room, line);
     p.players = coll_comm_room_take(&room, players);
-    *price = (coll_price){.time = 0};
     line_up(&p, (coll_visit *)room);
     deal(&p, p.shape.bytes);
     lengths of = shorten(&p);
