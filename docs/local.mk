@@ -1,6 +1,9 @@
 EXTRA_DIST += \
 	docs/adding.md \
 	docs/bcast-25-hosts.png \
+	docs/bcast-chain.svg \
+	docs/bcast-two_tree-hosts.svg \
+	docs/bcast-two_tree.svg \
 	docs/building.md \
 	docs/choosing.md \
 	docs/compatibility.md \

@@ -10,6 +10,7 @@
 #define COLL_TOOLS_H
 
 #include <mpi.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,6 +26,7 @@ typedef struct COLL_Candidate {
     int rival;        /* here to be compared with: runs when it is named, is never chosen */
     double model;     /* seconds, from the cost model; 0 where not applicable */
     double predicted; /* the same with the profile's trials: what the choice goes by */
+    double price;     /* seconds, as the cost model plays it message by message; 0: it can't */
     const char *why;  /* it was chosen; NULL for the others */
 } COLL_Candidate;
 
@@ -43,6 +45,17 @@ int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm
  */
 int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
                        COLL_Candidate candidates[], int capacity, int *count);
+
+/*
+ * Draws such a call as the cost model plays it, as an SVG on STREAM: a line for each rank, its
+ * messages, and what goes over the racks' uplinks. SPEC names the algorithm ("chain:segment=32K");
+ * NULL, "" and "auto" stand for what would run. RANKS as above, or 0 for those of COMM; with RACKS
+ * above 0 they are spread over so many racks of one site. Local like COLL_Explain. MPI_ERR_ARG
+ * where the algorithm is no plan, MPI_ERR_COUNT where there is too much to draw; STREAM's errors
+ * are the caller's to find.
+ */
+int COLL_Draw(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
+              const char *spec, MPI_Comm comm, FILE *stream);
 
 /* The operations' names, counted from 0; NULL beyond the last. Not collective. */
 const char *COLL_Operation_name(int operation);

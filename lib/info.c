@@ -9,6 +9,7 @@
 #include "lib/cost/profilefile.h"
 #include "lib/operation/call.h"
 #include "lib/operation/state.h"
+#include "lib/schedule/draw.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,8 +52,25 @@ int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
     return coll_raise(comm, coll_state_set(coll_state_of(own), which, operation, spec));
 }
 
-static void describe(const coll_shape *call, const coll_choice *choice,
-                     const coll_algorithm *algorithm, COLL_Candidate *candidate) {
+/* What a plan takes as the pricer plays it. */
+static int price(const coll_shape *call, const coll_algorithm *algorithm, const coll_values *values,
+                 double *seconds) {
+    const coll_price_call played = {.algorithm = algorithm,
+                                    .planner = coll_planner_of(algorithm, values),
+                                    .shape = call,
+                                    .values = values,
+                                    .budget = COLL_PRICE_BUDGET};
+    coll_price found;
+    if (!played.planner || call->bytes == COLL_BYTES_UNKNOWN)
+        return MPI_SUCCESS;
+    int code = coll_price_play(&played, &found);
+    if (code == MPI_SUCCESS && found.time != COLL_PRICE_UNKNOWN)
+        *seconds = (double)found.time * 1e-9;
+    return code;
+}
+
+static int describe(const coll_shape *call, const coll_choice *choice,
+                    const coll_algorithm *algorithm, COLL_Candidate *candidate) {
     bool chosen = choice->algorithm == algorithm;
     coll_values values = chosen ? choice->values : coll_values_default(algorithm);
     *candidate = (COLL_Candidate){
@@ -63,21 +81,25 @@ static void describe(const coll_shape *call, const coll_choice *choice,
         .rival = algorithm->rival,
         .why = chosen ? choice->why : NULL,
     };
-    if (candidate->applicable)
-        candidate->predicted = coll_predicted(algorithm, call, &values, &candidate->model);
     coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
+    if (!candidate->applicable)
+        return MPI_SUCCESS;
+    candidate->predicted = coll_predicted(algorithm, call, &values, &candidate->model);
+    return price(call, algorithm, &values, &candidate->price);
 }
 
-static void explain(const coll_state *state, coll_operation operation, const coll_shape *call,
-                    COLL_Candidate candidates[], int capacity, int *count) {
+static int explain(const coll_state *state, coll_operation operation, const coll_shape *call,
+                   COLL_Candidate candidates[], int capacity, int *count) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     coll_shape known = *call;
     if (coll_operations[operation].uneven)
         known.bytes = COLL_BYTES_UNKNOWN;
     coll_choice choice = coll_select(table, &known, &state->specs[operation]);
-    for (*count = 0; table[*count]; ++*count)
+    int code = MPI_SUCCESS;
+    for (*count = 0; table[*count] && code == MPI_SUCCESS; ++*count)
         if (*count < capacity)
-            describe(call, &choice, table[*count], &candidates[*count]);
+            code = describe(call, &choice, table[*count], &candidates[*count]);
+    return code;
 }
 
 int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
@@ -85,43 +107,126 @@ int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm
     return COLL_Explain_ranks(operation, bytes, root, 0, comm, candidates, capacity, count);
 }
 
+/* A call of which a tool asks, as if there were other ranks than the communicator's, or as it is.
+ */
+typedef struct question {
+    const char *entry; /* that it comes by */
+    coll_operation operation;
+    const coll_state *state;
+    coll_shape call;
+    coll_topo imagined;
+} question;
+
 /* Ranks of 0 stand for those of COMM. */
-static int check_explain(const coll_comm *comm, coll_operation operation, MPI_Count bytes, int root,
-                         int ranks) {
+static int check_question(const question *asked, MPI_Count bytes, int root, int ranks, int racks) {
     if (bytes < 0)
-        return coll_error(MPI_ERR_COUNT, "COLL_Explain: %lld bytes", (long long)bytes);
+        return coll_error(MPI_ERR_COUNT, "%s: %lld bytes", asked->entry, (long long)bytes);
     if (ranks < 0)
-        return coll_error(MPI_ERR_ARG, "COLL_Explain: %d ranks", ranks);
-    ranks = ranks ? ranks : comm->ranks;
-    if (!coll_operations[operation].rootless && (root < 0 || root >= ranks))
-        return coll_error(MPI_ERR_ROOT, "COLL_Explain: root %d of %d ranks", root, ranks);
+        return coll_error(MPI_ERR_ARG, "%s: %d ranks", asked->entry, ranks);
+    if (racks < 0)
+        return coll_error(MPI_ERR_ARG, "%s: %d racks", asked->entry, racks);
+    ranks = ranks ? ranks : asked->state->topo.ranks;
+    if (!coll_operations[asked->operation].rootless && (root < 0 || root >= ranks))
+        return coll_error(MPI_ERR_ROOT, "%s: root %d of %d ranks", asked->entry, root, ranks);
     return MPI_SUCCESS;
+}
+
+/* Spreads RANKS, with RACKS over so many of one site, else like those that there are. */
+static int imagine(question *asked, int ranks, int racks) {
+    coll_topo now = asked->state->topo;
+    if (!ranks && !racks)
+        return MPI_SUCCESS;
+    ranks = ranks ? ranks : now.ranks;
+    if (racks) {
+        now.nodes = (ranks - 1) / now.most_ranks_per_node + 1;
+        now.racks = racks;
+        now.sites = 1;
+    }
+    int code = coll_topo_imagine(&now, ranks, &asked->imagined);
+    if (code != MPI_SUCCESS)
+        return code;
+    asked->call.topo = &asked->imagined;
+    return MPI_SUCCESS;
+}
+
+/* Errors are raised already. After success what was imagined is to be freed. */
+static int ask(question *asked, const char *operation, MPI_Count bytes, int root, int ranks,
+               int racks, MPI_Comm comm) {
+    coll_comm *own;
+    int code = find_operation(operation, &asked->operation);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    code = coll_call_open_intra(comm, asked->entry, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    asked->state = coll_state_of(own);
+    code = check_question(asked, bytes, root, ranks, racks);
+    if (code == MPI_SUCCESS) {
+        asked->call = coll_state_shape(asked->state, asked->operation, (size_t)bytes, root);
+        code = imagine(asked, ranks, racks);
+    }
+    return coll_raise(comm, code);
 }
 
 int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
                        COLL_Candidate candidates[], int capacity, int *count) {
-    coll_operation which = COLL_OPERATIONS;
-    coll_comm *own;
-    coll_topo imagined = {0};
-    int code = find_operation(operation, &which);
-    if (code != MPI_SUCCESS)
-        return coll_raise(comm, code);
-    code = coll_call_open_intra(comm, "COLL_Explain", &own);
+    question asked = {.entry = "COLL_Explain", .operation = COLL_OPERATIONS};
+    int code = ask(&asked, operation, bytes, root, ranks, 0, comm);
     if (code != MPI_SUCCESS)
         return code;
-    const coll_state *state = coll_state_of(own);
-    code = check_explain(own, which, bytes, root, ranks);
-    if (code == MPI_SUCCESS && ranks)
-        code = coll_topo_imagine(&state->topo, ranks, &imagined);
-    if (code != MPI_SUCCESS)
-        return coll_raise(comm, code);
+    code = explain(asked.state, asked.operation, &asked.call, candidates, capacity, count);
+    coll_topo_free(&asked.imagined);
+    return coll_raise(comm, code);
+}
 
-    coll_shape call = coll_state_shape(state, which, (size_t)bytes, root);
-    if (ranks)
-        call.topo = &imagined;
-    explain(state, which, &call, candidates, capacity, count);
-    coll_topo_free(&imagined);
-    return MPI_SUCCESS;
+/* What SPEC names, or else what would run CALL; an error where that can't be drawn. */
+static int choose_drawn(const question *asked, const char *spec, coll_choice *choice) {
+    const coll_algorithm *const *table = coll_operations[asked->operation].table;
+    const coll_spec *set = &asked->state->specs[asked->operation];
+    coll_spec named = {.algorithm = NULL};
+    char drawn[200] = "";
+    int code = coll_spec_parse("algorithm", spec, table, &named);
+    if (code != MPI_SUCCESS)
+        return code;
+    *choice = coll_select(table, &asked->call, named.algorithm ? &named : set);
+    if (named.algorithm && choice->algorithm != named.algorithm)
+        return coll_error(MPI_ERR_ARG, "%s can't run this %s; coll-info explain shows what can",
+                          named.algorithm->name, coll_operations[asked->operation].name);
+    if (coll_planner_of(choice->algorithm, &choice->values))
+        return MPI_SUCCESS;
+    for (; *table; table++)
+        if ((*table)->planner)
+            coll_error_list(drawn, sizeof drawn, (*table)->name);
+    if (!*drawn)
+        return coll_error(MPI_ERR_ARG, "no algorithm of %s is a plan, which alone can be drawn",
+                          coll_operations[asked->operation].name);
+    return coll_error(MPI_ERR_ARG, "%s%s is no plan that can be drawn; name one of: %s",
+                      choice->algorithm->name,
+                      choice->algorithm->planner ? " with these values"
+                      : named.algorithm          ? ""
+                                                 : ", which would run,",
+                      drawn);
+}
+
+int COLL_Draw(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
+              const char *spec, MPI_Comm comm, FILE *stream) {
+    question asked = {.entry = "COLL_Draw", .operation = COLL_OPERATIONS};
+    coll_choice choice;
+    char text[COLL_SPEC_MAX];
+    int code = ask(&asked, operation, bytes, root, ranks, racks, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = choose_drawn(&asked, spec, &choice);
+    if (code == MPI_SUCCESS) {
+        coll_spec_print(choice.algorithm, &choice.values, text, sizeof text);
+        const coll_drawing drawing = {.algorithm = choice.algorithm,
+                                      .shape = &asked.call,
+                                      .values = &choice.values,
+                                      .spec = text};
+        code = coll_draw(&drawing, stream);
+    }
+    coll_topo_free(&asked.imagined);
+    return coll_raise(comm, code);
 }
 
 int COLL_Places(MPI_Comm comm, COLL_Place places[]) {

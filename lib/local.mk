@@ -87,10 +87,14 @@ libcoll_core_la_SOURCES = \
 	lib/place/topocache.c lib/place/topocache.h \
 	lib/place/topofile.c lib/place/topofile.h \
 	lib/registry.c \
+	lib/schedule/agenda.c lib/schedule/agenda.h \
 	lib/schedule/course.h \
 	lib/schedule/cursor.c lib/schedule/cursor.h \
+	lib/schedule/draw.c lib/schedule/draw.h \
 	lib/schedule/engine.c lib/schedule/engine.h \
+	lib/schedule/network.c lib/schedule/network.h \
 	lib/schedule/plan.h \
+	lib/schedule/price.c lib/schedule/price.h \
 	lib/schedule/turns.c lib/schedule/turns.h \
 	lib/started.c
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)

@@ -56,7 +56,7 @@ compare() {
 }
 compare coll-bench coll-bench "coll-bench started" "coll-bench dcp"
 compare coll-hlot coll-hlot
-compare coll-info coll-info "coll-info explain dcp"
+compare coll-info coll-info "coll-info draw" "coll-info explain dcp"
 compare coll-kmeans coll-kmeans
 compare coll-popcg coll-popcg
 compare coll-profile coll-profile "coll-profile --dcp"

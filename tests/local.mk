@@ -41,6 +41,7 @@ check_PROGRAMS += \
 	tests/plans \
 	tests/pool \
 	tests/popcg_grid \
+	tests/price \
 	tests/profile \
 	tests/sieve \
 	tests/topocache \
@@ -186,7 +187,7 @@ libother_la_LDFLAGS = -module -avoid-version -rpath /nowhere
 endif
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/documents.sh tests/hlot.sh \
+SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
 	tests/profile_lab.sh tests/restart.sh tests/simulate.sh tests/tools.sh \
 	tests/unfinished.sh tests/wordcount.sh tests/words.sh

@@ -18,6 +18,7 @@ bin_PROGRAMS += coll-info
 coll_info_SOURCES = \
 	tools/commands.h \
 	tools/info/coll-info.c \
+	tools/info/draw.c \
 	tools/info/explain-dcp.c \
 	tools/profile/benefit.c tools/profile/benefit.h
 coll_info_LDADD = libapp.la libcoll.la

@@ -22,6 +22,8 @@ static const char usage[] =
     "usage: [mpirun -n RANKS] coll-info [OPTION...]\n"
     "       [mpirun -n RANKS] coll-info explain OPERATION SIZE [OPTION...]\n"
     "       coll-info explain dcp TRACE [OPTION...]   (see coll-info explain dcp --help)\n"
+    "       [mpirun -n RANKS] coll-info draw OPERATION SIZE --output FILE.svg [OPTION...]\n"
+    "                                                 (see coll-info draw --help)\n"
     "       coll-info settings\n"
     "\n"
     "Shows what the library found: versions, nodes, racks and sites, waiting, profile, algorithms\n"
@@ -50,7 +52,7 @@ static bool take_words(command *options) {
     if (strcmp(words[0], "settings") == 0)
         return app_refuse(&problem, "settings stands alone; see coll-info --help");
     if (strcmp(words[0], "explain") != 0)
-        return app_refuse(&problem, "unknown command %s; known: explain, settings", words[0]);
+        return app_refuse(&problem, "unknown command %s; known: explain, draw, settings", words[0]);
     if (count < 3)
         return app_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "
                                     "64M");
@@ -203,6 +205,10 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
         printf("%14.1f %12.1f", c->predicted * 1e6, c->model * 1e6);
     else
         printf("%14s %12s", "can't run here", "");
+    if (c->price > 0)
+        printf(" %12.1f", c->price * 1e6);
+    else
+        printf(" %12s", c->applicable ? "-" : "");
     printf("%s%s\n", c->chosen ? "  chosen: " : "", c->chosen ? c->why : "");
 
     const char *colon = strchr(c->spec, ':');
@@ -211,8 +217,9 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
              app_json_integer("bytes", (int64_t)options->bytes),
              app_json_integer("applicable", c->applicable),
              app_json_number("predicted_us", c->predicted * 1e6),
-             app_json_number("model_us", c->model * 1e6), app_json_integer("chosen", c->chosen),
-             app_json_text("why", c->chosen ? c->why : ""));
+             app_json_number("model_us", c->model * 1e6),
+             app_json_if(c->price > 0, app_json_number("price_us", c->price * 1e6)),
+             app_json_integer("chosen", c->chosen), app_json_text("why", c->chosen ? c->why : ""));
 }
 
 static void print_notes(const COLL_Description *d, int ranks) {
@@ -245,7 +252,7 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
     qsort(candidates, (size_t)count, sizeof *candidates, by_time);
     printf("# %s of %" PRIu64 " bytes, root %d of %d ranks; costs: %s\n", options->operation,
            options->bytes, options->root, ranks, d->profile);
-    printf("  %-44s %14s %12s\n", "algorithm", "predicted_us", "model_us");
+    printf("  %-44s %14s %12s %12s\n", "algorithm", "predicted_us", "model_us", "price_us");
     for (int i = 0; i < count; i++)
         print_candidate(options, &candidates[i], ranks, json);
     print_notes(d, ranks);
@@ -281,6 +288,8 @@ static int list_settings(void) {
 int main(int argc, char **argv) {
     if (argc > 2 && strcmp(argv[1], "explain") == 0 && strcmp(argv[2], "dcp") == 0)
         return explain_dcp_main(argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "draw") == 0)
+        return draw_main(argc - 1, argv + 1);
     if (argc == 2 && strcmp(argv[1], "settings") == 0)
         return list_settings();
     command options = {.operation = NULL};

@@ -1,0 +1,83 @@
+/*
+ * The network that messages are priced on: what they cost at each level, in whole nanoseconds, and
+ * which links are busy until when. Every rank gets the same numbers from the same profile.
+ *
+ * A message passes so many links, one after the other: its sender's (of one host: the sender's
+ * part of the memory), then those that a level's ranks share, where the profile knows their rate:
+ * the host's memory, the rack's switch, or the uplinks of both racks or sites. It leaves a link
+ * before it has passed as a whole: a busy link delays it by as long as the link is busy. The last
+ * one is its receiver's, whose port's buffer can be overrun. A message of a packet slips between
+ * those of other connections: it needs its time on a link, but doesn't wait.
+ */
+#ifndef COLL_LIB_SCHEDULE_NETWORK_H
+#define COLL_LIB_SCHEDULE_NETWORK_H
+
+#include "lib/cost/profile.h"
+#include "lib/place/topo.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a message costs, in nanoseconds. */
+typedef struct coll_toll {
+    size_t bytes;
+    int level;     /* -1: none is here */
+    int64_t send;  /* Os */
+    int64_t take;  /* Or + Ur */
+    int64_t wake;  /* on top, where the receiver was idle */
+    int64_t out;   /* the sender's link is busy: gs */
+    int64_t in;    /* the receiver's: gr */
+    int64_t share; /* each shared link; 0: there is no limit */
+    int64_t way;   /* L */
+} coll_toll;
+
+/* What waits before the port to a host. */
+typedef struct coll_port {
+    int64_t busy; /* until then */
+    size_t waiting;
+    int sender;   /* the host whose messages wait; -1: nobody's; -2: those of several */
+    bool overrun; /* it has lost something */
+} coll_port;
+
+enum { COLL_TOLLS = 64, COLL_WAYS = 3, COLL_PACKET = 1400 };
+
+typedef struct coll_network {
+    const coll_topo *topo;
+    const coll_profile *profile;
+    coll_toll tolls[COLL_TOLLS]; /* by size and level */
+    double rate[COLL_LEVELS];    /* bytes/s of a shared link; 0: no limit */
+    int64_t *busy;               /* each link: until then */
+    coll_port *ports;            /* of each host */
+} coll_network;
+
+/* The memory for a network of TOPO; aligned for any type. */
+size_t coll_network_bytes(const coll_topo *topo);
+void coll_network_open(coll_network *network, const coll_topo *topo, const coll_profile *profile,
+                       void *memory);
+
+/* How far apart two ranks are. */
+coll_level coll_network_level(const coll_network *network, int from, int to);
+
+/* Valid until the next one. */
+const coll_toll *coll_network_toll(coll_network *network, coll_level level, size_t bytes);
+
+/* Of bytes in memory. */
+int64_t coll_network_copy(const coll_network *network, size_t bytes);
+
+/*
+ * When a message that is before link NTH (from 0 to COLL_WAYS - 1) of its way at time NOW goes on
+ * from there: at once where it SLIPS through.
+ */
+int64_t coll_network_pass(coll_network *network, int from, int to, const coll_toll *toll, int nth,
+                          bool slips, int64_t now);
+
+/*
+ * When its receiver's port begins with a message that comes to it; if that is later than NOW, it
+ * waits in the port's buffer, until it leaves.
+ */
+int64_t coll_network_enter(coll_network *network, int from, int to, const coll_toll *toll,
+                           bool slips, int64_t now);
+void coll_network_leave(coll_network *network, int to, size_t bytes);
+
+#endif

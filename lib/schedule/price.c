@@ -1,0 +1,521 @@
+#include "config.h"
+
+#include "lib/schedule/price.h"
+
+#include "lib/base/comm.h"
+#include "lib/base/error.h"
+#include "lib/pattern/order.h"
+#include "lib/schedule/agenda.h"
+#include "lib/schedule/cursor.h"
+#include "lib/schedule/network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = -1, LETTERS_MOST = 1 << 18 };
+
+/* What happens to a letter next, but for its ways through the network's links. */
+typedef enum stage {
+    SENT = COLL_WAYS + 1, /* the sender's processor is done with it */
+    COMES,                /* its first byte is at the port of its receiver's host */
+    ARRIVES,              /* it has passed that */
+    RECEIVED,             /* the receiver's processor is done with it */
+    COPIED                /* no letter: a copy in its sender's memory */
+} stage;
+
+/* A message under way. */
+typedef struct letter {
+    int path, stage;
+    int sent, wanted; /* nodes of the sender's cursor, NONE if complete there, and the receiver's */
+    bool slips;       /* between others */
+    bool queues;      /* before its receiver's port */
+    size_t bytes;
+    int64_t start;
+    int64_t arrival; /* or, when it comes, what is left until then */
+} letter;
+
+/* Letters, or nodes of a cursor, one behind the other; an array has the next of each. */
+typedef struct queue {
+    int first, last;
+} queue;
+
+/* From one rank to another on one lane. */
+typedef struct path {
+    int from, to, lane;
+    coll_level level;
+    int64_t latest; /* the last message's arrival: none overtakes those that were sent before */
+    int in_line;    /* messages on their way that don't slip between others */
+    uint64_t taken; /* messages */
+    queue arrived;  /* letters that nobody has asked for */
+    queue wanted;   /* nodes that wait for a letter */
+    int next;       /* of those with the same hash */
+} path;
+
+typedef struct player {
+    coll_part part;
+    int position;
+    const coll_plan *plan;
+    coll_cursor cursor;
+    int64_t busy; /* its processor: until then */
+    int *next;    /* by node: the next one that waits for a letter of the same path */
+} player;
+
+typedef struct play {
+    const coll_price_call *call;
+    coll_price *price;
+    coll_shape shape;
+    coll_values values;
+    coll_blocks blocks; /* of a gather's root */
+    coll_line *line;    /* of all ranks: its position is that of the one whose turn it is */
+    player *players;
+    coll_network network;
+    coll_agenda agenda;
+    letter *letters;
+    int *next_letter;
+    path *paths;
+    int *first_path; /* by hash */
+    int unused;      /* the first letter that is free again */
+    int letters_used, paths_used;
+    int64_t now, end;
+} play;
+
+/* --- Messages and who waits for them --- */
+
+static void append(queue *q, int next[], int what) {
+    if (q->first == NONE)
+        q->first = what;
+    else
+        next[q->last] = what;
+    q->last = what;
+    next[what] = NONE;
+}
+
+/* NONE: it is empty. */
+static int take(queue *q, const int next[]) {
+    int first = q->first;
+    if (first != NONE)
+        q->first = next[first];
+    return first;
+}
+
+/* The budget bounds what there may be of anything. */
+static int most_of(const coll_price_call *call) {
+    return call->budget < LETTERS_MOST ? call->budget : LETTERS_MOST;
+}
+
+static int hashes(const coll_topo *topo) {
+    return 2 * topo->ranks;
+}
+
+/* NONE: there is no room. */
+static int path_of(play *p, int from, int to, int lane) {
+    uint64_t key = ((uint64_t)from * 31 + (uint64_t)to) * COLL_LANES + (uint64_t)lane;
+    int *first = &p->first_path[key % (uint64_t)hashes(p->shape.topo)];
+    for (int i = *first; i != NONE; i = p->paths[i].next) {
+        const path *way = &p->paths[i];
+        if (way->from == from && way->to == to && way->lane == lane)
+            return i;
+    }
+    if (p->paths_used == most_of(p->call))
+        return NONE;
+    p->paths[p->paths_used] = (path){.from = from,
+                                     .to = to,
+                                     .lane = lane,
+                                     .level = coll_network_level(&p->network, from, to),
+                                     .arrived = {NONE, NONE},
+                                     .wanted = {NONE, NONE},
+                                     .next = *first};
+    return *first = p->paths_used++;
+}
+
+static int new_letter(play *p) {
+    int number = p->unused;
+    if (number != NONE)
+        p->unused = p->next_letter[number];
+    else if (p->letters_used < most_of(p->call))
+        number = p->letters_used++;
+    return number;
+}
+
+static void free_letter(play *p, int number) {
+    p->next_letter[number] = p->unused;
+    p->unused = number;
+}
+
+/* --- Time --- */
+
+static bool exceed(play *p) {
+    p->price->time = COLL_PRICE_UNKNOWN;
+    return false;
+}
+
+/* The letter's next stage comes at TIME, and is RANK's. Of those at one time the order is that of
+ * the line: so only the ranks' places count, not their numbers. */
+static bool plan_stage(play *p, int number, int next, int rank, int64_t time) {
+    p->letters[number].stage = next;
+    if (++p->price->events > p->call->budget ||
+        !coll_agenda_add(&p->agenda, time, p->players[rank].position, number))
+        return exceed(p);
+    return true;
+}
+
+/* RANK's processor works on the letter for so long, once it is free, and then comes its stage. */
+static bool work(play *p, int rank, int64_t duration, int number, int next) {
+    player *one = &p->players[rank];
+    one->busy = (one->busy > p->now ? one->busy : p->now) + duration;
+    return plan_stage(p, number, next, rank, one->busy);
+}
+
+/* --- Steps --- */
+
+/* A letter has arrived and is wanted. */
+static bool take_up(play *p, int number) {
+    const letter *one = &p->letters[number];
+    const path *way = &p->paths[one->path];
+    const coll_toll *toll = coll_network_toll(&p->network, way->level, one->bytes);
+    bool idle = p->players[way->to].busy < p->now;
+    return work(p, way->to, toll->take + (idle ? toll->wake : 0), number, RECEIVED);
+}
+
+static bool send(play *p, int rank, int node) {
+    const coll_step *step = &p->players[rank].cursor.nodes[node].step;
+    int number = new_letter(p), way = path_of(p, rank, step->peer, step->lane);
+    if (number == NONE || way == NONE)
+        return exceed(p);
+    p->letters[number] = (letter){.path = way, .sent = node, .bytes = step->length};
+    const coll_toll *toll = coll_network_toll(&p->network, p->paths[way].level, step->length);
+    return work(p, rank, toll->send, number, SENT);
+}
+
+static bool receive(play *p, int rank, int node) {
+    player *one = &p->players[rank];
+    const coll_step *step = &one->cursor.nodes[node].step;
+    int number = path_of(p, step->peer, rank, step->lane);
+    if (number == NONE)
+        return exceed(p);
+    path *way = &p->paths[number];
+    int there = take(&way->arrived, p->next_letter);
+    if (there == NONE) {
+        append(&way->wanted, one->next, node);
+        return true;
+    }
+    p->letters[there].wanted = node;
+    return take_up(p, there);
+}
+
+static bool copy(play *p, int rank, int node) {
+    const coll_step *step = &p->players[rank].cursor.nodes[node].step;
+    int number = new_letter(p);
+    if (number == NONE)
+        return exceed(p);
+    p->letters[number] = (letter){.path = rank, .sent = node};
+    return work(p, rank, coll_network_copy(&p->network, step->length), number, COPIED);
+}
+
+/* Starts all that RANK may start. */
+static bool start(play *p, int rank) {
+    static bool (*const by_kind[])(play * p, int rank, int node) = {
+        [COLL_STEP_SEND] = send, [COLL_STEP_RECEIVE] = receive, [COLL_STEP_COPY] = copy};
+    player *one = &p->players[rank];
+    int node;
+    p->line->position = one->position;
+    for (const coll_node *started; (started = coll_cursor_start(&one->cursor, &node));)
+        if (!by_kind[started->step.kind](p, rank, node))
+            return false;
+    return true;
+}
+
+static bool complete(play *p, int rank, int node) {
+    coll_cursor_complete(&p->players[rank].cursor, node);
+    p->end = p->now;
+    if (p->call->ends)
+        p->call->ends[rank] = p->now;
+    return start(p, rank);
+}
+
+/* --- The ways of letters --- */
+
+/* The letter has come, in the order of its path, to who may want it. */
+static bool arrive(play *p, int number) {
+    letter *one = &p->letters[number];
+    path *way = &p->paths[one->path];
+    int wanted = take(&way->wanted, p->players[way->to].next);
+    one->arrival = p->now;
+    way->in_line -= !one->slips;
+    if (wanted == NONE) {
+        append(&way->arrived, p->next_letter, number);
+        return true;
+    }
+    one->wanted = wanted;
+    return take_up(p, number);
+}
+
+static bool come(play *p, int number) {
+    letter *one = &p->letters[number];
+    path *way = &p->paths[one->path];
+    const coll_toll *toll = coll_network_toll(&p->network, way->level, one->bytes);
+    int64_t begin = coll_network_enter(&p->network, way->from, way->to, toll, one->slips, p->now);
+    int64_t arrival = begin + one->arrival;
+    one->queues = begin > p->now;
+    way->latest = arrival > way->latest ? arrival : way->latest;
+    return plan_stage(p, number, ARRIVES, way->to, way->latest);
+}
+
+/* From link NTH of its way on, as far as it can go now. */
+static bool travel(play *p, int number, int nth) {
+    letter *one = &p->letters[number];
+    const path *way = &p->paths[one->path];
+    const coll_toll *toll = coll_network_toll(&p->network, way->level, one->bytes);
+    for (; nth < COLL_WAYS; nth++) {
+        int64_t on =
+            coll_network_pass(&p->network, way->from, way->to, toll, nth, one->slips, p->now);
+        if (nth == 0)
+            one->start = on;
+        if (on > p->now)
+            return plan_stage(p, number, nth + 1, way->from, on);
+    }
+    bool inside = way->level <= COLL_LEVEL_NODE;
+    int64_t wire = inside ? 0 : toll->in < toll->way ? toll->in : toll->way;
+    one->arrival = wire;
+    return plan_stage(p, number, COMES, way->to, p->now + toll->way - wire);
+}
+
+static bool leave(play *p, int number) {
+    letter *one = &p->letters[number];
+    if (one->bytes <= COLL_PRICE_EAGER) {
+        int node = one->sent;
+        one->sent = NONE;
+        if (!complete(p, p->paths[one->path].from, node))
+            return false;
+    }
+    path *way = &p->paths[one->path];
+    one->slips = one->bytes <= COLL_PACKET && way->in_line == 0;
+    way->in_line += !one->slips;
+    return travel(p, number, 0);
+}
+
+static bool received(play *p, int number) {
+    const letter one = p->letters[number];
+    path *way = &p->paths[one.path];
+    uint64_t nth = way->taken++;
+    if (p->call->watch && p->call->whole) {
+        const coll_price_message message = {.from = way->from,
+                                            .to = way->to,
+                                            .lane = way->lane,
+                                            .nth = nth,
+                                            .bytes = one.bytes,
+                                            .level = way->level,
+                                            .start = one.start,
+                                            .arrival = one.arrival,
+                                            .end = p->now};
+        p->call->watch(&message, p->call->context);
+    }
+    free_letter(p, number);
+    return (one.sent == NONE || complete(p, way->from, one.sent)) &&
+           complete(p, way->to, one.wanted);
+}
+
+static bool go_on(play *p, int number) {
+    const letter one = p->letters[number];
+    switch (one.stage) {
+    case SENT:
+        return leave(p, number);
+    case COMES:
+        return come(p, number);
+    case ARRIVES:
+        if (one.queues)
+            coll_network_leave(&p->network, p->paths[one.path].to, one.bytes);
+        return arrive(p, number);
+    case RECEIVED:
+        return received(p, number);
+    case COPIED:
+        free_letter(p, number);
+        return complete(p, one.path, one.sent);
+    default:
+        return travel(p, number, one.stage);
+    }
+}
+
+/* --- Plays --- */
+
+static size_t bytes_of(const play *p) {
+    coll_plan_size size = p->call->planner->size(&p->players[0].part);
+    size_t ranks = (size_t)p->shape.topo->ranks, most = (size_t)most_of(p->call),
+           nodes = (size_t)size.window * (size_t)size.steps;
+    return ranks * (coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
+                    coll_comm_room_of(nodes * sizeof(int))) +
+           coll_network_bytes(p->shape.topo) + coll_comm_room_of(most * sizeof(letter)) +
+           coll_comm_room_of(most * sizeof(int)) + coll_comm_room_of(most * sizeof(path)) +
+           coll_comm_room_of(most * sizeof(coll_event)) +
+           coll_comm_room_of((size_t)hashes(p->shape.topo) * sizeof(int));
+}
+
+static void seat(play *p, int rank, char **room) {
+    player *one = &p->players[rank];
+    p->line->position = one->position;
+    coll_plan_size size = p->call->planner->size(&one->part);
+    one->plan = p->call->planner->plan(&one->part, size, coll_comm_room_take(room, size.own_bytes));
+    coll_cursor_open(&one->cursor, one->plan, coll_comm_room_take(room, coll_cursor_bytes(&size)));
+    one->next = coll_comm_room_take(room, (size_t)size.window * (size_t)size.steps * sizeof(int));
+    one->busy = 0;
+}
+
+/* Every rank's data is so long, or its block of a gather. */
+static void deal(play *p, size_t bytes) {
+    bool gathers = strcmp(p->shape.operation, "gather") == 0;
+    p->shape.bytes = bytes;
+    p->blocks = (coll_blocks){.layout = {.count = (MPI_Count)bytes},
+                              .ranks = p->shape.topo->ranks,
+                              .size = 1,
+                              .extent = 1};
+    for (int rank = 0; rank < p->shape.topo->ranks; rank++) {
+        bool collects = gathers && rank == p->shape.root;
+        p->players[rank].part = (coll_part){.shape = &p->shape,
+                                            .values = &p->values,
+                                            .line = p->line,
+                                            .own = collects ? 0 : bytes,
+                                            .blocks = collects ? &p->blocks : NULL};
+    }
+}
+
+static void set_up(play *p, size_t bytes, void *memory) {
+    const coll_topo *topo = p->shape.topo;
+    size_t most = (size_t)most_of(p->call);
+    char *room = memory;
+    coll_network_open(&p->network, topo, p->shape.profile,
+                      coll_comm_room_take(&room, coll_network_bytes(topo)));
+    p->letters = coll_comm_room_take(&room, most * sizeof(letter));
+    p->next_letter = coll_comm_room_take(&room, most * sizeof(int));
+    p->paths = coll_comm_room_take(&room, most * sizeof(path));
+    p->agenda = (coll_agenda){.events = coll_comm_room_take(&room, most * sizeof(coll_event)),
+                              .capacity = (int)most};
+    p->first_path = coll_comm_room_take(&room, (size_t)hashes(topo) * sizeof(int));
+    for (int i = 0; i < hashes(topo); i++)
+        p->first_path[i] = NONE;
+    p->unused = NONE;
+    p->letters_used = p->paths_used = 0;
+    p->now = p->end = 0;
+    deal(p, bytes);
+    for (int rank = 0; rank < topo->ranks; rank++)
+        seat(p, rank, &room);
+}
+
+/* Plays to the end, with BYTES and in MEMORY; the time it takes goes to the price. */
+static int play_to_end(play *p, size_t bytes, void *memory) {
+    const int ranks = p->shape.topo->ranks;
+    bool good = true;
+    set_up(p, bytes, memory);
+    for (int position = 0; position < ranks && good; position++)
+        good = start(p, p->line->order[position]);
+    for (coll_event event; good && coll_agenda_take(&p->agenda, &event);) {
+        p->now = event.time;
+        good = go_on(p, event.what);
+    }
+    for (int rank = 0; rank < ranks && good; rank++)
+        if (!coll_cursor_ended(&p->players[rank].cursor))
+            return coll_error(MPI_ERR_INTERN, "%s: rank %d would wait for ever",
+                              p->call->algorithm->name, rank);
+    if (good)
+        p->price->time = p->end;
+    return MPI_SUCCESS;
+}
+
+/* At which lengths a call is played, and how often the difference of their times is added. */
+typedef struct lengths {
+    size_t shorter, longer;
+    uint64_t times; /* 0: the longer one is the whole */
+} lengths;
+
+/* The parameter with a segment's size, or NONE. */
+static int segment_param(const coll_algorithm *algorithm) {
+    for (int i = 0; algorithm->params && algorithm->params[i].name; i++)
+        if (strcmp(algorithm->params[i].name, "segment") == 0)
+            return i;
+    return NONE;
+}
+
+/*
+ * How many half windows of so many MESSAGES the shorter play has at least: a pipeline of many ranks
+ * finds its pace late. The longer one has one more, both have what is left over in addition, and a
+ * message takes up to so many events.
+ */
+static uint64_t halves_to_play(const play *p, uint64_t messages) {
+    enum { FEWEST = 4, RANKS_A_HALF = 16, EVENTS = 5 };
+    uint64_t ranks = (uint64_t)p->shape.topo->ranks, wanted = FEWEST + ranks / RANKS_A_HALF,
+             both = (uint64_t)p->call->budget / (EVENTS * messages * ranks);
+    return both < 2 * FEWEST + 3 ? FEWEST : both < 2 * wanted + 3 ? (both - 3) / 2 : wanted;
+}
+
+/*
+ * Leaves out as many half windows of segments as it may, and keeps the segments as long as they are
+ * in the whole: so the shorter calls begin, and end, as the whole one does.
+ */
+static lengths shorten(play *p) {
+    size_t bytes = p->shape.bytes;
+    coll_plan_size size = p->call->planner->size(&p->players[0].part);
+    uint64_t messages = (uint64_t)(size.window + 1) / 2 * (uint64_t)size.segments;
+    size_t half = (size_t)messages * size.segment;
+    int param = segment_param(p->call->algorithm);
+    if (p->call->whole || param == NONE || half == 0)
+        return (lengths){.longer = bytes};
+    uint64_t played = halves_to_play(p, messages) + 1;
+    if (bytes / half < 2 * played)
+        return (lengths){.longer = bytes};
+    uint64_t times = bytes / half - played;
+    size_t longer = bytes - (size_t)times * half;
+    p->values.at[param] = size.segment;
+    return (lengths){.longer = longer, .shorter = longer - half, .times = times};
+}
+
+/* The price of both plays, from which that of the whole follows. */
+static int play_lengths(play *p, const lengths *of) {
+    coll_price *price = p->price;
+    size_t bytes = bytes_of(p);
+    void *memory = malloc(bytes);
+    if (!memory)
+        return coll_error(MPI_ERR_NO_MEM, "no memory to price %s: %zu bytes",
+                          p->call->algorithm->name, bytes);
+    int code = play_to_end(p, of->longer, memory);
+    int64_t longer = price->time, rest;
+    if (code == MPI_SUCCESS && of->times > 0 && longer != COLL_PRICE_UNKNOWN)
+        code = play_to_end(p, of->shorter, memory);
+    free(memory);
+    if (code != MPI_SUCCESS || of->times == 0 || price->time == COLL_PRICE_UNKNOWN)
+        return code;
+    price->extrapolated = true;
+    if (__builtin_mul_overflow(longer - price->time, of->times, &rest) ||
+        __builtin_add_overflow(longer, rest, &price->time))
+        price->time = INT64_MAX;
+    return MPI_SUCCESS;
+}
+
+/* The ranks' line, in MEMORY with VISITS behind it. */
+static void line_up(play *p, coll_visit *visits) {
+    coll_order_chain(p->shape.topo, p->shape.root, visits, p->line->order);
+    for (int position = 0; position < p->shape.topo->ranks; position++)
+        p->players[p->line->order[position]].position = position;
+}
+
+int coll_price_play(const coll_price_call *call, coll_price *price) {
+    *price = (coll_price){.time = 0};
+    if (call->ends)
+        memset(call->ends, 0, (size_t)call->shape->topo->ranks * sizeof *call->ends);
+    if (call->shape->bytes == 0 || call->shape->topo->ranks == 1)
+        return MPI_SUCCESS; /* there is nothing to plan */
+    size_t ranks = (size_t)call->shape->topo->ranks,
+           line = coll_comm_room_of(sizeof(coll_line) + ranks * sizeof(int)),
+           players = coll_comm_room_of(ranks * sizeof(player));
+    char *memory = malloc(line + players + ranks * sizeof(coll_visit)), *room = memory;
+    if (!memory)
+        return coll_error(MPI_ERR_NO_MEM, "no memory to price %s for %zu ranks",
+                          call->algorithm->name, ranks);
+    play p = {.call = call, .price = price, .shape = *call->shape, .values = *call->values};
+    p.line = coll_comm_room_take(&room, line);
+    p.players = coll_comm_room_take(&room, players);
+    line_up(&p, (coll_visit *)room);
+    deal(&p, p.shape.bytes);
+    lengths of = shorten(&p);
+    int code = play_lengths(&p, &of);
+    free(memory);
+    return code;
+}

@@ -1,0 +1,277 @@
+/* Prices of plans against closed formulas, and the pricer's own ways: ends, budget, long calls. */
+#include "config.h"
+
+#include "lib/algorithm/spec.h"
+#include "lib/bcast/bcast.h"
+#include "lib/schedule/price.h"
+#include "tests/harness.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Zhang's a and B: a hop of c bytes takes a + c B, and so much later comes the next one. */
+static const double a = 10e-6, B = 8.5e-9;
+enum { SEGMENT = 32 << 10, RANKS_MOST = 150 };
+
+static coll_cost make_cost(void) {
+    coll_cost cost = {.latency = a, .overhead = a / 2, .per_byte = B};
+    for (int i = COLL_SEND_GAP; i <= COLL_RECEIVE_GAP; i++)
+        if (i != COLL_TRANSFER)
+            cost.curve[i] =
+                (coll_curve){.knots = 2, .bytes = {0, SEGMENT}, .seconds = {a, a + SEGMENT * B}};
+    return cost;
+}
+
+/* A call on RANKS hosts, one rank each, in racks of so many; all hosts as far apart. */
+typedef struct scene {
+    coll_place places[RANKS_MOST];
+    coll_topo topo;
+    coll_profile profile;
+    coll_shape shape;
+    coll_values values;
+} scene;
+
+static void set_scene(scene *s, const coll_algorithm *algorithm, int ranks, int a_rack,
+                      size_t bytes) {
+    *s = (scene){
+        .topo = {.ranks = ranks,
+                 .sites = 1,
+                 .racks = (ranks + a_rack - 1) / a_rack,
+                 .nodes = ranks,
+                 .most_ranks_per_node = 1,
+                 .places = s->places},
+        .shape = {.operation = "bcast", .bytes = bytes, .topo = &s->topo, .profile = &s->profile},
+        .values = coll_values_default(algorithm)};
+    for (int rank = 0; rank < ranks; rank++)
+        s->places[rank] = (coll_place){.rack = rank / a_rack, .node = rank};
+    for (int level = 0; level < COLL_LEVELS; level++)
+        s->profile.level[level] = make_cost();
+}
+
+static coll_price play(const scene *s, const coll_algorithm *algorithm, bool whole, int budget) {
+    const coll_price_call call = {.algorithm = algorithm,
+                                  .planner = algorithm->planner,
+                                  .shape = &s->shape,
+                                  .values = &s->values,
+                                  .budget = budget,
+                                  .whole = whole};
+    coll_price price;
+    ck_assert_int_eq(coll_price_play(&call, &price), MPI_SUCCESS);
+    return price;
+}
+
+static double seconds_of(const scene *s, const coll_algorithm *algorithm) {
+    coll_price price = play(s, algorithm, false, COLL_PRICE_BUDGET);
+    ck_assert_int_ge(price.time, 0);
+    return (double)price.time * 1e-9;
+}
+
+static const coll_algorithm *const chain = &coll_bcast_chain.base;
+static const coll_algorithm *const two_tree = &coll_bcast_two_tree.base;
+
+START_TEST(a_chain_takes_as_long_as_zhang_says) {
+    static const int ranks[] = {2, 3, 16, 60, 150}, segments[] = {1, 2, 7, 32, 1000};
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 5; j++) {
+            int p = ranks[i], n = segments[j];
+            scene s;
+            set_scene(&s, chain, p, p, (size_t)n * SEGMENT);
+            s.values.at[0] = SEGMENT;
+            double expected = (p + n - 2) * (a + SEGMENT * B);
+            ck_assert_double_eq_tol(seconds_of(&s, chain) / expected, 1, 0.02);
+        }
+}
+END_TEST
+
+/* Plans of the tests: the ranks up to half send to those in the other half, or all to rank 0. */
+static int pair_round(const coll_plan *plan, uint64_t round, coll_step steps[]) {
+    (void)round;
+    const int *peer = (const int *)(plan + 1);
+    steps[0] =
+        *peer > 0 ? coll_step_send(*peer, 0, SEGMENT) : coll_step_receive(-*peer, 0, SEGMENT);
+    return 1;
+}
+
+static coll_plan_size pair_size(const coll_part *part) {
+    return (coll_plan_size){.window = 1,
+                            .steps = part->shape->topo->ranks,
+                            .segments = 1,
+                            .segment = SEGMENT,
+                            .own_bytes = sizeof(coll_plan) + sizeof(int)};
+}
+
+static coll_plan *pair_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    coll_plan *plan = memory;
+    int ranks = part->shape->topo->ranks, rank = part->line->order[part->line->position];
+    *plan = (coll_plan){.size = size, .rounds = 1, .round = pair_round};
+    *(int *)(plan + 1) = rank < ranks / 2 ? rank + ranks / 2 : -(rank - ranks / 2);
+    return plan;
+}
+
+static const coll_param no_params[] = {{.name = NULL}};
+static const coll_planner pair_planner = {.size = pair_size, .plan = pair_plan};
+static const coll_algorithm pairs = {
+    .name = "pairs", .params = no_params, .planner = &pair_planner};
+
+static int flood_round(const coll_plan *plan, uint64_t round, coll_step steps[]) {
+    (void)round;
+    int sends = *(const int *)(plan + 1);
+    if (sends)
+        steps[0] = coll_step_send(0, 0, SEGMENT);
+    for (int i = 1; !sends && i < plan->size.steps; i++)
+        steps[i - 1] = coll_step_receive(i, 0, SEGMENT);
+    return sends ? 1 : plan->size.steps - 1;
+}
+
+static coll_plan *flood_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    coll_plan *plan = memory;
+    *plan = (coll_plan){.size = size, .rounds = 1, .round = flood_round};
+    *(int *)(plan + 1) = part->line->position > 0;
+    return plan;
+}
+
+static const coll_planner flood_planner = {.size = pair_size, .plan = flood_plan};
+static const coll_algorithm flood = {
+    .name = "flood", .params = no_params, .planner = &flood_planner};
+
+/* An uplink is as fast as a host's link, where the network of two racks moves two streams: each
+ * further message takes its bytes' time. */
+START_TEST(two_messages_on_an_uplink_take_twice_as_long) {
+    double taken[5];
+    for (int senders = 1; senders <= 4; senders++) {
+        scene s;
+        set_scene(&s, &pairs, 2 * senders, senders, SEGMENT);
+        for (int level = 0; level < COLL_LEVELS; level++)
+            s.profile.level[level].together = 2 / B;
+        taken[senders] = seconds_of(&s, &pairs);
+    }
+    for (int senders = 2; senders <= 4; senders++)
+        ck_assert_double_eq_tol((taken[senders] - taken[1]) / ((senders - 1) * SEGMENT * B), 1,
+                                0.001);
+}
+END_TEST
+
+START_TEST(messages_on_links_of_their_own_dont_wait) {
+    scene two, eight;
+    set_scene(&two, &pairs, 2, 1, SEGMENT);
+    set_scene(&eight, &pairs, 8, 4, SEGMENT);
+    ck_assert_double_eq(seconds_of(&two, &pairs), seconds_of(&eight, &pairs));
+}
+END_TEST
+
+START_TEST(a_buffer_that_is_overrun_costs_a_time_out_once) {
+    enum { RANKS = 10 };
+    const double hop = a + SEGMENT * B;
+    scene s;
+    set_scene(&s, &flood, RANKS, RANKS, SEGMENT);
+    ck_assert_double_eq_tol(seconds_of(&s, &flood) / ((RANKS - 1) * hop), 1, 0.05);
+    for (int level = 0; level < COLL_LEVELS; level++)
+        s.profile.level[level].buffer = 4 * SEGMENT;
+    ck_assert_double_eq_tol(seconds_of(&s, &flood) / (0.2 + (RANKS - 1) * hop), 1, 0.05);
+    for (int level = 0; level < COLL_LEVELS; level++)
+        s.profile.level[level].buffer = RANKS * SEGMENT;
+    ck_assert_double_eq_tol(seconds_of(&s, &flood) / ((RANKS - 1) * hop), 1, 0.05);
+}
+END_TEST
+
+START_TEST(long_calls_take_as_long_as_they_do_in_full) {
+    static const int ranks[] = {2, 5, 16, 64, 150};
+    const coll_algorithm *algorithm = _i ? two_tree : chain;
+    for (int i = 0; i < 5; i++)
+        for (int a_rack = 5; a_rack <= 150; a_rack += 145) {
+            scene s;
+            set_scene(&s, algorithm, ranks[i], a_rack, (20 << 20) + 12345);
+            coll_price price = play(&s, algorithm, false, COLL_PRICE_BUDGET),
+                       whole = play(&s, algorithm, true, 10000000);
+            ck_assert(price.extrapolated && !whole.extrapolated);
+            ck_assert_int_lt(price.events, whole.events);
+            ck_assert_double_eq_tol((double)price.time / (double)whole.time, 1, 0.02);
+        }
+}
+END_TEST
+
+START_TEST(a_price_is_always_the_same) {
+    for (int i = 0; i < 2; i++) {
+        const coll_algorithm *algorithm = i ? two_tree : chain;
+        scene s;
+        set_scene(&s, algorithm, 24, 6, 300000);
+        int64_t first = play(&s, algorithm, false, COLL_PRICE_BUDGET).time;
+        for (s.shape.root = 0; s.shape.root < 24; s.shape.root++)
+            ck_assert_int_eq(play(&s, algorithm, false, COLL_PRICE_BUDGET).time, first);
+    }
+}
+END_TEST
+
+/* Of messages that are seen: none before it was sent, and the last one ends when all does. */
+typedef struct seen {
+    int64_t last;
+    size_t bytes;
+} seen;
+
+static void see(const coll_price_message *message, void *context) {
+    seen *all = context;
+    ck_assert(0 <= message->start && message->start < message->arrival &&
+              message->arrival < message->end);
+    all->last = message->end > all->last ? message->end : all->last;
+    all->bytes += message->bytes;
+}
+
+START_TEST(every_message_is_seen) {
+    enum { RANKS = 12, BYTES = 200000 };
+    int64_t ends[RANKS], last = 0;
+    seen all = {.last = 0};
+    scene s;
+    set_scene(&s, two_tree, RANKS, 4, BYTES);
+    const coll_price_call call = {.algorithm = two_tree,
+                                  .planner = two_tree->planner,
+                                  .shape = &s.shape,
+                                  .values = &s.values,
+                                  .budget = COLL_PRICE_BUDGET,
+                                  .whole = true,
+                                  .watch = see,
+                                  .context = &all,
+                                  .ends = ends};
+    coll_price price;
+    ck_assert_int_eq(coll_price_play(&call, &price), MPI_SUCCESS);
+    for (int rank = 0; rank < RANKS; rank++)
+        last = ends[rank] > last ? ends[rank] : last;
+    ck_assert_uint_eq(all.bytes, (RANKS - 1) * BYTES);
+    ck_assert_int_eq(all.last, price.time);
+    ck_assert_int_eq(last, price.time);
+}
+END_TEST
+
+START_TEST(what_the_budget_cant_pay_has_no_price) {
+    scene s;
+    set_scene(&s, chain, 150, 5, 1 << 20);
+    for (int budget = 1; budget < 10000; budget *= 3)
+        ck_assert_int_eq(play(&s, chain, false, budget).time, COLL_PRICE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(where_nothing_is_to_do_nothing_is_played) {
+    scene s;
+    set_scene(&s, chain, 1, 1, 1000);
+    ck_assert_int_eq(play(&s, chain, true, 1).time, 0);
+    set_scene(&s, chain, 9, 3, 0);
+    ck_assert_int_eq(play(&s, chain, true, 1).time, 0);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("price");
+    TCase *prices = tcase_create("prices");
+    tcase_set_timeout(prices, 60);
+    tcase_add_test(prices, a_chain_takes_as_long_as_zhang_says);
+    tcase_add_test(prices, two_messages_on_an_uplink_take_twice_as_long);
+    tcase_add_test(prices, messages_on_links_of_their_own_dont_wait);
+    tcase_add_test(prices, a_buffer_that_is_overrun_costs_a_time_out_once);
+    tcase_add_loop_test(prices, long_calls_take_as_long_as_they_do_in_full, 0, 2);
+    tcase_add_test(prices, a_price_is_always_the_same);
+    tcase_add_test(prices, every_message_is_seen);
+    tcase_add_test(prices, what_the_budget_cant_pay_has_no_price);
+    tcase_add_test(prices, where_nothing_is_to_do_nothing_is_played);
+    suite_add_tcase(suite, prices);
+    return harness_unit(suite);
+}

@@ -1,0 +1,86 @@
+#include "config.h"
+
+#include "tools/commands.h"
+
+#include "app/agreement.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "app/options.h"
+
+#include <coll.h>
+#include <coll_tools.h>
+
+#include <limits.h>
+
+static const char program[] = "coll-info";
+
+static const char usage[] =
+    "usage: [mpirun -n RANKS] coll-info draw OPERATION SIZE --output FILE.svg [OPTION...]\n"
+    "\n"
+    "Draws how OPERATION (bcast, gather) with SIZE bytes (64K, 16M, 1G) goes, by the costs of the\n"
+    "profile: a line for each rank, time to the right, an arrow for each message, and the bytes "
+    "over\n"
+    "each rack's uplink.\n";
+
+typedef struct command {
+    app_words words;
+    const char *operation, *algorithm, *output;
+    uint64_t bytes;
+    int ranks, racks, root;
+} command;
+
+static app_problem problem;
+
+static bool parse(int argc, char **argv, command *options) {
+    const app_option table[] = {
+        {.operands = &options->words, .most = 2},
+        {"output", "FILE.svg", "the picture", .text = &options->output, .required = true},
+        {"algorithm", "SPEC",
+         "this algorithm, with parameters if you like: chain:segment=32K; by "
+         "default the one that would run",
+         .text = &options->algorithm},
+        {"ranks", "P", "for P ranks, spread over nodes and racks like those that run now",
+         .integer = &options->ranks, .least = 1, .most = 4096},
+        {"racks", "N", "spread the ranks over N racks of one site", .integer = &options->racks,
+         .least = 1, .most = 4096},
+        {"root", "R", "for this root", .integer = &options->root, .most = INT_MAX},
+    };
+    const app_command line = {"coll-info draw", usage, NULL, APP_TABLE(table)};
+    if (!app_parse(&line, argc, argv, &problem))
+        return false;
+    const char *const *words = options->words.words;
+    if (options->words.count != 2)
+        return app_refuse(&problem, "draw needs an operation and a size, as in: draw bcast 64K");
+    options->operation = words[0];
+    return (app_parse_size(words[1], &options->bytes) && options->bytes >= 1 &&
+            options->bytes <= PTRDIFF_MAX) ||
+           app_refuse(&problem, "%s is no size; write 4096, 64K, 16M or 1G", words[1]);
+}
+
+/* Rank 0's part. */
+static void draw(const command *options, MPI_Comm comm) {
+    app_output output;
+    if (!app_output_open(&output, options->output, &problem))
+        return;
+    int code = COLL_Draw(options->operation, (MPI_Count)options->bytes, options->root,
+                         options->ranks, options->racks, options->algorithm, comm, output.file);
+    if (app_mpi(&problem, code))
+        app_output_commit(&output, &problem);
+    app_output_discard(&output);
+}
+
+int draw_main(int argc, char **argv) {
+    command options = {.operation = NULL};
+    COLL_Description description;
+    int rank;
+    parse(argc, argv, &options);
+    MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
+    MPI_Comm_rank(comm, &rank);
+    app_mpi(&problem, COLL_Describe(comm, &description));
+    app_agree_or_end(comm, program, &problem);
+    if (rank == 0)
+        draw(&options, comm);
+    app_agree_or_end(comm, program, &problem);
+    app_words_free(&options.words);
+    return app_end(&comm);
+}
