@@ -9,8 +9,9 @@
  * - A message of less than the eager limit is sent when its processor is done with it, a longer one
  *   when it is received.
  *
- * A long call is played at two shorter lengths, some windows of segments apart, and goes on at the
- * pace from one to the other.
+ * A long call is played at two shorter lengths, half a window of segments apart, and goes on at the
+ * pace from one to the other. Where a pipeline of many ranks finds its pace later than the budget
+ * reaches, the price is some percent too high.
  */
 #ifndef COLL_LIB_SCHEDULE_PRICE_H
 #define COLL_LIB_SCHEDULE_PRICE_H
