@@ -16,7 +16,8 @@ double app_seconds(void) {
 
 void app_sleep(double seconds) {
     double whole = floor(seconds);
-    nanosleep(&(struct timespec){(time_t)whole, (long)((seconds - whole) * 1e9)}, NULL);
+    struct timespec time = {(time_t)whole, (long)((seconds - whole) * 1e9)};
+    nanosleep(&time, NULL);
 }
 
 int app_wait_asleep(MPI_Request *request, double nap, double longest) {
