@@ -167,7 +167,7 @@ static int prepare_gather(coll_pending *pending, const gather_arguments *given, 
         bytes = pending->data.bytes;
     if (code == MPI_SUCCESS)
         coll_pending_prepare(pending, COLL_OPERATION_GATHER, even ? bytes : COLL_BYTES_UNKNOWN,
-                          given->root);
+                             given->root);
     return code;
 }
 
@@ -243,18 +243,24 @@ static int gatherv_natively(const char *name, const gather_arguments *given, MPI
     return hand_out_native(pending, native, code, request);
 }
 
+/* Blocks of different lengths. */
+static gather_arguments uneven(const void *buffer, MPI_Count count, MPI_Datatype type, void *into,
+                               const MPI_Count counts[], const MPI_Aint places[],
+                               MPI_Datatype into_type, int root) {
+    return (gather_arguments){
+        buffer,
+        count,
+        type,
+        {.buffer = into, .counts = counts, .places = places, .type = into_type},
+        root};
+}
+
 int COLL_Igatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
                   void *receive_buffer, const MPI_Count receive_counts[],
                   const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
                   MPI_Comm comm, COLL_Request *request) {
-    const gather_arguments given = {send_buffer,
-                                    send_count,
-                                    send_type,
-                                    {.buffer = receive_buffer,
-                                     .counts = receive_counts,
-                                     .places = displacements,
-                                     .type = receive_type},
-                                    root};
+    const gather_arguments given = uneven(send_buffer, send_count, send_type, receive_buffer,
+                                          receive_counts, displacements, receive_type, root);
     coll_comm *own;
     int code = find_comm(comm, COLL_OPERATION_GATHER, &own);
     if (code != MPI_SUCCESS)
@@ -267,14 +273,8 @@ int COLL_Gatherv_init(const void *send_buffer, MPI_Count send_count, MPI_Datatyp
                       void *receive_buffer, const MPI_Count receive_counts[],
                       const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
                       MPI_Comm comm, MPI_Info info, COLL_Request *request) {
-    const gather_arguments given = {send_buffer,
-                                    send_count,
-                                    send_type,
-                                    {.buffer = receive_buffer,
-                                     .counts = receive_counts,
-                                     .places = displacements,
-                                     .type = receive_type},
-                                    root};
+    const gather_arguments given = uneven(send_buffer, send_count, send_type, receive_buffer,
+                                          receive_counts, displacements, receive_type, root);
     coll_comm *own;
     (void)info;
     int code = coll_call_open_intra(comm, __func__, &own);

@@ -5,7 +5,6 @@
 #include "app/agreement.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/options.h"
 
 #include <coll.h>
 #include <coll_tools.h>
