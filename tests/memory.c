@@ -117,6 +117,22 @@ static int gather_by(MPI_Comm comm, bool uneven, bool *right) {
     return code;
 }
 
+static int start_gather(MPI_Comm comm, bool *right) {
+    COLL_Request request;
+    MPI_Aint lower, extent;
+    MPI_Type_get_extent(strided_layout.type, &lower, &extent);
+    unsigned char *mine = make_buffer(&strided_layout, true);
+    unsigned char *all = __real_calloc((size_t)world_ranks, strided_layout.span);
+    int code = COLL_Igather(mine, strided_layout.count, strided_layout.type, all,
+                            strided_layout.count, strided_layout.type, 0, comm, &request);
+    if (code == MPI_SUCCESS)
+        code = COLL_Wait(&request);
+    *right = blocks_are_right(all, extent);
+    free(all);
+    free(mine);
+    return code;
+}
+
 static int gather(MPI_Comm comm, bool *right) {
     return gather_by(comm, false, right);
 }
@@ -159,6 +175,7 @@ static const operation bcasts = {"bcast", sizeof payload, broadcast, false};
 static const operation even_gathers = {"gather", sizeof payload, gather, false};
 static const operation uneven_gathers = {"gather", COLL_BYTES_UNKNOWN, gatherv, false};
 static const operation started_bcasts = {"bcast", sizeof payload, start_broadcasts, true};
+static const operation started_gathers = {"gather", sizeof payload, start_gather, true};
 static const operation kept_bcasts = {"bcast", sizeof payload, keep_broadcast, true};
 static const operation aggregates = {"aggregate", 0, aggregate, false};
 
@@ -231,6 +248,8 @@ START_TEST(what_is_started) {
         check(&started_bcasts, &coll_bcast_chain.base, specs[i]);
         check(&kept_bcasts, &coll_bcast_chain.base, specs[i]);
     }
+    check(&started_gathers, &coll_gather_binomial.base, "binomial");
+    check(&started_gathers, &coll_gather_credit.base, "credit:segment=100,window=200");
 }
 END_TEST
 

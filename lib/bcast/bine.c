@@ -108,6 +108,7 @@ const coll_bcast_algorithm coll_bcast_bine = {
     .base = {.name = "bine",
              .summary = "segments down a binomial tree whose ways are a third shorter",
              .params = params,
+             .rival = true, /* until trials on racks have shown where it is faster */
              .predict = predict,
              .planner = &planner},
 };
