@@ -208,14 +208,15 @@ static void complete(coll_intake *in, int index, double seconds) {
         in->unused[in->unused_count++] = i;
 }
 
-coll_comm_key coll_intake_share_key = {.bytes = sizeof(double)};
+/* A thread may be in another gather. */
+coll_comm_key coll_intake_share_key = {.bytes = sizeof(_Atomic double)};
 
 /* Asks for more, or once nothing is missing remembers how much was safe. */
 static int go_on(coll_intake *in) {
     int code = ask(in);
     in->since = in->looked = PMPI_Wtime();
     if (code == MPI_SUCCESS && in->active == 0) {
-        double *kept = coll_comm_slot(in->call->comm, &coll_intake_share_key);
+        _Atomic double *kept = coll_comm_slot(in->call->comm, &coll_intake_share_key);
         *kept = coll_incast_share(in->share, in->stalled);
     }
     return code;
@@ -223,8 +224,8 @@ static int go_on(coll_intake *in) {
 
 static int start(void *state) {
     coll_intake *intake = state;
-    const double *kept = coll_comm_slot(intake->call->comm, &coll_intake_share_key);
-    intake->share = *kept > 0 ? *kept : 1; /* 0: this is the first gather */
+    double kept = *(_Atomic double *)coll_comm_slot(intake->call->comm, &coll_intake_share_key);
+    intake->share = kept > 0 ? kept : 1; /* 0: this is the first gather */
     intake->window = (size_t)(intake->share * (double)intake->credit.window);
     intake->run = (size_t)(intake->share * (double)intake->credit.run);
     intake->stalled = false;
