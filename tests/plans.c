@@ -172,11 +172,21 @@ static void prove_at(const claim *what, int ranks, int root) {
         }
 }
 
-/* Every root up to 16 ranks, and five above; with PROVE=all every one up to 128. */
-START_TEST(all_plans_are_right) {
+/* PROVE=all: every root up to 128 ranks; few: for sanitizers, which make it slow. */
+static bool is_asked_for(const char *what) {
     const char *wanted = getenv("PROVE");
-    bool all = wanted && strcmp(wanted, "all") == 0;
-    for (int ranks = 2; ranks <= (all ? 128 : 64); ranks++)
+    return wanted && strcmp(wanted, what) == 0;
+}
+
+static int mutations(void) {
+    return is_asked_for("few") ? 50 : 300;
+}
+
+/* Every root up to 16 ranks, and five above. */
+START_TEST(all_plans_are_right) {
+    bool all = is_asked_for("all");
+    int most = all ? 128 : is_asked_for("few") ? 20 : 64;
+    for (int ranks = 2; ranks <= most; ranks++)
         for (int root = 0; root < ranks; root += all || ranks <= 16 ? 1 : (ranks + 4) / 5)
             prove_at(&claims[_i], ranks, root);
 }
@@ -200,7 +210,8 @@ typedef struct mutation {
     int rank, ranks, step;
     uint64_t round;
     bool done; /* the step is there, and changed */
-    bool idle; /* the rank sends nothing in one of the rounds that a window that is gone spans */
+    /* The rank sends nothing in one of the rounds that a window that is gone spans, or is paced. */
+    bool idle;
 } mutation;
 static mutation mutant; /* plan_round gets it as a constant, and notes what it did */
 
@@ -219,7 +230,7 @@ static void drop(coll_step steps[], int which, int count) {
 /* Whether STEP waits for others that may be incomplete when its round begins. */
 static bool waits(const coll_step *step, int window) {
     for (int i = 0; i < step->afters; i++)
-        if (step->after[i].back < window)
+        if (step->after[i].back < window && !step->after[i].paces)
             return true;
     return step->after_earlier;
 }
@@ -274,7 +285,10 @@ static int mutate_round(const coll_plan *base, uint64_t round, coll_step steps[]
         if (!mutant.done)
             break;
         step->afters--;
+        mutant.done = !step->after[step->afters].paces;
         mutant.idle = is_idle(m->original, round, step->after[step->afters].back);
+        for (int i = 0; i < step->afters; i++)
+            mutant.idle = mutant.idle || step->after[i].paces;
         break;
     default:
         step->kind = step->kind == COLL_STEP_SEND ? COLL_STEP_RECEIVE : COLL_STEP_SEND;
@@ -317,7 +331,8 @@ static bool is_caught(const claim *what, generator *g, bool *done, char *text, s
                 call.eager = eager;
                 caught = !is_proved(what, &call, &report);
             }
-    /* A window counts rounds: where one is idle no more messages are under way without it. */
+    /* A window counts rounds: where one is idle, or the pace holds the rank back, no more messages
+     * are under way without it. */
     *done = mutant.done && (caught || !mutant.idle);
     snprintf(text, size, "%s: mutation %d of rank %d, round %llu step %d, %d ranks, %zu bytes",
              what->algorithm->name, (int)mutant.kind, mutant.rank, (unsigned long long)mutant.round,
@@ -329,7 +344,7 @@ static bool is_caught(const claim *what, generator *g, bool *done, char *text, s
 START_TEST(wrong_plans_are_caught) {
     generator g = {17};
     int made = 0, missed = 0;
-    while (made < 300) {
+    while (made < mutations()) {
         char what[160];
         bool done, caught = is_caught(&claims[_i], &g, &done, what, sizeof what);
         made += done;
@@ -488,7 +503,7 @@ static void prove_gather(const gather_claim *what, const coll_topo *topo, int ro
 
 START_TEST(all_gathers_are_right) {
     int turn = 0;
-    for (int ranks = 2; ranks <= 64; ranks++)
+    for (int ranks = 2; ranks <= (is_asked_for("few") ? 20 : 64); ranks++)
         for (int root = 0; root < ranks; root += ranks <= 16 ? 1 : (ranks + 4) / 5)
             for (int shape = 0; shape < 4; shape++) {
                 coll_topo topo = make_topo(ranks, shape % 2 ? 3 : 1, shape / 2);
@@ -537,7 +552,7 @@ static bool is_gather_caught(const gather_claim *what, generator *g, bool *done,
 START_TEST(wrong_gathers_are_caught) {
     generator g = {17};
     int made = 0, missed = 0;
-    while (made < 300) {
+    while (made < mutations()) {
         char what[200];
         bool done, caught = is_gather_caught(&gather_claims[_i], &g, &done, what, sizeof what);
         made += done;

@@ -91,6 +91,12 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         received = count++;
         steps[received] = coll_step_receive(plan->previous, from, length);
     }
+    if (plan->next >= 0 && i >= window && (i - window) % plan->step == 0) {
+        confirmed = count++;
+        steps[confirmed] = coll_step_receive(plan->next, 0, 0);
+        if (i >= window + plan->step) /* one at a time, so that segments don't leave in a pack */
+            coll_step_pace(&steps[confirmed], (int)plan->step, confirmed);
+    }
     /* Nobody waits for those of the last window of segments: they are not sent. */
     bool wanted = (i + 1) % plan->step == 0 && i + 1 + window < base->rounds + plan->step;
     if (plan->previous >= 0 && wanted) {
@@ -99,10 +105,6 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     }
     if (plan->next < 0)
         return count;
-    if (i >= window && (i - window) % plan->step == 0) {
-        confirmed = count++;
-        steps[confirmed] = coll_step_receive(plan->next, 0, 0);
-    }
     coll_step *forward = &steps[count++];
     *forward = coll_step_send(plan->next, from, length);
     if (received >= 0)

@@ -78,13 +78,22 @@ static coll_circulant_round round_at(const circulant_plan *plan, uint64_t round)
     return coll_circulant_at(&plan->schedule, plan->segments, (long long)round);
 }
 
-/* Puts the SEND of SEGMENT in ROUND behind its receive, unless that is complete anyway. */
+/*
+ * Puts the SEND of SEGMENT in ROUND behind its receive, and behind the last one before the round,
+ * so that ranks stay in step; unless these are complete anyway.
+ */
 static void follow(const circulant_plan *plan, uint64_t round, long long segment, coll_step *send) {
-    for (int back = 1; back < plan->base.size.window && (uint64_t)back <= round; back++)
-        if (round_at(plan, round - (uint64_t)back).receive == segment) {
+    bool last = true;
+    for (int back = 1; back < plan->base.size.window && (uint64_t)back <= round; back++) {
+        long long received = round_at(plan, round - (uint64_t)back).receive;
+        if (received == segment) {
             coll_step_after(send, back, 0);
             return;
         }
+        if (received >= 0 && last)
+            coll_step_pace(send, back, 0);
+        last = last && received < 0;
+    }
 }
 
 static coll_step cut(const circulant_plan *plan, long long segment, int position,
@@ -98,18 +107,22 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     const circulant_plan *plan = (const circulant_plan *)base;
     coll_circulant_round now = round_at(plan, round);
     uint64_t window = (uint64_t)plan->window;
+    coll_circulant_round before = {.send = -1, .receive = -1};
     int count = 0;
-    if (now.receive >= 0)
-        steps[count++] = cut(plan, now.receive, now.from, coll_step_receive);
+    if (round >= window)
+        before = round_at(plan, round - window);
+    if (now.receive >= 0) {
+        steps[count] = cut(plan, now.receive, now.from, coll_step_receive);
+        if (before.receive >= 0)
+            coll_step_pace(&steps[count], plan->window, 0);
+        count++;
+    }
     if (now.send < 0)
         return count;
     coll_step *send = &steps[count++];
     *send = cut(plan, now.send, now.to, coll_step_send);
     send->segment = 1;
     follow(plan, round, now.send, send);
-    if (round < window)
-        return count;
-    coll_circulant_round before = round_at(plan, round - window);
     if (before.send >= 0) /* no more are under way */
         coll_step_after(send, plan->window, before.receive >= 0);
     return count;

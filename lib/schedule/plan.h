@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 enum {
-    COLL_STEP_AFTER = 2, /* steps that one may come after, besides all earlier ones of its round */
+    COLL_STEP_AFTER = 3, /* steps that one may come after, besides all earlier ones of its round */
     COLL_LANES = 2
 };
 
@@ -36,6 +36,7 @@ typedef enum coll_step_kind {
 /* Step STEP of the round that is BACK rounds before. */
 typedef struct coll_after {
     int back, step;
+    bool paces; /* it keeps messages from crowding each other: without it nothing would be wrong */
 } coll_after;
 
 /*
@@ -111,7 +112,12 @@ static inline coll_step coll_step_receive(int peer, size_t from, size_t length) 
 }
 
 static inline void coll_step_after(coll_step *step, int back, int which) {
-    step->after[step->afters++] = (coll_after){back, which};
+    step->after[step->afters++] = (coll_after){.back = back, .step = which};
+}
+
+/* The same for the sake of the pace alone. */
+static inline void coll_step_pace(coll_step *step, int back, int which) {
+    step->after[step->afters++] = (coll_after){.back = back, .step = which, .paces = true};
 }
 
 /* Bytes of segment I of a range of BYTES that is cut into segments of SEGMENT. */
