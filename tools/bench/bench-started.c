@@ -184,7 +184,7 @@ static bool measure(bench *b, manner how, double medians[2]) {
 static void print_row(const bench *b, manner how, const double medians[2], double blocking,
                       int ranks, FILE *json) {
     bool works = how >= MPI;
-    double hidden = works ? (blocking + b->work - medians[0]) / blocking : 0,
+    double hidden = works ? (blocking + medians[1] - medians[0]) / blocking : 0,
            lost = works && b->work > 0 ? medians[1] / b->work - 1 : 0;
     printf("%-11s %10llu %12.1f %12.1f %8.1f %8.1f\n", names[how],
            (unsigned long long)b->options->bytes, medians[0] * 1e6, works ? b->work * 1e6 : 0.0,
