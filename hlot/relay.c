@@ -3,7 +3,6 @@
 #include "hlot/relay.h"
 
 #include "lib/base/error.h"
-#include "lib/base/flow.h"
 #include "lib/operation/state.h"
 
 #include <string.h>
@@ -237,11 +236,19 @@ static int pass_round(const relay *r, header *plan_of_all) {
     int root = r->call->root, home = r->wide->leads[r->call->shape->topo->places[root].site];
     if (home == root)
         return MPI_SUCCESS;
-    if (comm->rank == root)
-        return coll_flow_send_one(comm, COLL_TAG_ROUND, round, sizeof *round, home);
-    if (comm->rank == home)
-        return coll_flow_receive_one(comm, COLL_TAG_ROUND, round, sizeof *round, root);
-    return MPI_SUCCESS;
+    if (comm->rank != root && comm->rank != home)
+        return MPI_SUCCESS;
+    MPI_Request request = MPI_REQUEST_NULL;
+    int peer = comm->rank == root ? home : root, bytes = (int)sizeof *round;
+    int code =
+        comm->rank == root
+            ? PMPI_Isend(round, bytes, MPI_BYTE, peer, COLL_TAG_ROUND, comm->private, &request)
+            : PMPI_Irecv(round, bytes, MPI_BYTE, peer, COLL_TAG_ROUND, comm->private, &request);
+    if (code == MPI_SUCCESS)
+        code = coll_wait_all(&comm->wait, 1, &request, &peer);
+    if (code != MPI_SUCCESS)
+        coll_wait_abandon(1, &request);
+    return code;
 }
 
 static int measure(const relay *r, hlot_kind kind, header *plan_of_all) {

@@ -47,10 +47,18 @@ int coll_check_gather(const void *buffer, MPI_Count count, MPI_Datatype type,
     return MPI_SUCCESS;
 }
 
+int coll_check_own(size_t bytes, size_t block) {
+    return bytes <= block
+               ? MPI_SUCCESS
+               : coll_error(MPI_ERR_TRUNCATE, "gather: %zu bytes of the root into a block of %zu",
+                            bytes, block);
+}
+
 int coll_too_many(void) {
     return coll_error(MPI_ERR_COUNT,
-                      "more than %d elements by the MPI library's own operation: between two "
-                      "communicators, or nonblocking on one that libcoll has not set up",
+                      "more than %d elements go neither over an intercommunicator nor nonblocking "
+                      "by the MPI library; for the latter call COLL_Bcast or COLL_Bcast_init once, "
+                      "so that libcoll knows the communicator",
                       INT_MAX);
 }
 

@@ -14,6 +14,9 @@ int coll_check_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int
 int coll_check_gather(const void *buffer, MPI_Count count, MPI_Datatype type,
                       const coll_blocks_layout *layout, int root, const coll_comm *comm);
 
+/* Whether BYTES of a gather's root fit into its block: else MPI_ERR_TRUNCATE, not raised. */
+int coll_check_own(size_t bytes, size_t block);
+
 /* The error of counts that an operation of the MPI library's own can't take; not raised. */
 int coll_too_many(void);
 

@@ -76,9 +76,8 @@ static int give_oneself(coll_comm *comm, const coll_blocks *blocks, int root, co
         return MPI_SUCCESS;
     coll_data mine, block = coll_blocks_at(blocks, root);
     int code = coll_direct_data(comm, &mine, buffer, count, type);
-    if (code == MPI_SUCCESS && mine.bytes > block.bytes)
-        code = coll_error(MPI_ERR_TRUNCATE, "gather: %zu bytes of the root into a block of %zu",
-                          mine.bytes, block.bytes);
+    if (code == MPI_SUCCESS)
+        code = coll_check_own(mine.bytes, block.bytes);
     if (code == MPI_SUCCESS)
         coll_data_copy(&block, &mine);
     coll_data_close(&mine);

@@ -21,7 +21,6 @@ libcoll_core_la_SOURCES = \
 	lib/base/doorbell.c lib/base/doorbell.h \
 	lib/base/env.c lib/base/env.h \
 	lib/base/error.c lib/base/error.h \
-	lib/base/flow.c lib/base/flow.h \
 	lib/base/monotonic.c lib/base/monotonic.h \
 	lib/base/plain.c lib/base/plain.h \
 	lib/base/run.c lib/base/run.h \

@@ -146,12 +146,9 @@ static int prepare_root(coll_pending *pending, const gather_arguments *given, si
     if (given->buffer == MPI_IN_PLACE)
         return MPI_SUCCESS;
     code = coll_direct_data(own, &pending->own, given->buffer, given->count, given->type);
-    pending->has_own = code == MPI_SUCCESS;
-    size_t block = coll_blocks_bytes(&pending->blocks, given->root);
-    if (code == MPI_SUCCESS && pending->own.bytes > block)
-        code = coll_error(MPI_ERR_TRUNCATE, "gather: %zu bytes of the root into a block of %zu",
-                          pending->own.bytes, block);
-    return code;
+    return code == MPI_SUCCESS ? coll_check_own(pending->own.bytes,
+                                                coll_blocks_bytes(&pending->blocks, given->root))
+                               : code;
 }
 
 static int prepare_gather(coll_pending *pending, const gather_arguments *given, bool even) {

@@ -460,6 +460,7 @@ static bool seat(play *p, int rank) {
         allocate((size_t)size.window * (size_t)size.segments * size.segment, sizeof *one->scratch);
     one->room = allocate(1, coll_cursor_bytes(&one->plan->size));
     coll_cursor_open(&one->cursor, one->plan, one->room);
+    coll_cursor_begin(&one->cursor);
     return check_plan(p, rank);
 }
 

@@ -93,13 +93,14 @@ static bool under_way(const coll_pending *pending) {
 
 /* --- Memory and tags --- */
 
-static void give_memory_back(coll_pending *pending) {
+/* ASTRAY: messages may still be under way into it, and nobody else gets it. */
+static void give_memory_back(coll_pending *pending, bool astray) {
     if (pending->reserved)
-        keep_of(pending->comm)->reserve_taken = false;
-    else if (pending->code == MPI_SUCCESS)
-        free(pending->memory);
+        keep_of(pending->comm)->reserve_taken = astray;
+    else if (astray)
+        coll_wait_leave(pending->memory);
     else
-        coll_wait_leave(pending->memory); /* messages may still be under way into it */
+        free(pending->memory);
     pending->memory = NULL;
     pending->reserved = false;
 }
@@ -117,7 +118,7 @@ static bool find_memory(coll_pending *pending) {
 /* Whether an older request of the communicator still has the tags of PENDING. */
 static bool tags_in_use(const coll_pending *pending) {
     for (const coll_pending *one = first; one; one = one->next)
-        if (one != pending && one->comm == pending->comm && under_way(one) && !one->kept &&
+        if (one != pending && one->comm == pending->comm && under_way(one) && !one->persistent &&
             one->turn + TURNS <= pending->turn)
             return true;
     return false;
@@ -134,8 +135,8 @@ static void complete(coll_pending *pending, int code) {
         pending->course.kind->abandon(pending->course.state);
         pending->comm->broken = code;
     }
-    if (!pending->kept && pending->memory)
-        give_memory_back(pending);
+    if (!pending->persistent && pending->memory)
+        give_memory_back(pending, ran && code != MPI_SUCCESS);
     size_t bytes = pending->shape.bytes;
     if (ran && code == MPI_SUCCESS)
         coll_trace(pending->comm, pending->name,
@@ -159,9 +160,9 @@ static void open_course(coll_pending *pending) {
 
 /* Goes on as soon as there are memory and tags. */
 static void begin(coll_pending *pending) {
-    if (!pending->kept && (tags_in_use(pending) || !find_memory(pending)))
+    if (!pending->persistent && (tags_in_use(pending) || !find_memory(pending)))
         return;
-    if (!pending->kept)
+    if (!pending->persistent)
         open_course(pending);
     pending->stage = COLL_PENDING_RUNS;
     int code = pending->course.kind->start(pending->course.state);
@@ -249,7 +250,7 @@ void coll_pending_free(coll_pending *pending) {
     pthread_mutex_lock(&lock);
     take_out(pending);
     if (pending->memory)
-        give_memory_back(pending);
+        give_memory_back(pending, pending->code != MPI_SUCCESS);
     pthread_mutex_unlock(&lock);
     if (pending->native != MPI_REQUEST_NULL) { /* given up: the MPI library may write to it */
         coll_wait_leave(pending);
@@ -257,8 +258,7 @@ void coll_pending_free(coll_pending *pending) {
     }
     free(pending->native_arguments);
     coll_data_close(&pending->data);
-    if (pending->has_own)
-        coll_data_close(&pending->own);
+    coll_data_close(&pending->own);
     if (pending->has_blocks)
         coll_blocks_close(&pending->blocks);
     coll_spare_free(pending);
@@ -297,7 +297,7 @@ int coll_pending_keep(coll_pending *pending, int code) {
     uint64_t turn = kept->kept_turn++;
     pthread_mutex_lock(&lock);
     for (const coll_pending *one = first; one; one = one->next)
-        if (one->kept && one->comm == pending->comm && one->turn + TURNS <= turn)
+        if (one->persistent && one->comm == pending->comm && one->turn + TURNS <= turn)
             code = coll_error(MPI_ERR_OTHER,
                               "%s: %d persistent requests on one communicator; free "
                               "some by COLL_Request_free",
@@ -310,7 +310,7 @@ int coll_pending_keep(coll_pending *pending, int code) {
     code = coll_agree(pending->comm, code);
     if (code != MPI_SUCCESS)
         return code;
-    pending->persistent = pending->kept = true;
+    pending->persistent = true;
     pending->turn = turn;
     set_tag(pending, TURNS + (int)(turn % TURNS));
     if (pending->memory)
@@ -328,7 +328,7 @@ static int ask_for_memory(coll_pending *pending) {
 }
 
 int coll_pending_start(coll_pending *pending) {
-    if (pending->has_own) {
+    if (pending->own.bytes > 0) {
         coll_data block = coll_blocks_at(&pending->blocks, pending->shape.root);
         coll_data_copy(&block, &pending->own);
     }
@@ -340,13 +340,13 @@ int coll_pending_start(coll_pending *pending) {
     pending->since = PMPI_Wtime();
     atomic_fetch_add(&active, 1);
     pending->stage = COLL_PENDING_QUEUED;
-    if (!pending->kept) {
+    if (!pending->persistent) {
         pending->turn = keep_of(pending->comm)->turn++;
         set_tag(pending, (int)(pending->turn % TURNS));
     }
     if (pending->bytes == 0)
         complete(pending, MPI_SUCCESS);
-    else if (!pending->kept && pending->bytes > RESERVE)
+    else if (!pending->persistent && pending->bytes > RESERVE)
         code = ask_for_memory(pending);
     else
         begin(pending);

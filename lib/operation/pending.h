@@ -26,7 +26,7 @@ typedef enum coll_pending_stage {
     COLL_PENDING_IDLE,   /* persistent, not started */
     COLL_PENDING_AGREES, /* finds out whether all ranks have memory */
     COLL_PENDING_QUEUED, /* waits for memory, or for tags that are still in use */
-    COLL_PENDING_RUNS,   /* by a plan */
+    COLL_PENDING_RUNS,   /* its course */
     COLL_PENDING_NATIVE, /* in the MPI library */
     COLL_PENDING_COMPLETE
 } coll_pending_stage;
@@ -37,7 +37,7 @@ struct COLL_Pending {
     coll_pending *next, **link; /* the list of all */
     const char *name;           /* of the public entry, "COLL_Ibcast" */
     MPI_Comm user;              /* whose error handler gets its errors */
-    bool persistent;
+    bool persistent;            /* keeps its memory and tags until it is freed */
     _Atomic coll_pending_stage stage;
     int code; /* of the last completion */
     double since;
@@ -51,8 +51,7 @@ struct COLL_Pending {
     coll_shape shape;
     coll_choice choice;
     coll_data data, own; /* what moves; at a gather's root its own, which a start puts in place */
-    bool has_own;
-    coll_blocks blocks; /* at a gather's root */
+    coll_blocks blocks;  /* at a gather's root */
     bool has_blocks;
     union {
         coll_bcast_call bcast;
@@ -63,7 +62,6 @@ struct COLL_Pending {
     size_t bytes;  /* of memory that it needs; 0: nothing has to be sent */
     void *memory;
     bool reserved;   /* it is the communicator's reserve */
-    bool kept;       /* until the request is freed */
     coll_line *line; /* its own: the communicator's changes with the root */
 };
 

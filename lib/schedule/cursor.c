@@ -2,15 +2,10 @@
 
 #include "lib/schedule/cursor.h"
 
-#include <stdalign.h>
 #include <string.h>
 
 /* A node waits for those that the plan names and for the one before it on the same lane. */
 enum { LINKS = COLL_STEP_AFTER + 1, NONE = -1 };
-
-static size_t aligned(size_t bytes) {
-    return (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
-}
 
 static size_t nodes_of(const coll_plan_size *size) {
     return (size_t)size->window * (size_t)size->steps;
@@ -22,25 +17,23 @@ enum { BY_ROUND = 3 };
 
 size_t coll_cursor_bytes(const coll_plan_size *size) {
     size_t nodes = nodes_of(size), ints = (LINKS + 1) * nodes + BY_ROUND * (size_t)size->window;
-    return aligned(nodes * sizeof(coll_node)) + aligned((size_t)size->steps * sizeof(coll_step)) +
-           aligned(nodes * sizeof(uint64_t)) + aligned(ints * sizeof(int));
+    return coll_comm_room_of(nodes * sizeof(coll_node)) +
+           coll_comm_room_of((size_t)size->steps * sizeof(coll_step)) +
+           coll_comm_room_of(nodes * sizeof(uint64_t)) + coll_comm_room_of(ints * sizeof(int));
 }
 
 void coll_cursor_open(coll_cursor *cursor, const coll_plan *plan, void *memory) {
     size_t nodes = nodes_of(&plan->size), window = (size_t)plan->size.window;
-    char *steps = (char *)memory + aligned(nodes * sizeof(coll_node));
-    char *latest = steps + aligned((size_t)plan->size.steps * sizeof(coll_step));
-    int *ints = (void *)(latest + aligned(nodes * sizeof(uint64_t)));
-    *cursor = (coll_cursor){.plan = plan,
-                            .nodes = memory,
-                            .steps = (void *)steps,
-                            .latest = (void *)latest,
-                            .links = ints,
-                            .ready = ints + LINKS * nodes,
-                            .count = ints + (LINKS + 1) * nodes,
-                            .left = ints + (LINKS + 1) * nodes + window,
-                            .fence = ints + (LINKS + 1) * nodes + 2 * window};
-    coll_cursor_begin(cursor);
+    char *room = memory;
+    *cursor = (coll_cursor){.plan = plan};
+    cursor->nodes = coll_comm_room_take(&room, nodes * sizeof *cursor->nodes);
+    cursor->steps = coll_comm_room_take(&room, (size_t)plan->size.steps * sizeof *cursor->steps);
+    cursor->latest = coll_comm_room_take(&room, nodes * sizeof *cursor->latest);
+    cursor->links = (void *)room;
+    cursor->ready = cursor->links + LINKS * nodes;
+    cursor->count = cursor->ready + nodes;
+    cursor->left = cursor->count + window;
+    cursor->fence = cursor->left + window;
 }
 
 void coll_cursor_begin(coll_cursor *cursor) {

@@ -34,10 +34,10 @@ typedef struct coll_cursor {
 /* The memory that a cursor over plans of SIZE needs. */
 size_t coll_cursor_bytes(const coll_plan_size *size);
 
-/* Begins PLAN in so much MEMORY, which is aligned for any type. */
+/* Sets CURSOR up for PLAN in so much MEMORY, which is aligned for any type. */
 void coll_cursor_open(coll_cursor *cursor, const coll_plan *plan, void *memory);
 
-/* Begins it anew. */
+/* Begins the plan, also anew. */
 void coll_cursor_begin(coll_cursor *cursor);
 
 /* The next step to start, whose number goes to *NODE; NULL until another one is complete. */

@@ -356,6 +356,7 @@ static void seat(play *p, int rank, char **room) {
     coll_plan_size size = p->call->planner->size(&one->part);
     one->plan = p->call->planner->plan(&one->part, size, coll_comm_room_take(room, size.own_bytes));
     coll_cursor_open(&one->cursor, one->plan, coll_comm_room_take(room, coll_cursor_bytes(&size)));
+    coll_cursor_begin(&one->cursor);
     one->next = coll_comm_room_take(room, (size_t)size.window * (size_t)size.steps * sizeof(int));
     one->busy = 0;
 }

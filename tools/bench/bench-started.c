@@ -8,12 +8,12 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/stats.h"
+#include "tools/bench/overlap.h"
 
 #include <coll.h>
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static const char program[] = "coll-bench";
 
@@ -27,9 +27,9 @@ static const char notes[] =
     "blocking is COLL_Bcast alone, persistent COLL_Start and COLL_Wait of one request. The others\n"
     "work between start and wait: mpi is MPI_Ibcast, mpi-tested the same with an MPI_Test every\n"
     "millisecond, calls is COLL_Ibcast, tested the same with COLL_Test, thread the same with\n"
-    "COLL_PROGRESS=thread. total is from a common start to the last rank's end, hidden the share\n"
-    "of blocking's time that is not in total besides the work, lost by how much the work took\n"
-    "longer.\n";
+    "COLL_PROGRESS=thread. total runs from a common start to the last rank's end. hidden is the\n"
+    "part of blocking's time that total does not add to the work. lost is how much longer the\n"
+    "work took than alone.\n";
 
 typedef enum manner {
     BLOCKING,
@@ -74,32 +74,11 @@ typedef struct flight {
     COLL_Request ours;
 } flight;
 
-/* Work that no compiler leaves out, and that neither reads the clock nor uses memory. */
-static void compute(double steps) {
-    volatile double x = 1;
-    for (double i = 0; i < steps; i++)
-        x = x * 0.999999 + 1e-9;
-}
-
-static double calibrate(void) {
-    enum { SAMPLES = 21 };
-    const double steps = 2e6;
-    double samples[SAMPLES];
-    for (int i = 0; i < SAMPLES; i++) {
-        double start = app_seconds();
-        compute(steps);
-        samples[i] = app_seconds() - start;
-    }
-    return steps / app_stats_median(samples, SAMPLES);
-}
-
 static void work_for(const bench *b, double seconds) {
     if (b->options->compute)
-        compute(seconds * b->steps_per_second);
+        overlap_compute(seconds * b->steps_per_second);
     else if (seconds > 0)
-        nanosleep(&(struct timespec){.tv_sec = (time_t)seconds,
-                                     .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)},
-                  NULL);
+        app_sleep(seconds);
 }
 
 static int start(bench *b, flight *f) {
@@ -246,7 +225,7 @@ static MPI_Comm make_comm(bool threaded) {
 }
 
 static void run(const command *options) {
-    bench b = {.options = options, .steps_per_second = calibrate()};
+    bench b = {.options = options, .steps_per_second = overlap_calibrate().steps_per_second};
     app_output json = {0};
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
