@@ -36,9 +36,9 @@ const COLL_Setting coll_settings[] = {
      "auto: polite where processes share cores, else spin; polite: yields and sleeps; spin: polls; "
      "block: in the MPI library's blocking calls (for simulators)",
      "auto"},
-    {"COLL_PROGRESS", "what moves operations on that were started (COLL_Ibcast and its like)",
-     "calls: calls of libcoll; thread: also a thread of libcoll while the program computes, for "
-     "programs that ask for MPI_THREAD_MULTIPLE",
+    {"COLL_PROGRESS", "what advances nonblocking and persistent operations",
+     "calls: calls of libcoll; thread: also a thread of its own while the program computes; needs "
+     "MPI_THREAD_MULTIPLE",
      "calls"},
     {"COLL_DCP", "dedicated collective processors (DCPs) for a program under coll-run",
      "1:A: one for every A ranks of the program; N: so many in all", "none"},
