@@ -3,6 +3,7 @@
 
 #include "lib/algorithm/spec.h"
 #include "lib/bcast/bcast.h"
+#include "lib/operation/select.h"
 #include "lib/schedule/price.h"
 #include "tests/harness.h"
 
@@ -250,6 +251,17 @@ START_TEST(what_the_budget_cant_pay_has_no_price) {
 }
 END_TEST
 
+START_TEST(what_predicts_nothing_is_priced) {
+    coll_algorithm silent = *two_tree;
+    silent.predict = NULL;
+    scene s;
+    set_scene(&s, &silent, 24, 6, 3000000);
+    double model, predicted = coll_predicted(&silent, &s.shape, &s.values, &model);
+    ck_assert_double_eq(predicted, seconds_of(&s, two_tree));
+    ck_assert_double_eq(model, predicted);
+}
+END_TEST
+
 START_TEST(where_nothing_is_to_do_nothing_is_played) {
     scene s;
     set_scene(&s, chain, 1, 1, 1000);
@@ -271,6 +283,7 @@ int main(void) {
     tcase_add_test(prices, a_price_is_always_the_same);
     tcase_add_test(prices, every_message_is_seen);
     tcase_add_test(prices, what_the_budget_cant_pay_has_no_price);
+    tcase_add_test(prices, what_predicts_nothing_is_priced);
     tcase_add_test(prices, where_nothing_is_to_do_nothing_is_played);
     suite_add_tcase(suite, prices);
     return harness_unit(suite);

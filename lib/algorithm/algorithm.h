@@ -54,7 +54,7 @@ typedef struct coll_algorithm {
     size_t best_up_to; /* of a table's first: bytes up to which, in one site, no other is chosen */
     bool sizeless;     /* chosen where sizes differ and the root alone knows them */
     bool rival;        /* here to be compared with: runs when the user names it, is never chosen */
-    /* Seconds from the common start to the last rank's end. */
+    /* Seconds from the common start to the last rank's end; NULL: the price of its plan. */
     double (*predict)(const coll_shape *call, const coll_values *values);
     const struct coll_planner *planner; /* lib/schedule/plan.h; NULL: it is no plan */
     bool starts; /* though it is no plan, it is a course (lib/schedule/course.h) */

@@ -18,7 +18,7 @@ typedef struct coll_choice {
 /*
  * Seconds that ALGORITHM takes for CALL with these values, by the cost model and, where they are
  * the defaults, the profile's trials; *MODEL, which may be NULL, is set to what the model alone
- * says.
+ * says: the algorithm's own prediction, or the price of its plan where it has none.
  */
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values, double *model);

@@ -9,10 +9,21 @@
 #include "lib/schedule/cursor.h"
 #include "lib/schedule/network.h"
 
+#include <math.h>
+#include <pthread.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NONE = -1, LETTERS_MOST = 1 << 18 };
+
+/*
+ * Where calls are priced to be chosen for: memory that is there on all ranks alike, since no
+ * allocation may fail on one of them alone.
+ */
+enum { RESERVE = 8 << 20, RESERVE_LETTERS = 1 << 13 };
+static alignas(max_align_t) char reserve[RESERVE];
+static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* What happens to a letter next, but for its ways through the network's links. */
 typedef enum stage {
@@ -77,6 +88,9 @@ typedef struct play {
     int unused;      /* the first letter that is free again */
     int letters_used, paths_used;
     int64_t now, end;
+    int most;        /* letters, paths and events at a time */
+    bool reserved;   /* it takes memory of the reserve, */
+    size_t reserves; /* so much so far */
 } play;
 
 /* --- Messages and who waits for them --- */
@@ -98,11 +112,6 @@ static int take(queue *q, const int next[]) {
     return first;
 }
 
-/* The budget bounds what there may be of anything. */
-static int most_of(const coll_price_call *call) {
-    return call->budget < LETTERS_MOST ? call->budget : LETTERS_MOST;
-}
-
 static int hashes(const coll_topo *topo) {
     return 2 * topo->ranks;
 }
@@ -116,7 +125,7 @@ static int path_of(play *p, int from, int to, int lane) {
         if (way->from == from && way->to == to && way->lane == lane)
             return i;
     }
-    if (p->paths_used == most_of(p->call))
+    if (p->paths_used == p->most)
         return NONE;
     p->paths[p->paths_used] = (path){.from = from,
                                      .to = to,
@@ -132,7 +141,7 @@ static int new_letter(play *p) {
     int number = p->unused;
     if (number != NONE)
         p->unused = p->next_letter[number];
-    else if (p->letters_used < most_of(p->call))
+    else if (p->letters_used < p->most)
         number = p->letters_used++;
     return number;
 }
@@ -340,7 +349,7 @@ static bool go_on(play *p, int number) {
 
 static size_t bytes_of(const play *p) {
     coll_plan_size size = p->call->planner->size(&p->players[0].part);
-    size_t ranks = (size_t)p->shape.topo->ranks, most = (size_t)most_of(p->call),
+    size_t ranks = (size_t)p->shape.topo->ranks, most = (size_t)p->most,
            nodes = (size_t)size.window * (size_t)size.steps;
     return ranks * (coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
                     coll_comm_room_of(nodes * sizeof(int))) +
@@ -381,7 +390,7 @@ static void deal(play *p, size_t bytes) {
 
 static void set_up(play *p, size_t bytes, void *memory) {
     const coll_topo *topo = p->shape.topo;
-    size_t most = (size_t)most_of(p->call);
+    size_t most = (size_t)p->most;
     char *room = memory;
     coll_network_open(&p->network, topo, p->shape.profile,
                       coll_comm_room_take(&room, coll_network_bytes(topo)));
@@ -468,19 +477,39 @@ static lengths shorten(play *p) {
     return (lengths){.longer = longer, .shorter = longer - half, .times = times};
 }
 
+/* Memory for the play; NULL after *CODE is set: there is no more, and so no price. */
+static char *borrow(play *p, size_t bytes, int *code) {
+    *code = MPI_SUCCESS;
+    if (p->reserved && bytes > RESERVE - p->reserves) {
+        p->price->time = COLL_PRICE_UNKNOWN;
+        return NULL;
+    }
+    size_t from = p->reserves;
+    p->reserves += p->reserved ? coll_comm_room_of(bytes) : 0;
+    char *memory = p->reserved ? reserve + from : malloc(bytes);
+    if (!memory)
+        *code = coll_error(MPI_ERR_NO_MEM, "no memory to price %s: %zu bytes",
+                           p->call->algorithm->name, bytes);
+    return memory;
+}
+
+static void give_back(const play *p, char *memory) {
+    if (!p->reserved)
+        free(memory);
+}
+
 /* The price of both plays, from which that of the whole follows. */
 static int play_lengths(play *p, const lengths *of) {
     coll_price *price = p->price;
-    size_t bytes = bytes_of(p);
-    void *memory = malloc(bytes);
+    int code;
+    char *memory = borrow(p, bytes_of(p), &code);
     if (!memory)
-        return coll_error(MPI_ERR_NO_MEM, "no memory to price %s: %zu bytes",
-                          p->call->algorithm->name, bytes);
-    int code = play_to_end(p, of->longer, memory);
+        return code;
+    code = play_to_end(p, of->longer, memory);
     int64_t longer = price->time, rest;
     if (code == MPI_SUCCESS && of->times > 0 && longer != COLL_PRICE_UNKNOWN)
         code = play_to_end(p, of->shorter, memory);
-    free(memory);
+    give_back(p, memory);
     if (code != MPI_SUCCESS || of->times == 0 || price->time == COLL_PRICE_UNKNOWN)
         return code;
     price->extrapolated = true;
@@ -497,7 +526,7 @@ static void line_up(play *p, coll_visit *visits) {
         p->players[p->line->order[position]].position = position;
 }
 
-int coll_price_play(const coll_price_call *call, coll_price *price) {
+static int play_call(const coll_price_call *call, bool reserved, coll_price *price) {
     *price = (coll_price){.time = 0};
     if (call->ends)
         memset(call->ends, 0, (size_t)call->shape->topo->ranks * sizeof *call->ends);
@@ -506,17 +535,41 @@ int coll_price_play(const coll_price_call *call, coll_price *price) {
     size_t ranks = (size_t)call->shape->topo->ranks,
            line = coll_comm_room_of(sizeof(coll_line) + ranks * sizeof(int)),
            players = coll_comm_room_of(ranks * sizeof(player));
-    char *memory = malloc(line + players + ranks * sizeof(coll_visit)), *room = memory;
+    int most = reserved ? RESERVE_LETTERS : LETTERS_MOST, code;
+    play p = {.call = call,
+              .price = price,
+              .shape = *call->shape,
+              .values = *call->values,
+              .most = call->budget < most ? call->budget : most,
+              .reserved = reserved};
+    char *memory = borrow(&p, line + players + ranks * sizeof(coll_visit), &code), *room = memory;
     if (!memory)
-        return coll_error(MPI_ERR_NO_MEM, "no memory to price %s for %zu ranks",
-                          call->algorithm->name, ranks);
-    play p = {.call = call, .price = price, .shape = *call->shape, .values = *call->values};
+        return code;
     p.line = coll_comm_room_take(&room, line);
     p.players = coll_comm_room_take(&room, players);
     line_up(&p, (coll_visit *)room);
     deal(&p, p.shape.bytes);
     lengths of = shorten(&p);
-    int code = play_lengths(&p, &of);
-    free(memory);
+    code = play_lengths(&p, &of);
+    give_back(&p, memory);
     return code;
+}
+
+int coll_price_play(const coll_price_call *call, coll_price *price) {
+    return play_call(call, false, price);
+}
+
+double coll_price_seconds(const coll_algorithm *algorithm, const coll_shape *shape,
+                          const coll_values *values) {
+    const coll_price_call call = {.algorithm = algorithm,
+                                  .planner = algorithm->planner,
+                                  .shape = shape,
+                                  .values = values,
+                                  .budget = COLL_PRICE_BUDGET};
+    coll_price price;
+    pthread_mutex_lock(&reserve_lock);
+    int code = play_call(&call, true, &price);
+    pthread_mutex_unlock(&reserve_lock);
+    return code != MPI_SUCCESS || price.time == COLL_PRICE_UNKNOWN ? INFINITY
+                                                                   : (double)price.time * 1e-9;
 }

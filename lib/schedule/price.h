@@ -55,4 +55,12 @@ typedef struct coll_price {
 /* MPI_ERR_NO_MEM, MPI_ERR_INTERN where the plans wait for ever. */
 int coll_price_play(const coll_price_call *call, coll_price *price);
 
+/*
+ * What ALGORITHM's plan takes for SHAPE, in seconds, also where with these values it is none and
+ * does the same with more; INFINITY: there is no price. It is the same number on every rank,
+ * whatever memory that has: it allocates none.
+ */
+double coll_price_seconds(const coll_algorithm *algorithm, const coll_shape *shape,
+                          const coll_values *values);
+
 #endif
