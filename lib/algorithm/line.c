@@ -10,7 +10,7 @@ coll_comm_key coll_line_key = {.bytes = sizeof(coll_line),
 
 const coll_line *coll_line_of(const coll_comm *comm, const coll_shape *call) {
     coll_line *line = coll_comm_slot(comm, &coll_line_key);
-    int root = call->root == COLL_NO_ROOT ? 0 : call->root;
+    int root = coll_line_head(call);
     if (line->next_root == root + 1)
         return line;
     coll_order_chain(call->topo, root, (coll_visit *)&line->order[comm->ranks], line->order);

@@ -14,6 +14,11 @@ typedef struct coll_line {
     int order[];   /* all ranks, the root first */
 } coll_line;
 
+/* Who stands first. */
+static inline int coll_line_head(const coll_shape *call) {
+    return call->root == COLL_NO_ROOT ? 0 : call->root;
+}
+
 extern coll_comm_key coll_line_key;
 
 const coll_line *coll_line_of(const coll_comm *comm, const coll_shape *call);

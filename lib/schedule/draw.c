@@ -375,7 +375,7 @@ static int draw_all(picture *p) {
 
 /* Who stands where, and that nothing has come yet. */
 static void line_up(picture *p, coll_visit *visits) {
-    coll_order_chain(p->drawing->shape->topo, p->drawing->shape->root, visits, p->order);
+    coll_order_chain(p->drawing->shape->topo, coll_line_head(p->drawing->shape), visits, p->order);
     for (int i = 0; i < p->drawing->shape->topo->racks; i++)
         p->racks[i] = (rack){.first = p->ranks};
     for (int position = 0; position < p->ranks; position++) {
@@ -386,7 +386,7 @@ static void line_up(picture *p, coll_visit *visits) {
         p->first[position] = INT64_MAX;
         p->last[position] = 0;
     }
-    p->first[p->drawing->shape->root] = 0;
+    p->first[coll_line_head(p->drawing->shape)] = 0;
 }
 
 static int row_of(int ranks) {

@@ -521,7 +521,7 @@ static int play_lengths(play *p, const lengths *of) {
 
 /* The ranks' line, in MEMORY with VISITS behind it. */
 static void line_up(play *p, coll_visit *visits) {
-    coll_order_chain(p->shape.topo, p->shape.root, visits, p->line->order);
+    coll_order_chain(p->shape.topo, coll_line_head(&p->shape), visits, p->line->order);
     for (int position = 0; position < p->shape.topo->ranks; position++)
         p->players[p->line->order[position]].position = position;
 }
