@@ -377,7 +377,8 @@ static void deal(play *p, size_t bytes) {
     p->blocks = (coll_blocks){.layout = {.count = (MPI_Count)bytes},
                               .ranks = p->shape.topo->ranks,
                               .size = 1,
-                              .extent = 1};
+                              .extent = 1,
+                              .longest = {.bytes = bytes}};
     for (int rank = 0; rank < p->shape.topo->ranks; rank++) {
         bool collects = gathers && rank == p->shape.root;
         p->players[rank].part = (coll_part){.shape = &p->shape,
