@@ -23,11 +23,11 @@ extern "C" {
 const char *COLL_Version(void);
 
 /*
- * Chooses the algorithm of OPERATION ("bcast", "gather", "aggregate") on COMM, over what the
- * environment says. SPEC is "auto", an algorithm's name, or a name with parameters:
- * "chain:segment=32K,window=16". Local, but every rank of COMM must make the same call at the same
- * place among its collectives. Errors: MPI_ERR_ARG when the operation, the name, a parameter or its
- * value is unknown or out of bounds; the text names what is allowed.
+ * Chooses the algorithm of OPERATION ("bcast", "allreduce", ...: as COLL_Operation_name has them)
+ * on COMM, over what the environment says. SPEC is "auto", an algorithm's name, or a name with
+ * parameters: "chain:segment=32K,window=16". Local, but every rank of COMM must make the same call
+ * at the same place among its collectives. Errors: MPI_ERR_ARG when the operation, the name, a
+ * parameter or its value is unknown or out of bounds; the text names what is allowed.
  */
 int COLL_Set(MPI_Comm comm, const char *operation, const char *spec);
 
@@ -100,6 +100,141 @@ int COLL_Gatherv_init(const void *send_buffer, MPI_Count send_count, MPI_Datatyp
                       void *receive_buffer, const MPI_Count receive_counts[],
                       const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
                       MPI_Comm comm, MPI_Info info, COLL_Request *request);
+
+/*
+ * What follows is MPI_Allreduce, MPI_Alltoall and their like: the same as MPI's, by counts that may
+ * exceed INT_MAX; as blocking, nonblocking and persistent operations. MPI_IN_PLACE may stand where
+ * MPI allows it. An MPI_Op and a datatype must not be freed before the request that they are part
+ * of is complete.
+ *
+ * A reduction by one algorithm with the same parameters, over ranks that are placed in the same
+ * way, gives the same bits on every rank and in every run. One by an operation that doesn't commute
+ * combines in the order of the ranks.
+ */
+int COLL_Allreduce(const void *send_buffer, void *receive_buffer, MPI_Count count,
+                   MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+int COLL_Iallreduce(const void *send_buffer, void *receive_buffer, MPI_Count count,
+                    MPI_Datatype type, MPI_Op op, MPI_Comm comm, COLL_Request *request);
+int COLL_Allreduce_init(const void *send_buffer, void *receive_buffer, MPI_Count count,
+                        MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                        COLL_Request *request);
+
+int COLL_Reduce(const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+                MPI_Op op, int root, MPI_Comm comm);
+int COLL_Ireduce(const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+                 MPI_Op op, int root, MPI_Comm comm, COLL_Request *request);
+int COLL_Reduce_init(const void *send_buffer, void *receive_buffer, MPI_Count count,
+                     MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
+                     COLL_Request *request);
+
+int COLL_Reduce_scatter_block(const void *send_buffer, void *receive_buffer,
+                              MPI_Count receive_count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+int COLL_Ireduce_scatter_block(const void *send_buffer, void *receive_buffer,
+                               MPI_Count receive_count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                               COLL_Request *request);
+int COLL_Reduce_scatter_block_init(const void *send_buffer, void *receive_buffer,
+                                   MPI_Count receive_count, MPI_Datatype type, MPI_Op op,
+                                   MPI_Comm comm, MPI_Info info, COLL_Request *request);
+
+int COLL_Reduce_scatter(const void *send_buffer, void *receive_buffer,
+                        const MPI_Count receive_counts[], MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm);
+int COLL_Ireduce_scatter(const void *send_buffer, void *receive_buffer,
+                         const MPI_Count receive_counts[], MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm, COLL_Request *request);
+int COLL_Reduce_scatter_init(const void *send_buffer, void *receive_buffer,
+                             const MPI_Count receive_counts[], MPI_Datatype type, MPI_Op op,
+                             MPI_Comm comm, MPI_Info info, COLL_Request *request);
+
+int COLL_Allgather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                   void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                   MPI_Comm comm);
+int COLL_Iallgather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                    void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                    MPI_Comm comm, COLL_Request *request);
+int COLL_Allgather_init(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                        void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                        MPI_Comm comm, MPI_Info info, COLL_Request *request);
+
+int COLL_Allgatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                    void *receive_buffer, const MPI_Count receive_counts[],
+                    const MPI_Aint displacements[], MPI_Datatype receive_type, MPI_Comm comm);
+int COLL_Iallgatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                     void *receive_buffer, const MPI_Count receive_counts[],
+                     const MPI_Aint displacements[], MPI_Datatype receive_type, MPI_Comm comm,
+                     COLL_Request *request);
+int COLL_Allgatherv_init(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                         void *receive_buffer, const MPI_Count receive_counts[],
+                         const MPI_Aint displacements[], MPI_Datatype receive_type, MPI_Comm comm,
+                         MPI_Info info, COLL_Request *request);
+
+int COLL_Alltoall(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                  void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                  MPI_Comm comm);
+int COLL_Ialltoall(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                   void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                   MPI_Comm comm, COLL_Request *request);
+int COLL_Alltoall_init(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                       void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                       MPI_Comm comm, MPI_Info info, COLL_Request *request);
+
+int COLL_Alltoallv(const void *send_buffer, const MPI_Count send_counts[],
+                   const MPI_Aint send_displacements[], MPI_Datatype send_type,
+                   void *receive_buffer, const MPI_Count receive_counts[],
+                   const MPI_Aint receive_displacements[], MPI_Datatype receive_type,
+                   MPI_Comm comm);
+int COLL_Ialltoallv(const void *send_buffer, const MPI_Count send_counts[],
+                    const MPI_Aint send_displacements[], MPI_Datatype send_type,
+                    void *receive_buffer, const MPI_Count receive_counts[],
+                    const MPI_Aint receive_displacements[], MPI_Datatype receive_type,
+                    MPI_Comm comm, COLL_Request *request);
+int COLL_Alltoallv_init(const void *send_buffer, const MPI_Count send_counts[],
+                        const MPI_Aint send_displacements[], MPI_Datatype send_type,
+                        void *receive_buffer, const MPI_Count receive_counts[],
+                        const MPI_Aint receive_displacements[], MPI_Datatype receive_type,
+                        MPI_Comm comm, MPI_Info info, COLL_Request *request);
+
+int COLL_Scatter(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                 void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root,
+                 MPI_Comm comm);
+int COLL_Iscatter(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                  void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                  int root, MPI_Comm comm, COLL_Request *request);
+int COLL_Scatter_init(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                      void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                      int root, MPI_Comm comm, MPI_Info info, COLL_Request *request);
+
+int COLL_Scatterv(const void *send_buffer, const MPI_Count send_counts[],
+                  const MPI_Aint displacements[], MPI_Datatype send_type, void *receive_buffer,
+                  MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm);
+int COLL_Iscatterv(const void *send_buffer, const MPI_Count send_counts[],
+                   const MPI_Aint displacements[], MPI_Datatype send_type, void *receive_buffer,
+                   MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm,
+                   COLL_Request *request);
+int COLL_Scatterv_init(const void *send_buffer, const MPI_Count send_counts[],
+                       const MPI_Aint displacements[], MPI_Datatype send_type, void *receive_buffer,
+                       MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm,
+                       MPI_Info info, COLL_Request *request);
+
+int COLL_Barrier(MPI_Comm comm);
+int COLL_Ibarrier(MPI_Comm comm, COLL_Request *request);
+int COLL_Barrier_init(MPI_Comm comm, MPI_Info info, COLL_Request *request);
+
+int COLL_Scan(const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+              MPI_Op op, MPI_Comm comm);
+int COLL_Iscan(const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+               MPI_Op op, MPI_Comm comm, COLL_Request *request);
+int COLL_Scan_init(const void *send_buffer, void *receive_buffer, MPI_Count count,
+                   MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                   COLL_Request *request);
+
+int COLL_Exscan(const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+                MPI_Op op, MPI_Comm comm);
+int COLL_Iexscan(const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+                 MPI_Op op, MPI_Comm comm, COLL_Request *request);
+int COLL_Exscan_init(const void *send_buffer, void *receive_buffer, MPI_Count count,
+                     MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                     COLL_Request *request);
 
 /*
  * Starts a persistent *REQUEST; local. MPI_ERR_REQUEST where it is active already, or none.

@@ -11,6 +11,8 @@ libcoll_core_la_SOURCES = \
 	lib/algorithm/algorithm.h \
 	lib/algorithm/line.c lib/algorithm/line.h \
 	lib/algorithm/spec.c lib/algorithm/spec.h \
+	lib/allreduce/allreduce.h \
+	lib/allreduce/ring.c \
 	lib/base/agree.c lib/base/agree.h \
 	lib/base/blocks.c lib/base/blocks.h \
 	lib/base/cgroup.c lib/base/cgroup.h \
@@ -23,6 +25,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/error.c lib/base/error.h \
 	lib/base/monotonic.c lib/base/monotonic.h \
 	lib/base/plain.c lib/base/plain.h \
+	lib/base/reduction.c lib/base/reduction.h \
 	lib/base/run.c lib/base/run.h \
 	lib/base/size.c lib/base/size.h \
 	lib/base/spare.c lib/base/spare.h \
@@ -43,6 +46,7 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/two_tree.c \
 	lib/arguments.c lib/arguments.h \
 	lib/coll.c \
+	lib/collectives.c lib/request.h \
 	lib/confirm/blame.c lib/confirm/blame.h \
 	lib/confirm/message.c lib/confirm/message.h \
 	lib/confirm/note.c lib/confirm/note.h \
@@ -62,7 +66,9 @@ libcoll_core_la_SOURCES = \
 	lib/gather/window.c \
 	lib/info.c \
 	lib/operation/call.c lib/operation/call.h \
+	lib/operation/collective.c lib/operation/collective.h \
 	lib/operation/direct.c lib/operation/direct.h \
+	lib/operation/native.c \
 	lib/operation/operations.h \
 	lib/operation/pending.c lib/operation/pending.h \
 	lib/operation/select.c lib/operation/select.h \

@@ -8,10 +8,12 @@
 #include "hlot/wide.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/algorithm/line.h"
+#include "lib/allreduce/allreduce.h"
 #include "lib/bcast/bcast.h"
 #include "lib/bcast/chain_confirmed.h"
 #include "lib/gather/gather.h"
 #include "lib/gather/intake.h"
+#include "lib/operation/collective.h"
 #include "lib/operation/operations.h"
 #include "lib/operation/pending.h"
 #include "lib/operation/state.h"
@@ -44,6 +46,28 @@ const coll_algorithm *const coll_aggregate_table[] = {
     NULL,
 };
 
+const coll_algorithm *const coll_allreduce_table[] = {
+    &coll_allreduce_native,
+    &coll_allreduce_ring,
+    NULL,
+};
+
+const coll_algorithm *const coll_reduce_table[] = {&coll_reduce_native, NULL};
+
+const coll_algorithm *const coll_reduce_scatter_table[] = {&coll_reduce_scatter_native, NULL};
+
+const coll_algorithm *const coll_allgather_table[] = {&coll_allgather_native, NULL};
+
+const coll_algorithm *const coll_alltoall_table[] = {&coll_alltoall_native, NULL};
+
+const coll_algorithm *const coll_scatter_table[] = {&coll_scatter_native, NULL};
+
+const coll_algorithm *const coll_barrier_table[] = {&coll_barrier_native, NULL};
+
+const coll_algorithm *const coll_scan_table[] = {&coll_scan_native, NULL};
+
+const coll_algorithm *const coll_exscan_table[] = {&coll_exscan_native, NULL};
+
 static int run_bcast(const coll_algorithm *algorithm, const void *call, const coll_values *values) {
     return coll_bcast_run(algorithm, call, values);
 }
@@ -58,11 +82,23 @@ static int run_aggregate(const coll_algorithm *algorithm, const void *call,
     return coll_aggregate_run(call, coll_aggregate_of(algorithm), values);
 }
 
+#define ONE COLL_SIDE_ONE
+#define BLOCKS COLL_SIDE_BLOCKS
+
+/* What all operations but broadcast, gather and aggregate have in common. */
+#define COLLECTIVE(what, setting, ...)                                                             \
+    {                                                                                              \
+        .name = #what, .variable = "COLL_" #setting, .info_key = "coll_" #what,                    \
+        .table = coll_##what##_table, .run = coll_collective_run, .bytes = coll_collective_bytes,  \
+        .open = coll_collective_course, __VA_ARGS__                                                \
+    }
+
 /* The MPI library's gather passes blocks of up to 4 KB whole, whatever the number of ranks. */
 const coll_operation_info coll_operations[COLL_OPERATIONS] = {
     [COLL_OPERATION_BCAST] = {.name = "bcast",
                               .variable = "COLL_BCAST",
                               .info_key = "coll_bcast",
+                              .sides = {.data = ONE, .root_data = ONE},
                               .table = coll_bcast_table,
                               .run = run_bcast,
                               .bytes = coll_bcast_bytes,
@@ -71,6 +107,7 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
     [COLL_OPERATION_GATHER] = {.name = "gather",
                                .variable = "COLL_GATHER",
                                .info_key = "coll_gather",
+                               .sides = {.data = ONE, .root_data = BLOCKS},
                                .table = coll_gather_table,
                                .run = run_gather,
                                .bytes = coll_gather_bytes,
@@ -84,6 +121,30 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
                                   .run = run_aggregate,
                                   .uneven = true,
                                   .errors_agreed = true},
+    [COLL_OPERATION_ALLREDUCE] =
+        COLLECTIVE(allreduce, ALLREDUCE, .sides = {.data = ONE, .root_data = ONE}, .rootless = true,
+                   .reduces = true),
+    [COLL_OPERATION_REDUCE] =
+        COLLECTIVE(reduce, REDUCE, .sides = {.root_data = ONE, .input = ONE, .root_input = ONE},
+                   .reduces = true),
+    [COLL_OPERATION_REDUCE_SCATTER] =
+        COLLECTIVE(reduce_scatter, REDUCE_SCATTER,
+                   .sides = {.data = ONE, .root_data = ONE, .input = BLOCKS, .root_input = BLOCKS},
+                   .rootless = true, .reduces = true),
+    [COLL_OPERATION_ALLGATHER] = COLLECTIVE(
+        allgather, ALLGATHER, .sides = {.data = BLOCKS, .root_data = BLOCKS}, .rootless = true),
+    [COLL_OPERATION_ALLTOALL] = COLLECTIVE(
+        alltoall, ALLTOALL,
+        .sides = {.data = BLOCKS, .root_data = BLOCKS, .input = BLOCKS, .root_input = BLOCKS},
+        .rootless = true),
+    [COLL_OPERATION_SCATTER] =
+        COLLECTIVE(scatter, SCATTER, .sides = {.data = ONE, .root_input = BLOCKS}),
+    [COLL_OPERATION_BARRIER] = COLLECTIVE(barrier, BARRIER, .rootless = true),
+    [COLL_OPERATION_SCAN] = COLLECTIVE(scan, SCAN, .sides = {.data = ONE, .root_data = ONE},
+                                       .rootless = true, .reduces = true),
+    [COLL_OPERATION_EXSCAN] = COLLECTIVE(
+        exscan, EXSCAN, .sides = {.data = ONE, .root_data = ONE, .input = ONE, .root_input = ONE},
+        .rootless = true, .reduces = true),
 };
 
 coll_comm_key *const coll_comm_keys[] = {

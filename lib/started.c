@@ -7,18 +7,13 @@
 #include "lib/base/substitute.h"
 #include "lib/operation/call.h"
 #include "lib/operation/direct.h"
-#include "lib/operation/pending.h"
 #include "lib/operation/state.h"
+#include "lib/request.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-/*
- * Whether an operation on COMM is libcoll's: *OWN is its state. NULL where it is the MPI library's:
- * on a communicator that is not set up, between two, and where the user asks for native. All ranks
- * find the same.
- */
-static int find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
+int coll_request_find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
     *own = comm == MPI_COMM_NULL ? NULL : coll_comm_find(comm);
     if (comm == MPI_COMM_NULL)
         return coll_raise(comm, coll_error(MPI_ERR_COMM, "null communicator"));
@@ -29,8 +24,7 @@ static int find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
     return *own ? coll_raise(comm, (*own)->broken) : MPI_SUCCESS;
 }
 
-/* A new request of OWN, or one for the MPI library's own where that is NULL. */
-static int create(const char *name, MPI_Comm comm, coll_comm *own, coll_pending **made) {
+int coll_request_create(const char *name, MPI_Comm comm, coll_comm *own, coll_pending **made) {
     *made = coll_pending_create(name, comm, own ? own->ranks : 0);
     if (!*made)
         return coll_error(MPI_ERR_NO_MEM, "%s: no memory for a request", name);
@@ -38,8 +32,7 @@ static int create(const char *name, MPI_Comm comm, coll_comm *own, coll_pending 
     return MPI_SUCCESS;
 }
 
-/* A request that was prepared with CODE is started, or kept, and given to the user. */
-static int hand_out(coll_pending *pending, bool persistent, int code, COLL_Request *request) {
+int coll_request_hand_out(coll_pending *pending, bool persistent, int code, COLL_Request *request) {
     if (persistent)
         code = coll_pending_keep(pending, code);
     else if (code == MPI_SUCCESS)
@@ -89,7 +82,7 @@ static int bcast_natively(const char *name, const bcast_arguments *given, MPI_Co
     MPI_Request native = MPI_REQUEST_NULL;
     if (given->count > INT_MAX)
         return coll_raise(comm, coll_too_many());
-    int code = create(name, comm, NULL, &pending);
+    int code = coll_request_create(name, comm, NULL, &pending);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     code = PMPI_Ibcast(given->buffer, (int)given->count, given->type, given->root,
@@ -100,9 +93,9 @@ static int bcast_natively(const char *name, const bcast_arguments *given, MPI_Co
 static int start_bcast(const char *name, const bcast_arguments *given, MPI_Comm comm,
                        coll_comm *own, bool persistent, COLL_Request *request) {
     coll_pending *pending;
-    int code = create(name, comm, own, &pending);
+    int code = coll_request_create(name, comm, own, &pending);
     return code == MPI_SUCCESS
-               ? hand_out(pending, persistent, prepare_bcast(pending, given), request)
+               ? coll_request_hand_out(pending, persistent, prepare_bcast(pending, given), request)
                : coll_raise(comm, code);
 }
 
@@ -110,7 +103,7 @@ int COLL_Ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_
                 COLL_Request *request) {
     const bcast_arguments given = {buffer, count, type, root};
     coll_comm *own;
-    int code = find_comm(comm, COLL_OPERATION_BCAST, &own);
+    int code = coll_request_find_comm(comm, COLL_OPERATION_BCAST, &own);
     if (code != MPI_SUCCESS)
         return code;
     return own ? start_bcast(__func__, &given, comm, own, false, request)
@@ -171,9 +164,10 @@ static int prepare_gather(coll_pending *pending, const gather_arguments *given, 
 static int start_gather(const char *name, const gather_arguments *given, bool even, MPI_Comm comm,
                         coll_comm *own, bool persistent, COLL_Request *request) {
     coll_pending *pending;
-    int code = create(name, comm, own, &pending);
+    int code = coll_request_create(name, comm, own, &pending);
     return code == MPI_SUCCESS
-               ? hand_out(pending, persistent, prepare_gather(pending, given, even), request)
+               ? coll_request_hand_out(pending, persistent, prepare_gather(pending, given, even),
+                                       request)
                : coll_raise(comm, code);
 }
 
@@ -189,14 +183,14 @@ int COLL_Igather(const void *send_buffer, MPI_Count send_count, MPI_Datatype sen
     coll_comm *own;
     coll_pending *pending;
     MPI_Request native = MPI_REQUEST_NULL;
-    int code = find_comm(comm, COLL_OPERATION_GATHER, &own);
+    int code = coll_request_find_comm(comm, COLL_OPERATION_GATHER, &own);
     if (code != MPI_SUCCESS)
         return code;
     if (own)
         return start_gather(__func__, &given, true, comm, own, false, request);
     if (send_count > INT_MAX || receive_count > INT_MAX)
         return coll_raise(comm, coll_too_many());
-    code = create(__func__, comm, NULL, &pending);
+    code = coll_request_create(__func__, comm, NULL, &pending);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     code = PMPI_Igather(send_buffer, (int)send_count, send_type, receive_buffer, (int)receive_count,
@@ -225,7 +219,7 @@ static int gatherv_natively(const char *name, const gather_arguments *given, MPI
                             COLL_Request *request) {
     coll_pending *pending;
     MPI_Request native = MPI_REQUEST_NULL;
-    int *counts, *places, code = create(name, comm, NULL, &pending);
+    int *counts, *places, code = coll_request_create(name, comm, NULL, &pending);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     code = coll_int_counts(&given->layout, given->count, given->root, comm, &counts, &places);
@@ -259,7 +253,7 @@ int COLL_Igatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype se
     const gather_arguments given = uneven(send_buffer, send_count, send_type, receive_buffer,
                                           receive_counts, displacements, receive_type, root);
     coll_comm *own;
-    int code = find_comm(comm, COLL_OPERATION_GATHER, &own);
+    int code = coll_request_find_comm(comm, COLL_OPERATION_GATHER, &own);
     if (code != MPI_SUCCESS)
         return code;
     return own ? start_gather(__func__, &given, false, comm, own, false, request)

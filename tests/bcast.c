@@ -219,7 +219,7 @@ START_TEST(bad_arguments_are_errors_of_the_communicator) {
     MPI_Type_free(&uncommitted);
     harness_assert(harness_class(COLL_Set(comm, "bcast", "nonsense")) == MPI_ERR_ARG,
                    "unknown name");
-    harness_assert(harness_class(COLL_Set(comm, "scatter", "auto")) == MPI_ERR_ARG,
+    harness_assert(harness_class(COLL_Set(comm, "scater", "auto")) == MPI_ERR_ARG,
                    "unknown operation");
     harness_assert(COLL_Bcast(&value, 1, MPI_INT, 0, comm) == MPI_SUCCESS, "usable afterwards");
     MPI_Comm_free(&comm);

@@ -38,6 +38,7 @@ check_PROGRAMS += \
 	tests/output \
 	tests/partition \
 	tests/plain \
+	tests/collective_plans \
 	tests/plans \
 	tests/pool \
 	tests/popcg_grid \
@@ -71,6 +72,7 @@ check_PROGRAMS += \
 	tests/popcg.mpi \
 	tests/readers.mpi \
 	tests/starts.mpi \
+	tests/collectives.mpi \
 	tests/started.mpi \
 	tests/survey.mpi \
 	tests/topo.mpi \
@@ -100,7 +102,11 @@ tests_memory_mpi_LDFLAGS = $(failing_allocations)
 tests_operation_mpi_SOURCES = tests/operation.c
 tests_operation_mpi_LDADD = libbench.la $(LDADD)
 tests_patterns_mpi_SOURCES = tests/patterns.c
-tests_plans_SOURCES = tests/plans.c tests/prover.c tests/prover.h tests/generator.h
+tests_collectives_mpi_SOURCES = tests/collectives.c
+tests_collective_plans_SOURCES = tests/collective_plans.c tests/mutant.c tests/mutant.h \
+	tests/prover.c tests/prover.h tests/generator.h
+tests_plans_SOURCES = tests/plans.c tests/mutant.c tests/mutant.h tests/prover.c tests/prover.h \
+	tests/generator.h
 tests_points_mpi_SOURCES = tests/points.c
 tests_popcg_mpi_SOURCES = tests/popcg.c
 tests_readers_mpi_SOURCES = tests/readers.c tests/reading.c tests/reading.h
@@ -113,8 +119,9 @@ tests_wait_mpi_SOURCES = tests/wait.c
 
 # Plans at more ranks and from every root, which takes a while.
 .PHONY: prove
-prove: tests/plans$(EXEEXT)
+prove: tests/plans$(EXEEXT) tests/collective_plans$(EXEEXT)
 	PROVE=all tests/plans$(EXEEXT)
+	PROVE=all tests/collective_plans$(EXEEXT)
 
 # What scripts/fuzz runs, and the files that it found.
 EXTRA_PROGRAMS = tests/fuzz_readers

@@ -6,31 +6,13 @@
 #include "lib/pattern/binomial.h"
 #include "tests/generator.h"
 #include "tests/harness.h"
+#include "tests/mutant.h"
 #include "tests/prover.h"
 
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Ranks on hosts on racks: so many a host; racks grow by one host each, or there is one rack. */
-static coll_topo make_topo(int ranks, int a_host, bool racks) {
-    coll_topo topo = {.ranks = ranks, .sites = 1, .most_ranks_per_node = a_host};
-    topo.places = calloc((size_t)ranks, sizeof *topo.places);
-    if (!topo.places)
-        abort();
-    int left = 1;
-    for (int rank = 0; rank < ranks; rank++) {
-        if (rank % a_host == 0) {
-            topo.nodes++;
-            if (topo.racks == 0 || (racks && left-- == 0)) {
-                left = topo.racks++;
-            }
-        }
-        topo.places[rank] = (coll_place){.node = topo.nodes - 1, .rack = topo.racks - 1};
-    }
-    return topo;
-}
 
 /* Copies of all the data. */
 typedef size_t copies(const coll_topo *topo);
@@ -104,15 +86,13 @@ enum { CLAIMS = sizeof claims / sizeof *claims };
 /* A call in segments of a byte. */
 static prover_call call_of(const claim *what, const coll_topo *topo, int root, size_t bytes,
                            int window) {
-    prover_call call = {.algorithm = what->algorithm,
-                        .shape = {.operation = "bcast",
-                                  .bytes = bytes,
-                                  .root = root,
-                                  .topo = topo,
-                                  .profile = coll_profile_builtin()},
-                        .values = coll_values_default(what->algorithm),
-                        .starved = -1,
-                        .slow = -1};
+    prover_call call = {
+        .algorithm = what->algorithm,
+        .operation = COLL_OPERATION_BCAST,
+        .shape = {.bytes = bytes, .root = root, .topo = topo, .profile = coll_profile_builtin()},
+        .values = coll_values_default(what->algorithm),
+        .starved = -1,
+        .slow = -1};
     if (what->window == NONE) {
         call.segment = 1;
         call.window = window;
@@ -163,7 +143,7 @@ static void prove_at(const claim *what, int ranks, int root) {
     int count = ranks <= 16 ? 5 : 4; /* thinned out, as the roots are, for time */
     for (int a_host = 1; a_host <= 3; a_host += 2)
         for (int racks = 0; racks < 2; racks++) {
-            coll_topo topo = make_topo(ranks, a_host, racks);
+            coll_topo topo = made_topo(ranks, a_host, racks);
             for (int size = 0; size < count; size++)
                 for (int w = 0; w < 3; w++)
                     prove(what, &topo, root, sizes[size], windows[w],
@@ -192,128 +172,12 @@ START_TEST(all_plans_are_right) {
 }
 END_TEST
 
-/* A plan that does as another does but for one step. */
-typedef enum mutation_kind {
-    DROPPED,
-    OTHER_PEER,
-    OTHER_RANGE,
-    SHORTER,
-    NO_DEPENDENCY,
-    OTHER_DIRECTION,
-    NO_WINDOW, /* the last dependency, which is a broadcast's window where there are two */
-    MUTATIONS
-} mutation_kind;
-typedef struct mutation {
-    coll_plan base;
-    const coll_plan *original;
-    mutation_kind kind;
-    int rank, ranks, step;
-    uint64_t round;
-    bool done; /* the step is there, and changed */
-    /* The rank sends nothing in one of the rounds that a window that is gone spans, or is paced. */
-    bool idle;
-} mutation;
-static mutation mutant; /* plan_round gets it as a constant, and notes what it did */
-
-static void drop(coll_step steps[], int which, int count) {
-    memmove(&steps[which], &steps[which + 1], (size_t)(count - which - 1) * sizeof *steps);
-    for (int i = which; i < count - 1; i++)
-        for (int k = 0; k < steps[i].afters; k++)
-            if (steps[i].after[k].back == 0 && steps[i].after[k].step >= which) {
-                bool gone = steps[i].after[k].step == which;
-                steps[i].after[k].step--;
-                if (gone)
-                    steps[i].after[k--] = steps[i].after[--steps[i].afters];
-            }
-}
-
-/* Whether STEP waits for others that may be incomplete when its round begins. */
-static bool waits(const coll_step *step, int window) {
-    for (int i = 0; i < step->afters; i++)
-        if (step->after[i].back < window && !step->after[i].paces)
-            return true;
-    return step->after_earlier;
-}
-
-/* Whether there is a round without data to send among the BACK ones before ROUND. */
-static bool is_idle(const coll_plan *plan, uint64_t round, int back) {
-    coll_step steps[64];
-    bool idle = false;
-    for (; back > 0 && !idle; back--) {
-        idle = true;
-        for (int i = plan->round(plan, round - (uint64_t)back, steps) - 1; i >= 0; i--)
-            idle = idle && (steps[i].kind != COLL_STEP_SEND || !steps[i].length);
-    }
-    return idle;
-}
-
-static int mutate_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const mutation *m = (const mutation *)base;
-    int count = m->original->round(m->original, round, steps);
-    if (round != m->round || m->step >= count)
-        return count;
-    coll_step *step = &steps[m->step];
-    size_t bytes = step->length;
-    mutant.done = true;
-    switch (m->kind) {
-    case DROPPED:
-        drop(steps, m->step, count);
-        return count - 1;
-    case OTHER_PEER:
-        do
-            step->peer = (step->peer + 1) % m->ranks;
-        while (step->peer == m->rank);
-        mutant.done = m->ranks > 2 && step->kind != COLL_STEP_COPY;
-        break;
-    case OTHER_RANGE: {
-        size_t *from = step->scratch ? &step->at : &step->from;
-        *from = *from ? *from - 1 : 1;
-        mutant.done = bytes > 0;
-        break;
-    }
-    case SHORTER:
-        step->length = 0;
-        mutant.done = bytes > 0;
-        break;
-    case NO_DEPENDENCY:
-        mutant.done = waits(step, m->original->size.window);
-        step->afters = 0;
-        step->after_earlier = false;
-        break;
-    case NO_WINDOW:
-        mutant.done = step->afters > 0;
-        if (!mutant.done)
-            break;
-        step->afters--;
-        mutant.done = !step->after[step->afters].paces;
-        mutant.idle = is_idle(m->original, round, step->after[step->afters].back);
-        for (int i = 0; i < step->afters; i++)
-            mutant.idle = mutant.idle || step->after[i].paces;
-        break;
-    default:
-        step->kind = step->kind == COLL_STEP_SEND ? COLL_STEP_RECEIVE : COLL_STEP_SEND;
-    }
-    return count;
-}
-
-static const coll_plan *alter(const coll_plan *plan, int rank, void *context) {
-    mutation *m = context;
-    if (rank != m->rank || plan->rounds == 0)
-        return plan;
-    m->original = plan;
-    m->base = *plan;
-    m->base.round = mutate_round;
-    m->step %= plan->size.steps;
-    m->round %= plan->rounds;
-    return &m->base;
-}
-
 /* Whether the plans of ALGORITHM with one mutation, by G, are caught; sets *DONE if there was one.
  */
 static bool is_caught(int which, generator *g, bool *done, char *text, size_t size) {
     const claim *what = &claims[which];
     int ranks = 2 + below(g, 11);
-    coll_topo topo = make_topo(ranks, 1 + below(g, 3), true);
+    coll_topo topo = made_topo(ranks, 1 + below(g, 3), true);
     size_t bytes = (size_t)between(g, 1, 12);
     mutant = (mutation){.kind = (mutation_kind)below(g, MUTATIONS),
                         .rank = below(g, ranks),
@@ -322,7 +186,7 @@ static bool is_caught(int which, generator *g, bool *done, char *text, size_t si
                         .round = (uint64_t)below(g, (int)bytes)};
     int root = below(g, ranks);
     prover_call call = call_of(what, &topo, root, bytes, between(g, 1, 4));
-    call.alter = alter;
+    call.alter = mutant_alter;
     call.context = &mutant;
     bool caught = false;
     for (call.starved = -1; call.starved < ranks && !caught; call.starved++)
@@ -484,8 +348,8 @@ static prover_call gather_call(const gather_claim *what, const coll_topo *topo, 
                                size_t counts[], size_t bytes) {
     make_counts(counts, topo->ranks, bytes, !what->uneven);
     return (prover_call){.algorithm = what->algorithm,
-                         .shape = {.operation = "gather",
-                                   .bytes = what->uneven ? COLL_BYTES_UNKNOWN : bytes,
+                         .operation = COLL_OPERATION_GATHER,
+                         .shape = {.bytes = what->uneven ? COLL_BYTES_UNKNOWN : bytes,
                                    .root = root,
                                    .topo = topo,
                                    .profile = coll_profile_builtin()},
@@ -514,7 +378,7 @@ START_TEST(all_gathers_are_right) {
     for (int ranks = 2; ranks <= (is_asked_for("few") ? 20 : 64); ranks++)
         for (int root = 0; root < ranks; root += ranks <= 16 ? 1 : (ranks + 4) / 5)
             for (int shape = 0; shape < 4; shape++) {
-                coll_topo topo = make_topo(ranks, shape % 2 ? 3 : 1, shape / 2);
+                coll_topo topo = made_topo(ranks, shape % 2 ? 3 : 1, shape / 2);
                 for (int i = 0; i < 4 * CASES; i++)
                     prove_gather(&gather_claims[_i], &topo, root, turn++);
                 turn++; /* every value in every shape */
@@ -528,7 +392,7 @@ static bool is_gather_caught(int which, generator *g, bool *done, char *text, si
     const gather_claim *what = &gather_claims[which];
     int ranks = 2 + below(g, 11);
     size_t counts[64], bytes = (size_t)between(g, 1, 12);
-    coll_topo topo = make_topo(ranks, 1 + below(g, 3), true);
+    coll_topo topo = made_topo(ranks, 1 + below(g, 3), true);
     prover_call call = gather_call(what, &topo, below(g, ranks), counts, bytes);
     mutant = (mutation){.kind = (mutation_kind)below(g, NO_WINDOW),
                         .rank = below(g, ranks),
@@ -536,7 +400,7 @@ static bool is_gather_caught(int which, generator *g, bool *done, char *text, si
                         .step = below(g, 8),
                         .round = (uint64_t)below(g, 12)};
     call.values = what->cases[below(g, CASES)];
-    call.alter = alter;
+    call.alter = mutant_alter;
     call.context = &mutant;
     bool caught = false;
     for (call.starved = -1; call.starved < ranks && !caught; call.starved++)

@@ -1,6 +1,5 @@
 #include "tests/prover.h"
 
-#include "lib/pattern/order.h"
 #include "lib/schedule/cursor.h"
 
 #include <stdarg.h>
@@ -9,19 +8,40 @@
 #include <string.h>
 
 /*
- * A byte's label says which of all bytes of the call it is, counted from 1; 0: it isn't there. One
- * in scratch memory is there only in the round that put it there.
+ * A byte's label has the number of its value; 0: it isn't there. One in scratch memory is there
+ * only in the round that put it there. So many sends under way read it, and receives write it.
  */
 typedef struct label {
-    size_t byte;
+    uint32_t value;
+    uint16_t readers, writers;
     uint64_t round;
 } label;
+
+/* Ranks of up to 128. */
+__extension__ typedef unsigned __int128 set;
+
+/* A byte that a rank brings, or two values combined in this order. Equal ones have one number. */
+typedef struct value {
+    uint32_t left, right; /* numbers; or 0 and 0 */
+    size_t byte;          /* of the call: see byte_of */
+    set ranks;            /* whose contributions are in it, */
+    int first, last;      /* from the first to the last one, */
+    bool in_order;        /* all those between them, one after the other */
+    uint32_t next;        /* of those with the same hash */
+} value;
+
+typedef struct values {
+    value *all;
+    uint32_t count, room; /* the first one is no value */
+    uint32_t *hash;       /* room for twice as many */
+} values;
 
 /* A message that was sent, or a receive that waits for one. */
 typedef struct letter {
     size_t length;
     int node; /* of the cursor of whom it belongs to; -1: complete there already */
     label *bytes;
+    set knows;       /* its sender */
     uint64_t number; /* in the order in which all are sent */
     struct letter *next;
 } letter;
@@ -40,15 +60,24 @@ typedef struct path {
     struct path *next_waits; /* of those to be looked at */
 } path;
 
+/* A rank's data or its input. */
+typedef struct side {
+    coll_side kind;
+    size_t bytes;
+    size_t *start;     /* of each block by position; NULL: it is one */
+    MPI_Count *counts; /* of each block by rank */
+    coll_blocks blocks;
+    label *labels;
+} side;
+
 typedef struct player {
     coll_part part;
     const coll_plan *plan;
     void *memory, *room;
     coll_cursor cursor;
-    size_t own;    /* bytes of its data */
-    size_t *start; /* of each block of the data, by position; of one that has one block: 0 */
-    coll_blocks blocks;
-    label *data, *scratch;
+    side sides[2]; /* data and input */
+    label *scratch;
+    set knows;   /* who has begun, by what it heard */
     path *paths; /* from this rank */
     int sending; /* messages with data */
     bool idle;   /* nothing is complete since it started what it could */
@@ -60,9 +89,10 @@ typedef struct play {
     int ranks;
     player *players;
     coll_line **lines; /* one a rank */
-    MPI_Count *counts; /* of a gather: of each rank */
-    uint64_t letters;  /* sent so far */
-    path *waiting;     /* where something came since they were looked at */
+    coll_shape shape;
+    values values;
+    uint64_t letters; /* sent so far */
+    path *waiting;    /* where something came since they were looked at */
     size_t *into, *out;
     int *senders; /* to each rank: ranks from which messages with data are under way */
 } play;
@@ -83,6 +113,77 @@ static void *allocate(size_t count, size_t bytes) {
     return memory;
 }
 
+/* --- Values --- */
+
+/* Where the chain of those with the hash of ONE begins. */
+static uint32_t *place_of(const values *v, const value *one) {
+    uint64_t key = one->left ? ((uint64_t)one->left << 32 | one->right)
+                             : one->byte * 1024 + (uint64_t)one->first;
+    return &v->hash[(key * 0x9e3779b97f4a7c15u >> 20) % (2 * (uint64_t)v->room)];
+}
+
+static void hash_in(values *v, uint32_t number) {
+    uint32_t *place = place_of(v, &v->all[number]);
+    v->all[number].next = *place;
+    *place = number;
+}
+
+static void make_room(values *v) {
+    if (v->count < v->room)
+        return;
+    v->room = v->room ? 2 * v->room : 1024;
+    v->count = v->count ? v->count : 1;
+    v->all = realloc(v->all, v->room * sizeof *v->all);
+    free(v->hash);
+    v->hash = allocate(2 * (size_t)v->room, sizeof *v->hash);
+    if (!v->all)
+        abort();
+    for (uint32_t i = 1; i < v->count; i++)
+        hash_in(v, i);
+}
+
+/* The number of WANTED, which may be new. */
+static uint32_t number_of(values *v, value wanted) {
+    make_room(v);
+    for (uint32_t i = *place_of(v, &wanted); i; i = v->all[i].next) {
+        const value *one = &v->all[i];
+        if (one->left == wanted.left && one->right == wanted.right && one->byte == wanted.byte &&
+            one->first == wanted.first)
+            return i;
+    }
+    v->all[v->count] = wanted;
+    hash_in(v, v->count);
+    return v->count++;
+}
+
+/* A byte that RANK brings. */
+static uint32_t brought(play *p, int rank, size_t byte) {
+    return number_of(
+        &p->values,
+        (value){
+            .byte = byte, .ranks = (set)1 << rank, .first = rank, .last = rank, .in_order = true});
+}
+
+/* 0: the two can't be combined. */
+static uint32_t combined(play *p, uint32_t left, uint32_t right) {
+    make_room(&p->values);
+    const value *a = &p->values.all[left], *b = &p->values.all[right];
+    if (!left || !right || a->byte != b->byte || (a->ranks & b->ranks))
+        return 0;
+    return number_of(&p->values,
+                     (value){.left = left,
+                             .right = right,
+                             .byte = a->byte,
+                             .ranks = a->ranks | b->ranks,
+                             .first = a->first,
+                             .last = b->last,
+                             .in_order = a->in_order && b->in_order && a->last + 1 == b->first});
+}
+
+static bool is_reduction(const play *p) {
+    return p->shape.element > 0;
+}
+
 static void append(queue *q, const letter *what) {
     letter *copy = allocate(1, sizeof *copy);
     *copy = *what;
@@ -99,9 +200,13 @@ static letter take(queue *q) {
     return copy;
 }
 
-/* Where a step's range of data begins in all the rank's data. */
-static size_t position_of(const player *one, const coll_step *step) {
-    return (one->start ? one->start[step->block] : 0) + step->from;
+static side *side_of(player *one, const coll_step *step) {
+    return &one->sides[step->buffer == COLL_INPUT];
+}
+
+/* Where a step's range begins in all the rank's data or input. */
+static size_t position_of(const side *of, const coll_step *step) {
+    return (of->start ? of->start[step->block] : 0) + step->from;
 }
 
 static path *path_of(const play *p, int from, int to, int lane) {
@@ -124,9 +229,10 @@ static void look_at(play *p, path *way) {
 
 /* What a plan may not do, step by step. */
 static bool check_step(play *p, int rank, uint64_t round, const coll_step *step, int which) {
-    const player *one = &p->players[rank];
+    player *one = &p->players[rank];
     const coll_plan_size *size = &one->plan->size;
-    bool is_message = step->kind != COLL_STEP_COPY;
+    const side *of = side_of(one, step);
+    bool is_message = coll_step_is_message(step);
     if (is_message && (step->peer < 0 || step->peer >= p->ranks || step->peer == rank ||
                        step->lane < 0 || step->lane >= COLL_LANES))
         return refuse(p, "rank %d round %llu step %d: peer %d on lane %d", rank,
@@ -135,10 +241,15 @@ static bool check_step(play *p, int rank, uint64_t round, const coll_step *step,
         step->segment >= size->segments)
         return refuse(p, "rank %d round %llu step %d: %zu bytes at %zu in segment %d", rank,
                       (unsigned long long)round, which, step->length, step->at, step->segment);
-    bool is_data = step->length && (!is_message || !step->scratch);
+    bool is_input = step->buffer == COLL_INPUT,
+         writes = step->kind == COLL_STEP_RECEIVE || (!is_message && !step->to_scratch);
+    if (is_input && writes)
+        return refuse(p, "rank %d round %llu step %d: writes to the input", rank,
+                      (unsigned long long)round, which);
+    bool is_data = step->length && step->buffer != COLL_SCRATCH;
     if (is_data &&
-        (step->block < 0 || step->block >= (one->start ? p->ranks : 1) ||
-         position_of(one, step) > one->own || step->length > one->own - position_of(one, step)))
+        (step->block < 0 || step->block >= (of->start ? p->ranks : 1) ||
+         position_of(of, step) > of->bytes || step->length > of->bytes - position_of(of, step)))
         return refuse(p, "rank %d round %llu step %d: %zu bytes from %zu of block %d", rank,
                       (unsigned long long)round, which, step->length, step->from, step->block);
     for (int i = 0; i < step->afters; i++)
@@ -150,12 +261,14 @@ static bool check_step(play *p, int rank, uint64_t round, const coll_step *step,
     return true;
 }
 
-/* Whether two ranges of data share bytes of a segment that they would pass through. */
+/* Whether A and B would share bytes of a segment, where one is packed on its way through. */
 static bool collide(const coll_step *a, const coll_step *b) {
-    bool data = !a->scratch && !b->scratch && a->length && b->length;
-    bool same = a->block == b->block && a->from == b->from && a->length == b->length;
-    return data && !same && a->segment == b->segment && a->at < b->at + b->length &&
-           b->at < a->at + a->length;
+    bool pass = (coll_step_is_message(a) && a->buffer != COLL_SCRATCH) ||
+                (coll_step_is_message(b) && b->buffer != COLL_SCRATCH);
+    bool same = a->buffer == b->buffer && a->block == b->block && a->from == b->from &&
+                a->length == b->length;
+    return pass && a->length && b->length && !same && a->segment == b->segment &&
+           a->at < b->at + b->length && b->at < a->at + a->length;
 }
 
 /* Every round of RANK's plan. */
@@ -184,14 +297,23 @@ static label *scratch_of(const player *one, const coll_node *node) {
     return one->scratch + segment * size->segment + node->step.at;
 }
 
-/* The bytes of NODE's step, which sends or copies them: in memory of their own, or NULL. */
-static label *read_bytes(const player *one, const coll_node *node) {
-    const coll_step *step = &node->step;
-    bool scratch = step->kind == COLL_STEP_SEND && step->scratch;
-    const label *from = scratch ? scratch_of(one, node) : one->data + position_of(one, step);
-    label *bytes = allocate(step->length, sizeof *bytes);
-    for (size_t i = 0; i < step->length; i++) {
-        if (!from[i].byte || (scratch && from[i].round != node->round)) {
+/* The labels of NODE's range in the data, the input, or scratch memory. */
+static label *labels_of(player *one, const coll_node *node, bool scratch) {
+    const side *of = side_of(one, &node->step);
+    return scratch ? scratch_of(one, node) : of->labels + position_of(of, &node->step);
+}
+
+static bool is_there(const label *byte, const coll_node *node, bool scratch) {
+    return byte->value && !byte->writers && (!scratch || byte->round == node->round);
+}
+
+/* A copy of the bytes of NODE's step that it reads, or NULL: they aren't there. */
+static label *read_bytes(player *one, const coll_node *node, bool scratch) {
+    size_t length = node->step.length;
+    const label *from = labels_of(one, node, scratch);
+    label *bytes = allocate(length, sizeof *bytes);
+    for (size_t i = 0; i < length; i++) {
+        if (!is_there(&from[i], node, scratch)) {
             free(bytes);
             return NULL;
         }
@@ -200,16 +322,34 @@ static label *read_bytes(const player *one, const coll_node *node) {
     return bytes;
 }
 
-static bool write_bytes(const player *one, const coll_node *node, const label *bytes) {
-    const coll_step *step = &node->step;
-    bool scratch = step->kind == COLL_STEP_COPY || step->scratch;
-    label *into = scratch ? scratch_of(one, node) : one->data + position_of(one, step);
-    for (size_t i = 0; i < step->length; i++) {
-        if (into[i].byte && (!scratch || into[i].round == node->round))
+/* Of a reduction the data is written more than once: as long as nobody reads or writes it. */
+static bool write_bytes(const play *p, player *one, const coll_node *node, bool scratch,
+                        const label *bytes) {
+    label *into = labels_of(one, node, scratch);
+    bool again = scratch || is_reduction(p);
+    bool in_place = !scratch && p->call->operation == COLL_OPERATION_REDUCE;
+    for (size_t i = 0; i < node->step.length; i++) {
+        bool there = into[i].value && (!scratch || into[i].round == node->round);
+        if (into[i].readers || into[i].writers || (there && !again))
             return false;
-        into[i] = (label){bytes[i].byte, node->round};
+        into[i] = (label){.value = bytes[i].value, .round = node->round};
+        if (in_place) /* the root's input may lie there */
+            one->sides[1].labels[node->step.from + i].value = 0;
     }
     return true;
+}
+
+/* A message of NODE is under way, by MORE: what it moves may not be written meanwhile. */
+static bool occupy(player *one, const coll_node *node, int more) {
+    bool reads = node->step.kind == COLL_STEP_SEND, good = true;
+    label *bytes = labels_of(one, node, node->step.buffer == COLL_SCRATCH);
+    for (size_t i = 0; i < node->step.length; i++) {
+        uint16_t *count = reads ? &bytes[i].readers : &bytes[i].writers;
+        if (more > 0 && !reads && (bytes[i].readers || bytes[i].writers))
+            good = false;
+        *count = (uint16_t)(*count + more);
+    }
+    return good;
 }
 
 /* A message with data is on its WAY, or has arrived. */
@@ -242,11 +382,32 @@ static void count_message(play *p, path *way, size_t length) {
 static bool copy(play *p, int rank, int number) {
     player *one = &p->players[rank];
     const coll_node *node = &one->cursor.nodes[number];
-    label *bytes = read_bytes(one, node);
-    bool good = bytes && write_bytes(one, node, bytes);
+    label *bytes = read_bytes(one, node, !node->step.to_scratch);
+    bool good = bytes && write_bytes(p, one, node, node->step.to_scratch, bytes);
     free(bytes);
     if (!good)
         return refuse(p, "rank %d copies bytes that aren't there, or over others", rank);
+    coll_cursor_complete(&one->cursor, number);
+    return true;
+}
+
+static bool combine(play *p, int rank, int number) {
+    player *one = &p->players[rank];
+    const coll_node *node = &one->cursor.nodes[number];
+    const coll_step *step = &node->step;
+    label *scratch = read_bytes(one, node, true), *other = read_bytes(one, node, false);
+    bool good = scratch && other && is_reduction(p);
+    for (size_t i = 0; good && i < step->length; i++) {
+        uint32_t first = step->scratch_first ? scratch[i].value : other[i].value,
+                 second = step->scratch_first ? other[i].value : scratch[i].value;
+        scratch[i].value = combined(p, first, second);
+        good = scratch[i].value;
+    }
+    good = good && write_bytes(p, one, node, step->to_scratch, scratch);
+    free(scratch);
+    free(other);
+    if (!good)
+        return refuse(p, "rank %d combines what isn't there, or doesn't belong together", rank);
     coll_cursor_complete(&one->cursor, number);
     return true;
 }
@@ -255,14 +416,20 @@ static bool send(play *p, int rank, int number) {
     player *one = &p->players[rank];
     const coll_node *node = &one->cursor.nodes[number];
     const coll_step *step = &node->step;
-    letter what = {step->length, number, read_bytes(one, node), p->letters++, NULL};
+    letter what = {.length = step->length,
+                   .node = number,
+                   .bytes = read_bytes(one, node, step->buffer == COLL_SCRATCH),
+                   .knows = one->knows,
+                   .number = p->letters++};
     if (!what.bytes)
         return refuse(p, "rank %d sends bytes from %zu on to %d before it has them", rank,
                       step->from, step->peer);
     path *way = path_of(p, rank, step->peer, step->lane);
     look_at(p, way);
     count_message(p, way, step->length);
+    occupy(one, node, 1);
     if (p->call->eager) {
+        occupy(one, node, -1);
         what.node = -1;
         coll_cursor_complete(&one->cursor, number);
     }
@@ -271,8 +438,13 @@ static bool send(play *p, int rank, int number) {
 }
 
 static bool receive(play *p, int rank, int number) {
-    const coll_step *step = &p->players[rank].cursor.nodes[number].step;
+    player *one = &p->players[rank];
+    const coll_node *node = &one->cursor.nodes[number];
+    const coll_step *step = &node->step;
     letter what = {.length = step->length, .node = number};
+    if (!occupy(one, node, 1))
+        return refuse(p, "rank %d receives from %d what other messages still move", rank,
+                      step->peer);
     path *way = path_of(p, step->peer, rank, step->lane);
     look_at(p, way);
     append(&way->wanted, &what);
@@ -281,8 +453,11 @@ static bool receive(play *p, int rank, int number) {
 
 /* Starts all that RANK may start. */
 static bool start(play *p, int rank, bool *moved) {
-    static bool (*const by_kind[])(play * p, int rank, int number) = {
-        [COLL_STEP_SEND] = send, [COLL_STEP_RECEIVE] = receive, [COLL_STEP_COPY] = copy};
+    static bool (*const by_kind[])(play * p, int rank,
+                                   int number) = {[COLL_STEP_SEND] = send,
+                                                  [COLL_STEP_RECEIVE] = receive,
+                                                  [COLL_STEP_COPY] = copy,
+                                                  [COLL_STEP_COMBINE] = combine};
     player *one = &p->players[rank];
     int number;
     one->idle = true;
@@ -301,18 +476,24 @@ static bool deliver(play *p, path *way) {
     bool good =
         sent.length == wanted.length || refuse(p, "rank %d wants %zu bytes, and %d sends %zu",
                                                way->to, wanted.length, way->from, sent.length);
-    if (good && !write_bytes(one, &one->cursor.nodes[wanted.node], sent.bytes))
+    const coll_node *node = &one->cursor.nodes[wanted.node];
+    occupy(one, node, -1);
+    if (good && !write_bytes(p, one, node, node->step.buffer == COLL_SCRATCH, sent.bytes))
         good = refuse(p, "bytes from rank %d come to %d twice", way->from, way->to);
     free(sent.bytes);
     if (!good)
         return false;
     if (sent.length > 0)
         count_sender(p, way, -1);
-    p->players[way->from].sending -= sent.length > 0;
-    if (sent.node >= 0)
-        coll_cursor_complete(&p->players[way->from].cursor, sent.node);
+    player *sender = &p->players[way->from];
+    sender->sending -= sent.length > 0;
+    one->knows |= sent.knows;
+    if (sent.node >= 0) {
+        occupy(sender, &sender->cursor.nodes[sent.node], -1);
+        coll_cursor_complete(&sender->cursor, sent.node);
+    }
     coll_cursor_complete(&one->cursor, wanted.node);
-    one->idle = p->players[way->from].idle = false;
+    one->idle = sender->idle = false;
     return true;
 }
 
@@ -376,19 +557,100 @@ static bool play_on(play *p) {
     return true;
 }
 
-/* The number of byte I of the data of who has all of it, or of RANK's own block of a gather. */
-static size_t number_of(const play *p, int rank, size_t i) {
-    const player *root = &p->players[p->call->shape.root];
-    return (p->call->counts && rank != p->call->shape.root ? root->start[p->lines[rank]->position]
-                                                           : 0) +
-           i + 1;
+/* --- What ranks begin with, and end with --- */
+
+/* Bytes of the block that goes from one rank to another, or is one's and goes to all. */
+static size_t block_bytes(const play *p, int from, int to) {
+    const size_t *counts = p->call->counts;
+    bool pairs = p->call->operation == COLL_OPERATION_ALLTOALL;
+    return counts ? counts[pairs ? from * p->ranks + to : from] : p->shape.bytes;
+}
+
+/* Byte I of that block, or of what is no block. */
+static size_t byte_of(const play *p, int from, int to, size_t i) {
+    bool pairs = p->call->operation == COLL_OPERATION_ALLTOALL;
+    return (((size_t)(from + 1) * 1024 + (pairs ? (size_t)to + 1 : 0)) << 20) + i;
+}
+
+/* Whose block is at BLOCK of RANK's data, or input; and to whom it goes. */
+static void owners_of(const play *p, int rank, bool input, int block, int *from, int *to) {
+    int owner = p->lines[rank]->order[block];
+    bool out = input && p->call->operation == COLL_OPERATION_ALLTOALL;
+    *from = out ? rank : owner;
+    *to = out ? owner : rank;
+}
+
+/* The value of byte I of a part of RANK's data or input at first; 0: none. The part is all of it,
+ * BLOCK < 0, or one block. */
+static uint32_t at_first(play *p, int rank, bool input, int block, size_t i) {
+    int from = rank, to = rank, root = p->call->shape.root;
+    if (block >= 0)
+        owners_of(p, rank, input, block, &from, &to);
+    switch (p->call->operation) {
+    case COLL_OPERATION_BCAST:
+        return rank == root ? brought(p, root, byte_of(p, root, root, i)) : 0;
+    case COLL_OPERATION_ALLREDUCE:
+    case COLL_OPERATION_SCAN:
+        return brought(p, rank, byte_of(p, 0, 0, i));
+    case COLL_OPERATION_REDUCE:
+    case COLL_OPERATION_EXSCAN:
+        return input ? brought(p, rank, byte_of(p, 0, 0, i)) : 0;
+    case COLL_OPERATION_REDUCE_SCATTER:
+        return input ? brought(p, rank, byte_of(p, from, from, i)) : 0;
+    case COLL_OPERATION_SCATTER:
+        return input ? brought(p, root, byte_of(p, from, from, i)) : 0;
+    default: /* gather, allgather, alltoall: blocks, of which one's own is there */
+        return input || from == rank ? brought(p, from, byte_of(p, from, to, i)) : 0;
+    }
+}
+
+/* Whose contributions are in RANK's results. */
+static set contributors(const play *p, int rank) {
+    set all = (((set)1 << (p->ranks - 1)) - 1) << 1 | 1;
+    switch (p->call->operation) {
+    case COLL_OPERATION_SCAN:
+        return (((set)1 << rank) - 1) << 1 | 1;
+    case COLL_OPERATION_EXSCAN:
+        return ((set)1 << rank) - 1;
+    default:
+        return all;
+    }
+}
+
+/* Whether VALUE is what byte I of RANK's data has to be in the end. */
+static bool is_right(play *p, int rank, int block, size_t i, uint32_t number) {
+    int from = rank, to = rank, root = p->call->shape.root;
+    bool scatters = p->call->operation == COLL_OPERATION_REDUCE_SCATTER;
+    if (block >= 0)
+        owners_of(p, rank, false, block, &from, &to);
+    if (is_reduction(p)) {
+        const value *one = &p->values.all[number];
+        set wanted = contributors(p, rank);
+        return wanted == 0 ||
+               (number && one->byte == byte_of(p, scatters ? rank : 0, scatters ? rank : 0, i) &&
+                one->ranks == wanted && (one->in_order || !p->shape.ordered) &&
+                (p->call->operation != COLL_OPERATION_ALLREDUCE ||
+                 number == p->players[0].sides[0].labels[i].value));
+    }
+    if (p->call->operation == COLL_OPERATION_BCAST)
+        return number == brought(p, root, byte_of(p, root, root, i));
+    if (p->call->operation == COLL_OPERATION_SCATTER)
+        return number == brought(p, root, byte_of(p, rank, rank, i));
+    return number == brought(p, from, byte_of(p, from, to, i));
 }
 
 static bool check_data(play *p, int rank) {
-    const player *one = &p->players[rank];
-    for (size_t i = 0; i < one->own; i++)
-        if (one->data[i].byte != number_of(p, rank, i))
-            return refuse(p, "rank %d ends with a wrong byte at %zu", rank, i);
+    const side *data = &p->players[rank].sides[0];
+    for (int block = 0; block < (data->start ? p->ranks : 1); block++) {
+        size_t begin = data->start ? data->start[block] : 0,
+               end = data->start && block + 1 < p->ranks ? data->start[block + 1] : data->bytes;
+        for (size_t i = begin; i < end; i++)
+            if (!is_right(p, rank, data->start ? block : -1, i - begin, data->labels[i].value))
+                return refuse(p, "rank %d ends with a wrong byte at %zu", rank, i);
+    }
+    if (p->call->operation == COLL_OPERATION_BARRIER &&
+        p->players[rank].knows != contributors(p, rank))
+        return refuse(p, "rank %d ends before others have begun", rank);
     return true;
 }
 
@@ -406,44 +668,61 @@ static bool check_end(play *p) {
     return true;
 }
 
-/* What RANK has at first: at a gather's root all blocks one after the other, of which its own is
- * there; else its block, or a broadcast's data, which the root has. */
-static void furnish(play *p, int rank) {
-    const prover_call *call = p->call;
-    player *one = &p->players[rank];
-    bool is_root = rank == call->shape.root;
-    one->own = call->counts ? call->counts[rank] : call->shape.bytes;
-    size_t there = is_root || call->counts ? one->own : 0, longest = 0;
-    if (call->counts && is_root) {
-        one->start = allocate((size_t)p->ranks, sizeof *one->start);
-        one->own = 0;
-        for (int i = 0; i < p->ranks; i++) {
-            one->start[i] = one->own;
-            one->own += call->counts[p->lines[rank]->order[i]];
-            if (call->counts[i] > longest)
-                longest = call->counts[i];
-        }
-        one->blocks = (coll_blocks){.layout = {.counts = p->counts},
-                                    .ranks = p->ranks,
-                                    .size = 1,
-                                    .extent = 1,
-                                    .longest = {.bytes = longest}};
+/* Blocks of RANK's data or input, in the order of the line. */
+static void furnish_blocks(play *p, int rank, bool input, side *of) {
+    size_t longest = 0;
+    of->start = allocate((size_t)p->ranks, sizeof *of->start);
+    of->counts = allocate((size_t)p->ranks, sizeof *of->counts);
+    for (int i = 0; i < p->ranks; i++) {
+        int from, to;
+        owners_of(p, rank, input, i, &from, &to);
+        size_t bytes = block_bytes(p, from, to);
+        of->start[i] = of->bytes;
+        of->counts[p->lines[rank]->order[i]] = (MPI_Count)bytes;
+        of->bytes += bytes;
+        longest = bytes > longest ? bytes : longest;
     }
-    one->data = allocate(one->own, sizeof *one->data);
-    for (size_t i = 0; i < there; i++)
-        one->data[i].byte = number_of(p, rank, i);
+    of->blocks = (coll_blocks){.layout = {.counts = of->counts, .count = (MPI_Count)longest},
+                               .ranks = p->ranks,
+                               .size = 1,
+                               .extent = 1,
+                               .longest = {.bytes = longest}};
+    if (!p->call->counts)
+        of->blocks.layout.counts = NULL;
+}
+
+/* What RANK has at first. */
+static void furnish(play *p, int rank, bool input, coll_side kind) {
+    side *of = &p->players[rank].sides[input];
+    of->kind = kind;
+    if (kind == COLL_SIDE_BLOCKS)
+        furnish_blocks(p, rank, input, of);
+    else if (kind == COLL_SIDE_ONE)
+        of->bytes = block_bytes(p, rank, rank);
+    of->labels = allocate(of->bytes, sizeof *of->labels);
+    for (int block = 0; block < (of->start ? p->ranks : 1); block++) {
+        size_t begin = of->start ? of->start[block] : 0,
+               end = of->start && block + 1 < p->ranks ? of->start[block + 1] : of->bytes;
+        for (size_t i = begin; i < end; i++)
+            of->labels[i].value = at_first(p, rank, input, of->start ? block : -1, i - begin);
+    }
 }
 
 static bool seat(play *p, int rank) {
     const prover_call *call = p->call;
     player *one = &p->players[rank];
     const coll_planner *planner = coll_planner_of(call->algorithm, &call->values);
-    bool gathers = one->start;
-    one->part = (coll_part){.shape = &call->shape,
+    const coll_sides *sides = &p->shape.sides;
+    bool is_root = rank == call->shape.root;
+    furnish(p, rank, false, is_root ? sides->root_data : sides->data);
+    furnish(p, rank, true, is_root ? sides->root_input : sides->input);
+    one->knows = (set)1 << rank;
+    one->part = (coll_part){.shape = &p->shape,
                             .values = &call->values,
                             .line = p->lines[rank],
-                            .own = gathers ? 0 : one->own,
-                            .blocks = gathers ? &one->blocks : NULL};
+                            .own = one->sides[0].start ? 0 : one->sides[0].bytes,
+                            .blocks = one->sides[0].start ? &one->sides[0].blocks : NULL,
+                            .input = one->sides[1].start ? &one->sides[1].blocks : NULL};
     coll_plan_size size = planner->size(&one->part);
     if (call->segment) {
         size_t segments = coll_segment_count(size.segment, call->segment);
@@ -466,11 +745,10 @@ static bool seat(play *p, int rank) {
 
 /* The line of the ranks, as each of them sees it. */
 static void line_up(play *p) {
-    const coll_topo *topo = p->call->shape.topo;
     size_t ranks = (size_t)p->ranks;
     coll_visit *visits = allocate(ranks, sizeof *visits);
     int *order = allocate(ranks, sizeof *order);
-    coll_order_chain(topo, p->call->shape.root, visits, order);
+    coll_order_line(&p->shape, visits, order);
     for (int position = 0; position < p->ranks; position++) {
         coll_line *line = allocate(1, sizeof *line + ranks * sizeof *order);
         line->position = position;
@@ -479,9 +757,6 @@ static void line_up(play *p) {
     }
     free(order);
     free(visits);
-    p->counts = allocate(ranks, sizeof *p->counts);
-    for (size_t rank = 0; p->call->counts && rank < ranks; rank++)
-        p->counts[rank] = (MPI_Count)p->call->counts[rank];
 }
 
 static void clear(queue *q) {
@@ -505,14 +780,18 @@ static void end(play *p) {
             clear(&way->wanted);
             free(way);
         }
-        free(p->players[rank].data);
-        free(p->players[rank].start);
+        for (int i = 0; i < 2; i++) {
+            free(p->players[rank].sides[i].labels);
+            free(p->players[rank].sides[i].start);
+            free(p->players[rank].sides[i].counts);
+        }
         free(p->players[rank].scratch);
         free(p->players[rank].room);
         free(p->players[rank].memory);
         free(p->lines[rank]);
     }
-    free(p->counts);
+    free(p->values.all);
+    free(p->values.hash);
     free(p->lines);
     free(p->out);
     free(p->into);
@@ -522,19 +801,17 @@ static void end(play *p) {
 
 bool prover_play(const prover_call *call, prover_report *report) {
     size_t ranks = (size_t)call->shape.topo->ranks, racks = (size_t)call->shape.topo->racks;
-    play p = {.call = call, .report = report, .ranks = (int)ranks};
+    play p = {.call = call, .report = report, .ranks = (int)ranks, .shape = call->shape};
     *report = (prover_report){.problem = ""};
+    p.shape.operation = coll_operations[call->operation].name;
+    p.shape.sides = coll_operations[call->operation].sides;
     p.players = allocate(ranks, sizeof *p.players);
     p.into = allocate(racks, sizeof *p.into);
     p.out = allocate(racks, sizeof *p.out);
     p.senders = allocate(ranks, sizeof *p.senders);
     p.lines = allocate(ranks, sizeof(coll_line *));
     line_up(&p);
-    furnish(&p, call->shape.root); /* whose blocks the others' bytes are numbered by */
     bool good = true;
-    for (int rank = 0; rank < p.ranks; rank++)
-        if (rank != call->shape.root)
-            furnish(&p, rank);
     for (int rank = 0; rank < p.ranks && good; rank++)
         good = seat(&p, rank);
     good = good && play_on(&p) && check_end(&p);

@@ -5,16 +5,25 @@
 #ifndef COLL_TESTS_PROVER_H
 #define COLL_TESTS_PROVER_H
 
+#include "lib/operation/operations.h"
 #include "lib/schedule/plan.h"
 
+/*
+ * Of an operation with an MPI_Op each element is a byte, and its value is a tree of combinations:
+ * in the end everybody's contribution is in it once, all ranks of an allreduce have the same tree,
+ * and where the op doesn't commute the contributions stand in the order of the ranks.
+ */
 typedef struct prover_call {
     const coll_algorithm *algorithm; /* a plan */
-    coll_shape shape;
+    coll_operation operation;
+    coll_shape shape; /* its name and sides are set by prover_play */
     coll_values values;
     size_t segment; /* the plans' segments are cut into ones of so many bytes; 0: they aren't */
     int window;     /* of which so many are under way */
-    const size_t *counts; /* a gather's bytes of each rank; NULL: a broadcast */
-    bool eager;           /* sends are complete at once, else when they are received */
+    /* Bytes of each rank's block; of an alltoall those from rank i to rank j at i x ranks + j.
+     * NULL: all have the shape's. */
+    const size_t *counts;
+    bool eager; /* sends are complete at once, else when they are received */
     /* Data to STARVED from SLOW comes as late as can be; below 0: to or from all; both: none does.
      */
     int starved, slow;

@@ -35,10 +35,21 @@ typedef struct coll_values {
 /* The root of a call in which all ranks play the same part. */
 enum { COLL_NO_ROOT = -1 };
 
+/*
+ * What a rank has in the end of an operation, its data, and what it brings where that is something
+ * else, its input: nothing, one piece, or a block of each rank.
+ */
+typedef enum coll_side { COLL_SIDE_NONE, COLL_SIDE_ONE, COLL_SIDE_BLOCKS } coll_side;
+typedef struct coll_sides {
+    coll_side data, root_data;   /* of others and of the root; all alike where there is none */
+    coll_side input, root_input; /* likewise */
+} coll_sides;
+
 /* A call as all its ranks know it: the only ground on which an algorithm may be chosen. */
 typedef struct coll_shape {
     const char *operation;
-    size_t bytes;   /* per rank, or COLL_BYTES_UNKNOWN */
+    coll_sides sides;
+    size_t bytes;   /* per rank, or of a block; or COLL_BYTES_UNKNOWN */
     int root;       /* or COLL_NO_ROOT */
     size_t element; /* bytes that an MPI_Op combines as one; 0: nothing is combined */
     bool ordered;   /* the MPI_Op does not commute */

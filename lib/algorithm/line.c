@@ -8,13 +8,22 @@
 coll_comm_key coll_line_key = {.bytes = sizeof(coll_line),
                                .bytes_per_rank = sizeof(int) + sizeof(coll_visit)};
 
+enum { BY_RANK = -1 };
+
+void coll_order_line(const coll_shape *call, coll_visit visits[], int order[]) {
+    if (!call->ordered)
+        coll_order_chain(call->topo, coll_line_head(call), visits, order);
+    for (int rank = 0; call->ordered && rank < call->topo->ranks; rank++)
+        order[rank] = rank;
+}
+
 const coll_line *coll_line_of(const coll_comm *comm, const coll_shape *call) {
     coll_line *line = coll_comm_slot(comm, &coll_line_key);
-    int root = coll_line_head(call);
-    if (line->next_root == root + 1)
+    int wanted = call->ordered ? BY_RANK : coll_line_head(call) + 1;
+    if (line->next_root == wanted)
         return line;
-    coll_order_chain(call->topo, root, (coll_visit *)&line->order[comm->ranks], line->order);
-    line->next_root = root + 1;
+    coll_order_line(call, (coll_visit *)&line->order[comm->ranks], line->order);
+    line->next_root = wanted;
     for (int i = 0; i < comm->ranks; i++)
         if (line->order[i] == comm->rank)
             line->position = i;

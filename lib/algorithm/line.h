@@ -1,17 +1,19 @@
 /*
  * The line in which the ranks of a call stand: chain order from its root (lib/pattern/order.h), or
- * from rank 0 where it has none. A communicator keeps the line of its last root.
+ * from rank 0 where it has none; the order of the ranks, whatever the root, where an MPI_Op doesn't
+ * commute. A communicator keeps the line of its last root.
  */
 #ifndef COLL_LIB_ALGORITHM_LINE_H
 #define COLL_LIB_ALGORITHM_LINE_H
 
 #include "lib/algorithm/algorithm.h"
 #include "lib/base/comm.h"
+#include "lib/pattern/order.h"
 
 typedef struct coll_line {
-    int next_root; /* the root plus 1; 0: there is no line yet */
+    int next_root; /* the root plus 1; -1: by rank; 0: there is no line yet */
     int position;  /* this rank's place in it */
-    int order[];   /* all ranks, the root first */
+    int order[];   /* all ranks */
 } coll_line;
 
 /* Who stands first. */
@@ -20,6 +22,9 @@ static inline int coll_line_head(const coll_shape *call) {
 }
 
 extern coll_comm_key coll_line_key;
+
+/* Writes the ranks of CALL into ORDER. VISITS is scratch, one for every rank. */
+void coll_order_line(const coll_shape *call, coll_visit visits[], int order[]);
 
 const coll_line *coll_line_of(const coll_comm *comm, const coll_shape *call);
 

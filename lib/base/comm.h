@@ -26,6 +26,7 @@ enum {
     COLL_TAG_NOTE = COLL_TAG_CONFIRMED + 2,
     COLL_TAG_ROUND = COLL_TAG_NOTE + 2,
     COLL_TAG_REPORT,
+    COLL_TAG_COLLECTIVE,     /* and the next: those of the other plans */
     COLL_TAG_WIDE = 1 << 14, /* and the next COLL_TAGS_WIDE - 1, by turns (hlot/relay.c) */
     COLL_TAGS_WIDE = 1 << 13,
     COLL_TAG_STARTED = COLL_TAG_WIDE + COLL_TAGS_WIDE, /* by turns (lib/operation/pending.c) */

@@ -47,7 +47,8 @@ int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype 
         return coll_error(MPI_ERR_BUFFER, "%lld elements at a null address", (long long)count);
     if (is_plain) {
         data->plain_bytes = size;
-        data->base = buffer;
+        data->base = data->buffer = buffer;
+        data->count = count;
         return multiply(count, size, &data->bytes);
     }
 
@@ -57,13 +58,12 @@ int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype 
     if (code != MPI_SUCCESS)
         return code;
     MPI_Aint offset;
+    data->buffer = buffer;
+    data->count = count;
     if (coll_typemap_contiguous(data->map, count, &offset)) {
         data->base = (char *)((intptr_t)buffer + offset);
         coll_typemap_free(&data->map);
-        return MPI_SUCCESS;
     }
-    data->buffer = buffer;
-    data->count = count;
     return MPI_SUCCESS;
 }
 
@@ -75,9 +75,8 @@ coll_data coll_data_shifted(const coll_data *data, MPI_Aint offset, MPI_Count co
     coll_data shifted = *data;
     shifted.bytes = bytes;
     shifted.count = count;
-    if (data->map)
-        shifted.buffer = (char *)((intptr_t)data->buffer + offset);
-    else
+    shifted.buffer = (char *)((intptr_t)data->buffer + offset);
+    if (!data->map)
         shifted.base = (char *)((intptr_t)data->base + offset);
     return shifted;
 }

@@ -14,7 +14,7 @@ typedef struct coll_data {
     size_t bytes;
     MPI_Count plain_bytes; /* of an element of a predefined type without gaps, else 0 */
     char *base;            /* the first byte, where the data is contiguous; else NULL */
-    void *buffer;          /* the user's buffer and count, where it is not */
+    void *buffer;          /* the user's buffer and count */
     MPI_Count count;
     coll_typemap *map; /* NULL where the data is contiguous */
 } coll_data;

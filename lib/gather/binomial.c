@@ -71,11 +71,13 @@ static int pass_up(const tree_plan *plan, range all, range own, size_t start, co
         return 1;
     }
     int count = 0;
-    if (length > 0)
-        steps[count++] = (coll_step){
-            .kind = COLL_STEP_COPY, .from = from, .length = length, .at = own.from - start};
+    if (length > 0) {
+        steps[count] = coll_step_copy(COLL_DATA, from, length, true);
+        steps[count++].at = own.from - start;
+    }
     steps[count] = coll_step_send(parent, 0, all.to - all.from);
-    steps[count].scratch = steps[count].after_earlier = true;
+    steps[count].buffer = COLL_SCRATCH;
+    steps[count].after_earlier = true;
     steps[count].at = all.from - start;
     return count + 1;
 }
@@ -95,7 +97,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         *step = coll_step_receive(plan->order[plan->child[c]], part.from % plan->bytes,
                                   part.to - part.from);
         step->block = (int)(part.from / plan->bytes);
-        step->scratch = plan->parent >= 0;
+        step->buffer = plan->parent >= 0 ? COLL_SCRATCH : COLL_DATA;
         step->at = part.from - start;
     }
     range own = meet((range){plan->subtree.from, end}, all);

@@ -9,6 +9,15 @@ typedef enum coll_operation {
     COLL_OPERATION_BCAST,
     COLL_OPERATION_GATHER,
     COLL_OPERATION_AGGREGATE,
+    COLL_OPERATION_ALLREDUCE,
+    COLL_OPERATION_REDUCE,
+    COLL_OPERATION_REDUCE_SCATTER,
+    COLL_OPERATION_ALLGATHER,
+    COLL_OPERATION_ALLTOALL,
+    COLL_OPERATION_SCATTER,
+    COLL_OPERATION_BARRIER,
+    COLL_OPERATION_SCAN,
+    COLL_OPERATION_EXSCAN,
     COLL_OPERATIONS
 } coll_operation;
 
@@ -16,6 +25,8 @@ typedef struct coll_operation_info {
     const char *name;     /* "bcast" */
     const char *variable; /* "COLL_BCAST" */
     const char *info_key; /* "coll_bcast" */
+
+    coll_sides sides;
 
     /* Its algorithms, ended by NULL. The first applies to every call: the MPI library's own, if it
      * has one. */
@@ -29,6 +40,7 @@ typedef struct coll_operation_info {
                         const coll_values *values, void *memory);
 
     bool rootless;      /* all ranks play the same part */
+    bool reduces;       /* by an MPI_Op */
     bool uneven;        /* ranks always bring different amounts */
     bool errors_agreed; /* errors leave nothing under way, unless the algorithms say so */
     int direct_up_to;   /* bytes of a rank's data that may go directly to the MPI library */
@@ -38,6 +50,15 @@ typedef struct coll_operation_info {
 extern const coll_algorithm *const coll_bcast_table[];
 extern const coll_algorithm *const coll_gather_table[];
 extern const coll_algorithm *const coll_aggregate_table[];
+extern const coll_algorithm *const coll_allreduce_table[];
+extern const coll_algorithm *const coll_reduce_table[];
+extern const coll_algorithm *const coll_reduce_scatter_table[];
+extern const coll_algorithm *const coll_allgather_table[];
+extern const coll_algorithm *const coll_alltoall_table[];
+extern const coll_algorithm *const coll_scatter_table[];
+extern const coll_algorithm *const coll_barrier_table[];
+extern const coll_algorithm *const coll_scan_table[];
+extern const coll_algorithm *const coll_exscan_table[];
 
 extern const coll_operation_info coll_operations[COLL_OPERATIONS];
 

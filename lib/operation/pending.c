@@ -147,13 +147,25 @@ static void complete(coll_pending *pending, int code) {
 /* The course refers to the call: its tags are set before. */
 static void set_tag(coll_pending *pending, int turn) {
     int tag = COLL_TAG_STARTED + COLL_LANES * turn;
-    if (pending->operation == COLL_OPERATION_BCAST)
+    if (pending->is_collective)
+        pending->call.collective.tag = tag;
+    else if (pending->operation == COLL_OPERATION_BCAST)
         pending->call.bcast.tag = tag;
     else
         pending->call.gather.tag = tag;
 }
 
+/* The copy of what is in place lies behind what the course needs. */
+static size_t copy_bytes(const coll_pending *pending) {
+    bool copies = pending->is_collective && coll_collective_copies(&pending->call.collective);
+    return copies ? coll_comm_room_of(pending->call.collective.copied + 1) : 0;
+}
+
 static void open_course(coll_pending *pending) {
+    size_t copy = copy_bytes(pending);
+    if (copy)
+        coll_collective_move_input(&pending->call.collective,
+                                   (char *)pending->memory + pending->bytes - copy);
     pending->course = coll_operations[pending->operation].open(
         pending->choice.algorithm, &pending->call, &pending->choice.values, pending->memory);
 }
@@ -164,6 +176,8 @@ static void begin(coll_pending *pending) {
         return;
     if (!pending->persistent)
         open_course(pending);
+    if (pending->is_collective)
+        coll_collective_begin(&pending->call.collective);
     pending->stage = COLL_PENDING_RUNS;
     int code = pending->course.kind->start(pending->course.state);
     if (code != MPI_SUCCESS || coll_course_ended(pending->course))
@@ -261,6 +275,8 @@ void coll_pending_free(coll_pending *pending) {
     coll_data_close(&pending->own);
     if (pending->has_blocks)
         coll_blocks_close(&pending->blocks);
+    if (pending->is_collective)
+        coll_collective_close(&pending->call.collective);
     coll_spare_free(pending);
 }
 
@@ -290,6 +306,24 @@ void coll_pending_prepare(coll_pending *pending, coll_operation operation, size_
                                .blocks = pending->has_blocks ? &pending->blocks : NULL};
     pending->bytes = coll_operations[operation].bytes(pending->choice.algorithm, &pending->call,
                                                       &pending->choice.values);
+}
+
+void coll_pending_prepare_collective(coll_pending *pending) {
+    coll_collective *call = &pending->call.collective;
+    coll_state *state = coll_state_of(pending->comm);
+    pending->operation = call->operation;
+    pending->shape = call->shape;
+    if (coll_collective_is_local(call))
+        return;
+    pending->choice = *coll_state_choose_started(state, call->operation, &call->shape);
+    if (!pending->choice.algorithm)
+        return;
+    const coll_line *line = coll_line_of(pending->comm, &call->shape);
+    memcpy(pending->line, line, sizeof *line + (size_t)call->comm->ranks * sizeof *line->order);
+    call->line = pending->line;
+    pending->bytes =
+        coll_collective_bytes(pending->choice.algorithm, call, &pending->choice.values) +
+        copy_bytes(pending);
 }
 
 int coll_pending_keep(coll_pending *pending, int code) {
@@ -327,6 +361,22 @@ static int ask_for_memory(coll_pending *pending) {
                            pending->comm->private, &pending->native);
 }
 
+/* Where nothing has to be sent all is done; where no plan can do it, the MPI library does. */
+static int start_without_plan(coll_pending *pending) {
+    coll_collective *call = &pending->call.collective;
+    if (pending->is_collective && !coll_collective_is_local(call)) {
+        free(pending->native_arguments);
+        pending->native_arguments = NULL;
+        pending->stage = COLL_PENDING_NATIVE;
+        return coll_collective_native(call->operation, call->user, pending->comm->private,
+                                      &pending->native, &pending->native_arguments);
+    }
+    if (pending->is_collective)
+        coll_collective_begin(call);
+    complete(pending, MPI_SUCCESS);
+    return MPI_SUCCESS;
+}
+
 int coll_pending_start(coll_pending *pending) {
     if (pending->own.bytes > 0) {
         coll_data block = coll_blocks_at(&pending->blocks, pending->shape.root);
@@ -345,8 +395,8 @@ int coll_pending_start(coll_pending *pending) {
         set_tag(pending, (int)(pending->turn % TURNS));
     }
     if (pending->bytes == 0)
-        complete(pending, MPI_SUCCESS);
-    else if (!pending->persistent && pending->bytes > RESERVE)
+        code = start_without_plan(pending);
+    else if (!pending->persistent && (pending->bytes > RESERVE || copy_bytes(pending)))
         code = ask_for_memory(pending);
     else
         begin(pending);

@@ -16,6 +16,7 @@
 #include "lib/base/data.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
+#include "lib/operation/collective.h"
 #include "lib/operation/operations.h"
 #include "lib/operation/select.h"
 #include "lib/schedule/course.h"
@@ -56,7 +57,10 @@ struct COLL_Pending {
     union {
         coll_bcast_call bcast;
         coll_gather_call gather;
+        coll_collective collective;
     } call; /* of the operation */
+    bool is_collective;
+    coll_user user_call; /* the arguments of that */
     coll_course course;
     uint64_t turn; /* which of the communicator's; says its tags */
     size_t bytes;  /* of memory that it needs; 0: nothing has to be sent */
@@ -76,6 +80,9 @@ void coll_pending_free(coll_pending *pending);
  * or to ROOT. Where nothing has to be sent a start completes it.
  */
 void coll_pending_prepare(coll_pending *pending, coll_operation operation, size_t bytes, int root);
+
+/* The same for one whose call.collective is open. */
+void coll_pending_prepare_collective(coll_pending *pending);
 
 /*
  * Sees to the memory and the tags of a persistent one that was prepared with CODE; collective.

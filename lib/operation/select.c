@@ -62,6 +62,8 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
         return choice(user->algorithm, call, &user->values, "it was asked for");
     if (user->algorithm)
         return choice(standby, call, NULL, "what was asked for is not applicable here");
+    if (!applicable(standby, call))
+        return coll_select_started(table, call, user);
     if (call->bytes == COLL_BYTES_UNKNOWN && call->topo->nodes > 1)
         standby = sizeless(table);
     if (call->bytes == COLL_BYTES_UNKNOWN)

@@ -162,7 +162,8 @@ static int open_part(coll_comm *comm, coll_state *state, const coll_comm *whole)
 static int open_state(coll_comm *comm, const coll_comm *whole) {
     coll_state *state = coll_state_of(comm);
     state->comm = comm;
-    state->plain_type = MPI_DATATYPE_NULL;
+    state->plain_type = state->known_type = MPI_DATATYPE_NULL;
+    state->known_op = MPI_OP_NULL;
     return whole ? open_part(comm, state, whole) : open_whole(comm, state);
 }
 
@@ -189,6 +190,7 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
 coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,
                             int root) {
     return (coll_shape){.operation = coll_operations[operation].name,
+                        .sides = coll_operations[operation].sides,
                         .bytes = bytes,
                         .root = root,
                         .topo = &state->topo,
@@ -196,7 +198,7 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
 }
 
 static int size_class(size_t bytes) {
-    return bytes ? 63 - __builtin_clzll(bytes) : 0;
+    return bytes ? (63 - __builtin_clzll(bytes)) % COLL_SIZE_CLASSES : 0;
 }
 
 static bool is_alike(const coll_shape *a, const coll_shape *b) {

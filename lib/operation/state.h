@@ -20,14 +20,14 @@
  * What was decided for an operation. Calls that go to the MPI library's own, and of which nothing
  * is traced, are native: they may go to it directly (lib/operation/direct.h).
  */
-enum { COLL_SIZE_CLASSES = 64 };
+enum { COLL_SIZE_CLASSES = 8 };
 typedef struct coll_decisions {
     bool native; /* every call is */
     struct coll_decision {
         coll_shape call;
         coll_choice choice; /* for it; no algorithm where nothing was decided */
         bool native;
-    } last[COLL_SIZE_CLASSES]; /* one for sizes from one power of two to the next */
+    } last[COLL_SIZE_CLASSES]; /* for sizes from one power of two to the next, by turns */
 } coll_decisions;
 
 typedef struct coll_state {
@@ -42,8 +42,10 @@ typedef struct coll_state {
     coll_decisions started[COLL_OPERATIONS]; /* the same of calls that are started */
     MPI_Datatype plain_type; /* the last predefined type without gaps, and the bytes of an */
     MPI_Count plain_bytes;   /* element: 0 for none */
-    bool trace;              /* this rank prints a line a call */
-    bool progress_thread;    /* a thread moves on what was started */
+    MPI_Op known_op;         /* the last one that was found to go with a type, and that type */
+    MPI_Datatype known_type;
+    bool trace;           /* this rank prints a line a call */
+    bool progress_thread; /* a thread moves on what was started */
 } coll_state;
 
 extern coll_comm_key coll_state_key;

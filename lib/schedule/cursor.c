@@ -109,8 +109,7 @@ static void tie(coll_cursor *cursor, uint64_t round, int which) {
     }
     if (step->after_earlier)
         cursor->nodes[number].waits += which;
-    coll_node *previous =
-        step->kind == COLL_STEP_COPY ? NULL : message_before(cursor, round, which);
+    coll_node *previous = coll_step_is_message(step) ? message_before(cursor, round, which) : NULL;
     if (previous && !previous->started)
         wait_for(cursor, number, COLL_STEP_AFTER, &previous->on_start);
     if (cursor->nodes[number].waits == 0)

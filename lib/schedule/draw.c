@@ -4,7 +4,6 @@
 
 #include "lib/base/comm.h"
 #include "lib/base/error.h"
-#include "lib/pattern/order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -212,7 +211,9 @@ static void draw_title(const picture *p) {
             plural(topo->racks));
     if (topo->sites > 1)
         fprintf(out, " of %d sites", topo->sites);
-    fprintf(out, ", root %d; ", shape->root);
+    if (shape->root != COLL_NO_ROOT)
+        fprintf(out, ", root %d", shape->root);
+    fputs("; ", out);
     write_text(out, p->drawing->spec);
     fprintf(out, ", messages of up to ");
     write_bytes(out, (int64_t)p->longest);
@@ -375,7 +376,7 @@ static int draw_all(picture *p) {
 
 /* Who stands where, and that nothing has come yet. */
 static void line_up(picture *p, coll_visit *visits) {
-    coll_order_chain(p->drawing->shape->topo, coll_line_head(p->drawing->shape), visits, p->order);
+    coll_order_line(p->drawing->shape, visits, p->order);
     for (int i = 0; i < p->drawing->shape->topo->racks; i++)
         p->racks[i] = (rack){.first = p->ranks};
     for (int position = 0; position < p->ranks; position++) {
@@ -383,10 +384,11 @@ static void line_up(picture *p, coll_visit *visits) {
         one->first = position < one->first ? position : one->first;
         one->last = position;
         p->position[p->order[position]] = position;
-        p->first[position] = INT64_MAX;
+        p->first[position] = p->drawing->shape->root == COLL_NO_ROOT ? 0 : INT64_MAX;
         p->last[position] = 0;
     }
-    p->first[coll_line_head(p->drawing->shape)] = 0;
+    if (p->drawing->shape->root != COLL_NO_ROOT)
+        p->first[p->drawing->shape->root] = 0;
 }
 
 static int row_of(int ranks) {

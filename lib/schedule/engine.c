@@ -17,9 +17,12 @@ static char *memory_of(const coll_engine *engine, const coll_node *node) {
 
 /* The data of the block NEXT after the one that STEP begins in. */
 static coll_data block_of(const coll_engine *engine, const coll_step *step, int next) {
-    const coll_part *part = &engine->call.part;
-    return part->blocks ? coll_blocks_at(part->blocks, part->line->order[step->block + next])
-                        : *engine->call.data;
+    const coll_planned *call = &engine->call;
+    bool is_input = step->buffer == COLL_INPUT;
+    const coll_blocks *blocks = is_input ? call->part.input : call->part.blocks;
+    return blocks     ? coll_blocks_at(blocks, call->part.line->order[step->block + next])
+           : is_input ? *call->input
+                      : *call->data;
 }
 
 /* Whether the bytes of STEP are in its first block, one behind the other. */
@@ -45,23 +48,72 @@ static void move_bytes(const coll_engine *engine, const coll_step *step, char *m
     }
 }
 
+/* Combines the bytes of STEP with those at MEMORY. */
+static int combine(coll_engine *engine, const coll_step *step, char *memory) {
+    size_t from = step->from, left = step->length;
+    int code = MPI_SUCCESS;
+    for (int next = 0; left > 0 && code == MPI_SUCCESS; next++, from = 0) {
+        coll_data block = block_of(engine, step, next);
+        coll_operands operands = {.data = &block,
+                                  .from = from,
+                                  .length = coll_least(left, block.bytes - from),
+                                  .bytes = memory,
+                                  .bytes_first = step->scratch_first,
+                                  .to_bytes = step->to_scratch};
+        code = coll_reduction_combine(engine->call.reduction, &operands, engine->spare);
+        memory += operands.length;
+        left -= operands.length;
+    }
+    return code;
+}
+
+static coll_held held_by(const coll_node *node) {
+    const coll_step *step = &node->step;
+    return (coll_held){.round = node->round + 1,
+                       .from = step->from,
+                       .at = step->at,
+                       .block = step->block,
+                       .buffer = step->buffer};
+}
+
+static bool is_held(const coll_held *held, const coll_node *node) {
+    coll_held wanted = held_by(node);
+    return held->round == wanted.round && held->from == wanted.from && held->at == wanted.at &&
+           held->block == wanted.block && held->buffer == wanted.buffer;
+}
+
 /* Memory that the bytes of NODE can be sent from, or received into. */
 static void *bytes_of(coll_engine *engine, const coll_node *node) {
     const coll_step *step = &node->step;
     if (step->length == 0)
         return NULL;
-    if (step->scratch)
+    if (step->buffer == COLL_SCRATCH)
         return memory_of(engine, node);
     coll_data block = block_of(engine, step, 0);
     if (is_in_place(&block, step))
         return coll_data_target(&block, step->from, NULL);
     coll_held *held = &engine->held[segment_number(engine, node)];
-    bool is_there = held->round == node->round + 1 && held->from == step->from;
-    if (step->kind == COLL_STEP_SEND && !is_there) {
+    if (step->kind == COLL_STEP_SEND && !is_held(held, node)) {
         move_bytes(engine, step, memory_of(engine, node), false);
-        *held = (coll_held){node->round + 1, step->from};
+        *held = held_by(node);
     }
     return memory_of(engine, node);
+}
+
+/* A copy or a combination; data that it writes is no longer as it was packed for its round. */
+static int work(coll_engine *engine, const coll_node *node) {
+    const coll_step *step = &node->step;
+    const coll_plan_size *size = &engine->plan->size;
+    char *memory = memory_of(engine, node);
+    int code = MPI_SUCCESS;
+    if (step->kind == COLL_STEP_COMBINE)
+        code = combine(engine, step, memory);
+    else
+        move_bytes(engine, step, memory, !step->to_scratch);
+    size_t first = (size_t)(node->round % (uint64_t)size->window) * (size_t)size->segments;
+    if (!step->to_scratch)
+        memset(&engine->held[first], 0, (size_t)size->segments * sizeof *engine->held);
+    return code;
 }
 
 static int post(coll_engine *engine, const coll_node *node) {
@@ -80,8 +132,8 @@ static int start(coll_engine *engine) {
     int number, code = MPI_SUCCESS;
     const coll_node *node;
     while (code == MPI_SUCCESS && (node = coll_cursor_start(&engine->cursor, &number))) {
-        if (node->step.kind == COLL_STEP_COPY) {
-            move_bytes(engine, &node->step, memory_of(engine, node), false);
+        if (!coll_step_is_message(&node->step)) {
+            code = work(engine, node);
             coll_cursor_complete(&engine->cursor, number);
             continue;
         }
@@ -98,11 +150,11 @@ static int start(coll_engine *engine) {
 static void complete(coll_engine *engine, int number) {
     const coll_node *node = &engine->cursor.nodes[number];
     const coll_step *step = &node->step;
-    if (step->kind == COLL_STEP_RECEIVE && !step->scratch && step->length) {
+    if (step->kind == COLL_STEP_RECEIVE && step->buffer != COLL_SCRATCH && step->length) {
         coll_data block = block_of(engine, step, 0);
         if (!is_in_place(&block, step)) {
             move_bytes(engine, step, memory_of(engine, node), true);
-            engine->held[segment_number(engine, node)] = (coll_held){node->round + 1, step->from};
+            engine->held[segment_number(engine, node)] = held_by(node);
         }
     }
     coll_cursor_complete(&engine->cursor, number);
@@ -175,6 +227,10 @@ static int requests_of(void *state, MPI_Request **requests, int **peers) {
 
 static const coll_course_kind kind = {begin, advance, finish, abandon, requests_of};
 
+static size_t spare_of(const coll_planned *call) {
+    return call->reduction ? coll_reduction_spare(call->reduction) : 0;
+}
+
 size_t coll_engine_bytes(const coll_planned *call) {
     coll_plan_size size = call->planner->size(&call->part);
     size_t nodes = (size_t)size.window * (size_t)size.steps,
@@ -184,7 +240,7 @@ size_t coll_engine_bytes(const coll_planned *call) {
            coll_comm_room_of(nodes * sizeof(MPI_Status)) +
            3 * coll_comm_room_of(nodes * sizeof(int)) +
            coll_comm_room_of(segments * sizeof(coll_held)) +
-           coll_comm_room_of(segments * size.segment);
+           coll_comm_room_of(segments * size.segment) + spare_of(call);
 }
 
 coll_course coll_engine_open(const coll_planned *call, void *memory) {
@@ -205,5 +261,6 @@ coll_course coll_engine_open(const coll_planned *call, void *memory) {
     engine->indices = coll_comm_room_take(&room, nodes * sizeof(int));
     engine->held = coll_comm_room_take(&room, segments * sizeof(coll_held));
     engine->segments = coll_comm_room_take(&room, segments * size.segment);
+    engine->spare = room;
     return (coll_course){&kind, engine};
 }

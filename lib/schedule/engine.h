@@ -7,6 +7,7 @@
 
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
+#include "lib/base/reduction.h"
 #include "lib/schedule/course.h"
 #include "lib/schedule/cursor.h"
 #include "lib/schedule/plan.h"
@@ -16,14 +17,18 @@ typedef struct coll_planned {
     coll_comm *comm;
     const coll_planner *planner;
     coll_part part;
-    const coll_data *data; /* NULL at a gather's root */
-    int tag;               /* its messages have this tag and the next COLL_LANES - 1 */
+    const coll_data *data;           /* where it is one: else its blocks are in the part */
+    const coll_data *input;          /* likewise */
+    const coll_reduction *reduction; /* of combinations; else NULL */
+    int tag;                         /* its messages have this tag and the next COLL_LANES - 1 */
 } coll_planned;
 
 /* What a segment of memory holds: bytes of the data that were packed or received. */
 typedef struct coll_held {
     uint64_t round; /* plus 1; 0: nothing */
-    size_t from;
+    size_t from, at;
+    int block;
+    coll_buffer buffer;
 } coll_held;
 
 /* A plan under way. The first ACTIVE of the arrays are messages that are not complete. */
@@ -35,7 +40,7 @@ typedef struct coll_engine {
     MPI_Request *requests;
     int *peers, *nodes, *indices;
     MPI_Status *statuses;
-    char *segments;
+    char *segments, *spare;
     coll_held *held; /* by each segment */
 } coll_engine;
 

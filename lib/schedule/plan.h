@@ -4,8 +4,9 @@
  * differ, of its own; it never waits and never calls MPI. What runs plans, prices, proves and draws
  * them is written once for all.
  *
- * - A step sends or receives a range of bytes, or an empty message, or copies. It may come after
- *   steps of its own round or of earlier ones: it starts once they are complete.
+ * - A step sends or receives a range of bytes, or an empty message, or copies, or combines by the
+ *   call's MPI_Op. It may come after steps of its own round or of earlier ones: it starts once they
+ *   are complete.
  * - At most WINDOW rounds are under way: a round begins once the round WINDOW before it and all
  *   earlier ones are complete. So a plan of any length takes bounded memory, and needs no more than
  *   that to say what comes after what.
@@ -17,6 +18,7 @@
 
 #include "lib/algorithm/line.h"
 #include "lib/base/blocks.h"
+#include "lib/pattern/block.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,8 +32,12 @@ enum {
 typedef enum coll_step_kind {
     COLL_STEP_SEND,
     COLL_STEP_RECEIVE,
-    COLL_STEP_COPY /* bytes of the data, from FROM on, to scratch memory */
+    COLL_STEP_COPY,   /* bytes of the data or the input to scratch memory, or back */
+    COLL_STEP_COMBINE /* a range of the data or the input with one in scratch memory, into either */
 } coll_step_kind;
+
+/* Where bytes are. The input is what a rank brings where that isn't what it has in the end. */
+typedef enum coll_buffer { COLL_DATA, COLL_INPUT, COLL_SCRATCH } coll_buffer;
 
 /* Step STEP of the round that is BACK rounds before. */
 typedef struct coll_after {
@@ -40,19 +46,24 @@ typedef struct coll_after {
 } coll_after;
 
 /*
- * A step moves LENGTH bytes of the rank's data, or of scratch memory. The data of a gather's root
- * are the blocks of all ranks in the order of the line; its step's BLOCK is a position in the line,
- * FROM counts from that block's start, and where all blocks are as long a range may go on into the
- * blocks behind it. All other data is one block.
+ * A step moves or combines LENGTH bytes: whole elements, where the call has an MPI_Op. The data, or
+ * the input, is one block, or one of each rank in the order of the line; a step's BLOCK is a
+ * position in the line, FROM counts from that block's start, and where all blocks are as long a
+ * range may go on into the blocks behind it. The input is only read.
  *
  * A round has segments of memory, its own while it is under way. A step on scratch memory means
  * AT in one of them. Others pass through there, too, where their data is not contiguous; two ranges
- * of data in a round may not share bytes of a segment, unless they are the same.
+ * of a round may not share bytes of a segment, unless they are the same.
+ *
+ * Bytes that a message under way moves may not be written, nor read where it is to come.
  */
 typedef struct coll_step {
     coll_step_kind kind;
-    bool scratch; /* else the data; a copy goes from one to the other */
-    int peer;     /* rank */
+    coll_buffer buffer; /* of a copy or a combination: the one that isn't scratch memory */
+    bool to_scratch;    /* their result, which else goes to the data */
+    bool
+        scratch_first; /* scratch memory is the MPI_Op's first operand: ranks in order, as a rule */
+    int peer;          /* rank */
     int lane;
     int block;           /* position */
     size_t from, length; /* bytes; length 0: an empty message */
@@ -84,9 +95,16 @@ typedef struct coll_part {
     const coll_shape *shape;
     const coll_values *values;
     const coll_line *line;     /* the ranks in chain order, and this rank's place among them */
-    size_t own;                /* bytes of this rank's data; 0 at a gather's root */
-    const coll_blocks *blocks; /* at a gather's root; else NULL */
+    size_t own;                /* bytes of this rank's data; 0 where they are blocks */
+    const coll_blocks *blocks; /* of the data, or NULL: it is one */
+    const coll_blocks *input;  /* likewise of the input */
 } coll_part;
+
+/* Bytes of the block at POSITION of the data or the input, BLOCKS of PART. */
+static inline size_t coll_part_block(const coll_part *part, const coll_blocks *blocks,
+                                     int position) {
+    return blocks ? coll_blocks_bytes(blocks, part->line->order[position]) : part->shape->bytes;
+}
 
 /* How an algorithm plans. */
 typedef struct coll_planner {
@@ -111,6 +129,31 @@ static inline coll_step coll_step_receive(int peer, size_t from, size_t length) 
     return (coll_step){.kind = COLL_STEP_RECEIVE, .peer = peer, .from = from, .length = length};
 }
 
+/* A copy between BUFFER and scratch memory. */
+static inline coll_step coll_step_copy(coll_buffer buffer, size_t from, size_t length,
+                                       bool to_scratch) {
+    return (coll_step){.kind = COLL_STEP_COPY,
+                       .buffer = buffer,
+                       .from = from,
+                       .length = length,
+                       .to_scratch = to_scratch};
+}
+
+/* BUFFER and scratch memory, combined. */
+static inline coll_step coll_step_combine(coll_buffer buffer, size_t from, size_t length,
+                                          bool to_scratch, bool scratch_first) {
+    return (coll_step){.kind = COLL_STEP_COMBINE,
+                       .buffer = buffer,
+                       .from = from,
+                       .length = length,
+                       .to_scratch = to_scratch,
+                       .scratch_first = scratch_first};
+}
+
+static inline bool coll_step_is_message(const coll_step *step) {
+    return step->kind == COLL_STEP_SEND || step->kind == COLL_STEP_RECEIVE;
+}
+
 static inline void coll_step_after(coll_step *step, int back, int which) {
     step->after[step->afters++] = (coll_after){.back = back, .step = which};
 }
@@ -118,6 +161,18 @@ static inline void coll_step_after(coll_step *step, int back, int which) {
 /* The same for the sake of the pace alone. */
 static inline void coll_step_pace(coll_step *step, int back, int which) {
     step->after[step->afters++] = (coll_after){.back = back, .step = which, .paces = true};
+}
+
+/* A segment of about BYTES for SHAPE: of whole elements, at least one. */
+static inline size_t coll_segment_of(const coll_shape *shape, size_t bytes) {
+    size_t element = shape->element ? shape->element : 1;
+    return bytes < element ? element : bytes / element * element;
+}
+
+/* Where part I of P of BYTES begins (I == P: the end), cut between elements as evenly as can be. */
+static inline size_t coll_share_start(const coll_shape *shape, size_t bytes, int p, int i) {
+    size_t element = shape->element ? shape->element : 1;
+    return coll_block_start(bytes / element, p, i) * element;
 }
 
 /* Bytes of segment I of a range of BYTES that is cut into segments of SEGMENT. */

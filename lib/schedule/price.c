@@ -4,7 +4,6 @@
 
 #include "lib/base/comm.h"
 #include "lib/base/error.h"
-#include "lib/pattern/order.h"
 #include "lib/schedule/agenda.h"
 #include "lib/schedule/cursor.h"
 #include "lib/schedule/network.h"
@@ -223,8 +222,10 @@ static bool copy(play *p, int rank, int node) {
 
 /* Starts all that RANK may start. */
 static bool start(play *p, int rank) {
-    static bool (*const by_kind[])(play * p, int rank, int node) = {
-        [COLL_STEP_SEND] = send, [COLL_STEP_RECEIVE] = receive, [COLL_STEP_COPY] = copy};
+    static bool (*const by_kind[])(play * p, int rank, int node) = {[COLL_STEP_SEND] = send,
+                                                                    [COLL_STEP_RECEIVE] = receive,
+                                                                    [COLL_STEP_COPY] = copy,
+                                                                    [COLL_STEP_COMBINE] = copy};
     player *one = &p->players[rank];
     int node;
     p->line->position = one->position;
@@ -370,9 +371,9 @@ static void seat(play *p, int rank, char **room) {
     one->busy = 0;
 }
 
-/* Every rank's data is so long, or its block of a gather. */
+/* Every rank's data and input are so long, or each of their blocks is. */
 static void deal(play *p, size_t bytes) {
-    bool gathers = strcmp(p->shape.operation, "gather") == 0;
+    const coll_sides *sides = &p->shape.sides;
     p->shape.bytes = bytes;
     p->blocks = (coll_blocks){.layout = {.count = (MPI_Count)bytes},
                               .ranks = p->shape.topo->ranks,
@@ -380,12 +381,15 @@ static void deal(play *p, size_t bytes) {
                               .extent = 1,
                               .longest = {.bytes = bytes}};
     for (int rank = 0; rank < p->shape.topo->ranks; rank++) {
-        bool collects = gathers && rank == p->shape.root;
+        bool is_root = rank == p->shape.root;
+        coll_side data = is_root ? sides->root_data : sides->data,
+                  input = is_root ? sides->root_input : sides->input;
         p->players[rank].part = (coll_part){.shape = &p->shape,
                                             .values = &p->values,
                                             .line = p->line,
-                                            .own = collects ? 0 : bytes,
-                                            .blocks = collects ? &p->blocks : NULL};
+                                            .own = data == COLL_SIDE_ONE ? bytes : 0,
+                                            .blocks = data == COLL_SIDE_BLOCKS ? &p->blocks : NULL,
+                                            .input = input == COLL_SIDE_BLOCKS ? &p->blocks : NULL};
     }
 }
 
@@ -522,7 +526,7 @@ static int play_lengths(play *p, const lengths *of) {
 
 /* The ranks' line, in MEMORY with VISITS behind it. */
 static void line_up(play *p, coll_visit *visits) {
-    coll_order_chain(p->shape.topo, coll_line_head(&p->shape), visits, p->line->order);
+    coll_order_line(&p->shape, visits, p->line->order);
     for (int position = 0; position < p->shape.topo->ranks; position++)
         p->players[p->line->order[position]].position = position;
 }

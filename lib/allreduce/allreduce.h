@@ -1,0 +1,9 @@
+/* The allreduces; lib/registry.c has the table of them all. */
+#ifndef COLL_LIB_ALLREDUCE_ALLREDUCE_H
+#define COLL_LIB_ALLREDUCE_ALLREDUCE_H
+
+#include "lib/algorithm/algorithm.h"
+
+extern const coll_algorithm coll_allreduce_ring;
+
+#endif

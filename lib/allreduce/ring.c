@@ -1,0 +1,142 @@
+/*
+ * ring: the data are p parts. In p - 1 turns each part goes round the ring of the ranks, and every
+ * rank adds its own share to it; in p - 1 more turns the sums go round.
+ *
+ * The ranks stand in chain order, so that every uplink is crossed by one message a turn in either
+ * direction. Parts go in segments: a rank passes one on as soon as it has it, whatever is left of
+ * the turn. Part i is summed up from rank i on around the ring: in one order, on one rank, so all
+ * have the same bits.
+ *
+ * Steps: 2 (p - 1) turns. Bytes: 2 m (p - 1)/p from every rank and to it, and over each uplink in
+ * either direction. Memory: two segments for each of the window.
+ * Source: Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations.
+ */
+#include "config.h"
+
+#include "lib/allreduce/allreduce.h"
+#include "lib/schedule/plan.h"
+
+enum { SEGMENT, WINDOW };
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
+                 .lowest = 1, .highest = 1 << 30},
+    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
+                .highest = 1 << 10},
+    {.name = NULL},
+};
+
+typedef struct ring_plan {
+    coll_plan base;
+    const coll_part *part;
+    int ranks, position;
+    uint64_t segments; /* of the longest part: rounds of a turn */
+} ring_plan;
+
+/* Segment I of a part of the data, which may be empty. */
+typedef struct range {
+    size_t from, length;
+} range;
+
+static range range_of(const ring_plan *plan, int64_t which, uint64_t i) {
+    const coll_shape *shape = plan->part->shape;
+    int p = plan->ranks, part = (int)((which % p + p) % p);
+    size_t begin = coll_share_start(shape, shape->bytes, p, part),
+           bytes = coll_share_start(shape, shape->bytes, p, part + 1) - begin,
+           segment = plan->base.size.segment;
+    if (i * segment >= bytes)
+        return (range){0, 0};
+    return (range){begin + i * segment, coll_segment_length(bytes, segment, i)};
+}
+
+/* What a rank sends in TURN, and what it receives: the part before. */
+static range sent(const ring_plan *plan, uint64_t turn, uint64_t i) {
+    return range_of(plan, plan->position - (int64_t)turn, i);
+}
+
+static range received(const ring_plan *plan, uint64_t turn, uint64_t i) {
+    return range_of(plan, plan->position - (int64_t)turn - 1, i);
+}
+
+/* The place of the send among the steps of a round: behind what is received, and added. */
+static int place_of_send(const ring_plan *plan, uint64_t turn, uint64_t i) {
+    bool adds = turn < (uint64_t)plan->ranks - 1;
+    return received(plan, turn, i).length ? 1 + adds : 0;
+}
+
+/* STEP comes after step WHICH of the same segment TURNS before, unless that is long complete. */
+static void after_turns(const ring_plan *plan, coll_step *step, uint64_t turns, int which) {
+    uint64_t back = turns * plan->segments;
+    if (back < (uint64_t)plan->base.size.window)
+        coll_step_after(step, (int)back, which);
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const ring_plan *plan = (const ring_plan *)base;
+    const int *order = plan->part->line->order;
+    int p = plan->ranks, count = 0;
+    uint64_t turn = round / plan->segments, i = round % plan->segments, adding = (uint64_t)p - 1;
+    range in = received(plan, turn, i), out = sent(plan, turn, i);
+    if (in.length) {
+        coll_step *step = &steps[count++];
+        *step = coll_step_receive(order[(plan->position + p - 1) % p], in.from, in.length);
+        step->buffer = turn < adding ? COLL_SCRATCH : COLL_DATA;
+        if (turn >= adding) /* it was sent from there, p - 1 turns ago */
+            after_turns(plan, step, adding, place_of_send(plan, turn - adding, i));
+    }
+    if (in.length && turn < adding) {
+        steps[count] = coll_step_combine(COLL_DATA, in.from, in.length, false, true);
+        coll_step_after(&steps[count++], 0, 0);
+    }
+    if (out.length) {
+        coll_step *step = &steps[count++];
+        *step = coll_step_send(order[(plan->position + 1) % p], out.from, out.length);
+        step->segment = 1;
+        if (turn > 0)
+            after_turns(plan, step, 1, turn - 1 < adding ? 1 : 0);
+    }
+    return count;
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    const coll_shape *shape = part->shape;
+    int p = shape->topo->ranks;
+    size_t longest = coll_share_start(shape, shape->bytes, p, 1),
+           most = coll_segment_of(shape, part->values->at[SEGMENT]);
+    uint64_t segments = coll_segment_count(longest, most);
+    size_t even = (longest + segments - 1) / segments; /* not a long one and a short one */
+    size_t segment = coll_least(coll_segment_of(shape, even + shape->element - 1), most);
+    return (coll_plan_size){.window = (int)part->values->at[WINDOW],
+                            .steps = 3,
+                            .segments = 2,
+                            .segment = segment,
+                            .own_bytes = sizeof(ring_plan)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    const coll_shape *shape = part->shape;
+    int p = shape->topo->ranks;
+    ring_plan *plan = memory;
+    *plan = (ring_plan){
+        .base = {.size = size, .round = plan_round},
+        .part = part,
+        .ranks = p,
+        .position = part->line->position,
+        .segments = coll_segment_count(coll_share_start(shape, shape->bytes, p, 1), size.segment)};
+    plan->base.rounds = 2 * ((uint64_t)p - 1) * plan->segments;
+    return &plan->base;
+}
+
+static bool applicable(const coll_shape *call) {
+    return !call->ordered;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_allreduce_ring = {
+    .name = "ring",
+    .summary = "parts go round the ring of the ranks: added up, then passed on",
+    .params = params,
+    .applicable = applicable,
+    .planner = &planner,
+};

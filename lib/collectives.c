@@ -1,0 +1,197 @@
+/*
+ * The public entries of allreduce, alltoall and their like: blocking, nonblocking and persistent
+ * ones. They differ in their arguments alone.
+ */
+#include "config.h"
+
+#include "coll.h"
+#include "lib/base/error.h"
+#include "lib/base/substitute.h"
+#include "lib/operation/call.h"
+#include "lib/operation/collective.h"
+#include "lib/operation/pending.h"
+#include "lib/operation/state.h"
+#include "lib/request.h"
+
+#include <stdlib.h>
+
+/* On one node all calls are the MPI library's, and there is nothing to describe or to choose. */
+static const coll_comm *directly(coll_operation operation, const coll_user *user, MPI_Comm comm) {
+    const coll_comm *own = coll_comm_recent(comm);
+    return own && own->wait.timeout == 0 && coll_collective_fits(user) &&
+                   coll_state_of(own)->decisions[operation].native
+               ? own
+               : NULL;
+}
+
+static int run(coll_operation operation, const coll_user *user, MPI_Comm comm) {
+    const coll_comm *direct = directly(operation, user, comm);
+    if (direct)
+        return coll_raise(comm,
+                          coll_collective_native(operation, user, direct->private, NULL, NULL));
+    coll_comm *own;
+    int code = coll_call_open(comm, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!own)
+        return coll_raise(comm, coll_collective_native(operation, user, comm, NULL, NULL));
+    coll_collective call;
+    code = coll_collective_open(&call, operation, user, own);
+    if (code == MPI_SUCCESS && coll_collective_is_local(&call))
+        coll_collective_begin(&call);
+    else if (code == MPI_SUCCESS)
+        code = coll_call_run(own, operation, &call.shape, call.shape.bytes, &call);
+    coll_collective_close(&call);
+    return coll_raise(comm, code);
+}
+
+/* The MPI library's own, on COMM. */
+static int start_natively(const char *name, coll_operation operation, const coll_user *user,
+                          MPI_Comm comm, COLL_Request *request) {
+    coll_pending *pending;
+    MPI_Request native = MPI_REQUEST_NULL;
+    int code = coll_request_create(name, comm, NULL, &pending);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    code = coll_collective_native(operation, user, coll_dcp_comm(comm), &native,
+                                  &pending->native_arguments);
+    if (code != MPI_SUCCESS) {
+        coll_pending_free(pending);
+        return coll_raise(comm, code);
+    }
+    coll_pending_start_native(pending, native);
+    *request = pending;
+    return MPI_SUCCESS;
+}
+
+static int prepare(const char *name, coll_operation operation, const coll_user *user, MPI_Comm comm,
+                   coll_comm *own, bool persistent, COLL_Request *request) {
+    coll_pending *pending;
+    int code = coll_request_create(name, comm, own, &pending);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    pending->user_call = *user;
+    code = coll_collective_open(&pending->call.collective, operation, &pending->user_call, own);
+    pending->is_collective = true;
+    if (code == MPI_SUCCESS)
+        coll_pending_prepare_collective(pending);
+    return coll_request_hand_out(pending, persistent, code, request);
+}
+
+static int start(const char *name, coll_operation operation, const coll_user *user, MPI_Comm comm,
+                 COLL_Request *request) {
+    coll_comm *own;
+    int code = coll_request_find_comm(comm, operation, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    return own ? prepare(name, operation, user, comm, own, false, request)
+               : start_natively(name, operation, user, comm, request);
+}
+
+static int keep(const char *name, coll_operation operation, const coll_user *user, MPI_Comm comm,
+                COLL_Request *request) {
+    coll_comm *own;
+    int code = coll_call_open_intra(comm, name, &own);
+    return code == MPI_SUCCESS ? prepare(name, operation, user, comm, own, true, request) : code;
+}
+
+/* The three entries of an operation: their names, PARAMETERS in brackets, and what these mean. */
+#define ENTRIES(blocking, nonblocking, persistent, operation, parameters, ...)                     \
+    int blocking(EACH parameters MPI_Comm comm) {                                                  \
+        const coll_user user = {__VA_ARGS__};                                                      \
+        return run(operation, &user, comm);                                                        \
+    }                                                                                              \
+    int nonblocking(EACH parameters MPI_Comm comm, COLL_Request *request) {                        \
+        const coll_user user = {__VA_ARGS__};                                                      \
+        return start(__func__, operation, &user, comm, request);                                   \
+    }                                                                                              \
+    int persistent(EACH parameters MPI_Comm comm, MPI_Info info, COLL_Request *request) {          \
+        const coll_user user = {__VA_ARGS__};                                                      \
+        (void)info;                                                                                \
+        return keep(__func__, operation, &user, comm, request);                                    \
+    }
+#define EACH(...) __VA_ARGS__
+
+ENTRIES(COLL_Allreduce, COLL_Iallreduce, COLL_Allreduce_init, COLL_OPERATION_ALLREDUCE,
+        (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+         MPI_Op op, ),
+        .send = send_buffer, .receive = receive_buffer, .receive_count = count,
+        .receive_type = type, .op = op)
+
+ENTRIES(COLL_Reduce, COLL_Ireduce, COLL_Reduce_init, COLL_OPERATION_REDUCE,
+        (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+         MPI_Op op, int root, ),
+        .send = send_buffer, .receive = receive_buffer, .receive_count = count,
+        .receive_type = type, .op = op, .root = root)
+
+ENTRIES(COLL_Reduce_scatter_block, COLL_Ireduce_scatter_block, COLL_Reduce_scatter_block_init,
+        COLL_OPERATION_REDUCE_SCATTER,
+        (const void *send_buffer, void *receive_buffer, MPI_Count receive_count, MPI_Datatype type,
+         MPI_Op op, ),
+        .send = send_buffer, .receive = receive_buffer, .receive_count = receive_count,
+        .receive_type = type, .op = op)
+
+ENTRIES(COLL_Reduce_scatter, COLL_Ireduce_scatter, COLL_Reduce_scatter_init,
+        COLL_OPERATION_REDUCE_SCATTER,
+        (const void *send_buffer, void *receive_buffer, const MPI_Count receive_counts[],
+         MPI_Datatype type, MPI_Op op, ),
+        .send = send_buffer, .receive = receive_buffer, .receive_counts = receive_counts,
+        .receive_type = type, .op = op, .uneven = true)
+
+ENTRIES(COLL_Allgather, COLL_Iallgather, COLL_Allgather_init, COLL_OPERATION_ALLGATHER,
+        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, ),
+        .send = send_buffer, .send_count = send_count, .send_type = send_type,
+        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type)
+
+ENTRIES(COLL_Allgatherv, COLL_Iallgatherv, COLL_Allgatherv_init, COLL_OPERATION_ALLGATHER,
+        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+         void *receive_buffer, const MPI_Count receive_counts[], const MPI_Aint displacements[],
+         MPI_Datatype receive_type, ),
+        .send = send_buffer, .send_count = send_count, .send_type = send_type,
+        .receive = receive_buffer, .receive_counts = receive_counts,
+        .receive_places = displacements, .receive_type = receive_type, .uneven = true)
+
+ENTRIES(COLL_Alltoall, COLL_Ialltoall, COLL_Alltoall_init, COLL_OPERATION_ALLTOALL,
+        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, ),
+        .send = send_buffer, .send_count = send_count, .send_type = send_type,
+        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type)
+
+ENTRIES(COLL_Alltoallv, COLL_Ialltoallv, COLL_Alltoallv_init, COLL_OPERATION_ALLTOALL,
+        (const void *send_buffer, const MPI_Count send_counts[],
+         const MPI_Aint send_displacements[], MPI_Datatype send_type, void *receive_buffer,
+         const MPI_Count receive_counts[], const MPI_Aint receive_displacements[],
+         MPI_Datatype receive_type, ),
+        .send = send_buffer, .send_counts = send_counts, .send_places = send_displacements,
+        .send_type = send_type, .receive = receive_buffer, .receive_counts = receive_counts,
+        .receive_places = receive_displacements, .receive_type = receive_type, .uneven = true)
+
+ENTRIES(COLL_Scatter, COLL_Iscatter, COLL_Scatter_init, COLL_OPERATION_SCATTER,
+        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root, ),
+        .send = send_buffer, .send_count = send_count, .send_type = send_type,
+        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type,
+        .root = root)
+
+ENTRIES(COLL_Scatterv, COLL_Iscatterv, COLL_Scatterv_init, COLL_OPERATION_SCATTER,
+        (const void *send_buffer, const MPI_Count send_counts[], const MPI_Aint displacements[],
+         MPI_Datatype send_type, void *receive_buffer, MPI_Count receive_count,
+         MPI_Datatype receive_type, int root, ),
+        .send = send_buffer, .send_counts = send_counts, .send_places = displacements,
+        .send_type = send_type, .receive = receive_buffer, .receive_count = receive_count,
+        .receive_type = receive_type, .root = root, .uneven = true)
+
+ENTRIES(COLL_Barrier, COLL_Ibarrier, COLL_Barrier_init, COLL_OPERATION_BARRIER, (), .root = 0)
+
+ENTRIES(COLL_Scan, COLL_Iscan, COLL_Scan_init, COLL_OPERATION_SCAN,
+        (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+         MPI_Op op, ),
+        .send = send_buffer, .receive = receive_buffer, .receive_count = count,
+        .receive_type = type, .op = op)
+
+ENTRIES(COLL_Exscan, COLL_Iexscan, COLL_Exscan_init, COLL_OPERATION_EXSCAN,
+        (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+         MPI_Op op, ),
+        .send = send_buffer, .receive = receive_buffer, .receive_count = count,
+        .receive_type = type, .op = op)

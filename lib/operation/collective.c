@@ -1,0 +1,474 @@
+#include "config.h"
+
+#include "lib/operation/collective.h"
+
+#include "lib/base/agree.h"
+#include "lib/base/error.h"
+#include "lib/operation/direct.h"
+#include "lib/operation/state.h"
+#include "lib/schedule/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *name_of(const coll_collective *call) {
+    return coll_operations[call->operation].name;
+}
+
+static bool is_root(const coll_collective *call) {
+    return coll_operations[call->operation].rootless || call->comm->rank == call->user->root;
+}
+
+/* --- Arguments --- */
+
+static int check_counts(const coll_collective *call, const char *direction, MPI_Count count,
+                        const MPI_Count counts[], MPI_Datatype type) {
+    if (type == MPI_DATATYPE_NULL)
+        return coll_error(MPI_ERR_TYPE, "%s: null datatype to %s", name_of(call), direction);
+    for (int rank = 0; rank < (counts ? call->comm->ranks : 1); rank++) {
+        MPI_Count length = counts ? counts[rank] : count;
+        if (length < 0)
+            return coll_error(MPI_ERR_COUNT, "%s: %lld elements to %s", name_of(call),
+                              (long long)length, direction);
+    }
+    return MPI_SUCCESS;
+}
+
+/* Where MPI_IN_PLACE may stand: for what is sent, but at a reduction's root alone and not where
+ * ranks but scatter; there it may stand for what the root receives. */
+static int check_places(const coll_collective *call) {
+    const coll_user *user = call->user;
+    bool scatters = call->operation == COLL_OPERATION_SCATTER;
+    if (user->send == MPI_IN_PLACE && (scatters ? is_root(call) : !is_root(call)))
+        return coll_error(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE to send at rank %d, %s", name_of(call),
+                          call->comm->rank, scatters ? "the root" : "which is not the root");
+    if (user->receive == MPI_IN_PLACE && !(scatters && is_root(call)))
+        return coll_error(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE to receive", name_of(call));
+    return MPI_SUCCESS;
+}
+
+static int check(const coll_collective *call) {
+    const coll_operation_info *info = &coll_operations[call->operation];
+    const coll_user *user = call->user;
+    bool reduces = info->reduces, scatters = call->operation == COLL_OPERATION_SCATTER;
+    if (call->operation == COLL_OPERATION_BARRIER)
+        return MPI_SUCCESS;
+    if (!info->rootless && (user->root < 0 || user->root >= call->comm->ranks))
+        return coll_error(MPI_ERR_ROOT, "%s: root %d of %d ranks", info->name, user->root,
+                          call->comm->ranks);
+    if (reduces && user->op == MPI_OP_NULL)
+        return coll_error(MPI_ERR_OP, "%s: null operation", info->name);
+    int code = check_places(call);
+    if (code == MPI_SUCCESS && user->receive != MPI_IN_PLACE)
+        code = check_counts(call, "receive", user->receive_count, user->receive_counts,
+                            user->receive_type);
+    bool sends = !reduces && user->send != MPI_IN_PLACE && (!scatters || is_root(call));
+    if (code == MPI_SUCCESS && sends)
+        code = check_counts(call, "send", user->send_count, user->send_counts, user->send_type);
+    return code;
+}
+
+/*
+ * MPI alone knows which operations go with which types; a reduction of nothing tells. Asked again
+ * only where they change, which they do on all ranks alike.
+ */
+static int check_operation(coll_collective *call) {
+    coll_state *state = coll_state_of(call->comm);
+    const coll_user *user = call->user;
+    if (state->known_op == user->op && state->known_type == user->receive_type)
+        return MPI_SUCCESS;
+    char nothing;
+    int code = PMPI_Allreduce(MPI_IN_PLACE, &nothing, 0, user->receive_type, user->op,
+                              call->comm->private);
+    state->known_op = code == MPI_SUCCESS ? user->op : MPI_OP_NULL;
+    state->known_type = user->receive_type;
+    return code;
+}
+
+/* --- What the arguments describe --- */
+
+static int open_reduction(coll_collective *call) {
+    int code = check_operation(call);
+    if (code == MPI_SUCCESS)
+        code = coll_reduction_open(&call->how, call->user->receive_type, call->user->op);
+    call->reduction = &call->how;
+    call->shape.element = call->how.element;
+    call->shape.ordered = call->how.ordered;
+    return code;
+}
+
+static int open_blocks(coll_collective *call, const coll_blocks_layout *layout, bool input) {
+    coll_blocks *blocks = input ? &call->inputs : &call->blocks;
+    int code = coll_blocks_open(blocks, layout, call->comm->ranks);
+    *(input ? &call->has_inputs : &call->has_blocks) = code == MPI_SUCCESS;
+    return code;
+}
+
+static coll_blocks_layout received(const coll_user *user) {
+    return (coll_blocks_layout){.buffer = user->receive,
+                                .count = user->receive_count,
+                                .counts = user->receive_counts,
+                                .places = user->receive_places,
+                                .type = user->receive_type};
+}
+
+static coll_blocks_layout sent(const coll_user *user) {
+    return (coll_blocks_layout){.buffer = (void *)user->send,
+                                .count = user->send_count,
+                                .counts = user->send_counts,
+                                .places = user->send_places,
+                                .type = user->send_type};
+}
+
+static int open_data(const coll_collective *call, coll_data *data, const void *buffer,
+                     MPI_Count count, MPI_Datatype type) {
+    return coll_direct_data(call->comm, data, buffer, count, type);
+}
+
+/* What is sent goes to INTO at each start. */
+static int bring(coll_collective *call, MPI_Count count, MPI_Datatype type, coll_data into) {
+    if (call->user->send == MPI_IN_PLACE)
+        return MPI_SUCCESS;
+    int code = open_data(call, &call->own, call->user->send, count, type);
+    call->own_opened = code == MPI_SUCCESS;
+    call->own_into = into;
+    if (code == MPI_SUCCESS && call->own.bytes > into.bytes)
+        return coll_error(MPI_ERR_TRUNCATE, "%s: %zu bytes of this rank into a block of %zu",
+                          name_of(call), call->own.bytes, into.bytes);
+    return code;
+}
+
+/* The memory of INPUT's blocks, of which the results may write some, is copied at each start. */
+static int copy_in_place(coll_collective *call) {
+    const coll_user *user = call->user;
+    MPI_Count lower, bytes;
+    int code = PMPI_Type_get_true_extent_x(user->receive_type, &lower, &bytes);
+    MPI_Aint lowest = PTRDIFF_MAX, end = PTRDIFF_MIN;
+    for (int rank = 0; rank < call->comm->ranks; rank++) {
+        coll_data block = coll_blocks_at(&call->inputs, rank);
+        if (block.bytes == 0)
+            continue;
+        MPI_Aint from = (MPI_Aint)block.buffer + (MPI_Aint)lower,
+                 last = from + (MPI_Aint)((block.count - 1) * call->inputs.extent),
+                 low = last < from ? last : from, high = last < from ? from : last;
+        lowest = low < lowest ? low : lowest;
+        end = high + (MPI_Aint)bytes > end ? high + (MPI_Aint)bytes : end;
+    }
+    bool any = end > lowest;
+    call->copied = any ? (size_t)(end - lowest) : 0;
+    call->lowest = any ? (char *)lowest : (char *)&call->lowest; /* not NULL: see ..._copies */
+    return code;
+}
+
+/* The input is where the results go: for a scan one piece, which is as good as blocks of one rank.
+ */
+static int input_in_place(coll_collective *call, const coll_blocks_layout *layout) {
+    int code = open_blocks(call, layout, true);
+    return code == MPI_SUCCESS ? copy_in_place(call) : code;
+}
+
+/* An allreduce or a scan goes on in the data, which begin as what the rank brings. */
+static int describe_sum(coll_collective *call) {
+    const coll_user *user = call->user;
+    int code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
+    call->shape.bytes = call->data.bytes;
+    return code == MPI_SUCCESS ? bring(call, user->receive_count, user->receive_type, call->data)
+                               : code;
+}
+
+static int describe_reduce(coll_collective *call) {
+    const coll_user *user = call->user;
+    bool in_place = user->send == MPI_IN_PLACE;
+    int code = open_data(call, &call->input, in_place ? user->receive : user->send,
+                         user->receive_count, user->receive_type);
+    call->shape.bytes = call->input.bytes;
+    if (code == MPI_SUCCESS && is_root(call))
+        code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
+    if (call->comm->ranks == 1 && !in_place) {
+        call->own = call->input;
+        call->own_into = call->data;
+    }
+    return code;
+}
+
+/* The results must not be written before the input has been read: in place they are copied. */
+static int describe_exscan(coll_collective *call) {
+    const coll_user *user = call->user;
+    bool in_place = user->send == MPI_IN_PLACE;
+    int code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
+    call->shape.bytes = call->data.bytes;
+    if (code == MPI_SUCCESS)
+        code = open_data(call, &call->input, in_place ? user->receive : user->send,
+                         user->receive_count, user->receive_type);
+    if (code == MPI_SUCCESS && in_place) {
+        call->copied =
+            call->shape.bytes
+                ? (size_t)(call->how.extent * (user->receive_count - 1) + call->how.bytes)
+                : 0;
+        call->lowest = (char *)user->receive + call->how.lower;
+    }
+    return code;
+}
+
+/* Where a reduce_scatter's blocks begin: one behind the other. */
+static int place_blocks(coll_collective *call, coll_blocks_layout *layout) {
+    MPI_Aint next = 0;
+    if (!layout->counts)
+        return MPI_SUCCESS;
+    call->places = malloc((size_t)call->comm->ranks * sizeof *call->places);
+    if (!call->places)
+        return coll_error(MPI_ERR_NO_MEM, "%s: no memory for %d displacements", name_of(call),
+                          call->comm->ranks);
+    for (int rank = 0; rank < call->comm->ranks; rank++) {
+        call->places[rank] = next;
+        next += (MPI_Aint)layout->counts[rank];
+    }
+    layout->places = call->places;
+    return MPI_SUCCESS;
+}
+
+/* Bytes of a block, or, of different ones that all ranks know, of the mean. */
+static size_t usual_bytes(const coll_blocks *blocks) {
+    size_t all = 0, ranks = (size_t)blocks->ranks;
+    if (!blocks->layout.counts)
+        return coll_blocks_longest(blocks);
+    for (int rank = 0; rank < blocks->ranks; rank++)
+        all += coll_blocks_bytes(blocks, rank);
+    return all / ranks + (all % ranks > 0);
+}
+
+static int describe_reduce_scatter(coll_collective *call) {
+    const coll_user *user = call->user;
+    bool in_place = user->send == MPI_IN_PLACE;
+    int rank = call->comm->rank;
+    coll_blocks_layout layout = received(user);
+    layout.buffer = in_place ? user->receive : (void *)user->send;
+    int code = place_blocks(call, &layout);
+    if (code == MPI_SUCCESS)
+        code = in_place ? input_in_place(call, &layout) : open_blocks(call, &layout, true);
+    if (code == MPI_SUCCESS)
+        code = open_data(call, &call->data, user->receive,
+                         user->receive_counts ? user->receive_counts[rank] : user->receive_count,
+                         user->receive_type);
+    if (code != MPI_SUCCESS)
+        return code;
+    call->shape.bytes = usual_bytes(&call->inputs);
+    if (call->comm->ranks == 1 && !in_place) {
+        call->own = coll_blocks_at(&call->inputs, 0);
+        call->own_into = call->data;
+    }
+    return MPI_SUCCESS;
+}
+
+static int describe_allgather(coll_collective *call) {
+    const coll_user *user = call->user;
+    coll_blocks_layout layout = received(user);
+    int code = open_blocks(call, &layout, false);
+    if (code != MPI_SUCCESS)
+        return code;
+    call->shape.bytes = usual_bytes(&call->blocks);
+    return bring(call, user->send_count, user->send_type,
+                 coll_blocks_at(&call->blocks, call->comm->rank));
+}
+
+static int describe_alltoall(coll_collective *call) {
+    const coll_user *user = call->user;
+    bool in_place = user->send == MPI_IN_PLACE;
+    int rank = call->comm->rank;
+    coll_blocks_layout layout = received(user);
+    int code = open_blocks(call, &layout, false);
+    if (code != MPI_SUCCESS)
+        return code;
+    call->shape.bytes = user->uneven ? COLL_BYTES_UNKNOWN : coll_blocks_longest(&call->blocks);
+    if (in_place)
+        return input_in_place(call, &layout);
+    layout = sent(user);
+    code = open_blocks(call, &layout, true);
+    if (code != MPI_SUCCESS)
+        return code;
+    call->own = coll_blocks_at(&call->inputs, rank);
+    call->own_into = coll_blocks_at(&call->blocks, rank);
+    return call->own.bytes == call->own_into.bytes
+               ? MPI_SUCCESS
+               : coll_error(MPI_ERR_TRUNCATE, "%s: %zu bytes to this rank itself into %zu",
+                            name_of(call), call->own.bytes, call->own_into.bytes);
+}
+
+static int describe_scatter(coll_collective *call) {
+    const coll_user *user = call->user;
+    int code = MPI_SUCCESS;
+    if (user->receive != MPI_IN_PLACE)
+        code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
+    call->shape.bytes = user->uneven ? COLL_BYTES_UNKNOWN : call->data.bytes;
+    if (code != MPI_SUCCESS || !is_root(call))
+        return code;
+    coll_blocks_layout layout = sent(user);
+    code = open_blocks(call, &layout, true);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!user->uneven)
+        call->shape.bytes = coll_blocks_longest(&call->inputs);
+    if (user->receive == MPI_IN_PLACE)
+        return MPI_SUCCESS;
+    call->own = coll_blocks_at(&call->inputs, user->root);
+    call->own_into = call->data;
+    return call->own.bytes <= call->data.bytes
+               ? MPI_SUCCESS
+               : coll_error(MPI_ERR_TRUNCATE, "%s: %zu bytes of the root into %zu", name_of(call),
+                            call->own.bytes, call->data.bytes);
+}
+
+/* A barrier moves nothing, and yet is a call: as if it were of a byte. */
+static int describe_barrier(coll_collective *call) {
+    call->shape.bytes = 1;
+    return MPI_SUCCESS;
+}
+
+static int describe(coll_collective *call) {
+    static int (*const by_operation[COLL_OPERATIONS])(coll_collective * call) = {
+        [COLL_OPERATION_ALLREDUCE] = describe_sum,
+        [COLL_OPERATION_SCAN] = describe_sum,
+        [COLL_OPERATION_EXSCAN] = describe_exscan,
+        [COLL_OPERATION_REDUCE] = describe_reduce,
+        [COLL_OPERATION_REDUCE_SCATTER] = describe_reduce_scatter,
+        [COLL_OPERATION_ALLGATHER] = describe_allgather,
+        [COLL_OPERATION_ALLTOALL] = describe_alltoall,
+        [COLL_OPERATION_SCATTER] = describe_scatter,
+        [COLL_OPERATION_BARRIER] = describe_barrier,
+    };
+    return by_operation[call->operation](call);
+}
+
+int coll_collective_open(coll_collective *call, coll_operation operation, const coll_user *user,
+                         coll_comm *comm) {
+    const coll_operation_info *info = &coll_operations[operation];
+    *call = (coll_collective){.comm = comm, .operation = operation, .user = user};
+    call->shape = coll_state_shape(coll_state_of(comm), operation, 0,
+                                   info->rootless ? COLL_NO_ROOT : user->root);
+    int code = check(call);
+    if (code == MPI_SUCCESS && info->reduces)
+        code = open_reduction(call);
+    return code == MPI_SUCCESS ? describe(call) : code;
+}
+
+void coll_collective_close(coll_collective *call) {
+    coll_data_close(&call->data);
+    coll_data_close(&call->input);
+    if (call->own_opened)
+        coll_data_close(&call->own);
+    if (call->has_blocks)
+        coll_blocks_close(&call->blocks);
+    if (call->has_inputs)
+        coll_blocks_close(&call->inputs);
+    free(call->places);
+}
+
+bool coll_collective_is_local(const coll_collective *call) {
+    return call->comm->ranks == 1 || call->shape.bytes == 0;
+}
+
+void coll_collective_begin(coll_collective *call) {
+    if (call->own.bytes > 0)
+        coll_data_copy(&call->own_into, &call->own);
+    if (call->copy)
+        memcpy(call->copy, call->lowest, call->copied);
+}
+
+/* --- The way by plans --- */
+
+static coll_planned planned_of(const coll_algorithm *algorithm, const coll_collective *call,
+                               const coll_values *values) {
+    const coll_sides *sides = &call->shape.sides;
+    coll_side data = is_root(call) ? sides->root_data : sides->data;
+    return (coll_planned){
+        .comm = call->comm,
+        .planner = coll_planner_of(algorithm, values),
+        .part = {.shape = &call->shape,
+                 .values = values,
+                 .line = call->line ? call->line : coll_line_of(call->comm, &call->shape),
+                 .own = data == COLL_SIDE_ONE ? call->data.bytes : 0,
+                 .blocks = call->has_blocks ? &call->blocks : NULL,
+                 .input = call->has_inputs ? &call->inputs : NULL},
+        .data = &call->data,
+        .input = &call->input,
+        .reduction = call->reduction,
+        .tag = call->tag ? call->tag : COLL_TAG_COLLECTIVE};
+}
+
+size_t coll_collective_bytes(const coll_algorithm *algorithm, const void *call,
+                             const coll_values *values) {
+    coll_planned planned = planned_of(algorithm, call, values);
+    return coll_engine_bytes(&planned);
+}
+
+coll_course coll_collective_course(const coll_algorithm *algorithm, const void *call,
+                                   const coll_values *values, void *memory) {
+    coll_planned planned = planned_of(algorithm, call, values);
+    return coll_engine_open(&planned, memory);
+}
+
+void coll_collective_move_input(coll_collective *call, char *copy) {
+    MPI_Aint offset = copy - call->lowest;
+    call->copy = copy;
+    if (call->has_inputs) {
+        call->inputs.layout.buffer = (char *)call->inputs.layout.buffer + offset;
+        call->inputs.longest = coll_data_shifted(
+            &call->inputs.longest, offset, call->inputs.longest.count, call->inputs.longest.bytes);
+    } else {
+        call->input = coll_data_shifted(&call->input, offset, call->input.count, call->input.bytes);
+    }
+}
+
+static int run_natively(const coll_collective *call) {
+    coll_comm *comm = call->comm;
+    int *ints = NULL;
+    if (comm->wait.timeout == 0)
+        return coll_collective_native(call->operation, call->user, comm->private, NULL, NULL);
+    MPI_Request request;
+    int code = coll_collective_native(call->operation, call->user, comm->private, &request, &ints);
+    if (code == MPI_SUCCESS)
+        code = coll_wait_native(&comm->wait, &request, name_of(call));
+    free(ints);
+    return code;
+}
+
+/* All ranks are in place, or none: so all agree on whether they have the memory. */
+static int find_copy(coll_collective *call, char **copy) {
+    int code = MPI_SUCCESS;
+    if (!coll_collective_copies(call))
+        return MPI_SUCCESS;
+    *copy = malloc(call->copied + 1);
+    if (!*copy)
+        code = coll_error(MPI_ERR_NO_MEM, "%s: no memory to copy %zu bytes", name_of(call),
+                          call->copied);
+    code = coll_agree(call->comm, code);
+    if (code == MPI_SUCCESS)
+        coll_collective_move_input(call, *copy);
+    return code;
+}
+
+static int run_plan(const coll_algorithm *algorithm, coll_collective *call,
+                    const coll_values *values) {
+    void *memory;
+    char *copy = NULL;
+    int code = coll_comm_room(call->comm, coll_collective_bytes(algorithm, call, values), &memory);
+    if (code == MPI_SUCCESS)
+        code = find_copy(call, &copy);
+    if (code != MPI_SUCCESS) {
+        free(copy);
+        return code;
+    }
+    coll_collective_begin(call);
+    code = coll_course_run(coll_collective_course(algorithm, call, values, memory));
+    if (code == MPI_SUCCESS)
+        free(copy);
+    else
+        coll_wait_leave(copy); /* messages may be under way from it */
+    return code;
+}
+
+int coll_collective_run(const coll_algorithm *algorithm, const void *call,
+                        const coll_values *values) {
+    return coll_planner_of(algorithm, values) ? run_plan(algorithm, (coll_collective *)call, values)
+                                              : run_natively(call);
+}

@@ -1,0 +1,248 @@
+/* The MPI library's own collectives, with the arguments as their user gave them. */
+#include "config.h"
+
+#include "lib/operation/collective.h"
+
+#include "lib/algorithm/spec.h"
+#include "lib/allreduce/allreduce.h"
+#include "lib/base/error.h"
+#include "lib/schedule/price.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+/* The counts and displacements of MPI's operations, which are ints. */
+typedef struct ints {
+    int *send_counts, *send_places, *receive_counts, *receive_places;
+    int *memory;
+} ints;
+
+static bool put(int **next, const MPI_Count values[], int count, int **place) {
+    bool fits = true;
+    *place = *next;
+    *next += count;
+    for (int i = 0; i < count && values; i++) {
+        fits = fits && values[i] <= INT_MAX;
+        (*place)[i] = (int)values[i];
+    }
+    return fits;
+}
+
+static bool put_places(int **next, const MPI_Aint values[], int count, int **place) {
+    bool fits = true;
+    *place = *next;
+    *next += count;
+    for (int i = 0; i < count && values; i++) {
+        fits = fits && values[i] <= INT_MAX && values[i] >= INT_MIN;
+        (*place)[i] = (int)values[i];
+    }
+    return fits;
+}
+
+static int too_many(void) {
+    return coll_error(MPI_ERR_COUNT, "more than %d elements don't go by the MPI library", INT_MAX);
+}
+
+/* How many counts there are: one for each rank at the other side. */
+static int ranks_of(MPI_Comm comm, int *ranks) {
+    int inter, code = PMPI_Comm_test_inter(comm, &inter);
+    if (code != MPI_SUCCESS)
+        return code;
+    return inter ? PMPI_Comm_remote_size(comm, ranks) : PMPI_Comm_size(comm, ranks);
+}
+
+static int convert(const coll_user *user, MPI_Comm comm, ints *made) {
+    int ranks, code = ranks_of(comm, &ranks);
+    *made = (ints){.memory = NULL};
+    if (!coll_collective_fits(user))
+        return too_many();
+    if (code != MPI_SUCCESS || !user->uneven)
+        return code;
+    int *next = made->memory = malloc(4 * (size_t)ranks * sizeof *next);
+    if (!next)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", ranks);
+    bool fits = put(&next, user->send_counts, ranks, &made->send_counts);
+    fits = put(&next, user->receive_counts, ranks, &made->receive_counts) && fits;
+    fits = put_places(&next, user->send_places, ranks, &made->send_places) && fits;
+    fits = put_places(&next, user->receive_places, ranks, &made->receive_places) && fits;
+    if (!fits)
+        free(made->memory);
+    return fits ? MPI_SUCCESS : too_many();
+}
+
+/* Each of MPI's operations, nonblocking where there is a request to set. */
+typedef int native_call(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request);
+
+static int allreduce(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    int count = (int)u->receive_count;
+    (void)n;
+    return request
+               ? PMPI_Iallreduce(u->send, u->receive, count, u->receive_type, u->op, comm, request)
+               : PMPI_Allreduce(u->send, u->receive, count, u->receive_type, u->op, comm);
+}
+
+static int reduce(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    int count = (int)u->receive_count;
+    (void)n;
+    return request ? PMPI_Ireduce(u->send, u->receive, count, u->receive_type, u->op, u->root, comm,
+                                  request)
+                   : PMPI_Reduce(u->send, u->receive, count, u->receive_type, u->op, u->root, comm);
+}
+
+static int reduce_scatter(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    const int *counts = n->receive_counts;
+    int count = (int)u->receive_count;
+    if (u->uneven)
+        return request
+                   ? PMPI_Ireduce_scatter(u->send, u->receive, counts, u->receive_type, u->op, comm,
+                                          request)
+                   : PMPI_Reduce_scatter(u->send, u->receive, counts, u->receive_type, u->op, comm);
+    return request ? PMPI_Ireduce_scatter_block(u->send, u->receive, count, u->receive_type, u->op,
+                                                comm, request)
+                   : PMPI_Reduce_scatter_block(u->send, u->receive, count, u->receive_type, u->op,
+                                               comm);
+}
+
+static int allgather(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    const int *counts = n->receive_counts, *places = n->receive_places;
+    int send = (int)u->send_count, receive = (int)u->receive_count;
+    if (u->uneven)
+        return request ? PMPI_Iallgatherv(u->send, send, u->send_type, u->receive, counts, places,
+                                          u->receive_type, comm, request)
+                       : PMPI_Allgatherv(u->send, send, u->send_type, u->receive, counts, places,
+                                         u->receive_type, comm);
+    return request ? PMPI_Iallgather(u->send, send, u->send_type, u->receive, receive,
+                                     u->receive_type, comm, request)
+                   : PMPI_Allgather(u->send, send, u->send_type, u->receive, receive,
+                                    u->receive_type, comm);
+}
+
+static int alltoall(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    int send = (int)u->send_count, receive = (int)u->receive_count;
+    if (u->uneven)
+        return request ? PMPI_Ialltoallv(u->send, n->send_counts, n->send_places, u->send_type,
+                                         u->receive, n->receive_counts, n->receive_places,
+                                         u->receive_type, comm, request)
+                       : PMPI_Alltoallv(u->send, n->send_counts, n->send_places, u->send_type,
+                                        u->receive, n->receive_counts, n->receive_places,
+                                        u->receive_type, comm);
+    return request ? PMPI_Ialltoall(u->send, send, u->send_type, u->receive, receive,
+                                    u->receive_type, comm, request)
+                   : PMPI_Alltoall(u->send, send, u->send_type, u->receive, receive,
+                                   u->receive_type, comm);
+}
+
+static int scatter(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    const int *counts = n->send_counts, *places = n->send_places;
+    int send = (int)u->send_count, receive = (int)u->receive_count;
+    if (u->uneven)
+        return request ? PMPI_Iscatterv(u->send, counts, places, u->send_type, u->receive, receive,
+                                        u->receive_type, u->root, comm, request)
+                       : PMPI_Scatterv(u->send, counts, places, u->send_type, u->receive, receive,
+                                       u->receive_type, u->root, comm);
+    return request ? PMPI_Iscatter(u->send, send, u->send_type, u->receive, receive,
+                                   u->receive_type, u->root, comm, request)
+                   : PMPI_Scatter(u->send, send, u->send_type, u->receive, receive, u->receive_type,
+                                  u->root, comm);
+}
+
+static int barrier(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    (void)u, (void)n;
+    return request ? PMPI_Ibarrier(comm, request) : PMPI_Barrier(comm);
+}
+
+static int scan(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    int count = (int)u->receive_count;
+    (void)n;
+    return request ? PMPI_Iscan(u->send, u->receive, count, u->receive_type, u->op, comm, request)
+                   : PMPI_Scan(u->send, u->receive, count, u->receive_type, u->op, comm);
+}
+
+static int exscan(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    int count = (int)u->receive_count;
+    (void)n;
+    return request ? PMPI_Iexscan(u->send, u->receive, count, u->receive_type, u->op, comm, request)
+                   : PMPI_Exscan(u->send, u->receive, count, u->receive_type, u->op, comm);
+}
+
+int coll_collective_native(coll_operation operation, const coll_user *user, MPI_Comm comm,
+                           MPI_Request *request, int **kept) {
+    static native_call *const by_operation[COLL_OPERATIONS] = {
+        [COLL_OPERATION_ALLREDUCE] = allreduce,
+        [COLL_OPERATION_REDUCE] = reduce,
+        [COLL_OPERATION_REDUCE_SCATTER] = reduce_scatter,
+        [COLL_OPERATION_ALLGATHER] = allgather,
+        [COLL_OPERATION_ALLTOALL] = alltoall,
+        [COLL_OPERATION_SCATTER] = scatter,
+        [COLL_OPERATION_BARRIER] = barrier,
+        [COLL_OPERATION_SCAN] = scan,
+        [COLL_OPERATION_EXSCAN] = exscan,
+    };
+    ints made;
+    int code = convert(user, comm, &made);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = by_operation[operation](user, &made, comm, request);
+    if (request && code == MPI_SUCCESS)
+        *kept = made.memory;
+    else
+        free(made.memory);
+    return code;
+}
+
+/* --- In the tables --- */
+
+/* MPI's counts are ints; where sizes differ nobody knows whether all fit. */
+static bool fits(const coll_shape *call) {
+    return call->bytes <= INT_MAX || call->bytes == COLL_BYTES_UNKNOWN;
+}
+
+/*
+ * What Open MPI 4.1 runs by default up to so many bytes, in the order of the ranks: priced as ours.
+ * Source: coll_tuned_decision_fixed.c.
+ */
+typedef struct stand_in {
+    size_t up_to;
+    const coll_algorithm *algorithm; /* NULL: nobody has its like */
+} stand_in;
+static const stand_in allreduces[] = {{SIZE_MAX, &coll_allreduce_ring}};
+
+static double predict(const coll_shape *call, const stand_in stand_ins[]) {
+    coll_shape by_rank = *call;
+    by_rank.ordered = true;
+    while (call->bytes > stand_ins->up_to)
+        stand_ins++;
+    if (!stand_ins->algorithm)
+        return 0;
+    coll_values values = coll_values_default(stand_ins->algorithm);
+    return coll_price_seconds(stand_ins->algorithm, &by_rank, &values);
+}
+
+static double predict_allreduce(const coll_shape *call, const coll_values *values) {
+    (void)values;
+    return predict(call, allreduces);
+}
+
+static double predict_unknown(const coll_shape *call, const coll_values *values) {
+    (void)call, (void)values;
+    return 0;
+}
+
+#define NATIVE(operation, prediction)                                                              \
+    const coll_algorithm coll_##operation##_native = {.name = "native",                            \
+                                                      .summary =                                   \
+                                                          "the MPI library's own " #operation,     \
+                                                      .params = none,                              \
+                                                      .applicable = fits,                          \
+                                                      .predict = prediction}
+
+static const coll_param none[] = {{.name = NULL}};
+NATIVE(allreduce, predict_allreduce);
+NATIVE(reduce, predict_unknown);
+NATIVE(reduce_scatter, predict_unknown);
+NATIVE(allgather, predict_unknown);
+NATIVE(alltoall, predict_unknown);
+NATIVE(scatter, predict_unknown);
+NATIVE(barrier, predict_unknown);
+NATIVE(scan, predict_unknown);
+NATIVE(exscan, predict_unknown);

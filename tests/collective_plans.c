@@ -1,0 +1,254 @@
+/*
+ * All plans of allreduce, alltoall and their like, proved without MPI, as tests/plans.c does with
+ * broadcasts and gathers: every algorithm of their tables that is a plan.
+ */
+#include "lib/algorithm/spec.h"
+#include "lib/allreduce/allreduce.h"
+#include "tests/generator.h"
+#include "tests/harness.h"
+#include "tests/mutant.h"
+#include "tests/prover.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What head comments say of uplinks: bytes into a rack, and out of it, at most, of a call on TOPO
+ * whose ranks bring, or get, BYTES each. Where nothing is said nothing is claimed.
+ */
+typedef size_t traffic(const coll_topo *topo, size_t bytes);
+typedef struct claim {
+    const coll_algorithm *algorithm;
+    traffic *into, *out;
+} claim;
+
+/* A ring's: twice all but a part, the longest of which counts. */
+static size_t twice_around(const coll_topo *topo, size_t bytes) {
+    size_t ranks = (size_t)topo->ranks, part = (bytes + ranks - 1) / ranks;
+    (void)ranks;
+    return 2 * bytes < part ? 0 : 2 * bytes;
+}
+
+static const claim claims[] = {
+    {&coll_allreduce_ring, twice_around, twice_around},
+};
+
+static const claim *claim_of(const coll_algorithm *algorithm) {
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
+        if (claims[i].algorithm == algorithm)
+            return &claims[i];
+    return NULL;
+}
+
+/* The plans of all tables. */
+enum { MOST = 100 };
+typedef struct subject {
+    coll_operation operation;
+    const coll_algorithm *algorithm;
+} subject;
+static subject subjects[MOST];
+static int subject_count;
+
+static void find_subjects(void) {
+    for (coll_operation o = COLL_OPERATION_ALLREDUCE; o < COLL_OPERATIONS; o++)
+        for (const coll_algorithm *const *a = coll_operations[o].table; *a; a++)
+            if ((*a)->planner)
+                subjects[subject_count++] = (subject){o, *a};
+}
+
+/* PROVE=all: every root up to 128 ranks; few: for sanitizers, which make it slow. */
+static bool is_asked_for(const char *what) {
+    const char *wanted = getenv("PROVE");
+    return wanted && strcmp(wanted, what) == 0;
+}
+
+/* A case of a subject: everything but its size follows from TURN. */
+typedef struct trial {
+    prover_call call;
+    coll_topo topo;
+    size_t *counts;
+} trial;
+
+/* Segments of about a byte, which each value of a parameter "segment" may be; windows 1, 4, all. */
+static coll_values small_values(const coll_algorithm *algorithm, int turn) {
+    static const uint64_t segments[] = {1, 2, 5}, windows[] = {1, 4, 1024, 2};
+    coll_values values = coll_values_default(algorithm);
+    for (int i = 0; algorithm->params && algorithm->params[i].name; i++) {
+        if (strcmp(algorithm->params[i].name, "segment") == 0)
+            values.at[i] = segments[turn % 3];
+        else if (strcmp(algorithm->params[i].name, "window") == 0)
+            values.at[i] = windows[turn / 3 % 4];
+    }
+    return values;
+}
+
+/* Whether blocks of SUBJECT may differ, by what all ranks know (1) or by what each one knows. */
+static int unevenness(const subject *what) {
+    switch (what->operation) {
+    case COLL_OPERATION_REDUCE_SCATTER:
+    case COLL_OPERATION_ALLGATHER:
+        return 1;
+    case COLL_OPERATION_ALLTOALL:
+    case COLL_OPERATION_SCATTER:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+/* Blocks of about BYTES, some of nothing, one much longer. */
+static void make_uneven(trial *t, int knowledge, size_t bytes) {
+    size_t ranks = (size_t)t->topo.ranks,
+           blocks = t->call.operation == COLL_OPERATION_ALLTOALL ? ranks * ranks : ranks, all = 0;
+    t->counts = malloc(blocks * sizeof *t->counts);
+    if (!t->counts)
+        abort();
+    for (size_t i = 0; i < blocks; i++) {
+        t->counts[i] = i % ranks == ranks / 2 ? 4 * bytes : (i * 5 + 3) % 7 * bytes / 4;
+        all += t->counts[i];
+    }
+    t->call.counts = t->counts;
+    t->call.shape.bytes = knowledge == 1 ? (all + ranks - 1) / ranks : COLL_BYTES_UNKNOWN;
+}
+
+static bool applies(const trial *t) {
+    const coll_algorithm *algorithm = t->call.algorithm;
+    return (!algorithm->applicable || algorithm->applicable(&t->call.shape)) &&
+           coll_planner_of(algorithm, &t->call.values);
+}
+
+static trial make_trial(const subject *what, int ranks, int root, size_t bytes, int turn) {
+    const coll_operation_info *info = &coll_operations[what->operation];
+    trial t = {.topo = made_topo(ranks, turn % 2 ? 3 : 1, turn % 4 > 1)};
+    t.call = (prover_call){.algorithm = what->algorithm,
+                           .operation = what->operation,
+                           .shape = {.operation = info->name,
+                                     .sides = info->sides,
+                                     .bytes = what->operation == COLL_OPERATION_BARRIER ? 1 : bytes,
+                                     .root = info->rootless ? COLL_NO_ROOT : root,
+                                     .element = info->reduces,
+                                     .ordered = info->reduces && turn % 5 == 3,
+                                     .profile = coll_profile_builtin()},
+                           .values = small_values(what->algorithm, turn),
+                           .eager = turn % 3 == 0,
+                           .starved = turn % 7 == 2 ? turn % ranks : -1,
+                           .slow = turn % 7 == 4 ? turn / 7 % ranks : -1};
+    int knowledge = unevenness(what);
+    if (knowledge && turn % 4 == 1)
+        make_uneven(&t, knowledge, bytes);
+    return t;
+}
+
+static bool is_proved(trial *t, prover_report *report) {
+    const claim *claimed = claim_of(t->call.algorithm);
+    size_t bytes = t->call.shape.bytes;
+    t->call.shape.topo = &t->topo;
+    if (!prover_play(&t->call, report))
+        return false;
+    return !claimed || t->call.counts ||
+           (report->into_rack <= claimed->into(&t->topo, bytes) &&
+            report->out_of_rack <= claimed->out(&t->topo, bytes));
+}
+
+static void end_trial(trial *t) {
+    free(t->counts);
+    free(t->topo.places);
+}
+
+static void prove(const subject *what, int ranks, int root, size_t bytes, int turn) {
+    trial t = make_trial(what, ranks, root, bytes, turn);
+    prover_report report = {.problem = ""};
+    t.call.shape.topo = &t.topo;
+    if (applies(&t) && !is_proved(&t, &report))
+        ck_abort_msg("%s %s, %d ranks, root %d, %zu bytes, turn %d%s%s: %zu bytes into a rack, %zu "
+                     "out: %s",
+                     coll_operations[what->operation].name, what->algorithm->name, ranks, root,
+                     bytes, turn, t.call.counts ? ", uneven" : "",
+                     t.call.shape.ordered ? ", in order" : "", report.into_rack, report.out_of_rack,
+                     report.problem);
+    end_trial(&t);
+}
+
+/* Every root up to 16 ranks, and five above, where there is one. */
+START_TEST(all_plans_are_right) {
+    static const size_t sizes[] = {1, 2, 7, 24, 61, 130};
+    const subject *what = &subjects[_i];
+    bool all = is_asked_for("all"), rootless = coll_operations[what->operation].rootless,
+         blocks = coll_operations[what->operation].sides.data == COLL_SIDE_BLOCKS ||
+                  coll_operations[what->operation].sides.root_input == COLL_SIDE_BLOCKS;
+    int most = all ? 128 : is_asked_for("few") ? 16 : 64, turn = 0;
+    for (int ranks = 2; ranks <= most; ranks++) {
+        int step = rootless ? ranks : all || ranks <= 16 ? 1 : (ranks + 4) / 5;
+        int plays = (ranks <= 16 ? 24 : 12) / (rootless ? 1 : 4);
+        for (int root = 0; root < ranks; root += step)
+            for (int i = 0; i < plays; i++, turn++)
+                prove(what, ranks, root, sizes[turn % (blocks ? 3 : 6)], turn);
+    }
+}
+END_TEST
+
+/* Whether a random change of plan WHICH, by G, is caught; sets *DONE if there was one. */
+static bool is_caught(const subject *what, generator *g, bool *done, char *text, size_t size) {
+    int ranks = 2 + below(g, 11), turn = below(g, 840);
+    size_t bytes = (size_t)between(g, 1, 12);
+    trial t = make_trial(what, ranks, below(g, ranks), bytes, turn);
+    mutant = (mutation){.kind = (mutation_kind)below(g, NO_WINDOW),
+                        .rank = below(g, ranks),
+                        .ranks = ranks,
+                        .step = below(g, 8),
+                        .round = (uint64_t)below(g, 4 * (int)bytes)};
+    t.call.alter = mutant_alter;
+    t.call.context = &mutant;
+    t.call.shape.topo = &t.topo;
+    bool caught = false, good = applies(&t);
+    for (t.call.starved = -1; good && t.call.starved < ranks && !caught; t.call.starved++)
+        for (t.call.slow = -1; t.call.slow < ranks && !caught; t.call.slow++)
+            for (int eager = 0; eager < 2 && !caught; eager++) {
+                prover_report report;
+                t.call.eager = eager;
+                caught = !is_proved(&t, &report);
+            }
+    *done = good && mutant.done;
+    snprintf(text, size,
+             "%s %s: mutation %d of rank %d, round %llu step %d, %d ranks, %zu bytes, turn %d",
+             coll_operations[what->operation].name, what->algorithm->name, (int)mutant.kind,
+             mutant.rank, (unsigned long long)mutant.round, mutant.step, ranks, bytes, turn);
+    end_trial(&t);
+    return caught;
+}
+
+START_TEST(wrong_plans_are_caught) {
+    generator g = {17};
+    int made = 0, missed = 0, wanted = is_asked_for("few") ? 20 : 100;
+    for (int tries = 0; made < wanted && tries < 100 * wanted; tries++) {
+        char what[200];
+        bool done, caught = is_caught(&subjects[_i], &g, &done, what, sizeof what);
+        made += done;
+        if (done && !caught) {
+            missed++;
+            printf("not caught: %s\n", what);
+            fflush(stdout); /* a failure ends the process without that */
+        }
+        if (caught && !done)
+            ck_abort_msg("no mutation, but caught: %s", what);
+    }
+    ck_assert_int_eq(missed, 0);
+    ck_assert_int_ge(made, wanted);
+}
+END_TEST
+
+int main(void) {
+    mallopt(M_TRIM_THRESHOLD, 1 << 28); /* memory comes and goes by the thousand plays */
+    mallopt(M_MMAP_THRESHOLD, 1 << 28);
+    mallopt(M_TOP_PAD, 1 << 26);
+    find_subjects();
+    Suite *suite = suite_create("collective_plans");
+    TCase *proofs = tcase_create("proofs");
+    tcase_set_timeout(proofs, 0); /* with PROVE=all they take minutes */
+    tcase_add_loop_test(proofs, all_plans_are_right, 0, subject_count);
+    tcase_add_loop_test(proofs, wrong_plans_are_caught, 0, subject_count);
+    suite_add_tcase(suite, proofs);
+    return harness_unit(suite);
+}

@@ -1,0 +1,520 @@
+/*
+ * Allreduce, alltoall and their like by every algorithm of their tables, at every root: blocking,
+ * nonblocking and persistent, in place and not, of plain types and ones with gaps, with operations
+ * that commute and don't, of nothing and of sizes that differ. What is received, and what lies
+ * beside it, is what MPI's own leaves there.
+ */
+#include "config.h"
+
+#include "coll.h"
+#include "lib/operation/collective.h"
+#include "tests/harness.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int world_rank, world_ranks;
+
+/* --- Types and operations --- */
+
+/* x -> a x + b, modulo a prime: to apply one after the other doesn't commute. Between the two lies
+ * what nobody may touch. */
+typedef struct affine {
+    int a, gap, b;
+} affine;
+enum { PRIME = 10007 };
+
+static void compose(void *first, void *into, int *count, MPI_Datatype *type) {
+    const affine *f = first;
+    affine *g = into;
+    (void)type;
+    for (int i = 0; i < *count; i++) {
+        g[i].b = (g[i].a * f[i].b + g[i].b) % PRIME;
+        g[i].a = g[i].a * f[i].a % PRIME;
+    }
+}
+
+static void add(void *first, void *into, int *count, MPI_Datatype *type) {
+    const affine *f = first;
+    affine *g = into;
+    (void)type;
+    for (int i = 0; i < *count; i++) {
+        g[i].a = (g[i].a + f[i].a) % PRIME;
+        g[i].b = (g[i].b + f[i].b) % PRIME;
+    }
+}
+
+typedef struct kind {
+    const char *name;
+    MPI_Datatype type;
+    MPI_Op op;
+    size_t extent;
+} kind;
+enum { KINDS = 5 };
+static kind kinds[KINDS];
+
+static void make_kinds(void) {
+    MPI_Datatype pair, gapped;
+    MPI_Op composition, sum;
+    const int lengths[] = {1, 1};
+    const MPI_Aint places[] = {0, offsetof(affine, b)};
+    const MPI_Datatype ints[] = {MPI_INT, MPI_INT};
+    MPI_Type_create_struct(2, lengths, places, ints, &pair);
+    MPI_Type_create_resized(pair, 0, sizeof(affine), &gapped);
+    MPI_Type_commit(&gapped);
+    MPI_Type_free(&pair);
+    MPI_Op_create(compose, 0, &composition);
+    MPI_Op_create(add, 1, &sum);
+    const kind made[KINDS] = {{"ints", MPI_INT, MPI_SUM, sizeof(int)},
+                              {"maps", gapped, composition, sizeof(affine)},
+                              {"pairs", gapped, sum, sizeof(affine)},
+                              {"minima", MPI_2INT, MPI_MINLOC, 2 * sizeof(int)},
+                              {"places", MPI_DOUBLE_INT, MPI_MAXLOC, 16}};
+    memcpy(kinds, made, sizeof kinds);
+}
+
+static void free_kinds(void) {
+    MPI_Type_free(&kinds[1].type);
+    MPI_Op_free(&kinds[1].op);
+    MPI_Op_free(&kinds[2].op);
+}
+
+/* --- Calls --- */
+
+/* MPI's operations; those by counts are libcoll's of the same name. */
+typedef enum entry {
+    ALLREDUCE,
+    REDUCE,
+    REDUCE_SCATTER_BLOCK,
+    REDUCE_SCATTER,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    SCATTER,
+    SCATTERV,
+    BARRIER,
+    SCAN,
+    EXSCAN,
+    ENTRIES
+} entry;
+static const struct {
+    const char *name;
+    coll_operation operation;
+} entries[ENTRIES] = {
+    [ALLREDUCE] = {"allreduce", COLL_OPERATION_ALLREDUCE},
+    [REDUCE] = {"reduce", COLL_OPERATION_REDUCE},
+    [REDUCE_SCATTER_BLOCK] = {"reduce_scatter_block", COLL_OPERATION_REDUCE_SCATTER},
+    [REDUCE_SCATTER] = {"reduce_scatter", COLL_OPERATION_REDUCE_SCATTER},
+    [ALLGATHER] = {"allgather", COLL_OPERATION_ALLGATHER},
+    [ALLGATHERV] = {"allgatherv", COLL_OPERATION_ALLGATHER},
+    [ALLTOALL] = {"alltoall", COLL_OPERATION_ALLTOALL},
+    [ALLTOALLV] = {"alltoallv", COLL_OPERATION_ALLTOALL},
+    [SCATTER] = {"scatter", COLL_OPERATION_SCATTER},
+    [SCATTERV] = {"scatterv", COLL_OPERATION_SCATTER},
+    [BARRIER] = {"barrier", COLL_OPERATION_BARRIER},
+    [SCAN] = {"scan", COLL_OPERATION_SCAN},
+    [EXSCAN] = {"exscan", COLL_OPERATION_EXSCAN},
+};
+
+typedef enum manner { BLOCKING, NONBLOCKING, PERSISTENT, MANNERS } manner;
+
+/* Starts U by the entry of that manner; the request stays null where it is over. */
+#define BY(how, request, blocking, nonblocking, persistent, ...)                                   \
+    ((how) == BLOCKING      ? blocking(__VA_ARGS__ comm)                                           \
+     : (how) == NONBLOCKING ? nonblocking(__VA_ARGS__ comm, request)                               \
+                            : persistent(__VA_ARGS__ comm, MPI_INFO_NULL, request))
+
+static int begin(entry which, manner how, const coll_user *u, MPI_Comm comm, COLL_Request *r) {
+    switch (which) {
+    case ALLREDUCE:
+        return BY(how, r, COLL_Allreduce, COLL_Iallreduce, COLL_Allreduce_init, u->send, u->receive,
+                  u->receive_count, u->receive_type, u->op, );
+    case REDUCE:
+        return BY(how, r, COLL_Reduce, COLL_Ireduce, COLL_Reduce_init, u->send, u->receive,
+                  u->receive_count, u->receive_type, u->op, u->root, );
+    case REDUCE_SCATTER_BLOCK:
+        return BY(how, r, COLL_Reduce_scatter_block, COLL_Ireduce_scatter_block,
+                  COLL_Reduce_scatter_block_init, u->send, u->receive, u->receive_count,
+                  u->receive_type, u->op, );
+    case REDUCE_SCATTER:
+        return BY(how, r, COLL_Reduce_scatter, COLL_Ireduce_scatter, COLL_Reduce_scatter_init,
+                  u->send, u->receive, u->receive_counts, u->receive_type, u->op, );
+    case ALLGATHER:
+        return BY(how, r, COLL_Allgather, COLL_Iallgather, COLL_Allgather_init, u->send,
+                  u->send_count, u->send_type, u->receive, u->receive_count, u->receive_type, );
+    case ALLGATHERV:
+        return BY(how, r, COLL_Allgatherv, COLL_Iallgatherv, COLL_Allgatherv_init, u->send,
+                  u->send_count, u->send_type, u->receive, u->receive_counts, u->receive_places,
+                  u->receive_type, );
+    case ALLTOALL:
+        return BY(how, r, COLL_Alltoall, COLL_Ialltoall, COLL_Alltoall_init, u->send, u->send_count,
+                  u->send_type, u->receive, u->receive_count, u->receive_type, );
+    case ALLTOALLV:
+        return BY(how, r, COLL_Alltoallv, COLL_Ialltoallv, COLL_Alltoallv_init, u->send,
+                  u->send_counts, u->send_places, u->send_type, u->receive, u->receive_counts,
+                  u->receive_places, u->receive_type, );
+    case SCATTER:
+        return BY(how, r, COLL_Scatter, COLL_Iscatter, COLL_Scatter_init, u->send, u->send_count,
+                  u->send_type, u->receive, u->receive_count, u->receive_type, u->root, );
+    case SCATTERV:
+        return BY(how, r, COLL_Scatterv, COLL_Iscatterv, COLL_Scatterv_init, u->send,
+                  u->send_counts, u->send_places, u->send_type, u->receive, u->receive_count,
+                  u->receive_type, u->root, );
+    case SCAN:
+        return BY(how, r, COLL_Scan, COLL_Iscan, COLL_Scan_init, u->send, u->receive,
+                  u->receive_count, u->receive_type, u->op, );
+    case EXSCAN:
+        return BY(how, r, COLL_Exscan, COLL_Iexscan, COLL_Exscan_init, u->send, u->receive,
+                  u->receive_count, u->receive_type, u->op, );
+    default:
+        return BY(how, r, COLL_Barrier, COLL_Ibarrier, COLL_Barrier_init, );
+    }
+}
+
+/* From start to end; a persistent one twice, over what RESTORE puts back. */
+static int go(entry which, manner how, const coll_user *u, MPI_Comm comm, const void *before,
+              size_t bytes) {
+    COLL_Request request = COLL_REQUEST_NULL;
+    int code = begin(which, how, u, comm, &request);
+    if (how == PERSISTENT && code == MPI_SUCCESS) {
+        code = COLL_Start(&request);
+        if (code == MPI_SUCCESS)
+            code = COLL_Wait(&request);
+        memcpy(u->receive, before, bytes);
+        if (code == MPI_SUCCESS)
+            code = COLL_Start(&request);
+    }
+    if (how != BLOCKING && code == MPI_SUCCESS)
+        code = COLL_Wait(&request);
+    if (how == PERSISTENT && code == MPI_SUCCESS)
+        code = COLL_Request_free(&request);
+    return code;
+}
+
+/* --- Cases --- */
+
+typedef struct sample {
+    entry which;
+    const kind *of;
+    int count, root;
+    bool in_place;
+} sample;
+
+/* Memory and arguments of one call. The two receive buffers begin alike. */
+typedef struct arena {
+    coll_user user;
+    size_t send_bytes, receive_bytes;
+    size_t result_bytes; /* what of the receive buffer has to be as MPI leaves it */
+    unsigned char *send, *before, *ours, *theirs;
+    MPI_Count *counts[2];
+    MPI_Aint *places[2];
+} arena;
+
+static void *allocate(size_t bytes) {
+    void *memory = calloc(1, bytes + 1);
+    ck_assert_ptr_nonnull(memory);
+    return memory;
+}
+
+/*
+ * Elements from rank I to rank J, or of rank J's block. In place no rank has nothing at all: Open
+ * MPI 4.1's nonblocking alltoallv then takes no tag there, and later calls wait for ever.
+ */
+static int share(const sample *s, int i, int j) {
+    bool pairs = s->which == ALLTOALLV;
+    if (pairs && s->in_place)
+        return (i + j) % 3 * s->count / 2 + (s->count > 0);
+    return pairs ? (i * 3 + j * 5 + 1) % 4 * s->count / 2 : (j * 5 + 2) % 4 * s->count / 2;
+}
+
+/* Numbers that stay small: results are the same in any order where that is free. */
+static void fill_ints(unsigned char *bytes, size_t size, unsigned seed) {
+    int *numbers = (int *)bytes;
+    for (size_t i = 0; i < size / sizeof *numbers; i++)
+        numbers[i] = (int)((i * 2654435761u + seed * 40503u) >> 7 & 1023);
+}
+
+static void fill(const sample *s, unsigned char *bytes, size_t size, unsigned seed) {
+    fill_ints(bytes, size, seed);
+    for (size_t i = 0; s->of->type == MPI_DOUBLE_INT && i < size / 16; i++) {
+        double number = (double)((i * 7 + seed * 5) % 11);
+        memcpy(bytes + i * 16, &number, sizeof number);
+    }
+}
+
+/* Blocks by counts: the last rank's first, with an element between them. */
+static size_t place_blocks(arena *a, const sample *s, int side, bool sends) {
+    int next = 0;
+    a->counts[side] = allocate((size_t)world_ranks * sizeof *a->counts[side]);
+    a->places[side] = allocate((size_t)world_ranks * sizeof *a->places[side]);
+    for (int rank = world_ranks - 1; rank >= 0; rank--) {
+        int count = sends ? share(s, world_rank, rank) : share(s, rank, world_rank);
+        if (s->which != ALLTOALLV)
+            count = share(s, 0, rank);
+        a->counts[side][rank] = count;
+        a->places[side][rank] = next;
+        next += count + (s->which != REDUCE_SCATTER);
+    }
+    return (size_t)next;
+}
+
+/* Elements that are sent, and received, by this rank. */
+static void measure(arena *a, const sample *s, size_t *sent, size_t *received) {
+    size_t count = (size_t)s->count, all = count * (size_t)world_ranks;
+    bool is_root = world_rank == s->root;
+    *sent = *received = count;
+    switch (s->which) {
+    case REDUCE_SCATTER_BLOCK:
+        *sent = all;
+        break;
+    case REDUCE_SCATTER:
+        *sent = place_blocks(a, s, 1, false);
+        *received = (size_t)a->counts[1][world_rank];
+        break;
+    case ALLGATHER:
+        *received = all;
+        break;
+    case ALLGATHERV:
+        *received = place_blocks(a, s, 1, false);
+        *sent = (size_t)a->counts[1][world_rank];
+        break;
+    case ALLTOALL:
+        *sent = *received = all;
+        break;
+    case ALLTOALLV:
+        *sent = place_blocks(a, s, 0, true);
+        *received = place_blocks(a, s, 1, false);
+        break;
+    case SCATTER:
+        *sent = is_root ? all : 0;
+        break;
+    case SCATTERV:
+        *sent = place_blocks(a, s, 0, true);
+        *received = (size_t)a->counts[0][world_rank];
+        break;
+    case BARRIER:
+        *sent = *received = 0;
+        break;
+    default:
+        break;
+    }
+}
+
+static void describe(arena *a, const sample *s, size_t sent, size_t received) {
+    bool vectors = s->which == ALLGATHERV || s->which == ALLTOALLV || s->which == SCATTERV ||
+                   s->which == REDUCE_SCATTER;
+    bool blocks = s->which == ALLGATHER || s->which == ALLTOALL;
+    a->user = (coll_user){.send = a->send,
+                          .send_count = s->which == ALLGATHERV ? (MPI_Count)sent : s->count,
+                          .send_counts = a->counts[0],
+                          .send_places = a->places[0],
+                          .send_type = s->of->type,
+                          .receive_count = blocks ? s->count : (MPI_Count)received,
+                          .receive_counts = a->counts[1],
+                          .receive_places = a->places[1],
+                          .receive_type = s->of->type,
+                          .op = s->of->op,
+                          .root = s->root,
+                          .uneven = vectors};
+}
+
+/* In place: what would be sent is where the results go, as far as there is room. */
+static bool put_in_place(arena *a, const sample *s, size_t sent) {
+    size_t extent = s->of->extent, own = 0;
+    if (s->which == SCATTER || s->which == SCATTERV || s->which == BARRIER)
+        return false;
+    if (s->which == REDUCE && world_rank != s->root)
+        return true;
+    if (s->which == ALLGATHER)
+        own = (size_t)(world_rank * s->count) * extent;
+    if (s->which == ALLGATHERV)
+        own = (size_t)a->places[1][world_rank] * extent;
+    if (s->which == ALLTOALLV)
+        fill(s, a->before, a->receive_bytes, (unsigned)world_rank + 3);
+    else
+        memcpy(a->before + own, a->send, sent * extent);
+    a->user.send = MPI_IN_PLACE;
+    return true;
+}
+
+static bool prepare(arena *a, const sample *s) {
+    size_t sent, received, extent = s->of->extent, guard = extent;
+    *a = (arena){.send = NULL};
+    measure(a, s, &sent, &received);
+    bool grows = s->in_place && s->which != SCATTER && s->which != SCATTERV;
+    a->send_bytes = sent * extent;
+    a->receive_bytes = (grows && sent > received ? sent : received) * extent + guard;
+    a->send = allocate(a->send_bytes);
+    a->before = allocate(a->receive_bytes);
+    a->ours = allocate(a->receive_bytes);
+    a->theirs = allocate(a->receive_bytes);
+    bool scatters = s->which == REDUCE_SCATTER || s->which == REDUCE_SCATTER_BLOCK;
+    a->result_bytes = grows && scatters ? received * extent : a->receive_bytes;
+    fill(s, a->send, a->send_bytes, (unsigned)world_rank);
+    fill(s, a->before, a->receive_bytes, 1000);
+    describe(a, s, sent, received);
+    return !s->in_place || put_in_place(a, s, sent);
+}
+
+static void release(arena *a) {
+    free(a->send);
+    free(a->before);
+    free(a->ours);
+    free(a->theirs);
+    for (int side = 0; side < 2; side++) {
+        free(a->counts[side]);
+        free(a->places[side]);
+    }
+}
+
+static void compare(const sample *s, manner how, MPI_Comm comm, const char *spec) {
+    arena a;
+    if (prepare(&a, s)) {
+        memcpy(a.theirs, a.before, a.receive_bytes);
+        memcpy(a.ours, a.before, a.receive_bytes);
+        a.user.receive = a.theirs;
+        int native = coll_collective_native(entries[s->which].operation, &a.user, comm, NULL, NULL);
+        a.user.receive = a.ours;
+        int code = go(s->which, how, &a.user, comm, a.before, a.receive_bytes);
+        bool good = native == MPI_SUCCESS && code == MPI_SUCCESS &&
+                    memcmp(a.ours, a.theirs, a.result_bytes) == 0;
+        harness_assert(good, "%s by %s at rank %d of %d, root %d, %d %s, manner %d%s: code %d",
+                       entries[s->which].name, spec, world_rank, world_ranks, s->root, s->count,
+                       s->of->name, (int)how, s->in_place ? ", in place" : "", code);
+    }
+    release(&a);
+}
+
+/* NAME with its segment and its window as small as they can be, or as they are. */
+static void small_spec(const coll_algorithm *algorithm, bool small, char *spec, size_t size) {
+    int used = snprintf(spec, size, "%s", algorithm->name);
+    for (int i = 0; small && algorithm->params[i].name; i++) {
+        bool segment = strcmp(algorithm->params[i].name, "segment") == 0;
+        if (segment || strcmp(algorithm->params[i].name, "window") == 0)
+            used +=
+                snprintf(spec + used, size - (size_t)used, "%c%s=%d", strchr(spec, ':') ? ',' : ':',
+                         algorithm->params[i].name, segment ? 8 : 2);
+    }
+}
+
+static bool is_rooted(entry which) {
+    return which == REDUCE || which == SCATTER || which == SCATTERV;
+}
+
+static void run_cases(entry which, const coll_algorithm *algorithm, MPI_Comm comm) {
+    static const int counts[] = {0, 1, 7, 50, 400};
+    char spec[100];
+    int turn = 0;
+    for (int root = 0; root < (is_rooted(which) ? world_ranks : 1); root++)
+        for (int count = 0; count < 5; count++)
+            for (int k = 0; k < KINDS; k++, turn++) {
+                const sample s = {which, &kinds[k], counts[count], root, turn % 3 == 1};
+                small_spec(algorithm, turn % 4 < 2, spec, sizeof spec);
+                ck_assert_int_eq(
+                    COLL_Set(comm, coll_operations[entries[which].operation].name, spec),
+                    MPI_SUCCESS);
+                compare(&s, (manner)((turn + count) % MANNERS), comm, spec);
+            }
+}
+
+START_TEST(every_algorithm_does_as_mpi_does) {
+    MPI_Comm comm;
+    entry which = (entry)_i;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    ck_assert_int_eq(COLL_Barrier(comm), MPI_SUCCESS); /* a start needs what libcoll knows */
+    const coll_algorithm *const *table = coll_operations[entries[which].operation].table;
+    for (const coll_algorithm *const *a = table; *a; a++)
+        run_cases(which, *a, comm);
+    ck_assert_int_eq(COLL_Set(comm, coll_operations[entries[which].operation].name, "auto"),
+                     MPI_SUCCESS);
+    run_cases(which, table[0], comm);
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
+/* Many of several kinds under way at once, completed in another order. */
+START_TEST(many_at_once) {
+    enum { MANY = 12 };
+    MPI_Comm comm;
+    COLL_Request requests[MANY];
+    int own[MANY], sums[MANY];
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    ck_assert_int_eq(COLL_Barrier(comm), MPI_SUCCESS);
+    for (int i = 0; i < MANY; i++) {
+        own[i] = world_rank * 10 + i;
+        sums[i] = own[i];
+        int code = i % 3 == 2 ? COLL_Ibarrier(comm, &requests[i])
+                              : COLL_Iallreduce(i % 2 ? MPI_IN_PLACE : &own[i], &sums[i], 1,
+                                                MPI_INT, MPI_SUM, comm, &requests[i]);
+        ck_assert_int_eq(code, MPI_SUCCESS);
+    }
+    for (int i = MANY - 1; i >= 0; i--)
+        ck_assert_int_eq(COLL_Wait(&requests[i]), MPI_SUCCESS);
+    for (int i = 0; i < MANY; i++) {
+        int wanted = world_ranks * (world_ranks - 1) / 2 * 10 + i * world_ranks;
+        ck_assert_int_eq(sums[i], i % 3 == 2 ? own[i] : wanted);
+    }
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
+static int class_of(int code) {
+    int class;
+    MPI_Error_class(code, &class);
+    return class;
+}
+
+/* Mistakes are errors of the right class on this rank, and nothing is sent. */
+START_TEST(mistakes_are_errors) {
+    MPI_Comm comm;
+    int one = 1, all[64] = {0};
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    COLL_Set(comm, "allreduce", "ring"); /* not the MPI library's own checks */
+    COLL_Set(comm, "reduce", "auto");
+    COLL_Set(comm, "barrier", "auto");
+    COLL_Request request;
+    ck_assert_int_eq(class_of(COLL_Allreduce(&one, all, -1, MPI_INT, MPI_SUM, comm)),
+                     MPI_ERR_COUNT);
+    ck_assert_int_eq(class_of(COLL_Allreduce(&one, all, 1, MPI_DATATYPE_NULL, MPI_SUM, comm)),
+                     MPI_ERR_TYPE);
+    ck_assert_int_eq(class_of(COLL_Allreduce(&one, all, 1, MPI_INT, MPI_OP_NULL, comm)),
+                     MPI_ERR_OP);
+    ck_assert_int_eq(class_of(COLL_Allreduce(&one, all, 1, MPI_DOUBLE, MPI_BAND, comm)),
+                     MPI_ERR_OP);
+    ck_assert_int_eq(class_of(COLL_Allreduce(&one, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm)),
+                     MPI_ERR_BUFFER);
+    ck_assert_int_eq(
+        class_of(COLL_Ireduce(&one, all, 1, MPI_INT, MPI_SUM, world_ranks, comm, &request)),
+        MPI_ERR_ROOT);
+    ck_assert_int_eq(class_of(COLL_Iscatter(&one, 1, MPI_INT, all, 1, MPI_INT, -1, comm, &request)),
+                     MPI_ERR_ROOT);
+    ck_assert_int_eq(class_of(COLL_Iallreduce(&one, all, 1, MPI_DOUBLE, MPI_BAND, comm, &request)),
+                     MPI_ERR_OP);
+    ck_assert_int_eq(COLL_Allreduce(&one, all, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+    ck_assert_int_eq(all[0], world_ranks);
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    Suite *suite = suite_create("collectives");
+    TCase *tests = tcase_create("collectives");
+    tcase_set_timeout(tests, 300);
+    tcase_add_unchecked_fixture(tests, make_kinds, free_kinds);
+    tcase_add_loop_test(tests, every_algorithm_does_as_mpi_does, 0, ENTRIES);
+    tcase_add_test(tests, many_at_once);
+    tcase_add_test(tests, mistakes_are_errors);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(int argc, char **argv) {
+    return harness_main(argc, argv, "1 2 3 4 5 7 8 free:2", make_suite);
+}

@@ -1,0 +1,40 @@
+/* Plans that are wrong in one step, for proofs that the prover sees it; and made-up topologies. */
+#ifndef COLL_TESTS_MUTANT_H
+#define COLL_TESTS_MUTANT_H
+
+#include "lib/place/topo.h"
+#include "lib/schedule/plan.h"
+
+/* A plan that does as another does but for one step. */
+typedef enum mutation_kind {
+    DROPPED,
+    OTHER_PEER,
+    OTHER_RANGE,
+    SHORTER,
+    NO_DEPENDENCY,
+    OTHER_DIRECTION,
+    NO_WINDOW, /* the last dependency, which is a broadcast's window where there are two */
+    MUTATIONS
+} mutation_kind;
+typedef struct mutation {
+    coll_plan base;
+    const coll_plan *original;
+    mutation_kind kind;
+    int rank, ranks, step;
+    uint64_t round;
+    bool done; /* the step is there, and changed */
+    /* The rank sends nothing in one of the rounds that a window that is gone spans, or is paced. */
+    bool idle;
+} mutation;
+
+/* The one that is played: a plan's rounds get it as a constant, and note what they did. */
+extern mutation mutant;
+
+/* For prover_call.alter, with the mutant as its context. */
+const coll_plan *mutant_alter(const coll_plan *plan, int rank, void *context);
+
+/* Ranks on hosts on racks: so many a host; racks grow by one host each, or there is one rack. The
+ * caller frees its places. */
+coll_topo made_topo(int ranks, int a_host, bool racks);
+
+#endif
