@@ -162,6 +162,48 @@ static int aggregate(MPI_Comm comm, bool *right) {
     return code;
 }
 
+enum { SUMMED = 1000 };
+
+static int start_sum(MPI_Comm comm, bool *right) {
+    COLL_Request request;
+    int own[SUMMED], sums[SUMMED];
+    for (int i = 0; i < SUMMED; i++)
+        own[i] = world_rank + i;
+    int code = COLL_Iallreduce(own, sums, SUMMED, MPI_INT, MPI_SUM, comm, &request);
+    if (code == MPI_SUCCESS)
+        code = COLL_Wait(&request);
+    *right = true;
+    for (int i = 0; i < SUMMED && code == MPI_SUCCESS; i++)
+        *right = *right && sums[i] == world_ranks * (world_ranks - 1) / 2 + i * world_ranks;
+    return code;
+}
+
+/* Everybody gives everybody the payload, by counts. */
+static int exchange(MPI_Comm comm, bool *right) {
+    MPI_Aint lower, extent;
+    MPI_Count counts[64];
+    MPI_Aint places[64];
+    MPI_Datatype type = strided_layout.type;
+    MPI_Type_get_extent(type, &lower, &extent);
+    size_t block = (size_t)extent * (size_t)strided_layout.count;
+    unsigned char *given = __real_calloc((size_t)world_ranks, block + strided_layout.span);
+    unsigned char *all = __real_calloc((size_t)world_ranks, block + strided_layout.span);
+    *right = true;
+    for (int rank = 0; rank < world_ranks; rank++) {
+        unsigned char *one = make_buffer(&strided_layout, true);
+        memcpy(given + (size_t)rank * block, one, strided_layout.span);
+        free(one);
+        counts[rank] = strided_layout.count;
+        places[rank] = (MPI_Aint)strided_layout.count * rank;
+    }
+    int code = COLL_Alltoallv(given, counts, places, type, all, counts, places, type, comm);
+    for (int rank = 0; rank < world_ranks; rank++)
+        *right = *right && has_payload(&strided_layout, all + (size_t)rank * block);
+    free(given);
+    free(all);
+    return code;
+}
+
 /* --- All of them --- */
 
 typedef struct operation {
@@ -177,6 +219,8 @@ static const operation uneven_gathers = {"gather", COLL_BYTES_UNKNOWN, gatherv, 
 static const operation started_bcasts = {"bcast", sizeof payload, start_broadcasts, true};
 static const operation started_gathers = {"gather", sizeof payload, start_gather, true};
 static const operation kept_bcasts = {"bcast", sizeof payload, keep_broadcast, true};
+static const operation started_sums = {"allreduce", SUMMED * sizeof(int), start_sum, true};
+static const operation exchanges = {"alltoall", COLL_BYTES_UNKNOWN, exchange, false};
 static const operation aggregates = {"aggregate", 0, aggregate, false};
 
 /* A communicator that has been used before, on pretended racks or, for ALGORITHM, sites; or a new
@@ -253,6 +297,12 @@ START_TEST(what_is_started) {
 }
 END_TEST
 
+START_TEST(sums_and_exchanges) {
+    check_table(&started_sums, coll_allreduce_table);
+    check_table(&exchanges, coll_alltoall_table);
+}
+END_TEST
+
 START_TEST(gathers) {
     check_table(&even_gathers, coll_gather_table);
     check_table(&uneven_gathers, coll_gather_table);
@@ -292,6 +342,7 @@ static Suite *memory(void) {
     tcase_add_unchecked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, broadcasts);
     tcase_add_test(tests, gathers);
+    tcase_add_test(tests, sums_and_exchanges);
     tcase_add_test(tests, what_is_started);
     tcase_add_test(tests, aggregations);
     tcase_add_test(tests, first_uses);

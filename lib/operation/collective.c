@@ -4,6 +4,7 @@
 
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
+#include "lib/base/spare.h"
 #include "lib/operation/direct.h"
 #include "lib/operation/state.h"
 #include "lib/schedule/engine.h"
@@ -215,7 +216,7 @@ static int place_blocks(coll_collective *call, coll_blocks_layout *layout) {
     MPI_Aint next = 0;
     if (!layout->counts)
         return MPI_SUCCESS;
-    call->places = malloc((size_t)call->comm->ranks * sizeof *call->places);
+    call->places = coll_spare_alloc((size_t)call->comm->ranks * sizeof *call->places);
     if (!call->places)
         return coll_error(MPI_ERR_NO_MEM, "%s: no memory for %d displacements", name_of(call),
                           call->comm->ranks);
@@ -360,7 +361,7 @@ void coll_collective_close(coll_collective *call) {
         coll_blocks_close(&call->blocks);
     if (call->has_inputs)
         coll_blocks_close(&call->inputs);
-    free(call->places);
+    coll_spare_free(call->places);
 }
 
 bool coll_collective_is_local(const coll_collective *call) {
@@ -428,7 +429,7 @@ static int run_natively(const coll_collective *call) {
     int code = coll_collective_native(call->operation, call->user, comm->private, &request, &ints);
     if (code == MPI_SUCCESS)
         code = coll_wait_native(&comm->wait, &request, name_of(call));
-    free(ints);
+    coll_spare_free(ints);
     return code;
 }
 

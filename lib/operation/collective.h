@@ -91,7 +91,7 @@ coll_course coll_collective_course(const coll_algorithm *algorithm, const void *
                                    const coll_values *values, void *memory);
 
 /*
- * The MPI library's own, on COMM: nonblocking where REQUEST isn't NULL; *INTS, the caller's to free
+ * The MPI library's own, on COMM: nonblocking where REQUEST isn't NULL; *INTS, for coll_spare_free
  * when it is complete, are counts that it needs until then. MPI_ERR_COUNT for counts that it can't
  * take.
  */

@@ -6,10 +6,10 @@
 #include "lib/algorithm/spec.h"
 #include "lib/allreduce/allreduce.h"
 #include "lib/base/error.h"
+#include "lib/base/spare.h"
 #include "lib/schedule/price.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 /* The counts and displacements of MPI's operations, which are ints. */
 typedef struct ints {
@@ -58,7 +58,7 @@ static int convert(const coll_user *user, MPI_Comm comm, ints *made) {
         return too_many();
     if (code != MPI_SUCCESS || !user->uneven)
         return code;
-    int *next = made->memory = malloc(4 * (size_t)ranks * sizeof *next);
+    int *next = made->memory = coll_spare_alloc(4 * (size_t)ranks * sizeof *next);
     if (!next)
         return coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", ranks);
     bool fits = put(&next, user->send_counts, ranks, &made->send_counts);
@@ -66,7 +66,7 @@ static int convert(const coll_user *user, MPI_Comm comm, ints *made) {
     fits = put_places(&next, user->send_places, ranks, &made->send_places) && fits;
     fits = put_places(&next, user->receive_places, ranks, &made->receive_places) && fits;
     if (!fits)
-        free(made->memory);
+        coll_spare_free(made->memory);
     return fits ? MPI_SUCCESS : too_many();
 }
 
@@ -186,7 +186,7 @@ int coll_collective_native(coll_operation operation, const coll_user *user, MPI_
     if (request && code == MPI_SUCCESS)
         *kept = made.memory;
     else
-        free(made.memory);
+        coll_spare_free(made.memory);
     return code;
 }
 

@@ -270,7 +270,7 @@ void coll_pending_free(coll_pending *pending) {
         coll_wait_leave(pending);
         return;
     }
-    free(pending->native_arguments);
+    coll_spare_free(pending->native_arguments);
     coll_data_close(&pending->data);
     coll_data_close(&pending->own);
     if (pending->has_blocks)
@@ -365,7 +365,7 @@ static int ask_for_memory(coll_pending *pending) {
 static int start_without_plan(coll_pending *pending) {
     coll_collective *call = &pending->call.collective;
     if (pending->is_collective && !coll_collective_is_local(call)) {
-        free(pending->native_arguments);
+        coll_spare_free(pending->native_arguments);
         pending->native_arguments = NULL;
         pending->stage = COLL_PENDING_NATIVE;
         return coll_collective_native(call->operation, call->user, pending->comm->private,

@@ -1,0 +1,115 @@
+# Reads rows of coll-bench, each with a shape and the whole size, and prints a table in Markdown:
+# libcoll's time, Open MPI's by default and at best, and what the links allow at the best. With
+# columns=1: the call, and how many times as fast libcoll is as the two.
+
+# The value of KEY in the line: text without its quotes, or a number.
+function field(key,    rest) {
+    if (!match($0, "\"" key "\": "))
+        return ""
+    rest = substr($0, RSTART + RLENGTH)
+    if (substr(rest, 1, 1) == "\"") {
+        rest = substr(rest, 2)
+        return substr(rest, 1, index(rest, "\"") - 1)
+    }
+    match(rest, /^[^,}]*/)
+    return substr(rest, 1, RLENGTH)
+}
+
+# "20mbit": bits a second.
+function rate(text) {
+    return text * (text ~ /gbit/ ? 1e9 : 1e6)
+}
+
+function larger(a, b) {
+    return a > b ? a : b
+}
+
+# Seconds for so many bytes through a link: with headers, and less what it passes at once.
+function through(bytes, bits,    burst) {
+    burst = larger(32768, bits / 8 / 1000)
+    return larger(bytes * 1.045 - burst, 0) * 8 / bits
+}
+
+# What the busiest host's link, and the busiest uplink, must carry of a call of M bytes.
+function limit(shape, op, m,    word, size, racks, hosts, p, link, uplink, at_host, at_rack) {
+    split(shape, word, ":")
+    split(word[1], size, "x")
+    racks = size[1]
+    hosts = size[2]
+    p = racks * hosts
+    link = rate(word[2])
+    uplink = rate(word[3])
+    if (op ~ /^(bcast|reduce)$/) {
+        at_host = m
+        at_rack = racks > 1 ? m : 0
+    } else if (op == "allreduce") {
+        at_host = 2 * m * (p - 1) / p
+        at_rack = 2 * m * (racks - 1) / racks
+    } else if (op ~ /^alltoallv?$/) {
+        at_host = m * (p - 1) / p
+        at_rack = hosts * m * (p - hosts) / p
+    } else { # a reduce_scatter, an allgather, a gather or a scatter of m in all
+        at_host = m * (p - 1) / p
+        at_rack = m * (racks - 1) / racks
+    }
+    return larger(through(at_host, link), through(at_rack, uplink))
+}
+
+function ms(us) {
+    return us == "" ? "not measured" : sprintf(us < 10000 ? "%.1f ms" : "%.0f ms", us / 1000)
+}
+
+function times(a, b) {
+    return a == "" || b == 0 ? "" : sprintf("%.1f", a / b)
+}
+
+function size_text(bytes) {
+    return bytes % 1048576 == 0 ? bytes / 1048576 " MB" : bytes / 1024 " KB"
+}
+
+{
+    cell = field("shape") SUBSEP field("op") SUBSEP field("whole")
+    algorithm = field("algorithm")
+    median = field("median_us")
+    if (algorithm == "wire" || median == "")
+        next
+    if (!(cell in seen)) {
+        seen[cell] = 1
+        order[++cells] = cell
+    }
+    if (algorithm == "auto") {
+        ours[cell] = median
+        runs[cell] = field("runs")
+        next
+    }
+    if (algorithm == "native")
+        native[cell] = median
+    else
+        rivals = 1
+    if (!(cell in best) || median + 0 < best[cell] + 0) {
+        best[cell] = median
+        winner[cell] = algorithm (field("params") == "" ? "" : " " field("params"))
+    }
+}
+
+END {
+    if (!columns) {
+        print "| lab | operation | size | libcoll | by | of the limit | Open MPI, default | " \
+            "Open MPI, best | times as fast |"
+        print "|---|---|---|---|---|---|---|---|---|"
+    }
+    for (i = 1; i <= cells; i++) {
+        cell = order[i]
+        split(cell, part, SUBSEP)
+        sub(/:.*/, "", runs[cell])
+        if (columns)
+            printf "\"%s %s\" %g %g\n", part[2], size_text(part[3]), native[cell] / ours[cell],
+                best[cell] / ours[cell]
+        else
+            printf "| %s | %s | %s | %s | %s | %.0f %% | %s | %s | %s, %s |\n", part[1], part[2],
+                size_text(part[3]), ms(ours[cell]), runs[cell],
+                100 * limit(part[1], part[2], part[3]) * 1e6 / ours[cell], ms(native[cell]),
+                rivals ? ms(best[cell]) " (" winner[cell] ")" : "not measured",
+                times(native[cell], ours[cell]), rivals ? times(best[cell], ours[cell]) : ""
+    }
+}
