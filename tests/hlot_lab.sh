@@ -62,6 +62,10 @@ awk '/^ / && NR == 4 { exit !($2 >= 90 && $3 >= 40 && $4 >= 30) }' "$work/probed
 measured watch
 grep -q '^hlot+ tree\|^# hlot+ tree from site0' "$work/log" || fail 'watch'
 
+# From here on the lab's latencies tell nothing, and short ones have mpirun start sooner.
+printf 's0 s1 s2 s3\n0 1 1 1\n1 0 1 1\n1 1 0 1\n1 1 1 0\n' >"$work/near"
+"$netlab" wan --name "$lab" --update "$work/near" || fail 'short latencies'
+
 # by_hand FILE: runs broadcasts with these latencies, which are not the lab's.
 by_hand() {
     "$netlab" run --name "$lab" -n 4 -x COLL_LATENCIES="$1" -- "$follow" "$work/nothing" 5 \
