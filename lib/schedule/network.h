@@ -53,8 +53,9 @@ typedef struct coll_network {
 
 /* The memory for a network of TOPO; aligned for any type. */
 size_t coll_network_bytes(const coll_topo *topo);
-void coll_network_open(coll_network *network, const coll_topo *topo, const coll_profile *profile,
-                       void *memory);
+/* If TOPO is a part of a WHOLE, else NULL, its links are those of the whole. */
+void coll_network_open(coll_network *network, const coll_topo *topo, const coll_topo *whole,
+                       const coll_profile *profile, void *memory);
 
 /* How far apart two ranks are. */
 coll_level coll_network_level(const coll_network *network, int from, int to);

@@ -86,6 +86,7 @@ typedef struct coll_part {
     const coll_line *line;     /* the ranks in chain order, and this rank's place among them */
     size_t own;                /* bytes of this rank's data; 0 at a gather's root */
     const coll_blocks *blocks; /* at a gather's root; else NULL */
+    const void *shared;        /* what the planner's share made; NULL: the plan makes its own */
 } coll_part;
 
 /* How an algorithm plans. */
@@ -94,6 +95,12 @@ typedef struct coll_planner {
     /* The plan in SIZE's measures, in OWN_BYTES of MEMORY. */
     coll_plan *(*plan)(const coll_part *part, coll_plan_size size, void *memory);
     bool (*unplanned)(const coll_values *values); /* with these it is no plan; NULL: never */
+    /*
+     * For who plans for many ranks: what the plans of all ranks of a call have in common, in so
+     * many bytes of MEMORY. NULL: nothing that would be worth it.
+     */
+    size_t (*shared_bytes)(const coll_part *part);
+    void (*share)(const coll_part *part, void *memory);
 } coll_planner;
 
 /* The planner of ALGORITHM with VALUES; NULL where it depends on more than a plan may. */
