@@ -130,7 +130,8 @@ int64_t coll_network_pass(coll_network *network, int from, int to, const coll_to
 /* Whether the buffer of TOLL's level can't hold what waits at PORT; that is found once. */
 static bool overruns(const coll_network *network, coll_port *port, const coll_toll *toll) {
     double buffer = coll_cost_buffer(&network->profile->level[toll->level]);
-    if (port->overrun || port->sender != SEVERAL || buffer <= 0 || (double)port->waiting <= buffer)
+    if (network->lossless || port->overrun || port->sender != SEVERAL || buffer <= 0 ||
+        (double)port->waiting <= buffer)
         return false;
     return port->overrun = true;
 }

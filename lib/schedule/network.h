@@ -47,6 +47,7 @@ typedef struct coll_network {
     const coll_profile *profile;
     coll_toll tolls[COLL_TOLLS]; /* by size and level */
     double rate[COLL_LEVELS];    /* bytes/s of a shared link; 0: no limit */
+    bool lossless;               /* no buffer is overrun */
     int64_t *busy;               /* each link: until then */
     coll_port *ports;            /* of each host */
 } coll_network;

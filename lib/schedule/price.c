@@ -434,6 +434,7 @@ static bool set_up(play *p) {
     if (!p->first_path)
         return false;
     coll_network_open(&p->network, topo, p->call->whole, p->shape.profile, network);
+    p->network.lossless = p->call->lossless;
     for (int i = 0; i < hashes(topo); i++)
         p->first_path[i] = NONE;
     p->unused = NONE;

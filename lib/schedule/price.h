@@ -33,11 +33,12 @@ typedef struct coll_price_call {
     const coll_shape *shape;     /* of a gather: all blocks have its bytes */
     const coll_values *values;
     const coll_topo
-        *whole;   /* its ranks share the links, if the shape has a part of them; or NULL */
-    int budget;   /* events */
-    int letters;  /* messages under way, at most; 0: as many as there may be */
-    void *memory; /* so many bytes to play in, aligned for any type; */
-    size_t bytes; /* NULL: it is allocated */
+        *whole;    /* its ranks share the links, if the shape has a part of them; or NULL */
+    bool lossless; /* no buffer of a port is overrun */
+    int budget;    /* events */
+    int letters;   /* messages under way, at most; 0: as many as there may be */
+    void *memory;  /* so many bytes to play in, aligned for any type; */
+    size_t bytes;  /* NULL: it is allocated */
     /* Is told of every message when it is received; or NULL. */
     void (*watch)(const coll_price_message *message, void *context);
     void *context;

@@ -35,6 +35,7 @@ typedef struct quote {
     size_t round, rest;       /* bytes of a round of the whole, and what is left over */
     uint64_t rounds, least;   /* of the whole, and of the shortest call that is played */
     uint64_t shorter, longer; /* calls from which the pace follows; 0: from the whole */
+    bool lossless;            /* a pace knows no time-outs: they come once */
     int budget;               /* events of a play */
     int events;               /* of the last one */
 } quote;
@@ -85,6 +86,7 @@ static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
                                   .shape = &shape,
                                   .values = &q->values,
                                   .whole = q->whole->topo,
+                                  .lossless = q->lossless,
                                   .budget = q->budget,
                                   .letters = LETTERS,
                                   .memory = q->room,
@@ -257,6 +259,7 @@ static int64_t find_time(quote *q) {
         play(q, ranks, q->whole->bytes, &time))
         return time;
     int pace = PACE_MOST;
+    q->lossless = true;
     fold(q, events / ranks * (ranks < pace ? ranks : pace));
     return ask(q, go_on, &pace, &rest) ? sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
 }
