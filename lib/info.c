@@ -10,6 +10,7 @@
 #include "lib/operation/call.h"
 #include "lib/operation/state.h"
 #include "lib/schedule/draw.h"
+#include "lib/schedule/quote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,25 +53,8 @@ int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
     return coll_raise(comm, coll_state_set(coll_state_of(own), which, operation, spec));
 }
 
-/* What a plan takes as the pricer plays it. */
-static int price(const coll_shape *call, const coll_algorithm *algorithm, const coll_values *values,
-                 double *seconds) {
-    const coll_price_call played = {.algorithm = algorithm,
-                                    .planner = coll_planner_of(algorithm, values),
-                                    .shape = call,
-                                    .values = values,
-                                    .budget = COLL_PRICE_BUDGET};
-    coll_price found;
-    if (!played.planner || call->bytes == COLL_BYTES_UNKNOWN)
-        return MPI_SUCCESS;
-    int code = coll_price_play(&played, &found);
-    if (code == MPI_SUCCESS && found.time != COLL_PRICE_UNKNOWN)
-        *seconds = (double)found.time * 1e-9;
-    return code;
-}
-
-static int describe(const coll_shape *call, const coll_choice *choice,
-                    const coll_algorithm *algorithm, COLL_Candidate *candidate) {
+static void describe(const coll_shape *call, const coll_choice *choice,
+                     const coll_algorithm *algorithm, COLL_Candidate *candidate) {
     bool chosen = choice->algorithm == algorithm;
     coll_values values = chosen ? choice->values : coll_values_default(algorithm);
     *candidate = (COLL_Candidate){
@@ -83,23 +67,22 @@ static int describe(const coll_shape *call, const coll_choice *choice,
     };
     coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
     if (!candidate->applicable)
-        return MPI_SUCCESS;
+        return;
     candidate->predicted = coll_predicted(algorithm, call, &values, &candidate->model);
-    return price(call, algorithm, &values, &candidate->price);
+    if (coll_planner_of(algorithm, &values) && call->bytes != COLL_BYTES_UNKNOWN)
+        candidate->price = coll_quote(algorithm, call, &values);
 }
 
-static int explain(const coll_state *state, coll_operation operation, const coll_shape *call,
-                   COLL_Candidate candidates[], int capacity, int *count) {
+static void explain(const coll_state *state, coll_operation operation, const coll_shape *call,
+                    COLL_Candidate candidates[], int capacity, int *count) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     coll_shape known = *call;
     if (coll_operations[operation].uneven)
         known.bytes = COLL_BYTES_UNKNOWN;
     coll_choice choice = coll_select(table, &known, &state->specs[operation]);
-    int code = MPI_SUCCESS;
-    for (*count = 0; table[*count] && code == MPI_SUCCESS; ++*count)
+    for (*count = 0; table[*count]; ++*count)
         if (*count < capacity)
-            code = describe(call, &choice, table[*count], &candidates[*count]);
-    return code;
+            describe(call, &choice, table[*count], &candidates[*count]);
 }
 
 int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
@@ -174,9 +157,9 @@ int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ran
     int code = ask(&asked, operation, bytes, root, ranks, 0, comm);
     if (code != MPI_SUCCESS)
         return code;
-    code = explain(asked.state, asked.operation, &asked.call, candidates, capacity, count);
+    explain(asked.state, asked.operation, &asked.call, candidates, capacity, count);
     coll_topo_free(&asked.imagined);
-    return coll_raise(comm, code);
+    return MPI_SUCCESS;
 }
 
 /* What SPEC names, or else what would run CALL; an error where that can't be drawn. */

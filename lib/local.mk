@@ -100,6 +100,7 @@ libcoll_core_la_SOURCES = \
 	lib/schedule/network.c lib/schedule/network.h \
 	lib/schedule/plan.h \
 	lib/schedule/price.c lib/schedule/price.h \
+	lib/schedule/quote.c lib/schedule/quote.h \
 	lib/schedule/turns.c lib/schedule/turns.h \
 	lib/started.c
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)

@@ -104,8 +104,9 @@ static coll_plan_size plan_size(const coll_part *part) {
     size_t longest = coll_share_start(shape, shape->bytes, p, 1),
            most = coll_segment_of(shape, part->values->at[SEGMENT]);
     uint64_t segments = coll_segment_count(longest, most);
-    size_t even = (longest + segments - 1) / segments; /* not a long one and a short one */
-    size_t segment = coll_least(coll_segment_of(shape, even + shape->element - 1), most);
+    size_t element = shape->element ? shape->element : 1,
+           even = (longest + segments - 1) / segments; /* not a long one and a short one */
+    size_t segment = coll_least(coll_segment_of(shape, even + element - 1), most);
     return (coll_plan_size){.window = (int)part->values->at[WINDOW],
                             .steps = 3,
                             .segments = 2,
@@ -131,7 +132,7 @@ static bool applicable(const coll_shape *call) {
     return !call->ordered;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+static const coll_planner planner = {.size = plan_size, .plan = make_plan, .in_step = true};
 
 const coll_algorithm coll_allreduce_ring = {
     .name = "ring",

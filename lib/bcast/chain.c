@@ -148,7 +148,8 @@ static bool is_confirmed(const coll_values *values) {
     return values->at[CONFIRM];
 }
 
-static const coll_planner planner = {plan_size, make_plan, is_confirmed};
+static const coll_planner planner = {
+    .size = plan_size, .plan = make_plan, .unplanned = is_confirmed};
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
     size_t segment = segment_of(call->shape, values);

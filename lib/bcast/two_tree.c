@@ -79,60 +79,79 @@ typedef struct tree_plan {
     branch branch[TREES];
 } tree_plan;
 
-/* The nodes in chain order: the position of each one's first rank, and its rack. */
-typedef struct node_line {
-    int nodes, mine; /* my node's number */
-    int *first, *rack;
-    int *parent[TREES], *rank_of_child[TREES];
-} node_line;
+/* The trees, over the nodes in chain order. */
+typedef struct forest {
+    int nodes;
+    int *first; /* the position of each node's first rank; behind the last node: the ranks */
+    int *parent[TREES]; /* each node's */
+    int *child[TREES];  /* each node's two; -1: none */
+} forest;
 
-/* The numbers that make_line needs memory for. */
-static size_t line_numbers(const coll_topo *topo) {
-    size_t nodes = (size_t)topo->nodes;
-    return (2 + 2 * TREES) * nodes + COLL_TWO_TREE_SCRATCH * (nodes + 1);
+enum { TWO = 2, BY_NODE = 1 + TREES * (1 + TWO), BY_NODE_MADE = 1 + TREES };
+
+static size_t forest_bytes(const coll_part *part) {
+    size_t nodes = (size_t)part->shape->topo->nodes + 1;
+    return sizeof(forest) + (BY_NODE + BY_NODE_MADE + COLL_TWO_TREE_SCRATCH) * nodes * sizeof(int);
 }
 
-static void make_line(const coll_topo *topo, const coll_line *ranks, int *memory, node_line *line) {
-    const coll_place *places = topo->places;
-    const int *order = ranks->order;
-    size_t most = (size_t)topo->nodes;
-    line->first = memory;
-    line->rack = memory + most;
-    for (size_t t = 0; t < TREES; t++) {
-        line->parent[t] = memory + (2 + 2 * t) * most;
-        line->rank_of_child[t] = memory + (3 + 2 * t) * most;
-    }
-    line->nodes = 0;
-    for (int i = 0; i < topo->ranks; i++) {
+static void find_nodes(const coll_part *part, forest *all, int rack[]) {
+    const coll_place *places = part->shape->topo->places;
+    const int *order = part->line->order, ranks = part->shape->topo->ranks;
+    all->nodes = 0;
+    for (int i = 0; i < ranks; i++)
         if (i == 0 || places[order[i]].node != places[order[i - 1]].node) {
-            line->first[line->nodes] = i;
-            line->rack[line->nodes++] = places[order[i]].rack;
+            all->first[all->nodes] = i;
+            rack[all->nodes++] = places[order[i]].rack;
         }
-        if (i == ranks->position)
-            line->mine = line->nodes - 1;
+    all->first[all->nodes] = ranks;
+}
+
+static void grow_forest(const coll_part *part, void *memory) {
+    forest *all = memory;
+    size_t most = (size_t)part->shape->topo->nodes + 1;
+    int *next = (int *)(all + 1), *rack = next + BY_NODE * most, *rank_of_child[TREES];
+    all->first = next;
+    for (size_t t = 0; t < TREES; t++) {
+        all->parent[t] = next + (1 + t) * most;
+        all->child[t] = next + (1 + TREES + TWO * t) * most;
+        rank_of_child[t] = rack + (1 + t) * most;
     }
-    int *scratch = memory + (2 + 2 * TREES) * most;
-    coll_two_tree(line->nodes, line->rack, scratch, line->parent, line->rank_of_child);
+    find_nodes(part, all, rack);
+    coll_two_tree(all->nodes, rack, rack + BY_NODE_MADE * most, all->parent, rank_of_child);
+    for (int t = 0; t < TREES; t++) {
+        for (int i = 0; i < TWO * all->nodes; i++)
+            all->child[t][i] = -1;
+        for (int node = 1; node < all->nodes; node++)
+            all->child[t][TWO * all->parent[t][node] + rank_of_child[t][node]] = node;
+    }
+}
+
+static int node_at(const forest *all, int position) {
+    int low = 0, high = all->nodes - 1;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (all->first[middle + 1] > position)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
 }
 
 /* Parents and children of this rank. */
-static void take_place(int ranks, const coll_line *line, const node_line *nodes,
-                       branch branches[]) {
+static void take_place(const coll_line *line, const forest *all, branch branches[]) {
     const int *order = line->order;
-    int position = line->position, node = nodes->mine;
-    int end = node + 1 < nodes->nodes ? nodes->first[node + 1] : ranks;
-    bool leads = position == nodes->first[node];
+    int position = line->position, node = node_at(all, position);
+    bool leads = position == all->first[node];
     for (int t = 0; t < TREES; t++) {
         branch *b = &branches[t];
-        const int *parent = nodes->parent[t];
         b->parent = -1;
         if (position > 0)
-            b->parent = order[leads ? nodes->first[parent[node]] : position - 1];
-        for (int nth = 0; leads && nth < 2; nth++)
-            for (int other = 0; other < nodes->nodes; other++)
-                if (parent[other] == node && nodes->rank_of_child[t][other] == nth)
-                    b->child[b->children++] = order[nodes->first[other]];
-        if (position + 1 < end)
+            b->parent = order[leads ? all->first[all->parent[t][node]] : position - 1];
+        for (int nth = 0; leads && nth < TWO; nth++)
+            if (all->child[t][TWO * node + nth] >= 0)
+                b->child[b->children++] = order[all->first[all->child[t][TWO * node + nth]]];
+        if (position + 1 < all->first[node + 1])
             b->child[b->children++] = order[position + 1];
     }
 }
@@ -178,11 +197,10 @@ static coll_plan_size plan_size(const coll_part *part) {
         .steps = TREES * (1 + CHILDREN),
         .segments = TREES,
         .segment = coll_least(segment, bytes),
-        .own_bytes = sizeof(tree_plan) + line_numbers(part->shape->topo) * sizeof(int)};
+        .own_bytes = sizeof(tree_plan) + (part->shared ? 0 : forest_bytes(part))};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    const coll_topo *topo = part->shape->topo;
     size_t bytes = part->shape->bytes;
     tree_plan *plan = memory;
     *plan = (tree_plan){
@@ -190,13 +208,14 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
         .bytes = bytes,
         .segment = size.segment,
         .window = (int)part->values->at[WINDOW]};
-    node_line nodes;
-    make_line(topo, part->line, (int *)(plan + 1), &nodes);
-    take_place(topo->ranks, part->line, &nodes, plan->branch);
+    if (!part->shared)
+        grow_forest(part, plan + 1);
+    take_place(part->line, part->shared ? part->shared : (void *)(plan + 1), plan->branch);
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+static const coll_planner planner = {
+    .size = plan_size, .plan = make_plan, .shared_bytes = forest_bytes, .share = grow_forest};
 
 const coll_bcast_algorithm coll_bcast_two_tree = {
     .base = {.name = "two_tree",

@@ -7,7 +7,7 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/base/error.h"
 #include "lib/base/spare.h"
-#include "lib/schedule/price.h"
+#include "lib/schedule/quote.h"
 
 #include <limits.h>
 
@@ -215,7 +215,7 @@ static double predict(const coll_shape *call, const stand_in stand_ins[]) {
     if (!stand_ins->algorithm)
         return 0;
     coll_values values = coll_values_default(stand_ins->algorithm);
-    return coll_price_seconds(stand_ins->algorithm, &by_rank, &values);
+    return coll_quote(stand_ins->algorithm, &by_rank, &values);
 }
 
 static double predict_allreduce(const coll_shape *call, const coll_values *values) {

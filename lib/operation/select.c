@@ -3,7 +3,7 @@
 #include "lib/operation/select.h"
 
 #include "lib/schedule/plan.h"
-#include "lib/schedule/price.h"
+#include "lib/schedule/quote.h"
 
 #include <string.h>
 
@@ -24,8 +24,8 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                                     .level = coll_profile_farthest(call->topo),
                                     .ranks = call->topo->ranks,
                                     .bytes = (double)call->bytes};
-    double seconds = algorithm->predict ? algorithm->predict(call, values)
-                                        : coll_price_seconds(algorithm, call, values);
+    double seconds =
+        algorithm->predict ? algorithm->predict(call, values) : coll_quote(algorithm, call, values);
     if (model)
         *model = seconds;
     if (!are_defaults(algorithm, values))

@@ -63,9 +63,16 @@ static void wait_for(coll_cursor *cursor, int waiting, int nth, int *list) {
     cursor->nodes[waiting].waits++;
 }
 
-/* What all on LIST waited for has come. */
+/* What all on LIST waited for has come: they start in the order in which the plan has them. */
 static void release(coll_cursor *cursor, int *list) {
-    for (int link = *list; link != NONE; link = cursor->links[link])
+    int link = *list, first = NONE;
+    while (link != NONE) { /* the list has the last one first */
+        int next = cursor->links[link];
+        cursor->links[link] = first;
+        first = link;
+        link = next;
+    }
+    for (link = first; link != NONE; link = cursor->links[link])
         if (--cursor->nodes[link / LINKS].waits == 0)
             make_ready(cursor, link / LINKS);
     *list = NONE;

@@ -158,7 +158,6 @@ static int play(picture *p, void (*watch)(const coll_price_message *message, voi
                                   .shape = d->shape,
                                   .values = d->values,
                                   .budget = BUDGET,
-                                  .whole = true,
                                   .watch = watch,
                                   .context = p,
                                   .ends = p->end};

@@ -43,8 +43,8 @@ size_t coll_network_bytes(const coll_topo *topo) {
            coll_comm_room_of((size_t)topo->nodes * sizeof(coll_port));
 }
 
-void coll_network_open(coll_network *network, const coll_topo *topo, const coll_profile *profile,
-                       void *memory) {
+void coll_network_open(coll_network *network, const coll_topo *topo, const coll_topo *whole,
+                       const coll_profile *profile, void *memory) {
     char *next = memory;
     network->topo = topo;
     network->profile = profile;
@@ -56,7 +56,7 @@ void coll_network_open(coll_network *network, const coll_topo *topo, const coll_
     for (int i = 0; i < COLL_TOLLS; i++)
         network->tolls[i].level = NOBODY;
     for (int level = 0; level < COLL_LEVELS; level++)
-        network->rate[level] = shared_rate(topo, &profile->level[level], level);
+        network->rate[level] = shared_rate(whole ? whole : topo, &profile->level[level], level);
 }
 
 coll_level coll_network_level(const coll_network *network, int from, int to) {
@@ -130,7 +130,8 @@ int64_t coll_network_pass(coll_network *network, int from, int to, const coll_to
 /* Whether the buffer of TOLL's level can't hold what waits at PORT; that is found once. */
 static bool overruns(const coll_network *network, coll_port *port, const coll_toll *toll) {
     double buffer = coll_cost_buffer(&network->profile->level[toll->level]);
-    if (port->overrun || port->sender != SEVERAL || buffer <= 0 || (double)port->waiting <= buffer)
+    if (network->lossless || port->overrun || port->sender != SEVERAL || buffer <= 0 ||
+        (double)port->waiting <= buffer)
         return false;
     return port->overrun = true;
 }

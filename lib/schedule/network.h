@@ -47,14 +47,16 @@ typedef struct coll_network {
     const coll_profile *profile;
     coll_toll tolls[COLL_TOLLS]; /* by size and level */
     double rate[COLL_LEVELS];    /* bytes/s of a shared link; 0: no limit */
+    bool lossless;               /* no buffer is overrun */
     int64_t *busy;               /* each link: until then */
     coll_port *ports;            /* of each host */
 } coll_network;
 
 /* The memory for a network of TOPO; aligned for any type. */
 size_t coll_network_bytes(const coll_topo *topo);
-void coll_network_open(coll_network *network, const coll_topo *topo, const coll_profile *profile,
-                       void *memory);
+/* If TOPO is a part of a WHOLE, else NULL, its links are those of the whole. */
+void coll_network_open(coll_network *network, const coll_topo *topo, const coll_topo *whole,
+                       const coll_profile *profile, void *memory);
 
 /* How far apart two ranks are. */
 coll_level coll_network_level(const coll_network *network, int from, int to);

@@ -98,6 +98,7 @@ typedef struct coll_part {
     size_t own;                /* bytes of this rank's data; 0 where they are blocks */
     const coll_blocks *blocks; /* of the data, or NULL: it is one */
     const coll_blocks *input;  /* likewise of the input */
+    const void *shared;        /* what the planner's share made; NULL: the plan makes its own */
 } coll_part;
 
 /* Bytes of the block at POSITION of the data or the input, BLOCKS of PART. */
@@ -112,6 +113,15 @@ typedef struct coll_planner {
     /* The plan in SIZE's measures, in OWN_BYTES of MEMORY. */
     coll_plan *(*plan)(const coll_part *part, coll_plan_size size, void *memory);
     bool (*unplanned)(const coll_values *values); /* with these it is no plan; NULL: never */
+    /* All ranks have as many rounds, and what one sends in a round another receives in the same
+     * one: so that the price of all follows from some. */
+    bool in_step;
+    /*
+     * For who plans for many ranks: what the plans of all ranks of a call have in common, in so
+     * many bytes of MEMORY. NULL: nothing that would be worth it.
+     */
+    size_t (*shared_bytes)(const coll_part *part);
+    void (*share)(const coll_part *part, void *memory);
 } coll_planner;
 
 /* The planner of ALGORITHM with VALUES; NULL where it depends on more than a plan may. */

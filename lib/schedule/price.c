@@ -8,21 +8,10 @@
 #include "lib/schedule/cursor.h"
 #include "lib/schedule/network.h"
 
-#include <math.h>
-#include <pthread.h>
-#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NONE = -1, LETTERS_MOST = 1 << 18 };
-
-/*
- * Where calls are priced to be chosen for: memory that is there on all ranks alike, since no
- * allocation may fail on one of them alone.
- */
-enum { RESERVE = 8 << 20, RESERVE_LETTERS = 1 << 13 };
-static alignas(max_align_t) char reserve[RESERVE];
-static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* What happens to a letter next, but for its ways through the network's links. */
 typedef enum stage {
@@ -87,9 +76,9 @@ typedef struct play {
     int unused;      /* the first letter that is free again */
     int letters_used, paths_used;
     int64_t now, end;
-    int most;        /* letters, paths and events at a time */
-    bool reserved;   /* it takes memory of the reserve, */
-    size_t reserves; /* so much so far */
+    int most; /* letters, paths and events at a time */
+    char *room;
+    size_t left; /* bytes of it */
 } play;
 
 /* --- Messages and who waits for them --- */
@@ -308,7 +297,7 @@ static bool received(play *p, int number) {
     const letter one = p->letters[number];
     path *way = &p->paths[one.path];
     uint64_t nth = way->taken++;
-    if (p->call->watch && p->call->whole) {
+    if (p->call->watch) {
         const coll_price_message message = {.from = way->from,
                                             .to = way->to,
                                             .lane = way->lane,
@@ -348,38 +337,112 @@ static bool go_on(play *p, int number) {
 
 /* --- Plays --- */
 
-static size_t bytes_of(const play *p) {
-    coll_plan_size size = p->call->planner->size(&p->players[0].part);
-    size_t ranks = (size_t)p->shape.topo->ranks, most = (size_t)p->most,
-           nodes = (size_t)size.window * (size_t)size.steps;
-    return ranks * (coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
-                    coll_comm_room_of(nodes * sizeof(int))) +
-           coll_network_bytes(p->shape.topo) + coll_comm_room_of(most * sizeof(letter)) +
-           coll_comm_room_of(most * sizeof(int)) + coll_comm_room_of(most * sizeof(path)) +
-           coll_comm_room_of(most * sizeof(coll_event)) +
-           coll_comm_room_of((size_t)hashes(p->shape.topo) * sizeof(int));
+/* What BYTES of the room are for; NULL: there is not so much. */
+static void *take_room(play *p, size_t bytes) {
+    if (coll_comm_room_of(bytes) > p->left)
+        return NULL;
+    p->left -= coll_comm_room_of(bytes);
+    return coll_comm_room_take(&p->room, bytes);
 }
 
-static void seat(play *p, int rank, char **room) {
+/* A cursor has no more rounds under way than the plan has. */
+static coll_plan_size size_of(const coll_plan *plan) {
+    coll_plan_size size = plan->size;
+    if ((uint64_t)size.window > plan->rounds)
+        size.window = plan->rounds ? (int)plan->rounds : 1;
+    return size;
+}
+
+/* Some rounds of another plan, from the first to the last. */
+typedef struct chosen_rounds {
+    coll_plan base;
+    const coll_plan *all;
+    coll_step *steps; /* scratch for one of its rounds */
+} chosen_rounds;
+
+static int round_of(const chosen_rounds *some, uint64_t round, coll_step steps[]) {
+    return some->all->round(some->all, round * some->all->rounds / some->base.rounds, steps);
+}
+
+/* What a step comes after may be in a round that isn't chosen: then the one in its place counts. */
+static int chosen_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const chosen_rounds *some = (const chosen_rounds *)base;
+    int count = round_of(some, round, steps);
+    for (int i = 0; i < count; i++) {
+        int kept = 0;
+        for (int k = 0; k < steps[i].afters; k++) {
+            const coll_after after = steps[i].after[k];
+            uint64_t back = (uint64_t)after.back;
+            if (back == 0 ||
+                (back <= round && after.step < round_of(some, round - back, some->steps)))
+                steps[i].after[kept++] = after;
+        }
+        steps[i].afters = kept;
+    }
+    return count;
+}
+
+static coll_plan *choose_rounds(play *p, coll_plan *all) {
+    chosen_rounds *some = take_room(p, sizeof *some);
+    coll_step *steps = take_room(p, (size_t)all->size.steps * sizeof *steps);
+    if (!some || !steps)
+        return NULL;
+    *some = (chosen_rounds){
+        .base = {.size = all->size, .rounds = p->call->rounds, .round = chosen_round},
+        .all = all,
+        .steps = steps};
+    return &some->base;
+}
+
+static bool seat(play *p, int rank) {
     player *one = &p->players[rank];
     p->line->position = one->position;
     coll_plan_size size = p->call->planner->size(&one->part);
-    one->plan = p->call->planner->plan(&one->part, size, coll_comm_room_take(room, size.own_bytes));
-    coll_cursor_open(&one->cursor, one->plan, coll_comm_room_take(room, coll_cursor_bytes(&size)));
-    coll_cursor_begin(&one->cursor);
-    one->next = coll_comm_room_take(room, (size_t)size.window * (size_t)size.steps * sizeof(int));
+    void *memory = take_room(p, size.own_bytes);
+    if (!memory)
+        return false;
+    coll_plan *plan = p->call->planner->plan(&one->part, size, memory);
+    if (rank == 0)
+        p->price->rounds = plan->rounds;
+    if (p->call->rounds && p->call->rounds < plan->rounds)
+        plan = choose_rounds(p, plan);
+    if (!plan)
+        return false;
+    plan->size = size = size_of(plan);
+    one->plan = plan;
+    memory = take_room(p, coll_cursor_bytes(&size));
+    one->next = take_room(p, (size_t)size.window * (size_t)size.steps * sizeof(int));
     one->busy = 0;
+    if (!memory || !one->next)
+        return false;
+    coll_cursor_open(&one->cursor, one->plan, memory);
+    coll_cursor_begin(&one->cursor);
+    return true;
 }
 
-/* Every rank's data and input are so long, or each of their blocks is. */
-static void deal(play *p, size_t bytes) {
+/* What all plans have in common; false: there is no room for it. */
+static bool share(play *p) {
+    const coll_planner *planner = p->call->planner;
+    const coll_part *first = &p->players[0].part;
+    if (!planner->share)
+        return true;
+    void *shared = take_room(p, planner->shared_bytes(first));
+    if (!shared)
+        return false;
+    planner->share(first, shared);
+    for (int rank = 0; rank < p->shape.topo->ranks; rank++)
+        p->players[rank].part.shared = shared;
+    return true;
+}
+
+/* Every rank's data and input are as long as the shape says, or each of their blocks is. */
+static void deal(play *p) {
     const coll_sides *sides = &p->shape.sides;
-    p->shape.bytes = bytes;
-    p->blocks = (coll_blocks){.layout = {.count = (MPI_Count)bytes},
+    p->blocks = (coll_blocks){.layout = {.count = (MPI_Count)p->shape.bytes},
                               .ranks = p->shape.topo->ranks,
                               .size = 1,
                               .extent = 1,
-                              .longest = {.bytes = bytes}};
+                              .longest = {.bytes = p->shape.bytes}};
     for (int rank = 0; rank < p->shape.topo->ranks; rank++) {
         bool is_root = rank == p->shape.root;
         coll_side data = is_root ? sides->root_data : sides->data,
@@ -387,39 +450,57 @@ static void deal(play *p, size_t bytes) {
         p->players[rank].part = (coll_part){.shape = &p->shape,
                                             .values = &p->values,
                                             .line = p->line,
-                                            .own = data == COLL_SIDE_ONE ? bytes : 0,
+                                            .own = data == COLL_SIDE_ONE ? p->shape.bytes : 0,
                                             .blocks = data == COLL_SIDE_BLOCKS ? &p->blocks : NULL,
                                             .input = input == COLL_SIDE_BLOCKS ? &p->blocks : NULL};
     }
 }
 
-static void set_up(play *p, size_t bytes, void *memory) {
+/* The ranks in their line, where others than those that work find it later. */
+static bool line_up(play *p) {
+    size_t ranks = (size_t)p->shape.topo->ranks;
+    p->line = take_room(p, sizeof(coll_line) + ranks * sizeof(int));
+    p->players = take_room(p, ranks * sizeof(player));
+    coll_visit *visits = take_room(p, ranks * sizeof(coll_visit));
+    if (!visits)
+        return false;
+    coll_order_line(&p->shape, visits, p->line->order);
+    for (size_t position = 0; position < ranks; position++)
+        p->players[p->line->order[position]].position = (int)position;
+    return true;
+}
+
+static bool set_up(play *p) {
     const coll_topo *topo = p->shape.topo;
     size_t most = (size_t)p->most;
-    char *room = memory;
-    coll_network_open(&p->network, topo, p->shape.profile,
-                      coll_comm_room_take(&room, coll_network_bytes(topo)));
-    p->letters = coll_comm_room_take(&room, most * sizeof(letter));
-    p->next_letter = coll_comm_room_take(&room, most * sizeof(int));
-    p->paths = coll_comm_room_take(&room, most * sizeof(path));
-    p->agenda = (coll_agenda){.events = coll_comm_room_take(&room, most * sizeof(coll_event)),
-                              .capacity = (int)most};
-    p->first_path = coll_comm_room_take(&room, (size_t)hashes(topo) * sizeof(int));
+    if (!line_up(p))
+        return false;
+    deal(p);
+    void *network = take_room(p, coll_network_bytes(topo));
+    p->letters = take_room(p, most * sizeof(letter));
+    p->next_letter = take_room(p, most * sizeof(int));
+    p->paths = take_room(p, most * sizeof(path));
+    p->agenda =
+        (coll_agenda){.events = take_room(p, most * sizeof(coll_event)), .capacity = (int)most};
+    p->first_path = take_room(p, (size_t)hashes(topo) * sizeof(int));
+    if (!p->first_path)
+        return false;
+    coll_network_open(&p->network, topo, p->call->whole, p->shape.profile, network);
+    p->network.lossless = p->call->lossless;
     for (int i = 0; i < hashes(topo); i++)
         p->first_path[i] = NONE;
     p->unused = NONE;
-    p->letters_used = p->paths_used = 0;
-    p->now = p->end = 0;
-    deal(p, bytes);
+    if (!share(p))
+        return false;
     for (int rank = 0; rank < topo->ranks; rank++)
-        seat(p, rank, &room);
+        if (!seat(p, rank))
+            return false;
+    return true;
 }
 
-/* Plays to the end, with BYTES and in MEMORY; the time it takes goes to the price. */
-static int play_to_end(play *p, size_t bytes, void *memory) {
+static int play_to_end(play *p) {
     const int ranks = p->shape.topo->ranks;
-    bool good = true;
-    set_up(p, bytes, memory);
+    bool good = set_up(p) || exceed(p);
     for (int position = 0; position < ranks && good; position++)
         good = start(p, p->line->order[position]);
     for (coll_event event; good && coll_agenda_take(&p->agenda, &event);) {
@@ -435,146 +516,43 @@ static int play_to_end(play *p, size_t bytes, void *memory) {
     return MPI_SUCCESS;
 }
 
-/* At which lengths a call is played, and how often the difference of their times is added. */
-typedef struct lengths {
-    size_t shorter, longer;
-    uint64_t times; /* 0: the longer one is the whole */
-} lengths;
-
-/* The parameter with a segment's size, or NONE. */
-static int segment_param(const coll_algorithm *algorithm) {
-    for (int i = 0; algorithm->params && algorithm->params[i].name; i++)
-        if (strcmp(algorithm->params[i].name, "segment") == 0)
-            return i;
-    return NONE;
+/* The most that a play may need. */
+static size_t bytes_of(const play *p) {
+    const coll_line nobody = {.position = 0};
+    const coll_part part = {
+        .shape = &p->shape, .values = &p->values, .line = &nobody, .own = p->shape.bytes};
+    coll_plan_size size = p->call->planner->size(&part);
+    size_t ranks = (size_t)p->shape.topo->ranks, most = (size_t)p->most,
+           nodes = (size_t)size.window * (size_t)size.steps,
+           each = sizeof(int) + sizeof(player) + sizeof(coll_visit) + 2 * sizeof(int) +
+                  coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
+                  coll_comm_room_of(nodes * sizeof(int)),
+           letters = sizeof(letter) + sizeof(int) + sizeof(path) + sizeof(coll_event);
+    enum { ODDS = 1 << 10 };
+    return ranks * each + coll_network_bytes(p->shape.topo) + most * letters + ODDS;
 }
 
-/*
- * How many half windows of so many MESSAGES the shorter play has at least: a pipeline of many ranks
- * finds its pace late. The longer one has one more, both have what is left over in addition, and a
- * message takes up to so many events.
- */
-static uint64_t halves_to_play(const play *p, uint64_t messages) {
-    enum { FEWEST = 4, RANKS_A_HALF = 16, EVENTS = 5 };
-    uint64_t ranks = (uint64_t)p->shape.topo->ranks, wanted = FEWEST + ranks / RANKS_A_HALF,
-             both = (uint64_t)p->call->budget / (EVENTS * messages * ranks);
-    return both < 2 * FEWEST + 3 ? FEWEST : both < 2 * wanted + 3 ? (both - 3) / 2 : wanted;
-}
-
-/*
- * Leaves out as many half windows of segments as it may, and keeps the segments as long as they are
- * in the whole: so the shorter calls begin, and end, as the whole one does.
- */
-static lengths shorten(play *p) {
-    size_t bytes = p->shape.bytes;
-    coll_plan_size size = p->call->planner->size(&p->players[0].part);
-    uint64_t messages = (uint64_t)(size.window + 1) / 2 * (uint64_t)size.segments;
-    size_t half = (size_t)messages * size.segment;
-    int param = segment_param(p->call->algorithm);
-    if (p->call->whole || param == NONE || half == 0)
-        return (lengths){.longer = bytes};
-    uint64_t played = halves_to_play(p, messages) + 1;
-    if (bytes / half < 2 * played)
-        return (lengths){.longer = bytes};
-    uint64_t times = bytes / half - played;
-    size_t longer = bytes - (size_t)times * half;
-    p->values.at[param] = size.segment;
-    return (lengths){.longer = longer, .shorter = longer - half, .times = times};
-}
-
-/* Memory for the play; NULL after *CODE is set: there is no more, and so no price. */
-static char *borrow(play *p, size_t bytes, int *code) {
-    *code = MPI_SUCCESS;
-    if (p->reserved && bytes > RESERVE - p->reserves) {
-        p->price->time = COLL_PRICE_UNKNOWN;
-        return NULL;
-    }
-    size_t from = p->reserves;
-    p->reserves += p->reserved ? coll_comm_room_of(bytes) : 0;
-    char *memory = p->reserved ? reserve + from : malloc(bytes);
-    if (!memory)
-        *code = coll_error(MPI_ERR_NO_MEM, "no memory to price %s: %zu bytes",
-                           p->call->algorithm->name, bytes);
-    return memory;
-}
-
-static void give_back(const play *p, char *memory) {
-    if (!p->reserved)
-        free(memory);
-}
-
-/* The price of both plays, from which that of the whole follows. */
-static int play_lengths(play *p, const lengths *of) {
-    coll_price *price = p->price;
-    int code;
-    char *memory = borrow(p, bytes_of(p), &code);
-    if (!memory)
-        return code;
-    code = play_to_end(p, of->longer, memory);
-    int64_t longer = price->time, rest;
-    if (code == MPI_SUCCESS && of->times > 0 && longer != COLL_PRICE_UNKNOWN)
-        code = play_to_end(p, of->shorter, memory);
-    give_back(p, memory);
-    if (code != MPI_SUCCESS || of->times == 0 || price->time == COLL_PRICE_UNKNOWN)
-        return code;
-    price->extrapolated = true;
-    if (__builtin_mul_overflow(longer - price->time, of->times, &rest) ||
-        __builtin_add_overflow(longer, rest, &price->time))
-        price->time = INT64_MAX;
-    return MPI_SUCCESS;
-}
-
-/* The ranks' line, in MEMORY with VISITS behind it. */
-static void line_up(play *p, coll_visit *visits) {
-    coll_order_line(&p->shape, visits, p->line->order);
-    for (int position = 0; position < p->shape.topo->ranks; position++)
-        p->players[p->line->order[position]].position = position;
-}
-
-static int play_call(const coll_price_call *call, bool reserved, coll_price *price) {
+int coll_price_play(const coll_price_call *call, coll_price *price) {
+    play p = {.call = call,
+              .price = price,
+              .shape = *call->shape,
+              .values = *call->values,
+              .most = call->letters ? call->letters : LETTERS_MOST,
+              .room = call->memory,
+              .left = call->bytes};
     *price = (coll_price){.time = 0};
     if (call->ends)
         memset(call->ends, 0, (size_t)call->shape->topo->ranks * sizeof *call->ends);
     if (call->shape->bytes == 0 || call->shape->topo->ranks == 1)
         return MPI_SUCCESS; /* there is nothing to plan */
-    size_t ranks = (size_t)call->shape->topo->ranks,
-           line = coll_comm_room_of(sizeof(coll_line) + ranks * sizeof(int)),
-           players = coll_comm_room_of(ranks * sizeof(player));
-    int most = reserved ? RESERVE_LETTERS : LETTERS_MOST, code;
-    play p = {.call = call,
-              .price = price,
-              .shape = *call->shape,
-              .values = *call->values,
-              .most = call->budget < most ? call->budget : most,
-              .reserved = reserved};
-    char *memory = borrow(&p, line + players + ranks * sizeof(coll_visit), &code), *room = memory;
+    if (call->memory)
+        return play_to_end(&p);
+    p.left = bytes_of(&p);
+    char *memory = p.room = malloc(p.left);
     if (!memory)
-        return code;
-    p.line = coll_comm_room_take(&room, line);
-    p.players = coll_comm_room_take(&room, players);
-    line_up(&p, (coll_visit *)room);
-    deal(&p, p.shape.bytes);
-    lengths of = shorten(&p);
-    code = play_lengths(&p, &of);
-    give_back(&p, memory);
+        return coll_error(MPI_ERR_NO_MEM, "no memory to price %s: %zu bytes", call->algorithm->name,
+                          p.left);
+    int code = play_to_end(&p);
+    free(memory);
     return code;
-}
-
-int coll_price_play(const coll_price_call *call, coll_price *price) {
-    return play_call(call, false, price);
-}
-
-double coll_price_seconds(const coll_algorithm *algorithm, const coll_shape *shape,
-                          const coll_values *values) {
-    const coll_price_call call = {.algorithm = algorithm,
-                                  .planner = algorithm->planner,
-                                  .shape = shape,
-                                  .values = values,
-                                  .budget = COLL_PRICE_BUDGET};
-    coll_price price;
-    pthread_mutex_lock(&reserve_lock);
-    int code = play_call(&call, true, &price);
-    pthread_mutex_unlock(&reserve_lock);
-    return code != MPI_SUCCESS || price.time == COLL_PRICE_UNKNOWN ? INFINITY
-                                                                   : (double)price.time * 1e-9;
 }

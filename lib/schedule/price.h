@@ -8,10 +8,6 @@
  * - The message then needs the links of network.h, one behind the other, and L.
  * - A message of less than the eager limit is sent when its processor is done with it, a longer one
  *   when it is received.
- *
- * A long call is played at two shorter lengths, half a window of segments apart, and goes on at the
- * pace from one to the other. Where a pipeline of many ranks finds its pace later than the budget
- * reaches, the price is some percent too high.
  */
 #ifndef COLL_LIB_SCHEDULE_PRICE_H
 #define COLL_LIB_SCHEDULE_PRICE_H
@@ -29,17 +25,22 @@ typedef struct coll_price_message {
     int64_t end;     /* it is received */
 } coll_price_message;
 
-/* Events that a price should take at most, and the eager limit of most transports. */
-enum { COLL_PRICE_BUDGET = 200000, COLL_PRICE_EAGER = 64 << 10 };
+enum { COLL_PRICE_EAGER = 64 << 10 }; /* of most transports */
 
 typedef struct coll_price_call {
     const coll_algorithm *algorithm;
     const coll_planner *planner; /* the algorithm's, with these values */
     const coll_shape *shape;     /* of a gather: all blocks have its bytes */
     const coll_values *values;
-    int budget; /* events */
-    bool whole; /* every message of it, however long */
-    /* Is told of every message when it is received, if the call is played whole; or NULL. */
+    const coll_topo
+        *whole;      /* its ranks share the links, if the shape has a part of them; or NULL */
+    bool lossless;   /* no buffer of a port is overrun */
+    int budget;      /* events */
+    uint64_t rounds; /* of plans in step: plays so many of theirs, evenly chosen; 0: all */
+    int letters;     /* messages under way, at most; 0: as many as there may be */
+    void *memory;    /* so many bytes to play in, aligned for any type; */
+    size_t bytes;    /* NULL: it is allocated */
+    /* Is told of every message when it is received; or NULL. */
     void (*watch)(const coll_price_message *message, void *context);
     void *context;
     int64_t *ends; /* out, for each rank; or NULL */
@@ -47,20 +48,12 @@ typedef struct coll_price_call {
 
 enum { COLL_PRICE_UNKNOWN = -1 };
 typedef struct coll_price {
-    int64_t time; /* until the last rank ends; COLL_PRICE_UNKNOWN: the budget didn't do */
+    int64_t time; /* until the last rank ends; COLL_PRICE_UNKNOWN: it takes more than it may */
     int events;
-    bool extrapolated;
+    uint64_t rounds; /* of rank 0's plan */
 } coll_price;
 
 /* MPI_ERR_NO_MEM, MPI_ERR_INTERN where the plans wait for ever. */
 int coll_price_play(const coll_price_call *call, coll_price *price);
-
-/*
- * What ALGORITHM's plan takes for SHAPE, in seconds, also where with these values it is none and
- * does the same with more; INFINITY: there is no price. It is the same number on every rank,
- * whatever memory that has: it allocates none.
- */
-double coll_price_seconds(const coll_algorithm *algorithm, const coll_shape *shape,
-                          const coll_values *values);
 
 #endif

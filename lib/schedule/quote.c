@@ -1,0 +1,310 @@
+#include "config.h"
+
+#include "lib/schedule/quote.h"
+
+#include "lib/base/comm.h"
+#include "lib/schedule/price.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdalign.h>
+#include <string.h>
+
+/*
+ * Events of a play: so many up to so many ranks, in proportion above, but at most.
+ */
+enum { EVENTS = 5000, RANKS = 150, EVENTS_MOST = 24000 };
+
+/* Of more ranks a part is played: for how a call begins, and for the pace at which it goes on. */
+enum { BEGIN_MOST = 512, PACE_MOST = 32, PART_LEAST = 4 };
+
+/* Memory that is there on all ranks alike, since no allocation may fail on one of them alone. */
+enum { RESERVE = 4 << 20, LETTERS = 1 << 12 };
+static alignas(max_align_t) char reserve[RESERVE];
+static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
+
+typedef struct quote {
+    const coll_algorithm *algorithm;
+    const coll_shape *whole;
+    coll_values values; /* with the segment that the whole has */
+    int *order;         /* the ranks in their line */
+    coll_place *places; /* of those that are played */
+    char *room;
+    size_t left;              /* bytes of it */
+    size_t round, rest;       /* bytes of a round of the whole, and what is left over */
+    uint64_t rounds, least;   /* of the whole, and of the shortest call that is played */
+    uint64_t shorter, longer; /* calls from which the pace follows; 0: from the whole */
+    bool lossless;            /* a pace knows no time-outs: they come once */
+    uint64_t in_step;         /* rounds that are played of plans in step; 0: all */
+    uint64_t found;           /* rounds of the last plan that was played */
+    int budget;               /* events of a play */
+    int events;               /* of the last one */
+} quote;
+
+/* --- Plays --- */
+
+/* COUNT ranks, one in so many of the line, as if there were no others. */
+static coll_topo part_of(const quote *q, int count) {
+    const coll_topo *whole = q->whole->topo;
+    coll_topo part = *whole;
+    coll_place *last = q->places;
+    int on_node = 1;
+    part.ranks = count;
+    part.places = q->places;
+    part.most_ranks_per_node = 1;
+    *last = (coll_place){.site = 0};
+    for (int i = 1; i < count; i++, last++) {
+        const coll_place *places = whole->places,
+                         *before = &places[q->order[(int64_t)(i - 1) * whole->ranks / count]],
+                         *now = &places[q->order[(int64_t)i * whole->ranks / count]];
+        bool same = now->node == before->node;
+        last[1] = (coll_place){.site = last->site + (now->site != before->site),
+                               .rack = last->rack + (now->rack != before->rack),
+                               .node = last->node + !same,
+                               .numa = same ? last->numa + (now->numa != before->numa) : 0};
+        on_node = same ? on_node + 1 : 1;
+        if (on_node > part.most_ranks_per_node)
+            part.most_ranks_per_node = on_node;
+    }
+    part.sites = last->site + 1;
+    part.racks = last->rack + 1;
+    part.nodes = last->node + 1;
+    return part;
+}
+
+/* False: it takes more events or memory than there are. */
+static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
+    coll_shape shape = *q->whole;
+    coll_topo part;
+    shape.bytes = bytes;
+    if (ranks < shape.topo->ranks) {
+        part = part_of(q, ranks);
+        shape.topo = &part;
+        shape.root = shape.root == COLL_NO_ROOT ? COLL_NO_ROOT : 0;
+    }
+    const coll_price_call call = {.algorithm = q->algorithm,
+                                  .planner = q->algorithm->planner,
+                                  .shape = &shape,
+                                  .values = &q->values,
+                                  .whole = q->whole->topo,
+                                  .lossless = q->lossless,
+                                  .rounds = q->in_step,
+                                  .budget = q->budget,
+                                  .letters = LETTERS,
+                                  .memory = q->room,
+                                  .bytes = q->left};
+    coll_price price;
+    int code = coll_price_play(&call, &price);
+    q->events = price.events;
+    q->found = price.rounds;
+    *time = price.time;
+    return code == MPI_SUCCESS && price.time != COLL_PRICE_UNKNOWN;
+}
+
+static size_t bytes_of(const quote *q, uint64_t rounds) {
+    return (size_t)rounds * q->round + q->rest;
+}
+
+/* A + B / C * D, or the most that there may be. */
+static int64_t sum(int64_t a, int64_t b, uint64_t c, uint64_t d) {
+    double all = (double)a + (double)b / (double)c * (double)d;
+    return all < 0x1p62 ? (int64_t)all : INT64_MAX / 2;
+}
+
+/* What a call of RANKS takes until the shortest one ends. */
+static bool begin(quote *q, int ranks, int64_t *time) {
+    return play(q, ranks, bytes_of(q, q->least), time);
+}
+
+/* What the whole takes then. */
+static bool go_on(quote *q, int ranks, int64_t *time) {
+    int64_t shorter, shortest;
+    if (!begin(q, ranks, &shortest) ||
+        !play(q, ranks, q->longer ? bytes_of(q, q->longer) : q->whole->bytes, time))
+        return false;
+    *time -= shortest;
+    if (!q->longer)
+        return true;
+    if (!play(q, ranks, bytes_of(q, q->shorter), &shorter))
+        return false;
+    *time = sum(*time, *time + shortest - shorter, q->longer - q->shorter, q->rounds - q->longer);
+    return true;
+}
+
+/* --- Lengths --- */
+
+static coll_plan_size size_of(const quote *q, size_t bytes) {
+    const coll_line nobody = {.position = 0};
+    coll_shape shape = *q->whole;
+    shape.bytes = bytes;
+    const coll_part part = {
+        .shape = &shape, .values = &q->values, .line = &nobody, .own = shape.bytes};
+    return q->algorithm->planner->size(&part);
+}
+
+/* Keeps the segments as long as they are in the whole, where a parameter says how long. */
+static void keep_segment(quote *q) {
+    const coll_param *params = q->algorithm->params;
+    size_t segment = size_of(q, q->whole->bytes).segment;
+    for (int i = 0; params && params[i].name; i++)
+        if (strcmp(params[i].name, "segment") == 0)
+            q->values.at[i] = segment;
+}
+
+/* Looks how short a call may be that has the segments of the whole. */
+static void cut(quote *q) {
+    enum { FEWEST = 2 };
+    keep_segment(q);
+    coll_plan_size size = size_of(q, q->whole->bytes);
+    q->round = size.segment * (size_t)size.segments;
+    if (q->round == 0)
+        q->round = q->whole->bytes;
+    q->rounds = q->whole->bytes / q->round;
+    q->rest = q->whole->bytes % q->round;
+    for (q->least = FEWEST; q->least < q->rounds; q->least *= 2)
+        if (size_of(q, bytes_of(q, q->least)).segment == size.segment)
+            return;
+    q->least = q->rounds;
+}
+
+/* From which calls the pace follows, if a round takes so many EVENTS. */
+static void fold(quote *q, double events) {
+    uint64_t most = 2 * (uint64_t)size_of(q, q->whole->bytes).window + q->least,
+             rounds = (uint64_t)(q->budget / (events + 1));
+    if (rounds >= q->rounds)
+        return;
+    q->longer = rounds < most ? rounds : most;
+    if (q->longer < 2 * q->least)
+        q->longer = 2 * q->least;
+    q->shorter = q->longer * 2 / 3 > q->least ? q->longer * 2 / 3 : q->least;
+    if (q->longer >= q->rounds)
+        q->longer = 0;
+}
+
+/* --- Ranks --- */
+
+static int half(int ranks) {
+    return (ranks + 1) / 2;
+}
+
+/* The ranks' line; false: there is no room for it. */
+static bool line_up(quote *q) {
+    size_t ranks = (size_t)q->whole->topo->ranks, order = coll_comm_room_of(ranks * sizeof(int)),
+           places = coll_comm_room_of(BEGIN_MOST * sizeof(coll_place));
+    if (order + places + ranks * sizeof(coll_visit) > q->left)
+        return false;
+    q->order = coll_comm_room_take(&q->room, order);
+    q->places = coll_comm_room_take(&q->room, places);
+    q->left -= order + places;
+    coll_order_line(q->whole, (coll_visit *)q->room, q->order);
+    return true;
+}
+
+/* What was told of some ranks, of half of them and of a quarter. */
+typedef struct told {
+    int ranks[3];
+    int64_t time[3];
+} told;
+
+/*
+ * What follows for ALL ranks, who are so many doublings more. A pace hardly grows as a line unless
+ * it is one from the start: what looks like that is chance.
+ */
+static int64_t extrapolate(const told *of, int doublings, int all, bool pace) {
+    const int *ranks = of->ranks;
+    const int64_t time = of->time[0];
+    int64_t first = of->time[1] - of->time[2], second = time - of->time[1], linear = second - first;
+    int more = ranks[0] - ranks[1], less = ranks[1] - ranks[2];
+    if (first + second < time / 8)
+        return time;                                                       /* no more than chance */
+    if (linear < first / 4 || (pace && second < time / 3) || more <= less) /* the logarithm alone */
+        return sum(time, first + second, 2, (uint64_t)doublings);
+    if (linear > first) /* the line alone */
+        return sum(time, first + second, (uint64_t)(more + less), (uint64_t)(all - ranks[0]));
+    int64_t logarithm = sum(first, -linear, (uint64_t)(more - less), (uint64_t)less);
+    return sum(sum(time, linear, (uint64_t)(more - less), (uint64_t)(all - ranks[0])), logarithm, 1,
+               (uint64_t)doublings);
+}
+
+/* What TIME_OF tells of all by a part of RANKS, at most, who become those that it is told of. */
+static bool ask(quote *q, bool (*time_of)(quote *q, int ranks, int64_t *time), int *ranks,
+                int64_t *time) {
+    const int all = q->whole->topo->ranks;
+    int part = all, doublings = 0;
+    for (; part > *ranks || !time_of(q, part, time); part = half(part), doublings++)
+        if (part <= PART_LEAST)
+            return false;
+    *ranks = part;
+    if (part == all)
+        return true;
+    int events = q->events;
+    told of = {.ranks = {part, half(part), half(half(part))}, .time = {*time}};
+    for (int i = 1; i < 3; i++)
+        if (!time_of(q, of.ranks[i], &of.time[i]))
+            return false;
+    q->events = events;
+    *time = extrapolate(&of, doublings, all, time_of == go_on);
+    return true;
+}
+
+/*
+ * Plans in step: some of their rounds, and half as many, tell the pace of all. No part of the ranks
+ * would do: what goes round among them depends on how many they are.
+ */
+static int64_t find_time_in_step(quote *q) {
+    enum { EVENTS_A_RANK = 8, LEAST = 6 };
+    const int ranks = q->whole->topo->ranks;
+    int64_t longer, shorter;
+    uint64_t rounds = (uint64_t)(q->budget / (EVENTS_A_RANK * ranks));
+    q->in_step = rounds > LEAST ? rounds : LEAST;
+    q->budget *= 4; /* rounds differ */
+    if (!play(q, ranks, q->whole->bytes, &longer))
+        return COLL_PRICE_UNKNOWN;
+    if (q->found <= q->in_step)
+        return longer;
+    uint64_t played = q->in_step;
+    q->in_step /= 2;
+    if (!play(q, ranks, q->whole->bytes, &shorter))
+        return COLL_PRICE_UNKNOWN;
+    return sum(longer, longer - shorter, played - q->in_step, q->found - played);
+}
+
+static int64_t find_time(quote *q) {
+    int64_t time, rest;
+    int ranks = BEGIN_MOST;
+    if (!line_up(q))
+        return COLL_PRICE_UNKNOWN;
+    if (q->algorithm->planner->in_step)
+        return find_time_in_step(q);
+    cut(q);
+    if (!ask(q, begin, &ranks, &time))
+        return COLL_PRICE_UNKNOWN;
+    if (q->least == q->rounds)
+        return time;
+    double events = (double)q->events / (double)q->least;
+    if (ranks == q->whole->topo->ranks && events * (double)q->rounds < q->budget &&
+        play(q, ranks, q->whole->bytes, &time))
+        return time;
+    int pace = PACE_MOST;
+    q->lossless = true;
+    fold(q, events / ranks * (ranks < pace ? ranks : pace));
+    return ask(q, go_on, &pace, &rest) ? sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
+}
+
+double coll_quote(const coll_algorithm *algorithm, const coll_shape *shape,
+                  const coll_values *values) {
+    int ranks = shape->topo->ranks;
+    if (ranks == 1 || shape->bytes == 0)
+        return 0;
+    int64_t events = ranks > RANKS ? (int64_t)EVENTS * ranks / RANKS : EVENTS;
+    quote q = {.algorithm = algorithm,
+               .whole = shape,
+               .values = *values,
+               .room = reserve,
+               .left = RESERVE,
+               .budget = events < EVENTS_MOST ? (int)events : EVENTS_MOST};
+    pthread_mutex_lock(&reserve_lock);
+    int64_t time = find_time(&q);
+    pthread_mutex_unlock(&reserve_lock);
+    return time == COLL_PRICE_UNKNOWN ? INFINITY : (double)time * 1e-9;
+}

@@ -1,0 +1,24 @@
+/*
+ * What a plan takes, for those who choose: the pricer's word from a few plays that are small,
+ * however long the call is and however many ranks it has.
+ *
+ * - A long call is played at two shorter lengths, with segments as long as in the whole, and goes
+ *   on at the pace from one to the other.
+ * - Of many ranks a part is played: one in so many of the line, half of those and a quarter. What
+ *   is added from each to the next is taken for the sum of a part that grows with the ranks and of
+ *   one that grows with their logarithm.
+ */
+#ifndef COLL_LIB_SCHEDULE_QUOTE_H
+#define COLL_LIB_SCHEDULE_QUOTE_H
+
+#include "lib/algorithm/algorithm.h"
+
+/*
+ * Seconds that ALGORITHM's plan takes for SHAPE, also where with these values it is none and does
+ * the same with more; INFINITY: even a few ranks take too many messages. It is the same number on
+ * every rank, whatever memory that has: it allocates none.
+ */
+double coll_quote(const coll_algorithm *algorithm, const coll_shape *shape,
+                  const coll_values *values);
+
+#endif
