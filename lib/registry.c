@@ -49,6 +49,7 @@ const coll_algorithm *const coll_aggregate_table[] = {
 const coll_algorithm *const coll_allreduce_table[] = {
     &coll_allreduce_native,
     &coll_allreduce_ring,
+    &coll_allreduce_racks,
     NULL,
 };
 

@@ -31,8 +31,14 @@ static size_t twice_around(const coll_topo *topo, size_t bytes) {
     return 2 * bytes < part ? 0 : 2 * bytes;
 }
 
+/* All of what every rack sums up but its piece of each group, twice. */
+static size_t once_from_each_rack(const coll_topo *topo, size_t bytes) {
+    return 2 * (bytes - bytes / (size_t)topo->racks);
+}
+
 static const claim claims[] = {
     {&coll_allreduce_ring, twice_around, twice_around},
+    {&coll_allreduce_racks, once_from_each_rack, once_from_each_rack},
 };
 
 static const claim *claim_of(const coll_algorithm *algorithm) {

@@ -4,6 +4,6 @@
 
 #include "lib/algorithm/algorithm.h"
 
-extern const coll_algorithm coll_allreduce_ring;
+extern const coll_algorithm coll_allreduce_ring, coll_allreduce_racks;
 
 #endif

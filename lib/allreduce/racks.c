@@ -1,0 +1,381 @@
+/*
+ * racks: for uplinks that are thinner than a rack's hosts together. Every uplink is crossed by as
+ * little as can be, from the first part on.
+ *
+ * The data are groups of a piece for each of the R racks. Each rack sums up every piece: parts go
+ * round the ring of its ranks, until each has the sum of its own part. By these the pieces go round
+ * the ring of the racks: added up in R - 1 turns, then passed on in R - 1 more, while the racks are
+ * busy with the next group. What a rack gets its ranks pass round again. Racks may be of any sizes:
+ * a rank gives its part of a piece to all ranks of the next rack whose parts are in it.
+ *
+ * In turn (k, t) rack r sums up piece r - t of group k inside, and passes its sum on; it gets piece
+ * r + 1 - t of group k - 1 as a whole, passes it on, and round its own ranks.
+ *
+ * Steps: R (C + 1) turns for C groups. Bytes: of a rack of n ranks, each sends and receives 2 m
+ * (n - 1)/n inside and 2 m (R - 1)/(R n) outside; over each uplink go 2 m (R - 1)/R in either
+ * direction. Memory: four parts for each round of the window; a turn has as many rounds as the
+ * largest rack has ranks, and one more.
+ * Source: after Cho, Finkler, Serrano, Kung, Hunter: BlueConnect (MLSys 2019), as one pipeline.
+ */
+#include "config.h"
+
+#include "lib/allreduce/allreduce.h"
+#include "lib/schedule/plan.h"
+
+#include <limits.h>
+
+enum { SEGMENT, WINDOW };
+
+enum { FEWEST_TURNS = 2 };                           /* under way */
+enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* of a round's memory */
+enum { SUMS, RESULTS };                              /* lanes */
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment", "bytes of a rank's part of a piece, on average, at most",
+                 .fallback = 8 << 10, .lowest = 1, .highest = 1 << 30},
+    [WINDOW] = {"window", "turns under way at a time, of at most one for each rack", .fallback = 3,
+                .lowest = FEWEST_TURNS, .highest = 1 << 10},
+    {.name = NULL},
+};
+
+typedef struct racks_plan {
+    coll_plan base;
+    const coll_part *part;
+    int racks, rack, place,
+        ranks;  /* this rank's rack along the line, its place there, of so many */
+    int rounds; /* of a turn */
+    uint64_t groups;
+    int first[]; /* where each rack begins in the line, and where the last one ends */
+} racks_plan;
+
+typedef struct range {
+    size_t from, length;
+} range;
+
+static int modulo(int64_t i, int n) {
+    return (int)((i % n + n) % n);
+}
+
+static int size_of(const racks_plan *plan, int rack) {
+    return plan->first[rack + 1] - plan->first[rack];
+}
+
+static range piece_of(const racks_plan *plan, uint64_t group, int64_t which) {
+    const coll_shape *shape = plan->part->shape;
+    int pieces = (int)plan->groups * plan->racks,
+        piece = (int)group * plan->racks + modulo(which, plan->racks);
+    size_t from = coll_share_start(shape, shape->bytes, pieces, piece);
+    return (range){from, coll_share_start(shape, shape->bytes, pieces, piece + 1) - from};
+}
+
+/* The part of PIECE that the rank at PLACE of a rack of so many RANKS sums up. */
+static range part_of(const racks_plan *plan, range piece, int ranks, int64_t place) {
+    const coll_shape *shape = plan->part->shape;
+    int part = modulo(place, ranks);
+    size_t from = coll_share_start(shape, piece.length, ranks, part),
+           end = coll_share_start(shape, piece.length, ranks, part + 1);
+    return (range){piece.from + from, end - from};
+}
+
+static range own_part(const racks_plan *plan, range piece) {
+    return part_of(plan, piece, plan->ranks, plan->place);
+}
+
+static range shared(range a, range b) {
+    size_t from = a.from > b.from ? a.from : b.from,
+           end = coll_least(a.from + a.length, b.from + b.length);
+    return (range){from, end > from ? end - from : 0};
+}
+
+/* --- Between racks --- */
+
+static int rack_before(const racks_plan *plan) {
+    return modulo(plan->rack - 1, plan->racks);
+}
+
+/* Writes a message for each rank of rack OTHER that shares this rank's part of PIECE, like the
+ * model ONE, which has that part's range. */
+static int exchange(const racks_plan *plan, range piece, int other, coll_step one,
+                    coll_step steps[]) {
+    int count = 0, ranks = size_of(plan, other);
+    for (int place = 0; place < ranks; place++) {
+        range own = own_part(plan, piece), both = shared(own, part_of(plan, piece, ranks, place));
+        if (!both.length)
+            continue;
+        coll_step *step = &steps[count++];
+        *step = one;
+        step->peer = plan->part->line->order[plan->first[other] + place];
+        step->from = both.from;
+        step->length = both.length;
+        step->at = both.from - own.from;
+    }
+    return count;
+}
+
+/* The place of the step that adds, or stores, what came of PIECE: behind its messages. */
+static int place_of_merge(const racks_plan *plan, range piece) {
+    int count = 0, other = rack_before(plan), ranks = size_of(plan, other);
+    for (int place = 0; place < ranks; place++)
+        count += shared(own_part(plan, piece), part_of(plan, piece, ranks, place)).length > 0;
+    return count;
+}
+
+/*
+ * This rank's part of PIECE comes from the rack before, but in the first turn of a group; is merged
+ * with the data by MERGE; and goes to the next rack, but in the last turn. In the first one, SEND
+ * says what that comes after.
+ */
+static int pass_on(const racks_plan *plan, range piece, int turn, coll_step merge, coll_step send,
+                   coll_step steps[]) {
+    int count = 0;
+    if (!merge.length)
+        return 0;
+    if (turn > 0) {
+        coll_step receive = coll_step_receive(0, 0, 0);
+        receive.buffer = COLL_SCRATCH;
+        receive.lane = send.lane;
+        count = exchange(plan, piece, rack_before(plan), receive, steps);
+        send.afters = 0;
+        coll_step_after(&send, 0, count);
+        merge.after_earlier = true;
+        steps[count++] = merge;
+    }
+    if (turn < plan->racks - 1) {
+        send.segment = SENT;
+        count += exchange(plan, piece, modulo(plan->rack + 1, plan->racks), send, &steps[count]);
+    }
+    return count;
+}
+
+/* --- Inside a rack --- */
+
+static bool is_passed_round(const racks_plan *plan, range piece, int hop) {
+    return hop < plan->ranks - 1 && part_of(plan, piece, plan->ranks, plan->place - 1 - hop).length;
+}
+
+static bool is_summed_up(const racks_plan *plan, range piece, int hop) {
+    return hop < plan->ranks - 1 && part_of(plan, piece, plan->ranks, plan->place - 2 - hop).length;
+}
+
+/* The pieces that a rack sums up, and passes round, in a turn; none: an empty one. */
+typedef struct moment {
+    uint64_t group;
+    int turn;
+    range sums, results;
+} moment;
+
+static moment moment_of(const racks_plan *plan, uint64_t turn) {
+    moment now = {.group = turn / (uint64_t)plan->racks,
+                  .turn = (int)(turn % (uint64_t)plan->racks)};
+    if (now.group < plan->groups)
+        now.sums = piece_of(plan, now.group, plan->rack - now.turn);
+    if (now.group > 0)
+        now.results = piece_of(plan, now.group - 1, plan->rack + 1 - now.turn);
+    return now;
+}
+
+/* Of a hop inside a rack first comes what is passed round, then the sum. */
+static int place_of_sum(const racks_plan *plan, const moment *now, int hop) {
+    return is_passed_round(plan, now->results, hop) + 1;
+}
+
+static int place_of_sums_send(const racks_plan *plan, const moment *now, int hop) {
+    return is_passed_round(plan, now->results, hop) + 2 * is_summed_up(plan, now->sums, hop);
+}
+
+static void like(coll_step *step, int lane, int segment) {
+    step->lane = lane;
+    step->segment = segment;
+}
+
+/* The ranges of hop HOP round a rack: it is received, and what came in the last hop is sent. */
+static coll_step from_left(const racks_plan *plan, range what) {
+    int left = modulo(plan->place - 1, plan->ranks);
+    return coll_step_receive(plan->part->line->order[plan->first[plan->rack] + left], what.from,
+                             what.length);
+}
+
+static coll_step to_right(const racks_plan *plan, range what) {
+    int right = modulo(plan->place + 1, plan->ranks);
+    return coll_step_send(plan->part->line->order[plan->first[plan->rack] + right], what.from,
+                          what.length);
+}
+
+static int receive_inside(const racks_plan *plan, const moment *now, uint64_t turn, int hop,
+                          coll_step steps[]) {
+    int n = plan->ranks, count = 0;
+    if (is_passed_round(plan, now->results, hop)) {
+        coll_step *step = &steps[count++];
+        *step = from_left(plan, part_of(plan, now->results, n, plan->place - 1 - hop));
+        like(step, RESULTS, GATHERED);
+        if (now->turn == 0) { /* the sum was sent from there a turn ago */
+            moment before = moment_of(plan, turn - 1);
+            coll_step_after(step, plan->rounds, place_of_sums_send(plan, &before, hop));
+        }
+    }
+    if (is_summed_up(plan, now->sums, hop)) {
+        range sum = part_of(plan, now->sums, n, plan->place - 2 - hop);
+        steps[count] = from_left(plan, sum);
+        steps[count].buffer = COLL_SCRATCH;
+        like(&steps[count], SUMS, RECEIVED);
+        steps[count + 1] = coll_step_combine(COLL_DATA, sum.from, sum.length, false, true);
+        steps[count + 1].segment = RECEIVED;
+        coll_step_after(&steps[count + 1], 0, count);
+        count += 2;
+    }
+    return count;
+}
+
+static int inside(const racks_plan *plan, const moment *now, uint64_t turn, int hop,
+                  coll_step steps[]) {
+    int n = plan->ranks, count = receive_inside(plan, now, turn, hop, steps);
+    range sum = part_of(plan, now->sums, n, plan->place - 1 - hop),
+          result = part_of(plan, now->results, n, plan->place - hop);
+    if (hop >= n - 1)
+        return 0;
+    if (sum.length) {
+        coll_step *step = &steps[count++];
+        *step = to_right(plan, sum);
+        like(step, SUMS, SENT);
+        if (hop > 0)
+            coll_step_after(step, 1, place_of_sum(plan, now, hop - 1));
+    }
+    if (result.length) {
+        coll_step *step = &steps[count++];
+        *step = to_right(plan, result);
+        like(step, RESULTS, PASSED);
+        if (hop > 0)
+            coll_step_after(step, 1, 0);
+        else /* merged in the turn's first round, or in the last round of the turn before */
+            coll_step_after(step, now->turn > 0 ? 1 : 2, place_of_merge(plan, now->results));
+    }
+    return count;
+}
+
+/* --- Rounds of a turn: what comes from other racks, hops inside, what goes to other racks --- */
+
+static int get_results(const racks_plan *plan, const moment *now, coll_step steps[]) {
+    range own = own_part(plan, now->results);
+    coll_step store = coll_step_copy(COLL_DATA, own.from, own.length, false),
+              send = coll_step_send(0, 0, 0);
+    send.lane = RESULTS;
+    coll_step_after(&send, 1, place_of_merge(plan, now->results));
+    return pass_on(plan, now->results, now->turn, store, send, steps);
+}
+
+static int give_sums(const racks_plan *plan, const moment *now, coll_step steps[]) {
+    range own = own_part(plan, now->sums);
+    coll_step add = coll_step_combine(COLL_DATA, own.from, own.length, false, true),
+              send = coll_step_send(0, 0, 0);
+    send.lane = SUMS;
+    if (plan->ranks > 1) {
+        int back = plan->rounds - plan->ranks, which = place_of_sum(plan, now, plan->ranks - 2);
+        coll_step_after(&add, back, which);
+        coll_step_after(&send, back, which);
+    }
+    return pass_on(plan, now->sums, now->turn, add, send, steps);
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const racks_plan *plan = (const racks_plan *)base;
+    uint64_t turn = round / (uint64_t)plan->rounds;
+    int within = (int)(round % (uint64_t)plan->rounds);
+    moment now = moment_of(plan, turn);
+    if (within == 0)
+        return get_results(plan, &now, steps);
+    if (within == plan->rounds - 1)
+        return give_sums(plan, &now, steps);
+    return inside(plan, &now, turn, within - 1, steps);
+}
+
+/* --- Measures --- */
+
+/* Ranks of the smallest and of the largest rack. */
+static void rack_sizes(const coll_topo *topo, int *least, int *most) {
+    *least = topo->ranks;
+    *most = 0;
+    for (int rack = 0; rack < topo->racks; rack++) {
+        int ranks = 0;
+        for (int i = 0; i < topo->ranks; i++)
+            ranks += topo->places[i].rack == rack;
+        *least = ranks < *least ? ranks : *least;
+        *most = ranks > *most ? ranks : *most;
+    }
+}
+
+static uint64_t groups_of(const coll_part *part) {
+    const coll_shape *shape = part->shape;
+    size_t segment = coll_segment_of(shape, part->values->at[SEGMENT]);
+    uint64_t ranks = (uint64_t)shape->topo->ranks, most = INT_MAX / ranks,
+             groups = coll_segment_count(coll_segment_count(shape->bytes, segment), ranks);
+    return groups < most ? groups : most;
+}
+
+/*
+ * What one rack sends in a turn the next one receives in its next turn: so there are two under way.
+ * With at most one for each rack, a range is no longer on its way to the next rack when the result
+ * of it comes back.
+ */
+static coll_plan_size plan_size(const coll_part *part) {
+    const coll_shape *shape = part->shape;
+    int least, most, racks = shape->topo->racks;
+    rack_sizes(shape->topo, &least, &most);
+    size_t piece = coll_share_start(shape, shape->bytes, (int)groups_of(part) * racks, 1),
+           window = part->values->at[WINDOW],
+           turns = window < FEWEST_TURNS ? FEWEST_TURNS : coll_least(window, (size_t)racks);
+    int overlaps = most / least + 2, across = 1 + 2 * (overlaps < most ? overlaps : most);
+    return (coll_plan_size){.window = (int)turns * (most + 1),
+                            .steps = across < 6 ? 6 : across,
+                            .segments = SEGMENTS,
+                            .segment = coll_share_start(shape, piece, least, 1),
+                            .own_bytes = sizeof(racks_plan) + ((size_t)racks + 1) * sizeof(int)};
+}
+
+static void find_racks(racks_plan *plan) {
+    const coll_line *line = plan->part->line;
+    const coll_topo *topo = plan->part->shape->topo;
+    int racks = 0;
+    for (int i = 0; i < topo->ranks; i++) {
+        if (i == 0 || topo->places[line->order[i]].rack != topo->places[line->order[i - 1]].rack)
+            plan->first[racks++] = i;
+        if (i == line->position)
+            plan->rack = racks - 1;
+    }
+    plan->first[racks] = topo->ranks;
+    plan->place = line->position - plan->first[plan->rack];
+    plan->ranks = size_of(plan, plan->rack);
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    racks_plan *plan = memory;
+    int least, most;
+    rack_sizes(part->shape->topo, &least, &most);
+    *plan = (racks_plan){.base = {.size = size, .round = plan_round},
+                         .part = part,
+                         .racks = part->shape->topo->racks,
+                         .rounds = most + 1,
+                         .groups = groups_of(part)};
+    find_racks(plan);
+    plan->base.rounds = (plan->groups + 1) * (uint64_t)plan->racks * (uint64_t)plan->rounds;
+    return &plan->base;
+}
+
+/* A rank's messages to another rack are not too many. */
+static bool applicable(const coll_shape *call) {
+    enum { MOST = 16 };
+    int least, most;
+    if (call->ordered || call->topo->racks < 2)
+        return false;
+    rack_sizes(call->topo, &least, &most);
+    return most <= MOST * least;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_allreduce_racks = {
+    .name = "racks",
+    .summary = "summed up inside racks, round the ring of the racks, and passed round inside",
+    .params = params,
+    .applicable = applicable,
+    .planner = &planner,
+};
