@@ -91,6 +91,10 @@ libcoll_core_la_SOURCES = \
 	lib/place/topo.c lib/place/topo.h \
 	lib/place/topocache.c lib/place/topocache.h \
 	lib/place/topofile.c lib/place/topofile.h \
+	lib/reduce/binomial.c \
+	lib/reduce/chain.c \
+	lib/reduce/reduce.h \
+	lib/reduce/tree.c lib/reduce/tree.h \
 	lib/registry.c \
 	lib/schedule/agenda.c lib/schedule/agenda.h \
 	lib/schedule/course.h \
