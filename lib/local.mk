@@ -95,6 +95,8 @@ libcoll_core_la_SOURCES = \
 	lib/reduce/chain.c \
 	lib/reduce/reduce.h \
 	lib/reduce/tree.c lib/reduce/tree.h \
+	lib/reduce_scatter/reduce_scatter.h \
+	lib/reduce_scatter/ring.c \
 	lib/registry.c \
 	lib/schedule/agenda.c lib/schedule/agenda.h \
 	lib/schedule/course.h \

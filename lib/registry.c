@@ -18,6 +18,7 @@
 #include "lib/operation/pending.h"
 #include "lib/operation/state.h"
 #include "lib/reduce/reduce.h"
+#include "lib/reduce_scatter/reduce_scatter.h"
 
 #include <limits.h>
 
@@ -60,7 +61,11 @@ const coll_algorithm *const coll_reduce_table[] = {
     NULL,
 };
 
-const coll_algorithm *const coll_reduce_scatter_table[] = {&coll_reduce_scatter_native, NULL};
+const coll_algorithm *const coll_reduce_scatter_table[] = {
+    &coll_reduce_scatter_native,
+    &coll_reduce_scatter_ring,
+    NULL,
+};
 
 const coll_algorithm *const coll_allgather_table[] = {&coll_allgather_native, NULL};
 

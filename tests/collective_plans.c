@@ -6,6 +6,7 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/pattern/binomial.h"
 #include "lib/reduce/reduce.h"
+#include "lib/reduce_scatter/reduce_scatter.h"
 #include "tests/generator.h"
 #include "tests/harness.h"
 #include "tests/mutant.h"
@@ -39,6 +40,11 @@ static size_t once(const coll_topo *topo, size_t bytes) {
     return bytes;
 }
 
+/* A ring's, of blocks. */
+static size_t all_but_one(const coll_topo *topo, size_t bytes) {
+    return (size_t)(topo->ranks - 1) * bytes;
+}
+
 static size_t tree_depth(const coll_topo *topo, size_t bytes) {
     return (size_t)coll_tree_depth(topo->ranks) * bytes;
 }
@@ -47,6 +53,7 @@ static const claim claims[] = {
     {&coll_allreduce_ring, twice_around, twice_around},
     {&coll_reduce_chain, once, once},
     {&coll_reduce_binomial, tree_depth, tree_depth},
+    {&coll_reduce_scatter_ring, all_but_one, all_but_one},
 };
 
 static const claim *claim_of(const coll_algorithm *algorithm) {
