@@ -92,6 +92,12 @@ libcoll_core_la_SOURCES = \
 	lib/place/topo.c lib/place/topo.h \
 	lib/place/topocache.c lib/place/topocache.h \
 	lib/place/topofile.c lib/place/topofile.h \
+	lib/reduce/binomial.c \
+	lib/reduce/chain.c \
+	lib/reduce/reduce.h \
+	lib/reduce/tree.c lib/reduce/tree.h \
+	lib/reduce_scatter/reduce_scatter.h \
+	lib/reduce_scatter/ring.c \
 	lib/registry.c \
 	lib/schedule/agenda.c lib/schedule/agenda.h \
 	lib/schedule/course.h \

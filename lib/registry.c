@@ -17,6 +17,8 @@
 #include "lib/operation/operations.h"
 #include "lib/operation/pending.h"
 #include "lib/operation/state.h"
+#include "lib/reduce/reduce.h"
+#include "lib/reduce_scatter/reduce_scatter.h"
 
 #include <limits.h>
 
@@ -53,9 +55,18 @@ const coll_algorithm *const coll_allreduce_table[] = {
     NULL,
 };
 
-const coll_algorithm *const coll_reduce_table[] = {&coll_reduce_native, NULL};
+const coll_algorithm *const coll_reduce_table[] = {
+    &coll_reduce_native,
+    &coll_reduce_chain,
+    &coll_reduce_binomial,
+    NULL,
+};
 
-const coll_algorithm *const coll_reduce_scatter_table[] = {&coll_reduce_scatter_native, NULL};
+const coll_algorithm *const coll_reduce_scatter_table[] = {
+    &coll_reduce_scatter_native,
+    &coll_reduce_scatter_ring,
+    NULL,
+};
 
 const coll_algorithm *const coll_allgather_table[] = {&coll_allgather_native, NULL};
 

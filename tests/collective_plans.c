@@ -4,6 +4,9 @@
  */
 #include "lib/algorithm/spec.h"
 #include "lib/allreduce/allreduce.h"
+#include "lib/pattern/binomial.h"
+#include "lib/reduce/reduce.h"
+#include "lib/reduce_scatter/reduce_scatter.h"
 #include "tests/generator.h"
 #include "tests/harness.h"
 #include "tests/mutant.h"
@@ -16,7 +19,8 @@
 
 /*
  * What head comments say of uplinks: bytes into a rack, and out of it, at most, of a call on TOPO
- * whose ranks bring, or get, BYTES each. Where nothing is said nothing is claimed.
+ * whose ranks bring, or get, BYTES each. Where nothing is said nothing is claimed, nor where an
+ * MPI_Op does not commute.
  */
 typedef size_t traffic(const coll_topo *topo, size_t bytes);
 typedef struct claim {
@@ -36,9 +40,26 @@ static size_t once_from_each_rack(const coll_topo *topo, size_t bytes) {
     return 2 * (bytes - bytes / (size_t)topo->racks);
 }
 
+static size_t once(const coll_topo *topo, size_t bytes) {
+    (void)topo;
+    return bytes;
+}
+
+/* A ring's, of blocks. */
+static size_t all_but_one(const coll_topo *topo, size_t bytes) {
+    return (size_t)(topo->ranks - 1) * bytes;
+}
+
+static size_t tree_depth(const coll_topo *topo, size_t bytes) {
+    return (size_t)coll_tree_depth(topo->ranks) * bytes;
+}
+
 static const claim claims[] = {
     {&coll_allreduce_ring, twice_around, twice_around},
     {&coll_allreduce_racks, once_from_each_rack, once_from_each_rack},
+    {&coll_reduce_chain, once, once},
+    {&coll_reduce_binomial, tree_depth, tree_depth},
+    {&coll_reduce_scatter_ring, all_but_one, all_but_one},
 };
 
 static const claim *claim_of(const coll_algorithm *algorithm) {
@@ -153,7 +174,7 @@ static bool is_proved(trial *t, prover_report *report) {
     t->call.shape.topo = &t->topo;
     if (!prover_play(&t->call, report))
         return false;
-    return !claimed || t->call.counts ||
+    return !claimed || t->call.counts || t->call.shape.ordered ||
            (report->into_rack <= claimed->into(&t->topo, bytes) &&
             report->out_of_rack <= claimed->out(&t->topo, bytes));
 }

@@ -227,6 +227,10 @@ static void look_at(play *p, path *way) {
     p->waiting = way;
 }
 
+static bool combines_scratch(const coll_step *step) {
+    return step->kind == COLL_STEP_COMBINE && step->buffer == COLL_SCRATCH;
+}
+
 /* What a plan may not do, step by step. */
 static bool check_step(play *p, int rank, uint64_t round, const coll_step *step, int which) {
     player *one = &p->players[rank];
@@ -246,6 +250,11 @@ static bool check_step(play *p, int rank, uint64_t round, const coll_step *step,
     if (is_input && writes)
         return refuse(p, "rank %d round %llu step %d: writes to the input", rank,
                       (unsigned long long)round, which);
+    if (combines_scratch(step) &&
+        (step->block < 0 || step->block >= size->segments || step->from > size->segment ||
+         step->length > size->segment - step->from))
+        return refuse(p, "rank %d round %llu step %d: %zu bytes at %zu in segment %d", rank,
+                      (unsigned long long)round, which, step->length, step->from, step->block);
     bool is_data = step->length && step->buffer != COLL_SCRATCH;
     if (is_data &&
         (step->block < 0 || step->block >= (of->start ? p->ranks : 1) ||
@@ -271,6 +280,17 @@ static bool collide(const coll_step *a, const coll_step *b) {
            a->at < b->at + b->length && b->at < a->at + a->length;
 }
 
+/* The same with the other operands of combinations in scratch memory. */
+static bool any_collide(const coll_step *a, const coll_step *b) {
+    coll_step c = *a, d = *b;
+    c.segment = a->block;
+    c.at = a->from;
+    d.segment = b->block;
+    d.at = b->from;
+    return collide(a, b) || (combines_scratch(a) && collide(&c, b)) ||
+           (combines_scratch(b) && collide(a, &d));
+}
+
 /* Every round of RANK's plan. */
 static bool check_plan(play *p, int rank) {
     const coll_plan *plan = p->players[rank].plan;
@@ -281,7 +301,7 @@ static bool check_plan(play *p, int rank) {
         for (int i = 0; good && i < count; i++) {
             good = check_step(p, rank, round, &steps[i], i);
             for (int j = 0; good && j < i; j++)
-                if (collide(&steps[i], &steps[j]))
+                if (any_collide(&steps[i], &steps[j]))
                     good = refuse(p, "rank %d round %llu: two ranges in segment %d", rank,
                                   (unsigned long long)round, steps[i].segment);
         }
@@ -290,17 +310,21 @@ static bool check_plan(play *p, int rank) {
     return good;
 }
 
-static label *scratch_of(const player *one, const coll_node *node) {
+static label *scratch_of(const player *one, const coll_node *node, int segment, size_t at) {
     const coll_plan_size *size = &one->plan->size;
-    size_t segment = (size_t)(node->round % (uint64_t)size->window) * (size_t)size->segments +
-                     (size_t)node->step.segment;
-    return one->scratch + segment * size->segment + node->step.at;
+    size_t number =
+        (size_t)(node->round % (uint64_t)size->window) * (size_t)size->segments + (size_t)segment;
+    return one->scratch + number * size->segment + at;
 }
 
-/* The labels of NODE's range in the data, the input, or scratch memory. */
+/* The labels of NODE's range in scratch memory, or of the other one. */
 static label *labels_of(player *one, const coll_node *node, bool scratch) {
-    const side *of = side_of(one, &node->step);
-    return scratch ? scratch_of(one, node) : of->labels + position_of(of, &node->step);
+    const coll_step *step = &node->step;
+    const side *of = side_of(one, step);
+    if (scratch)
+        return scratch_of(one, node, step->segment, step->at);
+    return combines_scratch(step) ? scratch_of(one, node, step->block, step->from)
+                                  : of->labels + position_of(of, step);
 }
 
 static bool is_there(const label *byte, const coll_node *node, bool scratch) {
@@ -311,6 +335,7 @@ static bool is_there(const label *byte, const coll_node *node, bool scratch) {
 static label *read_bytes(player *one, const coll_node *node, bool scratch) {
     size_t length = node->step.length;
     const label *from = labels_of(one, node, scratch);
+    scratch = scratch || combines_scratch(&node->step);
     label *bytes = allocate(length, sizeof *bytes);
     for (size_t i = 0; i < length; i++) {
         if (!is_there(&from[i], node, scratch)) {
@@ -326,6 +351,7 @@ static label *read_bytes(player *one, const coll_node *node, bool scratch) {
 static bool write_bytes(const play *p, player *one, const coll_node *node, bool scratch,
                         const label *bytes) {
     label *into = labels_of(one, node, scratch);
+    scratch = scratch || combines_scratch(&node->step);
     bool again = scratch || is_reduction(p);
     bool in_place = !scratch && p->call->operation == COLL_OPERATION_REDUCE;
     for (size_t i = 0; i < node->step.length; i++) {

@@ -63,7 +63,7 @@ static void pack(const coll_data *data, size_t from, size_t length, void *bytes)
         memcpy(bytes, packed, length);
 }
 
-/* Where memory is as it is packed: USER is that of the data. */
+/* Where memory is as it is packed: USER is that of the data, or of the others. */
 static int combine_packed(const coll_reduction *reduction, const coll_operands *o, char *user,
                           char *spare) {
     size_t elements = o->length / reduction->element;
@@ -95,9 +95,9 @@ static int combine_laid_out(const coll_reduction *reduction, const coll_operands
     size_t elements = o->length / reduction->element;
     coll_data laid = spare_data(reduction, o->data, spare, elements);
     coll_data_write(&laid, 0, o->length, o->bytes);
-    if (o->bytes_first && !o->to_bytes)
+    if (!o->others && o->bytes_first && !o->to_bytes)
         return apply(reduction, laid.buffer, user, elements);
-    if (!o->bytes_first) {
+    if (!o->others && !o->bytes_first) {
         int code = apply(reduction, user, laid.buffer, elements);
         pack(&laid, 0, o->length, o->bytes);
         if (!o->to_bytes)
@@ -105,24 +105,30 @@ static int combine_laid_out(const coll_reduction *reduction, const coll_operands
         return code;
     }
     coll_data other = spare_data(reduction, o->data, spare + piece_bytes(reduction), elements);
-    pack(o->data, o->from, o->length, o->bytes);
-    coll_data_write(&other, 0, o->length, o->bytes);
-    int code = apply(reduction, laid.buffer, other.buffer, elements);
-    pack(&other, 0, o->length, o->bytes);
+    if (!o->others)
+        pack(o->data, o->from, o->length, o->bytes);
+    coll_data_write(&other, 0, o->length, o->others ? user : o->bytes);
+    const coll_data *first = o->bytes_first ? &laid : &other,
+                    *second = o->bytes_first ? &other : &laid;
+    int code = apply(reduction, first->buffer, second->buffer, elements);
+    pack(second, 0, o->length, o->to_bytes ? o->bytes : user);
     return code;
 }
 
 int coll_reduction_combine(const coll_reduction *reduction, const coll_operands *operands,
                            char *spare) {
-    bool packed = is_packed(reduction) && coll_data_in_place(operands->data);
+    bool packed = is_packed(reduction) && (operands->others || coll_data_in_place(operands->data));
     bool whole = packed && !(operands->bytes_first && operands->to_bytes);
     size_t most = whole ? operands->length : elements_at_once(reduction) * reduction->element;
     coll_operands piece = *operands;
     int code = MPI_SUCCESS;
     for (size_t left = operands->length; left > 0 && code == MPI_SUCCESS; left -= piece.length) {
         piece.length = left < most ? left : most;
-        char *user = (char *)((intptr_t)piece.data->buffer +
-                              (MPI_Aint)(piece.from / reduction->element) * reduction->extent);
+        char *user =
+            piece.others
+                ? piece.others + piece.from
+                : (char *)((intptr_t)piece.data->buffer +
+                           (MPI_Aint)(piece.from / reduction->element) * reduction->extent);
         code = packed ? combine_packed(reduction, &piece, user, spare)
                       : combine_laid_out(reduction, &piece, user, spare);
         piece.from += piece.length;

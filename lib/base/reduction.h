@@ -29,11 +29,13 @@ typedef struct coll_operands {
     const coll_data *data;
     size_t from, length;
     char *bytes;
+    char *others;     /* not NULL: packed ones, which FROM counts in; DATA only has their type */
     bool bytes_first; /* they are the first operand */
-    bool to_bytes;    /* there the result goes; else to the data */
+    bool to_bytes;    /* there the result goes; else to the data, or to OTHERS */
 } coll_operands;
 
-/* Combines them, with SPARE memory. What gets no result may change at BYTES, not in the data. */
+/* Combines them, with SPARE memory. What gets no result may change where it is packed, not in the
+ * data. */
 int coll_reduction_combine(const coll_reduction *reduction, const coll_operands *operands,
                            char *spare);
 

@@ -4,10 +4,15 @@
 
 #include <string.h>
 
-static size_t segment_number(const coll_engine *engine, const coll_node *node) {
+/* The number, among all segments, of one of NODE's round. */
+static size_t number_of(const coll_engine *engine, const coll_node *node, int segment) {
     const coll_plan_size *size = &engine->plan->size;
     return (size_t)(node->round % (uint64_t)size->window) * (size_t)size->segments +
-           (size_t)node->step.segment;
+           (size_t)segment;
+}
+
+static size_t segment_number(const coll_engine *engine, const coll_node *node) {
+    return number_of(engine, node, node->step.segment);
 }
 
 static char *memory_of(const coll_engine *engine, const coll_node *node) {
@@ -46,6 +51,28 @@ static void move_bytes(const coll_engine *engine, const coll_step *step, char *m
         memory += length;
         left -= length;
     }
+}
+
+/* Data of the type that is combined. */
+static const coll_data *combined_type(const coll_engine *engine) {
+    const coll_planned *call = &engine->call;
+    if (call->part.input)
+        return &call->part.input->longest;
+    return call->input->bytes ? call->input : call->data;
+}
+
+/* Combines bytes in scratch memory with those at MEMORY. */
+static int combine_scratch(coll_engine *engine, const coll_node *node, char *memory) {
+    const coll_step *step = &node->step;
+    size_t other = number_of(engine, node, step->block);
+    coll_operands operands = {.data = combined_type(engine),
+                              .length = step->length,
+                              .bytes = memory,
+                              .others = engine->segments + other * engine->plan->size.segment +
+                                        step->from,
+                              .bytes_first = step->scratch_first,
+                              .to_bytes = step->to_scratch};
+    return coll_reduction_combine(engine->call.reduction, &operands, engine->spare);
 }
 
 /* Combines the bytes of STEP with those at MEMORY. */
@@ -106,6 +133,8 @@ static int work(coll_engine *engine, const coll_node *node) {
     const coll_plan_size *size = &engine->plan->size;
     char *memory = memory_of(engine, node);
     int code = MPI_SUCCESS;
+    if (step->kind == COLL_STEP_COMBINE && step->buffer == COLL_SCRATCH)
+        return combine_scratch(engine, node, memory);
     if (step->kind == COLL_STEP_COMBINE)
         code = combine(engine, step, memory);
     else

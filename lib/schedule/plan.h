@@ -33,7 +33,8 @@ typedef enum coll_step_kind {
     COLL_STEP_SEND,
     COLL_STEP_RECEIVE,
     COLL_STEP_COPY,   /* bytes of the data or the input to scratch memory, or back */
-    COLL_STEP_COMBINE /* a range of the data or the input with one in scratch memory, into either */
+    COLL_STEP_COMBINE /* a range of the data, the input or scratch memory with one in scratch
+                         memory, into either */
 } coll_step_kind;
 
 /* Where bytes are. The input is what a rank brings where that isn't what it has in the end. */
@@ -52,8 +53,9 @@ typedef struct coll_after {
  * range may go on into the blocks behind it. The input is only read.
  *
  * A round has segments of memory, its own while it is under way. A step on scratch memory means
- * AT in one of them. Others pass through there, too, where their data is not contiguous; two ranges
- * of a round may not share bytes of a segment, unless they are the same.
+ * AT in one of them; of a combination of scratch memory with scratch memory the other operand lies
+ * at FROM in segment BLOCK. Others pass through there, too, where their data is not contiguous; two
+ * ranges of a round may not share bytes of a segment, unless they are the same.
  *
  * Bytes that a message under way moves may not be written, nor read where it is to come.
  */

@@ -1,0 +1,56 @@
+/*
+ * chain: the pipelined, rack-aware chain towards the root; for large data.
+ *
+ * 1. Ranks stand in a line: the root, its node, its rack, the other racks, so that every uplink is
+ *    crossed once. Where an MPI_Op does not commute they stand in the order of their numbers, and
+ *    two such lines meet at the root.
+ * 2. Sums move up the line in segments: a rank adds its own data to each and sends it on.
+ *
+ * Steps: p - 1 + n - 1 for n segments. Bytes: m from every rank and to it, and once over each
+ * uplink; in order 2 m to the root, and over an uplink for each of its ranks whose neighbour is in
+ * another rack. Memory: a window of segments.
+ * Source: the chain of Zhang, Qiu: High Performance Clustering of Social Images, reversed.
+ */
+#include "config.h"
+
+#include "lib/reduce/reduce.h"
+#include "lib/reduce/tree.h"
+
+enum { SEGMENT, WINDOW };
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment",
+                 "bytes a message, under the transport's eager limit; 0: by the cost model",
+                 .highest = 1 << 30},
+    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
+                .highest = 1 << 10},
+    {.name = NULL},
+};
+
+static int next_one(int p, int position, int *parent, int children[]) {
+    *parent = position - 1;
+    children[0] = position + 1;
+    return position + 1 < p;
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    const coll_shape *shape = part->shape;
+    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
+    size_t segment = coll_profile_segment_or(part->values->at[SEGMENT], link, shape->bytes,
+                                             shape->topo->ranks - 2);
+    return coll_reduce_tree_size(part, coll_segment_of(shape, segment), part->values->at[WINDOW],
+                                 1);
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    return coll_reduce_tree_plan(part, size, memory, next_one);
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_reduce_chain = {
+    .name = "chain",
+    .summary = "sums pass along a line of ranks in rack order, in segments",
+    .params = params,
+    .planner = &planner,
+};

@@ -1,0 +1,9 @@
+/* The reduces; lib/registry.c has the table of them all. */
+#ifndef COLL_LIB_REDUCE_REDUCE_H
+#define COLL_LIB_REDUCE_REDUCE_H
+
+#include "lib/algorithm/algorithm.h"
+
+extern const coll_algorithm coll_reduce_chain, coll_reduce_binomial;
+
+#endif

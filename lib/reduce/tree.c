@@ -1,0 +1,85 @@
+#include "config.h"
+
+#include "lib/reduce/tree.h"
+
+/* Round I is about segment I. */
+typedef struct tree_plan {
+    coll_plan base;
+    size_t bytes;
+    int parent; /* ranks; -1: this is the root */
+    int children, child[2 * COLL_TREE_CHILDREN];
+    int behind; /* so many of them stand behind this rank in the line, the others before it */
+} tree_plan;
+
+/* The sum lies in the first segment of memory, what comes from a child in one of its own. */
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const tree_plan *plan = (const tree_plan *)base;
+    size_t from = (size_t)round * base->size.segment,
+           length = coll_segment_length(plan->bytes, base->size.segment, round);
+    int count = 0;
+    for (int c = 0; c < plan->children; c++) {
+        coll_step *step = &steps[count++];
+        *step = coll_step_receive(plan->child[c], 0, length);
+        step->buffer = COLL_SCRATCH;
+        step->segment = c;
+        step = &steps[count++];
+        *step = c > 0 ? coll_step_combine(COLL_SCRATCH, 0, length, false, c >= plan->behind)
+                      : coll_step_combine(COLL_INPUT, from, length, true, c >= plan->behind);
+        step->segment = c;
+        coll_step_after(step, 0, count - 2);
+        if (c > 0)
+            coll_step_after(step, 0, count - 3);
+    }
+    coll_step *last = &steps[count];
+    if (plan->parent < 0) {
+        *last = coll_step_copy(COLL_DATA, from, length, false);
+    } else {
+        *last = coll_step_send(plan->parent, from, length);
+        last->buffer = plan->children ? COLL_SCRATCH : COLL_INPUT;
+    }
+    if (plan->children)
+        coll_step_after(last, 0, count - 1);
+    return count + 1;
+}
+
+coll_plan_size coll_reduce_tree_size(const coll_part *part, size_t segment, size_t window,
+                                     int children) {
+    const coll_shape *shape = part->shape;
+    int most = shape->ordered ? 2 * children : children;
+    return (coll_plan_size){.window =
+                                (int)coll_least(window, coll_segment_count(shape->bytes, segment)),
+                            .steps = 2 * most + 1,
+                            .segments = most,
+                            .segment = segment,
+                            .own_bytes = sizeof(tree_plan)};
+}
+
+/* Adds the children of the rank that is DISTANCE from the root to those of PLAN, on the side that
+ * has P ranks with the root; positions grow by SIGN from HEAD's on. */
+static void add_side(tree_plan *plan, const int order[], coll_tree *tree, int p, int distance,
+                     int head, int sign) {
+    int parent, children[COLL_TREE_CHILDREN];
+    int count = tree(p, distance, &parent, children);
+    for (int i = 0; i < count; i++)
+        plan->child[plan->children++] = order[head + sign * children[i]];
+    plan->parent = parent < 0 ? -1 : order[head + sign * parent];
+}
+
+coll_plan *coll_reduce_tree_plan(const coll_part *part, coll_plan_size size, void *memory,
+                                 coll_tree *tree) {
+    const coll_shape *shape = part->shape;
+    const coll_line *line = part->line;
+    int p = shape->topo->ranks, head = shape->ordered ? shape->root : 0,
+        distance = line->position - head;
+    tree_plan *plan = memory;
+    *plan = (tree_plan){.base = {.size = size,
+                                 .rounds = coll_segment_count(shape->bytes, size.segment),
+                                 .round = plan_round},
+                        .bytes = shape->bytes};
+    if (distance >= 0)
+        add_side(plan, line->order, tree, p - head, distance, head, 1);
+    plan->behind = plan->children;
+    if (distance <= 0)
+        add_side(plan, line->order, tree, head + 1, -distance, head, -1);
+    return &plan->base;
+}

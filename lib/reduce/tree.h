@@ -1,0 +1,29 @@
+/*
+ * Plans up a tree: a rank puts each segment together from its own data and its children's sums, and
+ * sends it on to its parent; the root ends with it.
+ *
+ * Ranks stand in the line, on one side of the root or, where they keep their order, on both. A sum
+ * is always of a run of neighbours: a rank's own data first, then the children's, the nearest
+ * first, each on its side. So the order is that of the line, in every run.
+ */
+#ifndef COLL_LIB_REDUCE_TREE_H
+#define COLL_LIB_REDUCE_TREE_H
+
+#include "lib/schedule/plan.h"
+
+enum { COLL_TREE_CHILDREN = 31 }; /* on each side, at most */
+
+/* A tree over positions 0 to P - 1 whose subtrees are runs of them; as coll_tree_binomial, but
+ * CHILDREN come nearest first. */
+typedef int coll_tree(int p, int position, int *parent, int children[]);
+
+/* The measures of plans in segments of SEGMENT, WINDOW under way, whose ranks have at most CHILDREN
+ * children on each side. */
+coll_plan_size coll_reduce_tree_size(const coll_part *part, size_t segment, size_t window,
+                                     int children);
+
+/* The plan up TREE, in MEMORY. */
+coll_plan *coll_reduce_tree_plan(const coll_part *part, coll_plan_size size, void *memory,
+                                 coll_tree *tree);
+
+#endif

@@ -1,0 +1,9 @@
+/* The reduce_scatters; lib/registry.c has the table of them all. */
+#ifndef COLL_LIB_REDUCE_SCATTER_REDUCE_SCATTER_H
+#define COLL_LIB_REDUCE_SCATTER_REDUCE_SCATTER_H
+
+#include "lib/algorithm/algorithm.h"
+
+extern const coll_algorithm coll_reduce_scatter_ring;
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * ring: each block goes once round the ring of the ranks, who add their own shares, and ends where
+ * it belongs.
+ *
+ * The ranks stand in chain order, so that every uplink is crossed by one message a turn in either
+ * direction. Blocks go in segments: a rank passes one on as soon as it has it and has added its
+ * share. A few segments of each block go all the way round before the next ones begin, since what
+ * is on its way is in scratch memory alone. A block is summed up from the rank behind its own on
+ * around the ring: in one order, so with the same bits in every run.
+ *
+ * Steps: p - 1 turns. Bytes: p - 1 blocks from every rank and to it, and over each uplink in either
+ * direction. Memory: two windows of segments.
+ * Source: Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations.
+ */
+#include "config.h"
+
+#include "lib/reduce_scatter/reduce_scatter.h"
+#include "lib/schedule/plan.h"
+
+enum { SEGMENT, WINDOW };
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
+                 .lowest = 1, .highest = 1 << 30},
+    [WINDOW] = {"window", "segments of a block under way at a time", .fallback = 4, .lowest = 1,
+                .highest = 1 << 10},
+    {.name = NULL},
+};
+
+/* In turn T a rank has to do with the block T + 1 places before its own: with some segments of it,
+ * a round for each. These have P turns, then come the next ones. */
+typedef struct ring_plan {
+    coll_plan base;
+    const coll_part *part;
+    uint64_t side_by_side; /* segments */
+} ring_plan;
+
+/* What a rank gets in a turn it sends on in the same one: the next rank's next turn. */
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const ring_plan *plan = (const ring_plan *)base;
+    const coll_line *line = plan->part->line;
+    int p = plan->part->shape->topo->ranks, position = line->position,
+        turn = (int)(round / plan->side_by_side % (uint64_t)p),
+        block = (position - turn - 1 + p) % p;
+    uint64_t some = plan->side_by_side, i = round / some / (uint64_t)p * some + round % some;
+    size_t bytes = coll_part_block(plan->part, plan->part->input, block),
+           from = (size_t)i * base->size.segment;
+    if (from >= bytes)
+        return 0;
+    size_t length = coll_segment_length(bytes, base->size.segment, i);
+    int next = line->order[(position + 1) % p];
+    if (turn == 0) {
+        steps[0] = coll_step_send(next, from, length);
+        steps[0].buffer = COLL_INPUT;
+        steps[0].block = block;
+        return 1;
+    }
+    steps[0] = coll_step_receive(line->order[(position + p - 1) % p], 0, length);
+    steps[0].buffer = COLL_SCRATCH;
+    steps[1] = coll_step_combine(COLL_INPUT, from, length, true, true);
+    steps[1].block = block;
+    coll_step_after(&steps[1], 0, 0);
+    steps[2] = coll_step_send(next, 0, length);
+    steps[2].buffer = COLL_SCRATCH;
+    if (turn == p - 1)
+        steps[2] = coll_step_copy(COLL_DATA, from, length, false);
+    coll_step_after(&steps[2], 0, 1);
+    return 3;
+}
+
+static size_t longest_block(const coll_part *part) {
+    return part->input ? coll_blocks_longest(part->input) : part->shape->bytes;
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    const coll_shape *shape = part->shape;
+    size_t longest = longest_block(part), most = coll_segment_of(shape, part->values->at[SEGMENT]);
+    uint64_t segments = coll_segment_count(longest, most);
+    size_t even = (longest + segments - 1) / segments; /* not a long one and a short one */
+    size_t segment = coll_least(coll_segment_of(shape, even + shape->element - 1), most);
+    return (coll_plan_size){.window = 2 * (int)coll_least(part->values->at[WINDOW], segments),
+                            .steps = 3,
+                            .segments = 1,
+                            .segment = segment,
+                            .own_bytes = sizeof(ring_plan)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    ring_plan *plan = memory;
+    uint64_t some = (uint64_t)size.window / 2,
+             times =
+                 coll_segment_count(coll_segment_count(longest_block(part), size.segment), some);
+    *plan = (ring_plan){
+        .base = {.size = size, .round = plan_round}, .part = part, .side_by_side = some};
+    plan->base.rounds = times * (uint64_t)part->shape->topo->ranks * some;
+    return &plan->base;
+}
+
+static bool applicable(const coll_shape *call) {
+    return !call->ordered;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_reduce_scatter_ring = {
+    .name = "ring",
+    .summary = "blocks go round the ring of the ranks, and are added up",
+    .params = params,
+    .applicable = applicable,
+    .planner = &planner,
+};
