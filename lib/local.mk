@@ -14,6 +14,8 @@ libcoll_core_la_SOURCES = \
 	lib/allreduce/allreduce.h \
 	lib/allreduce/racks.c \
 	lib/allreduce/ring.c \
+	lib/alltoall/alltoall.h \
+	lib/alltoall/pairwise.c \
 	lib/base/agree.c lib/base/agree.h \
 	lib/base/blocks.c lib/base/blocks.h \
 	lib/base/cgroup.c lib/base/cgroup.h \

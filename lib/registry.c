@@ -9,6 +9,7 @@
 #include "lib/aggregate/aggregate.h"
 #include "lib/algorithm/line.h"
 #include "lib/allreduce/allreduce.h"
+#include "lib/alltoall/alltoall.h"
 #include "lib/bcast/bcast.h"
 #include "lib/bcast/chain_confirmed.h"
 #include "lib/gather/gather.h"
@@ -70,7 +71,8 @@ const coll_algorithm *const coll_reduce_scatter_table[] = {
 
 const coll_algorithm *const coll_allgather_table[] = {&coll_allgather_native, NULL};
 
-const coll_algorithm *const coll_alltoall_table[] = {&coll_alltoall_native, NULL};
+const coll_algorithm *const coll_alltoall_table[] = {&coll_alltoall_native, &coll_alltoall_pairwise,
+                                                     NULL};
 
 const coll_algorithm *const coll_scatter_table[] = {&coll_scatter_native, NULL};
 

@@ -1,0 +1,9 @@
+/* The alltoalls; lib/registry.c has the table of them all. */
+#ifndef COLL_LIB_ALLTOALL_ALLTOALL_H
+#define COLL_LIB_ALLTOALL_ALLTOALL_H
+
+#include "lib/algorithm/algorithm.h"
+
+extern const coll_algorithm coll_alltoall_pairwise, coll_alltoall_linear;
+
+#endif

@@ -1,0 +1,208 @@
+/*
+ * pairwise: in each turn every rank sends its block to one other, and receives one from another.
+ *
+ * 1. A rank has a place in its rack, counted from 0. In turn (s, e) the rank at place j sends to
+ *    place j + s (modulo the size of the longest rack) of the rack that is e + j racks further on.
+ *    So places differ in how far they send, and in every turn about the same share of each rack's
+ *    messages crosses its uplink, in either direction. Where the other rack is shorter the rank has
+ *    nothing to send, and is ahead of the others.
+ * 2. Blocks go in segments. A rank has a window of segments under way, so that at most so many
+ *    ranks send to it at a time.
+ * 3. It asks for a block with an empty message: sends that are complete before they have arrived
+ *    would let the others run ahead, and flood the port of one that is late. Where all blocks
+ *    together fit a port's buffer, they come unasked.
+ *
+ * Steps: p - 1 turns. Bytes: (p - 1) m from every rank and to it; n (p - n) m over the uplink of a
+ * rack with n ranks, in either direction: each block crosses once. Memory: two segments for each of
+ * the window.
+ * Source: schedules by distance as in Faraj, Yuan: Message scheduling for all-to-all personalized
+ * communication on Ethernet switched clusters; for uneven racks, and with segments, they are ours.
+ */
+#include "config.h"
+
+#include "lib/alltoall/alltoall.h"
+#include "lib/schedule/plan.h"
+
+#include <stdlib.h>
+
+enum { SEGMENT, WINDOW };
+enum { QUESTIONS = 1 }; /* their lane */
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment", "bytes of a block that go at a time, at most", .fallback = 16 << 10,
+                 .lowest = 1, .highest = 1 << 30},
+    [WINDOW] = {"window", "segments under way at a time", .fallback = 3, .lowest = 1,
+                .highest = 1 << 10},
+    {.name = NULL},
+};
+
+/* Blocks that are together no longer than this fit the buffer of any switch's port. */
+static const size_t UNASKED = 32 << 10;
+
+/* Positions that this rank sends to and receives from; NOBODY. */
+enum { NOBODY = -1 };
+typedef struct turn {
+    int to, from;
+    uint64_t first; /* of its rounds: one for each segment of the longer block */
+} turn;
+
+typedef struct pairwise_plan {
+    coll_plan base;
+    const coll_part *part;
+    int turns;
+    turn turn[]; /* and one behind the last */
+} pairwise_plan;
+
+/* --- Who sends to whom --- */
+
+static int compare(const void *a, const void *b) {
+    const turn *left = a, *right = b;
+    return (left->first > right->first) - (left->first < right->first);
+}
+
+/* The position's rack, counted along the line, and its place there. */
+typedef struct seat {
+    int rack, place;
+} seat;
+
+/* In which turn A sends to B, of racks of at most LONGEST ranks. */
+static uint64_t turn_of(seat a, seat b, int racks, int longest) {
+    int places = (b.place - a.place + longest) % longest,
+        further = (b.rack - a.rack + racks - a.place % racks + racks) % racks;
+    return (uint64_t)places * (uint64_t)racks + (uint64_t)further;
+}
+
+/* Where each position sits; returns how many racks there are, and the ranks of the longest. */
+static int find_seats(const coll_part *part, seat seats[], int *longest) {
+    const coll_place *places = part->shape->topo->places;
+    const int *order = part->line->order;
+    seat next = {0, 0};
+    *longest = 1;
+    for (int i = 0; i < part->shape->topo->ranks; i++, next.place++) {
+        if (i > 0 && places[order[i]].rack != places[order[i - 1]].rack)
+            next = (seat){next.rack + 1, 0};
+        seats[i] = next;
+        *longest = next.place >= *longest ? next.place + 1 : *longest;
+    }
+    return next.rack + 1;
+}
+
+/* Bytes of the block to a POSITION, or from it. */
+static size_t bytes_to(const coll_part *part, int position) {
+    return position == NOBODY ? 0 : coll_part_block(part, part->input, position);
+}
+
+static size_t bytes_from(const coll_part *part, int position) {
+    return position == NOBODY ? 0 : coll_part_block(part, part->blocks, position);
+}
+
+/* This rank's turns, in order: those in which it sends and those in which it receives. */
+static int find_turns(const coll_part *part, seat seats[], turn turns[]) {
+    int ranks = part->shape->topo->ranks, own = part->line->position, count = 0, longest,
+        racks = find_seats(part, seats, &longest), kept = 0;
+    for (int i = 0; i < ranks; i++) {
+        if (bytes_to(part, i) && i != own)
+            turns[count++] = (turn){i, NOBODY, turn_of(seats[own], seats[i], racks, longest)};
+        if (bytes_from(part, i) && i != own)
+            turns[count++] = (turn){NOBODY, i, turn_of(seats[i], seats[own], racks, longest)};
+    }
+    qsort(turns, (size_t)count, sizeof *turns, compare);
+    for (int i = 0; i < count; i++) {
+        turn *last = &turns[kept - 1];
+        if (kept == 0 || last->first != turns[i].first)
+            turns[kept++] = turns[i];
+        else if (turns[i].to == NOBODY)
+            last->from = turns[i].from;
+        else
+            last->to = turns[i].to;
+    }
+    return kept;
+}
+
+/* --- The plan --- */
+
+static bool is_asked_for(const pairwise_plan *plan, size_t bytes) {
+    return bytes > UNASKED / (size_t)plan->part->shape->topo->ranks;
+}
+
+static const turn *find_turn(const pairwise_plan *plan, uint64_t round) {
+    int low = 0, high = plan->turns - 1;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (plan->turn[middle + 1].first > round)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return &plan->turn[low];
+}
+
+static coll_step question(int peer, coll_step_kind kind) {
+    return (coll_step){.kind = kind, .peer = peer, .lane = QUESTIONS};
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const pairwise_plan *plan = (const pairwise_plan *)base;
+    const int *order = plan->part->line->order;
+    const turn *now = find_turn(plan, round);
+    uint64_t i = round - now->first;
+    size_t segment = base->size.segment, from = (size_t)i * segment,
+           in = bytes_from(plan->part, now->from), out = bytes_to(plan->part, now->to);
+    int count = 0;
+    if (from < in) {
+        if (from == 0 && is_asked_for(plan, in))
+            steps[count++] = question(order[now->from], COLL_STEP_SEND);
+        steps[count] =
+            coll_step_receive(order[now->from], from, coll_segment_length(in, segment, i));
+        steps[count++].block = now->from;
+    }
+    if (from < out) {
+        bool asked = from == 0 && is_asked_for(plan, out);
+        if (asked)
+            steps[count++] = question(order[now->to], COLL_STEP_RECEIVE);
+        coll_step *step = &steps[count++];
+        *step = coll_step_send(order[now->to], from, coll_segment_length(out, segment, i));
+        step->buffer = COLL_INPUT;
+        step->block = now->to;
+        step->segment = 1;
+        if (asked)
+            coll_step_pace(step, 0, count - 2);
+    }
+    return count;
+}
+
+/* Of a turn with less to send than to receive, or the other way, the longer counts. */
+static coll_plan_size plan_size(const coll_part *part) {
+    size_t bytes = part->shape->bytes, ranks = (size_t)part->shape->topo->ranks;
+    return (coll_plan_size){.window = (int)part->values->at[WINDOW],
+                            .steps = 4,
+                            .segments = 2,
+                            .segment = coll_least(part->values->at[SEGMENT], bytes),
+                            .own_bytes = sizeof(pairwise_plan) + 2 * ranks * sizeof(turn) +
+                                         ranks * sizeof(seat)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    pairwise_plan *plan = memory;
+    size_t ranks = (size_t)part->shape->topo->ranks;
+    *plan = (pairwise_plan){.base = {.size = size, .round = plan_round}, .part = part};
+    plan->turns = find_turns(part, (seat *)(plan->turn + 2 * ranks), plan->turn);
+    for (int i = 0; i < plan->turns; i++) {
+        turn *now = &plan->turn[i];
+        uint64_t in = coll_segment_count(bytes_from(part, now->from), size.segment),
+                 out = coll_segment_count(bytes_to(part, now->to), size.segment);
+        now->first = plan->base.rounds;
+        plan->base.rounds += in > out ? in : out;
+    }
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_alltoall_pairwise = {
+    .name = "pairwise",
+    .summary = "each rank exchanges with one after the other, uplinks always as busy",
+    .params = params,
+    .sizeless = true,
+    .planner = &planner,
+};
