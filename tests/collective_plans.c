@@ -28,11 +28,10 @@ typedef struct claim {
     traffic *into, *out;
 } claim;
 
-/* A ring's: twice all but a part, the longest of which counts. */
-static size_t twice_around(const coll_topo *topo, size_t bytes) {
-    size_t ranks = (size_t)topo->ranks, part = (bytes + ranks - 1) / ranks;
-    (void)ranks;
-    return 2 * bytes < part ? 0 : 2 * bytes;
+/* A ring's: all but a part, twice. */
+static size_t twice(const coll_topo *topo, size_t bytes) {
+    (void)topo;
+    return 2 * bytes;
 }
 
 /* All of what every rack sums up but its piece of each group, twice. */
@@ -55,7 +54,7 @@ static size_t tree_depth(const coll_topo *topo, size_t bytes) {
 }
 
 static const claim claims[] = {
-    {&coll_allreduce_ring, twice_around, twice_around},
+    {&coll_allreduce_ring, twice, twice},
     {&coll_allreduce_racks, once_from_each_rack, once_from_each_rack},
     {&coll_reduce_chain, once, once},
     {&coll_reduce_binomial, tree_depth, tree_depth},
