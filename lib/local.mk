@@ -13,9 +13,11 @@ libcoll_core_la_SOURCES = \
 	lib/algorithm/spec.c lib/algorithm/spec.h \
 	lib/allreduce/allreduce.h \
 	lib/allreduce/racks.c \
+	lib/allreduce/recursive_doubling.c \
 	lib/allreduce/ring.c \
 	lib/alltoall/alltoall.h \
 	lib/alltoall/pairwise.c \
+	lib/allreduce/trees.c lib/allreduce/trees.h \
 	lib/base/agree.c lib/base/agree.h \
 	lib/base/blocks.c lib/base/blocks.h \
 	lib/base/cgroup.c lib/base/cgroup.h \

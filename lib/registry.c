@@ -53,6 +53,7 @@ const coll_algorithm *const coll_allreduce_table[] = {
     &coll_allreduce_native,
     &coll_allreduce_ring,
     &coll_allreduce_racks,
+    &coll_allreduce_recursive_doubling,
     NULL,
 };
 

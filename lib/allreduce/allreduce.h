@@ -4,6 +4,7 @@
 
 #include "lib/algorithm/algorithm.h"
 
-extern const coll_algorithm coll_allreduce_ring, coll_allreduce_racks;
+extern const coll_algorithm coll_allreduce_ring, coll_allreduce_racks,
+    coll_allreduce_recursive_doubling;
 
 #endif

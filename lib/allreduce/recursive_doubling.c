@@ -1,0 +1,52 @@
+/*
+ * recursive_doubling: in ceil(log2 p) rounds every rank has the sum; for small data.
+ *
+ * Ranks are positions in the chain order, or by rank where the order counts. In turn k a rank
+ * exchanges its sum with the one whose position differs in bit k alone: so both have the sum of
+ * twice as many. Where the ranks are no power of two the first ones go in pairs: the second of a
+ * pair gives its data to the first one, and gets the result. All is in the order of the line.
+ *
+ * Steps: floor(log2 p), and 2 where p is no power of two. Bytes: m a step from every rank and to
+ * it, and up to m for each of a rack's ranks over its uplink in the steps between racks. Memory: a
+ * segment for each step, for each of the window.
+ * Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in
+ * MPICH.
+ */
+#include "config.h"
+
+#include "lib/allreduce/allreduce.h"
+#include "lib/allreduce/trees.h"
+
+static const coll_param params[] = {
+    [COLL_TREES_SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
+                            .lowest = 1, .highest = 1 << 30},
+    [COLL_TREES_WINDOW] = {"window", "segments under way at a time", .fallback = 2, .lowest = 1,
+                           .highest = 1 << 10},
+    {.name = NULL},
+};
+
+static coll_plan_size plan_size(const coll_part *part) {
+    return coll_trees_size(part, coll_trees_doublings(part->shape->topo->ranks));
+}
+
+static int place(const coll_part *part, int index) {
+    (void)part;
+    return index;
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    coll_trees *plan = coll_trees_open(part, size, memory);
+    coll_trees_double(plan, (coll_members){.count = part->shape->topo->ranks,
+                                           .index = part->line->position,
+                                           .place = place});
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_allreduce_recursive_doubling = {
+    .name = "recursive_doubling",
+    .summary = "pairs of ranks exchange all of their sums, twice as far apart each time",
+    .params = params,
+    .planner = &planner,
+};
