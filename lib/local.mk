@@ -100,6 +100,8 @@ libcoll_core_la_SOURCES = \
 	lib/reduce/chain.c \
 	lib/reduce/reduce.h \
 	lib/reduce/tree.c lib/reduce/tree.h \
+	lib/reduce_scatter/circulant.c \
+	lib/reduce_scatter/pairwise.c \
 	lib/reduce_scatter/reduce_scatter.h \
 	lib/reduce_scatter/ring.c \
 	lib/registry.c \

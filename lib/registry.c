@@ -67,6 +67,8 @@ const coll_algorithm *const coll_reduce_table[] = {
 const coll_algorithm *const coll_reduce_scatter_table[] = {
     &coll_reduce_scatter_native,
     &coll_reduce_scatter_ring,
+    &coll_reduce_scatter_circulant,
+    &coll_reduce_scatter_pairwise,
     NULL,
 };
 

@@ -17,11 +17,16 @@ static void drop(coll_step steps[], int which, int count) {
             }
 }
 
-/* Whether STEP waits for others that may be incomplete when its round begins. */
-static bool waits(const coll_step *step, int window) {
-    for (int i = 0; i < step->afters; i++)
-        if (step->after[i].back < window && !step->after[i].paces)
+/* Whether STEP waits for others that may be incomplete when its round, of STEPS, begins: copies
+ * that don't wait are complete before anything behind them begins. */
+static bool waits(const coll_step steps[], const coll_step *step, int window) {
+    for (int i = 0; i < step->afters; i++) {
+        const coll_step *other = &steps[step->after[i].step];
+        bool is_copy = step->after[i].back == 0 && other->kind == COLL_STEP_COPY;
+        if (step->after[i].back < window && !step->after[i].paces &&
+            (!is_copy || waits(steps, other, window)))
             return true;
+    }
     return step->after_earlier;
 }
 
@@ -66,7 +71,7 @@ static int mutate_round(const coll_plan *base, uint64_t round, coll_step steps[]
         mutant.done = bytes > 0;
         break;
     case NO_DEPENDENCY:
-        mutant.done = waits(step, m->original->size.window);
+        mutant.done = waits(steps, step, m->original->size.window);
         step->afters = 0;
         step->after_earlier = false;
         break;

@@ -119,7 +119,12 @@ int coll_reduction_combine(const coll_reduction *reduction, const coll_operands 
                            char *spare) {
     bool packed = is_packed(reduction) && (operands->others || coll_data_in_place(operands->data));
     bool whole = packed && !(operands->bytes_first && operands->to_bytes);
-    size_t most = whole ? operands->length : elements_at_once(reduction) * reduction->element;
+    /* Data of a type with gaps is in place where it is one element: then it says nothing of more.
+     */
+    bool alone = !packed && coll_data_in_place(operands->data);
+    size_t most = whole   ? operands->length
+                  : alone ? reduction->element
+                          : elements_at_once(reduction) * reduction->element;
     coll_operands piece = *operands;
     int code = MPI_SUCCESS;
     for (size_t left = operands->length; left > 0 && code == MPI_SUCCESS; left -= piece.length) {

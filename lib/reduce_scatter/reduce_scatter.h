@@ -4,6 +4,7 @@
 
 #include "lib/algorithm/algorithm.h"
 
-extern const coll_algorithm coll_reduce_scatter_ring;
+extern const coll_algorithm coll_reduce_scatter_ring, coll_reduce_scatter_circulant,
+    coll_reduce_scatter_pairwise;
 
 #endif

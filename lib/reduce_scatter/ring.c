@@ -68,13 +68,10 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return 3;
 }
 
-static size_t longest_block(const coll_part *part) {
-    return part->input ? coll_blocks_longest(part->input) : part->shape->bytes;
-}
-
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
-    size_t longest = longest_block(part), most = coll_segment_of(shape, part->values->at[SEGMENT]);
+    size_t longest = coll_blocks_longest(part->input),
+           most = coll_segment_of(shape, part->values->at[SEGMENT]);
     uint64_t segments = coll_segment_count(longest, most);
     size_t even = (longest + segments - 1) / segments; /* not a long one and a short one */
     size_t segment = coll_least(coll_segment_of(shape, even + shape->element - 1), most);
@@ -88,8 +85,8 @@ static coll_plan_size plan_size(const coll_part *part) {
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     ring_plan *plan = memory;
     uint64_t some = (uint64_t)size.window / 2,
-             times =
-                 coll_segment_count(coll_segment_count(longest_block(part), size.segment), some);
+             times = coll_segment_count(
+                 coll_segment_count(coll_blocks_longest(part->input), size.segment), some);
     *plan = (ring_plan){
         .base = {.size = size, .round = plan_round}, .part = part, .side_by_side = some};
     plan->base.rounds = times * (uint64_t)part->shape->topo->ranks * some;

@@ -1,0 +1,176 @@
+/*
+ * circulant: partial sums of runs of blocks, in the least possible number of rounds; for small
+ * data.
+ *
+ * 1. A rank copies the shares that it has of all blocks, beginning with its own block's, around the
+ *    line of the ranks.
+ * 2. The first s of a run of blocks stay, with s half of the run, rounded up; the rank sends the
+ *    others to the one s places behind it, whose first blocks they are, and adds as many that it
+ *    gets to its own first ones. It goes on with the s first, until its own block is left.
+ *
+ * Long blocks go in segments, each with all its rounds. Sums are added in one order, so with the
+ * same bits in every run.
+ *
+ * Steps: ceil(log2 p). Bytes: p - 1 blocks from every rank and to it; over an uplink up to as much
+ * for each of its hosts. Memory: two times a segment of all blocks, for each of the window.
+ * Source: Traeff: Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms, arXiv 2410.14234.
+ */
+#include "config.h"
+
+#include "lib/pattern/binomial.h"
+#include "lib/reduce_scatter/reduce_scatter.h"
+#include "lib/schedule/plan.h"
+
+enum { SEGMENT, WINDOW };
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment", "bytes that go on at a time, of all blocks together",
+                 .fallback = 64 << 10, .lowest = 1, .highest = 1 << 30},
+    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
+                .highest = 1 << 10},
+    {.name = NULL},
+};
+
+/* Round I is about segment I of each block. */
+typedef struct graph_plan {
+    coll_plan base;
+    const coll_part *part;
+    size_t segment; /* of a block */
+    size_t *at;     /* where those of the blocks begin in memory, from this rank's own on */
+} graph_plan;
+
+enum { SUMS, ARRIVALS }; /* segments of memory */
+
+static size_t segment_of(const coll_part *part) {
+    size_t each = part->values->at[SEGMENT] / (size_t)part->shape->topo->ranks;
+    return coll_least(coll_segment_of(part->shape, each), coll_blocks_longest(part->input));
+}
+
+/* Whether the blocks, which are as long as each other, go as a whole. */
+static bool is_whole(const coll_part *part, size_t segment) {
+    return !part->input->layout.counts && segment == part->shape->bytes;
+}
+
+/* The block K places behind this rank's own. */
+static int block_at(const graph_plan *plan, int k) {
+    return (plan->part->line->position + k) % plan->part->shape->topo->ranks;
+}
+
+static void place_blocks(const graph_plan *plan, uint64_t i) {
+    size_t from = (size_t)i * plan->segment;
+    plan->at[0] = 0;
+    for (int k = 0; k < plan->part->shape->topo->ranks; k++) {
+        size_t bytes = coll_part_block(plan->part, plan->part->input, block_at(plan, k));
+        plan->at[k + 1] =
+            plan->at[k] + (from < bytes ? coll_segment_length(bytes, plan->segment, i) : 0);
+    }
+}
+
+/* Own shares to where the sums will be: block by block, or by up to two runs of them. */
+static int copy_shares(const graph_plan *plan, uint64_t i, coll_step steps[]) {
+    int p = plan->part->shape->topo->ranks, count = 0;
+    bool whole = is_whole(plan->part, plan->segment);
+    for (int k = 0, next; k < p; k = next) {
+        int block = block_at(plan, k);
+        next = !whole ? k + 1 : k == 0 ? p - block : p;
+        if (plan->at[next] == plan->at[k])
+            continue;
+        coll_step *step = &steps[count];
+        *step = coll_step_copy(COLL_INPUT, (size_t)i * plan->segment, plan->at[next] - plan->at[k],
+                               true);
+        step->block = block;
+        step->segment = SUMS;
+        step->at = plan->at[k];
+        if (count > 0)
+            coll_step_after(step, 0, count - 1);
+        count++;
+    }
+    return count;
+}
+
+/* Sends blocks HALF to END, and adds as many to the first ones; returns the count of steps so far,
+ * and *SUMMED, by which the sums are as they are: -1: there are none. */
+static int halve(const graph_plan *plan, int half, int end, size_t arrivals, int count, int *summed,
+                 coll_step steps[]) {
+    const int *order = plan->part->line->order;
+    int p = plan->part->shape->topo->ranks;
+    size_t out = plan->at[end] - plan->at[half], in = plan->at[end - half];
+    if (out) {
+        coll_step *send = &steps[count++];
+        *send = coll_step_send(order[block_at(plan, half)], 0, out);
+        send->buffer = COLL_SCRATCH;
+        send->segment = SUMS;
+        send->at = plan->at[half];
+        coll_step_after(send, 0, *summed);
+    }
+    if (!in)
+        return count;
+    coll_step *receive = &steps[count++], *sum = &steps[count++];
+    *receive = coll_step_receive(order[block_at(plan, p - half)], 0, in);
+    receive->buffer = COLL_SCRATCH;
+    *sum = coll_step_combine(COLL_SCRATCH, 0, in, false, true);
+    sum->block = SUMS;
+    receive->segment = sum->segment = ARRIVALS;
+    receive->at = sum->at = arrivals;
+    coll_step_after(sum, 0, count - 2);
+    coll_step_after(sum, 0, *summed);
+    *summed = count - 1;
+    return count;
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const graph_plan *plan = (const graph_plan *)base;
+    place_blocks(plan, round);
+    int count = copy_shares(plan, round, steps), summed = count - 1;
+    size_t arrivals = 0;
+    for (int end = plan->part->shape->topo->ranks, half; end > 1; end = half) {
+        half = (end + 1) / 2;
+        count = halve(plan, half, end, arrivals, count, &summed, steps);
+        arrivals += plan->at[end - half];
+    }
+    if (plan->at[1] > 0) {
+        coll_step *last = &steps[count++];
+        *last = coll_step_copy(COLL_DATA, (size_t)round * plan->segment, plan->at[1], false);
+        last->segment = SUMS;
+        coll_step_after(last, 0, summed);
+    }
+    return count;
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    int p = part->shape->topo->ranks;
+    size_t segment = segment_of(part);
+    uint64_t rounds = coll_segment_count(coll_blocks_longest(part->input), segment);
+    return (coll_plan_size){.window = (int)coll_least(part->values->at[WINDOW], rounds),
+                            .steps = (is_whole(part, segment) ? 2 : p) + 3 * coll_tree_depth(p) + 1,
+                            .segments = 2,
+                            .segment = (size_t)p * segment,
+                            .own_bytes = sizeof(graph_plan) + ((size_t)p + 1) * sizeof(size_t)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    graph_plan *plan = memory;
+    size_t segment = segment_of(part);
+    *plan = (graph_plan){
+        .base = {.size = size,
+                 .rounds = coll_segment_count(coll_blocks_longest(part->input), segment),
+                 .round = plan_round},
+        .part = part,
+        .segment = segment,
+        .at = (size_t *)(plan + 1)};
+    return &plan->base;
+}
+
+static bool applicable(const coll_shape *call) {
+    return !call->ordered;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_reduce_scatter_circulant = {
+    .name = "circulant",
+    .summary = "sums of runs of blocks over a circulant graph, in the fewest possible rounds",
+    .params = params,
+    .applicable = applicable,
+    .planner = &planner,
+};

@@ -1,0 +1,157 @@
+/*
+ * pairwise: every rank gets its block of each other's data directly, and adds them up in the order
+ * of the line; for operations that don't commute.
+ *
+ * 1. In turn s a rank exchanges with those that stand s places before it and behind it, if there
+ *    are any: it gets two shares of its own block, and sends a share of each of theirs.
+ * 2. It adds them to its sum of its neighbours' so far, one at either end: so the order is that of
+ *    the line, in every run. Blocks go in segments.
+ *
+ * Steps: p - 1 turns. Bytes: p - 1 blocks from every rank and to it; over an uplink all that its
+ * hosts exchange with others. Memory: two segments for each of the window.
+ * Source: the pairwise exchange of Thakur, Rabenseifner, Gropp: Optimization of Collective
+ * Communication Operations in MPICH, IJHPCA 2005, for operations that don't commute.
+ */
+#include "config.h"
+
+#include "lib/reduce_scatter/reduce_scatter.h"
+#include "lib/schedule/plan.h"
+
+enum { SEGMENT, WINDOW };
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit",
+                 .fallback = 32 << 10, .lowest = 1, .highest = 1 << 30},
+    [WINDOW] = {"window", "segments under way at a time", .fallback = 8, .lowest = 1,
+                .highest = 1 << 10},
+    {.name = NULL},
+};
+
+typedef struct pair_plan {
+    coll_plan base;
+    const coll_part *part;
+    uint64_t segments; /* of the longest block: rounds of a turn */
+} pair_plan;
+
+/* Segment I of the block at POSITION as STEP's range; false: there is none. */
+static bool cut(const pair_plan *plan, int position, uint64_t i, coll_step *step) {
+    size_t bytes = coll_part_block(plan->part, plan->part->input, position),
+           segment = plan->base.size.segment;
+    step->from = (size_t)i * segment;
+    step->length = step->from < bytes ? coll_segment_length(bytes, segment, i) : 0;
+    return step->length;
+}
+
+/* The positions that have to do with POSITION in TURN: before it and behind it; returns how many.
+ */
+static int peers_in(const pair_plan *plan, int turn, int peers[]) {
+    int p = plan->part->shape->topo->ranks, position = plan->part->line->position, count = 0;
+    if (position - turn >= 0)
+        peers[count++] = position - turn;
+    if (position + turn < p)
+        peers[count++] = position + turn;
+    return count;
+}
+
+/* The turn of ROUND: the first is 1. */
+static int turn_of(const pair_plan *plan, uint64_t round) {
+    return (int)(round / plan->segments) + 1;
+}
+
+/* The step by which a turn's sum is in the data: receives stand before it, and sends behind. */
+static int last_sum(const pair_plan *plan, int turn) {
+    int peers[2];
+    return 2 * peers_in(plan, turn, peers) - (turn > 1);
+}
+
+/* The first turn's sums begin with this rank's own share, and go to the data in the end. */
+static int add_first(const coll_step *own, int position, const int peers[], int count,
+                     coll_step steps[]) {
+    for (int k = 0; k < count; k++) {
+        coll_step *sum = &steps[count + k];
+        *sum = k > 0 ? coll_step_combine(COLL_SCRATCH, 0, own->length, false, peers[k] < position)
+                     : coll_step_combine(COLL_INPUT, own->from, own->length, true,
+                                         peers[k] < position);
+        sum->block = k > 0 ? 0 : position;
+    }
+    steps[2 * count] = coll_step_copy(COLL_DATA, own->from, own->length, false);
+    coll_step_after(&steps[2 * count], 0, 2 * count - 1);
+    return 2 * count + 1;
+}
+
+/* What comes from COUNT peers, and its sums; the first one comes after that of the turn before. */
+static int add(const pair_plan *plan, uint64_t round, const int peers[], int count,
+               coll_step steps[]) {
+    const coll_line *line = plan->part->line;
+    int turn = turn_of(plan, round), all = 2 * count;
+    coll_step own;
+    if (!cut(plan, line->position, round % plan->segments, &own))
+        return 0;
+    for (int k = 0; k < count; k++) {
+        steps[k] = coll_step_receive(line->order[peers[k]], 0, own.length);
+        steps[k].buffer = COLL_SCRATCH;
+        steps[k].segment = k;
+        steps[count + k] =
+            coll_step_combine(COLL_DATA, own.from, own.length, false, peers[k] < line->position);
+    }
+    if (turn == 1)
+        all = add_first(&own, line->position, peers, count, steps);
+    for (int k = 0; k < count; k++) {
+        coll_step *sum = &steps[count + k];
+        sum->segment = k;
+        coll_step_after(sum, 0, k);
+        if (k > 0)
+            coll_step_after(sum, 0, count + k - 1);
+        else if (turn > 1 && plan->segments < (uint64_t)plan->base.size.window)
+            coll_step_after(sum, (int)plan->segments, last_sum(plan, turn - 1));
+    }
+    return all;
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const pair_plan *plan = (const pair_plan *)base;
+    int peers[2];
+    uint64_t i = round % plan->segments;
+    int sides = peers_in(plan, turn_of(plan, round), peers),
+        count = add(plan, round, peers, sides, steps);
+    for (int k = 0; k < sides; k++) {
+        coll_step share;
+        if (!cut(plan, peers[k], i, &share))
+            continue;
+        coll_step *step = &steps[count++];
+        *step = coll_step_send(plan->part->line->order[peers[k]], share.from, share.length);
+        step->buffer = COLL_INPUT;
+        step->block = peers[k];
+        step->segment = 2 + k;
+    }
+    return count;
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    size_t longest = coll_blocks_longest(part->input),
+           segment = coll_segment_of(part->shape, part->values->at[SEGMENT]);
+    return (coll_plan_size){.window = (int)part->values->at[WINDOW],
+                            .steps = 7,
+                            .segments = 4,
+                            .segment = coll_least(segment, longest),
+                            .own_bytes = sizeof(pair_plan)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    pair_plan *plan = memory;
+    *plan =
+        (pair_plan){.base = {.size = size, .round = plan_round},
+                    .part = part,
+                    .segments = coll_segment_count(coll_blocks_longest(part->input), size.segment)};
+    plan->base.rounds = ((uint64_t)part->shape->topo->ranks - 1) * plan->segments;
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_reduce_scatter_pairwise = {
+    .name = "pairwise",
+    .summary = "every rank gets its block from each other, and adds them up in order",
+    .params = params,
+    .planner = &planner,
+};
