@@ -3,7 +3,9 @@
  * broadcasts and gathers: every algorithm of their tables that is a plan.
  */
 #include "lib/algorithm/spec.h"
+#include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
+#include "lib/alltoall/alltoall.h"
 #include "tests/generator.h"
 #include "tests/harness.h"
 #include "tests/mutant.h"
@@ -31,8 +33,28 @@ static size_t twice_around(const coll_topo *topo, size_t bytes) {
     return 2 * bytes < part ? 0 : 2 * bytes;
 }
 
+/* Every block once. */
+static size_t all_blocks(const coll_topo *topo, size_t bytes) {
+    return (size_t)topo->ranks * bytes;
+}
+
+/* Each block from a rank of the rack to one of another. */
+static size_t all_pairs(const coll_topo *topo, size_t bytes) {
+    size_t most = 0;
+    for (int rack = 0; rack < topo->racks; rack++) {
+        size_t ranks = 0;
+        for (int rank = 0; rank < topo->ranks; rank++)
+            ranks += topo->places[rank].rack == rack;
+        size_t pairs = ranks * ((size_t)topo->ranks - ranks);
+        most = pairs > most ? pairs : most;
+    }
+    return most * bytes;
+}
+
 static const claim claims[] = {
+    {&coll_allgather_ring, all_blocks, all_blocks},
     {&coll_allreduce_ring, twice_around, twice_around},
+    {&coll_alltoall_pairwise, all_pairs, all_pairs},
 };
 
 static const claim *claim_of(const coll_algorithm *algorithm) {
