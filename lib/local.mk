@@ -11,6 +11,8 @@ libcoll_core_la_SOURCES = \
 	lib/algorithm/algorithm.h \
 	lib/algorithm/line.c lib/algorithm/line.h \
 	lib/algorithm/spec.c lib/algorithm/spec.h \
+	lib/allgather/allgather.h \
+	lib/allgather/ring.c \
 	lib/allreduce/allreduce.h \
 	lib/allreduce/racks.c \
 	lib/allreduce/recursive_doubling.c \
@@ -105,6 +107,8 @@ libcoll_core_la_SOURCES = \
 	lib/reduce_scatter/reduce_scatter.h \
 	lib/reduce_scatter/ring.c \
 	lib/registry.c \
+	lib/scatter/scatter.h \
+	lib/scatter/straight.c \
 	lib/schedule/agenda.c lib/schedule/agenda.h \
 	lib/schedule/course.h \
 	lib/schedule/cursor.c lib/schedule/cursor.h \

@@ -8,6 +8,7 @@
 #include "hlot/wide.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/algorithm/line.h"
+#include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
 #include "lib/alltoall/alltoall.h"
 #include "lib/bcast/bcast.h"
@@ -20,6 +21,7 @@
 #include "lib/operation/state.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
+#include "lib/scatter/scatter.h"
 
 #include <limits.h>
 
@@ -72,12 +74,14 @@ const coll_algorithm *const coll_reduce_scatter_table[] = {
     NULL,
 };
 
-const coll_algorithm *const coll_allgather_table[] = {&coll_allgather_native, NULL};
+const coll_algorithm *const coll_allgather_table[] = {&coll_allgather_native, &coll_allgather_ring,
+                                                      NULL};
 
 const coll_algorithm *const coll_alltoall_table[] = {&coll_alltoall_native, &coll_alltoall_pairwise,
                                                      NULL};
 
-const coll_algorithm *const coll_scatter_table[] = {&coll_scatter_native, NULL};
+const coll_algorithm *const coll_scatter_table[] = {&coll_scatter_native, &coll_scatter_straight,
+                                                    NULL};
 
 const coll_algorithm *const coll_barrier_table[] = {&coll_barrier_native, NULL};
 

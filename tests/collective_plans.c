@@ -3,10 +3,12 @@
  * broadcasts and gathers: every algorithm of their tables that is a plan.
  */
 #include "lib/algorithm/spec.h"
+#include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
 #include "lib/pattern/binomial.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
+#include "lib/alltoall/alltoall.h"
 #include "tests/generator.h"
 #include "tests/harness.h"
 #include "tests/mutant.h"
@@ -53,12 +55,33 @@ static size_t tree_depth(const coll_topo *topo, size_t bytes) {
     return (size_t)coll_tree_depth(topo->ranks) * bytes;
 }
 
+/* Every block once. */
+static size_t all_blocks(const coll_topo *topo, size_t bytes) {
+    return (size_t)topo->ranks * bytes;
+}
+
+/* Each block from a rank of the rack to one of another. */
+static size_t all_pairs(const coll_topo *topo, size_t bytes) {
+    size_t most = 0;
+    for (int rack = 0; rack < topo->racks; rack++) {
+        size_t ranks = 0;
+        for (int rank = 0; rank < topo->ranks; rank++)
+            ranks += topo->places[rank].rack == rack;
+        size_t pairs = ranks * ((size_t)topo->ranks - ranks);
+        most = pairs > most ? pairs : most;
+    }
+    return most * bytes;
+}
+
 static const claim claims[] = {
     {&coll_allreduce_ring, twice, twice},
     {&coll_allreduce_racks, once_from_each_rack, once_from_each_rack},
     {&coll_reduce_chain, once, once},
     {&coll_reduce_binomial, tree_depth, tree_depth},
     {&coll_reduce_scatter_ring, all_but_one, all_but_one},
+    {&coll_allgather_ring, all_blocks, all_blocks},
+    {&coll_allreduce_ring, twice_around, twice_around},
+    {&coll_alltoall_pairwise, all_pairs, all_pairs},
 };
 
 static const claim *claim_of(const coll_algorithm *algorithm) {

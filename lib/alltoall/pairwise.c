@@ -6,15 +6,14 @@
  *    So places differ in how far they send, and in every turn about the same share of each rack's
  *    messages crosses its uplink, in either direction. Where the other rack is shorter the rank has
  *    nothing to send, and is ahead of the others.
- * 2. Blocks go in segments. A rank has a window of segments under way, so that at most so many
- *    ranks send to it at a time.
- * 3. It asks for a block with an empty message: sends that are complete before they have arrived
- *    would let the others run ahead, and flood the port of one that is late. Where all blocks
- *    together fit a port's buffer, they come unasked.
+ * 2. Blocks go in segments. A rank asks for a block with an empty message, once all that it has
+ *    asked for is no more than a window: sends that are complete before they have arrived would
+ *    let the others run ahead, and flood the port of one that is late. Where all blocks together
+ *    fit a port's buffer, they come unasked.
  *
  * Steps: p - 1 turns. Bytes: (p - 1) m from every rank and to it; n (p - n) m over the uplink of a
- * rack with n ranks, in either direction: each block crosses once. Memory: two segments for each of
- * the window.
+ * rack with n ranks, in either direction: each block crosses once. Memory: sixteen
+ * segments for each of the window.
  * Source: schedules by distance as in Faraj, Yuan: Message scheduling for all-to-all personalized
  * communication on Ethernet switched clusters; for uneven racks, and with segments, they are ours.
  */
@@ -31,13 +30,16 @@ enum { QUESTIONS = 1 }; /* their lane */
 static const coll_param params[] = {
     [SEGMENT] = {"segment", "bytes of a block that go at a time, at most", .fallback = 16 << 10,
                  .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 3, .lowest = 1,
+    [WINDOW] = {"window", "segments under way to a rank at a time", .fallback = 3, .lowest = 1,
                 .highest = 1 << 10},
     {.name = NULL},
 };
 
 /* Blocks that are together no longer than this fit the buffer of any switch's port. */
 static const size_t UNASKED = 32 << 10;
+
+/* So many times as many may be under way where they are short. */
+enum { SHORT_ONES = 8, ROUNDS_MOST = 256 };
 
 /* Positions that this rank sends to and receives from; NOBODY. */
 enum { NOBODY = -1 };
@@ -49,6 +51,7 @@ typedef struct turn {
 typedef struct pairwise_plan {
     coll_plan base;
     const coll_part *part;
+    size_t under_way; /* bytes to this rank, at most, unless they come unasked */
     int turns;
     turn turn[]; /* and one behind the last */
 } pairwise_plan;
@@ -137,6 +140,27 @@ static const turn *find_turn(const pairwise_plan *plan, uint64_t round) {
     return &plan->turn[low];
 }
 
+/* Bytes that ROUND receives; its first step. */
+static size_t received(const pairwise_plan *plan, uint64_t round) {
+    const turn *now = find_turn(plan, round);
+    uint64_t i = round - now->first;
+    size_t bytes = bytes_from(plan->part, now->from), segment = plan->base.size.segment;
+    return i * segment < bytes ? coll_segment_length(bytes, segment, i) : 0;
+}
+
+/* What is asked for in ROUND waits until all that is under way then fits the window. */
+static void wait_for_room(const pairwise_plan *plan, uint64_t round, coll_step *question) {
+    size_t under_way = received(plan, round), most = plan->under_way;
+    for (int back = 1; back < plan->base.size.window && (uint64_t)back <= round; back++) {
+        size_t bytes = received(plan, round - (uint64_t)back);
+        under_way += bytes;
+        if (bytes > 0 && under_way > most) {
+            coll_step_pace(question, back, 0);
+            return;
+        }
+    }
+}
+
 static coll_step question(int peer, coll_step_kind kind) {
     return (coll_step){.kind = kind, .peer = peer, .lane = QUESTIONS};
 }
@@ -150,11 +174,13 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
            in = bytes_from(plan->part, now->from), out = bytes_to(plan->part, now->to);
     int count = 0;
     if (from < in) {
-        if (from == 0 && is_asked_for(plan, in))
-            steps[count++] = question(order[now->from], COLL_STEP_SEND);
         steps[count] =
             coll_step_receive(order[now->from], from, coll_segment_length(in, segment, i));
         steps[count++].block = now->from;
+    }
+    if (from < in && from == 0 && is_asked_for(plan, in)) {
+        steps[count] = question(order[now->from], COLL_STEP_SEND);
+        wait_for_room(plan, round, &steps[count++]);
     }
     if (from < out) {
         bool asked = from == 0 && is_asked_for(plan, out);
@@ -174,18 +200,19 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 /* Of a turn with less to send than to receive, or the other way, the longer counts. */
 static coll_plan_size plan_size(const coll_part *part) {
     size_t bytes = part->shape->bytes, ranks = (size_t)part->shape->topo->ranks;
-    return (coll_plan_size){.window = (int)part->values->at[WINDOW],
-                            .steps = 4,
-                            .segments = 2,
-                            .segment = coll_least(part->values->at[SEGMENT], bytes),
-                            .own_bytes = sizeof(pairwise_plan) + 2 * ranks * sizeof(turn) +
-                                         ranks * sizeof(seat)};
+    return (coll_plan_size){
+        .window = (int)coll_least(SHORT_ONES * part->values->at[WINDOW], ROUNDS_MOST),
+        .steps = 4,
+        .segments = 2,
+        .segment = coll_least(part->values->at[SEGMENT], bytes),
+        .own_bytes = sizeof(pairwise_plan) + 2 * ranks * sizeof(turn) + ranks * sizeof(seat)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     pairwise_plan *plan = memory;
     size_t ranks = (size_t)part->shape->topo->ranks;
     *plan = (pairwise_plan){.base = {.size = size, .round = plan_round}, .part = part};
+    plan->under_way = part->values->at[WINDOW] * part->values->at[SEGMENT];
     plan->turns = find_turns(part, (seat *)(plan->turn + 2 * ranks), plan->turn);
     for (int i = 0; i < plan->turns; i++) {
         turn *now = &plan->turn[i];

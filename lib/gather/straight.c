@@ -21,26 +21,13 @@ static int together_of(const coll_straight *how, size_t usual) {
     return usual ? (int)coll_least(how->segment / usual, (size_t)how->together) : how->together;
 }
 
-/* The position whose block message NUMBER belongs to. */
-static int position_of(const straight_plan *plan, uint64_t number) {
-    int low = 0, high = plan->part->shape->topo->ranks - 1;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (plan->first[middle + 1] > number)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const straight_plan *plan = (const straight_plan *)base;
     const coll_part *part = plan->part;
     uint64_t number = round * (uint64_t)plan->together, end = plan->first[part->shape->topo->ranks];
     int count = 0;
-    for (int position = position_of(plan, number); count < plan->together && number < end;
-         number++, count++) {
+    for (int position = coll_block_with(plan->first, part->shape->topo->ranks, number);
+         count < plan->together && number < end; number++, count++) {
         while (plan->first[position + 1] <= number)
             position++;
         int rank = part->line->order[position];

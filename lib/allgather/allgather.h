@@ -1,0 +1,9 @@
+/* The allgathers; lib/registry.c has the table of them all. */
+#ifndef COLL_LIB_ALLGATHER_ALLGATHER_H
+#define COLL_LIB_ALLGATHER_ALLGATHER_H
+
+#include "lib/algorithm/algorithm.h"
+
+extern const coll_algorithm coll_allgather_ring;
+
+#endif

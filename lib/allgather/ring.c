@@ -1,0 +1,111 @@
+/*
+ * ring: every block goes once round the ring of the ranks.
+ *
+ * 1. The ranks stand in chain order, so that every uplink is crossed by one stream in either
+ *    direction. A rank sends its own block to the next one, and then those that it receives, in the
+ *    order in which they come, but for the next rank's own.
+ * 2. All that comes from the rank before is one stream of segments: what a rank sends is the same
+ *    stream, as many segments later as its own block has. So also a single long block goes through
+ *    all ranks at once, segment behind segment.
+ *
+ * Steps: p - 1 turns. Bytes: M - m from every rank and to it, for blocks of m bytes, M in all, and
+ * as many over each uplink in either direction. Memory: two segments for each of the window.
+ * Source: as old as rings are; Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for
+ * clusters of workstations, its second half.
+ */
+#include "config.h"
+
+#include "lib/allgather/allgather.h"
+#include "lib/schedule/plan.h"
+
+enum { SEGMENT, WINDOW };
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
+                 .lowest = 1, .highest = 1 << 30},
+    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
+                .highest = 1 << 10},
+    {.name = NULL},
+};
+
+/* Blocks count from this rank's own, back along the line, as they come. */
+typedef struct ring_plan {
+    coll_plan base;
+    const coll_part *part;
+    uint64_t own;     /* segments of this rank's block */
+    uint64_t first[]; /* segments of the blocks before each, and of all; its own is the first */
+} ring_plan;
+
+/* The position of the block that is so many BACK. */
+static int position_of(const coll_part *part, int back) {
+    int ranks = part->shape->topo->ranks;
+    return (part->line->position - back + ranks) % ranks;
+}
+
+/* Segment NUMBER of all that are not this rank's own, or the first of its own. */
+static coll_step segment_of(const ring_plan *plan, coll_step_kind kind, uint64_t number) {
+    const coll_part *part = plan->part;
+    int back = coll_block_with(plan->first, part->shape->topo->ranks, number);
+    int position = position_of(part, back),
+        peer = position_of(part, kind == COLL_STEP_SEND ? -1 : 1);
+    size_t bytes = coll_part_block(part, part->blocks, position), segment = plan->base.size.segment;
+    uint64_t i = number - plan->first[back];
+    return (coll_step){.kind = kind,
+                       .peer = part->line->order[peer],
+                       .block = position,
+                       .from = (size_t)i * segment,
+                       .length = coll_segment_length(bytes, segment, i),
+                       .segment = kind == COLL_STEP_SEND};
+}
+
+/* Sends all but the last block, receives all but its own. */
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const ring_plan *plan = (const ring_plan *)base;
+    int ranks = plan->part->shape->topo->ranks, count = 0;
+    bool receives = round < plan->first[ranks] - plan->own;
+    if (receives)
+        steps[count++] = segment_of(plan, COLL_STEP_RECEIVE, plan->own + round);
+    if (round >= plan->first[ranks - 1])
+        return count;
+    steps[count] = segment_of(plan, COLL_STEP_SEND, round);
+    if (round >= plan->own && plan->own < (uint64_t)base->size.window)
+        coll_step_after(&steps[count], (int)plan->own, 0);
+    return count + 1;
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    size_t most = part->values->at[SEGMENT], longest = coll_blocks_longest(part->blocks);
+    uint64_t segments = coll_segment_count(longest, most);
+    return (coll_plan_size){.window = (int)part->values->at[WINDOW],
+                            .steps = 2,
+                            .segments = 2,
+                            /* not long ones and a short one */
+                            .segment = segments ? (longest + segments - 1) / segments : 1,
+                            .own_bytes = sizeof(ring_plan) +
+                                         ((size_t)part->shape->topo->ranks + 1) * sizeof(uint64_t)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    int ranks = part->shape->topo->ranks;
+    ring_plan *plan = memory;
+    *plan = (ring_plan){.base = {.size = size, .round = plan_round}, .part = part};
+    plan->first[0] = 0;
+    for (int back = 0; back < ranks; back++)
+        plan->first[back + 1] =
+            plan->first[back] +
+            coll_segment_count(coll_part_block(part, part->blocks, position_of(part, back)),
+                               size.segment);
+    plan->own = plan->first[1];
+    uint64_t received = plan->first[ranks] - plan->own, sent = plan->first[ranks - 1];
+    plan->base.rounds = received > sent ? received : sent;
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_allgather_ring = {
+    .name = "ring",
+    .summary = "blocks go round the ring of the ranks, uplinks crossed by one stream",
+    .params = params,
+    .planner = &planner,
+};

@@ -1,0 +1,9 @@
+/* The scatters; lib/registry.c has the table of them all. */
+#ifndef COLL_LIB_SCATTER_SCATTER_H
+#define COLL_LIB_SCATTER_SCATTER_H
+
+#include "lib/algorithm/algorithm.h"
+
+extern const coll_algorithm coll_scatter_straight;
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * straight: the root sends each rank its block, in segments.
+ *
+ * The order is from both ends of the line in turn: those of the root's own rack and those of the
+ * farthest one come first. So its uplink is busy from the first segment on, and what needs it not
+ * goes beside.
+ *
+ * Steps: p - 1 blocks of one rank. Bytes: all but its own block from the root; over its uplink all
+ * that goes to other racks, and into each other rack its own blocks. Memory: a window of segments.
+ */
+#include "config.h"
+
+#include "lib/scatter/scatter.h"
+#include "lib/schedule/plan.h"
+
+enum { SEGMENT, WINDOW };
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment", "bytes of a block that go at a time, at most", .fallback = 32 << 10,
+                 .lowest = 1, .highest = 1 << 30},
+    [WINDOW] = {"window", "segments under way at a time", .fallback = 16, .lowest = 1,
+                .highest = 1 << 10},
+    {.name = NULL},
+};
+
+/* Segments of one block after the other, a round for each. */
+typedef struct straight_plan {
+    coll_plan base;
+    const coll_part *part;
+    uint64_t first[]; /* at the root: of the block that is sent as the nth, and after the last */
+} straight_plan;
+
+/* The position that is the NTH to be served. */
+static int served(const coll_part *part, int nth) {
+    return nth % 2 ? part->shape->topo->ranks - 1 - nth / 2 : 1 + nth / 2;
+}
+
+static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const straight_plan *plan = (const straight_plan *)base;
+    const coll_part *part = plan->part;
+    int nth = coll_block_with(plan->first, part->shape->topo->ranks - 1, round),
+        position = served(part, nth);
+    uint64_t i = round - plan->first[nth];
+    size_t bytes = coll_part_block(part, part->input, position), segment = base->size.segment;
+    steps[0] = coll_step_send(part->line->order[position], (size_t)i * segment,
+                              coll_segment_length(bytes, segment, i));
+    steps[0].buffer = COLL_INPUT;
+    steps[0].block = position;
+    return 1;
+}
+
+static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const coll_part *part = ((const straight_plan *)base)->part;
+    size_t segment = base->size.segment;
+    steps[0] = coll_step_receive(part->line->order[0], (size_t)round * segment,
+                                 coll_segment_length(part->own, segment, round));
+    return 1;
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    return (coll_plan_size){.window = (int)part->values->at[WINDOW],
+                            .steps = 1,
+                            .segments = 1,
+                            .segment = coll_least(part->values->at[SEGMENT], part->shape->bytes),
+                            .own_bytes = sizeof(straight_plan) +
+                                         (size_t)part->shape->topo->ranks * sizeof(uint64_t)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    straight_plan *plan = memory;
+    *plan = (straight_plan){.base = {.size = size,
+                                     .rounds = coll_segment_count(part->own, size.segment),
+                                     .round = receive_round},
+                            .part = part};
+    if (!part->input)
+        return &plan->base;
+    int others = part->shape->topo->ranks - 1;
+    plan->base.round = send_round;
+    plan->first[0] = 0;
+    for (int nth = 0; nth < others; nth++)
+        plan->first[nth + 1] =
+            plan->first[nth] +
+            coll_segment_count(coll_part_block(part, part->input, served(part, nth)), size.segment);
+    plan->base.rounds = plan->first[others];
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_scatter_straight = {
+    .name = "straight",
+    .summary = "the root sends each block directly, to near and far ranks in turn",
+    .params = params,
+    .sizeless = true,
+    .planner = &planner,
+};
