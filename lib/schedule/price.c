@@ -435,25 +435,28 @@ static bool share(play *p) {
     return true;
 }
 
-/* Every rank's data and input are as long as the shape says, or each of their blocks is. */
+coll_part coll_price_part(const coll_shape *shape, const coll_values *values, const coll_line *line,
+                          bool is_root, coll_blocks *even) {
+    const coll_sides *sides = &shape->sides;
+    coll_side data = is_root ? sides->root_data : sides->data,
+              input = is_root ? sides->root_input : sides->input;
+    *even = (coll_blocks){.layout = {.count = (MPI_Count)shape->bytes},
+                          .ranks = shape->topo->ranks,
+                          .size = 1,
+                          .extent = 1,
+                          .longest = {.bytes = shape->bytes}};
+    return (coll_part){.shape = shape,
+                       .values = values,
+                       .line = line,
+                       .own = data == COLL_SIDE_ONE ? shape->bytes : 0,
+                       .blocks = data == COLL_SIDE_BLOCKS ? even : NULL,
+                       .input = input == COLL_SIDE_BLOCKS ? even : NULL};
+}
+
 static void deal(play *p) {
-    const coll_sides *sides = &p->shape.sides;
-    p->blocks = (coll_blocks){.layout = {.count = (MPI_Count)p->shape.bytes},
-                              .ranks = p->shape.topo->ranks,
-                              .size = 1,
-                              .extent = 1,
-                              .longest = {.bytes = p->shape.bytes}};
-    for (int rank = 0; rank < p->shape.topo->ranks; rank++) {
-        bool is_root = rank == p->shape.root;
-        coll_side data = is_root ? sides->root_data : sides->data,
-                  input = is_root ? sides->root_input : sides->input;
-        p->players[rank].part = (coll_part){.shape = &p->shape,
-                                            .values = &p->values,
-                                            .line = p->line,
-                                            .own = data == COLL_SIDE_ONE ? p->shape.bytes : 0,
-                                            .blocks = data == COLL_SIDE_BLOCKS ? &p->blocks : NULL,
-                                            .input = input == COLL_SIDE_BLOCKS ? &p->blocks : NULL};
-    }
+    for (int rank = 0; rank < p->shape.topo->ranks; rank++)
+        p->players[rank].part =
+            coll_price_part(&p->shape, &p->values, p->line, rank == p->shape.root, &p->blocks);
 }
 
 /* The ranks in their line, where others than those that work find it later. */
@@ -519,8 +522,8 @@ static int play_to_end(play *p) {
 /* The most that a play may need. */
 static size_t bytes_of(const play *p) {
     const coll_line nobody = {.position = 0};
-    const coll_part part = {
-        .shape = &p->shape, .values = &p->values, .line = &nobody, .own = p->shape.bytes};
+    coll_blocks even;
+    const coll_part part = coll_price_part(&p->shape, &p->values, &nobody, true, &even);
     coll_plan_size size = p->call->planner->size(&part);
     size_t ranks = (size_t)p->shape.topo->ranks, most = (size_t)p->most,
            nodes = (size_t)size.window * (size_t)size.steps,

@@ -53,6 +53,11 @@ typedef struct coll_price {
     uint64_t rounds; /* of rank 0's plan */
 } coll_price;
 
+/* A rank's part in a call whose data, or each of whose blocks, has the shape's bytes: those blocks
+ * are EVEN. Whose part it is, is in LINE. */
+coll_part coll_price_part(const coll_shape *shape, const coll_values *values, const coll_line *line,
+                          bool is_root, coll_blocks *even);
+
 /* MPI_ERR_NO_MEM, MPI_ERR_INTERN where the plans wait for ever. */
 int coll_price_play(const coll_price_call *call, coll_price *price);
 

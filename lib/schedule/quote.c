@@ -137,8 +137,8 @@ static coll_plan_size size_of(const quote *q, size_t bytes) {
     const coll_line nobody = {.position = 0};
     coll_shape shape = *q->whole;
     shape.bytes = bytes;
-    const coll_part part = {
-        .shape = &shape, .values = &q->values, .line = &nobody, .own = shape.bytes};
+    coll_blocks even;
+    const coll_part part = coll_price_part(&shape, &q->values, &nobody, true, &even);
     return q->algorithm->planner->size(&part);
 }
 
