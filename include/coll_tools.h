@@ -26,7 +26,6 @@ typedef struct COLL_Candidate {
     int rival;        /* here to be compared with: runs when it is named, is never chosen */
     double model;     /* seconds, from the cost model; 0 where not applicable */
     double predicted; /* the same with the profile's trials: what the choice goes by */
-    double price;     /* seconds, as the cost model plays it message by message; 0: it can't */
     const char *why;  /* it was chosen; NULL for the others */
 } COLL_Candidate;
 

@@ -10,7 +10,6 @@
 #include "lib/operation/call.h"
 #include "lib/operation/state.h"
 #include "lib/schedule/draw.h"
-#include "lib/schedule/quote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,8 +68,6 @@ static void describe(const coll_shape *call, const coll_choice *choice,
     if (!candidate->applicable)
         return;
     candidate->predicted = coll_predicted(algorithm, call, &values, &candidate->model);
-    if (coll_planner_of(algorithm, &values) && call->bytes != COLL_BYTES_UNKNOWN)
-        candidate->price = coll_quote(algorithm, call, &values);
 }
 
 static void explain(const coll_state *state, coll_operation operation, const coll_shape *call,

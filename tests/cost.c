@@ -74,9 +74,6 @@ START_TEST(several_messages_share_link_and_processor) {
     ck_assert_double_eq_tol(coll_cost_relay(&cost, 100, 2), 63, exact);
     ck_assert_double_eq_tol(coll_cost_messages(&cost, 4, 100, 2), 10 + 200, exact);
     ck_assert_double_eq_tol(coll_cost_messages(&cost, 4, 1, 2), 10.5 + 3 * 2, exact);
-    /* 10 pieces of 10: the network needs 45 for the nine behind the first, the ends 36. */
-    ck_assert_double_eq_tol(coll_cost_rest(&cost, 100, 10, 2), 45, exact);
-    ck_assert_double_eq_tol(coll_cost_rest(&cost, 100, 5, 2), 19 * 4, exact);
 }
 END_TEST
 

@@ -352,23 +352,9 @@ START_TEST(choice_follows_word_node_and_model) {
 }
 END_TEST
 
-/*
- * By hand for 25 ranks and 1 MB on Ethernet of the built-in profile, where a message takes latency
- * + m B: eq. 3 of the chain in 32 segments, and the others.
- */
-START_TEST(predictions_match_the_formulas) {
-    coll_topo cluster = flat_topo(25, 1);
-    const coll_profile *profile = coll_profile_builtin();
-    coll_shape shape = {
-        .operation = "bcast", .bytes = 1 << 20, .topo = &cluster, .profile = profile};
-    const coll_cost *link = &profile->level[COLL_LEVEL_RACK];
-    coll_values values = coll_values_default(&coll_bcast_chain.base);
-    values.at[0] = 32768;
-    double whole = (1 << 20) * link->per_byte, segment = 32768 * link->per_byte, a = link->latency;
-    double block = whole / 25;
-    ck_assert_double_eq_tol(coll_bcast_chain.base.predict(&shape, &values),
-                            24 * (a + segment) + 31 * segment, 1e-12);
-    /* k_opt: the segment of sqrt(m a / ((p - 2) B)), within 4 KB and 32 KB. */
+/* k_opt: the segment of sqrt(m a / ((p - 2) B)), within 4 KB and 32 KB. */
+START_TEST(segments_are_the_best) {
+    const coll_cost *link = &coll_profile_builtin()->level[COLL_LEVEL_RACK];
     ck_assert_uint_eq(coll_profile_segment(link, 1 << 20, 23),
                       (size_t)sqrt((1 << 20) * link->overhead / (23 * link->per_byte)));
     ck_assert_uint_eq(coll_profile_segment(link, 1 << 30, 1), 32 << 10);
@@ -376,16 +362,6 @@ START_TEST(predictions_match_the_formulas) {
     ck_assert_uint_eq(coll_profile_segment(link, 4095, 1000), 2048);
     ck_assert_uint_eq(coll_profile_segment(link, 1500, 1000), 1024);
     ck_assert_uint_eq(coll_profile_segment(link, 7, 1000), 7);
-    ck_assert_double_eq_tol(coll_bcast_linear.base.predict(&shape, NULL), a + 24 * whole, 1e-12);
-    ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, NULL), 5 * (a + whole), 1e-12);
-    /* Under the eager limit the root's five messages share its link, its first child's four, ... */
-    shape.bytes = 32 << 10;
-    ck_assert_double_eq_tol(coll_bcast_binomial.base.predict(&shape, NULL),
-                            5 * a + (5 + 4 + 3 + 2 + 1) * segment, 1e-12);
-    shape.bytes = 1 << 20;
-    ck_assert_double_eq_tol(coll_bcast_scatter_allgather.base.predict(&shape, NULL),
-                            a + 24 * block + 24 * (a + block), 1e-12);
-    free(cluster.places);
 }
 END_TEST
 
@@ -403,7 +379,7 @@ static Suite *patterns(void) {
     tcase_add_test(tests, specs_are_read);
     tcase_add_test(tests, bad_specs_name_setting_value_and_remedy);
     tcase_add_test(tests, choice_follows_word_node_and_model);
-    tcase_add_test(tests, predictions_match_the_formulas);
+    tcase_add_test(tests, segments_are_the_best);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -111,7 +111,7 @@ test "$(grep -c '^\* .*  chosen: least predicted time$' out)" = 1 || fail "one i
 sed -n '3,$s/^[* ] [^ ]* *\([0-9.]*\).*/\1/p' out >seconds
 test "$(wc -l <seconds)" = "$(wc -l <j)" || fail "a time for each"
 grep . seconds | sort -n -c || fail "fastest first: $(cat seconds)"
-grep '"algorithm": "chain"' j | grep -q '"price_us": [1-9]' || fail "explain: a plan without a price"
+grep '"algorithm": "chain"' j | grep -q '"model_us": [1-9]' || fail "explain: a plan without a price"
 run 2 coll-info explain bcast 1K || fail "explain on one node"
 grep -q '^\* native .*  chosen: all ranks on one node$' out || fail "native on one node"
 grep -q '^# on one node the MPI library' out || fail "the rule for one node"

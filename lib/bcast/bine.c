@@ -21,8 +21,6 @@
 #include "lib/pattern/binomial.h"
 #include "lib/schedule/plan.h"
 
-#include <math.h>
-
 enum { SEGMENT, WINDOW };
 
 static const coll_param params[] = {
@@ -38,15 +36,6 @@ static size_t segment_of(const coll_shape *call, const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     return coll_profile_segment_or(values->at[SEGMENT], link, call->bytes,
                                    (coll_tree_depth(call->topo->ranks) + 1) / 2.);
-}
-
-static double predict(const coll_shape *call, const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    double segment = fmax((double)segment_of(call, values), 1), seconds = 0;
-    int depth = coll_tree_depth(call->topo->ranks);
-    for (int i = depth; i > 0; i--)
-        seconds += link->wake + coll_cost_messages(link, i, segment, 2);
-    return seconds + depth * coll_cost_rest(link, (double)call->bytes, segment, 2);
 }
 
 /* Round I is about segment I. */
@@ -109,6 +98,5 @@ const coll_bcast_algorithm coll_bcast_bine = {
              .summary = "segments down a binomial tree whose ways are a third shorter",
              .params = params,
              .rival = true, /* until trials on racks have shown where it is faster */
-             .predict = predict,
              .planner = &planner},
 };

@@ -7,9 +7,7 @@
  *
  * At most ceil(log2 p) copies enter a rack, and as many leave it.
  *
- * Cost: log2 p (Os + L + Or + Ur). But a message under the eager limit counts as sent before it has
- * left, so that the i messages of a rank share its link; the way to the last rank leads through the
- * first of each, and the i-th last round takes as long as i messages.
+ * Cost: log2 p (Os + L + Or + Ur).
  * Source: Zhang, Qiu: High Performance Clustering of Social Images, eq. 1; Tam, Wang: a performance
  * model for commodity clusters, eq. 2 with k = 1.
  */
@@ -21,20 +19,6 @@
 #include "lib/schedule/turns.h"
 
 static const coll_param params[] = {{.name = NULL}};
-
-/* Of Open MPI over TCP. */
-static const size_t eager_limit = 64 << 10;
-
-static double predict(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    double seconds = 0;
-    for (int i = coll_tree_depth(call->topo->ranks); i > 0; i--) {
-        int sharing = call->bytes < eager_limit ? i : 1;
-        seconds += link->wake + coll_cost_messages(link, sharing, (double)call->bytes, 2);
-    }
-    return seconds;
-}
 
 /* The turn with the parent, which the root hasn't, and then one for each child. */
 static int turn(const coll_part *part, uint64_t turn, coll_step whole[]) {
@@ -65,6 +49,5 @@ const coll_bcast_algorithm coll_bcast_binomial = {
     .base = {.name = "binomial",
              .summary = "the whole message down a binomial tree in rack order",
              .params = params,
-             .predict = predict,
              .planner = &planner},
 };

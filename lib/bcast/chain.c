@@ -57,23 +57,6 @@ static int window_of(const coll_shape *call, const coll_values *values, size_t s
     return (int)fmin(fmax(fit, FEWEST), MOST);
 }
 
-static double predict(const coll_shape *call, const coll_values *values) {
-    const coll_topo *topo = call->topo;
-    double segment = fmax((double)segment_of(call, values), 1);
-    const int hops[COLL_LEVELS] = {[COLL_LEVEL_NODE] = topo->ranks - topo->nodes,
-                                   [COLL_LEVEL_RACK] = topo->nodes - topo->racks,
-                                   [COLL_LEVEL_SITE] = topo->racks - topo->sites,
-                                   [COLL_LEVEL_WIDE] = topo->sites - 1};
-    double seconds = 0;
-    for (int level = 0; level < COLL_LEVELS; level++)
-        seconds += hops[level] * coll_cost_relay(&call->profile->level[level], segment, 2);
-    const coll_cost *slowest = coll_profile_outermost(call->profile, topo);
-    double confirmation = values->at[CONFIRM] ? 2 * coll_cost_relay(slowest, 1, 2) : 0;
-    return seconds +
-           coll_cost_rest(slowest, (double)call->bytes, segment, coll_profile_sharing(topo)) +
-           confirmation;
-}
-
 /* Round I is about segment I. */
 typedef struct chain_plan {
     coll_plan base;
@@ -97,20 +80,20 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         if (i >= window + plan->step) /* one at a time, so that segments don't leave in a pack */
             coll_step_pace(&steps[confirmed], (int)plan->step, confirmed);
     }
+    if (plan->next >= 0) {
+        coll_step *forward = &steps[count++];
+        *forward = coll_step_send(plan->next, from, length);
+        if (received >= 0)
+            coll_step_after(forward, 0, received);
+        if (confirmed >= 0)
+            coll_step_after(forward, 0, confirmed);
+    }
     /* Nobody waits for those of the last window of segments: they are not sent. */
     bool wanted = (i + 1) % plan->step == 0 && i + 1 + window < base->rounds + plan->step;
     if (plan->previous >= 0 && wanted) {
         steps[count] = coll_step_send(plan->previous, 0, 0);
         coll_step_after(&steps[count++], 0, received);
     }
-    if (plan->next < 0)
-        return count;
-    coll_step *forward = &steps[count++];
-    *forward = coll_step_send(plan->next, from, length);
-    if (received >= 0)
-        coll_step_after(forward, 0, received);
-    if (confirmed >= 0)
-        coll_step_after(forward, 0, confirmed);
     return count;
 }
 
@@ -161,7 +144,6 @@ const coll_bcast_algorithm coll_bcast_chain = {
     .base = {.name = "chain",
              .summary = "segments pass along a line of ranks in rack order",
              .params = params,
-             .predict = predict,
              .planner = &planner},
     .run = run,
 };

@@ -10,12 +10,9 @@
  * talks to 2 ceil(log2 p) others, across racks too: up to a copy for each of its ranks enters a
  * rack, and how many leave it has no such bound.
  *
- * Cost: (n - 1 + ceil(log2 p)) (a + b B D) for segments of b bytes; the n - 1 take as long as the
- * rest of the whole message behind its first segment. As the rounds drift apart, two senders meet
- * at one receiver now and then; the drift D is what that costs. Between racks the data crosses an
- * uplink for each of the h nodes behind it: at least h m B, if the uplink is no faster than a
- * node's own link. Source: Traeff, Optimal Broadcast Schedules in Logarithmic Time, arXiv
- * 2407.18004.
+ * Cost: (n - 1 + ceil(log2 p)) (a + b B) for segments of b bytes, and more the more of them there
+ * are: as the rounds drift apart, two senders meet at one receiver now and then. Source: Traeff,
+ * Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004.
  */
 #include "config.h"
 
@@ -24,8 +21,6 @@
 #include "lib/pattern/binomial.h"
 #include "lib/pattern/circulant.h"
 #include "lib/schedule/plan.h"
-
-#include <math.h>
 
 enum { SEGMENT, WINDOW };
 
@@ -42,27 +37,6 @@ static size_t segment_of(const coll_shape *call, const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     return coll_profile_segment_or(values->at[SEGMENT], link, call->bytes,
                                    coll_tree_depth(call->topo->ranks) - 1);
-}
-
-/*
- * The more neighbours a rank has, the more often two of them send to it at once: on Ethernet some
- * 3 % of the link's rate are lost on 4 hosts, some 28 % on 25.
- */
-static double drift(int neighbours) {
-    return 1 + 0.015 * neighbours * neighbours;
-}
-
-static double predict(const coll_shape *call, const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    double segment = fmax((double)segment_of(call, values), 1);
-    const coll_topo *topo = call->topo;
-    int sharing = coll_profile_sharing(topo);
-    int depth = coll_tree_depth(topo->ranks);
-    double first = depth * coll_cost_relay(link, segment, sharing);
-    double rounds =
-        first + drift(depth) * coll_cost_rest(link, (double)call->bytes, segment, sharing);
-    double behind = topo->racks > 1 ? ceil((double)topo->nodes / topo->racks) : 0;
-    return fmax(rounds, behind * (double)call->bytes * link->per_byte);
 }
 
 typedef struct circulant_plan {
@@ -164,6 +138,5 @@ const coll_bcast_algorithm coll_bcast_circulant = {
     .base = {.name = "circulant",
              .summary = "segments over a circulant graph, in the fewest possible rounds",
              .params = params,
-             .predict = predict,
              .planner = &planner},
 };

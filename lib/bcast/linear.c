@@ -17,12 +17,6 @@
 
 static const coll_param params[] = {{.name = NULL}};
 
-static double predict(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    return link->wake + coll_cost_messages(link, call->topo->ranks - 1, (double)call->bytes, 2);
-}
-
 static int turn(const coll_part *part, uint64_t turn, coll_step whole[]) {
     const coll_line *line = part->line;
     whole[0] = line->position == 0 ? coll_step_send(line->order[turn + 1], 0, part->own)
@@ -46,6 +40,5 @@ const coll_bcast_algorithm coll_bcast_linear = {
              .summary = "the root sends to each rank in turn",
              .params = params,
              .rival = true,
-             .predict = predict,
              .planner = &planner},
 };

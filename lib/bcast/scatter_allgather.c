@@ -20,15 +20,6 @@
 
 static const coll_param params[] = {{.name = NULL}};
 
-static double predict(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    int p = call->topo->ranks;
-    double block = (double)call->bytes / p;
-    return coll_cost_messages(link, p - 1, block, 2) +
-           (p - 1) * coll_cost_relay(link, block, coll_profile_sharing(call->topo));
-}
-
 static coll_step whole_block(coll_step (*step)(int peer, size_t from, size_t length),
                              const coll_part *part, int position, int block) {
     size_t bytes = part->own;
@@ -84,6 +75,5 @@ const coll_bcast_algorithm coll_bcast_scatter_allgather = {
              .summary = "scatter a block to each rank, then pass the blocks around a ring",
              .params = params,
              .rival = true,
-             .predict = predict,
              .planner = &planner},
 };

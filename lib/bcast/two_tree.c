@@ -10,9 +10,8 @@
  * The rate is that of the chain; the first segment needs a hop for every rack and some log2 of a
  * rack's nodes, where the chain needs one for every node.
  *
- * Cost: d (a + 2 c B M) + (n - 1) c B M for n segments of c bytes and depth d: a node sends to its
- * two children by turns. Two streams meet at every node, and do not share its link quite as well as
- * one alone fills it; M is what that costs. Source: Sanders, Speck, Traeff, Two-tree algorithms for
+ * Cost: d (a + 2 c B) + (n - 1) c B for n segments of c bytes and depth d: a node sends to its two
+ * children by turns. Source: Sanders, Speck, Traeff, Two-tree algorithms for
  * full bandwidth broadcast, reduction and scan, Parallel Computing 35 (2009).
  */
 #include "config.h"
@@ -23,7 +22,6 @@
 #include "lib/pattern/twotree.h"
 #include "lib/schedule/plan.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,18 +46,6 @@ static size_t segment_of(const coll_shape *call, const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     return coll_profile_segment_or(values->at[SEGMENT], link, call->bytes,
                                    2 * depth_of(call->topo));
-}
-
-/* Two streams that meet at a port fill it less evenly than one: what that adds to the time. */
-static const double meeting = 1.1;
-
-static double predict(const coll_shape *call, const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    double segment = fmax((double)segment_of(call, values), 1);
-    int sharing = coll_profile_sharing(call->topo);
-    double hop = link->wake + coll_cost_messages(link, 2, segment, sharing);
-    return depth_of(call->topo) * hop +
-           meeting * coll_cost_rest(link, (double)call->bytes, segment, sharing);
 }
 
 /* Two children in a tree and the next rank of the node. */
@@ -221,6 +207,5 @@ const coll_bcast_algorithm coll_bcast_two_tree = {
     .base = {.name = "two_tree",
              .summary = "segments alternate between two trees; each host forwards in only one",
              .params = params,
-             .predict = predict,
              .planner = &planner},
 };

@@ -103,15 +103,6 @@ double coll_cost_messages(const coll_cost *cost, double count, double bytes, int
     return fmax(shared_link, processor);
 }
 
-double coll_cost_rest(const coll_cost *cost, double bytes, double segment, int ranks) {
-    double network =
-        coll_cost_transfer(cost, bytes, ranks) - coll_cost_transfer(cost, segment, ranks);
-    double ends = coll_cost_send_overhead(cost, segment) +
-                  coll_cost_arrival_overhead(cost, segment) +
-                  coll_cost_receive_overhead(cost, segment);
-    return fmax(network, (bytes / segment - 1) * ends);
-}
-
 double coll_cost_buffer(const coll_cost *cost) {
     return cost->buffer;
 }

@@ -48,13 +48,6 @@ double coll_cost_relay(const coll_cost *cost, double bytes, int ranks);
  */
 double coll_cost_messages(const coll_cost *cost, double count, double bytes, int ranks);
 
-/*
- * A message of BYTES that passes in segments of SEGMENT: from the arrival of the first segment to
- * that of the last one, at the pace of the network or of the processors at both ends, the slower
- * one.
- */
-double coll_cost_rest(const coll_cost *cost, double bytes, double segment, int ranks);
-
 /* BL, the bytes that wait before the bottleneck without loss; 0: unknown. */
 double coll_cost_buffer(const coll_cost *cost);
 

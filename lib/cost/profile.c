@@ -45,10 +45,6 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
     return &profile->level[coll_profile_farthest(topo)];
 }
 
-int coll_profile_sharing(const coll_topo *topo) {
-    return topo->racks > 1 ? 2 : topo->nodes;
-}
-
 static bool of_these_hosts(const coll_profilefile *file, const coll_topo *topo) {
     for (int node = 0; node < topo->nodes; node++)
         if (coll_profilefile_has_host(file, topo->hosts[node]))

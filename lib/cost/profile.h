@@ -49,13 +49,6 @@ coll_level coll_profile_farthest(const coll_topo *topo);
 const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo);
 
 /*
- * How many ranks share the farthest level's links in a broadcast that enters every site and rack
- * once: two, for each uplink carries one stream in each direction; in one rack all nodes, at its
- * switch.
- */
-int coll_profile_sharing(const coll_topo *topo);
-
-/*
  * The segment for a pipeline of BYTES whose first segment takes FILL segment times to get to the
  * end: the one that makes m / c (a + c B) + FILL c B least, c = sqrt(m a / (FILL B)). Within
  * bounds: smaller ones are all header, and larger ones than 32 KB come near the eager limit of

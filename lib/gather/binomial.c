@@ -19,8 +19,6 @@
 #include "lib/pattern/binomial.h"
 #include "lib/schedule/plan.h"
 
-#include <math.h>
-
 enum { SEGMENT, WINDOW };
 
 static const coll_param params[] = {
@@ -30,15 +28,6 @@ static const coll_param params[] = {
                 .highest = 1024},
     {.name = NULL},
 };
-
-static double predict(const coll_shape *call, const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    double bytes = (double)call->bytes * (call->topo->ranks - 1);
-    double segment = fmin((double)values->at[SEGMENT], bytes);
-    double hops = coll_tree_depth(call->topo->ranks) * coll_cost_message(link, segment, 2);
-    double rest = coll_cost_transfer(link, bytes, 2) - coll_cost_transfer(link, segment, 2);
-    return hops + rest;
-}
 
 /* Bytes of the root's stream, counted from the start of its own block. */
 typedef struct range {
@@ -140,6 +129,5 @@ const coll_gather_algorithm coll_gather_binomial = {
              .summary = "segments stream up a binomial tree in rack order",
              .params = params,
              .applicable = coll_gather_is_even,
-             .predict = predict,
              .planner = &planner},
 };

@@ -12,22 +12,10 @@
 
 #include "lib/gather/gather.h"
 #include "lib/gather/straight.h"
-#include "lib/pattern/incast.h"
 
 #include <limits.h>
 
 static const coll_param params[] = {{.name = NULL}};
-
-static double predict(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    double senders = call->topo->ranks - 1, bytes = (double)call->bytes;
-    double arrival = senders * bytes / coll_cost_send_gap(link, bytes);
-    double departure = bytes / coll_cost_receive_gap(link, bytes);
-    double buffer = coll_gather_buffer(call);
-    return coll_gather_seconds(call, 1) /
-           coll_incast_transfer_ratio(buffer, arrival, departure, senders * bytes);
-}
 
 static const coll_straight how = {
     .segment = 1 << 20, .window = 16, .together = 64, .senders = INT_MAX, .sends = 4};
@@ -47,6 +35,5 @@ const coll_gather_algorithm coll_gather_linear = {
              .summary = "all ranks send to the root at once",
              .params = params,
              .rival = true,
-             .predict = predict,
              .planner = &planner},
 };

@@ -40,11 +40,6 @@ static int window_of(const coll_shape *call, const coll_values *values) {
     return coll_incast_window(fewest, most, senders);
 }
 
-static double predict(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    return coll_gather_seconds(call, 1);
-}
-
 static coll_straight how_of(const coll_part *part) {
     return (coll_straight){.segment = 1 << 20,
                            .window = 16,
@@ -71,6 +66,5 @@ const coll_gather_algorithm coll_gather_window = {
              .params = params,
              .rival = true,
              .applicable = coll_gather_is_even,
-             .predict = predict,
              .planner = &planner},
 };

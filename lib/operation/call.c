@@ -36,6 +36,6 @@ int coll_call_run(coll_comm *comm, coll_operation operation, const coll_shape *s
     if (code != MPI_SUCCESS && !info->errors_agreed)
         comm->broken = code;
     coll_comm_leave_room(comm);
-    coll_trace(comm, info->name, bytes, choice, PMPI_Wtime() - start);
+    coll_trace(comm, info->name, shape, bytes, choice, PMPI_Wtime() - start);
     return code;
 }

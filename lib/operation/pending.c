@@ -139,7 +139,7 @@ static void complete(coll_pending *pending, int code) {
         give_memory_back(pending, ran && code != MPI_SUCCESS);
     size_t bytes = pending->shape.bytes;
     if (ran && code == MPI_SUCCESS)
-        coll_trace(pending->comm, pending->name,
+        coll_trace(pending->comm, pending->name, &pending->shape,
                    bytes == COLL_BYTES_UNKNOWN ? pending->data.bytes : bytes, &pending->choice,
                    PMPI_Wtime() - pending->since);
 }

@@ -33,14 +33,23 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
     return coll_trials_predict(call->profile->trial, call->profile->trials, &tried, seconds);
 }
 
-static coll_choice choice(const coll_algorithm *algorithm, const coll_shape *call,
-                          const coll_values *values, const char *why) {
-    coll_choice made = {.algorithm = algorithm,
-                        .values = values ? *values : coll_values_default(algorithm),
-                        .why = why};
+static coll_choice choice(const coll_algorithm *algorithm, const char *why) {
+    return (coll_choice){
+        .algorithm = algorithm, .values = coll_values_default(algorithm), .why = why};
+}
+
+static coll_choice predicted_choice(const coll_algorithm *algorithm, const coll_shape *call,
+                                    const char *why) {
+    coll_choice made = choice(algorithm, why);
     if (call->bytes != COLL_BYTES_UNKNOWN)
         made.predicted = coll_predicted(algorithm, call, &made.values, NULL);
     return made;
+}
+
+/* What USER asked for. */
+static coll_choice asked_for(const coll_spec *user) {
+    return (coll_choice){
+        .algorithm = user->algorithm, .values = user->values, .why = "it was asked for"};
 }
 
 /* The first algorithm of TABLE that is made for sizes that differ, or the first of all. */
@@ -59,25 +68,26 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
                         const coll_spec *user) {
     const coll_algorithm *standby = table[0];
     if (user->algorithm && applicable(user->algorithm, call))
-        return choice(user->algorithm, call, &user->values, "it was asked for");
+        return asked_for(user);
     if (user->algorithm)
         return choice(standby, call, NULL, "what was asked for is not applicable here");
     if (!applicable(standby, call))
         return coll_select_started(table, call, user);
+        return choice(standby, "what was asked for is not applicable here");
     if (call->bytes == COLL_BYTES_UNKNOWN && call->topo->nodes > 1)
         standby = sizeless(table);
     if (call->bytes == COLL_BYTES_UNKNOWN)
-        return choice(standby, call, NULL, "sizes differ by rank");
+        return choice(standby, "sizes differ by rank");
     if (coll_select_native(call->topo, user))
-        return choice(standby, call, NULL, "all ranks on one node");
+        return choice(standby, "all ranks on one node");
     if (call->topo->sites == 1 && call->bytes <= standby->best_up_to)
-        return choice(standby, call, NULL, "the data is small");
+        return choice(standby, "the data is small");
 
-    coll_choice best = choice(standby, call, NULL, "least predicted time");
+    coll_choice best = predicted_choice(standby, call, "least predicted time");
     for (const coll_algorithm *const *a = table + 1; *a; a++) {
         if ((*a)->rival || !applicable(*a, call))
             continue;
-        coll_choice next = choice(*a, call, NULL, best.why);
+        coll_choice next = predicted_choice(*a, call, best.why);
         if (next.predicted < best.predicted)
             best = next;
     }
@@ -96,7 +106,8 @@ static coll_choice best_started(const coll_algorithm *const table[], const coll_
         coll_values values = coll_values_default(*a);
         if (!can_start(*a, &values) || (*a)->rival != rivals || !applicable(*a, call))
             continue;
-        coll_choice next = choice(*a, call, &values, "least predicted time of what can be started");
+        coll_choice next =
+            predicted_choice(*a, call, "least predicted time of what can be started");
         if (!best.algorithm || next.predicted < best.predicted)
             best = next;
     }
@@ -107,7 +118,7 @@ coll_choice coll_select_started(const coll_algorithm *const table[], const coll_
                                 const coll_spec *user) {
     if (user->algorithm && applicable(user->algorithm, call) &&
         can_start(user->algorithm, &user->values))
-        return choice(user->algorithm, call, &user->values, "it was asked for");
+        return asked_for(user);
     coll_choice best = best_started(table, call, false);
     return best.algorithm ? best : best_started(table, call, true);
 }

@@ -11,7 +11,7 @@
 typedef struct coll_choice {
     const coll_algorithm *algorithm;
     coll_values values;
-    double predicted; /* s; 0 where nothing was predicted */
+    double predicted; /* s; 0 where nothing was compared */
     const char *why;  /* a few words, static */
 } coll_choice;
 

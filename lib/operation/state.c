@@ -199,36 +199,59 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
 
 static int size_class(size_t bytes) {
     return bytes ? (63 - __builtin_clzll(bytes)) % COLL_SIZE_CLASSES : 0;
+    return bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0;
+}
+
+static bool is_like(const coll_shape *a, const coll_shape *b) {
+    return a->element == b->element && a->ordered == b->ordered;
 }
 
 static bool is_alike(const coll_shape *a, const coll_shape *b) {
-    return a->bytes == b->bytes && a->root == b->root && a->element == b->element &&
-           a->ordered == b->ordered;
+    return a->bytes == b->bytes && a->root == b->root && is_like(a, b);
 }
 
-/* Over several sites latencies may be measured anew at any time, and choices change with them. */
+/* They may be measured anew at any time, alike on all ranks. */
+static double all_latencies(const coll_topo *topo) {
+    double all = 0;
+    for (int i = 0; topo->latencies && i < topo->sites * topo->sites; i++)
+        all += topo->latencies[i] * (i + 1);
+    return all;
+}
+
+/* Whether what was decided LAST is good for CALL, too. */
+static bool holds(const struct coll_decision *last, const coll_shape *call, double latencies) {
+    const coll_algorithm *algorithm = last->choice.algorithm;
+    if (!algorithm || last->latencies != latencies)
+        return false;
+    return is_alike(&last->call, call) ||
+           (last->choice.predicted > 0 && is_like(&last->call, call) &&
+            (!algorithm->applicable || algorithm->applicable(call)));
+}
+
+static const coll_choice *decide(coll_state *state, coll_decisions *decisions,
+                                 coll_operation operation, const coll_shape *call,
+                                 coll_choice (*select)(const coll_algorithm *const table[],
+                                                       const coll_shape *call,
+                                                       const coll_spec *user)) {
+    const coll_algorithm *const *table = coll_operations[operation].table;
+    struct coll_decision *last = &decisions->last[size_class(call->bytes)];
+    double latencies = all_latencies(&state->topo);
+    if (!holds(last, call, latencies))
+        last->choice = select(table, call, &state->specs[operation]);
+    last->call = *call;
+    last->latencies = latencies;
+    last->native = state->topo.sites == 1 && !state->trace && last->choice.algorithm == table[0];
+    return &last->choice;
+}
+
 const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
                                      const coll_shape *call) {
-    const coll_algorithm *const *table = coll_operations[operation].table;
-    struct coll_decision *last = &state->decisions[operation].last[size_class(call->bytes)];
-    bool one_site = state->topo.sites == 1;
-    if (last->choice.algorithm && is_alike(&last->call, call) && one_site)
-        return &last->choice;
-    last->call = *call;
-    last->choice = coll_select(table, call, &state->specs[operation]);
-    last->native = one_site && !state->trace && last->choice.algorithm == table[0];
-    return &last->choice;
+    return decide(state, &state->decisions[operation], operation, call, coll_select);
 }
 
 const coll_choice *coll_state_choose_started(coll_state *state, coll_operation operation,
                                              const coll_shape *call) {
-    struct coll_decision *last = &state->started[operation].last[size_class(call->bytes)];
-    if (!last->choice.algorithm || !is_alike(&last->call, call)) {
-        last->call = *call;
-        last->choice =
-            coll_select_started(coll_operations[operation].table, call, &state->specs[operation]);
-    }
-    return &last->choice;
+    return decide(state, &state->started[operation], operation, call, coll_select_started);
 }
 
 bool coll_state_native_again(const coll_state *state, coll_operation operation,

@@ -21,13 +21,16 @@
  * is traced, are native: they may go to it directly (lib/operation/direct.h).
  */
 enum { COLL_SIZE_CLASSES = 8 };
+enum { COLL_SIZE_CLASSES = 65 };
 typedef struct coll_decisions {
     bool native; /* every call is */
     struct coll_decision {
         coll_shape call;
+        double latencies;   /* of its topology, all together */
         coll_choice choice; /* for it; no algorithm where nothing was decided */
         bool native;
     } last[COLL_SIZE_CLASSES]; /* for sizes from one power of two to the next, by turns */
+    } last[COLL_SIZE_CLASSES]; /* one for sizes above one power of two up to the next */
 } coll_decisions;
 
 typedef struct coll_state {
@@ -68,7 +71,11 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
 coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,
                             int root);
 
-/* The choice for CALL, remembered while calls are alike. */
+/*
+ * The choice for CALL, remembered while calls are alike. One that rests on predictions, which take
+ * milliseconds, holds for all calls of its size class while the latencies between sites stay what
+ * they are.
+ */
 const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
                                      const coll_shape *call);
 

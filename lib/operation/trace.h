@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* Prints to stderr, where COMM traces: operation, bytes, ranks, choice, why, seconds. */
-void coll_trace(const coll_comm *comm, const char *operation, size_t bytes,
+void coll_trace(const coll_comm *comm, const char *operation, const coll_shape *call, size_t bytes,
                 const coll_choice *choice, double seconds);
 
 /* Prints to stderr, where COMM traces: how many nodes, racks and sites there are, and who says so.

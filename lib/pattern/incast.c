@@ -2,12 +2,6 @@
 
 #include <math.h>
 
-double coll_incast_transfer_ratio(double buffer, double arrival, double departure, double items) {
-    if (items <= buffer || arrival <= departure)
-        return 1;
-    return fmin(departure / arrival + buffer / items, 1);
-}
-
 int coll_incast_fewest(double gs, double gr) {
     double fewest = ceil(gs / gr);
     return fewest >= 1 ? (int)fmin(fewest, 1 << 30) : 1;

@@ -15,9 +15,6 @@
 
 #include <stdbool.h>
 
-/* Eq. 4: the share of so many ITEMS that gets through. */
-double coll_incast_transfer_ratio(double buffer, double arrival, double departure, double items);
-
 /* Eq. 5, G_al: the fewest senders that keep the link to the receiver full; at least 1. */
 int coll_incast_fewest(double gs, double gr);
 

@@ -11,6 +11,9 @@ enum { NOBODY = -1, SEVERAL = -2 };
 /* A sender waits so long before it sends again what was lost: TCP's least time-out. */
 static const int64_t time_out = 200000000;
 
+/* What streams that meet need more of a port: one in so many. */
+static const int64_t meeting = 10;
+
 static int64_t nanoseconds(double seconds) {
     const double most = 1e6; /* so that sums fit */
     return (int64_t)((seconds < most ? seconds : most) * 1e9 + 0.5);
@@ -137,18 +140,23 @@ static bool overruns(const coll_network *network, coll_port *port, const coll_to
 }
 
 int64_t coll_network_enter(coll_network *network, int from, int to, const coll_toll *toll,
-                           bool slips, int64_t now) {
+                           bool slips, bool alone, int64_t now) {
     const coll_place *places = network->topo->places;
     coll_port *port = &network->ports[places[to].node];
     if (toll->level <= COLL_LEVEL_NODE)
         return now;
+    int sender = places[from].node, latest = port->latest;
+    bool sends = network->busy[network->topo->ranks + places[to].node] > now;
     int64_t begin = pass(&port->busy, toll->in, slips, now);
+    if (!slips)
+        port->latest = sender;
     if (begin == now)
         return now;
-    int sender = places[from].node;
+    if (sends && !slips && latest != sender)
+        port->busy += toll->in / meeting;
     port->sender = port->sender == NOBODY || port->sender == sender ? sender : SEVERAL;
     port->waiting += toll->bytes;
-    if (!overruns(network, port, toll))
+    if (!alone || !overruns(network, port, toll))
         return begin;
     port->busy += time_out;
     return begin + time_out;

@@ -7,7 +7,8 @@
  * the host's memory, the rack's switch, or the uplinks of both racks or sites. It leaves a link
  * before it has passed as a whole: a busy link delays it by as long as the link is busy. The last
  * one is its receiver's, whose port's buffer can be overrun. A message of a packet slips between
- * those of other connections: it needs its time on a link, but doesn't wait.
+ * those of other connections: it needs its time on a link, but doesn't wait. Streams of several
+ * hosts that meet at the port of one which sends at the same time fill it less evenly than one.
  */
 #ifndef COLL_LIB_SCHEDULE_NETWORK_H
 #define COLL_LIB_SCHEDULE_NETWORK_H
@@ -37,6 +38,7 @@ typedef struct coll_port {
     int64_t busy; /* until then */
     size_t waiting;
     int sender;   /* the host whose messages wait; -1: nobody's; -2: those of several */
+    int latest;   /* the host whose message came last */
     bool overrun; /* it has lost something */
 } coll_port;
 
@@ -76,10 +78,11 @@ int64_t coll_network_pass(coll_network *network, int from, int to, const coll_to
 
 /*
  * When its receiver's port begins with a message that comes to it; if that is later than NOW, it
- * waits in the port's buffer, until it leaves.
+ * waits in the port's buffer, until it leaves. What the buffer can't hold is lost; that costs a
+ * time-out where the message is ALONE, since what comes behind it tells its sender otherwise.
  */
 int64_t coll_network_enter(coll_network *network, int from, int to, const coll_toll *toll,
-                           bool slips, int64_t now);
+                           bool slips, bool alone, int64_t now);
 void coll_network_leave(coll_network *network, int to, size_t bytes);
 
 #endif

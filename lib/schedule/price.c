@@ -253,7 +253,8 @@ static bool come(play *p, int number) {
     letter *one = &p->letters[number];
     path *way = &p->paths[one->path];
     const coll_toll *toll = coll_network_toll(&p->network, way->level, one->bytes);
-    int64_t begin = coll_network_enter(&p->network, way->from, way->to, toll, one->slips, p->now);
+    int64_t begin = coll_network_enter(&p->network, way->from, way->to, toll, one->slips,
+                                       way->in_line <= 1, p->now);
     int64_t arrival = begin + one->arrival;
     one->queues = begin > p->now;
     way->latest = arrival > way->latest ? arrival : way->latest;

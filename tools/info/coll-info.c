@@ -205,10 +205,6 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
         printf("%14.1f %12.1f", c->predicted * 1e6, c->model * 1e6);
     else
         printf("%14s %12s", "can't run here", "");
-    if (c->price > 0)
-        printf(" %12.1f", c->price * 1e6);
-    else
-        printf(" %12s", c->applicable ? "-" : "");
     printf("%s%s\n", c->chosen ? "  chosen: " : "", c->chosen ? c->why : "");
 
     const char *colon = strchr(c->spec, ':');
@@ -217,9 +213,8 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
              app_json_integer("bytes", (int64_t)options->bytes),
              app_json_integer("applicable", c->applicable),
              app_json_number("predicted_us", c->predicted * 1e6),
-             app_json_number("model_us", c->model * 1e6),
-             app_json_if(c->price > 0, app_json_number("price_us", c->price * 1e6)),
-             app_json_integer("chosen", c->chosen), app_json_text("why", c->chosen ? c->why : ""));
+             app_json_number("model_us", c->model * 1e6), app_json_integer("chosen", c->chosen),
+             app_json_text("why", c->chosen ? c->why : ""));
 }
 
 static void print_notes(const COLL_Description *d, int ranks) {
@@ -252,7 +247,7 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
     qsort(candidates, (size_t)count, sizeof *candidates, by_time);
     printf("# %s of %" PRIu64 " bytes, root %d of %d ranks; costs: %s\n", options->operation,
            options->bytes, options->root, ranks, d->profile);
-    printf("  %-44s %14s %12s %12s\n", "algorithm", "predicted_us", "model_us", "price_us");
+    printf("  %-44s %14s %12s\n", "algorithm", "predicted_us", "model_us");
     for (int i = 0; i < count; i++)
         print_candidate(options, &candidates[i], ranks, json);
     print_notes(d, ranks);
