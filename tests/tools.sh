@@ -152,8 +152,8 @@ refuses "unknown command explian; known: explain" coll-info explian bcast 1M
 counts=0
 refuses "explain needs an operation and a size" coll-info explain bcast
 refuses "unexpected argument 2M" coll-info explain bcast 1M 2M
-refuses "unknown operation scatter" coll-info explain scatter 1M
-refuses "unknown operation scatter" coll-info explain scatter 1M --json kept
+refuses "unknown operation scater" coll-info explain scater 1M
+refuses "unknown operation scater" coll-info explain scater 1M --json kept
 test "$(cat kept)" = old || fail "an old file is touched by a failure"
 refuses "--ranks given twice" coll-info explain bcast 1M --ranks 5 --ranks 6
 run 0 coll-info --json /dev/stdout || fail "JSON to standard output"
@@ -211,6 +211,24 @@ for operation in gather gatherv; do
 done
 refuses "--drops" coll-bench gather --sizes 4 --drops "echo many"
 
+# The others likewise, and by all that MPI can be forced to. Sizes are rounded to floats, or are those
+# of all blocks; a barrier has none.
+for operation in allreduce reduce reduce_scatter reduce_scatter_block allgather allgatherv alltoall \
+    alltoallv scatter scatterv barrier scan exscan; do
+    run 3 coll-bench $operation --sizes 63,64,4K --reps 2 --verify --rivals --json j ||
+        fail "coll-bench $operation"
+    sizes=$(sed -n 's/.*"algorithm": "auto".*"bytes": \([0-9]*\),.*/\1/p' j | tr '\n' ' ')
+    case $operation in
+    barrier) wanted="0 " ;;
+    *reduce* | *scan) wanted="64 4096 " ;;
+    *) wanted="63 64 4096 " ;;
+    esac
+    [ "$sizes" = "$wanted" ] || fail "coll-bench $operation: sizes $sizes"
+    grep -q 'failed' out && fail "coll-bench $operation: $(grep failed out)"
+done
+run 3 coll-bench alltoall --sizes 3000 --reps 1 --total --json j || fail "coll-bench --total"
+grep -q '"algorithm": "auto".*"bytes": 3000, ' j || fail "coll-bench --total: size"
+
 # One rank has nobody to wait for, and data of its own.
 for operation in bcast gather gatherv; do
     run 1 coll-bench $operation --sizes 4,64K --reps 2 --verify || fail "coll-bench $operation on one rank"
@@ -254,8 +272,8 @@ refuses "nowhere/j: can't be written" coll-bench bcast --sizes 1K --json nowhere
 counts=0
 refuses "--root 7: there are" coll-bench bcast --sizes 1K --root 7
 refuses "--reps 0: a number from 1" coll-bench bcast --reps 0
-refuses "no operation; known: bcast, gather, gatherv, started, dcp" coll-bench
-refuses "unknown operation scatter; known: bcast" coll-bench scatter
+refuses "no operation; known: bcast, gather, gatherv, allreduce, " coll-bench
+refuses "unknown operation scater; known: bcast" coll-bench scater
 refuses "unexpected argument gather" coll-bench bcast gather
 refuses "--reps given twice" coll-bench bcast --reps 1 --reps 2
 refuses "--seconds 1e300: a number from 0 to 1e+09" coll-bench bcast --seconds 1e300

@@ -2,8 +2,11 @@
 noinst_LTLIBRARIES += libbench.la
 libbench_la_SOURCES = \
 	tools/bench/bench.c tools/bench/bench.h \
+	tools/bench/calls.c tools/bench/calls.h \
 	tools/bench/contender.c tools/bench/contender.h \
-	tools/bench/operation.c tools/bench/operation.h
+	tools/bench/data.c tools/bench/data.h \
+	tools/bench/operation.c tools/bench/operation.h \
+	tools/bench/rivals.c tools/bench/rivals.h
 
 bin_PROGRAMS += coll-bench
 coll_bench_SOURCES = \

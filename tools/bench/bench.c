@@ -20,22 +20,12 @@ typedef struct series {
     const app_clock *clock;
     MPI_Comm comm;
     int rank, ranks;
-    unsigned char *buffer;
     size_t bytes;
+    operation_run run;
     double lead, shortest_lead; /* s: how far ahead a common start is announced; at rank 0 */
     int *order;
     bool *given_up; /* rivals that are not repeated */
 } series;
-
-static operation_run described(const series *s, unsigned seed) {
-    return (operation_run){.buffer = s->buffer,
-                           .uneven = s->settings->operation->uneven,
-                           .bytes = s->bytes,
-                           .rank = s->rank,
-                           .ranks = s->ranks,
-                           .root = s->settings->root,
-                           .seed = seed};
-}
 
 static double processor_seconds(void) {
     struct rusage usage;
@@ -100,7 +90,8 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     double marks[MARKS] = {0}, worst[MARKS], start = 0, spent;
     MPI_Request request;
     const operation *op = s->settings->operation;
-    operation_run run = described(s, seed);
+    operation_run run = s->run;
+    run.seed = seed;
     if (s->settings->verify)
         op->fill(&run);
     double dropped = count_drops(s);
@@ -255,15 +246,17 @@ static int run_rounds(series *s, bench_result results[]) {
 
 static bool allocate(series *s, bench_result results[]) {
     int count = s->list->count;
-    s->buffer = calloc(s->settings->operation->room(s->bytes, s->ranks) + 1, 1);
+    const bench_settings *settings = s->settings;
+    bool good =
+        operation_open(&s->run, settings->operation, s->bytes, s->rank, s->ranks, settings->root);
     s->order = malloc((size_t)count * sizeof *s->order);
     s->given_up = calloc((size_t)count, sizeof *s->given_up);
-    bool good = s->buffer && s->order && s->given_up;
+    good = good && s->order && s->given_up;
     for (int i = 0; i < count; i++) {
         if (s->order)
             s->order[i] = i;
         results[i] = (bench_result){.error = MPI_SUCCESS};
-        results[i].samples = malloc((size_t)s->settings->most * sizeof *results[i].samples);
+        results[i].samples = malloc((size_t)settings->most * sizeof *results[i].samples);
         good = good && results[i].samples;
     }
     return good;
@@ -284,7 +277,7 @@ int bench_run(const contender_list *list, size_t bytes, const bench_settings *se
     int code = MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm);
     if (code == MPI_SUCCESS)
         code = good ? run_rounds(&s, results) : MPI_ERR_NO_MEM;
-    free(s.buffer);
+    operation_close(&s.run);
     free(s.order);
     free(s.given_up);
     return code;

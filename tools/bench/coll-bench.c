@@ -9,6 +9,7 @@
 #include "app/stats.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/operation.h"
+#include "tools/bench/rivals.h"
 #include "tools/commands.h"
 
 #include <coll.h>
@@ -22,7 +23,7 @@
 static const char program[] = "coll-bench";
 
 static const char usage[] =
-    "usage: mpirun -n RANKS coll-bench bcast|gather|gatherv [OPTION...]\n"
+    "usage: mpirun -n RANKS coll-bench OPERATION [OPTION...]\n"
     "       mpirun -n RANKS coll-bench started [OPTION...]   (see coll-bench started --help)\n"
     "       mpirun -n RANKS coll-bench dcp --dcp LIST [OPTION...]   (see coll-bench dcp --help)\n"
     "\n"
@@ -30,11 +31,15 @@ static const char usage[] =
     "start to the last rank's end, and prints a table like those of the OSU benchmarks.\n";
 
 static const char notes[] =
-    "native is the MPI library's default. wire is one message of the same size from the root to a\n"
-    "rank on another node: nothing can be faster. A gather brings that many bytes from every "
-    "rank;\n"
-    "its wire is one message of all these bytes from another node. In a gatherv one rank brings\n"
-    "half of all bytes. vs_native and of_wire are ratios of medians: above 1 is faster than "
+    "Operations: bcast, gather(v), allreduce, reduce, reduce_scatter, reduce_scatter_block,\n"
+    "allgather(v), alltoall(v), scatter(v), barrier, scan, exscan. Sizes are those of what every\n"
+    "rank has; of one block in a gather, scatter, allgather, alltoall and reduce_scatter, whose\n"
+    "blocks come to --total's sizes together. What is combined is floats, which are added: sizes\n"
+    "are rounded up to such. In a gatherv, scatterv, allgatherv and reduce_scatter one rank has\n"
+    "half of all bytes; in an alltoallv ranks exchange half a block, or one and a half.\n"
+    "native is the MPI library's default. wire is one message between the root and a rank on\n"
+    "another node, of as many bytes as one host must send or get at least: nothing can be faster.\n"
+    "vs_native and of_wire are ratios of medians: above 1 is faster than "
     "native,\n"
     "1 is as fast as the wire. cpu_ms is the processor time of all ranks together.\n";
 
@@ -44,7 +49,7 @@ typedef struct command {
     size_t sizes[SIZES_MAX];
     int size_count;
     int reps; /* 0: until the medians are steady */
-    bool rivals, all_rivals, no_native, predict;
+    bool total, rivals, all_rivals, no_native, predict;
     app_words words, specs;
     const char *json;
     bench_settings settings;
@@ -88,7 +93,7 @@ static bool take_sizes(const char *item, void *context, app_problem *why) {
 }
 
 static bool take_operation(command *options) {
-    char known[128] = "";
+    char known[256] = "";
     const char *name = options->words.count ? options->words.words[0] : NULL;
     for (int i = 0; operation_name(i); i++) {
         size_t length = strlen(known);
@@ -101,12 +106,30 @@ static bool take_operation(command *options) {
            app_refuse(&problem, "unknown operation %s; known: %sstarted, dcp", name, known);
 }
 
+/* Sizes that come to the same are measured once. */
+static void round_sizes(command *options) {
+    const operation *op = options->settings.operation;
+    int kept = 0;
+    for (int i = 0; i < options->size_count; i++) {
+        size_t size = options->sizes[i];
+        if (!options->total)
+            size = operation_rounded(op, size);
+        if (op->in == OPERATION_NOTHING && op->out == OPERATION_NOTHING)
+            size = 0;
+        if (!kept || size != options->sizes[kept - 1])
+            options->sizes[kept++] = size;
+    }
+    options->size_count = kept;
+}
+
 static bool parse(int argc, char **argv, command *options) {
     bench_settings *settings = &options->settings;
     const app_option table[] = {
         {.operands = &options->words, .most = 1},
         {"sizes", "LIST", "sizes in bytes, 4K,1M, and ranges by powers of 2, 1K-64K",
          .take = take_sizes, .context = options, .separators = ",", .fallback = "1-4M"},
+        {"total", NULL, "sizes are those of all blocks together: one has its share of them",
+         .flag = &options->total},
         {"algorithms", "LIST",
          "what to measure of libcoll, separated by spaces or semicolons: auto, chain, "
          "\"chain:chunk=8K,window=4\" (default: auto and all)",
@@ -138,6 +161,7 @@ static bool parse(int argc, char **argv, command *options) {
     const app_command line = {program, usage, notes, APP_TABLE(table)};
     if (!app_parse(&line, argc, argv, &problem) || !take_operation(options))
         return false;
+    round_sizes(options);
     if (options->reps)
         settings->least = settings->most = options->reps;
     if (options->all_rivals)
@@ -145,33 +169,26 @@ static bool parse(int argc, char **argv, command *options) {
     return true;
 }
 
-/* Between the root and the rank of params, in pieces of at most 1 GB; the others do nothing. */
-static int run_wire(const contender *c, const operation_run *run, size_t bytes, bool to_root) {
-    const size_t most = 1 << 30;
+/*
+ * As many bytes as one host must send or get, between the root and the rank of params, in pieces of
+ * at most 1 GB; the others do nothing.
+ */
+static int run_wire(const contender *c, const operation_run *run) {
+    const size_t most = 1 << 30, bytes = run->operation->moved(run->bytes, run->ranks);
     int peer = atoi(c->params + strcspn(c->params, "=") + 1);
     if (run->rank != run->root && run->rank != peer)
         return MPI_SUCCESS;
     int other = run->rank == run->root ? peer : run->root;
+    bool receives = (run->rank == run->root) == run->operation->wire_to_root;
     for (size_t from = 0; from < bytes || from == 0; from += most) {
         unsigned char *at = run->buffer + from;
         int length = (int)(bytes - from < most ? bytes - from : most);
-        int code = (run->rank == run->root) == to_root
-                       ? MPI_Recv(at, length, MPI_BYTE, other, 0, c->comm, MPI_STATUS_IGNORE)
-                       : MPI_Send(at, length, MPI_BYTE, other, 0, c->comm);
+        int code = receives ? MPI_Recv(at, length, MPI_BYTE, other, 0, c->comm, MPI_STATUS_IGNORE)
+                            : MPI_Send(at, length, MPI_BYTE, other, 0, c->comm);
         if (code != MPI_SUCCESS)
             return code;
     }
     return MPI_SUCCESS;
-}
-
-/* One message from the root. */
-static int run_wire_from_root(const contender *c, const operation_run *run) {
-    return run_wire(c, run, run->bytes, false);
-}
-
-/* One message to the root, as long as those of all other ranks together. */
-static int run_wire_to_root(const contender *c, const operation_run *run) {
-    return run_wire(c, run, run->bytes * (size_t)(run->ranks - 1), true);
 }
 
 /* The last rank on another node than ROOT's; on one node, the last rank but ROOT itself. */
@@ -199,20 +216,27 @@ static bool choose(const command *options, MPI_Comm comm, contender_list *list) 
     char params[CONTENDER_PARAMS];
     code = options->no_native
                ? MPI_SUCCESS
-               : contender_add(list, CONTENDER_NATIVE, "native", "", op->native, comm);
+               : contender_add(list, CONTENDER_NATIVE, "native", "", operation_native, comm);
     if (code == MPI_SUCCESS)
         code = contender_add_ours(list, op->library,
-                                  options->specs.words ? options->specs.words : op->specs, op->ours,
-                                  comm);
+                                  options->specs.words ? options->specs.words : op->specs,
+                                  operation_ours, comm);
     if (code == MPI_SUCCESS && options->rivals)
         code = rivals_add(list, op, comm);
     if (code == MPI_SUCCESS && ranks > 1)
         code = find_peer(options->settings.root, comm, &peer);
     snprintf(params, sizeof params, "%s=%d", op->wire_to_root ? "from" : "to", peer);
     if (code == MPI_SUCCESS && ranks > 1)
-        code = contender_add(list, CONTENDER_WIRE, "wire", params,
-                             op->wire_to_root ? run_wire_to_root : run_wire_from_root, comm);
+        code = contender_add(list, CONTENDER_WIRE, "wire", params, run_wire, comm);
     return app_mpi(&problem, code);
+}
+
+/* Bytes of what the operation takes as one, where the table says SIZE. */
+static size_t bytes_of(const command *options, size_t size, int ranks) {
+    const operation *op = options->settings.operation;
+    bool blocks = op->in == OPERATION_BLOCKS || op->out == OPERATION_BLOCKS;
+    size_t shares = options->total && blocks ? (size_t)ranks : 1;
+    return size ? operation_rounded(op, (size - 1) / shares + 1) : 0;
 }
 
 static const contender *kind_of(const contender_list *list, contender_kind kind) {
@@ -246,16 +270,15 @@ static void print_heading(const command *options, int ranks) {
  * every communicator of libcoll was made when its algorithm was set.
  */
 static bool find_prediction(const command *options, const contender_list *list, const contender *c,
-                            size_t bytes, COLL_Candidate *found) {
+                            int ranks, size_t bytes, COLL_Candidate *found) {
     const operation *op = options->settings.operation;
     const contender *ours = c->kind == CONTENDER_OURS ? c : kind_of(list, CONTENDER_OURS);
     bool native = c->kind == CONTENDER_NATIVE;
-    if (!options->predict || !ours || (!native && c->kind != CONTENDER_OURS) ||
-        strcmp(op->name, op->library) != 0)
+    if (!options->predict || !ours || (!native && c->kind != CONTENDER_OURS) || op->uneven)
         return false;
-    int code = contender_explain(ours->comm, op->library, bytes, options->settings.root,
-                                 native ? "native" : NULL, found);
-    return code == MPI_SUCCESS && found->name;
+    int code = contender_explain(ours->comm, op->library, bytes_of(options, bytes, ranks),
+                                 options->settings.root, native ? "native" : NULL, found);
+    return code == MPI_SUCCESS && found->name && found->predicted > 0;
 }
 
 static void print_row(const command *options, const contender *c, const bench_result *result,
@@ -269,7 +292,8 @@ static void print_row(const command *options, const contender *c, const bench_re
     int count = result->count;
     double median = median_of(result), p95 = app_stats_quantile(samples, count, 0.95);
     const operation *op = options->settings.operation;
-    double rate = median > 0 ? (double)op->moved(bytes, ranks) / median / 1e6 : 0;
+    double rate =
+        median > 0 ? (double)op->moved(bytes_of(options, bytes, ranks), ranks) / median / 1e6 : 0;
     double vs_native = native > 0 ? native / median : 0, of_wire = wire > 0 ? wire / median : 0;
     printf("%-27s %-20s %10zu %5d %12.1f %12.1f %12.1f %12.1f %9.2f %9.2f %8.3f %9.2f",
            c->algorithm, c->params, bytes, count, samples[0] * 1e6, median * 1e6, p95 * 1e6,
@@ -328,7 +352,7 @@ static bool print_size(const command *options, const contender_list *list,
     bool good = true;
     for (int i = 0; i < list->count; i++) {
         COLL_Candidate prediction;
-        bool predicted = find_prediction(options, list, &list->at[i], bytes, &prediction);
+        bool predicted = find_prediction(options, list, &list->at[i], ranks, bytes, &prediction);
         print_row(options, &list->at[i], &results[i], predicted ? &prediction : NULL, ranks, bytes,
                   native, wire, json);
         if (results[i].wrong)
@@ -350,7 +374,8 @@ static bool measure_size(const command *options, const contender_list *list, con
     bench_result *results = calloc((size_t)list->count, sizeof *results);
     if (!results)
         app_abort(comm, program, "out of memory for %d results", list->count);
-    int code = bench_run(list, bytes, &options->settings, clock, comm, results);
+    int code =
+        bench_run(list, bytes_of(options, bytes, ranks), &options->settings, clock, comm, results);
     if (code == MPI_ERR_NO_MEM)
         app_refuse(&problem, "some rank has no memory for %zu bytes", bytes);
     else

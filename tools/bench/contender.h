@@ -18,14 +18,7 @@ typedef enum contender_kind {
 
 typedef struct contender contender;
 
-/* One run of an operation at one rank. BYTES are those of the table's column. */
-typedef struct operation_run {
-    unsigned char *buffer;
-    size_t bytes;
-    int rank, ranks, root;
-    bool uneven;   /* ranks bring different amounts */
-    unsigned seed; /* what the data is made from */
-} operation_run;
+typedef struct operation_run operation_run; /* tools/bench/operation.h */
 
 /* Runs the operation once on this rank. */
 typedef int contender_run(const contender *c, const operation_run *run);

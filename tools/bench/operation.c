@@ -2,235 +2,111 @@
 
 #include "tools/bench/operation.h"
 
-#include <coll.h>
-#include <limits.h>
-#include <stdbool.h>
+#include "tools/bench/calls.h"
+#include "tools/bench/data.h"
+
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The byte at PLACE of the data of SEED. */
-static unsigned char pattern(size_t place, unsigned seed) {
-    return (unsigned char)((place * 2654435761u + seed * 40503u) >> 13);
-}
+/* --- Bytes that the bottleneck sees: a host's link --- */
 
-static void fill_with(unsigned char *bytes, size_t count, unsigned seed) {
-    for (size_t i = 0; i < count; i++)
-        bytes[i] = pattern(i, seed);
-}
-
-static bool is_filled_with(const unsigned char *bytes, size_t count, unsigned seed) {
-    for (size_t i = 0; i < count; i++)
-        if (bytes[i] != pattern(i, seed))
-            return false;
-    return true;
-}
-
-/* What the buffer holds before something arrives there. */
-enum { NOTHING = 0x5a };
-
-/* --- bcast: the data itself --- */
-
-static size_t bcast_bytes(size_t bytes, int ranks) {
+static size_t moves_all(size_t bytes, int ranks) {
     (void)ranks;
     return bytes;
 }
 
-static void fill_bcast(const operation_run *run) {
-    if (run->rank == run->root)
-        fill_with(run->buffer, run->bytes, run->seed);
-    else
-        memset(run->buffer, NOTHING, run->bytes);
-}
-
-static bool verify_bcast(const operation_run *run) {
-    return is_filled_with(run->buffer, run->bytes, run->seed);
-}
-
-static int run_bcast(const contender *c, const operation_run *run) {
-    return COLL_Bcast(run->buffer, (MPI_Count)run->bytes, MPI_BYTE, run->root, c->comm);
-}
-
-/* The end of a call of MPI's that may have been nonblocking. */
-static int finish(int code, MPI_Request *request) {
-    return code == MPI_SUCCESS && *request != MPI_REQUEST_NULL
-               ? MPI_Wait(request, MPI_STATUS_IGNORE)
-               : code;
-}
-
-static int run_mpi_bcast(const contender *c, const operation_run *run) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    int bytes = (int)run->bytes;
-    if (run->bytes > INT_MAX)
-        return MPI_ERR_COUNT;
-    int code = c->nonblocking
-                   ? MPI_Ibcast(run->buffer, bytes, MPI_BYTE, run->root, c->comm, &request)
-                   : MPI_Bcast(run->buffer, bytes, MPI_BYTE, run->root, c->comm);
-    return finish(code, &request);
-}
-
-/* --- gather and gatherv: what all ranks bring in rank order, then what this rank brings --- */
-
-/* What the bottleneck sees, the link to the root. */
-static size_t gather_bytes(size_t bytes, int ranks) {
+static size_t moves_blocks(size_t bytes, int ranks) {
     return bytes * (size_t)(ranks - 1);
 }
 
-/* A rank brings at most all that comes to the root, and the root its own block. */
-static size_t gather_room(size_t bytes, int ranks) {
-    size_t others = ranks > 1 ? (size_t)ranks - 1 : 1, blocks = (size_t)ranks + others;
-    return bytes > PTRDIFF_MAX / blocks ? PTRDIFF_MAX : bytes * blocks;
+/* A host passes what it has of all but its share, and gets as much of the sums. */
+static size_t moves_twice(size_t bytes, int ranks) {
+    return (size_t)(2 * (double)bytes * (ranks - 1) / ranks);
 }
 
-/* Uneven: one rank other than the root brings half of what comes to it, the others share the rest.
- */
-static size_t uneven_amount(size_t bytes, int ranks, int root, int rank) {
-    size_t all = gather_bytes(bytes, ranks);
-    size_t share = ranks > 2 ? all / 2 / (size_t)(ranks - 2) : 0;
-    if (rank == root)
-        return bytes;
-    return rank == (root + ranks / 2) % ranks ? all - share * (size_t)(ranks - 2) : share;
-}
-
-static size_t amount(const operation_run *run, int rank) {
-    return run->uneven ? uneven_amount(run->bytes, run->ranks, run->root, rank) : run->bytes;
-}
-
-static unsigned char *mine_of(const operation_run *run) {
-    return run->buffer + run->bytes * (size_t)run->ranks;
-}
-
-static void fill_gather(const operation_run *run) {
-    memset(run->buffer, NOTHING, run->bytes * (size_t)run->ranks);
-    fill_with(mine_of(run), amount(run, run->rank), run->seed + (unsigned)run->rank);
-}
-
-static bool verify_gather(const operation_run *run) {
-    const unsigned char *block = run->buffer;
-    for (int rank = 0; rank < run->ranks && run->rank == run->root; rank++) {
-        size_t length = amount(run, rank);
-        if (!is_filled_with(block, length, run->seed + (unsigned)rank))
-            return false;
-        block += length;
-    }
-    return true;
-}
-
-static int run_gather(const contender *c, const operation_run *run) {
-    return COLL_Gather(mine_of(run), (MPI_Count)run->bytes, MPI_BYTE, run->buffer,
-                       (MPI_Count)run->bytes, MPI_BYTE, run->root, c->comm);
-}
-
-static int run_mpi_gather(const contender *c, const operation_run *run) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    int bytes = (int)run->bytes;
-    if (run->bytes > INT_MAX)
-        return MPI_ERR_COUNT;
-    int code = c->nonblocking ? MPI_Igather(mine_of(run), bytes, MPI_BYTE, run->buffer, bytes,
-                                            MPI_BYTE, run->root, c->comm, &request)
-                              : MPI_Gather(mine_of(run), bytes, MPI_BYTE, run->buffer, bytes,
-                                           MPI_BYTE, run->root, c->comm);
-    return finish(code, &request);
-}
-
-static int run_gatherv(const contender *c, const operation_run *run) {
-    size_t ranks = (size_t)run->ranks;
-    MPI_Count *counts = malloc(ranks * sizeof *counts);
-    MPI_Aint *places = malloc(ranks * sizeof *places), next = 0;
-    int code = counts && places ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    for (int rank = 0; rank < run->ranks && code == MPI_SUCCESS; rank++) {
-        counts[rank] = (MPI_Count)amount(run, rank);
-        places[rank] = next;
-        next += (MPI_Aint)counts[rank];
-    }
-    if (code == MPI_SUCCESS)
-        code = COLL_Gatherv(mine_of(run), counts[run->rank], MPI_BYTE, run->buffer, counts, places,
-                            MPI_BYTE, run->root, c->comm);
-    free(counts);
-    free(places);
-    return code;
-}
-
-static int run_mpi_gatherv(const contender *c, const operation_run *run) {
-    int *counts = malloc(2 * (size_t)run->ranks * sizeof *counts), *places = counts + run->ranks;
-    if (!counts || gather_room(run->bytes, run->ranks) > INT_MAX) {
-        free(counts);
-        return counts ? MPI_ERR_COUNT : MPI_ERR_NO_MEM;
-    }
-    for (int rank = 0, next = 0; rank < run->ranks; rank++) {
-        counts[rank] = (int)amount(run, rank);
-        places[rank] = next;
-        next += counts[rank];
-    }
-    MPI_Request request = MPI_REQUEST_NULL;
-    int mine = counts[run->rank];
-    int code = c->nonblocking ? MPI_Igatherv(mine_of(run), mine, MPI_BYTE, run->buffer, counts,
-                                             places, MPI_BYTE, run->root, c->comm, &request)
-                              : MPI_Gatherv(mine_of(run), mine, MPI_BYTE, run->buffer, counts,
-                                            places, MPI_BYTE, run->root, c->comm);
-    code = finish(code, &request);
-    free(counts);
-    return code;
+static size_t moves_nothing(size_t bytes, int ranks) {
+    (void)bytes, (void)ranks;
+    return 0;
 }
 
 /* --- The table --- */
 
 /* The numbers by which Open MPI 4.1's tuned component knows its algorithms are the places here. */
-static const operation_forced ompi_bcasts[] = {
-    {"linear", false},
-    {"chain", true},
-    {"pipeline", true},
-    {"split_binary", true},
-    {"binary", true},
-    {"binomial", true},
-    {"knomial", true},
-    {"scatter_allgather", false},
-    {"scatter_allgather_ring", false},
-    {NULL, false},
-};
-static const operation_forced ompi_gathers[] = {
-    {"linear", false}, {"binomial", false}, {"linear_sync", true}, {NULL, false}};
-static const operation_forced none[] = {{NULL, false}};
+#define FORCED(operation, ...)                                                                     \
+    static const operation_forced ompi_##operation[] = {__VA_ARGS__, {.name = NULL}}
+#define PLAIN(algorithm)                                                                           \
+    { .name = #algorithm }
+#define SEGMENTED(algorithm)                                                                       \
+    { .name = #algorithm, .segmented = true }
+#define FOR_TWO                                                                                    \
+    { .name = "two_proc", .for_two = true }
 
-/* Those that run where amounts differ. */
-static const char *const uneven_specs[] = {"auto", "linear", "credit", NULL};
+FORCED(bcast, PLAIN(linear), SEGMENTED(chain), SEGMENTED(pipeline), SEGMENTED(split_binary),
+       SEGMENTED(binary), SEGMENTED(binomial), SEGMENTED(knomial), PLAIN(scatter_allgather),
+       PLAIN(scatter_allgather_ring));
+FORCED(gather, PLAIN(linear), PLAIN(binomial), SEGMENTED(linear_sync));
+FORCED(scatter, PLAIN(linear), PLAIN(binomial), PLAIN(linear_nb));
+FORCED(allreduce, PLAIN(linear), PLAIN(nonoverlapping), PLAIN(recursive_doubling), PLAIN(ring),
+       SEGMENTED(segmented_ring), PLAIN(rabenseifner));
+FORCED(reduce, PLAIN(linear), SEGMENTED(chain), SEGMENTED(pipeline), SEGMENTED(binary),
+       SEGMENTED(binomial), SEGMENTED(in_order_binary), PLAIN(rabenseifner));
+FORCED(reduce_scatter, PLAIN(nonoverlapping), PLAIN(recursive_halving), PLAIN(ring),
+       PLAIN(butterfly));
+FORCED(reduce_scatter_block, PLAIN(linear), PLAIN(recursive_doubling), PLAIN(recursive_halving),
+       PLAIN(butterfly));
+FORCED(allgather, PLAIN(linear), PLAIN(bruck), PLAIN(recursive_doubling), PLAIN(ring),
+       PLAIN(neighbor), FOR_TWO);
+FORCED(allgatherv, PLAIN(default), PLAIN(bruck), PLAIN(ring), PLAIN(neighbor), FOR_TWO);
+FORCED(alltoall, PLAIN(linear), PLAIN(pairwise), PLAIN(bruck), PLAIN(linear_sync), FOR_TWO);
+FORCED(alltoallv, PLAIN(linear), PLAIN(pairwise));
+FORCED(barrier, PLAIN(linear), PLAIN(double_ring), PLAIN(recursive_doubling), PLAIN(bruck), FOR_TWO,
+       PLAIN(tree));
+FORCED(scan, PLAIN(linear), PLAIN(recursive_doubling));
+static const operation_forced none[] = {{.name = NULL}};
+
+/* Those that run where amounts differ and only some ranks know them. */
+static const char *const gatherv_specs[] = {"auto", "linear", "credit", NULL};
+static const char *const other_specs[] = {"auto", NULL};
+
+#define NAMED(operation, what)                                                                     \
+    .name = #operation, .library = #what, .nonblocking = "i" #operation, .call = call_##operation
+#define BLOCKS .fill = data_fill_blocks, .verify = data_verify_blocks, .moved = moves_blocks
+#define SUMS(kind)                                                                                 \
+    .fill = data_fill_sums, .verify = data_verify_##kind, .reduces = true, .out = OPERATION_ONE
 
 static const operation operations[] = {
-    {.name = "bcast",
-     .library = "bcast",
-     .forced = ompi_bcasts,
-     .room = bcast_bytes,
-     .moved = bcast_bytes,
-     .fill = fill_bcast,
-     .verify = verify_bcast,
-     .ours = run_bcast,
-     .native = run_mpi_bcast,
-     .nonblocking = "ibcast"},
-    {.name = "gather",
-     .library = "gather",
-     .forced = ompi_gathers,
-     .room = gather_room,
-     .moved = gather_bytes,
-     .fill = fill_gather,
-     .verify = verify_gather,
-     .ours = run_gather,
-     .native = run_mpi_gather,
-     .nonblocking = "igather",
-     .wire_to_root = true},
-    {.name = "gatherv",
-     .library = "gather",
-     .uneven = true,
-     .specs = uneven_specs,
-     .forced = none,
-     .room = gather_room,
-     .moved = gather_bytes,
-     .fill = fill_gather,
-     .verify = verify_gather,
-     .ours = run_gatherv,
-     .native = run_mpi_gatherv,
-     .nonblocking = "igatherv",
-     .wire_to_root = true},
+    {NAMED(bcast, bcast), .forced = ompi_bcast, .out = OPERATION_ONE, .moved = moves_all,
+     .fill = data_fill_one, .verify = data_verify_one, .han = true, .adapt = true},
+    {NAMED(gather, gather), .forced = ompi_gather, BLOCKS, .in = OPERATION_ONE,
+     .out = OPERATION_BLOCKS, .root_out = true, .wire_to_root = true, .han = true},
+    {NAMED(gatherv, gather), .specs = gatherv_specs, .forced = none, BLOCKS, .in = OPERATION_ONE,
+     .out = OPERATION_BLOCKS, .root_out = true, .wire_to_root = true, .uneven = true},
+    {NAMED(allreduce, allreduce), .forced = ompi_allreduce, SUMS(sum), .in = OPERATION_ONE,
+     .moved = moves_twice, .han = true},
+    {NAMED(reduce, reduce), .forced = ompi_reduce, SUMS(sum), .in = OPERATION_ONE,
+     .moved = moves_all, .root_out = true, .wire_to_root = true, .han = true, .adapt = true},
+    {NAMED(reduce_scatter, reduce_scatter), .forced = ompi_reduce_scatter, SUMS(sum),
+     .in = OPERATION_BLOCKS, .moved = moves_blocks, .uneven = true},
+    {NAMED(reduce_scatter_block, reduce_scatter), .forced = ompi_reduce_scatter_block, SUMS(sum),
+     .in = OPERATION_BLOCKS, .moved = moves_blocks},
+    {NAMED(allgather, allgather), .forced = ompi_allgather, BLOCKS, .in = OPERATION_ONE,
+     .out = OPERATION_BLOCKS, .han = true},
+    {NAMED(allgatherv, allgather), .forced = ompi_allgatherv, BLOCKS, .in = OPERATION_ONE,
+     .out = OPERATION_BLOCKS, .uneven = true},
+    {NAMED(alltoall, alltoall), .forced = ompi_alltoall, BLOCKS, .in = OPERATION_BLOCKS,
+     .out = OPERATION_BLOCKS},
+    {NAMED(alltoallv, alltoall), .specs = other_specs, .forced = ompi_alltoallv, BLOCKS,
+     .in = OPERATION_BLOCKS, .out = OPERATION_BLOCKS, .uneven = true},
+    {NAMED(scatter, scatter), .forced = ompi_scatter, BLOCKS, .in = OPERATION_BLOCKS,
+     .out = OPERATION_ONE, .root_in = true, .han = true},
+    {NAMED(scatterv, scatter), .specs = other_specs, .forced = none, BLOCKS, .in = OPERATION_BLOCKS,
+     .out = OPERATION_ONE, .root_in = true, .uneven = true},
+    {NAMED(barrier, barrier), .forced = ompi_barrier, .moved = moves_nothing,
+     .fill = data_fill_nothing, .verify = data_verify_nothing},
+    {NAMED(scan, scan), .forced = ompi_scan, SUMS(scan), .in = OPERATION_ONE, .moved = moves_all},
+    {NAMED(exscan, exscan), .forced = ompi_scan, SUMS(exscan), .in = OPERATION_ONE,
+     .moved = moves_all},
 };
 
 enum { OPERATIONS = sizeof operations / sizeof *operations };
@@ -246,107 +122,111 @@ const operation *operation_find(const char *name) {
     return NULL;
 }
 
-/* --- Rivals --- */
+/* --- Calls --- */
 
-/* Components with collectives of their own, which Open MPI doesn't use unless it is asked. */
-static const char *const components[] = {"han", "adapt"};
-
-static const int segment_sizes[] = {0, 1 << 10, 4 << 10, 8 << 10, 32 << 10, 128 << 10};
-
-void rivals_prepare(void) {
-    /* Without a forced algorithm the rules stay those of the default. */
-    setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
-    /* Components of priority 0 are never there; at 1 they are, but nobody takes them unasked. */
-    setenv("OMPI_MCA_coll_han_priority", "1", 0);
-    setenv("OMPI_MCA_coll_adapt_priority", "1", 0);
+static size_t element_of(const operation *op) {
+    return op->reduces ? sizeof(float) : 1;
 }
 
-#ifdef HAVE_MPI_T_INIT_THREAD
-/* Writes an integer control variable of coll/tuned; false where it has none of that name. */
-static bool write_variable(const char *collective, const char *suffix, int value) {
-    int index, count;
-    char name[100];
-    snprintf(name, sizeof name, "coll_tuned_%s_algorithm%s", collective, suffix);
-    MPI_T_cvar_handle handle;
-    if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS ||
-        MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
+size_t operation_rounded(const operation *op, size_t bytes) {
+    size_t element = element_of(op);
+    return (bytes + element - 1) / element * element;
+}
+
+/*
+ * Uneven: one rank other than the root has half of what comes to it, or from it, the others share
+ * the rest. Between two ranks it is half a block or one and a half, in turn.
+ */
+static size_t uneven_amount(const operation_run *run, size_t even, int from, int to) {
+    const operation *op = run->operation;
+    if (op->in == OPERATION_BLOCKS && op->out == OPERATION_BLOCKS)
+        return (from + to) % 2 ? even + even / 2 : even - even / 2;
+    int rank = op->in == OPERATION_BLOCKS ? to : from, others = run->ranks - 2;
+    size_t all = even * (size_t)(run->ranks - 1);
+    size_t share = others > 0 ? all / 2 / (size_t)others : 0;
+    if (rank == run->root)
+        return even;
+    return rank == (run->root + run->ranks / 2) % run->ranks ? all - share * (size_t)others : share;
+}
+
+/* Elements that go from one rank to another. */
+static size_t amount(const operation_run *run, int from, int to) {
+    size_t even = run->bytes / element_of(run->operation);
+    return run->operation->uneven ? uneven_amount(run, even, from, to) : even;
+}
+
+/* What this rank brings (IN), or gets. */
+static bool make_part(operation_run *run, operation_part *part, bool in) {
+    size_t ranks = (size_t)run->ranks;
+    MPI_Aint next = 0;
+    part->sizes = malloc(ranks * sizeof *part->sizes);
+    part->places = malloc(ranks * sizeof *part->places);
+    part->ints = malloc(2 * ranks * sizeof *part->ints);
+    if (!part->sizes || !part->places || !part->ints)
         return false;
-    bool good = count == 1 && MPI_T_cvar_write(handle, &value) == MPI_SUCCESS;
-    MPI_T_cvar_handle_free(&handle);
-    return good;
-}
-
-#else
-static bool write_variable(const char *collective, const char *suffix, int value) {
-    (void)collective, (void)suffix, (void)value;
-    return false;
-}
-#endif
-
-static bool force(const operation *op, int algorithm, int segment) {
-    return write_variable(op->name, "", algorithm) &&
-           write_variable(op->name, "_segmentsize", segment);
-}
-
-static int add_forced(contender_list *list, MPI_Comm comm, const operation *op,
-                      const operation_forced *algorithm, int segment) {
-    char name[CONTENDER_NAME], params[CONTENDER_PARAMS];
-    snprintf(name, sizeof name, "ompi_%s", algorithm->name);
-    snprintf(params, sizeof params, "segment=%d", segment);
-    return contender_add(list, CONTENDER_RIVAL, name, algorithm->segmented ? params : "",
-                         op->native, comm);
-}
-
-/* Adds OP on a communicator whose collectives are COMPONENT's, as far as it has them. */
-static int add_component(contender_list *list, MPI_Comm comm, const operation *op,
-                         const char *component) {
-    char name[CONTENDER_NAME];
-    snprintf(name, sizeof name, "ompi_%s", component);
-    int code = contender_add(list, CONTENDER_RIVAL, name, "", op->native, comm);
-    if (code != MPI_SUCCESS)
-        return code;
-
-    /* The preference is not passed on to duplicates: this one must be made with it. */
-    MPI_Comm *own = &list->at[list->count - 1].comm;
-    MPI_Info info;
-    code = MPI_Comm_free(own);
-    if (code == MPI_SUCCESS)
-        code = MPI_Info_create(&info);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = MPI_Info_set(info, "ompi_comm_coll_preference", component);
-    if (code == MPI_SUCCESS)
-        code = MPI_Comm_dup_with_info(comm, info, own);
-    MPI_Info_free(&info);
-    return code;
-}
-
-int rivals_add(contender_list *list, const operation *op, MPI_Comm comm) {
-    int code = MPI_SUCCESS;
-#ifdef HAVE_MPI_T_INIT_THREAD
-    int level, provided;
-    code = MPI_Query_thread(&level); /* Open MPI takes what is asked for here as the process's */
-    if (code == MPI_SUCCESS)
-        code = MPI_T_init_thread(level, &provided);
-    if (code != MPI_SUCCESS)
-        return code;
-#endif
-    for (int number = 1; op->forced[number - 1].name; number++) {
-        const operation_forced *algorithm = &op->forced[number - 1];
-        size_t sizes = algorithm->segmented ? sizeof segment_sizes / sizeof *segment_sizes : 1;
-        for (size_t s = 0; s < sizes && code == MPI_SUCCESS; s++)
-            if (force(op, number, segment_sizes[s]))
-                code = add_forced(list, comm, op, algorithm, segment_sizes[s]);
+    for (int rank = 0; rank < run->ranks; rank++) {
+        part->sizes[rank] =
+            (MPI_Count)(in ? amount(run, run->rank, rank) : amount(run, rank, run->rank));
+        part->places[rank] = next;
+        part->ints[rank] = (int)part->sizes[rank];
+        part->ints[ranks + (size_t)rank] = (int)next;
+        next += (MPI_Aint)part->sizes[rank];
     }
-    force(op, 0, 0);
-#ifdef HAVE_MPI_T_INIT_THREAD
-    MPI_T_finalize();
-#endif
-    for (size_t i = 0; i < sizeof components / sizeof *components && code == MPI_SUCCESS; i++)
-        code = add_component(list, comm, op, components[i]);
-    if (code == MPI_SUCCESS)
-        code = contender_add(list, CONTENDER_RIVAL, op->nonblocking, "", op->native, comm);
-    if (code == MPI_SUCCESS)
-        list->at[list->count - 1].nonblocking = true;
-    return code;
+    const operation *op = run->operation;
+    operation_shape shape = in ? op->in : op->out;
+    bool root_only = in ? op->root_in : op->root_out;
+    if (shape == OPERATION_BLOCKS)
+        part->count = next;
+    else if (shape == OPERATION_ONE)
+        part->count =
+            (MPI_Count)(in ? amount(run, run->rank, run->root) : amount(run, run->root, run->rank));
+    if (op->uneven && part->count > run->most)
+        run->most = part->count;
+    if (root_only && run->rank != run->root)
+        part->count = 0;
+    return true;
+}
+
+bool operation_open(operation_run *run, const operation *op, size_t bytes, int rank, int ranks,
+                    int root) {
+    enum { ALIGNMENT = 64 };
+    *run = (operation_run){.operation = op, .rank = rank, .ranks = ranks, .root = root};
+    if (bytes > PTRDIFF_MAX / 4 / (size_t)ranks)
+        return false;
+    run->bytes = operation_rounded(op, bytes);
+    run->most = (MPI_Count)(run->bytes / element_of(op));
+    if (!make_part(run, &run->in, true) || !make_part(run, &run->out, false))
+        return false;
+    size_t out = (size_t)run->out.count * element_of(op),
+           in = (size_t)run->in.count * element_of(op), moved = op->moved(run->bytes, ranks);
+    out = (out + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    run->room = in + out > moved ? in + out : moved;
+    run->buffer = calloc(run->room + 1, 1);
+    run->out.at = run->buffer;
+    run->in.at = run->buffer ? run->buffer + out : NULL;
+    return run->buffer;
+}
+
+static void free_part(operation_part *part) {
+    free(part->sizes);
+    free(part->places);
+    free(part->ints);
+}
+
+void operation_close(operation_run *run) {
+    free(run->buffer);
+    free_part(&run->in);
+    free_part(&run->out);
+}
+
+int operation_ours(const contender *c, const operation_run *run) {
+    return run->operation->call(OPERATION_OURS, run, c->comm, NULL);
+}
+
+int operation_native(const contender *c, const operation_run *run) {
+    operation_request request = {.mpi = MPI_REQUEST_NULL};
+    if (!c->nonblocking)
+        return run->operation->call(OPERATION_MPI, run, c->comm, NULL);
+    int code = run->operation->call(OPERATION_MPI_STARTED, run, c->comm, &request);
+    return code == MPI_SUCCESS ? MPI_Wait(&request.mpi, MPI_STATUS_IGNORE) : code;
 }

@@ -88,7 +88,7 @@ static int add_candidates(race *r) {
         if (candidates[i].applicable && !candidates[i].rival)
             names[added++] = candidates[i].name;
     return code == MPI_SUCCESS ? contender_add_ours(&r->list, r->operation->library, names,
-                                                    r->operation->ours, r->group.comm)
+                                                    operation_ours, r->group.comm)
                                : code;
 }
 
