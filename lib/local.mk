@@ -14,6 +14,7 @@ libcoll_core_la_SOURCES = \
 	lib/allgather/allgather.h \
 	lib/allgather/ring.c \
 	lib/allreduce/allreduce.h \
+	lib/allreduce/circulant.c \
 	lib/allreduce/racks.c \
 	lib/allreduce/recursive_doubling.c \
 	lib/allreduce/ring.c \

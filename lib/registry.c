@@ -56,6 +56,7 @@ const coll_algorithm *const coll_allreduce_table[] = {
     &coll_allreduce_ring,
     &coll_allreduce_racks,
     &coll_allreduce_recursive_doubling,
+    &coll_allreduce_circulant,
     NULL,
 };
 
