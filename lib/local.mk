@@ -13,6 +13,9 @@ libcoll_core_la_SOURCES = \
 	lib/algorithm/spec.c lib/algorithm/spec.h \
 	lib/allreduce/allreduce.h \
 	lib/allreduce/ring.c \
+	lib/barrier/barrier.h \
+	lib/barrier/dissemination.c \
+	lib/barrier/racks.c \
 	lib/base/agree.c lib/base/agree.h \
 	lib/base/blocks.c lib/base/blocks.h \
 	lib/base/cgroup.c lib/base/cgroup.h \
