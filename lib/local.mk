@@ -21,6 +21,9 @@ libcoll_core_la_SOURCES = \
 	lib/alltoall/alltoall.h \
 	lib/alltoall/pairwise.c \
 	lib/allreduce/trees.c lib/allreduce/trees.h \
+	lib/barrier/barrier.h \
+	lib/barrier/dissemination.c \
+	lib/barrier/racks.c \
 	lib/base/agree.c lib/base/agree.h \
 	lib/base/blocks.c lib/base/blocks.h \
 	lib/base/cgroup.c lib/base/cgroup.h \

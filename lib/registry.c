@@ -11,6 +11,7 @@
 #include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
 #include "lib/alltoall/alltoall.h"
+#include "lib/barrier/barrier.h"
 #include "lib/bcast/bcast.h"
 #include "lib/bcast/chain_confirmed.h"
 #include "lib/gather/gather.h"
@@ -84,7 +85,12 @@ const coll_algorithm *const coll_alltoall_table[] = {&coll_alltoall_native, &col
 const coll_algorithm *const coll_scatter_table[] = {&coll_scatter_native, &coll_scatter_straight,
                                                     NULL};
 
-const coll_algorithm *const coll_barrier_table[] = {&coll_barrier_native, NULL};
+const coll_algorithm *const coll_barrier_table[] = {
+    &coll_barrier_native,
+    &coll_barrier_dissemination,
+    &coll_barrier_racks,
+    NULL,
+};
 
 const coll_algorithm *const coll_scan_table[] = {&coll_scan_native, NULL};
 

@@ -1,0 +1,80 @@
+/*
+ * dissemination: in every round each rank tells a few others of all that it has heard of.
+ *
+ * In round j these are the ranks 1, 2, ..., k - 1 times k^j places behind it in the line: so it
+ * hears of k times as many in each round. The line is chain order: the first rounds stay in hosts
+ * and racks, but for their ends.
+ *
+ * Steps: ceil(log_k p) rounds of k - 1 messages. All messages are empty; each rank sends (k - 1)
+ * ceil(log_k p), in the last rounds all to other racks.
+ * Source: Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988, for k = 2;
+ * Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, IPDPS 2006, for more.
+ */
+#include "config.h"
+
+#include "lib/barrier/barrier.h"
+
+enum { RADIX };
+
+static const coll_param params[] = {
+    [RADIX] = {"radix", "a rank tells so many others, less one, in a round", .fallback = 4,
+               .lowest = 2, .highest = COLL_BARRIER_RADIX},
+    {.name = NULL},
+};
+
+int coll_barrier_rounds(int count, int radix) {
+    int rounds = 0;
+    for (long long heard = 1; heard < count; heard *= radix)
+        rounds++;
+    return rounds;
+}
+
+int coll_barrier_round(const int ranks[], int count, int place, int radix, int round,
+                       coll_step steps[]) {
+    long long first = 1;
+    int made = 0;
+    while (round-- > 0)
+        first *= radix;
+    for (int i = 1; i < radix && i * first < count; i++) {
+        int distance = (int)(i * first);
+        steps[made++] = coll_step_send(ranks[(place + distance) % count], 0, 0);
+        steps[made++] = coll_step_receive(ranks[(place + count - distance) % count], 0, 0);
+    }
+    return made;
+}
+
+typedef struct dissemination {
+    coll_plan base;
+    const coll_part *part;
+} dissemination;
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const coll_part *part = ((const dissemination *)base)->part;
+    return coll_barrier_round(part->line->order, part->shape->topo->ranks, part->line->position,
+                              (int)part->values->at[RADIX], (int)round, steps);
+}
+
+/* A round begins when the one before is complete. */
+static coll_plan_size plan_size(const coll_part *part) {
+    return (coll_plan_size){.window = 1,
+                            .steps = 2 * ((int)part->values->at[RADIX] - 1),
+                            .segments = 1,
+                            .own_bytes = sizeof(dissemination)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    dissemination *plan = memory;
+    int rounds = coll_barrier_rounds(part->shape->topo->ranks, (int)part->values->at[RADIX]);
+    *plan = (dissemination){.base = {.size = size, .rounds = (uint64_t)rounds, .round = plan_round},
+                            .part = part};
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_barrier_dissemination = {
+    .name = "dissemination",
+    .summary = "in each round every rank tells a few others what it has heard of",
+    .params = params,
+    .planner = &planner,
+};
