@@ -53,12 +53,9 @@ const coll_algorithm *const coll_aggregate_table[] = {
 };
 
 const coll_algorithm *const coll_allreduce_table[] = {
-    &coll_allreduce_native,
-    &coll_allreduce_ring,
-    &coll_allreduce_racks,
-    &coll_allreduce_recursive_doubling,
-    &coll_allreduce_circulant,
-    NULL,
+    &coll_allreduce_native,    &coll_allreduce_ring,
+    &coll_allreduce_racks,     &coll_allreduce_recursive_doubling,
+    &coll_allreduce_circulant, NULL,
 };
 
 const coll_algorithm *const coll_reduce_table[] = {

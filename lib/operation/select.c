@@ -46,6 +46,20 @@ static coll_choice predicted_choice(const coll_algorithm *algorithm, const coll_
     return made;
 }
 
+/*
+ * The call that CALL is predicted as: of all sizes from above one power of two to the next, and in
+ * one site of all roots, as it costs time to predict one, and what is chosen must not depend on
+ * which of them came first.
+ */
+static coll_shape usual_of(const coll_shape *call) {
+    coll_shape usual = *call;
+    if (call->bytes > 1 && call->bytes <= (SIZE_MAX >> 1) + 1)
+        usual.bytes = (size_t)1 << (64 - __builtin_clzll(call->bytes - 1));
+    if (call->topo->sites == 1 && call->root != COLL_NO_ROOT)
+        usual.root = 0;
+    return usual;
+}
+
 /* What USER asked for. */
 static coll_choice asked_for(const coll_spec *user) {
     return (coll_choice){
@@ -70,10 +84,9 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
     if (user->algorithm && applicable(user->algorithm, call))
         return asked_for(user);
     if (user->algorithm)
-        return choice(standby, call, NULL, "what was asked for is not applicable here");
+        return choice(standby, "what was asked for is not applicable here");
     if (!applicable(standby, call))
         return coll_select_started(table, call, user);
-        return choice(standby, "what was asked for is not applicable here");
     if (call->bytes == COLL_BYTES_UNKNOWN && call->topo->nodes > 1)
         standby = sizeless(table);
     if (call->bytes == COLL_BYTES_UNKNOWN)
@@ -83,11 +96,12 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
     if (call->topo->sites == 1 && call->bytes <= standby->best_up_to)
         return choice(standby, "the data is small");
 
-    coll_choice best = predicted_choice(standby, call, "least predicted time");
+    coll_shape usual = usual_of(call);
+    coll_choice best = predicted_choice(standby, &usual, "least predicted time");
     for (const coll_algorithm *const *a = table + 1; *a; a++) {
         if ((*a)->rival || !applicable(*a, call))
             continue;
-        coll_choice next = predicted_choice(*a, call, best.why);
+        coll_choice next = predicted_choice(*a, &usual, best.why);
         if (next.predicted < best.predicted)
             best = next;
     }
@@ -102,12 +116,13 @@ static bool can_start(const coll_algorithm *algorithm, const coll_values *values
 static coll_choice best_started(const coll_algorithm *const table[], const coll_shape *call,
                                 bool rivals) {
     coll_choice best = {.algorithm = NULL};
+    coll_shape usual = usual_of(call);
     for (const coll_algorithm *const *a = table; *a; a++) {
         coll_values values = coll_values_default(*a);
         if (!can_start(*a, &values) || (*a)->rival != rivals || !applicable(*a, call))
             continue;
         coll_choice next =
-            predicted_choice(*a, call, "least predicted time of what can be started");
+            predicted_choice(*a, &usual, "least predicted time of what can be started");
         if (!best.algorithm || next.predicted < best.predicted)
             best = next;
     }

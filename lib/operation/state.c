@@ -197,13 +197,18 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
                         .profile = state->profile};
 }
 
+/* What is predicted of a call is the same in its class: see lib/operation/select.c. */
 static int size_class(size_t bytes) {
-    return bytes ? (63 - __builtin_clzll(bytes)) % COLL_SIZE_CLASSES : 0;
     return bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0;
 }
 
+static int place_of(size_t bytes) {
+    return size_class(bytes) % COLL_DECISIONS;
+}
+
 static bool is_like(const coll_shape *a, const coll_shape *b) {
-    return a->element == b->element && a->ordered == b->ordered;
+    return size_class(a->bytes) == size_class(b->bytes) && a->element == b->element &&
+           a->ordered == b->ordered;
 }
 
 static bool is_alike(const coll_shape *a, const coll_shape *b) {
@@ -224,7 +229,7 @@ static bool holds(const struct coll_decision *last, const coll_shape *call, doub
     if (!algorithm || last->latencies != latencies)
         return false;
     return is_alike(&last->call, call) ||
-           (last->choice.predicted > 0 && is_like(&last->call, call) &&
+           (call->topo->sites == 1 && last->choice.predicted > 0 && is_like(&last->call, call) &&
             (!algorithm->applicable || algorithm->applicable(call)));
 }
 
@@ -234,7 +239,7 @@ static const coll_choice *decide(coll_state *state, coll_decisions *decisions,
                                                        const coll_shape *call,
                                                        const coll_spec *user)) {
     const coll_algorithm *const *table = coll_operations[operation].table;
-    struct coll_decision *last = &decisions->last[size_class(call->bytes)];
+    struct coll_decision *last = &decisions->last[place_of(call->bytes)];
     double latencies = all_latencies(&state->topo);
     if (!holds(last, call, latencies))
         last->choice = select(table, call, &state->specs[operation]);
@@ -256,6 +261,6 @@ const coll_choice *coll_state_choose_started(coll_state *state, coll_operation o
 
 bool coll_state_native_again(const coll_state *state, coll_operation operation,
                              const coll_shape *call) {
-    const struct coll_decision *last = &state->decisions[operation].last[size_class(call->bytes)];
+    const struct coll_decision *last = &state->decisions[operation].last[place_of(call->bytes)];
     return last->native && is_alike(&last->call, call);
 }

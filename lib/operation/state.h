@@ -20,8 +20,7 @@
  * What was decided for an operation. Calls that go to the MPI library's own, and of which nothing
  * is traced, are native: they may go to it directly (lib/operation/direct.h).
  */
-enum { COLL_SIZE_CLASSES = 8 };
-enum { COLL_SIZE_CLASSES = 65 };
+enum { COLL_DECISIONS = 8 };
 typedef struct coll_decisions {
     bool native; /* every call is */
     struct coll_decision {
@@ -29,8 +28,7 @@ typedef struct coll_decisions {
         double latencies;   /* of its topology, all together */
         coll_choice choice; /* for it; no algorithm where nothing was decided */
         bool native;
-    } last[COLL_SIZE_CLASSES]; /* for sizes from one power of two to the next, by turns */
-    } last[COLL_SIZE_CLASSES]; /* one for sizes above one power of two up to the next */
+    } last[COLL_DECISIONS]; /* for sizes above one power of two up to the next, by turns */
 } coll_decisions;
 
 typedef struct coll_state {
