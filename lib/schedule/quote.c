@@ -10,9 +10,7 @@
 #include <stdalign.h>
 #include <string.h>
 
-/*
- * Events of a play: so many up to so many ranks, in proportion above, but at most.
- */
+/* Events of a play: so many up to so many ranks, in proportion above, but at most. */
 enum { EVENTS = 5000, RANKS = 150, EVENTS_MOST = 24000 };
 
 /* Of more ranks a part is played: for how a call begins, and for the pace at which it goes on. */
@@ -51,6 +49,7 @@ static coll_topo part_of(const quote *q, int count) {
     int on_node = 1;
     part.ranks = count;
     part.places = q->places;
+    part.latencies = NULL; /* it has other sites */
     part.most_ranks_per_node = 1;
     *last = (coll_place){.site = 0};
     for (int i = 1; i < count; i++, last++) {
@@ -176,7 +175,7 @@ static void fold(quote *q, double events) {
     q->longer = rounds < most ? rounds : most;
     if (q->longer < 2 * q->least)
         q->longer = 2 * q->least;
-    q->shorter = q->longer * 2 / 3 > q->least ? q->longer * 2 / 3 : q->least;
+    q->shorter = q->longer / 2;
     if (q->longer >= q->rounds)
         q->longer = 0;
 }
