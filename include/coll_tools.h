@@ -162,7 +162,7 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description);
  * Predictions go by trials, interpolated between sizes and numbers of ranks, and by the model
  * beyond.
  */
-enum { COLL_TRIAL_KNOTS = 8, COLL_TRIALS = 64 };
+enum { COLL_TRIAL_KNOTS = 8, COLL_TRIALS = 256 };
 typedef struct COLL_Trial {
     COLL_Level level;   /* the farthest one at which the ranks were apart */
     char operation[16]; /* "bcast" */
