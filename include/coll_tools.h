@@ -46,6 +46,10 @@ int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm
 int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
                        COLL_Candidate candidates[], int capacity, int *count);
 
+/* The same, and with RACKS above 0 over so many racks of one site. RANKS may be 0: COMM's. */
+int COLL_Explain_racks(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
+                       MPI_Comm comm, COLL_Candidate candidates[], int capacity, int *count);
+
 /*
  * Draws such a call as the cost model plays it, as an SVG on STREAM: a line for each rank, its
  * messages, and what goes over the racks' uplinks. SPEC names the algorithm ("chain:segment=32K");
