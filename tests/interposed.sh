@@ -81,8 +81,11 @@ same 3 collectives
 $limited "$mpirun" -n 3 "$build/tests/interposed/collectives" >out 2>err </dev/null ||
     fail "collectives without libcoll"
 sort out >alone
-COLL_TRACE=1 coll_run 5 --dcp 2 --wrap all --allreduce ring -- \
-    "$build/tests/interposed/collectives" || fail "collectives with --wrap"
+coll_run 5 --dcp 2 --wrap all -- "$build/tests/interposed/collectives" ||
+    fail "collectives with --wrap and --dcp"
+sort out | diff alone - || fail "collectives with --wrap and --dcp"
+COLL_TRACE=1 coll_run 3 --wrap all --allreduce ring -- "$build/tests/interposed/collectives" ||
+    fail "collectives with --wrap"
 sort out | diff alone - || fail "collectives with --wrap"
 for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scatter barrier scan exscan; do
     grep -q "^coll: $call " err || fail "collectives with --wrap: no $call"
