@@ -240,6 +240,9 @@ done
 # coll-bench started: a row for each manner.
 run 3 coll-bench started --size 4K --reps 3 --json j || fail "coll-bench started"
 [ "$(grep -c '"op": "started".*"ranks": 3' j)" = 7 ] || fail "coll-bench started: rows"
+run 3 coll-bench started alltoallv --size 1K --reps 2 --json j || fail "coll-bench started alltoallv"
+[ "$(grep -c '"ranks": 3, "bytes": 1024, "started": "alltoallv"' j)" = 7 ] || fail "coll-bench started alltoallv: rows"
+refuses "unknown operation scater" coll-bench started scater
 run 1 coll-bench started --size 4K --reps 1 --compute || fail "coll-bench started on one rank"
 refuses "--size" coll-bench started --size x
 
