@@ -45,6 +45,10 @@ int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm
 int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
                        COLL_Candidate candidates[], int capacity, int *count);
 
+/* The same, and with RACKS above 0 over so many racks of one site. RANKS may be 0: COMM's. */
+int COLL_Explain_racks(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
+                       MPI_Comm comm, COLL_Candidate candidates[], int capacity, int *count);
+
 /*
  * Draws such a call as the cost model plays it, as an SVG on STREAM: a line for each rank, its
  * messages, and what goes over the racks' uplinks. SPEC names the algorithm ("chain:segment=32K");
@@ -161,7 +165,7 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description);
  * Predictions go by trials, interpolated between sizes and numbers of ranks, and by the model
  * beyond.
  */
-enum { COLL_TRIAL_KNOTS = 8, COLL_TRIALS = 64 };
+enum { COLL_TRIAL_KNOTS = 8, COLL_TRIALS = 256 };
 typedef struct COLL_Trial {
     COLL_Level level;   /* the farthest one at which the ranks were apart */
     char operation[16]; /* "bcast" */

@@ -150,8 +150,13 @@ static int ask(question *asked, const char *operation, MPI_Count bytes, int root
 
 int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
                        COLL_Candidate candidates[], int capacity, int *count) {
+    return COLL_Explain_racks(operation, bytes, root, ranks, 0, comm, candidates, capacity, count);
+}
+
+int COLL_Explain_racks(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
+                       MPI_Comm comm, COLL_Candidate candidates[], int capacity, int *count) {
     question asked = {.entry = "COLL_Explain", .operation = COLL_OPERATIONS};
-    int code = ask(&asked, operation, bytes, root, ranks, 0, comm);
+    int code = ask(&asked, operation, bytes, root, ranks, racks, comm);
     if (code != MPI_SUCCESS)
         return code;
     explain(asked.state, asked.operation, &asked.call, candidates, capacity, count);

@@ -64,7 +64,7 @@ refuses() {
 }
 refuses "draw needs an operation and a size" bcast
 refuses "64Q is no size" bcast 64Q
-refuses "unknown operation scan; known: bcast" scan 1K
+refuses "unknown operation scam; known: bcast" scam 1K
 refuses "algorithm=tree: unknown algorithm; allowed: " bcast 1K --algorithm tree
 refuses "algorithm=chain:segment=x: " bcast 1K --algorithm chain:segment=x
 refuses "native is no plan that can be drawn; name one of: " bcast 1K --algorithm native

@@ -80,6 +80,27 @@ for program in calls mpif_h use_mpi use_mpi_f08; do
     grep '^coll: account' err | grep -q ' served=0' && fail "$program: no allreduce is served"
 done
 
+# All of them by libcoll: the same results, and each is chosen there. What libcoll does inside doesn't
+# come back to it.
+same 3 collectives
+$limited "$mpirun" -n 3 "$build/tests/interposed/collectives" >out 2>err </dev/null ||
+    fail "collectives without libcoll"
+sort out >alone
+coll_run 5 --dcp 2 --wrap all -- "$build/tests/interposed/collectives" ||
+    fail "collectives with --wrap and --dcp"
+sort out | diff alone - || fail "collectives with --wrap and --dcp"
+COLL_TRACE=1 coll_run 3 --wrap all --allreduce ring -- "$build/tests/interposed/collectives" ||
+    fail "collectives with --wrap"
+sort out | diff alone - || fail "collectives with --wrap"
+for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scatter barrier scan exscan; do
+    grep -q "^coll: $call " err || fail "collectives with --wrap: no $call"
+done
+grep -q '^coll: allreduce .*choice=ring' err || fail "collectives: no ring"
+COLL_TRACE=1 coll_run 2 --wrap scan,alltoall -- "$build/tests/interposed/collectives" ||
+    fail "collectives with two wrapped"
+test "$(sed -n 's/^coll: \([a-z_]*\) .*choice=.*/\1/p' err | sort -u | tr '\n' ' ')" = "alltoall scan " ||
+    fail "collectives with two wrapped"
+
 # Of the communicators' allreduces, all but the first on that of MPI_Comm_idup: 28, 26 and 31.
 COLL_TRACE=1 coll_run 5 --dcp 2 -- "$build/tests/interposed/early" || fail "early with a trace"
 grep '^coll: account' err | grep -q ' served=28.3 ' || fail "another number of allreduces is served"
@@ -108,6 +129,9 @@ refuses "COLL_DCP=9" 3 --dcp 9 -- "$calls"
 refuses "COLL_DPC" 3 -x COLL_DPC=2 -- "$calls"
 refuses "COLL_BCAST=nosuch" 3 --bcast nosuch -- "$calls"
 refuses "COLL_GATHER=linear:x=3" 3 --gather linear:x=3 -- "$calls"
+refuses "COLL_WRAP: gatherv is no operation; known: all, bcast, gather, allreduce" 3 \
+    --wrap scan,gatherv -- "$calls"
+refuses "COLL_SCAN=nosuch" 3 --scan nosuch -- "$calls"
 refuses "COLL_TIMEOUT=soon" 3 -x COLL_TIMEOUT=soon -- "$calls"
 refuses "needs a value" 3 --dcp -- "$calls"
 refuses "no program" 3 --dcp 1

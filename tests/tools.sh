@@ -117,6 +117,9 @@ grep -q '^\* native .*  chosen: all ranks on one node$' out || fail "native on o
 grep -q '^# on one node the MPI library' out || fail "the rule for one node"
 COLL_BCAST=chain:chunk=8K run 2 coll-info explain bcast 1K || fail "explain the user's word"
 grep -q "^\* chain:segment=8K,window=0,confirm=0,retry=2 .*  chosen: it was asked for\$" out || fail "the user's word"
+run 0 coll-info explain allreduce 1M --ranks 25 --racks 5 || fail "explain --racks"
+grep -q '^# as if 25 ranks were spread over 5 racks, 1 a node$' out || fail "explain --racks"
+grep -q '^[* ] ring:' out || fail "explain allreduce"
 run 1 coll-info explain aggregate 1M --ranks 9 || fail "explain aggregate"
 grep -q 'chosen: sizes differ by rank$' out || fail "the size of an aggregate"
 
@@ -237,6 +240,9 @@ done
 # coll-bench started: a row for each manner.
 run 3 coll-bench started --size 4K --reps 3 --json j || fail "coll-bench started"
 [ "$(grep -c '"op": "started".*"ranks": 3' j)" = 7 ] || fail "coll-bench started: rows"
+run 3 coll-bench started alltoallv --size 1K --reps 2 --json j || fail "coll-bench started alltoallv"
+[ "$(grep -c '"ranks": 3, "bytes": 1024, "started": "alltoallv"' j)" = 7 ] || fail "coll-bench started alltoallv: rows"
+refuses "unknown operation scater" coll-bench started scater
 run 1 coll-bench started --size 4K --reps 1 --compute || fail "coll-bench started on one rank"
 refuses "--size" coll-bench started --size x
 
@@ -251,7 +257,7 @@ refuses "more dedicated processors than ranks" coll-bench dcp --dcp 99
 refuses "--sizes: 12: a multiple of 8" coll-bench dcp --dcp 1 --sizes 12
 refuses "unknown option --frob" coll-bench dcp --frob
 
-refuses "--ranks and --root belong to explain" coll-info --ranks 5
+refuses "--ranks, --racks and --root belong to explain" coll-info --ranks 5
 counts="0 3"
 refuses "nowhere/j: can't be written" coll-info --json nowhere/j
 counts="1 3"

@@ -1,6 +1,7 @@
 /*
- * The collectives that libcoll takes: allreduces go to dedicated processors, MPI_Bcast and
- * MPI_Gather to libcoll's algorithms where COLL_BCAST and COLL_GATHER ask.
+ * The collectives that libcoll takes: allreduces go to dedicated processors, and all blocking ones
+ * to libcoll's algorithms where COLL_WRAP or their own settings ask. Nonblocking and persistent
+ * ones stay the MPI library's: their requests are among the program's others.
  */
 #include "config.h"
 
@@ -11,7 +12,9 @@
 #include "coll.h"
 #include "lib/base/error.h"
 
-coll_routing coll_routed;
+#include <stdlib.h>
+
+bool coll_routed[COLL_OPERATIONS];
 
 static bool is_served(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype type,
                       MPI_Op op, MPI_Comm comm) {
@@ -45,8 +48,13 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype ty
     coll_account_enter(COLL_ACCOUNT_collective);
     bool served = is_served(sendbuf, recvbuf, count, type, op, comm) ||
                   (is_registered_now(comm) && is_served(sendbuf, recvbuf, count, type, op, comm));
-    int code = served ? serve(sendbuf, recvbuf, count, type, op, comm, NULL)
-                      : PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
+    int code;
+    if (served)
+        code = serve(sendbuf, recvbuf, count, type, op, comm, NULL);
+    else if (coll_routed[COLL_OPERATION_ALLREDUCE])
+        code = COLL_Allreduce(sendbuf, recvbuf, count, type, op, comm);
+    else
+        code = PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
     coll_account_leave(COLL_ACCOUNT_collective);
     return code;
 }
@@ -95,23 +103,168 @@ int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
 }
 #endif
 
-int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-    comm = coll_dcp_comm(comm);
-    coll_account_enter(COLL_ACCOUNT_collective);
-    int code = coll_routed.bcast ? COLL_Bcast(buffer, count, type, root, comm)
-                                 : PMPI_Bcast(buffer, count, type, root, comm);
-    coll_account_leave(COLL_ACCOUNT_collective);
-    return code;
-}
+/* --- Those by one count --- */
+
+/* What a call does: libcoll's NAME or the MPI library's, with the same arguments. */
+#define ROUTE(operation, name, ...)                                                                \
+    {                                                                                              \
+        comm = coll_dcp_comm(comm);                                                                \
+        coll_account_enter(COLL_ACCOUNT_collective);                                               \
+        int code = coll_routed[COLL_OPERATION_##operation] ? COLL_##name(__VA_ARGS__)              \
+                                                           : PMPI_##name(__VA_ARGS__);             \
+        coll_account_leave(COLL_ACCOUNT_collective);                                               \
+        return code;                                                                               \
+    }
+
+int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+    ROUTE(BCAST, Bcast, buffer, count, type, root, comm)
 
 int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    comm = coll_dcp_comm(comm);
-    coll_account_enter(COLL_ACCOUNT_collective);
-    int code =
-        coll_routed.gather
-            ? COLL_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
-            : PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    coll_account_leave(COLL_ACCOUNT_collective);
-    return code;
+               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+    ROUTE(GATHER, Gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+
+int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+    ROUTE(SCATTER, Scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+
+int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+    ROUTE(ALLGATHER, Allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+
+int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+    ROUTE(ALLTOALL, Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+
+int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+               int root, MPI_Comm comm)
+    ROUTE(REDUCE, Reduce, sendbuf, recvbuf, count, type, op, root, comm)
+
+int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm comm)
+    ROUTE(REDUCE_SCATTER, Reduce_scatter_block, sendbuf, recvbuf, recvcount, type, op, comm)
+
+int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+             MPI_Comm comm)
+    ROUTE(SCAN, Scan, sendbuf, recvbuf, count, type, op, comm)
+
+int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+               MPI_Comm comm)
+    ROUTE(EXSCAN, Exscan, sendbuf, recvbuf, count, type, op, comm)
+
+int MPI_Barrier(MPI_Comm comm)
+    ROUTE(BARRIER, Barrier, comm)
+
+/* --- Those by a count of each rank --- */
+
+/* Counts and displacements as libcoll has them. */
+typedef struct vectors {
+    MPI_Count *counts;
+    MPI_Aint *places;
+} vectors;
+
+/* Between two groups they are the MPI library's in any case: libcoll would only pass them on. */
+static bool is_routed(coll_operation operation, MPI_Comm comm) {
+    int inter = 0;
+    if (!coll_routed[operation] || comm == MPI_COMM_NULL ||
+        PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
+        return false;
+    return !inter;
 }
+
+static bool is_at(int root, MPI_Comm comm) {
+    int rank = MPI_PROC_NULL;
+    return PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
+}
+
+/*
+ * Makes *MADE, freed by its counts, of what the program gave; of nothing where it is NEEDED by no
+ * one, since anything may stand there then. PLACES is NULL where there are none.
+ */
+static int widen(vectors *made, bool needed, const int counts[], const int places[],
+                 MPI_Comm comm) {
+    int ranks;
+    if (!needed)
+        return MPI_SUCCESS;
+    if (!counts)
+        return coll_raise(comm, coll_error(MPI_ERR_COUNT, "null pointer for counts"));
+    int code = PMPI_Comm_size(comm, &ranks);
+    if (code != MPI_SUCCESS)
+        return code;
+    made->counts = malloc((size_t)ranks * (sizeof *made->counts + sizeof *made->places));
+    if (!made->counts)
+        return coll_raise(comm, coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", ranks));
+    made->places = (MPI_Aint *)(made->counts + ranks);
+    for (int rank = 0; rank < ranks; rank++) {
+        made->counts[rank] = counts[rank];
+        made->places[rank] = places ? places[rank] : 0;
+    }
+    return MPI_SUCCESS;
+}
+
+/* The same as ROUTE; libcoll's arguments have what SENT and RECEIVED make, in brackets. */
+#define ROUTE_BY_COUNTS(operation, theirs, sent, received, ours)                                   \
+    {                                                                                              \
+        vectors to = {NULL, NULL}, from = {NULL, NULL};                                            \
+        comm = coll_dcp_comm(comm);                                                                \
+        coll_account_enter(COLL_ACCOUNT_collective);                                               \
+        bool routed = is_routed(COLL_OPERATION_##operation, comm);                                 \
+        int code = MPI_SUCCESS;                                                                    \
+        if (routed)                                                                                \
+            code = sent;                                                                           \
+        if (routed && code == MPI_SUCCESS)                                                         \
+            code = received;                                                                       \
+        if (code == MPI_SUCCESS)                                                                   \
+            code = routed ? ours : theirs;                                                         \
+        free(to.counts);                                                                           \
+        free(from.counts);                                                                         \
+        coll_account_leave(COLL_ACCOUNT_collective);                                               \
+        return code;                                                                               \
+    }
+#define NONE MPI_SUCCESS
+
+int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                MPI_Comm comm)
+    ROUTE_BY_COUNTS(GATHER,
+                    PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                 recvtype, root, comm),
+                    NONE, widen(&from, is_at(root, comm), recvcounts, displs, comm),
+                    COLL_Gatherv(sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places,
+                                 recvtype, root, comm))
+
+int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
+                 MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                 int root, MPI_Comm comm)
+    ROUTE_BY_COUNTS(SCATTER,
+                    PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                  recvtype, root, comm),
+                    widen(&to, is_at(root, comm), sendcounts, displs, comm), NONE,
+                    COLL_Scatterv(sendbuf, to.counts, to.places, sendtype, recvbuf, recvcount,
+                                  recvtype, root, comm))
+
+int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+    ROUTE_BY_COUNTS(ALLGATHER,
+                    PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                    recvtype, comm),
+                    NONE, widen(&from, true, recvcounts, displs, comm),
+                    COLL_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places,
+                                    recvtype, comm))
+
+int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                  MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+                  MPI_Datatype recvtype, MPI_Comm comm)
+    ROUTE_BY_COUNTS(ALLTOALL,
+                    PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                   rdispls, recvtype, comm),
+                    widen(&to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls, comm),
+                    widen(&from, true, recvcounts, rdispls, comm),
+                    COLL_Alltoallv(sendbuf, to.counts, to.places, sendtype, recvbuf, from.counts,
+                                   from.places, recvtype, comm))
+
+int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
+                       MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+    ROUTE_BY_COUNTS(REDUCE_SCATTER,
+                    PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm), NONE,
+                    widen(&from, true, recvcounts, NULL, comm),
+                    COLL_Reduce_scatter(sendbuf, recvbuf, from.counts, type, op, comm))

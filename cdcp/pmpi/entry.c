@@ -22,7 +22,7 @@
 typedef struct user_word {
     char problem[MPI_MAX_ERROR_STRING]; /* or "" */
     char dcp[64];                       /* COLL_DCP, or "" */
-    bool bcast, gather, trace;
+    bool routed[COLL_OPERATIONS], trace;
 } user_word;
 
 static int dcps; /* how many dedicated processors serve */
@@ -80,6 +80,38 @@ static const char *text_of(int code) {
     return text;
 }
 
+/* Marks the operation that WORD of COLL_WRAP names, or all. */
+static int mark_route(const char *word, bool routed[COLL_OPERATIONS]) {
+    bool all = strcmp(word, "all") == 0, found = all;
+    char known[200] = "all";
+    for (int i = 0; i < COLL_OPERATIONS; i++) {
+        if (i == COLL_OPERATION_AGGREGATE) /* it has no like in MPI */
+            continue;
+        bool named = strcmp(word, coll_operations[i].name) == 0;
+        routed[i] = routed[i] || named || all;
+        found = found || named;
+        coll_error_list(known, sizeof known, coll_operations[i].name);
+    }
+    return found ? MPI_SUCCESS
+                 : coll_error(MPI_ERR_ARG, "COLL_WRAP: %s is no operation; known: %s", word, known);
+}
+
+/* Those that COLL_WRAP lists, and those whose algorithm is set. */
+static int read_routes(bool routed[COLL_OPERATIONS]) {
+    const char *list = coll_env("COLL_WRAP");
+    char words[300], *rest = NULL;
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < COLL_OPERATIONS; i++)
+        routed[i] = coll_env(coll_operations[i].variable);
+    if (list && strlen(list) >= sizeof words)
+        return coll_error(MPI_ERR_ARG, "COLL_WRAP: too long a list");
+    snprintf(words, sizeof words, "%s", list ? list : "");
+    for (char *word = strtok_r(words, ",", &rest); word && code == MPI_SUCCESS;
+         word = strtok_r(NULL, ",", &rest))
+        code = mark_route(word, routed);
+    return code;
+}
+
 /* Collective over MPI_COMM_WORLD. */
 static int ask_user(user_word *word) {
     int rank;
@@ -92,11 +124,11 @@ static int ask_user(user_word *word) {
         int wrong = coll_state_check_settings();
         if (wrong == MPI_SUCCESS)
             wrong = coll_env_switch("COLL_TRACE", &word->trace);
+        if (wrong == MPI_SUCCESS)
+            wrong = read_routes(word->routed);
         if (wrong != MPI_SUCCESS)
             snprintf(word->problem, sizeof word->problem, "%s", text_of(wrong));
         snprintf(word->dcp, sizeof word->dcp, "%s", dcp ? dcp : "");
-        word->bcast = coll_env("COLL_BCAST");
-        word->gather = coll_env("COLL_GATHER");
     }
     return PMPI_Bcast(word, sizeof *word, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
@@ -162,7 +194,7 @@ static int begin(void) {
         refuse(word.problem);
     if (*word.dcp && !is_spawned())
         code = dedicate(word.dcp);
-    coll_routed = (coll_routing){.bcast = word.bcast, .gather = word.gather};
+    memcpy(coll_routed, word.routed, sizeof coll_routed);
     if (word.trace)
         coll_account_start();
     if (code == MPI_SUCCESS && (dcps || word.trace))

@@ -13,15 +13,31 @@
 
 extern char **environ;
 
+#define ALGORITHM(variable, entries, mpi)                                                          \
+    {                                                                                              \
+        "COLL_" variable, "the algorithm of " entries "; under coll-run also of " mpi,             \
+            "auto: the fastest by prediction; or NAME[:PARAMETER=VALUE,...] (coll-info lists "     \
+            "them)",                                                                               \
+            "auto; for MPI's the MPI library's own"                                                \
+    }
+
 const COLL_Setting coll_settings[] = {
-    {"COLL_BCAST", "the algorithm of COLL_Bcast; under coll-run also of MPI_Bcast",
-     "auto: the fastest by prediction; or NAME[:PARAMETER=VALUE,...] (coll-info lists them)",
-     "auto; for MPI_Bcast the MPI library's own"},
-    {"COLL_GATHER", "the algorithm of COLL_Gather and COLL_Gatherv; under coll-run of MPI_Gather",
-     "auto: the fastest by prediction; or NAME[:PARAMETER=VALUE,...] (coll-info lists them)",
-     "auto; for MPI_Gather the MPI library's own"},
+    ALGORITHM("BCAST", "COLL_Bcast", "MPI_Bcast"),
+    ALGORITHM("GATHER", "COLL_Gather(v)", "MPI_Gather(v)"),
     {"COLL_AGGREGATE", "the algorithm of COLL_Aggregate",
      "auto, or NAME[:PARAMETER=VALUE,...] (coll-info lists them)", "auto"},
+    ALGORITHM("ALLREDUCE", "COLL_Allreduce", "MPI_Allreduce"),
+    ALGORITHM("REDUCE", "COLL_Reduce", "MPI_Reduce"),
+    ALGORITHM("REDUCE_SCATTER", "COLL_Reduce_scatter(_block)", "MPI_Reduce_scatter(_block)"),
+    ALGORITHM("ALLGATHER", "COLL_Allgather(v)", "MPI_Allgather(v)"),
+    ALGORITHM("ALLTOALL", "COLL_Alltoall(v)", "MPI_Alltoall(v)"),
+    ALGORITHM("SCATTER", "COLL_Scatter(v)", "MPI_Scatter(v)"),
+    ALGORITHM("BARRIER", "COLL_Barrier", "MPI_Barrier"),
+    ALGORITHM("SCAN", "COLL_Scan", "MPI_Scan"),
+    ALGORITHM("EXSCAN", "COLL_Exscan", "MPI_Exscan"),
+    {"COLL_WRAP", "which of a program's collectives libcoll runs under coll-run",
+     "LIST: operations as coll-info names them, separated by commas; all: all",
+     "those whose algorithm is set"},
     {"COLL_TOPOLOGY", "which rack and site each host is in",
      "FILE: in Slurm's topology.conf syntax; auto: measured once and kept; auto:fresh: measured "
      "again; check:FILE: FILE, and a report of where measurement disagrees",

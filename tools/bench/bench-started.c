@@ -8,6 +8,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/stats.h"
+#include "tools/bench/operation.h"
 #include "tools/bench/overlap.h"
 
 #include <coll.h>
@@ -18,16 +19,20 @@
 static const char program[] = "coll-bench";
 
 static const char usage[] =
-    "usage: mpirun -n RANKS coll-bench started [OPTION...]\n"
+    "usage: mpirun -n RANKS coll-bench started [OPERATION] [OPTION...]\n"
     "\n"
-    "Measures how much of a broadcast hides behind work that all ranks do between its start and\n"
-    "the wait for it: a pause, or with --compute a computation.\n";
+    "Measures how much of a broadcast, or of OPERATION, hides behind work that all ranks do "
+    "between\n"
+    "its start and the wait for it: a pause, or with --compute a computation.\n";
 
 static const char notes[] =
-    "blocking is COLL_Bcast alone, persistent COLL_Start and COLL_Wait of one request. The others\n"
-    "work between start and wait: mpi is MPI_Ibcast, mpi-tested the same with an MPI_Test every\n"
-    "millisecond, calls is COLL_Ibcast, tested the same with COLL_Test, thread the same with\n"
-    "COLL_PROGRESS=thread. total runs from a common start to the last rank's end. hidden is the\n"
+    "Operations and sizes are those of coll-bench --help. blocking is COLL_Bcast alone, or its "
+    "like,\n"
+    "persistent COLL_Start and COLL_Wait of one request. The others work between start and wait: "
+    "mpi\n"
+    "is MPI_Ibcast, mpi-tested the same with an MPI_Test every millisecond, calls is COLL_Ibcast,\n"
+    "tested the same with COLL_Test, thread the same with COLL_PROGRESS=thread. total runs from a "
+    "common start to the last rank's end. hidden is the\n"
     "part of blocking's time that total does not add to the work. lost is how much longer the\n"
     "work took than alone.\n";
 
@@ -46,6 +51,8 @@ static const char *const names[MANNERS] = {"blocking", "persistent", "mpi",   "m
                                            "calls",    "tested",     "thread"};
 
 typedef struct command {
+    app_words words;
+    const operation *operation;
     uint64_t bytes;
     double work; /* times what blocking takes */
     bool compute;
@@ -61,17 +68,16 @@ static const double SLICE = 1e-3; /* s of work between tests */
 typedef struct bench {
     const command *options;
     MPI_Comm comm, threaded; /* the second one with a progress thread */
-    unsigned char *buffer;
-    COLL_Request persistent;
+    operation_run run;
+    operation_request persistent;
     double steps_per_second;
     double work; /* s */
 } bench;
 
-/* A broadcast that was started. */
+/* What was started. */
 typedef struct flight {
     manner manner;
-    MPI_Request mpi;
-    COLL_Request ours;
+    operation_request request;
 } flight;
 
 static void work_for(const bench *b, double seconds) {
@@ -82,25 +88,25 @@ static void work_for(const bench *b, double seconds) {
 }
 
 static int start(bench *b, flight *f) {
-    int bytes = (int)b->options->bytes;
+    operation_call *call = b->options->operation->call;
     MPI_Comm comm = f->manner == THREAD ? b->threaded : b->comm;
     switch (f->manner) {
     case BLOCKING:
-        return COLL_Bcast(b->buffer, bytes, MPI_BYTE, 0, b->comm);
+        return call(OPERATION_OURS, &b->run, comm, NULL);
     case PERSISTENT:
-        return COLL_Start(&b->persistent);
+        return COLL_Start(&b->persistent.ours);
     case MPI:
     case MPI_TESTED:
-        return MPI_Ibcast(b->buffer, bytes, MPI_BYTE, 0, comm, &f->mpi);
+        return call(OPERATION_MPI_STARTED, &b->run, comm, &f->request);
     default:
-        return COLL_Ibcast(b->buffer, bytes, MPI_BYTE, 0, comm, &f->ours);
+        return call(OPERATION_STARTED, &b->run, comm, &f->request);
     }
 }
 
 static int test(flight *f) {
     int done;
-    return f->manner == MPI_TESTED ? MPI_Test(&f->mpi, &done, MPI_STATUS_IGNORE)
-                                   : COLL_Test(&f->ours, &done);
+    return f->manner == MPI_TESTED ? MPI_Test(&f->request.mpi, &done, MPI_STATUS_IGNORE)
+                                   : COLL_Test(&f->request.ours, &done);
 }
 
 static int work(bench *b, flight *f) {
@@ -122,14 +128,15 @@ static int finish(bench *b, flight *f) {
     if (f->manner == BLOCKING)
         return MPI_SUCCESS;
     if (f->manner == PERSISTENT)
-        return COLL_Wait(&b->persistent);
-    return f->manner == MPI || f->manner == MPI_TESTED ? MPI_Wait(&f->mpi, MPI_STATUS_IGNORE)
-                                                       : COLL_Wait(&f->ours);
+        return COLL_Wait(&b->persistent.ours);
+    return f->manner == MPI || f->manner == MPI_TESTED
+               ? MPI_Wait(&f->request.mpi, MPI_STATUS_IGNORE)
+               : COLL_Wait(&f->request.ours);
 }
 
 /* One repetition: seconds until the last rank's end, and those of the slowest rank's work. */
 static bool repeat(bench *b, manner how, double seconds[2]) {
-    flight f = {.manner = how, .mpi = MPI_REQUEST_NULL};
+    flight f = {.manner = how, .request = {.mpi = MPI_REQUEST_NULL}};
     app_mpi(&problem, MPI_Barrier(b->comm));
     double begun = app_seconds();
     app_mpi(&problem, start(b, &f));
@@ -165,16 +172,16 @@ static void print_row(const bench *b, manner how, const double medians[2], doubl
     bool works = how >= MPI;
     double hidden = works ? (blocking + medians[1] - medians[0]) / blocking : 0,
            lost = works && b->work > 0 ? medians[1] / b->work - 1 : 0;
-    printf("%-11s %10llu %12.1f %12.1f %8.1f %8.1f\n", names[how],
-           (unsigned long long)b->options->bytes, medians[0] * 1e6, works ? b->work * 1e6 : 0.0,
-           100 * hidden, 100 * lost);
+    printf("%-11s %10llu %12.1f %12.1f %8.1f %8.1f\n", names[how], (unsigned long long)b->run.bytes,
+           medians[0] * 1e6, works ? b->work * 1e6 : 0.0, 100 * hidden, 100 * lost);
     fflush(stdout);
-    app_json(
-        json, app_json_text("op", "started"), app_json_text("algorithm", names[how]),
-        app_json_integer("ranks", ranks), app_json_integer("bytes", (int64_t)b->options->bytes),
-        app_json_integer("reps", b->options->reps), app_json_number("median_us", medians[0] * 1e6),
-        app_json_number("work_us", works ? b->work * 1e6 : 0), app_json_number("hidden", hidden),
-        app_json_number("lost", lost));
+    app_json(json, app_json_text("op", "started"), app_json_text("algorithm", names[how]),
+             app_json_integer("ranks", ranks), app_json_integer("bytes", (int64_t)b->run.bytes),
+             app_json_text("started", b->options->operation->name),
+             app_json_integer("reps", b->options->reps),
+             app_json_number("median_us", medians[0] * 1e6),
+             app_json_number("work_us", works ? b->work * 1e6 : 0),
+             app_json_number("hidden", hidden), app_json_number("lost", lost));
 }
 
 static void measure_all(bench *b, FILE *json) {
@@ -227,36 +234,42 @@ static MPI_Comm make_comm(bool threaded) {
 static void run(const command *options) {
     bench b = {.options = options, .steps_per_second = overlap_calibrate().steps_per_second};
     app_output json = {0};
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int rank = app_rank(MPI_COMM_WORLD);
     if (rank == 0)
         app_output_open(&json, options->json, &problem);
-    b.buffer = malloc(options->bytes ? options->bytes : 1);
-    if (!b.buffer)
+    if (!operation_open(&b.run, options->operation, options->bytes, rank, app_ranks(MPI_COMM_WORLD),
+                        0))
         app_refuse(&problem, "out of memory for %llu bytes", (unsigned long long)options->bytes);
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     b.comm = make_comm(false);
     b.threaded = make_comm(true);
     if (b.threaded == MPI_COMM_NULL && rank == 0)
         fprintf(stderr, "%s: no row of thread: MPI gives no MPI_THREAD_MULTIPLE\n", program);
-    app_mpi(&problem, COLL_Bcast_init(b.buffer, (MPI_Count)options->bytes, MPI_BYTE, 0, b.comm,
-                                      MPI_INFO_NULL, &b.persistent));
+    app_mpi(&problem,
+            options->operation->call(OPERATION_PERSISTENT, &b.run, b.comm, &b.persistent));
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     measure_all(&b, json.file);
     app_output_commit(&json, &problem);
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
-    COLL_Request_free(&b.persistent);
+    COLL_Request_free(&b.persistent.ours);
     MPI_Comm_free(&b.comm);
     if (b.threaded != MPI_COMM_NULL)
         MPI_Comm_free(&b.threaded);
-    free(b.buffer);
+    operation_close(&b.run);
+}
+
+static bool take_operation(command *options) {
+    const char *name = options->words.count ? options->words.words[0] : "bcast";
+    options->operation = operation_find(name);
+    return options->operation ||
+           app_refuse(&problem, "unknown operation %s; coll-bench --help names those known", name);
 }
 
 int bench_started_main(int argc, char **argv) {
     command options = {.bytes = 1 << 20, .work = 2, .reps = 9};
     const app_option table[] = {
-        {"size", "BYTES", "bytes of a broadcast", .size = &options.bytes, .least = 1,
-         .most = 1 << 30},
+        {.operands = &options.words, .most = 1},
+        {"size", "BYTES", "bytes of it", .size = &options.bytes, .least = 1, .most = 1 << 30},
         {"work", "FACTOR", "the work, as a multiple of what the broadcast takes",
          .number = &options.work, .most = 1000},
         {"compute", NULL, "compute instead of pausing; every rank needs a core of its own",
@@ -266,11 +279,13 @@ int bench_started_main(int argc, char **argv) {
     };
     const app_command line = {"coll-bench started", usage, notes, APP_TABLE(table)};
     int provided;
-    app_parse(&line, argc, argv, &problem);
+    if (app_parse(&line, argc, argv, &problem))
+        take_operation(&options);
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
         return EXIT_FAILURE;
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     run(&options);
+    app_words_free(&options.words);
     MPI_Finalize();
     return EXIT_SUCCESS;
 }

@@ -111,11 +111,8 @@ static void round_sizes(command *options) {
     const operation *op = options->settings.operation;
     int kept = 0;
     for (int i = 0; i < options->size_count; i++) {
-        size_t size = options->sizes[i];
-        if (!options->total)
-            size = operation_rounded(op, size);
-        if (op->in == OPERATION_NOTHING && op->out == OPERATION_NOTHING)
-            size = 0;
+        size_t rounded = operation_rounded(op, options->sizes[i]),
+               size = options->total && rounded ? options->sizes[i] : rounded;
         if (!kept || size != options->sizes[kept - 1])
             options->sizes[kept++] = size;
     }

@@ -130,6 +130,8 @@ static size_t element_of(const operation *op) {
 
 size_t operation_rounded(const operation *op, size_t bytes) {
     size_t element = element_of(op);
+    if (op->in == OPERATION_NOTHING && op->out == OPERATION_NOTHING)
+        return 0;
     return (bytes + element - 1) / element * element;
 }
 

@@ -83,7 +83,7 @@ struct operation_run {
 const operation *operation_find(const char *name);
 const char *operation_name(int index);
 
-/* BYTES, rounded up to what OP's data is made of. */
+/* BYTES, rounded up to what OP's data is made of; 0 where it has none. */
 size_t operation_rounded(const operation *op, size_t bytes);
 
 /*

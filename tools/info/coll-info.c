@@ -27,8 +27,9 @@ static const char usage[] =
     "       coll-info settings\n"
     "\n"
     "Shows what the library found: versions, nodes, racks and sites, waiting, profile, algorithms\n"
-    "and settings. `explain` lists the algorithms that could run OPERATION (bcast, gather,\n"
-    "aggregate) with SIZE bytes (64K, 16M, 1G), the time predicted for each, which one would run,\n"
+    "and settings. `explain` lists the algorithms that could run OPERATION (bcast,\n"
+    "allreduce, ...) with SIZE bytes (64K, 16M, 1G), the time predicted for each, which one would "
+    "run,\n"
     "and why. `settings` lists every COLL_ variable with its values and its default.\n";
 
 enum { MOST_CANDIDATES = 64 };
@@ -37,7 +38,7 @@ typedef struct command {
     app_words words;
     const char *operation; /* NULL: show what was found */
     uint64_t bytes;
-    int ranks, root; /* ranks of 0: those that run */
+    int ranks, racks, root; /* ranks of 0: those that run */
     const char *json;
 } command;
 
@@ -47,8 +48,8 @@ static bool take_words(command *options) {
     const char *const *words = options->words.words;
     size_t count = options->words.count;
     if (count == 0)
-        return (!options->ranks && !options->root) ||
-               app_refuse(&problem, "--ranks and --root belong to explain OPERATION SIZE");
+        return (!options->ranks && !options->racks && !options->root) ||
+               app_refuse(&problem, "--ranks, --racks and --root belong to explain OPERATION SIZE");
     if (strcmp(words[0], "settings") == 0)
         return app_refuse(&problem, "settings stands alone; see coll-info --help");
     if (strcmp(words[0], "explain") != 0)
@@ -68,6 +69,8 @@ static bool parse(int argc, char **argv, command *options) {
         {.operands = &options->words, .most = 3},
         {"ranks", "P", "explain for P ranks, spread over nodes and racks like those that run now",
          .integer = &options->ranks, .least = 1, .most = 1 << 24},
+        {"racks", "N", "explain for ranks spread over N racks of one site",
+         .integer = &options->racks, .least = 1, .most = 1 << 24},
         {"root", "R", "explain for this root", .integer = &options->root, .most = INT_MAX},
         APP_JSON_OPTION(&options->json),
     };
@@ -128,7 +131,7 @@ static void print_nodes(const COLL_Place places[], int ranks) {
 }
 
 static bool print_algorithms(MPI_Comm comm) {
-    printf("\n%-10s %-44s %s\n", "operation", "algorithm", "what it does");
+    printf("\n%-14s %-44s %s\n", "operation", "algorithm", "what it does");
     const char *operation;
     for (int o = 0; (operation = COLL_Operation_name(o)); o++) {
         COLL_Candidate candidates[MOST_CANDIDATES];
@@ -137,7 +140,7 @@ static bool print_algorithms(MPI_Comm comm) {
         if (code != MPI_SUCCESS)
             return app_mpi(&problem, code);
         for (int i = 0; i < count && i < MOST_CANDIDATES; i++)
-            printf("%-10s %-44s %s\n", operation, candidates[i].spec, candidates[i].summary);
+            printf("%-14s %-44s %s\n", operation, candidates[i].spec, candidates[i].summary);
     }
     return true;
 }
@@ -217,14 +220,17 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
              app_json_text("why", c->chosen ? c->why : ""));
 }
 
-static void print_notes(const COLL_Description *d, int ranks) {
+static void print_notes(const COLL_Description *d, int ranks, int racks) {
     if (ranks <= d->most_ranks_per_node)
         puts("# on one node the MPI library's own runs unless a setting names another, whatever is "
              "predicted:\n# its shared memory is hard to beat");
     if (ranks == 1)
         puts("# one rank needs no messages; --ranks P explains for more");
     int per_rack = (d->nodes + d->racks - 1) / d->racks;
-    if (ranks == d->ranks)
+    if (racks > 0)
+        printf("# as if %d ranks were spread over %d rack%s, %d a node\n", ranks, racks,
+               plural(racks), d->most_ranks_per_node);
+    if (ranks == d->ranks || racks > 0)
         return;
     printf("# as if %d ranks were spread as the %d that run: %d a node, ", ranks, d->ranks,
            d->most_ranks_per_node);
@@ -239,8 +245,9 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
     int count, ranks = options->ranks ? options->ranks : d->ranks;
     if (options->root >= ranks)
         return app_refuse(&problem, "--root %d: there are %d ranks", options->root, ranks);
-    int code = COLL_Explain_ranks(options->operation, (MPI_Count)options->bytes, options->root,
-                                  options->ranks, comm, candidates, MOST_CANDIDATES, &count);
+    int code = COLL_Explain_racks(options->operation, (MPI_Count)options->bytes, options->root,
+                                  options->ranks, options->racks, comm, candidates, MOST_CANDIDATES,
+                                  &count);
     if (code != MPI_SUCCESS)
         return app_mpi(&problem, code);
     count = count < MOST_CANDIDATES ? count : MOST_CANDIDATES;
@@ -250,7 +257,7 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
     printf("  %-44s %14s %12s\n", "algorithm", "predicted_us", "model_us");
     for (int i = 0; i < count; i++)
         print_candidate(options, &candidates[i], ranks, json);
-    print_notes(d, ranks);
+    print_notes(d, ranks, options->racks);
     return true;
 }
 

@@ -184,7 +184,7 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--dcp") == 0)
         return profile_dcp_main(argc - 1, argv + 1);
     static survey s;
-    command options = {.seconds = 40, .trials = 60, .noise = 0.5};
+    command options = {.seconds = 40, .trials = 120, .noise = 0.5};
     parse(argc, argv, &options);
     s.comm = app_begin(&argc, &argv, program, &problem);
     s.seconds = options.seconds;

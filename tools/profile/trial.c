@@ -15,7 +15,10 @@
 const size_t trial_size[TRIAL_SIZES] = {192,     768,      1536,     3 << 10,
                                         6 << 10, 12 << 10, 24 << 10, 48 << 10};
 
-static const char *const operations[] = {"bcast", "gather"};
+/* Where sizes differ by rank nothing is chosen, and a barrier has no size. */
+static const char *const operations[] = {
+    "bcast",     "gather",   "allreduce", "reduce", "reduce_scatter_block",
+    "allgather", "alltoall", "scatter"};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 /* All ranks, half of them, a quarter, and no more, as long as there are so many. */

@@ -1,0 +1,170 @@
+/*
+ * All of MPI's blocking collectives, in place and not, with types that have gaps, an operation that
+ * doesn't commute, counts that differ by rank, and none; on the world, on a part of it in another
+ * order, and between two groups. Every rank prints what it got.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 4096, COUNT = 5 };
+
+static int rank, ranks;
+static int from[MOST], to[MOST];
+static const char *where;
+
+static void fill(void) {
+    for (int i = 0; i < MOST; i++) {
+        from[i] = (rank * 7919 + i * 31) % 101;
+        to[i] = -1 - (rank + i) % 3;
+    }
+}
+
+/* A line of this rank: what it got, all of it. */
+static void say(const char *what) {
+    unsigned sum = 0;
+    for (int i = 0; i < MOST; i++)
+        sum = sum * 31 + (unsigned)to[i];
+    printf("%d: %s: %s %08x\n", rank, where, what, sum);
+    fill();
+}
+
+/* x -> a x + b: applied one after the other. */
+static void compose(void *first, void *into, int *count, MPI_Datatype *type) {
+    int *f = first, *g = into;
+    (void)type;
+    for (int i = 0; i < 2 * *count; i += 2) {
+        g[i + 1] = (g[i] * f[i + 1] + g[i + 1]) % 10007;
+        g[i] = g[i] * f[i] % 10007;
+    }
+}
+
+static void reduces(MPI_Comm comm) {
+    MPI_Op op;
+    MPI_Datatype pair;
+    int counts[64];
+    MPI_Op_create(compose, 0, &op);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    for (int i = 0; i < ranks; i++)
+        counts[i] = (i * 3 + 1) % 4;
+    for (int i = 0; i < 2; i++) {
+        MPI_Datatype type = i ? pair : MPI_INT;
+        MPI_Op sum = i ? op : MPI_SUM;
+        MPI_Allreduce(from, to, COUNT, type, sum, comm);
+        say("allreduce");
+        MPI_Allreduce(MPI_IN_PLACE, to, COUNT, type, sum, comm);
+        say("allreduce in place");
+        MPI_Reduce(from, to, COUNT, type, sum, ranks - 1, comm);
+        say("reduce");
+        MPI_Reduce(rank ? from : MPI_IN_PLACE, to, COUNT, type, sum, 0, comm);
+        say("reduce in place");
+        MPI_Reduce_scatter_block(from, to, COUNT, type, sum, comm);
+        say("reduce_scatter_block");
+        MPI_Reduce_scatter(from, to, counts, type, sum, comm);
+        say("reduce_scatter");
+        MPI_Scan(from, to, COUNT, type, sum, comm);
+        say("scan");
+        MPI_Exscan(from, to, COUNT, type, sum, comm);
+        if (rank == 0)
+            memset(to, 0, sizeof to);
+        say("exscan");
+    }
+    MPI_Op_free(&op);
+    MPI_Type_free(&pair);
+}
+
+static void moves(MPI_Comm comm, MPI_Datatype type) {
+    int counts[64], places[64], root = ranks / 2;
+    for (int i = 0; i < ranks; i++) {
+        counts[i] = (i * 3 + 1) % 4;
+        places[i] = (ranks - 1 - i) * 4;
+    }
+    MPI_Bcast(rank == root ? from : to, COUNT, type, root, comm);
+    say("bcast");
+    MPI_Gather(from, COUNT, type, to, COUNT, type, root, comm);
+    say("gather");
+    MPI_Scatter(from, COUNT, type, to, COUNT, type, root, comm);
+    say("scatter");
+    MPI_Allgather(from, COUNT, type, to, COUNT, type, comm);
+    say("allgather");
+    MPI_Alltoall(from, COUNT, type, to, COUNT, type, comm);
+    say("alltoall");
+    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, to, COUNT, type, comm);
+    say("alltoall in place");
+    /* Only the root's counts count. */
+    MPI_Gatherv(from, counts[rank], type, to, rank == root ? counts : NULL,
+                rank == root ? places : NULL, type, root, comm);
+    say("gatherv");
+    MPI_Scatterv(from, rank == root ? counts : NULL, rank == root ? places : NULL, type, to,
+                 counts[rank], type, root, comm);
+    say("scatterv");
+    MPI_Allgatherv(from, counts[rank], type, to, counts, places, type, comm);
+    say("allgatherv");
+    int sent[64], received[64];
+    for (int i = 0; i < ranks; i++) {
+        sent[i] = (rank + 2 * i) % 4;
+        received[i] = (i + 2 * rank) % 4;
+    }
+    MPI_Alltoallv(from, sent, places, type, to, received, places, type, comm);
+    say("alltoallv");
+    MPI_Barrier(comm);
+    MPI_Bcast(to, 0, type, 0, comm);
+    MPI_Alltoall(from, 0, type, to, 0, type, comm);
+    say("nothing");
+}
+
+static void all(const char *name, MPI_Comm comm) {
+    MPI_Datatype gapped;
+    where = name;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    fill();
+    reduces(comm);
+    moves(comm, MPI_INT);
+    MPI_Type_vector(2, 1, 3, MPI_INT, &gapped);
+    MPI_Type_commit(&gapped);
+    moves(comm, gapped);
+    MPI_Type_free(&gapped);
+}
+
+/* Counts are those of the other group. */
+static void between(void) {
+    MPI_Comm half, inter;
+    int counts[64], places[64], others;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks < 2)
+        return;
+    where = "between";
+    MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank > 0 ? 0 : 1, 0, &inter);
+    MPI_Comm_remote_size(inter, &others);
+    fill();
+    for (int i = 0; i < others; i++) {
+        counts[i] = 3;
+        places[i] = 3 * i;
+    }
+    MPI_Allgatherv(from, 3, MPI_INT, to, counts, places, MPI_INT, inter);
+    say("allgatherv");
+    MPI_Alltoallv(from, counts, places, MPI_INT, to, counts, places, MPI_INT, inter);
+    say("alltoallv");
+    MPI_Allreduce(from, to, 3, MPI_INT, MPI_SUM, inter);
+    say("allreduce");
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+int main(int argc, char **argv) {
+    MPI_Comm backwards;
+    MPI_Init(&argc, &argv);
+    all("world", MPI_COMM_WORLD);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &backwards);
+    all("backwards", backwards);
+    MPI_Comm_free(&backwards);
+    between();
+    MPI_Finalize();
+    return 0;
+}
