@@ -13,6 +13,7 @@ libcoll_core_la_SOURCES = \
 	lib/algorithm/spec.c lib/algorithm/spec.h \
 	lib/allreduce/allreduce.h \
 	lib/allreduce/circulant.c \
+	lib/allreduce/levels.c \
 	lib/allreduce/racks.c \
 	lib/allreduce/recursive_doubling.c \
 	lib/allreduce/ring.c \

@@ -52,6 +52,8 @@ const coll_algorithm *const coll_allreduce_table[] = {
     &coll_allreduce_racks,
     &coll_allreduce_recursive_doubling,
     &coll_allreduce_circulant,
+    &coll_allreduce_two_level,
+    &coll_allreduce_three_level,
     NULL,
 };
 

@@ -26,19 +26,12 @@ static const coll_param params[] = {
 };
 
 static coll_plan_size plan_size(const coll_part *part) {
-    return coll_trees_size(part, coll_trees_doublings(part->shape->topo->ranks));
-}
-
-static int place(const coll_part *part, int index) {
-    (void)part;
-    return index;
+    return coll_trees_size(part, coll_trees_depth(part, COLL_TREES_RANK, COLL_TREES_ALL));
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     coll_trees *plan = coll_trees_open(part, size, memory);
-    coll_trees_double(plan, (coll_members){.count = part->shape->topo->ranks,
-                                           .index = part->line->position,
-                                           .place = place});
+    coll_trees_double(plan, COLL_TREES_RANK);
     return &plan->base;
 }
 
