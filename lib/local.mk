@@ -12,6 +12,8 @@ libcoll_core_la_SOURCES = \
 	lib/algorithm/line.c lib/algorithm/line.h \
 	lib/algorithm/spec.c lib/algorithm/spec.h \
 	lib/allreduce/allreduce.h \
+	lib/allreduce/binomial.c \
+	lib/allreduce/chain.c \
 	lib/allreduce/circulant.c \
 	lib/allreduce/levels.c \
 	lib/allreduce/racks.c \

@@ -54,6 +54,8 @@ const coll_algorithm *const coll_allreduce_table[] = {
     &coll_allreduce_circulant,
     &coll_allreduce_two_level,
     &coll_allreduce_three_level,
+    &coll_allreduce_chain,
+    &coll_allreduce_binomial,
     NULL,
 };
 

@@ -17,14 +17,6 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/allreduce/trees.h"
 
-static const coll_param params[] = {
-    [COLL_TREES_SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
-                            .lowest = 1, .highest = 1 << 30},
-    [COLL_TREES_WINDOW] = {"window", "segments under way at a time", .fallback = 2, .lowest = 1,
-                           .highest = 1 << 10},
-    {.name = NULL},
-};
-
 static bool share_nodes(const coll_topo *topo) {
     return topo->nodes > 1 && topo->nodes < topo->ranks;
 }
@@ -78,7 +70,7 @@ static const coll_planner two = {.size = size_two, .plan = plan_two},
 const coll_algorithm coll_allreduce_two_level = {
     .name = "two_level",
     .summary = "up a tree in each node or rack, exchanged by the first ranks, and down again",
-    .params = params,
+    .params = coll_trees_params,
     .applicable = has_two,
     .planner = &two,
 };
@@ -86,7 +78,7 @@ const coll_algorithm coll_allreduce_two_level = {
 const coll_algorithm coll_allreduce_three_level = {
     .name = "three_level",
     .summary = "up trees in nodes and racks, exchanged by the racks' first ranks, and down again",
-    .params = params,
+    .params = coll_trees_params,
     .applicable = has_three,
     .planner = &three,
 };

@@ -17,14 +17,6 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/allreduce/trees.h"
 
-static const coll_param params[] = {
-    [COLL_TREES_SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
-                            .lowest = 1, .highest = 1 << 30},
-    [COLL_TREES_WINDOW] = {"window", "segments under way at a time", .fallback = 2, .lowest = 1,
-                           .highest = 1 << 10},
-    {.name = NULL},
-};
-
 static coll_plan_size plan_size(const coll_part *part) {
     return coll_trees_size(part, coll_trees_depth(part, COLL_TREES_RANK, COLL_TREES_ALL));
 }
@@ -40,6 +32,6 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_allreduce_recursive_doubling = {
     .name = "recursive_doubling",
     .summary = "pairs of ranks exchange all of their sums, twice as far apart each time",
-    .params = params,
+    .params = coll_trees_params,
     .planner = &planner,
 };

@@ -7,7 +7,9 @@
 
 #include "lib/schedule/plan.h"
 
-enum { COLL_TREES_SEGMENT, COLL_TREES_WINDOW }; /* parameters */
+/* "segment" and "window", which all algorithms of such plans have. */
+extern const coll_param coll_trees_params[];
+
 enum { COLL_TREES_CHILDREN = 64, COLL_TREES_PEERS = 31 };
 
 /* Whom one rank meets: all by rank. */
