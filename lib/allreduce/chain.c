@@ -23,8 +23,8 @@ enum { FEWEST = 3 }; /* rounds: results come to a rank two rounds after they lef
 static const coll_param params[] = {
     [SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 8 << 10, .lowest = 1,
                  .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 8, .lowest = FEWEST,
-                .highest = 1 << 10},
+    [WINDOW] = {"window", "segments under way at a time, three at least", .fallback = 8,
+                .lowest = 1, .highest = 1 << 10},
     {.name = NULL},
 };
 

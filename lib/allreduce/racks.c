@@ -33,8 +33,8 @@ enum { SUMS, RESULTS };                              /* lanes */
 static const coll_param params[] = {
     [SEGMENT] = {"segment", "bytes of a rank's part of a piece, on average, at most",
                  .fallback = 4 << 10, .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "turns under way at a time, of at most one for each rack", .fallback = 2,
-                .lowest = FEWEST_TURNS, .highest = 1 << 10},
+    [WINDOW] = {"window", "turns under way at a time: two, up to one for each rack", .fallback = 2,
+                .lowest = 1, .highest = 1 << 10},
     {.name = NULL},
 };
 
