@@ -26,15 +26,14 @@
 
 enum { SEGMENT, WINDOW };
 
-enum { FEWEST_TURNS = 2 };                           /* under way */
 enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* of a round's memory */
 enum { SUMS, RESULTS };                              /* lanes */
 
 static const coll_param params[] = {
     [SEGMENT] = {"segment", "bytes of a rank's part of a piece, on average, at most",
                  .fallback = 4 << 10, .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "turns under way at a time: two, up to one for each rack", .fallback = 2,
-                .lowest = 1, .highest = 1 << 10},
+    [WINDOW] = {"window", "rounds under way besides those of a turn", .fallback = 4, .lowest = 1,
+                .highest = 1 << 10},
     {.name = NULL},
 };
 
@@ -312,20 +311,20 @@ static uint64_t groups_of(const coll_part *part) {
 }
 
 /*
- * What one rack sends in a turn the next one receives in its next turn: so there are two under way.
- * With at most one for each rack, a range is no longer on its way to the next rack when the result
- * of it comes back.
+ * What one rack sends in a turn the next one receives in the same round of its next turn: so there
+ * are more under way than those of a turn. With at most a turn for each rack, a range is no longer
+ * on its way to the next rack when the result of it comes back.
  */
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
     int least, most, racks = shape->topo->racks;
     rack_sizes(shape->topo, &least, &most);
     size_t piece = coll_share_start(shape, shape->bytes, (int)groups_of(part) * racks, 1),
-           window = part->values->at[WINDOW],
-           turns = window < FEWEST_TURNS ? FEWEST_TURNS : coll_least(window, (size_t)racks);
+           turn = (size_t)most + 1,
+           window = coll_least(part->values->at[WINDOW], ((size_t)racks - 1) * turn);
     int overlaps = most / least + 2, across = 1 + 2 * (overlaps < most ? overlaps : most);
-    return (coll_plan_size){.window = (int)turns * (most + 1),
-                            .steps = across < 6 ? 6 : across,
+    return (coll_plan_size){.window = (int)(turn + window),
+                            .steps = across < 5 ? 5 : across,
                             .segments = SEGMENTS,
                             .segment = coll_share_start(shape, piece, least, 1),
                             .own_bytes = sizeof(racks_plan) + ((size_t)racks + 1) * sizeof(int)};
