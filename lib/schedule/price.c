@@ -461,6 +461,16 @@ static uint64_t halves_to_play(const play *p, uint64_t messages) {
     return both < 2 * FEWEST + 3 ? FEWEST : both < 2 * wanted + 3 ? (both - 3) / 2 : wanted;
 }
 
+/* Whether segments of a call of BYTES are about as long as SEGMENT: parts of the data may be
+ * shorter in a shorter call, and cut into fewer. */
+static bool keeps_segments(play *p, size_t bytes, size_t segment) {
+    size_t whole = p->shape.bytes;
+    deal(p, bytes);
+    size_t kept = p->call->planner->size(&p->players[0].part).segment;
+    deal(p, whole);
+    return kept >= segment - segment / 4;
+}
+
 /*
  * Leaves out as many half windows of segments as it may, and keeps the segments as long as they are
  * in the whole: so the shorter calls begin, and end, as the whole one does.
@@ -479,6 +489,11 @@ static lengths shorten(play *p) {
     uint64_t times = bytes / half - played;
     size_t longer = bytes - (size_t)times * half;
     p->values.at[param] = size.segment;
+    if (!keeps_segments(p, longer, size.segment) ||
+        !keeps_segments(p, longer - half, size.segment)) {
+        p->values = *p->call->values;
+        return (lengths){.longer = bytes};
+    }
     return (lengths){.longer = longer, .shorter = longer - half, .times = times};
 }
 
