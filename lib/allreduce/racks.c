@@ -30,8 +30,8 @@ enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* of a round's memory */
 enum { SUMS, RESULTS };                              /* lanes */
 
 static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes of a rank's part of a piece, on average, at most",
-                 .fallback = 4 << 10, .lowest = 1, .highest = 1 << 30},
+    [SEGMENT] = {"segment", "bytes of a rank's part of a piece, on average; 0: by the cost model",
+                 .fallback = 0, .lowest = 0, .highest = 1 << 30},
     [WINDOW] = {"window", "rounds under way besides those of a turn", .fallback = 4, .lowest = 1,
                 .highest = 1 << 10},
     {.name = NULL},
@@ -304,7 +304,10 @@ static void rack_sizes(const coll_topo *topo, int *least, int *most) {
 
 static uint64_t groups_of(const coll_part *part) {
     const coll_shape *shape = part->shape;
-    size_t segment = coll_segment_of(shape, part->values->at[SEGMENT]);
+    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
+    size_t asked = coll_profile_segment_or(part->values->at[SEGMENT], link, shape->bytes,
+                                           2.0 * shape->topo->ranks),
+           segment = coll_segment_of(shape, asked);
     uint64_t ranks = (uint64_t)shape->topo->ranks, most = INT_MAX / ranks,
              groups = coll_segment_count(coll_segment_count(shape->bytes, segment), ranks);
     return groups < most ? groups : most;
