@@ -14,7 +14,10 @@ libcoll_core_la_SOURCES = \
 	lib/allgather/allgather.h \
 	lib/allgather/ring.c \
 	lib/allreduce/allreduce.h \
+	lib/allreduce/binomial.c \
+	lib/allreduce/chain.c \
 	lib/allreduce/circulant.c \
+	lib/allreduce/levels.c \
 	lib/allreduce/racks.c \
 	lib/allreduce/recursive_doubling.c \
 	lib/allreduce/ring.c \

@@ -62,6 +62,15 @@ const coll_algorithm *const coll_reduce_table[] = {
     &coll_reduce_native,
     &coll_reduce_chain,
     &coll_reduce_binomial,
+    &coll_allreduce_native,
+    &coll_allreduce_ring,
+    &coll_allreduce_racks,
+    &coll_allreduce_recursive_doubling,
+    &coll_allreduce_circulant,
+    &coll_allreduce_two_level,
+    &coll_allreduce_three_level,
+    &coll_allreduce_chain,
+    &coll_allreduce_binomial,
     NULL,
 };
 

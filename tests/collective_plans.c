@@ -36,6 +36,12 @@ static size_t twice(const coll_topo *topo, size_t bytes) {
     return 2 * bytes;
 }
 
+/* A chain's, where the line goes from rack to rack. */
+static size_t up_and_down(const coll_topo *topo, size_t bytes) {
+    (void)topo;
+    return 2 * bytes;
+}
+
 /* All of what every rack sums up but its piece of each group, twice. */
 static size_t once_from_each_rack(const coll_topo *topo, size_t bytes) {
     return 2 * (bytes - bytes / (size_t)topo->racks);
@@ -75,6 +81,8 @@ static size_t all_pairs(const coll_topo *topo, size_t bytes) {
 
 static const claim claims[] = {
     {&coll_allreduce_ring, twice, twice},
+    {&coll_allreduce_ring, twice_around, twice_around},
+    {&coll_allreduce_chain, up_and_down, up_and_down},
     {&coll_allreduce_racks, once_from_each_rack, once_from_each_rack},
     {&coll_reduce_chain, once, once},
     {&coll_reduce_binomial, tree_depth, tree_depth},

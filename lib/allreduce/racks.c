@@ -26,15 +26,14 @@
 
 enum { SEGMENT, WINDOW };
 
-enum { FEWEST_TURNS = 2 };                           /* under way */
 enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* of a round's memory */
 enum { SUMS, RESULTS };                              /* lanes */
 
 static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes of a rank's part of a piece, on average, at most",
-                 .fallback = 4 << 10, .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "turns under way at a time, of at most one for each rack", .fallback = 2,
-                .lowest = FEWEST_TURNS, .highest = 1 << 10},
+    [SEGMENT] = {"segment", "bytes of a rank's part of a piece, on average; 0: by the cost model",
+                 .fallback = 0, .lowest = 0, .highest = 1 << 30},
+    [WINDOW] = {"window", "rounds under way besides those of a turn", .fallback = 4, .lowest = 1,
+                .highest = 1 << 10},
     {.name = NULL},
 };
 
@@ -305,27 +304,30 @@ static void rack_sizes(const coll_topo *topo, int *least, int *most) {
 
 static uint64_t groups_of(const coll_part *part) {
     const coll_shape *shape = part->shape;
-    size_t segment = coll_segment_of(shape, part->values->at[SEGMENT]);
+    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
+    size_t asked = coll_profile_segment_or(part->values->at[SEGMENT], link, shape->bytes,
+                                           2.0 * shape->topo->ranks),
+           segment = coll_segment_of(shape, asked);
     uint64_t ranks = (uint64_t)shape->topo->ranks, most = INT_MAX / ranks,
              groups = coll_segment_count(coll_segment_count(shape->bytes, segment), ranks);
     return groups < most ? groups : most;
 }
 
 /*
- * What one rack sends in a turn the next one receives in its next turn: so there are two under way.
- * With at most one for each rack, a range is no longer on its way to the next rack when the result
- * of it comes back.
+ * What one rack sends in a turn the next one receives in the same round of its next turn: so there
+ * are more under way than those of a turn. With at most a turn for each rack, a range is no longer
+ * on its way to the next rack when the result of it comes back.
  */
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
     int least, most, racks = shape->topo->racks;
     rack_sizes(shape->topo, &least, &most);
     size_t piece = coll_share_start(shape, shape->bytes, (int)groups_of(part) * racks, 1),
-           window = part->values->at[WINDOW],
-           turns = window < FEWEST_TURNS ? FEWEST_TURNS : coll_least(window, (size_t)racks);
+           turn = (size_t)most + 1,
+           window = coll_least(part->values->at[WINDOW], ((size_t)racks - 1) * turn);
     int overlaps = most / least + 2, across = 1 + 2 * (overlaps < most ? overlaps : most);
-    return (coll_plan_size){.window = (int)turns * (most + 1),
-                            .steps = across < 6 ? 6 : across,
+    return (coll_plan_size){.window = (int)(turn + window),
+                            .steps = across < 5 ? 5 : across,
                             .segments = SEGMENTS,
                             .segment = coll_share_start(shape, piece, least, 1),
                             .own_bytes = sizeof(racks_plan) + ((size_t)racks + 1) * sizeof(int)};

@@ -17,28 +17,13 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/allreduce/trees.h"
 
-static const coll_param params[] = {
-    [COLL_TREES_SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
-                            .lowest = 1, .highest = 1 << 30},
-    [COLL_TREES_WINDOW] = {"window", "segments under way at a time", .fallback = 2, .lowest = 1,
-                           .highest = 1 << 10},
-    {.name = NULL},
-};
-
 static coll_plan_size plan_size(const coll_part *part) {
-    return coll_trees_size(part, coll_trees_doublings(part->shape->topo->ranks));
-}
-
-static int place(const coll_part *part, int index) {
-    (void)part;
-    return index;
+    return coll_trees_size(part, coll_trees_depth(part, COLL_TREES_RANK, COLL_TREES_ALL));
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     coll_trees *plan = coll_trees_open(part, size, memory);
-    coll_trees_double(plan, (coll_members){.count = part->shape->topo->ranks,
-                                           .index = part->line->position,
-                                           .place = place});
+    coll_trees_double(plan, COLL_TREES_RANK);
     return &plan->base;
 }
 
@@ -47,6 +32,6 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_allreduce_recursive_doubling = {
     .name = "recursive_doubling",
     .summary = "pairs of ranks exchange all of their sums, twice as far apart each time",
-    .params = params,
+    .params = coll_trees_params,
     .planner = &planner,
 };

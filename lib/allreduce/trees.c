@@ -5,6 +5,15 @@
 #include "lib/pattern/binomial.h"
 
 enum { NONE = -1 };
+enum { SEGMENT, WINDOW };
+
+const coll_param coll_trees_params[] = {
+    [SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
+                 .lowest = 1, .highest = 1 << 30},
+    [WINDOW] = {"window", "segments under way at a time", .fallback = 2, .lowest = 1,
+                .highest = 1 << 10},
+    {.name = NULL},
+};
 
 static int count_segments(const coll_part *part, size_t segment) {
     uint64_t segments = coll_segment_count(part->shape->bytes, segment);
@@ -14,11 +23,9 @@ static int count_segments(const coll_part *part, size_t segment) {
 /* A round's memory: one segment that all that is sent passes, and one for each sum that comes. */
 coll_plan_size coll_trees_size(const coll_part *part, int most) {
     const coll_shape *shape = part->shape;
-    size_t segment = coll_least(coll_segment_of(shape, part->values->at[COLL_TREES_SEGMENT]),
-                                shape->bytes),
+    size_t segment = coll_least(coll_segment_of(shape, part->values->at[SEGMENT]), shape->bytes),
            segments = (size_t)count_segments(part, segment);
-    return (coll_plan_size){.window =
-                                (int)coll_least(part->values->at[COLL_TREES_WINDOW], segments),
+    return (coll_plan_size){.window = (int)coll_least(part->values->at[WINDOW], segments),
                             .steps = 3 * most + 2,
                             .segments = 1 + most,
                             .segment = segment,
@@ -94,18 +101,66 @@ coll_trees *coll_trees_open(const coll_part *part, coll_plan_size size, void *me
     return plan;
 }
 
-static int rank_of(const coll_trees *plan, const coll_members *members, int index) {
-    return plan->part->line->order[members->place(plan->part, index)];
+/* Whether another node, or rack, begins in the line at POSITION. */
+static bool begins(const coll_part *part, int position, coll_trees_level level) {
+    if (position == 0 || level == COLL_TREES_RANK)
+        return true;
+    const coll_place *at = &part->shape->topo->places[part->line->order[position]],
+                     *before = &part->shape->topo->places[part->line->order[position - 1]];
+    return level == COLL_TREES_NODE   ? at->node != before->node
+           : level == COLL_TREES_RACK ? at->rack != before->rack
+                                      : false;
+}
+
+int coll_trees_depth(const coll_part *part, coll_trees_level unit, coll_trees_level whole) {
+    int count = 0, most = 1;
+    for (int position = 0; position < part->shape->topo->ranks; position++) {
+        count = begins(part, position, whole) ? 0 : count;
+        count += begins(part, position, unit);
+        most = count > most ? count : most;
+    }
+    return coll_tree_depth(most);
+}
+
+/* The first ranks of all UNITs from position FIRST on: so many, this rank one of them. */
+typedef struct members {
+    const coll_part *part;
+    coll_trees_level unit;
+    int first, count, index;
+} members;
+
+static members members_of(const coll_part *part, coll_trees_level unit, coll_trees_level whole) {
+    members all = {.part = part, .unit = unit, .first = part->line->position};
+    while (!begins(part, all.first, whole))
+        all.first--;
+    int position = all.first;
+    do {
+        all.index += position < part->line->position && begins(part, position, unit);
+        all.count += begins(part, position, unit);
+        position++;
+    } while (position < part->shape->topo->ranks && !begins(part, position, whole));
+    return all;
+}
+
+static int member(const members *all, int index) {
+    int position = all->first + (all->unit == COLL_TREES_RANK ? index : 0);
+    if (all->unit != COLL_TREES_RANK)
+        while (index > 0)
+            index -= begins(all->part, ++position, all->unit);
+    return all->part->line->order[position];
 }
 
 /* Children are merged in the order of the line: the smallest subtree first. */
-void coll_trees_join(coll_trees *plan, coll_members members) {
+void coll_trees_join(coll_trees *plan, coll_trees_level unit, coll_trees_level whole) {
     int parent, children[31];
-    int count = coll_tree_binomial(members.count, members.index, &parent, children);
+    if (plan->parent != NONE)
+        return;
+    members all = members_of(plan->part, unit, whole);
+    int count = coll_tree_binomial(all.count, all.index, &parent, children);
     while (count > 0)
-        plan->child[plan->children++] = rank_of(plan, &members, children[--count]);
+        plan->child[plan->children++] = member(&all, children[--count]);
     if (parent >= 0)
-        plan->parent = rank_of(plan, &members, parent);
+        plan->parent = member(&all, parent);
 }
 
 /* The largest power of two that is at most COUNT. */
@@ -114,26 +169,22 @@ static int power_below(int count) {
     return 1 << (depth - (1 << depth > count));
 }
 
-int coll_trees_doublings(int count) {
-    return 1 + coll_tree_depth(count);
-}
-
-void coll_trees_double(coll_trees *plan, coll_members members) {
-    int power = power_below(members.count), paired = 2 * (members.count - power),
-        index = members.index;
-    if (index < paired) {
-        int other = rank_of(plan, &members, index ^ 1);
-        if (index % 2)
-            plan->parent = other;
-        else
-            plan->child[plan->children++] = other;
-    }
+void coll_trees_double(coll_trees *plan, coll_trees_level unit) {
     if (plan->parent != NONE)
         return;
-    int own = index < paired ? index / 2 : index - paired / 2;
+    members all = members_of(plan->part, unit, COLL_TREES_ALL);
+    int power = power_below(all.count), pairs = all.count - power;
+    bool paired = all.index < 2 * pairs;
+    if (paired && all.index % 2) {
+        plan->parent = member(&all, all.index - 1);
+        return;
+    }
+    if (paired)
+        plan->child[plan->children++] = member(&all, all.index + 1);
+    int own = paired ? all.index / 2 : all.index - pairs;
     for (int bit = 1; bit < power; bit *= 2) {
-        int other = own ^ bit, at = other < paired / 2 ? 2 * other : other + paired / 2;
+        int other = own ^ bit;
         plan->before[plan->peers] = other < own;
-        plan->peer[plan->peers++] = rank_of(plan, &members, at);
+        plan->peer[plan->peers++] = member(&all, other < pairs ? 2 * other : other + pairs);
     }
 }

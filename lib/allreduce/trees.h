@@ -7,7 +7,9 @@
 
 #include "lib/schedule/plan.h"
 
-enum { COLL_TREES_SEGMENT, COLL_TREES_WINDOW }; /* parameters */
+/* "segment" and "window", which all algorithms of such plans have. */
+extern const coll_param coll_trees_params[];
+
 enum { COLL_TREES_CHILDREN = 64, COLL_TREES_PEERS = 31 };
 
 /* Whom one rank meets: all by rank. */
@@ -20,11 +22,13 @@ typedef struct coll_trees {
     bool before[COLL_TREES_PEERS];     /* the peer's sum comes before the own one */
 } coll_trees;
 
-/* Ranks that a rank is one of: so many, the positions of which in the line PLACE tells. */
-typedef struct coll_members {
-    int count, index;
-    int (*place)(const coll_part *part, int index);
-} coll_members;
+/* Of what a tree consists, or what it spans. */
+typedef enum coll_trees_level {
+    COLL_TREES_RANK,
+    COLL_TREES_NODE,
+    COLL_TREES_RACK,
+    COLL_TREES_ALL
+} coll_trees_level;
 
 /* The measures where no rank receives from more than MOST others on the way up. */
 coll_plan_size coll_trees_size(const coll_part *part, int most);
@@ -32,12 +36,15 @@ coll_plan_size coll_trees_size(const coll_part *part, int most);
 /* A plan of a rank that meets nobody as yet, in MEMORY of coll_trees_size. */
 coll_trees *coll_trees_open(const coll_part *part, coll_plan_size size, void *memory);
 
-/* A rank without a parent is one of MEMBERS of a binomial tree, whose subtrees are runs of them; or
- * of those who double, in pairs first where they are no power of two. In order either way. */
-void coll_trees_join(coll_trees *plan, coll_members members);
-void coll_trees_double(coll_trees *plan, coll_members members);
+/*
+ * The first ranks of all UNITs join: those within the same WHOLE in a binomial tree whose subtrees
+ * are runs of the line; or all by recursive doubling, in pairs first where they are no power of
+ * two. In order either way. Nothing for ranks that have a parent already.
+ */
+void coll_trees_join(coll_trees *plan, coll_trees_level unit, coll_trees_level whole);
+void coll_trees_double(coll_trees *plan, coll_trees_level unit);
 
-/* From how many others a rank that doubles among COUNT receives, at most. */
-int coll_trees_doublings(int count);
+/* From how many others a rank receives that joins, or doubles, at most; the same on all ranks. */
+int coll_trees_depth(const coll_part *part, coll_trees_level unit, coll_trees_level whole);
 
 #endif

@@ -205,7 +205,10 @@ typedef struct stand_in {
     size_t up_to;
     const coll_algorithm *algorithm; /* NULL: nobody has its like */
 } stand_in;
-static const stand_in allreduces[] = {{SIZE_MAX, &coll_allreduce_ring}};
+static const stand_in allreduces[] = {{10000, &coll_allreduce_recursive_doubling},
+                                      {SIZE_MAX, &coll_allreduce_circulant}},
+                      ordered_allreduces[] = {{10000, &coll_allreduce_recursive_doubling},
+                                              {SIZE_MAX, &coll_allreduce_binomial}};
 
 static double predict(const coll_shape *call, const stand_in stand_ins[]) {
     coll_shape by_rank = *call;
@@ -220,7 +223,7 @@ static double predict(const coll_shape *call, const stand_in stand_ins[]) {
 
 static double predict_allreduce(const coll_shape *call, const coll_values *values) {
     (void)values;
-    return predict(call, allreduces);
+    return predict(call, call->ordered ? ordered_allreduces : allreduces);
 }
 
 static double predict_unknown(const coll_shape *call, const coll_values *values) {

@@ -544,6 +544,106 @@ int coll_price_play(const coll_price_call *call, coll_price *price) {
               .most = call->letters ? call->letters : LETTERS_MOST,
               .room = call->memory,
               .left = call->bytes};
+}
+
+/*
+ * How many half windows of so many MESSAGES the shorter play has at least: a pipeline of many ranks
+ * finds its pace late. The longer one has one more, both have what is left over in addition, and a
+ * message takes up to so many events.
+ */
+static uint64_t halves_to_play(const play *p, uint64_t messages) {
+    enum { FEWEST = 4, RANKS_A_HALF = 16, EVENTS = 5 };
+    uint64_t ranks = (uint64_t)p->shape.topo->ranks, wanted = FEWEST + ranks / RANKS_A_HALF,
+             both = (uint64_t)p->call->budget / (EVENTS * messages * ranks);
+    return both < 2 * FEWEST + 3 ? FEWEST : both < 2 * wanted + 3 ? (both - 3) / 2 : wanted;
+}
+
+/* Whether segments of a call of BYTES are about as long as SEGMENT: parts of the data may be
+ * shorter in a shorter call, and cut into fewer. */
+static bool keeps_segments(play *p, size_t bytes, size_t segment) {
+    size_t whole = p->shape.bytes;
+    deal(p, bytes);
+    size_t kept = p->call->planner->size(&p->players[0].part).segment;
+    deal(p, whole);
+    return kept >= segment - segment / 4;
+}
+
+/*
+ * Leaves out as many half windows of segments as it may, and keeps the segments as long as they are
+ * in the whole: so the shorter calls begin, and end, as the whole one does.
+ */
+static lengths shorten(play *p) {
+    size_t bytes = p->shape.bytes;
+    coll_plan_size size = p->call->planner->size(&p->players[0].part);
+    uint64_t messages = (uint64_t)(size.window + 1) / 2 * (uint64_t)size.segments;
+    size_t half = (size_t)messages * size.segment;
+    int param = segment_param(p->call->algorithm);
+    if (p->call->whole || param == NONE || half == 0)
+        return (lengths){.longer = bytes};
+    uint64_t played = halves_to_play(p, messages) + 1;
+    if (bytes / half < 2 * played)
+        return (lengths){.longer = bytes};
+    uint64_t times = bytes / half - played;
+    size_t longer = bytes - (size_t)times * half;
+    p->values.at[param] = size.segment;
+    if (!keeps_segments(p, longer, size.segment) ||
+        !keeps_segments(p, longer - half, size.segment)) {
+        p->values = *p->call->values;
+        return (lengths){.longer = bytes};
+    }
+    return (lengths){.longer = longer, .shorter = longer - half, .times = times};
+}
+
+/* Memory for the play; NULL after *CODE is set: there is no more, and so no price. */
+static char *borrow(play *p, size_t bytes, int *code) {
+    *code = MPI_SUCCESS;
+    if (p->reserved && bytes > RESERVE - p->reserves) {
+        p->price->time = COLL_PRICE_UNKNOWN;
+        return NULL;
+    }
+    size_t from = p->reserves;
+    p->reserves += p->reserved ? coll_comm_room_of(bytes) : 0;
+    char *memory = p->reserved ? reserve + from : malloc(bytes);
+    if (!memory)
+        *code = coll_error(MPI_ERR_NO_MEM, "no memory to price %s: %zu bytes",
+                           p->call->algorithm->name, bytes);
+    return memory;
+}
+
+static void give_back(const play *p, char *memory) {
+    if (!p->reserved)
+        free(memory);
+}
+
+/* The price of both plays, from which that of the whole follows. */
+static int play_lengths(play *p, const lengths *of) {
+    coll_price *price = p->price;
+    int code;
+    char *memory = borrow(p, bytes_of(p), &code);
+    if (!memory)
+        return code;
+    code = play_to_end(p, of->longer, memory);
+    int64_t longer = price->time, rest;
+    if (code == MPI_SUCCESS && of->times > 0 && longer != COLL_PRICE_UNKNOWN)
+        code = play_to_end(p, of->shorter, memory);
+    give_back(p, memory);
+    if (code != MPI_SUCCESS || of->times == 0 || price->time == COLL_PRICE_UNKNOWN)
+        return code;
+    price->extrapolated = true;
+    if (__builtin_mul_overflow(longer - price->time, of->times, &rest) ||
+        __builtin_add_overflow(longer, rest, &price->time))
+        price->time = INT64_MAX;
+    return MPI_SUCCESS;
+}
+
+/* The ranks' line, in MEMORY with VISITS behind it. */
+static void line_up(play *p, coll_visit *visits) {
+    coll_order_line(&p->shape, visits, p->line->order);
+    for (int position = 0; position < p->shape.topo->ranks; position++)
+        p->players[p->line->order[position]].position = position;
+}
+
+static int play_call(const coll_price_call *call, bool reserved, coll_price *price) {
     *price = (coll_price){.time = 0};
     if (call->ends)
         memset(call->ends, 0, (size_t)call->shape->topo->ranks * sizeof *call->ends);

@@ -1,0 +1,35 @@
+/*
+ * binomial: sums go up a binomial tree, and the results down again: a reduction and a broadcast.
+ *
+ * Ranks are positions in the chain order, or by rank where the order counts; subtrees are runs of
+ * them.
+ *
+ * Steps: 2 ceil(log2 p). Bytes: ceil(log2 p) m to the root and from it; over an uplink up to ceil
+ * (log2 p) m in either direction. Memory: a segment for each child, for each of the window.
+ * Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in
+ * MPICH.
+ */
+#include "config.h"
+
+#include "lib/allreduce/allreduce.h"
+#include "lib/allreduce/trees.h"
+
+static coll_plan_size plan_size(const coll_part *part) {
+    return coll_trees_size(part, coll_trees_depth(part, COLL_TREES_RANK, COLL_TREES_ALL));
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    coll_trees *plan = coll_trees_open(part, size, memory);
+    coll_trees_join(plan, COLL_TREES_RANK, COLL_TREES_ALL);
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_allreduce_binomial = {
+    .name = "binomial",
+    .summary = "up a binomial tree and down again",
+    .params = coll_trees_params,
+    .rival = true,
+    .planner = &planner,
+};

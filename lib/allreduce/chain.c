@@ -1,0 +1,128 @@
+/*
+ * chain: sums go up the line of the ranks, to its head, and the results come down again; for large
+ * data and operations that don't commute.
+ *
+ * The data go in segments. Each rank adds what comes from the rank behind it to its own, passes the
+ * sum on to the one before, and passes on what comes back. The rank at position i sends segment s
+ * of the sums as it gets segment s - 2 i of the results: so few are under way, though the way up
+ * and down is long. All is in the order of the line.
+ *
+ * Steps: 2 (p - 1) for a segment. Bytes: 2 m from every rank and to it, and over each uplink in
+ * either direction. Memory: three segments for each of the window.
+ * Source: Rabenseifner, Traeff: the pipelined reduction in More efficient reduction algorithms, and
+ * a chain of broadcasts.
+ */
+#include "config.h"
+
+#include "lib/allreduce/allreduce.h"
+#include "lib/schedule/plan.h"
+
+enum { SEGMENT, WINDOW };
+enum { FEWEST = 3 }; /* rounds: results come to a rank two rounds after they left the one before */
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 8 << 10, .lowest = 1,
+                 .highest = 1 << 30},
+    [WINDOW] = {"window", "segments under way at a time, three at least", .fallback = 8,
+                .lowest = 1, .highest = 1 << 10},
+    {.name = NULL},
+};
+
+enum { ADDED, SENT, PASSED, SEGMENTS }; /* of a round's memory */
+
+typedef struct chain_plan {
+    coll_plan base;
+    const coll_part *part;
+    bool first, last;       /* in the line */
+    int before, behind;     /* ranks */
+    uint64_t segments, lag; /* of the results, in rounds */
+} chain_plan;
+
+typedef struct range {
+    size_t from, length;
+} range;
+
+static range range_of(const chain_plan *plan, uint64_t i) {
+    size_t segment = plan->base.size.segment;
+    return (range){(size_t)i * segment, coll_segment_length(plan->part->shape->bytes, segment, i)};
+}
+
+/* Adds what comes from behind, and passes it on. */
+static int up(const chain_plan *plan, range what, coll_step steps[]) {
+    int count = 0;
+    if (!plan->last) {
+        steps[0] = coll_step_receive(plan->behind, what.from, what.length);
+        steps[0].buffer = COLL_SCRATCH;
+        steps[1] = coll_step_combine(COLL_DATA, what.from, what.length, false, false);
+        coll_step_after(&steps[1], 0, 0);
+        count = 2;
+    }
+    if (!plan->first) {
+        steps[count] = coll_step_send(plan->before, what.from, what.length);
+        steps[count].segment = SENT;
+        if (!plan->last)
+            coll_step_after(&steps[count], 0, 1);
+        count++;
+    }
+    return count;
+}
+
+/* The results of a segment come, and go on; COUNT steps of the sums are in the round already. */
+static int down(const chain_plan *plan, range what, coll_step steps[], int count) {
+    if (!plan->first) {
+        steps[count] = coll_step_receive(plan->before, what.from, what.length);
+        steps[count].segment = PASSED;
+        if (plan->lag < (uint64_t)plan->base.size.window) /* the sum was sent from there */
+            coll_step_after(&steps[count], (int)plan->lag, plan->last ? 0 : 2);
+        count++;
+    }
+    if (!plan->last) {
+        steps[count] = coll_step_send(plan->behind, what.from, what.length);
+        steps[count].segment = PASSED;
+        coll_step_after(&steps[count], 0, count - 1);
+        count++;
+    }
+    return count;
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const chain_plan *plan = (const chain_plan *)base;
+    int count = round < plan->segments ? up(plan, range_of(plan, round), steps) : 0;
+    return round < plan->lag ? count : down(plan, range_of(plan, round - plan->lag), steps, count);
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    const coll_shape *shape = part->shape;
+    uint64_t window = part->values->at[WINDOW];
+    return (coll_plan_size){
+        .window = window < FEWEST ? FEWEST : (int)window,
+        .steps = 5,
+        .segments = SEGMENTS,
+        .segment = coll_least(coll_segment_of(shape, part->values->at[SEGMENT]), shape->bytes),
+        .own_bytes = sizeof(chain_plan)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    const coll_line *line = part->line;
+    int position = line->position, p = part->shape->topo->ranks;
+    chain_plan *plan = memory;
+    *plan = (chain_plan){.base = {.size = size, .round = plan_round},
+                         .part = part,
+                         .first = position == 0,
+                         .last = position == p - 1,
+                         .segments = coll_segment_count(part->shape->bytes, size.segment),
+                         .lag = 2 * (uint64_t)position};
+    plan->before = plan->first ? 0 : line->order[position - 1];
+    plan->behind = plan->last ? 0 : line->order[position + 1];
+    plan->base.rounds = plan->segments + plan->lag;
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_allreduce_chain = {
+    .name = "chain",
+    .summary = "sums go up the line of the ranks, results down, segment by segment",
+    .params = params,
+    .planner = &planner,
+};

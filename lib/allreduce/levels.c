@@ -1,0 +1,84 @@
+/*
+ * two_level, three_level: for small data on many ranks a node, or a rack.
+ *
+ * Sums go up a binomial tree in every node (in every rack, where no ranks share a node) to its
+ * first rank; these exchange theirs by recursive doubling, and the results go down the trees again.
+ * Of three levels those first ranks go up a tree in their rack, and the racks' first ones exchange
+ * their sums.
+ *
+ * Steps: 2 ceil(log2 n) in groups of n ranks, and those of recursive doubling among the G groups.
+ * Bytes: ceil(log2 n) + ceil(log2 G) times m to the first rank of a group and from it. Over an
+ * uplink go m for each step of the doubling, of two levels where ranks share nodes for each of the
+ * rack's nodes. Memory: a segment for each child and step, for each of the window.
+ * Source: Thakur, Rabenseifner, Gropp; Graham, Shipman: MPI support for multi-core architectures.
+ */
+#include "config.h"
+
+#include "lib/allreduce/allreduce.h"
+#include "lib/allreduce/trees.h"
+
+static bool share_nodes(const coll_topo *topo) {
+    return topo->nodes > 1 && topo->nodes < topo->ranks;
+}
+
+/* The lower one of two levels. */
+static coll_trees_level level_of(const coll_topo *topo) {
+    return share_nodes(topo) ? COLL_TREES_NODE : COLL_TREES_RACK;
+}
+
+static coll_plan_size size_two(const coll_part *part) {
+    coll_trees_level level = level_of(part->shape->topo);
+    return coll_trees_size(part, coll_trees_depth(part, COLL_TREES_RANK, level) +
+                                     coll_trees_depth(part, level, COLL_TREES_ALL));
+}
+
+static coll_plan_size size_three(const coll_part *part) {
+    return coll_trees_size(part, coll_trees_depth(part, COLL_TREES_RANK, COLL_TREES_NODE) +
+                                     coll_trees_depth(part, COLL_TREES_NODE, COLL_TREES_RACK) +
+                                     coll_trees_depth(part, COLL_TREES_RACK, COLL_TREES_ALL));
+}
+
+static coll_plan *plan_two(const coll_part *part, coll_plan_size size, void *memory) {
+    coll_trees *plan = coll_trees_open(part, size, memory);
+    coll_trees_level level = level_of(part->shape->topo);
+    coll_trees_join(plan, COLL_TREES_RANK, level);
+    coll_trees_double(plan, level);
+    return &plan->base;
+}
+
+static coll_plan *plan_three(const coll_part *part, coll_plan_size size, void *memory) {
+    coll_trees *plan = coll_trees_open(part, size, memory);
+    coll_trees_join(plan, COLL_TREES_RANK, COLL_TREES_NODE);
+    coll_trees_join(plan, COLL_TREES_NODE, COLL_TREES_RACK);
+    coll_trees_double(plan, COLL_TREES_RACK);
+    return &plan->base;
+}
+
+static bool has_two(const coll_shape *call) {
+    const coll_topo *topo = call->topo;
+    return !call->ordered && (share_nodes(topo) || (topo->racks > 1 && topo->racks < topo->ranks));
+}
+
+static bool has_three(const coll_shape *call) {
+    const coll_topo *topo = call->topo;
+    return !call->ordered && share_nodes(topo) && topo->racks > 1 && topo->racks < topo->nodes;
+}
+
+static const coll_planner two = {.size = size_two, .plan = plan_two},
+                          three = {.size = size_three, .plan = plan_three};
+
+const coll_algorithm coll_allreduce_two_level = {
+    .name = "two_level",
+    .summary = "up a tree in each node or rack, exchanged by the first ranks, and down again",
+    .params = coll_trees_params,
+    .applicable = has_two,
+    .planner = &two,
+};
+
+const coll_algorithm coll_allreduce_three_level = {
+    .name = "three_level",
+    .summary = "up trees in nodes and racks, exchanged by the racks' first ranks, and down again",
+    .params = coll_trees_params,
+    .applicable = has_three,
+    .planner = &three,
+};
