@@ -103,6 +103,9 @@ libcoll_core_la_SOURCES = \
 	lib/reduce_scatter/reduce_scatter.h \
 	lib/reduce_scatter/ring.c \
 	lib/registry.c \
+	lib/scan/linear.c \
+	lib/scan/recursive_doubling.c \
+	lib/scan/scan.h \
 	lib/schedule/agenda.c lib/schedule/agenda.h \
 	lib/schedule/course.h \
 	lib/schedule/cursor.c lib/schedule/cursor.h \
