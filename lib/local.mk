@@ -116,6 +116,9 @@ libcoll_core_la_SOURCES = \
 	lib/registry.c \
 	lib/scatter/scatter.h \
 	lib/scatter/straight.c \
+	lib/scan/linear.c \
+	lib/scan/recursive_doubling.c \
+	lib/scan/scan.h \
 	lib/schedule/agenda.c lib/schedule/agenda.h \
 	lib/schedule/course.h \
 	lib/schedule/cursor.c lib/schedule/cursor.h \

@@ -23,6 +23,7 @@
 #include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/scatter/scatter.h"
+#include "lib/scan/scan.h"
 
 #include <limits.h>
 
@@ -98,9 +99,19 @@ const coll_algorithm *const coll_barrier_table[] = {
     NULL,
 };
 
-const coll_algorithm *const coll_scan_table[] = {&coll_scan_native, NULL};
+const coll_algorithm *const coll_scan_table[] = {
+    &coll_scan_native,
+    &coll_scan_linear,
+    &coll_scan_recursive_doubling,
+    NULL,
+};
 
-const coll_algorithm *const coll_exscan_table[] = {&coll_exscan_native, NULL};
+const coll_algorithm *const coll_exscan_table[] = {
+    &coll_exscan_native,
+    &coll_exscan_linear,
+    &coll_exscan_recursive_doubling,
+    NULL,
+};
 
 static int run_bcast(const coll_algorithm *algorithm, const void *call, const coll_values *values) {
     return coll_bcast_run(algorithm, call, values);

@@ -28,10 +28,10 @@ typedef enum level { RANK, NODE, RACK, SITE } level;
 
 typedef struct rack_plan {
     coll_plan base;
-    int parent; /* rank; -1: this one is its group's first */
-    int children, child[SITE * COLL_BARRIER_RADIX];
+    int parent;              /* rank; -1: this one is its group's first */
     int radix, groups, mine; /* the number of this rank's group */
     int *first;              /* rank of each group */
+    int children, *child;
 } rack_plan;
 
 static bool together(const coll_part *part, int a, int b, level in) {
@@ -51,6 +51,16 @@ static bool together(const coll_part *part, int a, int b, level in) {
 
 static level outermost(const coll_topo *topo) {
     return topo->sites > 1 ? SITE : topo->racks > 1 ? RACK : topo->nodes > 1 ? NODE : RANK;
+}
+
+static int groups_of(const coll_topo *topo) {
+    const int groups[] = {topo->ranks, topo->nodes, topo->racks, topo->sites};
+    return groups[outermost(topo)];
+}
+
+/* Of a rank, at most: some at every level. */
+static int most_children(const coll_topo *topo, int radix) {
+    return (int)outermost(topo) * radix;
 }
 
 static bool is_first(const coll_part *part, int position, level in) {
@@ -96,10 +106,14 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 /* A round begins when the one before is complete. */
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_topo *topo = part->shape->topo;
+    int radix = (int)part->values->at[RADIX], groups = groups_of(topo),
+        children = most_children(topo, radix),
+        told = 2 * (int)coll_least((size_t)radix, (size_t)groups);
     return (coll_plan_size){.window = 1,
-                            .steps = SITE * (int)part->values->at[RADIX],
+                            .steps = children > told ? children : told,
                             .segments = 1,
-                            .own_bytes = sizeof(rack_plan) + (size_t)topo->ranks * sizeof(int)};
+                            .own_bytes =
+                                sizeof(rack_plan) + (size_t)(groups + children) * sizeof(int)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
@@ -110,6 +124,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
                         .parent = -1,
                         .radix = (int)part->values->at[RADIX],
                         .first = (int *)(plan + 1)};
+    plan->child = plan->first + groups_of(part->shape->topo);
     for (level in = NODE; in <= outer && plan->parent < 0; in++)
         climb(plan, part, in);
     for (int i = 0; i < part->shape->topo->ranks; i++) {

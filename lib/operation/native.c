@@ -5,9 +5,14 @@
 
 #include "lib/algorithm/spec.h"
 #include "lib/allreduce/allreduce.h"
+#include "lib/barrier/barrier.h"
 #include "lib/base/error.h"
 #include "lib/base/spare.h"
 #include "lib/schedule/quote.h"
+#include "lib/reduce/reduce.h"
+#include "lib/reduce_scatter/reduce_scatter.h"
+#include "lib/scan/scan.h"
+#include "lib/schedule/price.h"
 
 #include <limits.h>
 
@@ -204,11 +209,20 @@ static bool fits(const coll_shape *call) {
 typedef struct stand_in {
     size_t up_to;
     const coll_algorithm *algorithm; /* NULL: nobody has its like */
+    uint64_t first;                  /* value of its first parameter; 0: the usual */
 } stand_in;
 static const stand_in allreduces[] = {{10000, &coll_allreduce_recursive_doubling},
                                       {SIZE_MAX, &coll_allreduce_circulant}},
                       ordered_allreduces[] = {{10000, &coll_allreduce_recursive_doubling},
                                               {SIZE_MAX, &coll_allreduce_binomial}};
+enum { WHOLE = 1 << 30 }; /* not in segments */
+static const stand_in allreduces[] = {{SIZE_MAX, &coll_allreduce_ring, 0}};
+static const stand_in reduces[] = {{SIZE_MAX, &coll_reduce_binomial, WHOLE}};
+static const stand_in reduce_scatters[] = {{2 << 10, &coll_reduce_scatter_circulant, 0},
+                                           {SIZE_MAX, &coll_reduce_scatter_ring, 0}};
+static const stand_in barriers[] = {{SIZE_MAX, &coll_barrier_dissemination, 2}};
+static const stand_in scans[] = {{SIZE_MAX, &coll_scan_linear, WHOLE}};
+static const stand_in exscans[] = {{SIZE_MAX, &coll_exscan_linear, WHOLE}};
 
 static double predict(const coll_shape *call, const stand_in stand_ins[]) {
     coll_shape by_rank = *call;
@@ -219,11 +233,39 @@ static double predict(const coll_shape *call, const stand_in stand_ins[]) {
         return 0;
     coll_values values = coll_values_default(stand_ins->algorithm);
     return coll_quote(stand_ins->algorithm, &by_rank, &values);
+    if (stand_ins->first)
+        values.at[0] = stand_ins->first;
+    return coll_price_seconds(stand_ins->algorithm, &by_rank, &values);
 }
 
 static double predict_allreduce(const coll_shape *call, const coll_values *values) {
     (void)values;
     return predict(call, call->ordered ? ordered_allreduces : allreduces);
+}
+
+static double predict_reduce(const coll_shape *call, const coll_values *values) {
+    (void)values;
+    return predict(call, reduces);
+}
+
+static double predict_reduce_scatter(const coll_shape *call, const coll_values *values) {
+    (void)values;
+    return predict(call, reduce_scatters);
+}
+
+static double predict_barrier(const coll_shape *call, const coll_values *values) {
+    (void)values;
+    return predict(call, barriers);
+}
+
+static double predict_scan(const coll_shape *call, const coll_values *values) {
+    (void)values;
+    return predict(call, scans);
+}
+
+static double predict_exscan(const coll_shape *call, const coll_values *values) {
+    (void)values;
+    return predict(call, exscans);
 }
 
 static double predict_unknown(const coll_shape *call, const coll_values *values) {
@@ -241,11 +283,11 @@ static double predict_unknown(const coll_shape *call, const coll_values *values)
 
 static const coll_param none[] = {{.name = NULL}};
 NATIVE(allreduce, predict_allreduce);
-NATIVE(reduce, predict_unknown);
-NATIVE(reduce_scatter, predict_unknown);
+NATIVE(reduce, predict_reduce);
+NATIVE(reduce_scatter, predict_reduce_scatter);
 NATIVE(allgather, predict_unknown);
 NATIVE(alltoall, predict_unknown);
 NATIVE(scatter, predict_unknown);
-NATIVE(barrier, predict_unknown);
-NATIVE(scan, predict_unknown);
-NATIVE(exscan, predict_unknown);
+NATIVE(barrier, predict_barrier);
+NATIVE(scan, predict_scan);
+NATIVE(exscan, predict_exscan);

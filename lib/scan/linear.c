@@ -1,0 +1,121 @@
+/*
+ * linear: sums go from rank to rank, in the order of their numbers; for large data.
+ *
+ * A rank adds its own data to each segment of the sum that comes from the rank before it, and sends
+ * it on to the next.
+ *
+ * Steps: p - 1 + n - 1 for n segments. Bytes: m from every rank and to it; over an uplink m for
+ * each of its ranks whose neighbour by number is in another rack. Memory: a window of segments.
+ */
+#include "config.h"
+
+#include "lib/scan/scan.h"
+#include "lib/schedule/plan.h"
+
+enum { SEGMENT, WINDOW };
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment",
+                 "bytes a message, under the transport's eager limit; 0: by the cost model",
+                 .highest = 1 << 30},
+    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
+                .highest = 1 << 10},
+    {.name = NULL},
+};
+
+/* Round I is about segment I. */
+typedef struct linear_plan {
+    coll_plan base;
+    int rank, ranks;
+    size_t bytes;
+    bool excludes;
+} linear_plan;
+
+static coll_step send_on(const linear_plan *plan, coll_buffer buffer, size_t from, size_t length) {
+    coll_step step = coll_step_send(plan->rank + 1, from, length);
+    step.buffer = buffer;
+    return step;
+}
+
+/* The sum that comes is a scan's data when this rank's own are added. */
+static int scan_round(const linear_plan *plan, size_t from, size_t length, coll_step steps[]) {
+    int count = 0;
+    if (plan->rank > 0) {
+        steps[0] = coll_step_receive(plan->rank - 1, 0, length);
+        steps[0].buffer = COLL_SCRATCH;
+        steps[1] = coll_step_combine(COLL_DATA, from, length, false, true);
+        coll_step_after(&steps[1], 0, 0);
+        count = 2;
+    }
+    if (plan->rank == plan->ranks - 1)
+        return count;
+    steps[count] = send_on(plan, COLL_DATA, from, length);
+    steps[count].segment = 1;
+    if (count > 0)
+        coll_step_after(&steps[count], 0, count - 1);
+    return count + 1;
+}
+
+/* It is an exscan's data as it comes. */
+static int exscan_round(const linear_plan *plan, size_t from, size_t length, coll_step steps[]) {
+    if (plan->rank == 0) {
+        steps[0] = send_on(plan, COLL_INPUT, from, length);
+        return 1;
+    }
+    steps[0] = coll_step_receive(plan->rank - 1, from, length);
+    if (plan->rank == plan->ranks - 1)
+        return 1;
+    steps[0].buffer = COLL_SCRATCH;
+    steps[1] = coll_step_copy(COLL_DATA, from, length, false);
+    coll_step_after(&steps[1], 0, 0);
+    steps[2] = coll_step_combine(COLL_INPUT, from, length, true, true);
+    coll_step_after(&steps[2], 0, 1);
+    steps[3] = send_on(plan, COLL_SCRATCH, from, length);
+    coll_step_after(&steps[3], 0, 2);
+    return 4;
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const linear_plan *plan = (const linear_plan *)base;
+    size_t from = (size_t)round * base->size.segment,
+           length = coll_segment_length(plan->bytes, base->size.segment, round);
+    return plan->excludes ? exscan_round(plan, from, length, steps)
+                          : scan_round(plan, from, length, steps);
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    const coll_shape *shape = part->shape;
+    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
+    size_t wanted = coll_profile_segment_or(part->values->at[SEGMENT], link, shape->bytes,
+                                            shape->topo->ranks - 2),
+           segment = coll_segment_of(shape, wanted);
+    return (coll_plan_size){.window = (int)coll_least(part->values->at[WINDOW],
+                                                      coll_segment_count(shape->bytes, segment)),
+                            .steps = 4,
+                            .segments = 2,
+                            .segment = segment,
+                            .own_bytes = sizeof(linear_plan)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    const coll_shape *shape = part->shape;
+    linear_plan *plan = memory;
+    *plan = (linear_plan){.base = {.size = size,
+                                   .rounds = coll_segment_count(shape->bytes, size.segment),
+                                   .round = plan_round},
+                          .rank = part->line->order[part->line->position],
+                          .ranks = shape->topo->ranks,
+                          .bytes = shape->bytes,
+                          .excludes = coll_scan_excludes(shape)};
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+#define LINEAR                                                                                     \
+    {                                                                                              \
+        .name = "linear", .summary = "sums pass from rank to rank, in segments", .params = params, \
+        .planner = &planner                                                                        \
+    }
+
+const coll_algorithm coll_scan_linear = LINEAR, coll_exscan_linear = LINEAR;

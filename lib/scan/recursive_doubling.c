@@ -1,0 +1,121 @@
+/*
+ * recursive_doubling: every rank's sum covers twice as many ranks in each turn; for small data.
+ *
+ * 1. In turn k a rank sends its sum, of the 2^k ranks up to it, to the rank 2^k above it, and puts
+ *    the one that it gets from 2^k below before its own.
+ * 2. In an exscan each rank first gets the contribution of the one below, and goes on with that.
+ *
+ * Ranks are in the order of their numbers. Long data go in segments, each with all its turns.
+ *
+ * Steps: ceil(log2 p), and 1 for an exscan. Bytes: so many times m from every rank and to it.
+ * Memory: as many segments, for each of the window.
+ * Source: Hillis, Steele: Data parallel algorithms, CACM 1986.
+ */
+#include "config.h"
+
+#include "lib/pattern/binomial.h"
+#include "lib/scan/scan.h"
+#include "lib/schedule/plan.h"
+
+enum { SEGMENT, WINDOW };
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit",
+                 .fallback = 32 << 10, .lowest = 1, .highest = 1 << 30},
+    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
+                .highest = 1 << 10},
+    {.name = NULL},
+};
+
+/* Round I is about segment I. */
+typedef struct doubling_plan {
+    coll_plan base;
+    int rank, ranks;
+    size_t bytes;
+    bool excludes;
+} doubling_plan;
+
+/* Segments of memory: the data and the input pass through there, and what comes in each turn. */
+enum { OWN, BROUGHT, ARRIVALS };
+
+/* An exscan's data begin as what the rank below brings. Returns how many steps that takes. */
+static int shift(const doubling_plan *plan, size_t from, size_t length, coll_step steps[]) {
+    int count = 0;
+    if (plan->rank > 0)
+        steps[count++] = coll_step_receive(plan->rank - 1, from, length);
+    if (plan->rank < plan->ranks - 1) {
+        steps[count] = coll_step_send(plan->rank + 1, from, length);
+        steps[count].buffer = COLL_INPUT;
+        steps[count++].segment = BROUGHT;
+    }
+    return count;
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const doubling_plan *plan = (const doubling_plan *)base;
+    size_t from = (size_t)round * base->size.segment,
+           length = coll_segment_length(plan->bytes, base->size.segment, round);
+    int count = plan->excludes ? shift(plan, from, length, steps) : 0, lowest = plan->excludes,
+        latest = plan->excludes ? 0 : -1; /* the step by which the data are the sum so far */
+    if (plan->rank < lowest)
+        return count;
+    for (int turn = 0; 1 << turn < plan->ranks - lowest; turn++) {
+        int above = plan->rank + (1 << turn), below = plan->rank - (1 << turn), read = latest;
+        if (above < plan->ranks) {
+            steps[count] = coll_step_send(above, from, length);
+            if (latest >= 0)
+                coll_step_after(&steps[count], 0, latest);
+            read = count++;
+        }
+        if (below < lowest)
+            continue;
+        steps[count] = coll_step_receive(below, 0, length);
+        steps[count].buffer = COLL_SCRATCH;
+        steps[count].segment = ARRIVALS + turn;
+        coll_step *sum = &steps[count + 1];
+        *sum = coll_step_combine(COLL_DATA, from, length, false, true);
+        sum->segment = ARRIVALS + turn;
+        coll_step_after(sum, 0, count);
+        if (read >= 0)
+            coll_step_after(sum, 0, read);
+        latest = count + 1;
+        count += 2;
+    }
+    return count;
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    const coll_shape *shape = part->shape;
+    int turns = coll_tree_depth(shape->topo->ranks);
+    size_t segment = coll_least(coll_segment_of(shape, part->values->at[SEGMENT]), shape->bytes);
+    return (coll_plan_size){.window = (int)coll_least(part->values->at[WINDOW],
+                                                      coll_segment_count(shape->bytes, segment)),
+                            .steps = 2 + 3 * turns,
+                            .segments = ARRIVALS + turns,
+                            .segment = segment,
+                            .own_bytes = sizeof(doubling_plan)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    const coll_shape *shape = part->shape;
+    doubling_plan *plan = memory;
+    *plan = (doubling_plan){.base = {.size = size,
+                                     .rounds = coll_segment_count(shape->bytes, size.segment),
+                                     .round = plan_round},
+                            .rank = part->line->order[part->line->position],
+                            .ranks = shape->topo->ranks,
+                            .bytes = shape->bytes,
+                            .excludes = coll_scan_excludes(shape)};
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+#define RECURSIVE_DOUBLING                                                                         \
+    {                                                                                              \
+        .name = "recursive_doubling", .summary = "sums of twice as many ranks in each turn",       \
+        .params = params, .planner = &planner                                                      \
+    }
+
+const coll_algorithm coll_scan_recursive_doubling = RECURSIVE_DOUBLING,
+                     coll_exscan_recursive_doubling = RECURSIVE_DOUBLING;
