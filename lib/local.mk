@@ -12,10 +12,13 @@ libcoll_core_la_SOURCES = \
 	lib/algorithm/line.c lib/algorithm/line.h \
 	lib/algorithm/spec.c lib/algorithm/spec.h \
 	lib/allgather/allgather.h \
+	lib/allgather/doubling.c \
 	lib/allgather/ring.c \
 	lib/allreduce/allreduce.h \
 	lib/allreduce/ring.c \
 	lib/alltoall/alltoall.h \
+	lib/alltoall/bruck.c \
+	lib/alltoall/linear.c \
 	lib/alltoall/pairwise.c \
 	lib/base/agree.c lib/base/agree.h \
 	lib/base/blocks.c lib/base/blocks.h \
@@ -96,6 +99,7 @@ libcoll_core_la_SOURCES = \
 	lib/place/topocache.c lib/place/topocache.h \
 	lib/place/topofile.c lib/place/topofile.h \
 	lib/registry.c \
+	lib/scatter/binomial.c \
 	lib/scatter/scatter.h \
 	lib/scatter/straight.c \
 	lib/schedule/agenda.c lib/schedule/agenda.h \

@@ -17,12 +17,17 @@ static void drop(coll_step steps[], int which, int count) {
             }
 }
 
-/* Whether STEP waits for others that may be incomplete when its round begins. */
-static bool waits(const coll_step *step, int window) {
+/* Whether step WHICH waits for others that may be incomplete when its round begins: copies that
+ * wait for nothing are complete at once. */
+static bool waits(const coll_step steps[], int which, int window) {
+    const coll_step *step = &steps[which];
     for (int i = 0; i < step->afters; i++)
         if (step->after[i].back < window && !step->after[i].paces)
             return true;
-    return step->after_earlier;
+    for (int i = 0; i < which && step->after_earlier; i++)
+        if (coll_step_is_message(&steps[i]) || steps[i].afters > 0 || steps[i].after_earlier)
+            return true;
+    return false;
 }
 
 /* Whether there is a round without data to send among the BACK ones before ROUND. */
@@ -66,7 +71,7 @@ static int mutate_round(const coll_plan *base, uint64_t round, coll_step steps[]
         mutant.done = bytes > 0;
         break;
     case NO_DEPENDENCY:
-        mutant.done = waits(step, m->original->size.window);
+        mutant.done = waits(steps, m->step, m->original->size.window);
         step->afters = 0;
         step->after_earlier = false;
         break;
