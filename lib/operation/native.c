@@ -4,8 +4,11 @@
 #include "lib/operation/collective.h"
 
 #include "lib/algorithm/spec.h"
+#include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
+#include "lib/alltoall/alltoall.h"
 #include "lib/base/error.h"
+#include "lib/scatter/scatter.h"
 #include "lib/schedule/price.h"
 
 #include <limits.h>
@@ -206,10 +209,22 @@ typedef struct stand_in {
     const coll_algorithm *algorithm; /* NULL: nobody has its like */
 } stand_in;
 static const stand_in allreduces[] = {{SIZE_MAX, &coll_allreduce_ring}};
+static const stand_in allgathers[] = {{SIZE_MAX, &coll_allgather_bruck}};
+static const stand_in wide_allgathers[] = {{(1 << 10) - 1, &coll_allgather_bruck},
+                                           {SIZE_MAX, &coll_allgather_ring}};
+static const stand_in alltoalls[] = {{SIZE_MAX, &coll_alltoall_linear}};
+static const stand_in wide_alltoalls[] = {{511, &coll_alltoall_bruck},
+                                          {SIZE_MAX, &coll_alltoall_linear}};
+static const stand_in scatters[] = {{(16 << 10) - 1, &coll_scatter_binomial},
+                                    {SIZE_MAX, &coll_scatter_straight}};
+static const stand_in wide_scatters[] = {{511, &coll_scatter_binomial},
+                                         {SIZE_MAX, &coll_scatter_straight}};
 
 static double predict(const coll_shape *call, const stand_in stand_ins[]) {
     coll_shape by_rank = *call;
     by_rank.ordered = true;
+    if (call->root != COLL_NO_ROOT)
+        by_rank.root = 0; /* who heads the line */
     while (call->bytes > stand_ins->up_to)
         stand_ins++;
     if (!stand_ins->algorithm)
@@ -221,6 +236,26 @@ static double predict(const coll_shape *call, const stand_in stand_ins[]) {
 static double predict_allreduce(const coll_shape *call, const coll_values *values) {
     (void)values;
     return predict(call, allreduces);
+}
+
+static double predict_allgather(const coll_shape *call, const coll_values *values) {
+    (void)values;
+    return predict(call, call->topo->ranks < 32 ? allgathers : wide_allgathers);
+}
+
+/*
+ * All send at once: where many share an uplink packets are lost before it, which isn't priced. On
+ * 5 racks of 5 hosts that cost a sixth and more.
+ */
+static double predict_alltoall(const coll_shape *call, const coll_values *values) {
+    const double crowd = call->topo->racks > 1 ? 7.0 / 6 : 1;
+    (void)values;
+    return crowd * predict(call, call->topo->ranks < 16 ? alltoalls : wide_alltoalls);
+}
+
+static double predict_scatter(const coll_shape *call, const coll_values *values) {
+    (void)values;
+    return predict(call, call->topo->ranks < 32 ? scatters : wide_scatters);
 }
 
 static double predict_unknown(const coll_shape *call, const coll_values *values) {
@@ -240,9 +275,9 @@ static const coll_param none[] = {{.name = NULL}};
 NATIVE(allreduce, predict_allreduce);
 NATIVE(reduce, predict_unknown);
 NATIVE(reduce_scatter, predict_unknown);
-NATIVE(allgather, predict_unknown);
-NATIVE(alltoall, predict_unknown);
-NATIVE(scatter, predict_unknown);
+NATIVE(allgather, predict_allgather);
+NATIVE(alltoall, predict_alltoall);
+NATIVE(scatter, predict_scatter);
 NATIVE(barrier, predict_unknown);
 NATIVE(scan, predict_unknown);
 NATIVE(exscan, predict_unknown);
