@@ -20,6 +20,7 @@ libcoll_core_la_SOURCES = \
 	lib/alltoall/bruck.c \
 	lib/alltoall/linear.c \
 	lib/alltoall/pairwise.c \
+	lib/alltoall/racks.c \
 	lib/base/agree.c lib/base/agree.h \
 	lib/base/blocks.c lib/base/blocks.h \
 	lib/base/cgroup.c lib/base/cgroup.h \

@@ -64,8 +64,8 @@ const coll_algorithm *const coll_allgather_table[] = {&coll_allgather_native, &c
                                                       &coll_allgather_bruck, NULL};
 
 const coll_algorithm *const coll_alltoall_table[] = {&coll_alltoall_native, &coll_alltoall_pairwise,
-                                                     &coll_alltoall_bruck, &coll_alltoall_linear,
-                                                     NULL};
+                                                     &coll_alltoall_racks,  &coll_alltoall_bruck,
+                                                     &coll_alltoall_linear, NULL};
 
 const coll_algorithm *const coll_scatter_table[] = {&coll_scatter_native, &coll_scatter_straight,
                                                     &coll_scatter_binomial, NULL};

@@ -55,6 +55,7 @@ static const claim claims[] = {
     {&coll_allgather_ring, all_blocks, all_blocks},
     {&coll_allreduce_ring, twice_around, twice_around},
     {&coll_alltoall_pairwise, all_pairs, all_pairs},
+    {&coll_alltoall_racks, all_pairs, all_pairs},
 };
 
 static const claim *claim_of(const coll_algorithm *algorithm) {
