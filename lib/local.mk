@@ -12,6 +12,7 @@ libcoll_core_la_SOURCES = \
 	lib/algorithm/line.c lib/algorithm/line.h \
 	lib/algorithm/spec.c lib/algorithm/spec.h \
 	lib/allgather/allgather.h \
+	lib/allgather/doubling.c \
 	lib/allgather/ring.c \
 	lib/allreduce/allreduce.h \
 	lib/allreduce/binomial.c \
@@ -22,11 +23,14 @@ libcoll_core_la_SOURCES = \
 	lib/allreduce/recursive_doubling.c \
 	lib/allreduce/ring.c \
 	lib/alltoall/alltoall.h \
+	lib/alltoall/bruck.c \
+	lib/alltoall/linear.c \
 	lib/alltoall/pairwise.c \
 	lib/allreduce/trees.c lib/allreduce/trees.h \
 	lib/barrier/barrier.h \
 	lib/barrier/dissemination.c \
 	lib/barrier/racks.c \
+	lib/alltoall/racks.c \
 	lib/base/agree.c lib/base/agree.h \
 	lib/base/blocks.c lib/base/blocks.h \
 	lib/base/cgroup.c lib/base/cgroup.h \
@@ -114,6 +118,7 @@ libcoll_core_la_SOURCES = \
 	lib/reduce_scatter/reduce_scatter.h \
 	lib/reduce_scatter/ring.c \
 	lib/registry.c \
+	lib/scatter/binomial.c \
 	lib/scatter/scatter.h \
 	lib/scatter/straight.c \
 	lib/scan/linear.c \

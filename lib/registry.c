@@ -84,13 +84,15 @@ const coll_algorithm *const coll_reduce_scatter_table[] = {
 };
 
 const coll_algorithm *const coll_allgather_table[] = {&coll_allgather_native, &coll_allgather_ring,
-                                                      NULL};
+                                                      &coll_allgather_sparbit,
+                                                      &coll_allgather_bruck, NULL};
 
 const coll_algorithm *const coll_alltoall_table[] = {&coll_alltoall_native, &coll_alltoall_pairwise,
-                                                     NULL};
+                                                     &coll_alltoall_racks,  &coll_alltoall_bruck,
+                                                     &coll_alltoall_linear, NULL};
 
 const coll_algorithm *const coll_scatter_table[] = {&coll_scatter_native, &coll_scatter_straight,
-                                                    NULL};
+                                                    &coll_scatter_binomial, NULL};
 
 const coll_algorithm *const coll_barrier_table[] = {
     &coll_barrier_native,

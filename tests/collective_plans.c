@@ -89,6 +89,7 @@ static const claim claims[] = {
     {&coll_reduce_scatter_ring, all_but_one, all_but_one},
     {&coll_allgather_ring, all_blocks, all_blocks},
     {&coll_alltoall_pairwise, all_pairs, all_pairs},
+    {&coll_alltoall_racks, all_pairs, all_pairs},
 };
 
 static const claim *claim_of(const coll_algorithm *algorithm) {

@@ -30,6 +30,19 @@ static bool waits(const coll_step steps[], const coll_step *step, int window) {
     return step->after_earlier;
 }
 
+/* Whether step WHICH waits for others that may be incomplete when its round begins: copies that
+ * wait for nothing are complete at once. */
+static bool waits(const coll_step steps[], int which, int window) {
+    const coll_step *step = &steps[which];
+    for (int i = 0; i < step->afters; i++)
+        if (step->after[i].back < window && !step->after[i].paces)
+            return true;
+    for (int i = 0; i < which && step->after_earlier; i++)
+        if (coll_step_is_message(&steps[i]) || steps[i].afters > 0 || steps[i].after_earlier)
+            return true;
+    return false;
+}
+
 /* Whether there is a round without data to send among the BACK ones before ROUND. */
 static bool is_idle(const coll_plan *plan, uint64_t round, int back) {
     coll_step steps[64];
@@ -72,6 +85,7 @@ static int mutate_round(const coll_plan *base, uint64_t round, coll_step steps[]
         break;
     case NO_DEPENDENCY:
         mutant.done = waits(steps, step, m->original->size.window);
+        mutant.done = waits(steps, m->step, m->original->size.window);
         step->afters = 0;
         step->after_earlier = false;
         break;

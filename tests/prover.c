@@ -347,12 +347,14 @@ static label *read_bytes(player *one, const coll_node *node, bool scratch) {
     return bytes;
 }
 
-/* Of a reduction the data is written more than once: as long as nobody reads or writes it. */
+/* Of a reduction the data is written more than once, and of an alltoall, whose blocks may stay
+ * there on their way to others: as long as nobody reads or writes it. */
 static bool write_bytes(const play *p, player *one, const coll_node *node, bool scratch,
                         const label *bytes) {
     label *into = labels_of(one, node, scratch);
     scratch = scratch || combines_scratch(&node->step);
     bool again = scratch || is_reduction(p);
+    bool again = scratch || is_reduction(p) || p->call->operation == COLL_OPERATION_ALLTOALL;
     bool in_place = !scratch && p->call->operation == COLL_OPERATION_REDUCE;
     for (size_t i = 0; i < node->step.length; i++) {
         bool there = into[i].value && (!scratch || into[i].round == node->round);
@@ -734,6 +736,11 @@ static void furnish(play *p, int rank, bool input, coll_side kind) {
     }
 }
 
+static bool is_same(const coll_plan_size *a, const coll_plan_size *b) {
+    return a->window == b->window && a->steps == b->steps && a->segments == b->segments &&
+           a->segment == b->segment && a->own_bytes == b->own_bytes;
+}
+
 static bool seat(play *p, int rank) {
     const prover_call *call = p->call;
     player *one = &p->players[rank];
@@ -757,7 +764,7 @@ static bool seat(play *p, int rank) {
     }
     one->memory = allocate(1, size.own_bytes);
     one->plan = planner->plan(&one->part, size, one->memory);
-    if (rank > 0 && memcmp(&size, &p->players[0].plan->size, sizeof size) != 0)
+    if (rank > 0 && !is_same(&size, &p->players[0].plan->size))
         return refuse(p, "ranks 0 and %d plan for different sizes", rank);
     if (call->alter)
         one->plan = call->alter(one->plan, rank, call->context);

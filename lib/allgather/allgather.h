@@ -4,6 +4,6 @@
 
 #include "lib/algorithm/algorithm.h"
 
-extern const coll_algorithm coll_allgather_ring;
+extern const coll_algorithm coll_allgather_ring, coll_allgather_sparbit, coll_allgather_bruck;
 
 #endif

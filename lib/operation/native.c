@@ -4,6 +4,7 @@
 #include "lib/operation/collective.h"
 
 #include "lib/algorithm/spec.h"
+#include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
 #include "lib/barrier/barrier.h"
 #include "lib/base/error.h"
@@ -12,6 +13,9 @@
 #include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/scan/scan.h"
+#include "lib/alltoall/alltoall.h"
+#include "lib/base/error.h"
+#include "lib/scatter/scatter.h"
 #include "lib/schedule/price.h"
 
 #include <limits.h>
@@ -223,10 +227,23 @@ static const stand_in reduce_scatters[] = {{2 << 10, &coll_reduce_scatter_circul
 static const stand_in barriers[] = {{SIZE_MAX, &coll_barrier_dissemination, 2}};
 static const stand_in scans[] = {{SIZE_MAX, &coll_scan_linear, WHOLE}};
 static const stand_in exscans[] = {{SIZE_MAX, &coll_exscan_linear, WHOLE}};
+static const stand_in allreduces[] = {{SIZE_MAX, &coll_allreduce_ring}};
+static const stand_in allgathers[] = {{SIZE_MAX, &coll_allgather_bruck}};
+static const stand_in wide_allgathers[] = {{(1 << 10) - 1, &coll_allgather_bruck},
+                                           {SIZE_MAX, &coll_allgather_ring}};
+static const stand_in alltoalls[] = {{SIZE_MAX, &coll_alltoall_linear}};
+static const stand_in wide_alltoalls[] = {{511, &coll_alltoall_bruck},
+                                          {SIZE_MAX, &coll_alltoall_linear}};
+static const stand_in scatters[] = {{(16 << 10) - 1, &coll_scatter_binomial},
+                                    {SIZE_MAX, &coll_scatter_straight}};
+static const stand_in wide_scatters[] = {{511, &coll_scatter_binomial},
+                                         {SIZE_MAX, &coll_scatter_straight}};
 
 static double predict(const coll_shape *call, const stand_in stand_ins[]) {
     coll_shape by_rank = *call;
     by_rank.ordered = true;
+    if (call->root != COLL_NO_ROOT)
+        by_rank.root = 0; /* who heads the line */
     while (call->bytes > stand_ins->up_to)
         stand_ins++;
     if (!stand_ins->algorithm)
@@ -268,6 +285,26 @@ static double predict_exscan(const coll_shape *call, const coll_values *values) 
     return predict(call, exscans);
 }
 
+static double predict_allgather(const coll_shape *call, const coll_values *values) {
+    (void)values;
+    return predict(call, call->topo->ranks < 32 ? allgathers : wide_allgathers);
+}
+
+/*
+ * All send at once: where many share an uplink packets are lost before it, which isn't priced. On
+ * 5 racks of 5 hosts that cost a sixth and more.
+ */
+static double predict_alltoall(const coll_shape *call, const coll_values *values) {
+    const double crowd = call->topo->racks > 1 ? 7.0 / 6 : 1;
+    (void)values;
+    return crowd * predict(call, call->topo->ranks < 16 ? alltoalls : wide_alltoalls);
+}
+
+static double predict_scatter(const coll_shape *call, const coll_values *values) {
+    (void)values;
+    return predict(call, call->topo->ranks < 32 ? scatters : wide_scatters);
+}
+
 static double predict_unknown(const coll_shape *call, const coll_values *values) {
     (void)call, (void)values;
     return 0;
@@ -291,3 +328,11 @@ NATIVE(scatter, predict_unknown);
 NATIVE(barrier, predict_barrier);
 NATIVE(scan, predict_scan);
 NATIVE(exscan, predict_exscan);
+NATIVE(reduce, predict_unknown);
+NATIVE(reduce_scatter, predict_unknown);
+NATIVE(allgather, predict_allgather);
+NATIVE(alltoall, predict_alltoall);
+NATIVE(scatter, predict_scatter);
+NATIVE(barrier, predict_unknown);
+NATIVE(scan, predict_unknown);
+NATIVE(exscan, predict_unknown);

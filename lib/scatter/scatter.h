@@ -4,6 +4,6 @@
 
 #include "lib/algorithm/algorithm.h"
 
-extern const coll_algorithm coll_scatter_straight;
+extern const coll_algorithm coll_scatter_straight, coll_scatter_binomial;
 
 #endif

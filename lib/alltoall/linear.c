@@ -1,0 +1,84 @@
+/*
+ * linear: every rank sends to all others at once. Many senders flood the ports of the switches, so
+ * this is here for comparison.
+ *
+ * Steps: one. Bytes: (p - 1) m from every rank and to it, each block over the uplinks once.
+ * Memory: two segments for each rank.
+ */
+#include "config.h"
+
+#include "lib/alltoall/alltoall.h"
+#include "lib/schedule/plan.h"
+
+enum { SEGMENT };
+
+static const coll_param params[] = {
+    [SEGMENT] = {"segment", "bytes of a block that go at a time, at most", .fallback = 64 << 10,
+                 .lowest = 1, .highest = 1 << 30},
+    {.name = NULL},
+};
+
+typedef struct linear_plan {
+    coll_plan base;
+    const coll_part *part;
+} linear_plan;
+
+/* Segment I of the block to, or from, a POSITION; false where it has none. */
+static bool segment_of(const linear_plan *plan, coll_step_kind kind, int position, uint64_t i,
+                       coll_step *step) {
+    const coll_part *part = plan->part;
+    bool sends = kind == COLL_STEP_SEND;
+    size_t bytes = coll_part_block(part, sends ? part->input : part->blocks, position),
+           segment = plan->base.size.segment;
+    *step = (coll_step){.kind = kind,
+                        .buffer = sends ? COLL_INPUT : COLL_DATA,
+                        .peer = part->line->order[position],
+                        .block = position,
+                        .from = (size_t)i * segment,
+                        .segment = 2 * position + sends};
+    if (i >= coll_segment_count(bytes, segment))
+        return false;
+    step->length = coll_segment_length(bytes, segment, i);
+    return true;
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const linear_plan *plan = (const linear_plan *)base;
+    int ranks = plan->part->shape->topo->ranks, own = plan->part->line->position, count = 0;
+    for (int away = 1; away < ranks; away++)
+        count +=
+            segment_of(plan, COLL_STEP_RECEIVE, (own - away + ranks) % ranks, round, &steps[count]);
+    for (int away = 1; away < ranks; away++)
+        count += segment_of(plan, COLL_STEP_SEND, (own + away) % ranks, round, &steps[count]);
+    return count;
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    int ranks = part->shape->topo->ranks;
+    return (coll_plan_size){.window = 1,
+                            .steps = 2 * (ranks - 1),
+                            .segments = 2 * ranks,
+                            .segment = coll_least(part->values->at[SEGMENT], part->shape->bytes),
+                            .own_bytes = sizeof(linear_plan)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    linear_plan *plan = memory;
+    size_t sent = coll_blocks_longest(part->input), received = coll_blocks_longest(part->blocks);
+    *plan = (linear_plan){
+        .base = {.size = size,
+                 .rounds = coll_segment_count(sent > received ? sent : received, size.segment),
+                 .round = plan_round},
+        .part = part};
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_alltoall_linear = {
+    .name = "linear",
+    .summary = "all ranks send to all at once",
+    .params = params,
+    .rival = true,
+    .planner = &planner,
+};

@@ -1,0 +1,165 @@
+/*
+ * racks: few messages from rack to rack, where all racks have as many ranks.
+ *
+ * 1. Every rank exchanges with the one at its own place in each other rack: in one message goes
+ *    what it has for all of that rack.
+ * 2. So it has all that comes from its place in any rack for the ranks of its own, to whom it
+ *    passes that on: one message for each.
+ *
+ * Between the two a block has the place in the data where what comes in exchange for it will be in
+ * the end. Where there is one rack, or they differ, hosts take the part of racks.
+ *
+ * Steps: (R - 1) + (n - 1) messages from every rank instead of p - 1, for R racks of n ranks.
+ * Bytes: (p - n) m to other racks and (p - R) m inside; n (p - n) m over each uplink in either
+ * direction, in n (R - 1) messages. Memory: two messages of the longer kind for each of the window;
+ * long calls don't go this way.
+ * Source: the factors of p as digits in Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms
+ * for all-to-all communications in multiport message-passing systems.
+ */
+#include "config.h"
+
+#include "lib/alltoall/alltoall.h"
+#include "lib/schedule/plan.h"
+
+static const coll_param params[] = {{.name = NULL}};
+
+/* Bytes of all blocks of a rank. */
+static const size_t BYTES_MOST = 4 << 20;
+
+/* Messages to others under way. */
+enum { WINDOW = 8 };
+
+typedef struct racks_plan {
+    coll_plan base;
+    const coll_part *part;
+    int racks, places; /* of each rack */
+    int rack, place;   /* this rank's */
+} racks_plan;
+
+static int ranks_of(const coll_topo *topo, bool by_rack, int part) {
+    int count = 0;
+    for (int rank = 0; rank < topo->ranks; rank++)
+        count += (by_rack ? topo->places[rank].rack : topo->places[rank].node) == part;
+    return count;
+}
+
+/* Racks, or hosts where the first rack shows that racks differ: whether they do, too, is asked for
+ * once. */
+static bool goes_by_rack(const coll_topo *topo) {
+    return topo->racks > 1 && ranks_of(topo, true, 0) * topo->racks == topo->ranks;
+}
+
+static int racks_of(const coll_topo *topo) {
+    return goes_by_rack(topo) ? topo->racks : topo->nodes;
+}
+
+/* COUNT blocks from POSITION on to the rank at PEER, or from it. */
+static coll_step message(const racks_plan *plan, coll_step_kind kind, int peer, int position,
+                         int count) {
+    return (coll_step){.kind = kind,
+                       .buffer = kind == COLL_STEP_SEND ? COLL_INPUT : COLL_DATA,
+                       .peer = plan->part->line->order[peer],
+                       .block = position,
+                       .length = (size_t)count * plan->part->shape->bytes,
+                       .segment = kind != COLL_STEP_SEND};
+}
+
+/* To the rank so many racks FURTHER on, and from the one as many before. */
+static int cross(const racks_plan *plan, int further, coll_step steps[]) {
+    int to = (plan->rack + further) % plan->racks * plan->places,
+        from = (plan->rack - further + plan->racks) % plan->racks * plan->places;
+    steps[0] = message(plan, COLL_STEP_RECEIVE, from + plan->place, from, plan->places);
+    steps[1] = message(plan, COLL_STEP_SEND, to + plan->place, to, plan->places);
+    return 2;
+}
+
+/* The block that goes to PLACE of this rack, or has come from there, and is from or of RACK. */
+static coll_step copy(const racks_plan *plan, int rack, int place, bool to_scratch) {
+    bool is_own = to_scratch && rack == plan->rack;
+    size_t bytes = plan->part->shape->bytes;
+    coll_step step = coll_step_copy(is_own ? COLL_INPUT : COLL_DATA, 0, bytes, to_scratch);
+    step.block = rack * plan->places + place;
+    step.at = (size_t)rack * bytes;
+    step.segment = !to_scratch;
+    return step;
+}
+
+/* Both ways with the rank at PLACE of this rack. */
+static int exchange(const racks_plan *plan, int place, coll_step steps[]) {
+    int racks = plan->racks, peer = plan->rack * plan->places + place;
+    coll_step *send = &steps[racks], *receive = send + 1;
+    if (place == plan->place)
+        return 0;
+    *send = message(plan, COLL_STEP_SEND, peer, 0, racks);
+    *receive = message(plan, COLL_STEP_RECEIVE, peer, 0, racks);
+    send->buffer = receive->buffer = COLL_SCRATCH;
+    send->after_earlier = true;
+    for (int rack = 0; rack < racks; rack++) {
+        coll_step *kept = &receive[1 + rack];
+        steps[rack] = copy(plan, rack, place, true);
+        *kept = copy(plan, rack, place, false);
+        coll_step_after(kept, 0, rack);
+        coll_step_after(kept, 0, racks + 1);
+    }
+    return 2 * racks + 2;
+}
+
+/* A window of rounds ends with the first exchanges, the last ones empty. */
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const racks_plan *plan = (const racks_plan *)base;
+    int nth = (int)round, crossings = plan->racks - 1;
+    if (nth < crossings)
+        return cross(plan, 1 + nth, steps);
+    nth -= crossings + base->size.window - 1;
+    return nth < 0 ? 0 : exchange(plan, (nth - plan->place + plan->places) % plan->places, steps);
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    int racks = racks_of(part->shape->topo), places = part->shape->topo->ranks / racks;
+    return (coll_plan_size){.window = WINDOW,
+                            .steps = 2 * racks + 2,
+                            .segments = 2,
+                            .segment =
+                                (size_t)(places > racks ? places : racks) * part->shape->bytes,
+                            .own_bytes = sizeof(racks_plan)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    racks_plan *plan = memory;
+    int racks = racks_of(part->shape->topo), places = part->shape->topo->ranks / racks;
+    *plan = (racks_plan){.base = {.size = size,
+                                  .rounds = (uint64_t)(racks - 1 + size.window - 1 + places),
+                                  .round = plan_round},
+                         .part = part,
+                         .racks = racks,
+                         .places = places,
+                         .rack = part->line->position / places,
+                         .place = part->line->position % places};
+    return &plan->base;
+}
+
+/* Whether all racks have as many ranks, and some have several. */
+static bool is_even(const coll_topo *topo) {
+    bool by_rack = goes_by_rack(topo);
+    int racks = racks_of(topo), places = topo->ranks / racks;
+    if (racks == 1 || places == 1)
+        return false;
+    for (int rack = 0; rack < racks; rack++)
+        if (ranks_of(topo, by_rack, rack) * racks != topo->ranks)
+            return false;
+    return true;
+}
+
+static bool applicable(const coll_shape *call) {
+    return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks && is_even(call->topo);
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_alltoall_racks = {
+    .name = "racks",
+    .summary = "one message for each rack, by place, whose blocks are then spread inside",
+    .params = params,
+    .applicable = applicable,
+    .planner = &planner,
+};

@@ -1,0 +1,91 @@
+/*
+ * binomial: blocks go down a binomial tree, those of a subtree in one message.
+ *
+ * Ranks are positions in the chain order from the root, so a subtree is a run of neighbours. A rank
+ * receives the blocks of its subtree, its own first, and sends each child those of the child's.
+ *
+ * Cost: ceil(log2 p) rounds. Bytes: all but its own block from the root, half of them in the first
+ * message; into a rack its own blocks, and those of racks behind it. Memory: all blocks, which is
+ * why long calls don't go this way.
+ * Source: the minimum spanning tree's scatter in Chan, Heimlich, Purkayastha, van de Geijn:
+ * Collective communication: theory, practice, and experience.
+ */
+#include "config.h"
+
+#include "lib/pattern/binomial.h"
+#include "lib/scatter/scatter.h"
+#include "lib/schedule/plan.h"
+
+static const coll_param params[] = {{.name = NULL}};
+
+/* Bytes of all blocks. */
+static const size_t BYTES_MOST = 4 << 20;
+
+typedef struct tree_plan {
+    coll_plan base;
+    const coll_part *part;
+} tree_plan;
+
+/* The blocks of a subtree of one are the rank's own data; else they pass through scratch memory. */
+static int take(const coll_part *part, int parent, int end, coll_step steps[]) {
+    size_t bytes = part->shape->bytes;
+    int ranks = end - part->line->position;
+    steps[0] = coll_step_receive(part->line->order[parent], 0, (size_t)ranks * bytes);
+    steps[0].buffer = ranks == 1 ? COLL_DATA : COLL_SCRATCH;
+    return 1;
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const coll_part *part = ((const tree_plan *)base)->part;
+    int ranks = part->shape->topo->ranks, own = part->line->position, parent, child[31],
+        children = coll_tree_binomial(ranks, own, &parent, child), count = 0;
+    size_t bytes = part->shape->bytes;
+    (void)round;
+    if (parent >= 0)
+        count = take(part, parent, coll_tree_binomial_end(ranks, own), steps);
+    for (int i = 0; i < children; i++) {
+        coll_step *step = &steps[count++];
+        int end = coll_tree_binomial_end(ranks, child[i]);
+        size_t before = (size_t)(child[i] - own) * bytes;
+        *step = coll_step_send(part->line->order[child[i]], 0, (size_t)(end - child[i]) * bytes);
+        step->buffer = parent < 0 ? COLL_INPUT : COLL_SCRATCH;
+        step->block = parent < 0 ? child[i] : 0;
+        step->at = before;
+        if (parent >= 0)
+            coll_step_after(step, 0, 0);
+    }
+    if (parent >= 0 && children > 0) {
+        steps[count] = coll_step_copy(COLL_DATA, 0, bytes, false);
+        coll_step_after(&steps[count++], 0, 0);
+    }
+    return count;
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    int ranks = part->shape->topo->ranks;
+    return (coll_plan_size){.window = 1,
+                            .steps = coll_tree_depth(ranks) + 2,
+                            .segments = 1,
+                            .segment = (size_t)ranks * part->shape->bytes,
+                            .own_bytes = sizeof(tree_plan)};
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    tree_plan *plan = memory;
+    *plan = (tree_plan){.base = {.size = size, .rounds = 1, .round = plan_round}, .part = part};
+    return &plan->base;
+}
+
+static bool is_short(const coll_shape *call) {
+    return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm coll_scatter_binomial = {
+    .name = "binomial",
+    .summary = "blocks go down a binomial tree in rack order, a subtree's in one message",
+    .params = params,
+    .applicable = is_short,
+    .planner = &planner,
+};
