@@ -22,8 +22,8 @@
 #include "lib/operation/state.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
-#include "lib/scatter/scatter.h"
 #include "lib/scan/scan.h"
+#include "lib/scatter/scatter.h"
 
 #include <limits.h>
 
@@ -54,24 +54,17 @@ const coll_algorithm *const coll_aggregate_table[] = {
 };
 
 const coll_algorithm *const coll_allreduce_table[] = {
-    &coll_allreduce_native,    &coll_allreduce_ring,
-    &coll_allreduce_racks,     &coll_allreduce_recursive_doubling,
-    &coll_allreduce_circulant, NULL,
+    &coll_allreduce_native,      &coll_allreduce_ring,
+    &coll_allreduce_racks,       &coll_allreduce_recursive_doubling,
+    &coll_allreduce_circulant,   &coll_allreduce_two_level,
+    &coll_allreduce_three_level, &coll_allreduce_chain,
+    &coll_allreduce_binomial,    NULL,
 };
 
 const coll_algorithm *const coll_reduce_table[] = {
     &coll_reduce_native,
     &coll_reduce_chain,
     &coll_reduce_binomial,
-    &coll_allreduce_native,
-    &coll_allreduce_ring,
-    &coll_allreduce_racks,
-    &coll_allreduce_recursive_doubling,
-    &coll_allreduce_circulant,
-    &coll_allreduce_two_level,
-    &coll_allreduce_three_level,
-    &coll_allreduce_chain,
-    &coll_allreduce_binomial,
     NULL,
 };
 

@@ -81,7 +81,6 @@ static size_t all_pairs(const coll_topo *topo, size_t bytes) {
 
 static const claim claims[] = {
     {&coll_allreduce_ring, twice, twice},
-    {&coll_allreduce_ring, twice_around, twice_around},
     {&coll_allreduce_chain, up_and_down, up_and_down},
     {&coll_allreduce_racks, once_from_each_rack, once_from_each_rack},
     {&coll_reduce_chain, once, once},

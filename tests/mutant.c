@@ -17,28 +17,24 @@ static void drop(coll_step steps[], int which, int count) {
             }
 }
 
-/* Whether STEP waits for others that may be incomplete when its round, of STEPS, begins: copies
- * that don't wait are complete before anything behind them begins. */
-static bool waits(const coll_step steps[], const coll_step *step, int window) {
-    for (int i = 0; i < step->afters; i++) {
-        const coll_step *other = &steps[step->after[i].step];
-        bool is_copy = step->after[i].back == 0 && other->kind == COLL_STEP_COPY;
-        if (step->after[i].back < window && !step->after[i].paces &&
-            (!is_copy || waits(steps, other, window)))
-            return true;
-    }
-    return step->after_earlier;
+static bool waits(const coll_step steps[], int which, int window);
+
+/* Whether it is complete as soon as its round begins. */
+static bool is_at_once(const coll_step steps[], int which, int window) {
+    return steps[which].kind == COLL_STEP_COPY && !waits(steps, which, window);
 }
 
-/* Whether step WHICH waits for others that may be incomplete when its round begins: copies that
- * wait for nothing are complete at once. */
+/* Whether step WHICH waits for others that may be incomplete when its round, of STEPS, begins. */
 static bool waits(const coll_step steps[], int which, int window) {
     const coll_step *step = &steps[which];
-    for (int i = 0; i < step->afters; i++)
-        if (step->after[i].back < window && !step->after[i].paces)
+    for (int i = 0; i < step->afters; i++) {
+        const coll_after *after = &step->after[i];
+        if (after->back < window && !after->paces &&
+            (after->back > 0 || !is_at_once(steps, after->step, window)))
             return true;
+    }
     for (int i = 0; i < which && step->after_earlier; i++)
-        if (coll_step_is_message(&steps[i]) || steps[i].afters > 0 || steps[i].after_earlier)
+        if (!is_at_once(steps, i, window))
             return true;
     return false;
 }
@@ -84,7 +80,6 @@ static int mutate_round(const coll_plan *base, uint64_t round, coll_step steps[]
         mutant.done = bytes > 0;
         break;
     case NO_DEPENDENCY:
-        mutant.done = waits(steps, step, m->original->size.window);
         mutant.done = waits(steps, m->step, m->original->size.window);
         step->afters = 0;
         step->after_earlier = false;

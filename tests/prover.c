@@ -353,7 +353,6 @@ static bool write_bytes(const play *p, player *one, const coll_node *node, bool 
                         const label *bytes) {
     label *into = labels_of(one, node, scratch);
     scratch = scratch || combines_scratch(&node->step);
-    bool again = scratch || is_reduction(p);
     bool again = scratch || is_reduction(p) || p->call->operation == COLL_OPERATION_ALLTOALL;
     bool in_place = !scratch && p->call->operation == COLL_OPERATION_REDUCE;
     for (size_t i = 0; i < node->step.length; i++) {

@@ -116,48 +116,56 @@ int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
         return code;                                                                               \
     }
 
-int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
-    ROUTE(BCAST, Bcast, buffer, count, type, root, comm)
+int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root,
+              MPI_Comm comm) ROUTE(BCAST, Bcast, buffer, count, type, root, comm)
 
-int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-    ROUTE(GATHER, Gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+    int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   int recvcount, MPI_Datatype recvtype, int root,
+                   MPI_Comm comm) ROUTE(GATHER, Gather, sendbuf, sendcount, sendtype, recvbuf,
+                                        recvcount, recvtype, root, comm)
 
-int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-    ROUTE(SCATTER, Scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+        int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                        int recvcount, MPI_Datatype recvtype, int root,
+                        MPI_Comm comm) ROUTE(SCATTER, Scatter, sendbuf, sendcount, sendtype,
+                                             recvbuf, recvcount, recvtype, root, comm)
 
-int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-    ROUTE(ALLGATHER, Allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+            int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                              void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm) ROUTE(ALLGATHER, Allgather, sendbuf, sendcount,
+                                                   sendtype, recvbuf, recvcount, recvtype, comm)
 
-int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-    ROUTE(ALLTOALL, Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+                int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                                 MPI_Comm comm) ROUTE(ALLTOALL, Alltoall, sendbuf, sendcount,
+                                                      sendtype, recvbuf, recvcount, recvtype, comm)
 
-int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-               int root, MPI_Comm comm)
-    ROUTE(REDUCE, Reduce, sendbuf, recvbuf, count, type, op, root, comm)
+                    int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
+                                   MPI_Op op, int root, MPI_Comm comm)
+                        ROUTE(REDUCE, Reduce, sendbuf, recvbuf, count, type, op, root, comm)
 
-int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype type,
-                             MPI_Op op, MPI_Comm comm)
-    ROUTE(REDUCE_SCATTER, Reduce_scatter_block, sendbuf, recvbuf, recvcount, type, op, comm)
+                            int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf,
+                                                         int recvcount, MPI_Datatype type,
+                                                         MPI_Op op, MPI_Comm comm)
+                                ROUTE(REDUCE_SCATTER, Reduce_scatter_block, sendbuf, recvbuf,
+                                      recvcount, type, op, comm)
 
-int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-             MPI_Comm comm)
-    ROUTE(SCAN, Scan, sendbuf, recvbuf, count, type, op, comm)
+                                    int MPI_Scan(const void *sendbuf, void *recvbuf, int count,
+                                                 MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+                                        ROUTE(SCAN, Scan, sendbuf, recvbuf, count, type, op, comm)
 
-int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-               MPI_Comm comm)
-    ROUTE(EXSCAN, Exscan, sendbuf, recvbuf, count, type, op, comm)
+                                            int MPI_Exscan(const void *sendbuf, void *recvbuf,
+                                                           int count, MPI_Datatype type, MPI_Op op,
+                                                           MPI_Comm comm)
+                                                ROUTE(EXSCAN, Exscan, sendbuf, recvbuf, count, type,
+                                                      op, comm)
 
-int MPI_Barrier(MPI_Comm comm)
-    ROUTE(BARRIER, Barrier, comm)
+                                                    int MPI_Barrier(MPI_Comm comm)
+                                                        ROUTE(BARRIER, Barrier, comm)
 
-/* --- Those by a count of each rank --- */
+    /* --- Those by a count of each rank --- */
 
-/* Counts and displacements as libcoll has them. */
-typedef struct vectors {
+    /* Counts and displacements as libcoll has them. */
+    typedef struct vectors {
     MPI_Count *counts;
     MPI_Aint *places;
 } vectors;
@@ -232,39 +240,47 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
                     COLL_Gatherv(sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places,
                                  recvtype, root, comm))
 
-int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
-                 MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-                 int root, MPI_Comm comm)
-    ROUTE_BY_COUNTS(SCATTER,
-                    PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
-                                  recvtype, root, comm),
-                    widen(&to, is_at(root, comm), sendcounts, displs, comm), NONE,
-                    COLL_Scatterv(sendbuf, to.counts, to.places, sendtype, recvbuf, recvcount,
-                                  recvtype, root, comm))
+        int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
+                         MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                         int root, MPI_Comm comm)
+            ROUTE_BY_COUNTS(SCATTER,
+                            PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                          recvtype, root, comm),
+                            widen(&to, is_at(root, comm), sendcounts, displs, comm), NONE,
+                            COLL_Scatterv(sendbuf, to.counts, to.places, sendtype, recvbuf,
+                                          recvcount, recvtype, root, comm))
 
-int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
-    ROUTE_BY_COUNTS(ALLGATHER,
-                    PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                    recvtype, comm),
-                    NONE, widen(&from, true, recvcounts, displs, comm),
-                    COLL_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places,
-                                    recvtype, comm))
+                int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                                   void *recvbuf, const int recvcounts[], const int displs[],
+                                   MPI_Datatype recvtype, MPI_Comm comm)
+                    ROUTE_BY_COUNTS(ALLGATHER,
+                                    PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcounts, displs, recvtype, comm),
+                                    NONE, widen(&from, true, recvcounts, displs, comm),
+                                    COLL_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                    from.counts, from.places, recvtype, comm))
 
-int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                  MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
-                  MPI_Datatype recvtype, MPI_Comm comm)
-    ROUTE_BY_COUNTS(ALLTOALL,
-                    PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                   rdispls, recvtype, comm),
-                    widen(&to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls, comm),
-                    widen(&from, true, recvcounts, rdispls, comm),
-                    COLL_Alltoallv(sendbuf, to.counts, to.places, sendtype, recvbuf, from.counts,
-                                   from.places, recvtype, comm))
+                        int MPI_Alltoallv(const void *sendbuf, const int sendcounts[],
+                                          const int sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                                          const int recvcounts[], const int rdispls[],
+                                          MPI_Datatype recvtype, MPI_Comm comm)
+                            ROUTE_BY_COUNTS(
+                                ALLTOALL,
+                                PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                               recvcounts, rdispls, recvtype, comm),
+                                widen(&to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls, comm),
+                                widen(&from, true, recvcounts, rdispls, comm),
+                                COLL_Alltoallv(sendbuf, to.counts, to.places, sendtype, recvbuf,
+                                               from.counts, from.places, recvtype, comm))
 
-int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
-                       MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-    ROUTE_BY_COUNTS(REDUCE_SCATTER,
-                    PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm), NONE,
-                    widen(&from, true, recvcounts, NULL, comm),
-                    COLL_Reduce_scatter(sendbuf, recvbuf, from.counts, type, op, comm))
+                                int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf,
+                                                       const int recvcounts[], MPI_Datatype type,
+                                                       MPI_Op op, MPI_Comm comm)
+                                    ROUTE_BY_COUNTS(REDUCE_SCATTER,
+                                                    PMPI_Reduce_scatter(sendbuf, recvbuf,
+                                                                        recvcounts, type, op, comm),
+                                                    NONE,
+                                                    widen(&from, true, recvcounts, NULL, comm),
+                                                    COLL_Reduce_scatter(sendbuf, recvbuf,
+                                                                        from.counts, type, op,
+                                                                        comm))

@@ -6,17 +6,15 @@
 #include "lib/algorithm/spec.h"
 #include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
+#include "lib/alltoall/alltoall.h"
 #include "lib/barrier/barrier.h"
 #include "lib/base/error.h"
 #include "lib/base/spare.h"
-#include "lib/schedule/quote.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/scan/scan.h"
-#include "lib/alltoall/alltoall.h"
-#include "lib/base/error.h"
 #include "lib/scatter/scatter.h"
-#include "lib/schedule/price.h"
+#include "lib/schedule/quote.h"
 
 #include <limits.h>
 
@@ -212,32 +210,30 @@ static bool fits(const coll_shape *call) {
  */
 typedef struct stand_in {
     size_t up_to;
-    const coll_algorithm *algorithm; /* NULL: nobody has its like */
-    uint64_t first;                  /* value of its first parameter; 0: the usual */
+    const coll_algorithm *algorithm;
+    uint64_t first; /* value of its first parameter; 0: the usual */
 } stand_in;
-static const stand_in allreduces[] = {{10000, &coll_allreduce_recursive_doubling},
-                                      {SIZE_MAX, &coll_allreduce_circulant}},
-                      ordered_allreduces[] = {{10000, &coll_allreduce_recursive_doubling},
-                                              {SIZE_MAX, &coll_allreduce_binomial}};
 enum { WHOLE = 1 << 30 }; /* not in segments */
-static const stand_in allreduces[] = {{SIZE_MAX, &coll_allreduce_ring, 0}};
+static const stand_in allreduces[] = {{10000, &coll_allreduce_recursive_doubling, 0},
+                                      {SIZE_MAX, &coll_allreduce_circulant, 0}};
+static const stand_in ordered_allreduces[] = {{10000, &coll_allreduce_recursive_doubling, 0},
+                                              {SIZE_MAX, &coll_allreduce_binomial, 0}};
 static const stand_in reduces[] = {{SIZE_MAX, &coll_reduce_binomial, WHOLE}};
 static const stand_in reduce_scatters[] = {{2 << 10, &coll_reduce_scatter_circulant, 0},
                                            {SIZE_MAX, &coll_reduce_scatter_ring, 0}};
+static const stand_in allgathers[] = {{SIZE_MAX, &coll_allgather_bruck, 0}};
+static const stand_in wide_allgathers[] = {{(1 << 10) - 1, &coll_allgather_bruck, 0},
+                                           {SIZE_MAX, &coll_allgather_ring, 0}};
+static const stand_in alltoalls[] = {{SIZE_MAX, &coll_alltoall_linear, 0}};
+static const stand_in wide_alltoalls[] = {{511, &coll_alltoall_bruck, 0},
+                                          {SIZE_MAX, &coll_alltoall_linear, 0}};
+static const stand_in scatters[] = {{(16 << 10) - 1, &coll_scatter_binomial, 0},
+                                    {SIZE_MAX, &coll_scatter_straight, 0}};
+static const stand_in wide_scatters[] = {{511, &coll_scatter_binomial, 0},
+                                         {SIZE_MAX, &coll_scatter_straight, 0}};
 static const stand_in barriers[] = {{SIZE_MAX, &coll_barrier_dissemination, 2}};
 static const stand_in scans[] = {{SIZE_MAX, &coll_scan_linear, WHOLE}};
 static const stand_in exscans[] = {{SIZE_MAX, &coll_exscan_linear, WHOLE}};
-static const stand_in allreduces[] = {{SIZE_MAX, &coll_allreduce_ring}};
-static const stand_in allgathers[] = {{SIZE_MAX, &coll_allgather_bruck}};
-static const stand_in wide_allgathers[] = {{(1 << 10) - 1, &coll_allgather_bruck},
-                                           {SIZE_MAX, &coll_allgather_ring}};
-static const stand_in alltoalls[] = {{SIZE_MAX, &coll_alltoall_linear}};
-static const stand_in wide_alltoalls[] = {{511, &coll_alltoall_bruck},
-                                          {SIZE_MAX, &coll_alltoall_linear}};
-static const stand_in scatters[] = {{(16 << 10) - 1, &coll_scatter_binomial},
-                                    {SIZE_MAX, &coll_scatter_straight}};
-static const stand_in wide_scatters[] = {{511, &coll_scatter_binomial},
-                                         {SIZE_MAX, &coll_scatter_straight}};
 
 static double predict(const coll_shape *call, const stand_in stand_ins[]) {
     coll_shape by_rank = *call;
@@ -246,13 +242,10 @@ static double predict(const coll_shape *call, const stand_in stand_ins[]) {
         by_rank.root = 0; /* who heads the line */
     while (call->bytes > stand_ins->up_to)
         stand_ins++;
-    if (!stand_ins->algorithm)
-        return 0;
     coll_values values = coll_values_default(stand_ins->algorithm);
-    return coll_quote(stand_ins->algorithm, &by_rank, &values);
     if (stand_ins->first)
         values.at[0] = stand_ins->first;
-    return coll_price_seconds(stand_ins->algorithm, &by_rank, &values);
+    return coll_quote(stand_ins->algorithm, &by_rank, &values);
 }
 
 static double predict_allreduce(const coll_shape *call, const coll_values *values) {
@@ -305,11 +298,6 @@ static double predict_scatter(const coll_shape *call, const coll_values *values)
     return predict(call, call->topo->ranks < 32 ? scatters : wide_scatters);
 }
 
-static double predict_unknown(const coll_shape *call, const coll_values *values) {
-    (void)call, (void)values;
-    return 0;
-}
-
 #define NATIVE(operation, prediction)                                                              \
     const coll_algorithm coll_##operation##_native = {.name = "native",                            \
                                                       .summary =                                   \
@@ -322,9 +310,9 @@ static const coll_param none[] = {{.name = NULL}};
 NATIVE(allreduce, predict_allreduce);
 NATIVE(reduce, predict_reduce);
 NATIVE(reduce_scatter, predict_reduce_scatter);
-NATIVE(allgather, predict_unknown);
-NATIVE(alltoall, predict_unknown);
-NATIVE(scatter, predict_unknown);
+NATIVE(allgather, predict_allgather);
+NATIVE(alltoall, predict_alltoall);
+NATIVE(scatter, predict_scatter);
 NATIVE(barrier, predict_barrier);
 NATIVE(scan, predict_scan);
 NATIVE(exscan, predict_exscan);
