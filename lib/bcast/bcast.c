@@ -38,3 +38,11 @@ int coll_bcast_run(const coll_algorithm *algorithm, const coll_bcast_call *call,
     return code == MPI_SUCCESS ? coll_course_run(coll_bcast_open(algorithm, call, values, memory))
                                : code;
 }
+
+size_t coll_bcast_segment(const coll_shape *call, uint64_t wanted, double fill) {
+    const uint64_t on_one_node = 1 << 20;
+    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
+    if (wanted == 0 && call->topo->nodes == 1)
+        wanted = on_one_node;
+    return coll_profile_segment_or(wanted, link, call->bytes, fill);
+}

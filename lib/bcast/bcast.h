@@ -36,6 +36,13 @@ size_t coll_bcast_bytes(const coll_algorithm *algorithm, const void *call,
 coll_course coll_bcast_open(const coll_algorithm *algorithm, const void *call,
                             const coll_values *values, void *memory);
 
+/*
+ * The segment of a pipeline that CALL is: the one that is WANTED; else (0) by coll_profile_segment
+ * with FILL, which is for links. On one node nothing queues on a link, and each message costs a
+ * handshake: segments of 1 MB.
+ */
+size_t coll_bcast_segment(const coll_shape *call, uint64_t wanted, double fill);
+
 extern const coll_bcast_algorithm coll_bcast_native;
 extern const coll_bcast_algorithm coll_bcast_linear;
 extern const coll_bcast_algorithm coll_bcast_binomial;

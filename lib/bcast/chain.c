@@ -9,9 +9,9 @@
  *    what waits in the switch before the next rank. Unbounded it overflows now and then, and a line
  *    in which every link is equally fast never makes up for the time that a lost packet costs.
  *
- * Segments stay under the transport's eager limit: above it, a rank's clear-to-send queues behind
- * the data that it is forwarding, and the pipeline stalls (over TCP, 128 KB segments reach a third
- * of the rate of 32 KB ones).
+ * Between nodes segments stay under the transport's eager limit: above it, a rank's clear-to-send
+ * queues behind the data that it is forwarding, and the pipeline stalls (over TCP, 128 KB segments
+ * reach a third of the rate of 32 KB ones).
  *
  * With confirm=1 segments carry checksums, the last rank acknowledges, and faults lead to up to
  * retry restarts: chain_confirmed.h.
@@ -43,8 +43,7 @@ static const coll_param params[] = {
 };
 
 static size_t segment_of(const coll_shape *call, const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    return coll_profile_segment_or(values->at[SEGMENT], link, call->bytes, call->topo->ranks - 2);
+    return coll_bcast_segment(call, values->at[SEGMENT], call->topo->ranks - 2);
 }
 
 /* As many segments as half of the buffer before the next rank holds, of those that are worth it. */

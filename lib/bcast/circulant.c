@@ -39,9 +39,7 @@ static const coll_param params[] = {
 };
 
 static size_t segment_of(const coll_shape *call, const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    return coll_profile_segment_or(values->at[SEGMENT], link, call->bytes,
-                                   coll_tree_depth(call->topo->ranks) - 1);
+    return coll_bcast_segment(call, values->at[SEGMENT], coll_tree_depth(call->topo->ranks) - 1);
 }
 
 /*

@@ -18,15 +18,23 @@
 #include "lib/pattern/block.h"
 #include "lib/schedule/turns.h"
 
+#include <math.h>
+
 static const coll_param params[] = {{.name = NULL}};
+
+/* All ranks pass blocks on at once: on one node with too few processors for that, in turns. */
+static double crowding(const coll_topo *topo) {
+    return topo->nodes == 1 && topo->crowded ? (double)topo->ranks / topo->cores_per_node : 1;
+}
 
 static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    int p = call->topo->ranks;
+    const coll_topo *topo = call->topo;
+    const coll_cost *link = coll_profile_outermost(call->profile, topo);
+    int p = topo->ranks;
     double block = (double)call->bytes / p;
-    return coll_cost_messages(link, p - 1, block, 2) +
-           (p - 1) * coll_cost_relay(link, block, coll_profile_sharing(call->topo));
+    double round = coll_cost_relay(link, block, coll_profile_sharing(topo));
+    return coll_cost_messages(link, p - 1, block, 2) + (p - 1) * round * fmax(crowding(topo), 1);
 }
 
 static coll_step whole_block(coll_step (*step)(int peer, size_t from, size_t length),

@@ -45,9 +45,7 @@ static double depth_of(const coll_topo *topo) {
 }
 
 static size_t segment_of(const coll_shape *call, const coll_values *values) {
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    return coll_profile_segment_or(values->at[SEGMENT], link, call->bytes,
-                                   2 * depth_of(call->topo));
+    return coll_bcast_segment(call, values->at[SEGMENT], 2 * depth_of(call->topo));
 }
 
 /* Two streams that meet at a port fill it less evenly than one: what that adds to the time. */
