@@ -20,7 +20,7 @@ on_lab() {
     "$netlab" run --name "$lab" -- "$@" >"$work/out" 2>"$work/err" </dev/null
 }
 
-on_lab "$build/coll-profile" --output "$work/profile" --seconds 0.5 --noise 1e9 --no-flood --trials 24 \
+on_lab "$build/coll-profile" --output "$work/profile" --seconds 0.5 --noise 1e9 --no-flood --trials 40 \
     --json "$work/json" || fail 'coll-profile'
 line=$(grep '^trial rack bcast .* 4 at ' "$work/profile" | head -n 1)
 [[ -n $line ]] || fail 'a profile with trials of broadcasts by 4 ranks'

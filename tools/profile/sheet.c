@@ -74,7 +74,7 @@ void sheet_print(const model *m, FILE *json) {
 }
 
 static void print_trial(const COLL_Trial *t, FILE *json) {
-    printf("%-6s %-7s %-18s %6d ", COLL_Level_name(t->level), t->operation, t->algorithm, t->ranks);
+    printf("%-6s %-14s %-18s %6d ", COLL_Level_name(t->level), t->operation, t->algorithm, t->ranks);
     for (int size = 0, knot = 0; size < TRIAL_SIZES; size++) {
         if (knot == t->knots || t->bytes[knot] != (double)trial_size[size]) {
             printf(" %8s", "-");
@@ -95,7 +95,7 @@ void sheet_print_trials(const COLL_Profile *profile, FILE *json) {
     if (!profile->trials)
         return;
     printf("\n# what algorithms took when they were tried, in us by bytes\n");
-    printf("%-6s %-7s %-18s %6s ", "level", "op", "algorithm", "ranks");
+    printf("%-6s %-14s %-18s %6s ", "level", "op", "algorithm", "ranks");
     for (int size = 0; size < TRIAL_SIZES; size++)
         printf(" %8zu", trial_size[size]);
     putchar('\n');
