@@ -123,7 +123,7 @@ libcoll_core_la_SOURCES = \
 	lib/scatter/straight.c \
 	lib/scan/linear.c \
 	lib/scan/recursive_doubling.c \
-	lib/scan/scan.h \
+	lib/scan/scan.c lib/scan/scan.h \
 	lib/schedule/agenda.c lib/schedule/agenda.h \
 	lib/schedule/course.h \
 	lib/schedule/cursor.c lib/schedule/cursor.h \

@@ -10,7 +10,6 @@
 #include "config.h"
 
 #include "lib/scan/scan.h"
-#include "lib/schedule/plan.h"
 
 enum { SEGMENT, WINDOW };
 
@@ -23,22 +22,15 @@ static const coll_param params[] = {
     {.name = NULL},
 };
 
-/* Round I is about segment I. */
-typedef struct linear_plan {
-    coll_plan base;
-    int rank, ranks;
-    size_t bytes;
-    bool excludes;
-} linear_plan;
-
-static coll_step send_on(const linear_plan *plan, coll_buffer buffer, size_t from, size_t length) {
+static coll_step send_on(const coll_scan_plan *plan, coll_buffer buffer, size_t from,
+                         size_t length) {
     coll_step step = coll_step_send(plan->rank + 1, from, length);
     step.buffer = buffer;
     return step;
 }
 
 /* The sum that comes is a scan's data when this rank's own are added. */
-static int scan_round(const linear_plan *plan, size_t from, size_t length, coll_step steps[]) {
+static int scan_round(const coll_scan_plan *plan, size_t from, size_t length, coll_step steps[]) {
     int count = 0;
     if (plan->rank > 0) {
         steps[0] = coll_step_receive(plan->rank - 1, 0, length);
@@ -57,7 +49,7 @@ static int scan_round(const linear_plan *plan, size_t from, size_t length, coll_
 }
 
 /* It is an exscan's data as it comes. */
-static int exscan_round(const linear_plan *plan, size_t from, size_t length, coll_step steps[]) {
+static int exscan_round(const coll_scan_plan *plan, size_t from, size_t length, coll_step steps[]) {
     if (plan->rank == 0) {
         steps[0] = send_on(plan, COLL_INPUT, from, length);
         return 1;
@@ -76,7 +68,7 @@ static int exscan_round(const linear_plan *plan, size_t from, size_t length, col
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const linear_plan *plan = (const linear_plan *)base;
+    const coll_scan_plan *plan = (const coll_scan_plan *)base;
     size_t from = (size_t)round * base->size.segment,
            length = coll_segment_length(plan->bytes, base->size.segment, round);
     return plan->excludes ? exscan_round(plan, from, length, steps)
@@ -89,25 +81,11 @@ static coll_plan_size plan_size(const coll_part *part) {
     size_t wanted = coll_profile_segment_or(part->values->at[SEGMENT], link, shape->bytes,
                                             shape->topo->ranks - 2),
            segment = coll_segment_of(shape, wanted);
-    return (coll_plan_size){.window = (int)coll_least(part->values->at[WINDOW],
-                                                      coll_segment_count(shape->bytes, segment)),
-                            .steps = 4,
-                            .segments = 2,
-                            .segment = segment,
-                            .own_bytes = sizeof(linear_plan)};
+    return coll_scan_size(part, segment, part->values->at[WINDOW], 4, 2);
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    const coll_shape *shape = part->shape;
-    linear_plan *plan = memory;
-    *plan = (linear_plan){.base = {.size = size,
-                                   .rounds = coll_segment_count(shape->bytes, size.segment),
-                                   .round = plan_round},
-                          .rank = part->line->order[part->line->position],
-                          .ranks = shape->topo->ranks,
-                          .bytes = shape->bytes,
-                          .excludes = coll_scan_excludes(shape)};
-    return &plan->base;
+    return coll_scan_open(part, size, memory, plan_round);
 }
 
 static const coll_planner planner = {.size = plan_size, .plan = make_plan};

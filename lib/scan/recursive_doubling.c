@@ -15,7 +15,6 @@
 
 #include "lib/pattern/binomial.h"
 #include "lib/scan/scan.h"
-#include "lib/schedule/plan.h"
 
 enum { SEGMENT, WINDOW };
 
@@ -27,19 +26,11 @@ static const coll_param params[] = {
     {.name = NULL},
 };
 
-/* Round I is about segment I. */
-typedef struct doubling_plan {
-    coll_plan base;
-    int rank, ranks;
-    size_t bytes;
-    bool excludes;
-} doubling_plan;
-
 /* Segments of memory: the data and the input pass through there, and what comes in each turn. */
 enum { OWN, BROUGHT, ARRIVALS };
 
 /* An exscan's data begin as what the rank below brings. Returns how many steps that takes. */
-static int shift(const doubling_plan *plan, size_t from, size_t length, coll_step steps[]) {
+static int shift(const coll_scan_plan *plan, size_t from, size_t length, coll_step steps[]) {
     int count = 0;
     if (plan->rank > 0)
         steps[count++] = coll_step_receive(plan->rank - 1, from, length);
@@ -52,7 +43,7 @@ static int shift(const doubling_plan *plan, size_t from, size_t length, coll_ste
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const doubling_plan *plan = (const doubling_plan *)base;
+    const coll_scan_plan *plan = (const coll_scan_plan *)base;
     size_t from = (size_t)round * base->size.segment,
            length = coll_segment_length(plan->bytes, base->size.segment, round);
     int count = plan->excludes ? shift(plan, from, length, steps) : 0, lowest = plan->excludes,
@@ -88,25 +79,11 @@ static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
     int turns = coll_tree_depth(shape->topo->ranks);
     size_t segment = coll_least(coll_segment_of(shape, part->values->at[SEGMENT]), shape->bytes);
-    return (coll_plan_size){.window = (int)coll_least(part->values->at[WINDOW],
-                                                      coll_segment_count(shape->bytes, segment)),
-                            .steps = 2 + 3 * turns,
-                            .segments = ARRIVALS + turns,
-                            .segment = segment,
-                            .own_bytes = sizeof(doubling_plan)};
+    return coll_scan_size(part, segment, part->values->at[WINDOW], 2 + 3 * turns, ARRIVALS + turns);
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    const coll_shape *shape = part->shape;
-    doubling_plan *plan = memory;
-    *plan = (doubling_plan){.base = {.size = size,
-                                     .rounds = coll_segment_count(shape->bytes, size.segment),
-                                     .round = plan_round},
-                            .rank = part->line->order[part->line->position],
-                            .ranks = shape->topo->ranks,
-                            .bytes = shape->bytes,
-                            .excludes = coll_scan_excludes(shape)};
-    return &plan->base;
+    return coll_scan_open(part, size, memory, plan_round);
 }
 
 static const coll_planner planner = {.size = plan_size, .plan = make_plan};

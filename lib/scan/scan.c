@@ -1,0 +1,27 @@
+#include "config.h"
+
+#include "lib/scan/scan.h"
+
+coll_plan_size coll_scan_size(const coll_part *part, size_t segment, size_t window, int steps,
+                              int segments) {
+    return (coll_plan_size){
+        .window = (int)coll_least(window, coll_segment_count(part->shape->bytes, segment)),
+        .steps = steps,
+        .segments = segments,
+        .segment = segment,
+        .own_bytes = sizeof(coll_scan_plan)};
+}
+
+coll_plan *coll_scan_open(const coll_part *part, coll_plan_size size, void *memory,
+                          int (*round)(const coll_plan *plan, uint64_t round, coll_step steps[])) {
+    const coll_shape *shape = part->shape;
+    coll_scan_plan *plan = memory;
+    *plan = (coll_scan_plan){.base = {.size = size,
+                                      .rounds = coll_segment_count(shape->bytes, size.segment),
+                                      .round = round},
+                             .rank = part->line->order[part->line->position],
+                             .ranks = shape->topo->ranks,
+                             .bytes = shape->bytes,
+                             .excludes = shape->sides.input == COLL_SIDE_ONE};
+    return &plan->base;
+}
