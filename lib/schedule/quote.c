@@ -168,8 +168,10 @@ static void cut(quote *q) {
 
 /* From which calls the pace follows, if a round takes so many EVENTS. */
 static void fold(quote *q, double events) {
+    enum { FEWEST = 20 };
     uint64_t most = 2 * (uint64_t)size_of(q, q->whole->bytes).window + q->least,
-             rounds = (uint64_t)(q->budget / (events + 1));
+             rounds = (uint64_t)(q->budget / 2 / (events + 1));
+    rounds = rounds > FEWEST ? rounds : FEWEST;
     if (rounds >= q->rounds)
         return;
     q->longer = rounds < most ? rounds : most;
@@ -286,6 +288,7 @@ static int64_t find_time(quote *q) {
         return time;
     int pace = PACE_MOST;
     q->lossless = true;
+    q->budget *= 2; /* so many events are an estimate */
     fold(q, events / ranks * (ranks < pace ? ranks : pace));
     return ask(q, go_on, &pace, &rest) ? sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
 }
