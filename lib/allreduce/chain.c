@@ -9,8 +9,8 @@
  *
  * Steps: 2 (p - 1) for a segment. Bytes: 2 m from every rank and to it, and over each uplink in
  * either direction. Memory: three segments for each of the window.
- * Source: Rabenseifner, Traeff: the pipelined reduction in More efficient reduction algorithms, and
- * a chain of broadcasts.
+ * Source: Sanders, Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and
+ * scan, which compares itself with such pipelines.
  */
 #include "config.h"
 
