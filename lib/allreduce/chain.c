@@ -9,8 +9,8 @@
  *
  * Steps: 2 (p - 1) for a segment. Bytes: 2 m from every rank and to it, and over each uplink in
  * either direction. Memory: three segments for each of the window.
- * Source: Rabenseifner, Traeff: the pipelined reduction in More efficient reduction algorithms, and
- * a chain of broadcasts.
+ * Source: Sanders, Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and
+ * scan, which compares itself with such pipelines.
  */
 #include "config.h"
 
@@ -21,8 +21,8 @@ enum { SEGMENT, WINDOW };
 enum { FEWEST = 3 }; /* rounds: results come to a rank two rounds after they left the one before */
 
 static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 8 << 10, .lowest = 1,
-                 .highest = 1 << 30},
+    [SEGMENT] = {"segment", "bytes that go on at a time; 0: by the cost model", .fallback = 0,
+                 .lowest = 0, .highest = 1 << 30},
     [WINDOW] = {"window", "segments under way at a time, three at least", .fallback = 8,
                 .lowest = 1, .highest = 1 << 10},
     {.name = NULL},
@@ -93,13 +93,15 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
+    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
     uint64_t window = part->values->at[WINDOW];
-    return (coll_plan_size){
-        .window = window < FEWEST ? FEWEST : (int)window,
-        .steps = 5,
-        .segments = SEGMENTS,
-        .segment = coll_least(coll_segment_of(shape, part->values->at[SEGMENT]), shape->bytes),
-        .own_bytes = sizeof(chain_plan)};
+    size_t segment = coll_profile_segment_or(part->values->at[SEGMENT], link, shape->bytes,
+                                             2.0 * shape->topo->ranks);
+    return (coll_plan_size){.window = window < FEWEST ? FEWEST : (int)window,
+                            .steps = 5,
+                            .segments = SEGMENTS,
+                            .segment = coll_least(coll_segment_of(shape, segment), shape->bytes),
+                            .own_bytes = sizeof(chain_plan)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {

@@ -15,7 +15,7 @@
  * (n - 1)/n inside and 2 m (R - 1)/(R n) outside; over each uplink go 2 m (R - 1)/R in either
  * direction. Memory: four parts for each round of the window; a turn has as many rounds as the
  * largest rack has ranks, and one more.
- * Source: after Cho, Finkler, Serrano, Kung, Hunter: BlueConnect (MLSys 2019), as one pipeline.
+ * Source: after Cho and others: BlueConnect (MLSys 2019), as one pipeline.
  */
 #include "config.h"
 
