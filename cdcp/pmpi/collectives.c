@@ -107,65 +107,67 @@ int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
 
 /* What a call does: libcoll's NAME or the MPI library's, with the same arguments. */
 #define ROUTE(operation, name, ...)                                                                \
-    {                                                                                              \
+    do {                                                                                           \
         comm = coll_dcp_comm(comm);                                                                \
         coll_account_enter(COLL_ACCOUNT_collective);                                               \
         int code = coll_routed[COLL_OPERATION_##operation] ? COLL_##name(__VA_ARGS__)              \
                                                            : PMPI_##name(__VA_ARGS__);             \
         coll_account_leave(COLL_ACCOUNT_collective);                                               \
         return code;                                                                               \
-    }
+    } while (0)
 
-int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root,
-              MPI_Comm comm) ROUTE(BCAST, Bcast, buffer, count, type, root, comm)
+int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    ROUTE(BCAST, Bcast, buffer, count, type, root, comm);
+}
 
-    int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   int recvcount, MPI_Datatype recvtype, int root,
-                   MPI_Comm comm) ROUTE(GATHER, Gather, sendbuf, sendcount, sendtype, recvbuf,
-                                        recvcount, recvtype, root, comm)
+int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    ROUTE(GATHER, Gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
 
-        int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                        int recvcount, MPI_Datatype recvtype, int root,
-                        MPI_Comm comm) ROUTE(SCATTER, Scatter, sendbuf, sendcount, sendtype,
-                                             recvbuf, recvcount, recvtype, root, comm)
+int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    ROUTE(SCATTER, Scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
 
-            int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-                              void *recvbuf, int recvcount, MPI_Datatype recvtype,
-                              MPI_Comm comm) ROUTE(ALLGATHER, Allgather, sendbuf, sendcount,
-                                                   sendtype, recvbuf, recvcount, recvtype, comm)
+int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    ROUTE(ALLGATHER, Allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
 
-                int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-                                 void *recvbuf, int recvcount, MPI_Datatype recvtype,
-                                 MPI_Comm comm) ROUTE(ALLTOALL, Alltoall, sendbuf, sendcount,
-                                                      sendtype, recvbuf, recvcount, recvtype, comm)
+int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    ROUTE(ALLTOALL, Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
 
-                    int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
-                                   MPI_Op op, int root, MPI_Comm comm)
-                        ROUTE(REDUCE, Reduce, sendbuf, recvbuf, count, type, op, root, comm)
+int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+               int root, MPI_Comm comm) {
+    ROUTE(REDUCE, Reduce, sendbuf, recvbuf, count, type, op, root, comm);
+}
 
-                            int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf,
-                                                         int recvcount, MPI_Datatype type,
-                                                         MPI_Op op, MPI_Comm comm)
-                                ROUTE(REDUCE_SCATTER, Reduce_scatter_block, sendbuf, recvbuf,
-                                      recvcount, type, op, comm)
+int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm comm) {
+    ROUTE(REDUCE_SCATTER, Reduce_scatter_block, sendbuf, recvbuf, recvcount, type, op, comm);
+}
 
-                                    int MPI_Scan(const void *sendbuf, void *recvbuf, int count,
-                                                 MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-                                        ROUTE(SCAN, Scan, sendbuf, recvbuf, count, type, op, comm)
+int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+             MPI_Comm comm) {
+    ROUTE(SCAN, Scan, sendbuf, recvbuf, count, type, op, comm);
+}
 
-                                            int MPI_Exscan(const void *sendbuf, void *recvbuf,
-                                                           int count, MPI_Datatype type, MPI_Op op,
-                                                           MPI_Comm comm)
-                                                ROUTE(EXSCAN, Exscan, sendbuf, recvbuf, count, type,
-                                                      op, comm)
+int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+               MPI_Comm comm) {
+    ROUTE(EXSCAN, Exscan, sendbuf, recvbuf, count, type, op, comm);
+}
 
-                                                    int MPI_Barrier(MPI_Comm comm)
-                                                        ROUTE(BARRIER, Barrier, comm)
+int MPI_Barrier(MPI_Comm comm) {
+    ROUTE(BARRIER, Barrier, comm);
+}
 
-    /* --- Those by a count of each rank --- */
+/* --- Those by a count of each rank --- */
 
-    /* Counts and displacements as libcoll has them. */
-    typedef struct vectors {
+/* Counts and displacements as libcoll has them. */
+typedef struct vectors {
     MPI_Count *counts;
     MPI_Aint *places;
 } vectors;

@@ -74,7 +74,8 @@ void sheet_print(const model *m, FILE *json) {
 }
 
 static void print_trial(const COLL_Trial *t, FILE *json) {
-    printf("%-6s %-14s %-18s %6d ", COLL_Level_name(t->level), t->operation, t->algorithm, t->ranks);
+    printf("%-6s %-14s %-18s %6d ", COLL_Level_name(t->level), t->operation, t->algorithm,
+           t->ranks);
     for (int size = 0, knot = 0; size < TRIAL_SIZES; size++) {
         if (knot == t->knots || t->bytes[knot] != (double)trial_size[size]) {
             printf(" %8s", "-");
