@@ -213,7 +213,7 @@ static int widen(vectors *made, bool needed, const int counts[], const int place
 
 /* The same as ROUTE; libcoll's arguments have what SENT and RECEIVED make, in brackets. */
 #define ROUTE_BY_COUNTS(operation, theirs, sent, received, ours)                                   \
-    {                                                                                              \
+    do {                                                                                           \
         vectors to = {NULL, NULL}, from = {NULL, NULL};                                            \
         comm = coll_dcp_comm(comm);                                                                \
         coll_account_enter(COLL_ACCOUNT_collective);                                               \
@@ -229,60 +229,58 @@ static int widen(vectors *made, bool needed, const int counts[], const int place
         free(from.counts);                                                                         \
         coll_account_leave(COLL_ACCOUNT_collective);                                               \
         return code;                                                                               \
-    }
+    } while (0)
 #define NONE MPI_SUCCESS
 
 int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                MPI_Comm comm)
+                MPI_Comm comm) {
     ROUTE_BY_COUNTS(GATHER,
                     PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                  recvtype, root, comm),
                     NONE, widen(&from, is_at(root, comm), recvcounts, displs, comm),
                     COLL_Gatherv(sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places,
-                                 recvtype, root, comm))
+                                 recvtype, root, comm));
+}
 
-        int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
-                         MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-                         int root, MPI_Comm comm)
-            ROUTE_BY_COUNTS(SCATTER,
-                            PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
-                                          recvtype, root, comm),
-                            widen(&to, is_at(root, comm), sendcounts, displs, comm), NONE,
-                            COLL_Scatterv(sendbuf, to.counts, to.places, sendtype, recvbuf,
-                                          recvcount, recvtype, root, comm))
+int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
+                 MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                 int root, MPI_Comm comm) {
+    ROUTE_BY_COUNTS(SCATTER,
+                    PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                  recvtype, root, comm),
+                    widen(&to, is_at(root, comm), sendcounts, displs, comm), NONE,
+                    COLL_Scatterv(sendbuf, to.counts, to.places, sendtype, recvbuf, recvcount,
+                                  recvtype, root, comm));
+}
 
-                int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-                                   void *recvbuf, const int recvcounts[], const int displs[],
-                                   MPI_Datatype recvtype, MPI_Comm comm)
-                    ROUTE_BY_COUNTS(ALLGATHER,
-                                    PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
-                                                    recvcounts, displs, recvtype, comm),
-                                    NONE, widen(&from, true, recvcounts, displs, comm),
-                                    COLL_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
-                                                    from.counts, from.places, recvtype, comm))
+int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                   MPI_Comm comm) {
+    ROUTE_BY_COUNTS(
+        ALLGATHER,
+        PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm),
+        NONE, widen(&from, true, recvcounts, displs, comm),
+        COLL_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places, recvtype,
+                        comm));
+}
 
-                        int MPI_Alltoallv(const void *sendbuf, const int sendcounts[],
-                                          const int sdispls[], MPI_Datatype sendtype, void *recvbuf,
-                                          const int recvcounts[], const int rdispls[],
-                                          MPI_Datatype recvtype, MPI_Comm comm)
-                            ROUTE_BY_COUNTS(
-                                ALLTOALL,
-                                PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                               recvcounts, rdispls, recvtype, comm),
-                                widen(&to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls, comm),
-                                widen(&from, true, recvcounts, rdispls, comm),
-                                COLL_Alltoallv(sendbuf, to.counts, to.places, sendtype, recvbuf,
-                                               from.counts, from.places, recvtype, comm))
+int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                  MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+                  MPI_Datatype recvtype, MPI_Comm comm) {
+    ROUTE_BY_COUNTS(ALLTOALL,
+                    PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                   rdispls, recvtype, comm),
+                    widen(&to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls, comm),
+                    widen(&from, true, recvcounts, rdispls, comm),
+                    COLL_Alltoallv(sendbuf, to.counts, to.places, sendtype, recvbuf, from.counts,
+                                   from.places, recvtype, comm));
+}
 
-                                int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf,
-                                                       const int recvcounts[], MPI_Datatype type,
-                                                       MPI_Op op, MPI_Comm comm)
-                                    ROUTE_BY_COUNTS(REDUCE_SCATTER,
-                                                    PMPI_Reduce_scatter(sendbuf, recvbuf,
-                                                                        recvcounts, type, op, comm),
-                                                    NONE,
-                                                    widen(&from, true, recvcounts, NULL, comm),
-                                                    COLL_Reduce_scatter(sendbuf, recvbuf,
-                                                                        from.counts, type, op,
-                                                                        comm))
+int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
+                       MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    ROUTE_BY_COUNTS(REDUCE_SCATTER,
+                    PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm), NONE,
+                    widen(&from, true, recvcounts, NULL, comm),
+                    COLL_Reduce_scatter(sendbuf, recvbuf, from.counts, type, op, comm));
+}
