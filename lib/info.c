@@ -72,11 +72,14 @@ static int price(const coll_shape *call, const coll_algorithm *algorithm, const 
 static int describe(const coll_shape *call, const coll_choice *choice,
                     const coll_algorithm *algorithm, COLL_Candidate *candidate) {
     bool chosen = choice->algorithm == algorithm;
+    coll_shape uneven = *call;
+    uneven.bytes = COLL_BYTES_UNKNOWN;
     coll_values values = chosen ? choice->values : coll_values_default(algorithm);
     *candidate = (COLL_Candidate){
         .name = algorithm->name,
         .summary = algorithm->summary,
         .applicable = !algorithm->applicable || algorithm->applicable(call),
+        .uneven = !algorithm->applicable || algorithm->applicable(&uneven),
         .chosen = chosen,
         .rival = algorithm->rival,
         .why = chosen ? choice->why : NULL,
