@@ -22,6 +22,7 @@ typedef struct COLL_Candidate {
     const char *summary;
     char spec[200];   /* with all its parameters: "chain:segment=32K,window=16" */
     int applicable;   /* to this call */
+    int uneven;       /* to one like it whose sizes differ, where some ranks know only their own */
     int chosen;       /* for this call */
     int rival;        /* here to be compared with: runs when it is named, is never chosen */
     double model;     /* seconds, from the cost model; 0 where not applicable */

@@ -55,11 +55,14 @@ int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
 static void describe(const coll_shape *call, const coll_choice *choice,
                      const coll_algorithm *algorithm, COLL_Candidate *candidate) {
     bool chosen = choice->algorithm == algorithm;
+    coll_shape uneven = *call;
+    uneven.bytes = COLL_BYTES_UNKNOWN;
     coll_values values = chosen ? choice->values : coll_values_default(algorithm);
     *candidate = (COLL_Candidate){
         .name = algorithm->name,
         .summary = algorithm->summary,
         .applicable = !algorithm->applicable || algorithm->applicable(call),
+        .uneven = !algorithm->applicable || algorithm->applicable(&uneven),
         .chosen = chosen,
         .rival = algorithm->rival,
         .why = chosen ? choice->why : NULL,

@@ -215,9 +215,10 @@ static bool choose(const command *options, MPI_Comm comm, contender_list *list) 
                ? MPI_SUCCESS
                : contender_add(list, CONTENDER_NATIVE, "native", "", operation_native, comm);
     if (code == MPI_SUCCESS)
-        code = contender_add_ours(list, op->library,
-                                  options->specs.words ? options->specs.words : op->specs,
-                                  operation_ours, comm);
+        code =
+            options->specs.words
+                ? contender_add_ours(list, op->library, options->specs.words, operation_ours, comm)
+                : contender_add_table(list, op->library, op->unknown, operation_ours, comm);
     if (code == MPI_SUCCESS && options->rivals)
         code = rivals_add(list, op, comm);
     if (code == MPI_SUCCESS && ranks > 1)

@@ -48,23 +48,21 @@ int contender_explain(MPI_Comm comm, const char *operation, size_t bytes, int ro
     return code;
 }
 
-static int add_table(contender_list *list, const char *operation, contender_run *run,
-                     MPI_Comm comm) {
+int contender_add_table(contender_list *list, const char *operation, bool uneven,
+                        contender_run *run, MPI_Comm comm) {
     COLL_Candidate candidates[MOST];
     int count;
     int code = COLL_Explain(operation, 1, 0, comm, candidates, MOST, &count);
     if (code == MPI_SUCCESS)
         code = add_spec(list, operation, "auto", run, comm);
     for (int i = 0; i < count && i < MOST && code == MPI_SUCCESS; i++)
-        if (strcmp(candidates[i].name, "native") != 0)
+        if (strcmp(candidates[i].name, "native") != 0 && (!uneven || candidates[i].uneven))
             code = add_spec(list, operation, candidates[i].spec, run, comm);
     return code;
 }
 
 int contender_add_ours(contender_list *list, const char *operation, const char *const specs[],
                        contender_run *run, MPI_Comm comm) {
-    if (!specs)
-        return add_table(list, operation, run, comm);
     int code = MPI_SUCCESS;
     for (; *specs && code == MPI_SUCCESS; specs++)
         code = add_spec(list, operation, *specs, run, comm);

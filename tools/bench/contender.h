@@ -38,12 +38,18 @@ typedef struct contender_list {
 } contender_list;
 
 /*
- * Adds libcoll's algorithms of OPERATION: those of SPECS (ended by NULL), or, where SPECS is NULL,
- * auto and all of the table but native, which is measured without libcoll in between. The first
- * error of an unknown name comes back; its text says which.
+ * Adds libcoll's algorithms of OPERATION: those of SPECS, ended by NULL. The first error of an
+ * unknown name comes back; its text says which.
  */
 int contender_add_ours(contender_list *list, const char *operation, const char *const specs[],
                        contender_run *run, MPI_Comm comm);
+
+/*
+ * Adds auto and all of OPERATION's table but native, which is measured without libcoll in between;
+ * with UNEVEN only those that run where sizes differ and some ranks know only their own.
+ */
+int contender_add_table(contender_list *list, const char *operation, bool uneven,
+                        contender_run *run, MPI_Comm comm);
 
 /*
  * What libcoll says of its algorithm NAME, or where that is NULL of the one that would run, for

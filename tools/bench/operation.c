@@ -65,10 +65,6 @@ FORCED(barrier, PLAIN(linear), PLAIN(double_ring), PLAIN(recursive_doubling), PL
 FORCED(scan, PLAIN(linear), PLAIN(recursive_doubling));
 static const operation_forced none[] = {{.name = NULL}};
 
-/* Those that run where amounts differ and only some ranks know them. */
-static const char *const gatherv_specs[] = {"auto", "linear", "credit", NULL};
-static const char *const other_specs[] = {"auto", NULL};
-
 #define NAMED(operation, what)                                                                     \
     .name = #operation, .library = #what, .nonblocking = "i" #operation, .call = call_##operation
 #define BLOCKS .fill = data_fill_blocks, .verify = data_verify_blocks, .moved = moves_blocks
@@ -80,7 +76,7 @@ static const operation operations[] = {
      .fill = data_fill_one, .verify = data_verify_one, .han = true, .adapt = true},
     {NAMED(gather, gather), .forced = ompi_gather, BLOCKS, .in = OPERATION_ONE,
      .out = OPERATION_BLOCKS, .root_out = true, .wire_to_root = true, .han = true},
-    {NAMED(gatherv, gather), .specs = gatherv_specs, .forced = none, BLOCKS, .in = OPERATION_ONE,
+    {NAMED(gatherv, gather), .unknown = true, .forced = none, BLOCKS, .in = OPERATION_ONE,
      .out = OPERATION_BLOCKS, .root_out = true, .wire_to_root = true, .uneven = true},
     {NAMED(allreduce, allreduce), .forced = ompi_allreduce, SUMS(sum), .in = OPERATION_ONE,
      .moved = moves_twice, .han = true},
@@ -96,11 +92,11 @@ static const operation operations[] = {
      .out = OPERATION_BLOCKS, .uneven = true},
     {NAMED(alltoall, alltoall), .forced = ompi_alltoall, BLOCKS, .in = OPERATION_BLOCKS,
      .out = OPERATION_BLOCKS},
-    {NAMED(alltoallv, alltoall), .specs = other_specs, .forced = ompi_alltoallv, BLOCKS,
+    {NAMED(alltoallv, alltoall), .unknown = true, .forced = ompi_alltoallv, BLOCKS,
      .in = OPERATION_BLOCKS, .out = OPERATION_BLOCKS, .uneven = true},
     {NAMED(scatter, scatter), .forced = ompi_scatter, BLOCKS, .in = OPERATION_BLOCKS,
      .out = OPERATION_ONE, .root_in = true, .han = true},
-    {NAMED(scatterv, scatter), .specs = other_specs, .forced = none, BLOCKS, .in = OPERATION_BLOCKS,
+    {NAMED(scatterv, scatter), .unknown = true, .forced = none, BLOCKS, .in = OPERATION_BLOCKS,
      .out = OPERATION_ONE, .root_in = true, .uneven = true},
     {NAMED(barrier, barrier), .forced = ompi_barrier, .moved = moves_nothing,
      .fill = data_fill_nothing, .verify = data_verify_nothing},

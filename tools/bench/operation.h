@@ -43,7 +43,6 @@ typedef int operation_call(operation_manner how, const operation_run *run, MPI_C
 typedef struct operation {
     const char *name;               /* "gatherv" */
     const char *library;            /* what libcoll calls it: "gather" */
-    const char *const *specs;       /* what to measure of libcoll; NULL: auto and the table */
     const operation_forced *forced; /* by number from 1 on, ended by a NULL name */
     const char *nonblocking;        /* MPI's name of the nonblocking one */
     operation_call *call;
@@ -54,6 +53,7 @@ typedef struct operation {
     bool root_in, root_out; /* only the root brings, or gets, something */
     bool reduces;           /* its elements are floats, which are added */
     bool uneven;            /* ranks bring different amounts */
+    bool unknown;           /* and not all ranks know them */
     bool wire_to_root;      /* the wire's bytes go to the root, else from it */
     bool han, adapt;        /* Open MPI's components of these names have it */
 } operation;
