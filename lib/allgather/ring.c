@@ -23,7 +23,7 @@ enum { SEGMENT, WINDOW };
 static const coll_param params[] = {
     [SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
                  .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
+    [WINDOW] = {"window", "segments under way at a time", .fallback = 8, .lowest = 1,
                 .highest = 1 << 10},
     {.name = NULL},
 };
