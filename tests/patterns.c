@@ -332,6 +332,7 @@ static const char *chosen(const coll_topo *topo, size_t bytes, const char *user)
     coll_spec spec;
     ck_assert_int_eq(coll_spec_parse("X", user, coll_bcast_table, &spec), MPI_SUCCESS);
     coll_shape shape = {.operation = "bcast",
+                        .sides = coll_operations[COLL_OPERATION_BCAST].sides,
                         .bytes = bytes,
                         .root = 0,
                         .topo = topo,

@@ -126,6 +126,8 @@ START_TEST(others_take_as_many_messages_as_is_said) {
         scene s;
         set_scene(&s, f->algorithm, ranks[i], ranks[i], (size_t)f->segments * SEGMENT);
         s.shape.operation = f->operation;
+        if (strcmp(f->operation, "gather") == 0)
+            s.shape.sides.root_data = COLL_SIDE_BLOCKS;
         if (f->hops == rounds)
             s.values.at[0] = SEGMENT;
         double expected = f->hops(ranks[i], f->segments) * (a + SEGMENT * B);

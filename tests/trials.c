@@ -90,8 +90,11 @@ START_TEST(the_choice_goes_by_them) {
     coll_place places[8];
     coll_topo topo = rack(places);
     coll_profile profile = *coll_profile_builtin();
-    const coll_shape call = {
-        .operation = "bcast", .bytes = 100000, .topo = &topo, .profile = &profile};
+    const coll_shape call = {.operation = "bcast",
+                             .sides = coll_operations[COLL_OPERATION_BCAST].sides,
+                             .bytes = 128 << 10,
+                             .topo = &topo,
+                             .profile = &profile};
     const coll_spec nobody = {.algorithm = NULL};
     coll_choice before = coll_select(coll_bcast_table, &call, &nobody);
 

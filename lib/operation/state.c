@@ -193,6 +193,8 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
                         .sides = coll_operations[operation].sides,
                         .bytes = bytes,
                         .root = root,
+                        .element =
+                            coll_operations[operation].reduces, /* or more: who calls knows */
                         .topo = &state->topo,
                         .profile = state->profile};
 }
