@@ -521,10 +521,9 @@ static int play_to_end(play *p) {
 }
 
 /* The most that a play may need. */
-static size_t bytes_of(const play *p) {
-    const coll_line nobody = {.position = 0};
+static size_t bytes_of(const play *p, const coll_line *line) {
     coll_blocks even;
-    const coll_part part = coll_price_part(&p->shape, &p->values, &nobody, true, &even);
+    const coll_part part = coll_price_part(&p->shape, &p->values, line, true, &even);
     coll_plan_size size = p->call->planner->size(&part);
     size_t ranks = (size_t)p->shape.topo->ranks, most = (size_t)p->most,
            nodes = (size_t)size.window * (size_t)size.steps,
@@ -534,6 +533,20 @@ static size_t bytes_of(const play *p) {
            letters = sizeof(letter) + sizeof(int) + sizeof(path) + sizeof(coll_event);
     enum { ODDS = 1 << 10 };
     return ranks * each + coll_network_bytes(p->shape.topo) + most * letters + ODDS;
+}
+
+/* The same; SIZE_MAX where there is no memory to find that out. */
+static size_t bytes_needed(const play *p) {
+    size_t ranks = (size_t)p->shape.topo->ranks,
+           line = coll_comm_room_of(sizeof(coll_line) + ranks * sizeof(int)), bytes = SIZE_MAX;
+    char *memory = malloc(line + ranks * sizeof(coll_visit));
+    if (memory) {
+        ((coll_line *)memory)->position = 0;
+        coll_order_line(&p->shape, (coll_visit *)(memory + line), ((coll_line *)memory)->order);
+        bytes = bytes_of(p, (coll_line *)memory);
+    }
+    free(memory);
+    return bytes;
 }
 
 int coll_price_play(const coll_price_call *call, coll_price *price) {
@@ -551,8 +564,7 @@ int coll_price_play(const coll_price_call *call, coll_price *price) {
         return MPI_SUCCESS; /* there is nothing to plan */
     if (call->memory)
         return play_to_end(&p);
-    p.left = bytes_of(&p);
-    char *memory = p.room = malloc(p.left);
+    char *memory = p.room = malloc(p.left = bytes_needed(&p));
     if (!memory)
         return coll_error(MPI_ERR_NO_MEM, "no memory to price %s: %zu bytes", call->algorithm->name,
                           p.left);

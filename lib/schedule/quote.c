@@ -25,7 +25,7 @@ typedef struct quote {
     const coll_algorithm *algorithm;
     const coll_shape *whole;
     coll_values values; /* with the segment that the whole has */
-    int *order;         /* the ranks in their line */
+    coll_line *line;    /* of all ranks */
     coll_place *places; /* of those that are played */
     char *room;
     size_t left;              /* bytes of it */
@@ -54,8 +54,8 @@ static coll_topo part_of(const quote *q, int count) {
     *last = (coll_place){.site = 0};
     for (int i = 1; i < count; i++, last++) {
         const coll_place *places = whole->places,
-                         *before = &places[q->order[(int64_t)(i - 1) * whole->ranks / count]],
-                         *now = &places[q->order[(int64_t)i * whole->ranks / count]];
+                         *before = &places[q->line->order[(int64_t)(i - 1) * whole->ranks / count]],
+                         *now = &places[q->line->order[(int64_t)i * whole->ranks / count]];
         bool same = now->node == before->node;
         last[1] = (coll_place){.site = last->site + (now->site != before->site),
                                .rack = last->rack + (now->rack != before->rack),
@@ -133,11 +133,10 @@ static bool go_on(quote *q, int ranks, int64_t *time) {
 /* --- Lengths --- */
 
 static coll_plan_size size_of(const quote *q, size_t bytes) {
-    const coll_line nobody = {.position = 0};
     coll_shape shape = *q->whole;
     shape.bytes = bytes;
     coll_blocks even;
-    const coll_part part = coll_price_part(&shape, &q->values, &nobody, true, &even);
+    const coll_part part = coll_price_part(&shape, &q->values, q->line, true, &even);
     return q->algorithm->planner->size(&part);
 }
 
@@ -190,14 +189,16 @@ static int half(int ranks) {
 
 /* The ranks' line; false: there is no room for it. */
 static bool line_up(quote *q) {
-    size_t ranks = (size_t)q->whole->topo->ranks, order = coll_comm_room_of(ranks * sizeof(int)),
+    size_t ranks = (size_t)q->whole->topo->ranks,
+           order = coll_comm_room_of(sizeof(coll_line) + ranks * sizeof(int)),
            places = coll_comm_room_of(BEGIN_MOST * sizeof(coll_place));
     if (order + places + ranks * sizeof(coll_visit) > q->left)
         return false;
-    q->order = coll_comm_room_take(&q->room, order);
+    q->line = coll_comm_room_take(&q->room, order);
     q->places = coll_comm_room_take(&q->room, places);
     q->left -= order + places;
-    coll_order_line(q->whole, (coll_visit *)q->room, q->order);
+    q->line->position = 0;
+    coll_order_line(q->whole, (coll_visit *)q->room, q->line->order);
     return true;
 }
 
