@@ -40,7 +40,7 @@ static int run(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     if (code == MPI_SUCCESS && coll_collective_is_local(&call))
         coll_collective_begin(&call);
     else if (code == MPI_SUCCESS)
-        code = coll_call_run(own, operation, &call.shape, call.shape.bytes, &call);
+        code = coll_call_run(own, operation, &call.shape, coll_collective_amount(&call), &call);
     coll_collective_close(&call);
     return coll_raise(comm, code);
 }

@@ -368,6 +368,18 @@ bool coll_collective_is_local(const coll_collective *call) {
     return call->comm->ranks == 1 || call->shape.bytes == 0;
 }
 
+size_t coll_collective_amount(const coll_collective *call) {
+    const coll_blocks *blocks = call->has_blocks   ? &call->blocks
+                                : call->has_inputs ? &call->inputs
+                                                   : NULL;
+    size_t all = 0;
+    if (call->shape.bytes != COLL_BYTES_UNKNOWN)
+        return call->shape.bytes;
+    for (int rank = 0; blocks && rank < blocks->ranks; rank++)
+        all += coll_blocks_bytes(blocks, rank);
+    return blocks ? all : call->data.bytes;
+}
+
 void coll_collective_begin(coll_collective *call) {
     if (call->own.bytes > 0)
         coll_data_copy(&call->own_into, &call->own);

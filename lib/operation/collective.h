@@ -71,6 +71,9 @@ void coll_collective_close(coll_collective *call);
 /* Whether nothing has to be sent: a start does all. The same on all ranks. */
 bool coll_collective_is_local(const coll_collective *call);
 
+/* The shape's bytes, or where sizes differ what comes to this rank, or from a scatter's root. */
+size_t coll_collective_amount(const coll_collective *call);
+
 /* Copies what this rank has itself to where it belongs; before each start. */
 void coll_collective_begin(coll_collective *call);
 

@@ -126,6 +126,13 @@ static bool tags_in_use(const coll_pending *pending) {
 
 /* --- One request --- */
 
+/* Bytes that a trace tells. */
+static size_t amount_of(const coll_pending *pending) {
+    if (pending->is_collective)
+        return coll_collective_amount(&pending->call.collective);
+    return pending->shape.bytes == COLL_BYTES_UNKNOWN ? pending->data.bytes : pending->shape.bytes;
+}
+
 static void complete(coll_pending *pending, int code) {
     bool ran = pending->stage == COLL_PENDING_RUNS;
     pending->code = code;
@@ -137,11 +144,9 @@ static void complete(coll_pending *pending, int code) {
     }
     if (!pending->persistent && pending->memory)
         give_memory_back(pending, ran && code != MPI_SUCCESS);
-    size_t bytes = pending->shape.bytes;
     if (ran && code == MPI_SUCCESS)
-        coll_trace(pending->comm, pending->name, &pending->shape,
-                   bytes == COLL_BYTES_UNKNOWN ? pending->data.bytes : bytes, &pending->choice,
-                   PMPI_Wtime() - pending->since);
+        coll_trace(pending->comm, pending->name, &pending->shape, amount_of(pending),
+                   &pending->choice, PMPI_Wtime() - pending->since);
 }
 
 /* The course refers to the call: its tags are set before. */

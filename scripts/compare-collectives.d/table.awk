@@ -1,4 +1,4 @@
-# Reads rows of coll-bench, each with a shape and the whole size, and prints a table in Markdown:
+# Reads rows of coll-bench, each with a shape, and prints a table in Markdown:
 # libcoll's time, Open MPI's by default and at best, and what the links allow at the best. With
 # columns=1: the call, and how many times as fast libcoll is as the two.
 
@@ -68,7 +68,7 @@ function size_text(bytes) {
 }
 
 {
-    cell = field("shape") SUBSEP field("op") SUBSEP field("whole")
+    cell = field("shape") SUBSEP field("op") SUBSEP field("bytes")
     algorithm = field("algorithm")
     median = field("median_us")
     if (algorithm == "wire" || median == "")
