@@ -38,8 +38,8 @@ static const coll_param params[] = {
 /* Blocks that are together no longer than this fit the buffer of any switch's port. */
 static const size_t UNASKED = 32 << 10;
 
-/* So many times as many may be under way where they are short. */
-enum { SHORT_ONES = 8, ROUNDS_MOST = 256 };
+/* Rounds that may be under way at least: more than the window where blocks are short. */
+enum { ROUNDS_LEAST = 8, ROUNDS_MOST = 256 };
 
 /* Positions that this rank sends to and receives from; NOBODY. */
 enum { NOBODY = -1 };
@@ -200,12 +200,13 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 /* Of a turn with less to send than to receive, or the other way, the longer counts. */
 static coll_plan_size plan_size(const coll_part *part) {
     size_t bytes = part->shape->bytes, ranks = (size_t)part->shape->topo->ranks;
-    return (coll_plan_size){
-        .window = (int)coll_least(SHORT_ONES * part->values->at[WINDOW], ROUNDS_MOST),
-        .steps = 4,
-        .segments = 2,
-        .segment = coll_least(part->values->at[SEGMENT], bytes),
-        .own_bytes = sizeof(pairwise_plan) + 2 * ranks * sizeof(turn) + ranks * sizeof(seat)};
+    int rounds = (int)coll_least(part->values->at[WINDOW], ROUNDS_MOST);
+    return (coll_plan_size){.window = rounds < ROUNDS_LEAST ? ROUNDS_LEAST : rounds,
+                            .steps = 4,
+                            .segments = 2,
+                            .segment = coll_least(part->values->at[SEGMENT], bytes),
+                            .own_bytes = sizeof(pairwise_plan) + 2 * ranks * sizeof(turn) +
+                                         ranks * sizeof(seat)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {

@@ -19,7 +19,7 @@
 static const coll_param params[] = {{.name = NULL}};
 
 /* Bytes of all blocks. */
-static const size_t BYTES_MOST = 4 << 20;
+static const size_t BYTES_MOST = 64 << 10;
 
 typedef struct tree_plan {
     coll_plan base;

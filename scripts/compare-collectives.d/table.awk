@@ -106,10 +106,10 @@ END {
             printf "\"%s %s\" %g %g\n", part[2], size_text(part[3]), native[cell] / ours[cell],
                 best[cell] / ours[cell]
         else
-            printf "| %s | %s | %s | %s | %s | %.0f %% | %s | %s | %s, %s |\n", part[1], part[2],
+            printf "| %s | %s | %s | %s | %s | %.0f %% | %s | %s | %s |\n", part[1], part[2],
                 size_text(part[3]), ms(ours[cell]), runs[cell],
                 100 * limit(part[1], part[2], part[3]) * 1e6 / ours[cell], ms(native[cell]),
                 rivals ? ms(best[cell]) " (" winner[cell] ")" : "not measured",
-                times(native[cell], ours[cell]), rivals ? times(best[cell], ours[cell]) : ""
+                times(native[cell], ours[cell]) (rivals ? ", " times(best[cell], ours[cell]) : "")
     }
 }
