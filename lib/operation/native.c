@@ -59,11 +59,14 @@ static int ranks_of(MPI_Comm comm, int *ranks) {
 }
 
 static int convert(const coll_user *user, MPI_Comm comm, ints *made) {
-    int ranks, code = ranks_of(comm, &ranks);
+    int ranks;
     *made = (ints){.memory = NULL};
     if (!coll_collective_fits(user))
         return too_many();
-    if (code != MPI_SUCCESS || !user->uneven)
+    if (!user->uneven)
+        return MPI_SUCCESS;
+    int code = ranks_of(comm, &ranks);
+    if (code != MPI_SUCCESS)
         return code;
     int *next = made->memory = coll_spare_alloc(4 * (size_t)ranks * sizeof *next);
     if (!next)
