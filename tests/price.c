@@ -252,6 +252,36 @@ START_TEST(a_price_is_always_the_same) {
 }
 END_TEST
 
+/* However little memory there is for a play: its price is the right one, or there is none. */
+START_TEST(with_too_little_memory_there_is_no_price) {
+    enum { RANKS = 64, ENOUGH = 4 << 20, STEP = 1000 };
+    int priced = 0;
+    for (int i = 0; i < 2; i++) {
+        const coll_algorithm *algorithm = i ? two_tree : chain;
+        scene s;
+        set_scene(&s, algorithm, RANKS, 8, 40000);
+        coll_price_call call = {.algorithm = algorithm,
+                                .planner = algorithm->planner,
+                                .shape = &s.shape,
+                                .values = &s.values,
+                                .budget = BUDGET,
+                                .letters = 1 << 12,
+                                .memory = malloc(ENOUGH)};
+        ck_assert_ptr_nonnull(call.memory);
+        int64_t right = play(&s, algorithm, BUDGET).time;
+        for (call.bytes = 0; call.bytes <= ENOUGH; call.bytes += STEP) {
+            coll_price price;
+            ck_assert_int_eq(coll_price_play(&call, &price), MPI_SUCCESS);
+            if (price.time != COLL_PRICE_UNKNOWN)
+                ck_assert_int_eq(price.time, right);
+            priced += price.time == right;
+        }
+        free(call.memory);
+    }
+    ck_assert_int_gt(priced, 0);
+}
+END_TEST
+
 /* Of messages that are seen: none before it was sent, and the last one ends when all does. */
 typedef struct seen {
     int64_t last;
@@ -330,6 +360,7 @@ int main(void) {
     tcase_add_test(prices, a_buffer_that_is_overrun_costs_a_time_out_once);
     tcase_add_loop_test(prices, long_calls_take_as_long_as_they_do_in_full, 0, 2);
     tcase_add_test(prices, a_price_is_always_the_same);
+    tcase_add_test(prices, with_too_little_memory_there_is_no_price);
     tcase_add_test(prices, every_message_is_seen);
     tcase_add_test(prices, what_the_budget_cant_pay_has_no_price);
     tcase_add_test(prices, what_predicts_nothing_is_priced);

@@ -338,10 +338,13 @@ static bool go_on(play *p, int number) {
 
 /* --- Plays --- */
 
-/* What BYTES of the room are for; NULL: there is not so much. */
+/* What BYTES of the room are for; NULL: there is not so much, nor anything from now on, so that the
+ * last of several tells of all. */
 static void *take_room(play *p, size_t bytes) {
-    if (coll_comm_room_of(bytes) > p->left)
+    if (coll_comm_room_of(bytes) > p->left) {
+        p->left = 0;
         return NULL;
+    }
     p->left -= coll_comm_room_of(bytes);
     return coll_comm_room_take(&p->room, bytes);
 }
