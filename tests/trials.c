@@ -40,6 +40,14 @@ START_TEST(times_are_interpolated_between_sizes) {
 }
 END_TEST
 
+/* At 100 bytes the model is wrong by 2; more than the 2 s of that it can't be. */
+START_TEST(below_them_the_model_is_put_right) {
+    ck_assert_double_eq_tol(chain(4, 50, 0.25), 0.5, exact);
+    ck_assert_double_eq_tol(chain(4, 50, 1.5), 2, exact);
+    ck_assert_double_eq_tol(chain(8, 50, 1), sqrt(2 * 4), exact);
+}
+END_TEST
+
 START_TEST(times_are_interpolated_between_numbers_of_ranks) {
     ck_assert_double_eq_tol(chain(16, 100, 99), 32, exact);
     ck_assert_double_eq_tol(chain(8, 100, 99), 8, exact);
@@ -98,7 +106,7 @@ START_TEST(the_choice_goes_by_them) {
     const coll_spec nobody = {.algorithm = NULL};
     coll_choice before = coll_select(coll_bcast_table, &call, &nobody);
 
-    coll_trial slow = {COLL_LEVEL_RACK, "bcast", "", 8, 1, {1e6}, {1000}, {1000}};
+    coll_trial slow = {COLL_LEVEL_RACK, "bcast", "", 8, 1, {128 << 10}, {1000}, {1000}};
     snprintf(slow.algorithm, sizeof slow.algorithm, "%s", before.algorithm->name);
     profile.trials = 1;
     profile.trial = &slow;
@@ -140,6 +148,7 @@ int main(void) {
     Suite *suite = suite_create("trials");
     TCase *cases = tcase_create("trials");
     tcase_add_test(cases, times_are_interpolated_between_sizes);
+    tcase_add_test(cases, below_them_the_model_is_put_right);
     tcase_add_test(cases, times_are_interpolated_between_numbers_of_ranks);
     tcase_add_test(cases, beyond_them_the_model_is_put_right);
     tcase_add_test(cases, others_are_not_concerned);

@@ -39,22 +39,21 @@ static double between(double x, double from_x, double from_y, double to_x, doubl
     return from_y * pow(to_y / from_y, log(x / from_x) / log(to_x / from_x));
 }
 
-/* VALUES, one a knot, at BYTES; outside the knots as at the nearest. */
+/* VALUES, one a knot, at BYTES, within the knots. */
 static double at_size(const coll_trial *t, const double values[], double bytes) {
     int last = t->knots - 1, i = 0;
-    if (bytes <= t->bytes[0])
+    if (last == 0)
         return values[0];
-    if (bytes >= t->bytes[last])
-        return values[last];
-    while (bytes > t->bytes[i + 1])
+    while (i + 1 < last && bytes > t->bytes[i + 1])
         i++;
     return between(bytes, t->bytes[i], values[i], t->bytes[i + 1], values[i + 1]);
 }
 
-/* What the model is wrong by at BYTES. */
+/* What the model is wrong by at BYTES: below all that was tried as much as there. */
 static double error_at(const coll_trial *t, double bytes) {
-    double largest = t->bytes[t->knots - 1];
-    double error = at_size(t, t->seconds, bytes) / at_size(t, t->model, bytes);
+    double least = t->bytes[0], largest = t->bytes[t->knots - 1];
+    double tried = bytes < least ? least : bytes > largest ? largest : bytes;
+    double error = at_size(t, t->seconds, tried) / at_size(t, t->model, tried);
     if (bytes >= FADED * largest)
         return 1;
     return bytes > largest ? between(bytes, largest, error, FADED * largest, 1) : error;
@@ -77,8 +76,16 @@ static void find_nearest(const coll_trial all[], int count, const coll_trials_ca
     }
 }
 
-static bool is_beyond(const coll_trial *t, double bytes) {
-    return bytes > t->bytes[t->knots - 1];
+static bool is_outside(const coll_trial *t, double bytes) {
+    return bytes < t->bytes[0] || bytes > t->bytes[t->knots - 1];
+}
+
+/* On as many ranks as were tried. Less data takes no longer than the least that was tried. */
+static double time_of(const coll_trial *t, double bytes, double model) {
+    if (!is_outside(t, bytes))
+        return at_size(t, t->seconds, bytes);
+    double seconds = model * error_at(t, bytes);
+    return bytes < t->bytes[0] && seconds > t->seconds[0] ? t->seconds[0] : seconds;
 }
 
 double coll_trials_predict(const coll_trial all[], int count, const coll_trials_call *call,
@@ -89,11 +96,10 @@ double coll_trials_predict(const coll_trial all[], int count, const coll_trials_
     if (!fewer && !more)
         return model;
     if (fewer && fewer == more)
-        return is_beyond(fewer, bytes) ? model * error_at(fewer, bytes)
-                                       : at_size(fewer, fewer->seconds, bytes);
+        return time_of(fewer, bytes, model);
     if (!fewer || !more)
         return model * error_at(fewer ? fewer : more, bytes);
-    if (is_beyond(fewer, bytes) || is_beyond(more, bytes))
+    if (is_outside(fewer, bytes) || is_outside(more, bytes))
         return model * between(ranks, fewer->ranks, error_at(fewer, bytes), more->ranks,
                                error_at(more, bytes));
     return between(ranks, fewer->ranks, at_size(fewer, fewer->seconds, bytes), more->ranks,
