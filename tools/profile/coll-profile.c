@@ -32,8 +32,8 @@ static const char usage[] =
     "\n"
     "Measures what messages cost at each level at which the ranks are apart (NUMA domain, node,\n"
     "rack, site, wide area), as functions of their size: the parameters of Tam and Wang's model.\n"
-    "Then tries libcoll's broadcasts and gathers of 192 bytes to 48 KB themselves. Writes a\n"
-    "profile, by which the library chooses algorithms.\n";
+    "Then tries libcoll's algorithms themselves, with 192 bytes to 48 KB. Writes a profile, by\n"
+    "which the library chooses algorithms.\n";
 
 static const char notes[] =
     "Racks and sites come from COLL_TOPOLOGY. Nothing else should use the network meanwhile.\n";
@@ -41,10 +41,35 @@ static const char notes[] =
 typedef struct command {
     const char *output, *plot, *json;
     double seconds, trials, noise;
+    app_words operations; /* to be tried */
     bool no_flood;
 } command;
 
+static const double SECONDS_AN_OPERATION = 45;
+
 static app_problem problem;
+
+/* Whether all operations can be tried; none stand for all. */
+static bool check_operations(command *options) {
+    char known[200] = "";
+    size_t count = 0;
+    for (; trial_operation[count]; count++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", count ? ", " : "",
+                 trial_operation[count]);
+    for (size_t i = 0; i < options->operations.count; i++) {
+        const char *const *one = trial_operation;
+        while (*one && strcmp(*one, options->operations.words[i]) != 0)
+            one++;
+        if (!*one)
+            return app_refuse(&problem, "--operations %s: can be tried: %s",
+                              options->operations.words[i], known);
+    }
+    if (options->operations.count == 0)
+        options->operations = (app_words){.words = trial_operation, .count = count};
+    if (options->trials < 0)
+        options->trials = SECONDS_AN_OPERATION * (double)options->operations.count;
+    return true;
+}
 
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
@@ -55,7 +80,9 @@ static bool parse(int argc, char **argv, command *options) {
         {"seconds", "S", "how long to measure messages, in all; slow links take longer",
          .number = &options->seconds, .most = 3600, .above = true},
         {"trials", "S", "how long to try algorithms, in all; 0: not at all",
-         .number = &options->trials, .most = 3600},
+         .number = &options->trials, .most = 3600, .fallback = "45 for each operation"},
+        {"operations", "LIST", "whose algorithms to try", .fallback = "all that can be tried",
+         .words = &options->operations, .separators = " ,"},
         {"noise", "R",
          "drop a parameter, and keep the built-in one, where a typical round takes more than R "
          "times longer than the best one",
@@ -69,7 +96,7 @@ static bool parse(int argc, char **argv, command *options) {
         APP_JSON_OPTION(&options->json),
     };
     const app_command line = {program, usage, notes, APP_TABLE(table)};
-    return app_parse(&line, argc, argv, &problem);
+    return app_parse(&line, argc, argv, &problem) && check_operations(options);
 }
 
 /*
@@ -158,7 +185,10 @@ static void run_trials(const command *options, survey *s, COLL_Profile *profile)
     if (s->rank == 0 && setenv("COLL_PROFILE", options->output, 1) != 0)
         app_refuse(&problem, "out of memory");
     agree(s->comm);
-    finish(s, trial_run(s->comm, s->places, options->trials, profile->trial, &profile->trials));
+    const trial_plan plan = {.operations = options->operations.words,
+                             .count = options->operations.count,
+                             .seconds = options->trials};
+    finish(s, trial_run(s->comm, s->places, &plan, profile->trial, &profile->trials));
 }
 
 static void measure(const command *options, survey *s) {
@@ -184,7 +214,7 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--dcp") == 0)
         return profile_dcp_main(argc - 1, argv + 1);
     static survey s;
-    command options = {.seconds = 40, .trials = 120, .noise = 0.5};
+    command options = {.seconds = 40, .trials = -1, .noise = 0.5};
     parse(argc, argv, &options);
     s.comm = app_begin(&argc, &argv, program, &problem);
     s.seconds = options.seconds;
@@ -193,5 +223,6 @@ int main(int argc, char **argv) {
     s.ranks = app_ranks(s.comm);
     measure(&options, &s);
     survey_free(&s);
+    app_words_free(&options.operations);
     return app_end(&s.comm);
 }

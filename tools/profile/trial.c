@@ -15,16 +15,17 @@
 const size_t trial_size[TRIAL_SIZES] = {192,     768,      1536,     3 << 10,
                                         6 << 10, 12 << 10, 24 << 10, 48 << 10};
 
-/* Where sizes differ by rank nothing is chosen, and a barrier has no size. */
-static const char *const operations[] = {
+const char *const trial_operation[] = {
     "bcast",     "gather",   "allreduce", "reduce", "reduce_scatter_block",
-    "allgather", "alltoall", "scatter"};
-enum { OPERATIONS = sizeof operations / sizeof *operations };
+    "allgather", "alltoall", "scatter",   NULL};
 
 /* All ranks, half of them, a quarter, and no more, as long as there are so many. */
 enum { GROUPS = 3, SPARSER = 2, FEWEST = 3 };
 
 enum { CANDIDATES = 32, LEAST_ROUNDS = 6, MOST_ROUNDS = 200 };
+
+/* Who takes so many times as long as the fastest by the model is not tried. */
+static const double HOPELESS = 4;
 
 /* Rounds go on until the medians are known to within the first share of themselves or time is up;
  * those that are not known to within the second one then are left out. */
@@ -107,10 +108,27 @@ static int ask_model(const race *r, size_t bytes, double model[]) {
     return code;
 }
 
-/* Whether the least rounds fit into the time, as far as the model knows. */
-static bool is_affordable(const race *r, const double model[]) {
-    double round = 0;
+/* Leaves those in HOPEFUL, in their order, that may turn out to be the fastest; MODEL likewise, and
+ * WHICH they are of all. */
+static void leave_hopeful(const race *r, double model[], contender_list *hopeful, int which[]) {
+    double least = 0;
     for (int i = 0; i < r->list.count; i++)
+        if (model[i] > 0 && (least == 0 || model[i] < least))
+            least = model[i];
+    hopeful->count = 0;
+    for (int i = 0; i < r->list.count; i++) {
+        if (!(model[i] > 0) || model[i] > HOPELESS * least)
+            continue;
+        hopeful->at[hopeful->count] = r->list.at[i];
+        model[hopeful->count] = model[i];
+        which[hopeful->count++] = i;
+    }
+}
+
+/* Whether the least rounds fit into the time, as far as the model knows. */
+static bool is_affordable(const race *r, const double model[], int count) {
+    double round = 0;
+    for (int i = 0; i < count; i++)
         round += model[i];
     return round * LEAST_ROUNDS < r->seconds;
 }
@@ -140,13 +158,16 @@ static int try_size(const race *r, size_t bytes, COLL_Trial found[]) {
                                      .steady = STEADY};
     double model[CANDIDATES];
     bench_result results[CANDIDATES];
-    int code = ask_model(r, bytes, model);
-    if (code != MPI_SUCCESS || !is_affordable(r, model))
+    contender some[CANDIDATES];
+    contender_list hopeful = {.at = some};
+    int which[CANDIDATES], code = ask_model(r, bytes, model);
+    leave_hopeful(r, model, &hopeful, which);
+    if (code != MPI_SUCCESS || !is_affordable(r, model, hopeful.count))
         return code;
-    code = bench_run(&r->list, bytes, &settings, &r->clock, r->group.comm, results);
-    for (int i = 0; i < r->list.count && code == MPI_SUCCESS; i++)
-        add_knot(r, i, bytes, model[i], &results[i], &found[i]);
-    bench_free(results, r->list.count);
+    code = bench_run(&hopeful, bytes, &settings, &r->clock, r->group.comm, results);
+    for (int i = 0; i < hopeful.count && code == MPI_SUCCESS; i++)
+        add_knot(r, which[i], bytes, model[i], &results[i], &found[which[i]]);
+    bench_free(results, hopeful.count);
     return code;
 }
 
@@ -168,25 +189,26 @@ static int try_operation(race *r, COLL_Trial found[], int *count) {
 }
 
 /* The time is shared out evenly, whatever the sizes. */
-static int try_group(const group *g, double seconds, COLL_Trial found[], int *count) {
-    race r = {.group = *g, .seconds = seconds / (OPERATIONS * TRIAL_SIZES)};
+static int try_group(const group *g, const trial_plan *plan, double seconds, COLL_Trial found[],
+                     int *count) {
+    race r = {.group = *g, .seconds = seconds / ((double)plan->count * TRIAL_SIZES)};
     int code = app_clock_init(&r.clock, g->comm);
-    for (int i = 0; i < OPERATIONS && code == MPI_SUCCESS; i++) {
-        r.operation = operation_find(operations[i]);
+    for (size_t i = 0; i < plan->count && code == MPI_SUCCESS; i++) {
+        r.operation = operation_find(plan->operations[i]);
         code = try_operation(&r, found, count);
     }
     return code;
 }
 
 /* The nearest RANKS, while all others sleep. */
-static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, double seconds,
-                     COLL_Trial found[], int *count) {
+static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, const trial_plan *plan,
+                     double seconds, COLL_Trial found[], int *count) {
     group g;
     MPI_Request end;
     int code = make_group(comm, places, ranks, &g);
     if (code == MPI_SUCCESS && g.comm != MPI_COMM_NULL && g.level >= COLL_LEVEL_RACK &&
         g.level < COLL_LEVEL_WIDE)
-        code = try_group(&g, seconds, found, count);
+        code = try_group(&g, plan, seconds, found, count);
     if (g.comm != MPI_COMM_NULL)
         MPI_Comm_free(&g.comm);
     if (code == MPI_SUCCESS)
@@ -194,13 +216,13 @@ static int try_ranks(MPI_Comm comm, const COLL_Place places[], int ranks, double
     return code == MPI_SUCCESS ? app_wait_asleep(&end, NAP, NAP) : code;
 }
 
-int trial_run(MPI_Comm comm, const COLL_Place places[], double seconds, COLL_Trial found[],
+int trial_run(MPI_Comm comm, const COLL_Place places[], const trial_plan *plan, COLL_Trial found[],
               int *count) {
     int ranks = app_ranks(comm), groups = 1, code = MPI_SUCCESS;
     for (int fewer = ranks / SPARSER; groups < GROUPS && fewer >= FEWEST; fewer /= SPARSER)
         groups++;
     *count = 0;
     for (int i = 0; i < groups && code == MPI_SUCCESS; i++, ranks /= SPARSER)
-        code = try_ranks(comm, places, ranks, seconds / groups, found, count);
+        code = try_ranks(comm, places, ranks, plan, plan->seconds / groups, found, count);
     return code;
 }

@@ -12,16 +12,26 @@ enum { TRIAL_SIZES = COLL_TRIAL_KNOTS };
 /* Bytes; ascending. Between powers of two, at which MPI libraries change their algorithms. */
 extern const size_t trial_size[TRIAL_SIZES];
 
+/* The operations that can be tried, as coll-bench names them, and a NULL. Where sizes differ by
+ * rank nothing is chosen, and a barrier has no size. */
+extern const char *const trial_operation[];
+
+typedef struct trial_plan {
+    const char *const *operations; /* of those, */
+    size_t count;                  /* so many */
+    double seconds;                /* for all trials together */
+} trial_plan;
+
 /*
- * Runs the trials; collective over COMM, whose ranks are at PLACES. SECONDS is for all of them
- * together; where that is too little for a size, it is left out, and so is what comes out too
- * noisy. Groups on one node are passed over, since nothing is chosen there, and those at several
+ * Runs the trials of PLAN; collective over COMM, whose ranks are at PLACES. Where the time that is
+ * too little for a size, it is left out, and so is what comes out too noisy, or the model gives no
+ * chance. Groups on one node are passed over, since nothing is chosen there, and those at several
  * sites, whose latencies may change at any time. The model predicts by the profile of new
  * communicators. On rank 0 what is found is written to FOUND, of COLL_TRIALS, and
  * *COUNT is set; it also shows the progress. Returns an MPI error code, which may be that of some
  * ranks alone.
  */
-int trial_run(MPI_Comm comm, const COLL_Place places[], double seconds, COLL_Trial found[],
+int trial_run(MPI_Comm comm, const COLL_Place places[], const trial_plan *plan, COLL_Trial found[],
               int *count);
 
 #endif
