@@ -108,8 +108,9 @@ int COLL_Gatherv_init(const void *send_buffer, MPI_Count send_count, MPI_Datatyp
  * of is complete.
  *
  * A reduction by one algorithm with the same parameters, over ranks that are placed in the same
- * way, gives the same bits on every rank and in every run. One by an operation that doesn't commute
- * combines in the order of the ranks.
+ * way, gives the same bits on every rank and in every run; with COLL_REPRODUCIBLE=1 whatever runs
+ * by libcoll gives the bits that follow from the number of ranks alone. One by an operation that
+ * doesn't commute combines in the order of the ranks.
  */
 int COLL_Allreduce(const void *send_buffer, void *receive_buffer, MPI_Count count,
                    MPI_Datatype type, MPI_Op op, MPI_Comm comm);

@@ -27,6 +27,7 @@ typedef struct COLL_Candidate {
     int rival;        /* here to be compared with: runs when it is named, is never chosen */
     double model;     /* seconds, from the cost model; 0 where not applicable */
     double predicted; /* the same with the profile's trials: what the choice goes by */
+    double otherwise; /* seconds, if it is COLL_REPRODUCIBLE that rules it out; else 0 */
     const char *why;  /* it was chosen; NULL for the others */
 } COLL_Candidate;
 

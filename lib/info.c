@@ -61,16 +61,20 @@ static void describe(const coll_shape *call, const coll_choice *choice,
     *candidate = (COLL_Candidate){
         .name = algorithm->name,
         .summary = algorithm->summary,
-        .applicable = !algorithm->applicable || algorithm->applicable(call),
-        .uneven = !algorithm->applicable || algorithm->applicable(&uneven),
+        .applicable = coll_select_applicable(algorithm, call),
+        .uneven = coll_select_applicable(algorithm, &uneven),
         .chosen = chosen,
         .rival = algorithm->rival,
         .why = chosen ? choice->why : NULL,
     };
     coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
-    if (!candidate->applicable)
-        return;
-    candidate->predicted = coll_predicted(algorithm, call, &values, &candidate->model);
+    if (candidate->applicable)
+        candidate->predicted = coll_predicted(algorithm, call, &values, &candidate->model);
+    coll_shape otherwise = *call;
+    otherwise.reproducible = otherwise.ordered = false;
+    if (call->reproducible && !candidate->applicable &&
+        coll_select_applicable(algorithm, &otherwise))
+        candidate->otherwise = coll_predicted(algorithm, &otherwise, &values, NULL);
 }
 
 static void explain(const coll_state *state, coll_operation operation, const coll_shape *call,

@@ -18,6 +18,7 @@ libcoll_core_la_SOURCES = \
 	lib/allreduce/binomial.c \
 	lib/allreduce/chain.c \
 	lib/allreduce/circulant.c \
+	lib/allreduce/halving.c \
 	lib/allreduce/levels.c \
 	lib/allreduce/racks.c \
 	lib/allreduce/recursive_doubling.c \

@@ -54,11 +54,17 @@ const coll_algorithm *const coll_aggregate_table[] = {
 };
 
 const coll_algorithm *const coll_allreduce_table[] = {
-    &coll_allreduce_native,      &coll_allreduce_ring,
-    &coll_allreduce_racks,       &coll_allreduce_recursive_doubling,
-    &coll_allreduce_circulant,   &coll_allreduce_two_level,
-    &coll_allreduce_three_level, &coll_allreduce_chain,
-    &coll_allreduce_binomial,    NULL,
+    &coll_allreduce_native,
+    &coll_allreduce_ring,
+    &coll_allreduce_racks,
+    &coll_allreduce_recursive_doubling,
+    &coll_allreduce_halving,
+    &coll_allreduce_circulant,
+    &coll_allreduce_two_level,
+    &coll_allreduce_three_level,
+    &coll_allreduce_chain,
+    &coll_allreduce_binomial,
+    NULL,
 };
 
 const coll_algorithm *const coll_reduce_table[] = {

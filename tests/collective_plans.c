@@ -250,6 +250,36 @@ START_TEST(all_plans_are_right) {
 }
 END_TEST
 
+/* Those that are reproducible combine by one tree, whatever the size, the placement, the values and
+ * which of them it is. */
+START_TEST(reproducible_plans_have_one_tree) {
+    coll_operation operation = (coll_operation)_i;
+    for (int ranks = 2; ranks <= 33; ranks += 1 + ranks / 10) {
+        int roots = coll_operations[operation].rootless ? 1 : ranks, root = ranks / 2 % roots;
+        uint64_t trees = 0;
+        for (int turn = 0; turn < 9; turn++)
+            for (int i = 0; i < subject_count; i++) {
+                if (subjects[i].operation != operation || !subjects[i].algorithm->reproducible)
+                    continue;
+                trial t = make_trial(&subjects[i], ranks, root, (size_t)turn * 7 + 1, turn);
+                prover_report report;
+                t.call.shape.topo = &t.topo;
+                t.call.shape.ordered = t.call.shape.reproducible = true;
+                ck_assert_msg(applies(&t) && prover_play(&t.call, &report),
+                              "%s of %d ranks, turn %d: %s", subjects[i].algorithm->name, ranks,
+                              turn, report.problem);
+                trees = trees ? trees : report.trees;
+                if (!t.counts)
+                    ck_assert_msg(report.trees && report.trees == trees,
+                                  "%s of %d ranks, turn %d: another tree",
+                                  subjects[i].algorithm->name, ranks, turn);
+                end_trial(&t);
+            }
+        ck_assert_int_eq(trees != 0, coll_operations[operation].reduces);
+    }
+}
+END_TEST
+
 /* Whether a random change of plan WHICH, by G, is caught; sets *DONE if there was one. */
 static bool is_caught(const subject *what, generator *g, bool *done, char *text, size_t size) {
     int ranks = 2 + below(g, 11), turn = below(g, 840);
@@ -311,6 +341,8 @@ int main(void) {
     tcase_set_timeout(proofs, 0); /* with PROVE=all they take minutes */
     tcase_add_loop_test(proofs, all_plans_are_right, 0, subject_count);
     tcase_add_loop_test(proofs, wrong_plans_are_caught, 0, subject_count);
+    tcase_add_loop_test(proofs, reproducible_plans_have_one_tree, COLL_OPERATION_ALLREDUCE,
+                        COLL_OPERATIONS);
     suite_add_tcase(suite, proofs);
     return harness_unit(suite);
 }

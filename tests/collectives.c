@@ -9,6 +9,7 @@
 #include "coll.h"
 #include "lib/operation/collective.h"
 #include "tests/harness.h"
+#include "tests/layouts.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -237,7 +238,7 @@ static void fill_ints(unsigned char *bytes, size_t size, unsigned seed) {
         numbers[i] = (int)((i * 2654435761u + seed * 40503u) >> 7 & 1023);
 }
 
-static void fill(const sample *s, unsigned char *bytes, size_t size, unsigned seed) {
+static void fill_as(const sample *s, unsigned char *bytes, size_t size, unsigned seed) {
     fill_ints(bytes, size, seed);
     for (size_t i = 0; s->of->type == MPI_DOUBLE_INT && i < size / 16; i++) {
         double number = (double)((i * 7 + seed * 5) % 11);
@@ -303,7 +304,7 @@ static void measure(arena *a, const sample *s, size_t *sent, size_t *received) {
     }
 }
 
-static void describe(arena *a, const sample *s, size_t sent, size_t received) {
+static void describe_call(arena *a, const sample *s, size_t sent, size_t received) {
     bool vectors = s->which == ALLGATHERV || s->which == ALLTOALLV || s->which == SCATTERV ||
                    s->which == REDUCE_SCATTER;
     bool blocks = s->which == ALLGATHER || s->which == ALLTOALL;
@@ -333,7 +334,7 @@ static bool put_in_place(arena *a, const sample *s, size_t sent) {
     if (s->which == ALLGATHERV)
         own = (size_t)a->places[1][world_rank] * extent;
     if (s->which == ALLTOALLV)
-        fill(s, a->before, a->receive_bytes, (unsigned)world_rank + 3);
+        fill_as(s, a->before, a->receive_bytes, (unsigned)world_rank + 3);
     else
         memcpy(a->before + own, a->send, sent * extent);
     a->user.send = MPI_IN_PLACE;
@@ -353,9 +354,9 @@ static bool prepare(arena *a, const sample *s) {
     a->theirs = allocate(a->receive_bytes);
     bool scatters = s->which == REDUCE_SCATTER || s->which == REDUCE_SCATTER_BLOCK;
     a->result_bytes = grows && scatters ? received * extent : a->receive_bytes;
-    fill(s, a->send, a->send_bytes, (unsigned)world_rank);
-    fill(s, a->before, a->receive_bytes, 1000);
-    describe(a, s, sent, received);
+    fill_as(s, a->send, a->send_bytes, (unsigned)world_rank);
+    fill_as(s, a->before, a->receive_bytes, 1000);
+    describe_call(a, s, sent, received);
     return !s->in_place || put_in_place(a, s, sent);
 }
 
@@ -468,6 +469,59 @@ static int class_of(int code) {
     return class;
 }
 
+/* The sums of all ranks' VALUE, COUNT times: the bits of the first, which all others have. */
+static float sum_up(float value, int count, manner how, MPI_Comm comm) {
+    float *own = allocate((size_t)count * sizeof *own),
+          *sums = allocate((size_t)count * sizeof *own);
+    for (int i = 0; i < count; i++)
+        own[i] = value;
+    const coll_user user = {.send = own,
+                            .receive = sums,
+                            .receive_count = count,
+                            .receive_type = MPI_FLOAT,
+                            .op = MPI_SUM};
+    COLL_Request request = COLL_REQUEST_NULL;
+    ck_assert_int_eq(begin(ALLREDUCE, how, &user, comm, &request), MPI_SUCCESS);
+    if (how == PERSISTENT)
+        ck_assert_int_eq(COLL_Start(&request), MPI_SUCCESS);
+    if (how != BLOCKING)
+        ck_assert_int_eq(COLL_Wait(&request), MPI_SUCCESS);
+    if (how == PERSISTENT)
+        ck_assert_int_eq(COLL_Request_free(&request), MPI_SUCCESS);
+    for (int i = 1; i < count; i++)
+        ck_assert_mem_eq(&sums[i], &sums[0], sizeof *sums);
+    float first = sums[0];
+    free(sums);
+    free(own);
+    return first;
+}
+
+/* The bits of a sum follow from the number of ranks alone, whatever its size and the placement. */
+START_TEST(reductions_can_be_reproducible) {
+    static const int counts[] = {1, 3, 700, 50000};
+    float value = 1.0F / (float)(3 * world_rank + 1), first = 0;
+    setenv("COLL_REPRODUCIBLE", "1", 1);
+    for (int placement = 0; placement < 3; placement++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        if (placement > 0)
+            pretend_layout(comm, placement == 1 ? world_ranks : (world_ranks + 1) / 2, placement);
+        ck_assert_int_eq(COLL_Barrier(comm), MPI_SUCCESS);
+        ck_assert_int_eq(class_of(COLL_Set(comm, "allreduce", "ring")), MPI_ERR_ARG);
+        for (int i = 0; i < 3 * 4 * MANNERS; i++) {
+            static const char *const specs[] = {"auto", "halving", "recursive_doubling"};
+            ck_assert_int_eq(COLL_Set(comm, "allreduce", specs[i % 3]), MPI_SUCCESS);
+            float sum = sum_up(value, counts[i / 3 % 4], (manner)(i / 12), comm);
+            first = placement + i == 0 ? sum : first;
+            ck_assert_mem_eq(&sum, &first, sizeof sum);
+        }
+        MPI_Comm_free(&comm);
+    }
+    unsetenv("COLL_REPRODUCIBLE");
+}
+END_TEST
+
 /* Mistakes are errors of the right class on this rank, and nothing is sent. */
 START_TEST(mistakes_are_errors) {
     MPI_Comm comm;
@@ -510,6 +564,7 @@ static Suite *make_suite(void) {
     tcase_add_unchecked_fixture(tests, make_kinds, free_kinds);
     tcase_add_loop_test(tests, every_algorithm_does_as_mpi_does, 0, ENTRIES);
     tcase_add_test(tests, many_at_once);
+    tcase_add_test(tests, reductions_can_be_reproducible);
     tcase_add_test(tests, mistakes_are_errors);
     suite_add_tcase(suite, tests);
     return suite;

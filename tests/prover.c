@@ -27,6 +27,7 @@ typedef struct value {
     set ranks;            /* whose contributions are in it, */
     int first, last;      /* from the first to the last one, */
     bool in_order;        /* all those between them, one after the other */
+    uint64_t tree;        /* how they were combined, whatever the byte */
     uint32_t next;        /* of those with the same hash */
 } value;
 
@@ -156,12 +157,20 @@ static uint32_t number_of(values *v, value wanted) {
     return v->count++;
 }
 
+/* A number that tells LEFT and RIGHT, in this order, from others. */
+static uint64_t mixed(uint64_t left, uint64_t right) {
+    uint64_t both = (left * 0x9e3779b97f4a7c15u ^ (left >> 29)) + right * 0xbf58476d1ce4e5b9u + 1;
+    return (both ^ both >> 31) * 0x94d049bb133111ebu;
+}
+
 /* A byte that RANK brings. */
 static uint32_t brought(play *p, int rank, size_t byte) {
-    return number_of(
-        &p->values,
-        (value){
-            .byte = byte, .ranks = (set)1 << rank, .first = rank, .last = rank, .in_order = true});
+    return number_of(&p->values, (value){.byte = byte,
+                                         .ranks = (set)1 << rank,
+                                         .first = rank,
+                                         .last = rank,
+                                         .in_order = true,
+                                         .tree = mixed((uint64_t)rank, 1)});
 }
 
 /* 0: the two can't be combined. */
@@ -177,6 +186,7 @@ static uint32_t combined(play *p, uint32_t left, uint32_t right) {
                              .ranks = a->ranks | b->ranks,
                              .first = a->first,
                              .last = b->last,
+                             .tree = mixed(a->tree, b->tree),
                              .in_order = a->in_order && b->in_order && a->last + 1 == b->first});
 }
 
@@ -695,6 +705,22 @@ static bool check_end(play *p) {
     return true;
 }
 
+/* By which trees the ranks' results were combined; 0: by several on one rank. */
+static uint64_t trees_of(const play *p) {
+    uint64_t all = 1;
+    for (int rank = 0; rank < p->ranks; rank++) {
+        const side *data = &p->players[rank].sides[0];
+        if (contributors(p, rank) == 0)
+            continue;
+        for (size_t i = 0; i < data->bytes; i++)
+            if (p->values.all[data->labels[i].value].tree !=
+                p->values.all[data->labels[0].value].tree)
+                return 0;
+        all = mixed(all, data->bytes ? p->values.all[data->labels[0].value].tree : 0);
+    }
+    return all;
+}
+
 /* Blocks of RANK's data or input, in the order of the line. */
 static void furnish_blocks(play *p, int rank, bool input, side *of) {
     size_t longest = 0;
@@ -847,6 +873,8 @@ bool prover_play(const prover_call *call, prover_report *report) {
     for (int rank = 0; rank < p.ranks && good; rank++)
         good = seat(&p, rank);
     good = good && play_on(&p) && check_end(&p);
+    if (good && is_reduction(&p))
+        report->trees = trees_of(&p);
     end(&p);
     return good;
 }

@@ -37,6 +37,7 @@ typedef struct prover_report {
     int under_way;     /* the most messages with data from one rank to another at a time */
     int senders;       /* the most ranks from which such messages are under way to one rank */
     int sending;       /* and from one rank to all */
+    uint64_t trees;    /* by which each rank's results were combined: a hash; 0: by several */
     size_t into_rack, out_of_rack; /* the most bytes of any rack's uplink */
 } prover_report;
 

@@ -49,10 +49,11 @@ typedef struct coll_sides {
 typedef struct coll_shape {
     const char *operation;
     coll_sides sides;
-    size_t bytes;   /* per rank, or of a block; or COLL_BYTES_UNKNOWN */
-    int root;       /* or COLL_NO_ROOT */
-    size_t element; /* bytes that an MPI_Op combines as one; 0: nothing is combined */
-    bool ordered;   /* the MPI_Op does not commute */
+    size_t bytes;      /* per rank, or of a block; or COLL_BYTES_UNKNOWN */
+    int root;          /* or COLL_NO_ROOT */
+    size_t element;    /* bytes that an MPI_Op combines as one; 0: nothing is combined */
+    bool ordered;      /* ranks are combined in the order of their numbers */
+    bool reproducible; /* by an algorithm that is so: COLL_REPRODUCIBLE; then ordered, too */
     const coll_topo *topo;
     const coll_profile *profile;
 } coll_shape;
@@ -64,7 +65,10 @@ typedef struct coll_algorithm {
     bool (*applicable)(const coll_shape *call); /* NULL: always */
     size_t best_up_to; /* of a table's first: bytes up to which, in one site, no other is chosen */
     bool sizeless;     /* chosen where sizes differ and the root alone knows them */
-    bool rival;        /* here to be compared with: runs when the user names it, is never chosen */
+    /* Combines by the same tree over rank numbers as all others of its table that are so, whatever
+     * the size and the placement, where ranks stand in order. */
+    bool reproducible;
+    bool rival; /* here to be compared with: runs when the user names it, is never chosen */
     /* Seconds from the common start to the last rank's end; NULL: the price of its plan. */
     double (*predict)(const coll_shape *call, const coll_values *values);
     const struct coll_planner *planner; /* lib/schedule/plan.h; NULL: it is no plan */

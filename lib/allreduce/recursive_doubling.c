@@ -33,5 +33,6 @@ const coll_algorithm coll_allreduce_recursive_doubling = {
     .name = "recursive_doubling",
     .summary = "pairs of ranks exchange all of their sums, twice as far apart each time",
     .params = coll_trees_params,
+    .reproducible = true,
     .planner = &planner,
 };

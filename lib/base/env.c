@@ -35,6 +35,10 @@ const COLL_Setting coll_settings[] = {
     ALGORITHM("BARRIER", "COLL_Barrier", "MPI_Barrier"),
     ALGORITHM("SCAN", "COLL_Scan", "MPI_Scan"),
     ALGORITHM("EXSCAN", "COLL_Exscan", "MPI_Exscan"),
+    {"COLL_REPRODUCIBLE", "whether reductions give the same bits whatever is chosen",
+     "0: by each algorithm, its values and the placement; 1: by the number of ranks alone: only by "
+     "algorithms that combine in one way (coll-info explain says what it costs)",
+     "0"},
     {"COLL_WRAP", "which of a program's collectives libcoll runs under coll-run",
      "LIST: operations as coll-info names them, separated by commas; all: all",
      "those whose algorithm is set"},

@@ -94,7 +94,7 @@ static int open_reduction(coll_collective *call) {
         code = coll_reduction_open(&call->how, call->user->receive_type, call->user->op);
     call->reduction = &call->how;
     call->shape.element = call->how.element;
-    call->shape.ordered = call->how.ordered;
+    call->shape.ordered |= call->how.ordered;
     return code;
 }
 

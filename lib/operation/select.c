@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-static bool applicable(const coll_algorithm *algorithm, const coll_shape *call) {
-    return !algorithm->applicable || algorithm->applicable(call);
+bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call) {
+    return (!call->reproducible || algorithm->reproducible) &&
+           (!algorithm->applicable || algorithm->applicable(call));
 }
 
 /* Trials run with these. */
@@ -54,7 +55,7 @@ static coll_choice predicted_choice(const coll_algorithm *algorithm, const coll_
 static coll_shape usual_of(const coll_shape *call) {
     coll_shape usual = *call;
     if (call->bytes > 1 && call->bytes <= (SIZE_MAX >> 1) + 1)
-        usual.bytes = (size_t)1 << (64 - __builtin_clzll(call->bytes - 1));
+        usual.bytes = (size_t)1 << coll_size_class(call->bytes);
     if (call->topo->sites == 1 && call->root != COLL_NO_ROOT)
         usual.root = 0;
     return usual;
@@ -81,11 +82,11 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user) {
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_spec *user) {
     const coll_algorithm *standby = table[0];
-    if (user->algorithm && applicable(user->algorithm, call))
+    if (user->algorithm && coll_select_applicable(user->algorithm, call))
         return asked_for(user);
     if (user->algorithm)
         return choice(standby, "what was asked for is not applicable here");
-    if (!applicable(standby, call))
+    if (!coll_select_applicable(standby, call))
         return coll_select_started(table, call, user);
     if (call->bytes == COLL_BYTES_UNKNOWN && call->topo->nodes > 1)
         standby = sizeless(table);
@@ -99,7 +100,7 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
     coll_shape usual = usual_of(call);
     coll_choice best = predicted_choice(standby, &usual, "least predicted time");
     for (const coll_algorithm *const *a = table + 1; *a; a++) {
-        if ((*a)->rival || !applicable(*a, call))
+        if ((*a)->rival || !coll_select_applicable(*a, call))
             continue;
         coll_choice next = predicted_choice(*a, &usual, best.why);
         if (next.predicted < best.predicted)
@@ -119,10 +120,12 @@ static coll_choice best_started(const coll_algorithm *const table[], const coll_
     coll_shape usual = usual_of(call);
     for (const coll_algorithm *const *a = table; *a; a++) {
         coll_values values = coll_values_default(*a);
-        if (!can_start(*a, &values) || (*a)->rival != rivals || !applicable(*a, call))
+        if (!can_start(*a, &values) || (*a)->rival != rivals || !coll_select_applicable(*a, call))
             continue;
         coll_choice next =
-            predicted_choice(*a, &usual, "least predicted time of what can be started");
+            predicted_choice(*a, &usual,
+                             call->reproducible ? "least predicted time of what is reproducible"
+                                                : "least predicted time of what can be started");
         if (!best.algorithm || next.predicted < best.predicted)
             best = next;
     }
@@ -131,7 +134,7 @@ static coll_choice best_started(const coll_algorithm *const table[], const coll_
 
 coll_choice coll_select_started(const coll_algorithm *const table[], const coll_shape *call,
                                 const coll_spec *user) {
-    if (user->algorithm && applicable(user->algorithm, call) &&
+    if (user->algorithm && coll_select_applicable(user->algorithm, call) &&
         can_start(user->algorithm, &user->values))
         return asked_for(user);
     coll_choice best = best_started(table, call, false);

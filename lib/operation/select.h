@@ -16,6 +16,17 @@ typedef struct coll_choice {
 } coll_choice;
 
 /*
+ * What is predicted of a call holds for its class: all sizes from above one power of two, 2^(class
+ * - 1), up to the next.
+ */
+static inline int coll_size_class(size_t bytes) {
+    return bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0;
+}
+
+/* Whether ALGORITHM can run CALL. */
+bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call);
+
+/*
  * Seconds that ALGORITHM takes for CALL with these values, by the cost model and, where they are
  * the defaults, the profile's trials; *MODEL, which may be NULL, is set to what the model alone
  * says: the algorithm's own prediction, or the price of its plan where it has none.

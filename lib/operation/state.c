@@ -18,7 +18,7 @@ typedef struct settings {
     char latencies[4096];
     char profile[COLL_PROFILE_SOURCE];
     double timeout;
-    bool trace, progress_thread;
+    bool reproducible, trace, progress_thread;
     coll_wait_manner manner;
 } settings;
 
@@ -43,6 +43,19 @@ static int copy_setting(const char *name, char *into, size_t size) {
     return MPI_SUCCESS;
 }
 
+/* The user may not ask for what gives other bits than the rest of the table. */
+static int check_reproducible(const char *source, const coll_operation_info *operation,
+                              const coll_spec *named) {
+    char allowed[200] = "auto";
+    if (!named->algorithm || !operation->reduces || named->algorithm->reproducible)
+        return MPI_SUCCESS;
+    for (const coll_algorithm *const *a = operation->table; *a; a++)
+        if ((*a)->reproducible)
+            coll_error_list(allowed, sizeof allowed, (*a)->name);
+    return coll_error(MPI_ERR_ARG, "%s: %s is not reproducible; COLL_REPRODUCIBLE=1 allows %s",
+                      source, named->algorithm->name, allowed);
+}
+
 static int read_specs(MPI_Comm comm, settings *found) {
     for (int i = 0; i < COLL_OPERATIONS; i++) {
         const coll_operation_info *operation = &coll_operations[i];
@@ -54,9 +67,11 @@ static int read_specs(MPI_Comm comm, settings *found) {
             if (code != MPI_SUCCESS)
                 return code;
         }
-        coll_spec ignored;
+        coll_spec named;
         int code = coll_spec_parse(source, *found->specs[i] ? found->specs[i] : NULL,
-                                   operation->table, &ignored);
+                                   operation->table, &named);
+        if (code == MPI_SUCCESS && found->reproducible)
+            code = check_reproducible(source, operation, &named);
         if (code != MPI_SUCCESS)
             return code;
     }
@@ -73,6 +88,8 @@ static int read_progress(bool *thread) {
 
 static int read_settings(MPI_Comm comm, settings *found) {
     int code = coll_env_check();
+    if (code == MPI_SUCCESS)
+        code = coll_env_switch("COLL_REPRODUCIBLE", &found->reproducible);
     if (code == MPI_SUCCESS)
         code = read_specs(comm, found);
     if (code == MPI_SUCCESS)
@@ -118,11 +135,17 @@ static int agree_on_settings(const coll_comm *comm, coll_state *state, settings 
     return code;
 }
 
+/* Whether calls of OPERATION must be. */
+static bool is_reproducible(const coll_state *state, coll_operation operation) {
+    return state->reproducible && coll_operations[operation].reduces;
+}
+
 /* Forgets what was decided for OPERATION. */
 static void begin_anew(coll_state *state, coll_operation operation) {
     state->started[operation] = (coll_decisions){.native = false};
-    state->decisions[operation] = (coll_decisions){
-        .native = !state->trace && coll_select_native(&state->topo, &state->specs[operation])};
+    state->decisions[operation] =
+        (coll_decisions){.native = !state->trace && !is_reproducible(state, operation) &&
+                                   coll_select_native(&state->topo, &state->specs[operation])};
 }
 
 static int open_whole(coll_comm *comm, coll_state *state) {
@@ -140,6 +163,7 @@ static int open_whole(coll_comm *comm, coll_state *state) {
     strcpy(state->latencies, agreed.latencies);
     state->trace = agreed.trace && comm->rank == 0;
     state->progress_thread = agreed.progress_thread;
+    state->reproducible = agreed.reproducible;
     for (int i = 0; i < COLL_OPERATIONS; i++)
         begin_anew(state, (coll_operation)i);
     coll_trace_topology(comm);
@@ -180,6 +204,8 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
                    const char *spec) {
     coll_spec parsed;
     int code = coll_spec_parse(setting, spec, coll_operations[operation].table, &parsed);
+    if (code == MPI_SUCCESS && state->reproducible)
+        code = check_reproducible(setting, &coll_operations[operation], &parsed);
     if (code != MPI_SUCCESS)
         return code;
     state->specs[operation] = parsed;
@@ -195,21 +221,18 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
                         .root = root,
                         .element =
                             coll_operations[operation].reduces, /* or more: who calls knows */
+                        .ordered = is_reproducible(state, operation),
+                        .reproducible = is_reproducible(state, operation),
                         .topo = &state->topo,
                         .profile = state->profile};
 }
 
-/* What is predicted of a call is the same in its class: see lib/operation/select.c. */
-static int size_class(size_t bytes) {
-    return bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0;
-}
-
 static int place_of(size_t bytes) {
-    return size_class(bytes) % COLL_DECISIONS;
+    return coll_size_class(bytes) % COLL_DECISIONS;
 }
 
 static bool is_like(const coll_shape *a, const coll_shape *b) {
-    return size_class(a->bytes) == size_class(b->bytes) && a->element == b->element &&
+    return coll_size_class(a->bytes) == coll_size_class(b->bytes) && a->element == b->element &&
            a->ordered == b->ordered;
 }
 
@@ -232,7 +255,7 @@ static bool holds(const struct coll_decision *last, const coll_shape *call, doub
         return false;
     return is_alike(&last->call, call) ||
            (call->topo->sites == 1 && last->choice.predicted > 0 && is_like(&last->call, call) &&
-            (!algorithm->applicable || algorithm->applicable(call)));
+            coll_select_applicable(algorithm, call));
 }
 
 static const coll_choice *decide(coll_state *state, coll_decisions *decisions,

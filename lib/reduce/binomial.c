@@ -55,5 +55,6 @@ const coll_algorithm coll_reduce_binomial = {
     .name = "binomial",
     .summary = "sums go up a binomial tree in rack order",
     .params = params,
+    .reproducible = true,
     .planner = &planner,
 };

@@ -153,5 +153,6 @@ const coll_algorithm coll_reduce_scatter_pairwise = {
     .name = "pairwise",
     .summary = "every rank gets its block from each other, and adds them up in order",
     .params = params,
+    .reproducible = true,
     .planner = &planner,
 };

@@ -91,7 +91,7 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 #define RECURSIVE_DOUBLING                                                                         \
     {                                                                                              \
         .name = "recursive_doubling", .summary = "sums of twice as many ranks in each turn",       \
-        .params = params, .planner = &planner                                                      \
+        .params = params, .reproducible = true, .planner = &planner                                \
     }
 
 const coll_algorithm coll_scan_recursive_doubling = RECURSIVE_DOUBLING,

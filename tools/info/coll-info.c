@@ -207,7 +207,7 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
     if (c->applicable)
         printf("%14.1f %12.1f", c->predicted * 1e6, c->model * 1e6);
     else
-        printf("%14s %12s", "can't run here", "");
+        printf("%14s %12s", c->otherwise > 0 ? "ruled out" : "can't run here", "");
     printf("%s%s\n", c->chosen ? "  chosen: " : "", c->chosen ? c->why : "");
 
     const char *colon = strchr(c->spec, ':');
@@ -240,6 +240,22 @@ static void print_notes(const COLL_Description *d, int ranks, int racks) {
         puts("all nodes in one rack");
 }
 
+/* COUNT candidates, fastest first. */
+static void print_price_of_reproducibility(const COLL_Candidate candidates[], int count) {
+    const COLL_Candidate *fastest = NULL;
+    for (const COLL_Candidate *c = candidates; c < candidates + count; c++)
+        if (c->otherwise > 0 && (!fastest || c->otherwise < fastest->otherwise))
+            fastest = c;
+    const COLL_Candidate *chosen = candidates;
+    while (chosen < candidates + count && !chosen->chosen)
+        chosen++;
+    if (fastest && chosen < candidates + count)
+        printf("# COLL_REPRODUCIBLE=1 costs: without it %s would take %.1f us, %s is %.2f times as "
+               "slow\n",
+               fastest->name, fastest->otherwise * 1e6, chosen->name,
+               chosen->predicted / fastest->otherwise);
+}
+
 static bool explain(const command *options, const COLL_Description *d, MPI_Comm comm, FILE *json) {
     COLL_Candidate candidates[MOST_CANDIDATES];
     int count, ranks = options->ranks ? options->ranks : d->ranks;
@@ -257,6 +273,7 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
     printf("  %-44s %14s %12s\n", "algorithm", "predicted_us", "model_us");
     for (int i = 0; i < count; i++)
         print_candidate(options, &candidates[i], ranks, json);
+    print_price_of_reproducibility(candidates, count);
     print_notes(d, ranks, options->racks);
     return true;
 }
