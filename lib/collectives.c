@@ -34,7 +34,7 @@ static int run(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     if (code != MPI_SUCCESS)
         return code;
     if (!own)
-        return coll_raise(comm, coll_collective_native(operation, user, comm, NULL, NULL));
+        return coll_collective_native(operation, user, comm, NULL, NULL);
     coll_collective call;
     code = coll_collective_open(&call, operation, user, own);
     if (code == MPI_SUCCESS && coll_collective_is_local(&call))
@@ -55,13 +55,7 @@ static int start_natively(const char *name, coll_operation operation, const coll
         return coll_raise(comm, code);
     code = coll_collective_native(operation, user, coll_dcp_comm(comm), &native,
                                   &pending->native_arguments);
-    if (code != MPI_SUCCESS) {
-        coll_pending_free(pending);
-        return coll_raise(comm, code);
-    }
-    coll_pending_start_native(pending, native);
-    *request = pending;
-    return MPI_SUCCESS;
+    return coll_request_hand_out_native(pending, native, code, request);
 }
 
 static int prepare(const char *name, coll_operation operation, const coll_user *user, MPI_Comm comm,

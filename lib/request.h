@@ -17,4 +17,8 @@ int coll_request_create(const char *name, MPI_Comm comm, coll_comm *own, coll_pe
 /* A request that was prepared with CODE is started, or kept, and given to the user. */
 int coll_request_hand_out(coll_pending *pending, bool persistent, int code, COLL_Request *request);
 
+/* The same for the MPI library's own, which was started as NATIVE with CODE and has raised it. */
+int coll_request_hand_out_native(coll_pending *pending, MPI_Request native, int code,
+                                 COLL_Request *request);
+
 #endif

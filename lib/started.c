@@ -45,9 +45,8 @@ int coll_request_hand_out(coll_pending *pending, bool persistent, int code, COLL
     return coll_raise(user, code);
 }
 
-/* The same for one of the MPI library's own, after its start with CODE. */
-static int hand_out_native(coll_pending *pending, MPI_Request native, int code,
-                           COLL_Request *request) {
+int coll_request_hand_out_native(coll_pending *pending, MPI_Request native, int code,
+                                 COLL_Request *request) {
     if (code == MPI_SUCCESS) {
         coll_pending_start_native(pending, native);
         *request = pending;
@@ -87,7 +86,7 @@ static int bcast_natively(const char *name, const bcast_arguments *given, MPI_Co
         return coll_raise(comm, code);
     code = PMPI_Ibcast(given->buffer, (int)given->count, given->type, given->root,
                        coll_dcp_comm(comm), &native);
-    return hand_out_native(pending, native, code, request);
+    return coll_request_hand_out_native(pending, native, code, request);
 }
 
 static int start_bcast(const char *name, const bcast_arguments *given, MPI_Comm comm,
@@ -195,7 +194,7 @@ int COLL_Igather(const void *send_buffer, MPI_Count send_count, MPI_Datatype sen
         return coll_raise(comm, code);
     code = PMPI_Igather(send_buffer, (int)send_count, send_type, receive_buffer, (int)receive_count,
                         receive_type, root, coll_dcp_comm(comm), &native);
-    return hand_out_native(pending, native, code, request);
+    return coll_request_hand_out_native(pending, native, code, request);
 }
 
 int COLL_Gather_init(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
@@ -231,7 +230,7 @@ static int gatherv_natively(const char *name, const gather_arguments *given, MPI
     code =
         PMPI_Igatherv(given->buffer, (int)given->count, given->type, given->layout.buffer, counts,
                       places, given->layout.type, given->root, coll_dcp_comm(comm), &native);
-    return hand_out_native(pending, native, code, request);
+    return coll_request_hand_out_native(pending, native, code, request);
 }
 
 /* Blocks of different lengths. */

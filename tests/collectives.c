@@ -555,6 +555,44 @@ START_TEST(mistakes_are_errors) {
 }
 END_TEST
 
+static int raised;
+
+static void count_raised(MPI_Comm *comm, int *code, ...) {
+    (void)comm, (void)code;
+    raised++;
+}
+
+/* An error reaches the communicator's handler once, whoever finds it. */
+START_TEST(errors_are_raised_once) {
+    MPI_Comm comm, between, half;
+    MPI_Errhandler handler;
+    COLL_Request request;
+    int one = 1, all;
+    if (world_ranks < 2)
+        return;
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - world_rank % 2, 1, &between);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_errhandler(count_raised, &handler);
+    MPI_Comm_set_errhandler(between, handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    raised = 0;
+    ck_assert_int_ne(COLL_Allreduce(&one, &all, -1, MPI_INT, MPI_SUM, between), MPI_SUCCESS);
+    ck_assert_int_eq(raised, 1);
+    ck_assert_int_ne(COLL_Allreduce(&one, &all, 1LL << 40, MPI_INT, MPI_SUM, between), MPI_SUCCESS);
+    ck_assert_int_eq(raised, 2);
+    ck_assert_int_ne(COLL_Iallreduce(&one, &all, -1, MPI_INT, MPI_SUM, comm, &request),
+                     MPI_SUCCESS); /* libcoll doesn't know it yet */
+    ck_assert_int_eq(raised, 3);
+    ck_assert_int_ne(COLL_Allreduce(&one, &all, -1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+    ck_assert_int_eq(raised, 4);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&comm);
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&half);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
@@ -566,6 +604,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tests, many_at_once);
     tcase_add_test(tests, reductions_can_be_reproducible);
     tcase_add_test(tests, mistakes_are_errors);
+    tcase_add_test(tests, errors_are_raised_once);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -161,8 +161,7 @@ static int copy_in_place(coll_collective *call) {
     return code;
 }
 
-/* The input is where the results go: for a scan one piece, which is as good as blocks of one rank.
- */
+/* The input is where the results go. */
 static int input_in_place(coll_collective *call, const coll_blocks_layout *layout) {
     int code = open_blocks(call, layout, true);
     return code == MPI_SUCCESS ? copy_in_place(call) : code;

@@ -95,8 +95,8 @@ coll_course coll_collective_course(const coll_algorithm *algorithm, const void *
 
 /*
  * The MPI library's own, on COMM: nonblocking where REQUEST isn't NULL; *INTS, for coll_spare_free
- * when it is complete, are counts that it needs until then. MPI_ERR_COUNT for counts that it can't
- * take.
+ * when it is complete, are counts that it needs until then. Errors are raised on COMM: its own, and
+ * MPI_ERR_COUNT for counts that it can't take.
  */
 int coll_collective_native(coll_operation operation, const coll_user *user, MPI_Comm comm,
                            MPI_Request *request, int **ints);

@@ -17,6 +17,7 @@
 #include "lib/schedule/quote.h"
 
 #include <limits.h>
+#include <string.h>
 
 /* The counts and displacements of MPI's operations, which are ints. */
 typedef struct ints {
@@ -191,7 +192,7 @@ int coll_collective_native(coll_operation operation, const coll_user *user, MPI_
     ints made;
     int code = convert(user, comm, &made);
     if (code != MPI_SUCCESS)
-        return code;
+        return coll_raise(comm, code);
     code = by_operation[operation](user, &made, comm, request);
     if (request && code == MPI_SUCCESS)
         *kept = made.memory;
@@ -207,115 +208,86 @@ static bool fits(const coll_shape *call) {
     return call->bytes <= INT_MAX || call->bytes == COLL_BYTES_UNKNOWN;
 }
 
+enum { WHOLE = 1 << 30 }; /* not in segments */
+
 /*
- * What Open MPI 4.1 runs by default up to so many bytes, in the order of the ranks: priced as ours.
+ * What Open MPI 4.1 runs by default, in the order of the ranks: priced as ours. The first row that
+ * fits a call counts; 0 stands for any.
  * Source: coll_tuned_decision_fixed.c.
  */
-typedef struct stand_in {
-    size_t up_to;
+static const struct stand_in {
+    const char *operation;
+    int below;    /* ranks */
+    size_t up_to; /* bytes */
+    bool ordered; /* only such calls */
     const coll_algorithm *algorithm;
     uint64_t first; /* value of its first parameter; 0: the usual */
-} stand_in;
-enum { WHOLE = 1 << 30 }; /* not in segments */
-static const stand_in allreduces[] = {{10000, &coll_allreduce_recursive_doubling, 0},
-                                      {SIZE_MAX, &coll_allreduce_circulant, 0}};
-static const stand_in ordered_allreduces[] = {{10000, &coll_allreduce_recursive_doubling, 0},
-                                              {SIZE_MAX, &coll_allreduce_binomial, 0}};
-static const stand_in reduces[] = {{SIZE_MAX, &coll_reduce_binomial, WHOLE}};
-static const stand_in reduce_scatters[] = {{2 << 10, &coll_reduce_scatter_circulant, 0},
-                                           {SIZE_MAX, &coll_reduce_scatter_ring, 0}};
-static const stand_in allgathers[] = {{SIZE_MAX, &coll_allgather_bruck, 0}};
-static const stand_in wide_allgathers[] = {{(1 << 10) - 1, &coll_allgather_bruck, 0},
-                                           {SIZE_MAX, &coll_allgather_ring, 0}};
-static const stand_in alltoalls[] = {{SIZE_MAX, &coll_alltoall_linear, 0}};
-static const stand_in wide_alltoalls[] = {{511, &coll_alltoall_bruck, 0},
-                                          {SIZE_MAX, &coll_alltoall_linear, 0}};
-static const stand_in scatters[] = {{(16 << 10) - 1, &coll_scatter_binomial, 0},
-                                    {SIZE_MAX, &coll_scatter_straight, 0}};
-static const stand_in wide_scatters[] = {{511, &coll_scatter_binomial, 0},
-                                         {SIZE_MAX, &coll_scatter_straight, 0}};
-static const stand_in barriers[] = {{SIZE_MAX, &coll_barrier_dissemination, 2}};
-static const stand_in scans[] = {{SIZE_MAX, &coll_scan_linear, WHOLE}};
-static const stand_in exscans[] = {{SIZE_MAX, &coll_exscan_linear, WHOLE}};
+} stand_ins[] = {
+    {"allreduce", .up_to = 10000, .algorithm = &coll_allreduce_recursive_doubling},
+    {"allreduce", .ordered = true, .algorithm = &coll_allreduce_binomial},
+    {"allreduce", .algorithm = &coll_allreduce_circulant},
+    {"reduce", .algorithm = &coll_reduce_binomial, .first = WHOLE},
+    {"reduce_scatter", .up_to = 2 << 10, .algorithm = &coll_reduce_scatter_circulant},
+    {"reduce_scatter", .algorithm = &coll_reduce_scatter_ring},
+    {"allgather", .below = 32, .algorithm = &coll_allgather_bruck},
+    {"allgather", .up_to = (1 << 10) - 1, .algorithm = &coll_allgather_bruck},
+    {"allgather", .algorithm = &coll_allgather_ring},
+    {"alltoall", .below = 16, .algorithm = &coll_alltoall_linear},
+    {"alltoall", .up_to = 511, .algorithm = &coll_alltoall_bruck},
+    {"alltoall", .algorithm = &coll_alltoall_linear},
+    {"scatter", .below = 32, .up_to = (16 << 10) - 1, .algorithm = &coll_scatter_binomial},
+    {"scatter", .up_to = 511, .algorithm = &coll_scatter_binomial},
+    {"scatter", .algorithm = &coll_scatter_straight},
+    {"barrier", .algorithm = &coll_barrier_dissemination, .first = 2},
+    {"scan", .algorithm = &coll_scan_linear, .first = WHOLE},
+    {"exscan", .algorithm = &coll_exscan_linear, .first = WHOLE},
+};
 
-static double predict(const coll_shape *call, const stand_in stand_ins[]) {
+static bool stands_in(const struct stand_in *row, const coll_shape *call) {
+    return strcmp(row->operation, call->operation) == 0 &&
+           (row->below == 0 || call->topo->ranks < row->below) &&
+           (row->up_to == 0 || call->bytes <= row->up_to) && (!row->ordered || call->ordered);
+}
+
+/*
+ * In an alltoall all send at once: where many share an uplink packets are lost before it, which
+ * isn't priced. On 5 racks of 5 hosts that cost a sixth and more.
+ */
+static double loss(const coll_shape *call) {
+    return call->topo->racks > 1 && strcmp(call->operation, "alltoall") == 0 ? 7.0 / 6 : 1;
+}
+
+static double predict(const coll_shape *call, const coll_values *unused) {
+    const struct stand_in *row = stand_ins;
     coll_shape by_rank = *call;
+    (void)unused;
     by_rank.ordered = true;
     if (call->root != COLL_NO_ROOT)
         by_rank.root = 0; /* who heads the line */
-    while (call->bytes > stand_ins->up_to)
-        stand_ins++;
-    coll_values values = coll_values_default(stand_ins->algorithm);
-    if (stand_ins->first)
-        values.at[0] = stand_ins->first;
-    return coll_quote(stand_ins->algorithm, &by_rank, &values);
+    while (!stands_in(row, call))
+        row++;
+    coll_values values = coll_values_default(row->algorithm);
+    if (row->first)
+        values.at[0] = row->first;
+    return loss(call) * coll_quote(row->algorithm, &by_rank, &values);
 }
 
-static double predict_allreduce(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    return predict(call, call->ordered ? ordered_allreduces : allreduces);
-}
+static const coll_param none[] = {{.name = NULL}};
 
-static double predict_reduce(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    return predict(call, reduces);
-}
-
-static double predict_reduce_scatter(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    return predict(call, reduce_scatters);
-}
-
-static double predict_barrier(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    return predict(call, barriers);
-}
-
-static double predict_scan(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    return predict(call, scans);
-}
-
-static double predict_exscan(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    return predict(call, exscans);
-}
-
-static double predict_allgather(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    return predict(call, call->topo->ranks < 32 ? allgathers : wide_allgathers);
-}
-
-/*
- * All send at once: where many share an uplink packets are lost before it, which isn't priced. On
- * 5 racks of 5 hosts that cost a sixth and more.
- */
-static double predict_alltoall(const coll_shape *call, const coll_values *values) {
-    const double crowd = call->topo->racks > 1 ? 7.0 / 6 : 1;
-    (void)values;
-    return crowd * predict(call, call->topo->ranks < 16 ? alltoalls : wide_alltoalls);
-}
-
-static double predict_scatter(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    return predict(call, call->topo->ranks < 32 ? scatters : wide_scatters);
-}
-
-#define NATIVE(operation, prediction)                                                              \
+#define NATIVE(operation)                                                                          \
     const coll_algorithm coll_##operation##_native = {.name = "native",                            \
                                                       .summary =                                   \
                                                           "the MPI library's own " #operation,     \
                                                       .params = none,                              \
                                                       .applicable = fits,                          \
-                                                      .predict = prediction}
+                                                      .predict = predict}
 
-static const coll_param none[] = {{.name = NULL}};
-NATIVE(allreduce, predict_allreduce);
-NATIVE(reduce, predict_reduce);
-NATIVE(reduce_scatter, predict_reduce_scatter);
-NATIVE(allgather, predict_allgather);
-NATIVE(alltoall, predict_alltoall);
-NATIVE(scatter, predict_scatter);
-NATIVE(barrier, predict_barrier);
-NATIVE(scan, predict_scan);
-NATIVE(exscan, predict_exscan);
+NATIVE(allreduce);
+NATIVE(reduce);
+NATIVE(reduce_scatter);
+NATIVE(allgather);
+NATIVE(alltoall);
+NATIVE(scatter);
+NATIVE(barrier);
+NATIVE(scan);
+NATIVE(exscan);
