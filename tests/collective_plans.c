@@ -114,12 +114,6 @@ static void find_subjects(void) {
                 subjects[subject_count++] = (subject){o, *a};
 }
 
-/* PROVE=all: every root up to 128 ranks; few: for sanitizers, which make it slow. */
-static bool is_asked_for(const char *what) {
-    const char *wanted = getenv("PROVE");
-    return wanted && strcmp(wanted, what) == 0;
-}
-
 /* A case of a subject: everything but its size follows from TURN. */
 typedef struct trial {
     prover_call call;
@@ -236,10 +230,10 @@ static void prove(const subject *what, int ranks, int root, size_t bytes, int tu
 START_TEST(all_plans_are_right) {
     static const size_t sizes[] = {1, 2, 7, 24, 61, 130};
     const subject *what = &subjects[_i];
-    bool all = is_asked_for("all"), rootless = coll_operations[what->operation].rootless,
+    bool all = proof_is_asked_for("all"), rootless = coll_operations[what->operation].rootless,
          blocks = coll_operations[what->operation].sides.data == COLL_SIDE_BLOCKS ||
                   coll_operations[what->operation].sides.root_input == COLL_SIDE_BLOCKS;
-    int most = all ? 128 : is_asked_for("few") ? 16 : 64, turn = 0;
+    int most = all ? 128 : proof_is_asked_for("few") ? 16 : 64, turn = 0;
     for (int ranks = 2; ranks <= most; ranks += all || ranks < 16 ? 1 : 1 + ranks / 8) {
         int step = rootless ? ranks : all || ranks <= 16 ? 1 : (ranks + 4) / 5;
         int plays = (ranks <= 16 ? 24 : 12) / (rootless ? 1 : 4);
@@ -281,7 +275,8 @@ START_TEST(reproducible_plans_have_one_tree) {
 END_TEST
 
 /* Whether a random change of plan WHICH, by G, is caught; sets *DONE if there was one. */
-static bool is_caught(const subject *what, generator *g, bool *done, char *text, size_t size) {
+static bool is_caught(int which, generator *g, bool *done, char *text, size_t size) {
+    const subject *what = &subjects[which];
     int ranks = 2 + below(g, 11), turn = below(g, 840);
     size_t bytes = (size_t)between(g, 1, 12);
     trial t = make_trial(what, ranks, below(g, ranks), bytes, turn);
@@ -312,22 +307,7 @@ static bool is_caught(const subject *what, generator *g, bool *done, char *text,
 }
 
 START_TEST(wrong_plans_are_caught) {
-    generator g = {17};
-    int made = 0, missed = 0, wanted = is_asked_for("few") ? 20 : 100;
-    for (int tries = 0; made < wanted && tries < 100 * wanted; tries++) {
-        char what[200];
-        bool done, caught = is_caught(&subjects[_i], &g, &done, what, sizeof what);
-        made += done;
-        if (done && !caught) {
-            missed++;
-            printf("not caught: %s\n", what);
-            fflush(stdout); /* a failure ends the process without that */
-        }
-        if (caught && !done)
-            ck_abort_msg("no mutation, but caught: %s", what);
-    }
-    ck_assert_int_eq(missed, 0);
-    ck_assert_int_ge(made, wanted);
+    mutant_expect_caught(is_caught, _i, proof_is_asked_for("few") ? 20 : 100);
 }
 END_TEST
 

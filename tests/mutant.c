@@ -1,5 +1,7 @@
 #include "tests/mutant.h"
 
+#include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,4 +130,28 @@ coll_topo made_topo(int ranks, int a_host, bool racks) {
         topo.places[rank] = (coll_place){.node = topo.nodes - 1, .rack = topo.racks - 1};
     }
     return topo;
+}
+
+bool proof_is_asked_for(const char *what) {
+    const char *wanted = getenv("PROVE");
+    return wanted && strcmp(wanted, what) == 0;
+}
+
+void mutant_expect_caught(mutant_change *make, int which, int wanted) {
+    generator g = {17};
+    int made = 0, missed = 0;
+    for (int tries = 0; made < wanted && tries < 100 * wanted; tries++) {
+        char what[200];
+        bool done, caught = make(which, &g, &done, what, sizeof what);
+        made += done;
+        if (done && !caught) {
+            missed++;
+            printf("not caught: %s\n", what);
+            fflush(stdout); /* a failure ends the process without that */
+        }
+        if (caught && !done)
+            ck_abort_msg("no mutation, but caught: %s", what);
+    }
+    ck_assert_int_eq(missed, 0);
+    ck_assert_int_ge(made, wanted);
 }

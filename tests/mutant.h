@@ -4,6 +4,7 @@
 
 #include "lib/place/topo.h"
 #include "lib/schedule/plan.h"
+#include "tests/generator.h"
 
 /* A plan that does as another does but for one step. */
 typedef enum mutation_kind {
@@ -32,6 +33,16 @@ extern mutation mutant;
 
 /* For prover_call.alter, with the mutant as its context. */
 const coll_plan *mutant_alter(const coll_plan *plan, int rank, void *context);
+
+/* PROVE=all: every root up to 128 ranks; few: for sanitizers, which make it slow. */
+bool proof_is_asked_for(const char *what);
+
+/* Makes a random change of plan WHICH by G, and says whether it is caught; *DONE: there was a step
+ * to change. TEXT, of SIZE bytes, describes it. */
+typedef bool mutant_change(int which, generator *g, bool *done, char *text, size_t size);
+
+/* A test's assertion: WANTED random changes of plan WHICH are all caught. */
+void mutant_expect_caught(mutant_change *make, int which, int wanted);
 
 /* Ranks on hosts on racks: so many a host; racks grow by one host each, or there is one rack. The
  * caller frees its places. */

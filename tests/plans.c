@@ -152,20 +152,14 @@ static void prove_at(const claim *what, int ranks, int root) {
         }
 }
 
-/* PROVE=all: every root up to 128 ranks; few: for sanitizers, which make it slow. */
-static bool is_asked_for(const char *what) {
-    const char *wanted = getenv("PROVE");
-    return wanted && strcmp(wanted, what) == 0;
-}
-
 static int mutations(void) {
-    return is_asked_for("few") ? 50 : 300;
+    return proof_is_asked_for("few") ? 50 : 300;
 }
 
 /* Every root up to 16 ranks, and five above. */
 START_TEST(all_plans_are_right) {
-    bool all = is_asked_for("all");
-    int most = all ? 128 : is_asked_for("few") ? 20 : 64;
+    bool all = proof_is_asked_for("all");
+    int most = all ? 128 : proof_is_asked_for("few") ? 20 : 64;
     for (int ranks = 2; ranks <= most; ranks++)
         for (int root = 0; root < ranks; root += all || ranks <= 16 ? 1 : (ranks + 4) / 5)
             prove_at(&claims[_i], ranks, root);
@@ -206,29 +200,8 @@ static bool is_caught(int which, generator *g, bool *done, char *text, size_t si
     return caught;
 }
 
-/* Whether a random change of plan WHICH, by G, is caught; sets *DONE if there was one. */
-typedef bool change(int which, generator *g, bool *done, char *text, size_t size);
-
-static void expect_all_caught(change *make, int which) {
-    generator g = {17};
-    int made = 0, missed = 0;
-    while (made < mutations()) {
-        char what[200];
-        bool done, caught = make(which, &g, &done, what, sizeof what);
-        made += done;
-        if (done && !caught) {
-            missed++;
-            printf("not caught: %s\n", what);
-            fflush(stdout); /* a failure ends the process without that */
-        }
-        if (caught && !done)
-            ck_abort_msg("no mutation, but caught: %s", what);
-    }
-    ck_assert_int_eq(missed, 0);
-}
-
 START_TEST(wrong_plans_are_caught) {
-    expect_all_caught(is_caught, _i);
+    mutant_expect_caught(is_caught, _i, mutations());
 }
 END_TEST
 
@@ -375,7 +348,7 @@ static void prove_gather(const gather_claim *what, const coll_topo *topo, int ro
 
 START_TEST(all_gathers_are_right) {
     int turn = 0;
-    for (int ranks = 2; ranks <= (is_asked_for("few") ? 20 : 64); ranks++)
+    for (int ranks = 2; ranks <= (proof_is_asked_for("few") ? 20 : 64); ranks++)
         for (int root = 0; root < ranks; root += ranks <= 16 ? 1 : (ranks + 4) / 5)
             for (int shape = 0; shape < 4; shape++) {
                 coll_topo topo = made_topo(ranks, shape % 2 ? 3 : 1, shape / 2);
@@ -422,7 +395,7 @@ static bool is_gather_caught(int which, generator *g, bool *done, char *text, si
 }
 
 START_TEST(wrong_gathers_are_caught) {
-    expect_all_caught(is_gather_caught, _i);
+    mutant_expect_caught(is_gather_caught, _i, mutations());
 }
 END_TEST
 
