@@ -10,12 +10,15 @@ CLEANFILES += coll-run
 # The others run from the source tree.
 EXTRA_DIST += \
 	scripts/applications \
+	scripts/bench.d/field.awk \
 	scripts/check \
 	scripts/check-rooms \
 	scripts/check-threads \
 	scripts/chooser-score \
 	scripts/chooser-score.d/score.awk \
 	scripts/coll-run.in \
+	scripts/compare-collectives \
+	scripts/compare-collectives.d/table.awk \
 	scripts/compare-kmeans \
 	scripts/compare-kmeans.d/compare.py \
 	scripts/compare-kmeans.d/rival.py \

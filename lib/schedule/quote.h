@@ -4,6 +4,8 @@
  *
  * - A long call is played at two shorter lengths, with segments as long as in the whole, and goes
  *   on at the pace from one to the other.
+ * - Of plans in step, whose ranks all have as many rounds, some rounds are played, and go on at their
+ *   pace.
  * - Of many ranks a part is played: one in so many of the line, half of those and a quarter. What
  *   is added from each to the next is taken for the sum of a part that grows with the ranks and of
  *   one that grows with their logarithm.

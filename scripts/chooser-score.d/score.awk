@@ -2,19 +2,6 @@
 # 5 % of the fastest algorithm, every miss, and the errors of the predictions, by the model alone and
 # with the profile's trials.
 
-# The value of KEY in the line: text without its quotes, or a number.
-function field(key,    rest) {
-    if (!match($0, "\"" key "\": "))
-        return ""
-    rest = substr($0, RSTART + RLENGTH)
-    if (substr(rest, 1, 1) == "\"") {
-        rest = substr(rest, 2)
-        return substr(rest, 1, index(rest, "\"") - 1)
-    }
-    match(rest, /^[^,}]*/)
-    return substr(rest, 1, RLENGTH)
-}
-
 function absolute(x) {
     return x < 0 ? -x : x
 }

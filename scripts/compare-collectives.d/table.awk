@@ -2,19 +2,6 @@
 # libcoll's time, Open MPI's by default and at best, and what the links allow at the best. With
 # columns=1: the call, and how many times as fast libcoll is as the two.
 
-# The value of KEY in the line: text without its quotes, or a number.
-function field(key,    rest) {
-    if (!match($0, "\"" key "\": "))
-        return ""
-    rest = substr($0, RSTART + RLENGTH)
-    if (substr(rest, 1, 1) == "\"") {
-        rest = substr(rest, 2)
-        return substr(rest, 1, index(rest, "\"") - 1)
-    }
-    match(rest, /^[^,}]*/)
-    return substr(rest, 1, RLENGTH)
-}
-
 # "20mbit": bits a second.
 function rate(text) {
     return text * (text ~ /gbit/ ? 1e9 : 1e6)
@@ -56,7 +43,7 @@ function limit(shape, op, m,    word, size, racks, hosts, p, link, uplink, at_ho
 }
 
 function ms(us) {
-    return us == "" ? "not measured" : sprintf(us < 10000 ? "%.1f ms" : "%.0f ms", us / 1000)
+    return us == "" ? "not measured" : sprintf(us < 100000 ? "%.1f ms" : "%.0f ms", us / 1000)
 }
 
 function times(a, b) {
@@ -64,14 +51,16 @@ function times(a, b) {
 }
 
 function size_text(bytes) {
+    if (bytes < 1024)
+        return bytes " B"
     return bytes % 1048576 == 0 ? bytes / 1048576 " MB" : bytes / 1024 " KB"
 }
 
 {
     cell = field("shape") SUBSEP field("op") SUBSEP field("bytes")
     algorithm = field("algorithm")
-    median = field("median_us")
-    if (algorithm == "wire" || median == "")
+    median = field("median_us") + 0
+    if (algorithm == "wire" || !median)
         next
     if (!(cell in seen)) {
         seen[cell] = 1
@@ -86,7 +75,7 @@ function size_text(bytes) {
         native[cell] = median
     else
         rivals = 1
-    if (!(cell in best) || median + 0 < best[cell] + 0) {
+    if (!(cell in best) || median < best[cell]) {
         best[cell] = median
         winner[cell] = algorithm (field("params") == "" ? "" : " " field("params"))
     }

@@ -32,11 +32,13 @@ static const char usage[] =
 
 static const char notes[] =
     "Operations: bcast, gather(v), allreduce, reduce, reduce_scatter, reduce_scatter_block,\n"
-    "allgather(v), alltoall(v), scatter(v), barrier, scan, exscan. Sizes are those of what every\n"
-    "rank has; of one block in a gather, scatter, allgather, alltoall and reduce_scatter, whose\n"
-    "blocks come to --total's sizes together. What is combined is floats, which are added: sizes\n"
-    "are rounded up to such. In a gatherv, scatterv, allgatherv and reduce_scatter one rank has\n"
-    "half of all bytes; in an alltoallv ranks exchange half a block, or one and a half.\n"
+    "allgather(v), alltoall(v), scatter(v), barrier, scan, exscan. A size is what each rank has;\n"
+    "in a gather, scatter, allgather, alltoall or reduce_scatter it is one block, with --total "
+    "all\n"
+    "blocks together. Reductions add floats: sizes are rounded up to whole ones. In a gatherv,\n"
+    "scatterv, allgatherv and reduce_scatter one rank has half of all bytes; in an alltoallv "
+    "ranks\n"
+    "exchange half a block, or one and a half.\n"
     "native is the MPI library's default. wire is one message between the root and a rank on\n"
     "another node, of as many bytes as one host must send or get at least: nothing can be faster.\n"
     "vs_native and of_wire are ratios of medians: above 1 is faster than "
