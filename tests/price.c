@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include "lib/algorithm/spec.h"
+#include "lib/allreduce/allreduce.h"
+#include "lib/alltoall/alltoall.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
 #include "lib/operation/select.h"
@@ -240,6 +242,34 @@ START_TEST(long_calls_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
+/* Of many ranks a part is played: what a rank of all does is in the price all the same. */
+START_TEST(exchanges_among_all_take_as_long_as_they_do_in_full) {
+    static const coll_sides blocks = {.data = COLL_SIDE_BLOCKS,
+                                      .root_data = COLL_SIDE_BLOCKS,
+                                      .input = COLL_SIDE_BLOCKS,
+                                      .root_input = COLL_SIDE_BLOCKS};
+    static const coll_algorithm *const exchanges[] = {&coll_alltoall_pairwise,
+                                                      &coll_alltoall_linear, &coll_alltoall_bruck,
+                                                      &coll_allreduce_circulant};
+    static const size_t block[] = {100, 5000, 100000}, all[] = {10000, 500000, 5000000};
+    const coll_algorithm *algorithm = exchanges[_i];
+    bool sums = algorithm == &coll_allreduce_circulant;
+    for (int ranks = 50; ranks <= 150; ranks += 50)
+        for (int size = 0; size < 3; size++) {
+            scene s;
+            set_scene(&s, algorithm, ranks, 25, sums ? all[size] : block[size]);
+            s.shape.root = COLL_NO_ROOT;
+            s.shape.element = sums;
+            if (!sums)
+                s.shape.sides = blocks;
+            if (algorithm->applicable && !algorithm->applicable(&s.shape))
+                continue;
+            double quote = coll_quote(algorithm, &s.shape, &s.values);
+            ck_assert_double_eq_tol(quote / seconds_of(&s, algorithm), 1, 0.4);
+        }
+}
+END_TEST
+
 START_TEST(a_price_is_always_the_same) {
     for (int i = 0; i < 2; i++) {
         const coll_algorithm *algorithm = i ? two_tree : chain;
@@ -359,6 +389,7 @@ int main(void) {
     tcase_add_test(prices, messages_on_links_of_their_own_dont_wait);
     tcase_add_test(prices, a_buffer_that_is_overrun_costs_a_time_out_once);
     tcase_add_loop_test(prices, long_calls_take_as_long_as_they_do_in_full, 0, 2);
+    tcase_add_loop_test(prices, exchanges_among_all_take_as_long_as_they_do_in_full, 0, 4);
     tcase_add_test(prices, a_price_is_always_the_same);
     tcase_add_test(prices, with_too_little_memory_there_is_no_price);
     tcase_add_test(prices, every_message_is_seen);

@@ -3,6 +3,7 @@
 #include "lib/schedule/quote.h"
 
 #include "lib/base/comm.h"
+#include "lib/schedule/network.h"
 #include "lib/schedule/price.h"
 
 #include <math.h>
@@ -13,8 +14,9 @@
 /* Events of a play: so many up to so many ranks, in proportion above, but at most. */
 enum { EVENTS = 5000, RANKS = 150, EVENTS_MOST = 24000 };
 
-/* Of more ranks a part is played: for how a call begins, and for the pace at which it goes on. */
-enum { BEGIN_MOST = 512, PACE_MOST = 32, PART_LEAST = 4 };
+/* Of more ranks a part is played: for how a call begins, and for the pace at which it goes on.
+ * Fewer than the least tell nothing. */
+enum { BEGIN_MOST = 512, BEGIN_LEAST = 6, PACE_MOST = 32, PACE_LEAST = 4 };
 
 /* Memory that is there on all ranks alike, since no allocation may fail on one of them alone. */
 enum { RESERVE = 4 << 20, LETTERS = 1 << 12 };
@@ -71,16 +73,22 @@ static coll_topo part_of(const quote *q, int count) {
     return part;
 }
 
-/* False: it takes more events or memory than there are. */
-static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
+/* A call of so many RANKS and BYTES; PART is of these ranks, if they aren't all. */
+static coll_shape shape_of(const quote *q, int ranks, size_t bytes, coll_topo *part) {
     coll_shape shape = *q->whole;
-    coll_topo part;
     shape.bytes = bytes;
     if (ranks < shape.topo->ranks) {
-        part = part_of(q, ranks);
-        shape.topo = &part;
+        *part = part_of(q, ranks);
+        shape.topo = part;
         shape.root = shape.root == COLL_NO_ROOT ? COLL_NO_ROOT : 0;
     }
+    return shape;
+}
+
+/* False: it takes more events or memory than there are. */
+static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
+    coll_topo part;
+    const coll_shape shape = shape_of(q, ranks, bytes, &part);
     const coll_price_call call = {.algorithm = q->algorithm,
                                   .planner = q->algorithm->planner,
                                   .shape = &shape,
@@ -110,9 +118,95 @@ static int64_t sum(int64_t a, int64_t b, uint64_t c, uint64_t d) {
     return all < 0x1p62 ? (int64_t)all : INT64_MAX / 2;
 }
 
+/* --- The labour of one rank --- */
+
+/* For how long its processor and its links are busy, in nanoseconds. */
+typedef struct labour {
+    int64_t processor, out, in;
+} labour;
+
+/* So many bytes of the room from NEXT on; NULL: they aren't LEFT. */
+static void *take_room(char **next, size_t *left, size_t bytes) {
+    if (coll_comm_room_of(bytes) > *left)
+        return NULL;
+    *left -= coll_comm_room_of(bytes);
+    return coll_comm_room_take(next, bytes);
+}
+
+static void add_step(labour *all, coll_network *network, int rank, const coll_step *step) {
+    if (!coll_step_is_message(step)) {
+        all->processor += coll_network_copy(network, step->length);
+        return;
+    }
+    coll_level level = coll_network_level(network, rank, step->peer);
+    const coll_toll *toll = coll_network_toll(network, level, step->length);
+    bool sends = step->kind == COLL_STEP_SEND;
+    all->processor += sends ? toll->send : toll->take;
+    if (level > COLL_LEVEL_NODE)
+        *(sends ? &all->out : &all->in) += sends ? toll->out : toll->in;
+}
+
+/* How long the rank at POSITION of SHAPE's line is busy with its part, told of some of its rounds
+ * where there are many. COLL_PRICE_UNKNOWN: there is no room to find out. */
+static int64_t labour_at(const quote *q, const coll_shape *shape, int position) {
+    enum { MOST = 1 << 8 };
+    const coll_planner *planner = q->algorithm->planner;
+    const size_t ranks = (size_t)shape->topo->ranks;
+    char *next = q->room;
+    size_t left = q->left;
+    coll_network network;
+    coll_blocks even;
+    labour all = {.processor = 0};
+    coll_line *line = take_room(&next, &left, sizeof *line + ranks * sizeof(int));
+    void *visits = take_room(&next, &left, ranks * sizeof(coll_visit)),
+         *links = take_room(&next, &left, coll_network_bytes(shape->topo));
+    if (!line || !visits || !links)
+        return COLL_PRICE_UNKNOWN;
+    coll_order_line(shape, visits, line->order);
+    line->position = position;
+    coll_network_open(&network, shape->topo, q->whole->topo, shape->profile, links);
+    bool is_root = line->order[position] == shape->root;
+    coll_part part = coll_price_part(shape, &q->values, line, is_root, &even);
+    coll_plan_size size = planner->size(&part);
+    size_t shared_bytes = planner->share ? planner->shared_bytes(&part) : 0;
+    void *own = take_room(&next, &left, size.own_bytes),
+         *shared = take_room(&next, &left, shared_bytes);
+    coll_step *steps = take_room(&next, &left, (size_t)size.steps * sizeof *steps);
+    if (!own || !shared || !steps)
+        return COLL_PRICE_UNKNOWN;
+    if (planner->share) {
+        planner->share(&part, shared);
+        part.shared = shared;
+    }
+    const coll_plan *plan = planner->plan(&part, size, own);
+    uint64_t rounds = plan->rounds < MOST ? plan->rounds : MOST;
+    for (uint64_t i = 0; i < rounds; i++) {
+        int count = plan->round(plan, i * plan->rounds / rounds, steps);
+        for (int k = 0; k < count; k++)
+            add_step(&all, &network, line->order[position], &steps[k]);
+    }
+    int64_t most = all.out > all.in ? all.out : all.in;
+    most = all.processor > most ? all.processor : most;
+    return rounds ? sum(0, most, rounds, plan->rounds) : 0;
+}
+
+/* The first rank's, or that of one amid the line: no call ends sooner. */
+static int64_t labour_for(const quote *q, int ranks, size_t bytes) {
+    coll_topo part;
+    const coll_shape shape = shape_of(q, ranks, bytes, &part);
+    int64_t first = labour_at(q, &shape, 0), amid = labour_at(q, &shape, ranks / 2);
+    return first > amid ? first : amid;
+}
+
+/* --- How long a call takes --- */
+
 /* What a call of RANKS takes until the shortest one ends. */
 static bool begin(quote *q, int ranks, int64_t *time) {
     return play(q, ranks, bytes_of(q, q->least), time);
+}
+
+static int64_t labour_to_begin(const quote *q, int ranks) {
+    return labour_for(q, ranks, bytes_of(q, q->least));
 }
 
 /* What the whole takes then. */
@@ -128,6 +222,13 @@ static bool go_on(quote *q, int ranks, int64_t *time) {
         return false;
     *time = sum(*time, *time + shortest - shorter, q->longer - q->shorter, q->rounds - q->longer);
     return true;
+}
+
+static int64_t labour_to_go_on(const quote *q, int ranks) {
+    int64_t begun = labour_to_begin(q, ranks), whole = labour_for(q, ranks, q->whole->bytes);
+    if (begun == COLL_PRICE_UNKNOWN || whole == COLL_PRICE_UNKNOWN)
+        return COLL_PRICE_UNKNOWN;
+    return whole > begun ? whole - begun : 0;
 }
 
 /* --- Lengths --- */
@@ -202,7 +303,16 @@ static bool line_up(quote *q) {
     return true;
 }
 
-/* What was told of some ranks, of half of them and of a quarter. */
+/* One of the times that a price consists of, and what a rank is busy then. */
+typedef struct span {
+    bool (*time_of)(quote *q, int ranks, int64_t *time);
+    int64_t (*labour_of)(const quote *q, int ranks);
+    int least; /* ranks that have another half of them tried */
+} span;
+static const span beginning = {begin, labour_to_begin, BEGIN_LEAST},
+                  going_on = {go_on, labour_to_go_on, PACE_LEAST};
+
+/* What was told of some ranks, of half of them and of a quarter: how long they wait. */
 typedef struct told {
     int ranks[3];
     int64_t time[3];
@@ -228,24 +338,36 @@ static int64_t extrapolate(const told *of, int doublings, int all, bool pace) {
                (uint64_t)doublings);
 }
 
-/* What TIME_OF tells of all by a part of RANKS, at most, who become those that it is told of. */
-static bool ask(quote *q, bool (*time_of)(quote *q, int ranks, int64_t *time), int *ranks,
-                int64_t *time) {
+static int64_t waiting(const quote *q, const span *of, int ranks, int64_t time) {
+    int64_t busy = of->labour_of(q, ranks);
+    return time > busy ? time - busy : 0;
+}
+
+/*
+ * What a part of RANKS, at most, tells of a span of all, and becomes those that it is told of. What
+ * a rank is busy is known however many there are: how long it waits is extrapolated.
+ */
+static bool ask(quote *q, const span *of, int *ranks, int64_t *time) {
     const int all = q->whole->topo->ranks;
     int part = all, doublings = 0;
-    for (; part > *ranks || !time_of(q, part, time); part = half(part), doublings++)
-        if (part <= PART_LEAST)
+    for (; part > *ranks || !of->time_of(q, part, time); part = half(part), doublings++)
+        if (part <= of->least)
             return false;
     *ranks = part;
     if (part == all)
         return true;
+    int64_t busy = of->labour_of(q, all);
+    if (busy == COLL_PRICE_UNKNOWN)
+        return false;
     int events = q->events;
-    told of = {.ranks = {part, half(part), half(half(part))}, .time = {*time}};
-    for (int i = 1; i < 3; i++)
-        if (!time_of(q, of.ranks[i], &of.time[i]))
+    told parts = {.ranks = {part, half(part), half(half(part))}, .time = {*time}};
+    for (int i = 0; i < 3; i++) {
+        if (i > 0 && !of->time_of(q, parts.ranks[i], &parts.time[i]))
             return false;
+        parts.time[i] = waiting(q, of, parts.ranks[i], parts.time[i]);
+    }
     q->events = events;
-    *time = extrapolate(&of, doublings, all, time_of == go_on);
+    *time = sum(busy, extrapolate(&parts, doublings, all, of == &going_on), 1, 1);
     return true;
 }
 
@@ -279,7 +401,7 @@ static int64_t find_time(quote *q) {
     if (q->algorithm->planner->in_step)
         return find_time_in_step(q);
     cut(q);
-    if (!ask(q, begin, &ranks, &time))
+    if (!ask(q, &beginning, &ranks, &time))
         return COLL_PRICE_UNKNOWN;
     if (q->least == q->rounds)
         return time;
@@ -291,7 +413,7 @@ static int64_t find_time(quote *q) {
     q->lossless = true;
     q->budget *= 2; /* so many events are an estimate */
     fold(q, events / ranks * (ranks < pace ? ranks : pace));
-    return ask(q, go_on, &pace, &rest) ? sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
+    return ask(q, &going_on, &pace, &rest) ? sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
 }
 
 double coll_quote(const coll_algorithm *algorithm, const coll_shape *shape,
