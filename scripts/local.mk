@@ -43,13 +43,12 @@ EXTRA_DIST += \
 	simulate/Makefile \
 	simulate/aggregate.c \
 	simulate/allreduce.c \
-	simulate/bcast.c \
 	simulate/claims.txt \
 	simulate/clock.h \
+	simulate/collective.c \
 	simulate/ethernet.cpp \
 	simulate/expected.txt \
 	simulate/figures \
-	simulate/gather.c \
 	simulate/grid.cpp \
 	simulate/hosts \
 	simulate/iallreduce.c \
