@@ -4,8 +4,8 @@
  *
  * - A long call is played at two shorter lengths, with segments as long as in the whole, and goes
  *   on at the pace from one to the other.
- * - Of plans in step, whose ranks all have as many rounds, some rounds are played, and go on at their
- *   pace.
+ * - Of plans in step, whose ranks all have as many rounds, some rounds are played, and go on at
+ *   their pace.
  * - Of many ranks a part is played: one in so many of the line, half of those and a quarter. For
  *   how long a rank's processor and links are busy follows from its own plan, however many there
  *   are. What it waits besides, as added from each to the next, is taken for the sum of a part that
