@@ -40,8 +40,9 @@ static const char notes[] =
 
 typedef struct command {
     const char *output, *plot, *json;
-    double seconds, trials, noise;
-    app_words operations; /* to be tried */
+    double seconds, noise;
+    app_words operations; /* to be tried, as given */
+    trial_plan trials;
     bool no_flood;
 } command;
 
@@ -49,25 +50,27 @@ static const double SECONDS_AN_OPERATION = 45;
 
 static app_problem problem;
 
-/* Whether all operations can be tried; none stand for all. */
-static bool check_operations(command *options) {
+/* Whether all operations can be tried; sets the plan. None stand for all. */
+static bool plan_trials(command *options) {
+    const app_words *asked = &options->operations;
+    trial_plan *plan = &options->trials;
     char known[200] = "";
     size_t count = 0;
     for (; trial_operation[count]; count++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", count ? ", " : "",
                  trial_operation[count]);
-    for (size_t i = 0; i < options->operations.count; i++) {
+    for (size_t i = 0; i < asked->count; i++) {
         const char *const *one = trial_operation;
-        while (*one && strcmp(*one, options->operations.words[i]) != 0)
+        while (*one && strcmp(*one, asked->words[i]) != 0)
             one++;
         if (!*one)
-            return app_refuse(&problem, "--operations %s: can be tried: %s",
-                              options->operations.words[i], known);
+            return app_refuse(&problem, "--operations %s: can be tried: %s", asked->words[i],
+                              known);
     }
-    if (options->operations.count == 0)
-        options->operations = (app_words){.words = trial_operation, .count = count};
-    if (options->trials < 0)
-        options->trials = SECONDS_AN_OPERATION * (double)options->operations.count;
+    plan->operations = asked->count ? asked->words : trial_operation;
+    plan->count = asked->count ? asked->count : count;
+    if (plan->seconds < 0)
+        plan->seconds = SECONDS_AN_OPERATION * (double)plan->count;
     return true;
 }
 
@@ -79,9 +82,10 @@ static bool parse(int argc, char **argv, command *options) {
          .text = &options->output, .required = true},
         {"seconds", "S", "how long to measure messages, in all; slow links take longer",
          .number = &options->seconds, .most = 3600, .above = true},
-        {"trials", "S", "how long to try algorithms, in all; 0: not at all",
-         .number = &options->trials, .most = 3600, .fallback = "45 for each operation"},
-        {"operations", "LIST", "whose algorithms to try", .fallback = "all that can be tried",
+        {"trials", "S",
+         "how long to try algorithms, in all; 0: not at all (default 45 for each operation)",
+         .number = &options->trials.seconds, .most = 3600},
+        {"operations", "LIST", "whose algorithms to try (default all that can be tried)",
          .words = &options->operations, .separators = " ,"},
         {"noise", "R",
          "drop a parameter, and keep the built-in one, where a typical round takes more than R "
@@ -96,7 +100,7 @@ static bool parse(int argc, char **argv, command *options) {
         APP_JSON_OPTION(&options->json),
     };
     const app_command line = {program, usage, notes, APP_TABLE(table)};
-    return app_parse(&line, argc, argv, &problem) && check_operations(options);
+    return app_parse(&line, argc, argv, &problem) && plan_trials(options);
 }
 
 /*
@@ -185,10 +189,7 @@ static void run_trials(const command *options, survey *s, COLL_Profile *profile)
     if (s->rank == 0 && setenv("COLL_PROFILE", options->output, 1) != 0)
         app_refuse(&problem, "out of memory");
     agree(s->comm);
-    const trial_plan plan = {.operations = options->operations.words,
-                             .count = options->operations.count,
-                             .seconds = options->trials};
-    finish(s, trial_run(s->comm, s->places, &plan, profile->trial, &profile->trials));
+    finish(s, trial_run(s->comm, s->places, &options->trials, profile->trial, &profile->trials));
 }
 
 static void measure(const command *options, survey *s) {
@@ -203,7 +204,7 @@ static void measure(const command *options, survey *s) {
     if (s->rank == 0)
         report_model(options, s, &profile, json.file);
     agree(s->comm);
-    if (options->trials > 0)
+    if (options->trials.seconds > 0)
         run_trials(options, s, &profile);
     if (s->rank == 0 && report_trials(options, s, &profile, json.file))
         app_output_commit(&json, &problem);
@@ -214,7 +215,7 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--dcp") == 0)
         return profile_dcp_main(argc - 1, argv + 1);
     static survey s;
-    command options = {.seconds = 40, .trials = -1, .noise = 0.5};
+    command options = {.seconds = 40, .trials = {.seconds = -1}, .noise = 0.5};
     parse(argc, argv, &options);
     s.comm = app_begin(&argc, &argv, program, &problem);
     s.seconds = options.seconds;
