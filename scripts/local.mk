@@ -28,6 +28,8 @@ EXTRA_DIST += \
 	scripts/netlab.d/enter \
 	scripts/netlab.d/first-process \
 	scripts/netlab.d/rsh-agent \
+	scripts/netlab.d/slurm-daemons \
+	scripts/netlab.d/slurm.sh \
 	scripts/packages \
 	scripts/plot \
 	scripts/plot.d/picture.awk \

@@ -197,7 +197,7 @@ endif
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
-	tests/profile_lab.sh tests/restart.sh tests/simulate.sh tests/tools.sh \
+	tests/profile_lab.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \
 	tests/unfinished.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 

@@ -1,0 +1,165 @@
+#!/bin/bash
+# Sourced by netlab: Slurm on the hosts of a lab.
+#
+# The front end, n0, has the controller, and every host a slurmd. They, and the munged that they share,
+# run in one PID namespace, whose first process is the lab's only one in the switches' network
+# namespace: when that ends the kernel ends them and all jobs. Their files are in a scratch directory of
+# the lab, run.slurm. The machine's own Slurm, munge and /etc are neither read nor touched.
+
+# shellcheck disable=SC2034,SC2154  # netlab's own
+
+# What clean_up undoes: a Slurm that isn't up yet.
+slurm_starting=''
+
+need_slurm() {
+    need munged munge
+    need slurmctld slurmctld
+    need slurmd slurmd
+    need srun slurm-client
+}
+
+# slurm_settings DIRECTORY: prints the lab's slurm.conf.
+slurm_settings() {
+    local front_end
+    front_end=$(awk '{ print $1 "(" $3 ")"; exit }' "$state/hostlist")
+    cat <<END_OF_SETTINGS
+ClusterName=netlab
+SlurmctldHost=$front_end
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=$1/munge.socket
+StateSaveLocation=$1/state
+SlurmctldPidFile=$1/slurmctld.pid
+SlurmctldLogFile=$1/slurmctld.log
+SlurmdSpoolDir=$1/%n
+SlurmdPidFile=$1/%n/slurmd.pid
+SlurmdLogFile=$1/%n.log
+# All hosts share one /tmp, and PMIx makes a directory of the same name on each.
+TmpFS=$1/%n
+# A host in a network namespace sees no cgroups.
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SwitchType=switch/none
+MpiDefault=pmix
+TopologyPlugin=topology/tree
+# A job gets whole hosts, each of one processor whatever the machine has, so that -n N is N hosts.
+SelectType=select/linear
+SlurmdParameters=config_overrides
+SchedulerType=sched/builtin
+ReturnToService=2
+# All hosts share the machine's processors, and answer late.
+MessageTimeout=60
+BatchStartTimeout=60
+END_OF_SETTINGS
+    awk '{ print "NodeName=" $1 " NodeAddr=" $3 " CPUs=1" }' "$state/hostlist"
+    echo "PartitionName=lab Nodes=ALL Default=YES"
+}
+
+write_slurm_files() {
+    chmod 755 "$slurm" # munged wants its socket where everyone may look
+    mkdir "$slurm/state" "${hosts[@]/#/$slurm/}"
+    (umask 077 && head -c 1024 /dev/urandom >"$slurm/munge.key")
+    slurm_settings "$slurm" >"$slurm/slurm.conf"
+    # Slurm would look for the machine's cgroups even where nothing uses them.
+    echo 'CgroupPlugin=cgroup/v1' >"$slurm/cgroup.conf"
+    # Without it a rank of Open MPI's now and then gets messages before it has started, and crashes.
+    echo 'PMIxFenceBarrier=true' >"$slurm/mpi.conf"
+    print_topology >"$slurm/topology.conf"
+}
+
+# on_front_end COMMAND...: runs it as a user of the cluster would.
+on_front_end() {
+    SLURM_CONF=$slurm/slurm.conf "$state/enter" n0 "$@"
+}
+
+slurm_is_ready() {
+    local idle
+    idle=$(on_front_end sinfo --noheader --states=idle --format=%D 2>/dev/null) && ((idle == ${#hosts[@]}))
+}
+
+# Prints the last complaint of the daemons.
+slurm_complaint() {
+    local line
+    line=$(cat "$slurm"/*.log 2>/dev/null | grep -E 'error: |fatal: |Error: ' | tail -n 1)
+    echo "${line:-no daemon says why}"
+}
+
+slurm_up() {
+    operands 0 0 'no operand'
+    need_slurm
+    locked claim_slurm
+    slurm_starting=yes
+    slurm=$(readlink "$state/run.slurm")
+    write_slurm_files
+    setsid ip netns exec "$prefix.switch" \
+        unshare --pid --fork --kill-child --mount-proc "$state/slurm-daemons" "$slurm" "${hosts[@]}" \
+        </dev/null >/dev/null 2>&1 &
+    local first=$! start=$SECONDS
+    disown # without a word when it is killed
+    until slurm_is_ready; do
+        [[ ! -e $slurm/ended ]] || die "$(head -n 1 "$slurm/ended") ended at once: $(slurm_complaint)"
+        kill -0 "$first" 2>/dev/null || die "munged did not start: $(slurm_complaint)"
+        ((SECONDS - start < 60)) ||
+            die "Slurm is not ready on lab '$name' after a minute: $(slurm_complaint)"
+        sleep 0.1
+    done
+    slurm_starting=''
+    echo "Slurm is up on lab '$name': $(count ${#hosts[@]} host)"
+}
+
+# Takes the lab's one place for Slurm.
+claim_slurm() {
+    [[ ! -L $state/run.slurm ]] ||
+        die "Slurm is up on lab '$name', or was left half started; end it with" \
+            "'netlab slurm down --name $name'"
+    ln -s "$(mktemp -d)" "$state/run.slurm"
+}
+
+# Ends all daemons and jobs, also those of a start that failed.
+stop_slurm() {
+    local found pid
+    [[ -L $state/run.slurm ]] || return 0
+    found=$(processes_in "$prefix.switch")
+    until_none KILL "$prefix.switch"
+    for pid in $found; do
+        # Gone, or dead and waiting to be reaped: then so are all others of its PID namespace.
+        while [[ $(cat "/proc/$pid/stat" 2>/dev/null) =~ \)\ [^ZX] ]]; do sleep 0.02; done
+    done
+    rm -rf "$(readlink "$state/run.slurm")"
+    rm -f "$state/run.slurm"
+}
+
+load_slurm() {
+    [[ -L $state/run.slurm ]] ||
+        die "there is no Slurm on lab '$name'; start it with 'netlab slurm up --name $name'"
+    slurm=$(readlink "$state/run.slurm")
+}
+
+slurm_down() {
+    operands 0 0 'no operand'
+    load_slurm
+    stop_slurm
+}
+
+slurm_exec() {
+    operands 1 100000 'a command, such as srun'
+    load_slurm
+    type -P -- "${operand[0]}" >/dev/null || die "there is no program '${operand[0]}' here or in PATH"
+    network_settings
+    export OMPI_MCA_orte_tmpdir_base=$slurm SLURM_CONF=$slurm/slurm.conf
+    exec "$state/enter" n0 "${operand[@]}"
+}
+
+command_slurm() {
+    local verb=${1-}
+    case $verb in
+    up | down) shift && parse '' "$@" ;;
+    exec) shift && parse + "$@" ;;
+    *) die "slurm needs up, down or exec, not '$verb' (see netlab --help)" ;;
+    esac
+    load_lab
+    "slurm_$verb"
+}
