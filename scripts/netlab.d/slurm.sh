@@ -65,8 +65,8 @@ write_slurm_files() {
     slurm_settings "$slurm" >"$slurm/slurm.conf"
     # Slurm would look for the machine's cgroups even where nothing uses them.
     echo 'CgroupPlugin=cgroup/v1' >"$slurm/cgroup.conf"
-    # Without it a rank of Open MPI's now and then gets messages before it has started, and crashes.
-    echo 'PMIxFenceBarrier=true' >"$slurm/mpi.conf"
+    # By its default, a mixture, srun starts Open MPI's ranks so that some get messages too early, and crash.
+    echo 'PMIxCollFence=tree' >"$slurm/mpi.conf"
     print_topology >"$slurm/topology.conf"
 }
 
