@@ -10,6 +10,22 @@ CLEANFILES += coll-run
 # The others run from the source tree.
 EXTRA_DIST += \
 	scripts/applications \
+	scripts/applications.d/calls.awk \
+	scripts/applications.d/json.awk \
+	scripts/applications.d/lab \
+	scripts/applications.d/picture.awk \
+	scripts/applications.d/table.awk \
+	scripts/applications.d/programs/abinit.sh \
+	scripts/applications.d/programs/cp2k.sh \
+	scripts/applications.d/programs/espresso.sh \
+	scripts/applications.d/programs/gromacs.sh \
+	scripts/applications.d/programs/hpcc.sh \
+	scripts/applications.d/programs/lammps.sh \
+	scripts/applications.d/programs/mpb.sh \
+	scripts/applications.d/programs/mpi4py.sh \
+	scripts/applications.d/programs/mrbayes.sh \
+	scripts/applications.d/programs/petsc.sh \
+	scripts/applications.d/programs/silicon.psp \
 	scripts/bench.d/field.awk \
 	scripts/check \
 	scripts/check-rooms \

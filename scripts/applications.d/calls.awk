@@ -1,0 +1,32 @@
+# Reads COLL_TRACE's lines; prints as members of a JSON object the operation and size whose calls took
+# libcoll most time in all, what it chose for most of them, how many there were in each of `runs` runs, and
+# their share of the time of all calls. Operands: the files of the runs.
+/^coll: [a-z_]+ bytes=/ {
+    bytes = $3
+    sub(/bytes=/, "", bytes)
+    match($0, /choice=[a-z_]+/)
+    choice = substr($0, RSTART + 7, RLENGTH - 7)
+    match($0, /seconds=[0-9.]+/)
+    taken = substr($0, RSTART + 8, RLENGTH - 8)
+    call = $2 SUBSEP bytes
+    seconds[call] += taken
+    calls[call]++
+    all += taken
+    if (++chosen[call, choice] > most[call]) {
+        most[call] = chosen[call, choice]
+        algorithm[call] = choice
+    }
+}
+
+END {
+    for (call in seconds)
+        if (first == "" || seconds[call] > seconds[first])
+            first = call
+    if (first == "") {
+        printf "\"most_time\": null"
+        exit
+    }
+    split(first, part, SUBSEP)
+    printf "\"most_time\": \"%s\", \"bytes\": %s, \"calls\": %d, \"algorithm\": \"%s\", \"of_calls\": %.3f",
+        part[1], part[2], calls[first] / runs, algorithm[first], all > 0 ? seconds[first] / all : 0
+}

@@ -1,0 +1,27 @@
+# Reads lines of JSON of applications --lab, by json.awk; writes gnuplot's input: a bar for each program,
+# how many times as fast it is with libcoll, and the share of its time in collectives without.
+BEGIN {
+    print "$programs << end"
+}
+
+{
+    printf "\"%s\" %g %g\n", field("program"), median(field("without_s")) / median(field("with_s")),
+        100 * field("collectives")
+}
+
+END {
+    print "end"
+    print "set terminal pngcairo size 900, 500 noenhanced"
+    print "set style fill solid 0.8"
+    print "set boxwidth 0.6"
+    print "set xtics rotate by -30"
+    print "set yrange [0:*]"
+    print "set y2range [0:100]"
+    print "set ytics nomirror"
+    print "set y2tics"
+    print "set ylabel \"times as fast with libcoll\""
+    print "set y2label \"% of its time in collectives, without\""
+    print "set key top left"
+    print "plot $programs using 0:2:xtic(1) with boxes title \"times as fast\", 1 with lines dt 2 lc \"black\" notitle, " \
+        "$programs using 0:3 axes x1y2 with points pt 7 ps 1.5 title \"in collectives\""
+}

@@ -1,0 +1,23 @@
+# HPCC: HPL, PTRANS, RandomAccess, MPIFFT and others, one after the other.
+packages=hpcc
+
+# HPCC's own input with a small problem, on a grid of all ranks.
+input() {
+    order=100
+    [ "$where" = host ] || order=400
+    zcat -f /usr/share/doc/hpcc/examples/_hpccinf.txt* | awk -v ranks="$ranks" -v order="$order" '
+        BEGIN { for (rows = int(sqrt(ranks)); ranks % rows; rows--) continue }
+        $2 == "Ns" { $1 = order }
+        $2 == "Ps" { $1 = rows }
+        $2 == "Qs" { $1 = ranks / rows }
+        { print }' >hpccinf.txt
+    rm -f hpccoutf.txt
+}
+program() {
+    "$@" hpcc
+}
+# RandomAccess may lose a few updates: how many is no matter, only whether it passed.
+verdict() {
+    grep -E 'PASSED|FAILED|[Ss]uccess|[Vv]erification|[Ee]rrors|CommWorldProcs' hpccoutf.txt |
+        grep -v -i 'seconds' | sed -E 's/ +[0-9.]+ (PASSED|FAILED).*/ \1/; s/^Found [0-9]+ errors/Found errors/'
+}

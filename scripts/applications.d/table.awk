@@ -1,0 +1,23 @@
+# Reads lines of JSON of applications --lab, by json.awk; prints a table. title=1: with its head.
+
+BEGIN {
+    if (title)
+        printf "%-14s %5s %12s %10s %8s %6s %-9s %s\n", "program", "ranks", "collectives", "without_s",
+            "with_s", "ratio", "results", "most of libcoll's time"
+}
+
+{
+    before = median(field("without_s"))
+    after = median(field("with_s"))
+    share = field("collectives")
+    share = share == "null" ? "?" : sprintf("%.0f %%", 100 * share)
+    most = field("most_time")
+    if (most == "null")
+        most = "no call"
+    else
+        most = sprintf("%d x %s of %s bytes by %s, %.0f %%", field("calls"), most, field("bytes"),
+            field("algorithm"), 100 * field("of_calls"))
+    printf "%-14s %5d %12s %10.2f %8.2f %6.2f %-9s %s\n",
+        field("program") (field("clock") == "run" ? " (run)" : ""), field("ranks"), share, before, after,
+        before / after, field("equal") == "true" ? "equal" : "DIFFERENT", most
+}
