@@ -11,6 +11,7 @@ CLEANFILES += coll-run
 EXTRA_DIST += \
 	scripts/applications \
 	scripts/applications.d/calls.awk \
+	scripts/applications.d/clock.c \
 	scripts/applications.d/json.awk \
 	scripts/applications.d/lab \
 	scripts/applications.d/picture.awk \

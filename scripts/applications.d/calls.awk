@@ -1,6 +1,6 @@
 # Reads COLL_TRACE's lines; prints as members of a JSON object the operation and size whose calls took
-# libcoll most time in all, what it chose for most of them, how many there were in each of `runs` runs, and
-# their share of the time of all calls. Operands: the files of the runs.
+# libcoll most time in all, what it chose for most of them, how many there were, and their share of
+# the time of all calls.
 /^coll: [a-z_]+ bytes=/ {
     bytes = $3
     sub(/bytes=/, "", bytes)
@@ -28,5 +28,5 @@ END {
     }
     split(first, part, SUBSEP)
     printf "\"most_time\": \"%s\", \"bytes\": %s, \"calls\": %d, \"algorithm\": \"%s\", \"of_calls\": %.3f",
-        part[1], part[2], calls[first] / runs, algorithm[first], all > 0 ? seconds[first] / all : 0
+        part[1], part[2], calls[first], algorithm[first], (all > 0 ? seconds[first] / all : 0)
 }

@@ -1,10 +1,10 @@
-# CP2K: the electrons of a cube of silicon, by Quickstep.
+# CP2K: the electrons of a molecule of water, by Quickstep.
 packages=cp2k
 
 input() {
-    cat >si.inp <<'END_OF_INPUT'
+    cat >water.inp <<'END_OF_INPUT'
 &GLOBAL
-  PROJECT si
+  PROJECT water
   RUN_TYPE ENERGY
   PRINT_LEVEL LOW
 &END GLOBAL
@@ -14,7 +14,7 @@ input() {
     BASIS_SET_FILE_NAME GTH_BASIS_SETS
     POTENTIAL_FILE_NAME GTH_POTENTIALS
     &MGRID
-      CUTOFF 60
+      CUTOFF 100
     &END MGRID
     &XC
       &XC_FUNCTIONAL PADE
@@ -27,30 +27,28 @@ input() {
   &END DFT
   &SUBSYS
     &CELL
-      ABC 5.43 5.43 5.43
+      ABC 5.0 5.0 5.0
     &END CELL
     &COORD
-      SCALED
-      Si 0.00 0.00 0.00
-      Si 0.50 0.50 0.00
-      Si 0.50 0.00 0.50
-      Si 0.00 0.50 0.50
-      Si 0.25 0.25 0.25
-      Si 0.75 0.75 0.25
-      Si 0.75 0.25 0.75
-      Si 0.25 0.75 0.75
+      O  0.000  0.000  0.000
+      H  0.757  0.586  0.000
+      H -0.757  0.586  0.000
     &END COORD
-    &KIND Si
-      BASIS_SET SZV-GTH
-      POTENTIAL GTH-PADE-q4
+    &KIND O
+      BASIS_SET DZVP-GTH
+      POTENTIAL GTH-PADE-q6
+    &END KIND
+    &KIND H
+      BASIS_SET DZVP-GTH
+      POTENTIAL GTH-PADE-q1
     &END KIND
   &END SUBSYS
 &END FORCE_EVAL
 END_OF_INPUT
 }
 program() {
-    rm -f si-*
-    OMP_NUM_THREADS=1 "$@" cp2k.psmp -i si.inp
+    rm -f water-*
+    OMP_NUM_THREADS=1 "$@" cp2k.psmp -i water.inp
 }
 verdict() {
     sed -n 's/^ *ENERGY| .*: *\(-[0-9]*[.][0-9]\{6\}\).*/energy \1/p' output

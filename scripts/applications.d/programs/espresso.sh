@@ -8,10 +8,10 @@ input() {
     calculation = 'scf', prefix = 'si', pseudo_dir = '.', outdir = './scratch'
 /
 &system
-    ibrav = 2, celldm(1) = 10.2, nat = 2, ntyp = 1, ecutwfc = 16
+    ibrav = 2, celldm(1) = 10.2, nat = 2, ntyp = 1, ecutwfc = 12
 /
 &electrons
-    conv_thr = 1e-7
+    conv_thr = 1e-3
 /
 ATOMIC_SPECIES
  Si 28.086 Si.gth
@@ -19,7 +19,7 @@ ATOMIC_POSITIONS crystal
  Si 0.00 0.00 0.00
  Si 0.25 0.25 0.25
 K_POINTS automatic
- 2 2 2 1 1 1
+ 1 1 1 1 1 1
 END_OF_INPUT
 }
 program() {

@@ -4,7 +4,7 @@ packages=hpcc
 # HPCC's own input with a small problem, on a grid of all ranks.
 input() {
     order=100
-    [ "$where" = host ] || order=400
+    [ "$where" = host ] || order=200
     zcat -f /usr/share/doc/hpcc/examples/_hpccinf.txt* | awk -v ranks="$ranks" -v order="$order" '
         BEGIN { for (rows = int(sqrt(ranks)); ranks % rows; rows--) continue }
         $2 == "Ns" { $1 = order }

@@ -3,7 +3,7 @@ packages=lammps
 
 input() {
     edge=6 steps=50
-    [ "$where" = host ] || edge=10 steps=250
+    [ "$where" = host ] || edge=10 steps=120
     cat >lammps.in <<END_OF_INPUT
 units           lj
 atom_style      atomic

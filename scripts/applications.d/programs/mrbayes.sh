@@ -19,7 +19,7 @@ input() {
             print ""
         }
         printf ";\nend;\nbegin mrbayes;\nset seed=1 swapseed=1 autoclose=yes nowarn=yes;\nlset nst=6 rates=gamma;\n"
-        printf "mcmc ngen=3000 nruns=2 nchains=%d samplefreq=100 printfreq=1000 diagnfreq=500 filename=chains;\nend;\n", chains
+        printf "mcmc ngen=2000 nruns=2 nchains=%d samplefreq=100 printfreq=1000 diagnfreq=500 filename=chains;\nend;\n", chains
     }' >sequences.nex
 }
 program() {

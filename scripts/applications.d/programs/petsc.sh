@@ -4,7 +4,7 @@ packages=python3-petsc4py
 # Sums may differ by rounding: few digits are printed.
 input() {
     edge=40
-    [ "$where" = host ] || edge=192
+    [ "$where" = host ] || edge=128
     cat >petsc.py <<END_OF_INPUT
 import petsc4py
 
