@@ -1,21 +1,10 @@
-# What table.awk and picture.awk need to read the lines of JSON of applications --lab.
+# What table.awk and picture.awk need beside bench.d/field.awk to read the lines of JSON of
+# applications --lab.
 
-# The value of KEY in the line: text without its quotes, a number, or a list without its brackets.
-function field(key,    rest) {
-    if (!match($0, "\"" key "\": "))
-        return ""
-    rest = substr($0, RSTART + RLENGTH)
-    if (rest ~ /^"/)
-        return substr(rest, 2, index(substr(rest, 2), "\"") - 1)
-    if (rest ~ /^\[/)
-        return substr(rest, 2, index(rest, "]") - 2)
-    match(rest, /^[^,}]*/)
-    return substr(rest, 1, RLENGTH)
-}
-
-# The median of numbers separated by commas.
-function median(list,    n, number, i, j, swap) {
-    n = split(list, number, ", ")
+# The median of the numbers of the list that is the value of KEY.
+function median(key,    n, number, i, j, swap) {
+    match($0, "\"" key "\": \\[[^]]*")
+    n = split(substr($0, RSTART + length(key) + 5, RLENGTH - length(key) - 5), number, ", ")
     for (i = 2; i <= n; i++)
         for (j = i; j > 1 && number[j] + 0 < number[j - 1] + 0; j--) {
             swap = number[j]

@@ -1,11 +1,11 @@
-# Reads lines of JSON of applications --lab, by json.awk; writes gnuplot's input: a bar for each program,
+# Reads lines of JSON of applications --lab, by bench.d/field.awk and json.awk; writes gnuplot's input: a bar for each program,
 # how many times as fast it is with libcoll, and the share of its time in collectives without.
 BEGIN {
     print "$programs << end"
 }
 
 {
-    printf "\"%s\" %g %g\n", field("program"), median(field("without_s")) / median(field("with_s")),
+    printf "\"%s\" %g %g\n", field("program"), median("without_s") / median("with_s"),
         100 * field("collectives")
 }
 

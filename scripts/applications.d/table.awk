@@ -1,4 +1,4 @@
-# Reads lines of JSON of applications --lab, by json.awk; prints a table. title=1: with its head.
+# Reads lines of JSON of applications --lab, by bench.d/field.awk and json.awk; prints a table. title=1: with its head.
 
 BEGIN {
     if (title)
@@ -7,8 +7,8 @@ BEGIN {
 }
 
 {
-    before = median(field("without_s"))
-    after = median(field("with_s"))
+    before = median("without_s")
+    after = median("with_s")
     share = field("collectives")
     share = share == "null" ? "?" : sprintf("%.0f %%", 100 * share)
     most = field("most_time")
