@@ -24,7 +24,6 @@ EXTRA_DIST += \
 	scripts/applications.d/programs/lammps.sh \
 	scripts/applications.d/programs/mpb.sh \
 	scripts/applications.d/programs/mpi4py.sh \
-	scripts/applications.d/programs/mrbayes.sh \
 	scripts/applications.d/programs/petsc.sh \
 	scripts/applications.d/programs/silicon.psp \
 	scripts/bench.d/field.awk \
