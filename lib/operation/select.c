@@ -12,6 +12,19 @@ bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *c
            (!algorithm->applicable || algorithm->applicable(call));
 }
 
+/* Numbers are all alike: a segment is a whole one more or less. */
+static size_t usual_element(const coll_shape *call) {
+    const size_t number = 16, usual = 8;
+    if (call->element == 0 || call->element > number)
+        return call->element;
+    return call->bytes < usual && call->bytes > 0 ? 1 : usual;
+}
+
+bool coll_select_alike(const coll_shape *a, const coll_shape *b) {
+    return coll_size_class(a->bytes) == coll_size_class(b->bytes) &&
+           usual_element(a) == usual_element(b) && a->ordered == b->ordered;
+}
+
 /* Trials run with these. */
 static bool are_defaults(const coll_algorithm *algorithm, const coll_values *values) {
     coll_values defaults = coll_values_default(algorithm);
@@ -48,14 +61,15 @@ static coll_choice predicted_choice(const coll_algorithm *algorithm, const coll_
 }
 
 /*
- * The call that CALL is predicted as: of all sizes from above one power of two to the next, and in
- * one site of all roots, as it costs time to predict one, and what is chosen must not depend on
- * which of them came first.
+ * The call that CALL is predicted as: of all sizes from above one power of two to the next, of any
+ * numbers, and in one site of all roots, as it costs time to predict one, and what is chosen must
+ * not depend on which of them came first.
  */
 static coll_shape usual_of(const coll_shape *call) {
     coll_shape usual = *call;
     if (call->bytes > 1 && call->bytes <= (SIZE_MAX >> 1) + 1)
         usual.bytes = (size_t)1 << coll_size_class(call->bytes);
+    usual.element = usual_element(call);
     if (call->topo->sites == 1 && call->root != COLL_NO_ROOT)
         usual.root = 0;
     return usual;

@@ -23,6 +23,9 @@ static inline int coll_size_class(size_t bytes) {
     return bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0;
 }
 
+/* Whether the same is predicted of two calls of an operation, from the same root. */
+bool coll_select_alike(const coll_shape *a, const coll_shape *b);
+
 /* Whether ALGORITHM can run CALL. */
 bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call);
 

@@ -5,6 +5,7 @@
 #include "lib/base/agree.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
+#include "lib/base/spare.h"
 #include "lib/operation/trace.h"
 
 #include <string.h>
@@ -140,8 +141,14 @@ static bool is_reproducible(const coll_state *state, coll_operation operation) {
     return state->reproducible && coll_operations[operation].reduces;
 }
 
+static void forget(coll_state *state, coll_operation operation) {
+    coll_spare_free(state->decisions[operation].last);
+    coll_spare_free(state->started[operation].last);
+}
+
 /* Forgets what was decided for OPERATION. */
 static void begin_anew(coll_state *state, coll_operation operation) {
+    forget(state, operation);
     state->started[operation] = (coll_decisions){.native = false};
     state->decisions[operation] =
         (coll_decisions){.native = !state->trace && !is_reproducible(state, operation) &&
@@ -193,6 +200,8 @@ static int open_state(coll_comm *comm, const coll_comm *whole) {
 
 static void close_state(void *slot) {
     coll_state *state = slot;
+    for (int i = 0; i < COLL_OPERATIONS; i++)
+        forget(state, (coll_operation)i);
     coll_profile_free(&state->loaded);
     coll_topo_free(&state->topo);
 }
@@ -231,13 +240,8 @@ static int place_of(size_t bytes) {
     return coll_size_class(bytes) % COLL_DECISIONS;
 }
 
-static bool is_like(const coll_shape *a, const coll_shape *b) {
-    return coll_size_class(a->bytes) == coll_size_class(b->bytes) && a->element == b->element &&
-           a->ordered == b->ordered;
-}
-
 static bool is_alike(const coll_shape *a, const coll_shape *b) {
-    return a->bytes == b->bytes && a->root == b->root && is_like(a, b);
+    return a->bytes == b->bytes && a->root == b->root && coll_select_alike(a, b);
 }
 
 /* They may be measured anew at any time, alike on all ranks. */
@@ -249,13 +253,13 @@ static double all_latencies(const coll_topo *topo) {
 }
 
 /* Whether what was decided LAST is good for CALL, too. */
-static bool holds(const struct coll_decision *last, const coll_shape *call, double latencies) {
+static bool holds(const coll_decision *last, const coll_shape *call, double latencies) {
     const coll_algorithm *algorithm = last->choice.algorithm;
     if (!algorithm || last->latencies != latencies)
         return false;
     return is_alike(&last->call, call) ||
-           (call->topo->sites == 1 && last->choice.predicted > 0 && is_like(&last->call, call) &&
-            coll_select_applicable(algorithm, call));
+           (call->topo->sites == 1 && last->choice.predicted > 0 &&
+            coll_select_alike(&last->call, call) && coll_select_applicable(algorithm, call));
 }
 
 static const coll_choice *decide(coll_state *state, coll_decisions *decisions,
@@ -264,7 +268,10 @@ static const coll_choice *decide(coll_state *state, coll_decisions *decisions,
                                                        const coll_shape *call,
                                                        const coll_spec *user)) {
     const coll_algorithm *const *table = coll_operations[operation].table;
-    struct coll_decision *last = &decisions->last[place_of(call->bytes)];
+    if (!decisions->last)
+        decisions->last = coll_spare_calloc(COLL_DECISIONS, sizeof *decisions->last);
+    coll_decision *last =
+        decisions->last ? &decisions->last[place_of(call->bytes)] : &decisions->only;
     double latencies = all_latencies(&state->topo);
     if (!holds(last, call, latencies))
         last->choice = select(table, call, &state->specs[operation]);
@@ -286,6 +293,8 @@ const coll_choice *coll_state_choose_started(coll_state *state, coll_operation o
 
 bool coll_state_native_again(const coll_state *state, coll_operation operation,
                              const coll_shape *call) {
-    const struct coll_decision *last = &state->decisions[operation].last[place_of(call->bytes)];
+    const coll_decisions *decisions = &state->decisions[operation];
+    const coll_decision *last =
+        decisions->last ? &decisions->last[place_of(call->bytes)] : &decisions->only;
     return last->native && is_alike(&last->call, call);
 }
