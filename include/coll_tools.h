@@ -10,11 +10,14 @@
 #define COLL_TOOLS_H
 
 #include <mpi.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct COLL_Pending; /* what a COLL_Request of coll.h points to */
 
 /* One algorithm of an operation, as COLL_Explain sees it for a call. */
 typedef struct COLL_Candidate {
@@ -206,6 +209,45 @@ typedef struct COLL_Setting {
 
 /* All settings, ended by a NULL name. Not collective. */
 const COLL_Setting *COLL_Settings(void);
+
+/*
+ * What a component of an MPI library needs that brings that library's own collectives to libcoll.
+ *
+ * The name of every communicator that libcoll makes for itself (MPI_Comm_get_name): collectives on
+ * it must stay the MPI library's own.
+ */
+#define COLL_PRIVATE_NAME "libcoll"
+
+/*
+ * The error that this process's environment gives every communicator on first use, as its class and
+ * a TEXT cut to SIZE bytes, or MPI_SUCCESS; files that are named aren't looked at. Local, also
+ * before MPI_Init.
+ */
+int COLL_Check_settings(char text[], size_t size);
+
+/*
+ * *NATIVE: whether every call of OPERATION on COMM would go to the MPI library's own, so that it
+ * may as well stay there; the same on all ranks. Collective on a communicator's first use, local
+ * afterwards.
+ */
+int COLL_Always_native(const char *operation, MPI_Comm comm, int *native);
+
+/*
+ * Whether errors of this thread's calls are only RETURNED from now on, since their caller is an MPI
+ * call that raises them itself; else they go through the error handler, too, as they do at first.
+ * Returns what held before. Local.
+ */
+int COLL_Return_errors(int returned);
+
+/*
+ * Moves on what is under way, and gives up what COLL_TIMEOUT says to; to be called again and again
+ * by what the MPI library does while it waits. 0 where this or another thread is at it already: it
+ * has done nothing then, and nothing may be completed now. Local, never waits.
+ */
+int COLL_Advance(void);
+
+/* Whether COLL_Wait of the active REQUEST wouldn't wait. Moves nothing on. Local. */
+int COLL_Is_complete(struct COLL_Pending *request);
 
 /*
  * Dedicated collective processors in a program of one's own, without libcoll_pmpi; collective over

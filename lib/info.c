@@ -7,6 +7,7 @@
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/cost/profilefile.h"
+#include "lib/info.h"
 #include "lib/operation/call.h"
 #include "lib/operation/state.h"
 #include "lib/schedule/draw.h"
@@ -28,7 +29,7 @@ const char *COLL_Operation_name(int operation) {
     return operation >= 0 && operation < COLL_OPERATIONS ? coll_operations[operation].name : NULL;
 }
 
-static int find_operation(const char *name, coll_operation *operation) {
+int coll_find_operation(const char *name, coll_operation *operation) {
     char known[200] = "";
     for (int i = 0; i < COLL_OPERATIONS; i++) {
         coll_error_list(known, sizeof known, coll_operations[i].name);
@@ -43,7 +44,7 @@ static int find_operation(const char *name, coll_operation *operation) {
 int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
     coll_operation which = COLL_OPERATIONS;
     coll_comm *own;
-    int code = find_operation(operation, &which);
+    int code = coll_find_operation(operation, &which);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     code = coll_call_open_intra(comm, "COLL_Set", &own);
@@ -140,7 +141,7 @@ static int imagine(question *asked, int ranks, int racks) {
 static int ask(question *asked, const char *operation, MPI_Count bytes, int root, int ranks,
                int racks, MPI_Comm comm) {
     coll_comm *own;
-    int code = find_operation(operation, &asked->operation);
+    int code = coll_find_operation(operation, &asked->operation);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     code = coll_call_open_intra(comm, asked->entry, &own);

@@ -65,6 +65,7 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/two_tree.c \
 	lib/arguments.c lib/arguments.h \
 	lib/coll.c \
+	lib/component.c \
 	lib/collectives.c lib/request.h \
 	lib/confirm/blame.c lib/confirm/blame.h \
 	lib/confirm/message.c lib/confirm/message.h \
@@ -83,7 +84,7 @@ libcoll_core_la_SOURCES = \
 	lib/gather/straight.c lib/gather/straight.h \
 	lib/gather/supply.c \
 	lib/gather/window.c \
-	lib/info.c \
+	lib/info.c lib/info.h \
 	lib/operation/call.c lib/operation/call.h \
 	lib/operation/collective.c lib/operation/collective.h \
 	lib/operation/direct.c lib/operation/direct.h \

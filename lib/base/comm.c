@@ -2,6 +2,7 @@
 
 #include "lib/base/comm.h"
 
+#include "coll_tools.h"
 #include "lib/base/agree.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
@@ -163,6 +164,8 @@ static int make_memory(coll_comm *state) {
 /* Fills STATE, whose private communicator is there; it is a part of WHOLE unless that is NULL. */
 static int fill_state(coll_comm *state, const coll_comm *whole) {
     int code = PMPI_Comm_set_errhandler(state->private, MPI_ERRORS_RETURN);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_set_name(state->private, COLL_PRIVATE_NAME);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_rank(state->private, &state->rank);
     if (code == MPI_SUCCESS)

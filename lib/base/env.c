@@ -15,10 +15,11 @@ extern char **environ;
 
 #define ALGORITHM(variable, entries, mpi)                                                          \
     {                                                                                              \
-        "COLL_" variable, "the algorithm of " entries "; under coll-run also of " mpi,             \
+        "COLL_" variable,                                                                          \
+            "the algorithm of " entries "; by the component and under coll-run also of " mpi,      \
             "auto: the fastest by prediction; or NAME[:PARAMETER=VALUE,...] (coll-info lists "     \
             "them)",                                                                               \
-            "auto; for MPI's the MPI library's own"                                                \
+            "auto; under coll-run for MPI's the MPI library's own"                                 \
     }
 
 const COLL_Setting coll_settings[] = {
@@ -39,6 +40,8 @@ const COLL_Setting coll_settings[] = {
      "0: by each algorithm, its values and the placement; 1: by the number of ranks alone: only by "
      "algorithms that combine in one way (coll-info explain says what it costs)",
      "0"},
+    {"COLL_DISABLE", "leaves all operations to the MPI library's own, whatever else is set",
+     "0: off; 1: on", "0"},
     {"COLL_WRAP", "which of a program's collectives libcoll runs under coll-run",
      "LIST: operations as coll-info names them, separated by commas; all: all",
      "those whose algorithm is set"},

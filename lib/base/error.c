@@ -78,6 +78,23 @@ static int code_of_class(int error_class) {
 }
 #endif
 
+static _Thread_local struct {
+    char *text; /* where texts go instead of to MPI; NULL: to MPI */
+    size_t size;
+    bool returned; /* no handler is called */
+} manner;
+
+void coll_error_divert(char *text, size_t size) {
+    manner.text = text;
+    manner.size = size;
+}
+
+bool coll_error_return(bool returned) {
+    bool before = manner.returned;
+    manner.returned = returned;
+    return before;
+}
+
 int coll_error(int error_class, const char *format, ...) {
     char text[MPI_MAX_ERROR_STRING];
     va_list arguments;
@@ -86,6 +103,10 @@ int coll_error(int error_class, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     coll_plain_end(before);
     va_end(arguments);
+    if (manner.text) {
+        snprintf(manner.text, manner.size, "%s", text);
+        return error_class;
+    }
 
     int code = code_of_class(error_class);
 #ifdef HAVE_MPI_ADD_ERROR_CODE
@@ -96,7 +117,8 @@ int coll_error(int error_class, const char *format, ...) {
 }
 
 void coll_call_handler(MPI_Comm comm, int code) {
-    PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, code);
+    if (!manner.returned)
+        PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, code);
 }
 
 void coll_error_list(char *list, size_t size, const char *item) {

@@ -3,6 +3,8 @@
 #define COLL_LIB_BASE_ERROR_H
 
 #include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 /*
  * An MPI error code of class ERROR_CLASS (MPI_ERR_ARG, ...) whose MPI_Error_string is the formatted
@@ -10,6 +12,16 @@
  * Where MPI cannot add codes, ERROR_CLASS itself comes back.
  */
 int coll_error(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * From now on the text of this thread's last error goes to TEXT of SIZE bytes, and not to MPI,
+ * which need not be initialized then; with a TEXT of NULL to MPI again.
+ */
+void coll_error_divert(char *text, size_t size);
+
+/* Whether errors of this thread are only returned from now on, to one who raises them; and whether
+ * they were before. */
+bool coll_error_return(bool returned);
 
 /* Hands CODE to COMM's error handler, or without a communicator to MPI_COMM_WORLD's. */
 void coll_call_handler(MPI_Comm comm, int code);

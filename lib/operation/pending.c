@@ -441,6 +441,34 @@ static int name_silent(const coll_pending *pending, double seconds) {
     return coll_wait_report(seconds, count, requests, peers);
 }
 
+/*
+ * Those who look again and again are waiting, for what they don't say: where nothing has moved for
+ * too long all is given up that has been started for as long. Who hasn't looked for a while has
+ * done something else. The lock is held.
+ */
+static void give_up_late(bool moved) {
+    static const double COMPUTED = 0.1;
+    static double looked, quiet_since;
+    double now = PMPI_Wtime();
+    if (moved || now - looked > COMPUTED)
+        quiet_since = now;
+    looked = now;
+    for (coll_pending *one = first; one; one = one->next) {
+        double timeout = one->comm ? one->comm->wait.timeout : 0;
+        double since = one->since > quiet_since ? one->since : quiet_since;
+        if (timeout > 0 && under_way(one) && now - since > timeout)
+            complete(one, name_silent(one, timeout));
+    }
+}
+
+bool coll_pending_advance(void) {
+    if (pthread_mutex_trylock(&lock) != 0)
+        return false;
+    give_up_late(advance_all());
+    pthread_mutex_unlock(&lock);
+    return true;
+}
+
 /* One look at all; says whether PENDING is complete, or given up after too much patience. */
 static bool look(coll_pending *pending, coll_patience *patience) {
     double timeout = patience->wait->timeout;

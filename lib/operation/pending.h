@@ -104,6 +104,12 @@ static inline bool coll_pending_active(const coll_pending *pending) {
     return pending->stage != COLL_PENDING_IDLE;
 }
 
+/*
+ * Moves all on, for one who waits; gives up what has not moved for as long as COLL_TIMEOUT says.
+ * False where this or another thread is at it already: it does nothing then.
+ */
+bool coll_pending_advance(void);
+
 /* Moves all on; *DONE: PENDING is complete. */
 void coll_pending_test(coll_pending *pending, bool *done);
 

@@ -28,7 +28,7 @@ static void read_info(MPI_Comm comm, const char *key, char *value, int size) {
     MPI_Info info;
     int found = 0;
     *value = '\0';
-    if (PMPI_Comm_get_info(comm, &info) != MPI_SUCCESS)
+    if (comm == MPI_COMM_NULL || PMPI_Comm_get_info(comm, &info) != MPI_SUCCESS)
         return;
     PMPI_Info_get(info, key, size - 1, value, &found);
     if (!found)
@@ -55,6 +55,14 @@ static int check_reproducible(const char *source, const coll_operation_info *ope
             coll_error_list(allowed, sizeof allowed, (*a)->name);
     return coll_error(MPI_ERR_ARG, "%s: %s is not reproducible; COLL_REPRODUCIBLE=1 allows %s",
                       source, named->algorithm->name, allowed);
+}
+
+/* Everything by the MPI library's own, where there is one. */
+static void disable(settings *found) {
+    found->reproducible = false;
+    for (int i = 0; i < COLL_OPERATIONS; i++)
+        if (strcmp(coll_operations[i].table[0]->name, "native") == 0)
+            strcpy(found->specs[i], "native");
 }
 
 static int read_specs(MPI_Comm comm, settings *found) {
@@ -88,11 +96,16 @@ static int read_progress(bool *thread) {
 }
 
 static int read_settings(MPI_Comm comm, settings *found) {
+    bool disabled = false;
     int code = coll_env_check();
     if (code == MPI_SUCCESS)
         code = coll_env_switch("COLL_REPRODUCIBLE", &found->reproducible);
     if (code == MPI_SUCCESS)
         code = read_specs(comm, found);
+    if (code == MPI_SUCCESS)
+        code = coll_env_switch("COLL_DISABLE", &disabled);
+    if (code == MPI_SUCCESS && disabled)
+        disable(found);
     if (code == MPI_SUCCESS)
         code = copy_setting("COLL_TOPOLOGY", found->topology, sizeof found->topology);
     if (code == MPI_SUCCESS)
@@ -112,7 +125,7 @@ static int read_settings(MPI_Comm comm, settings *found) {
 
 int coll_state_check_settings(void) {
     settings ignored = {.code = MPI_SUCCESS};
-    return read_settings(MPI_COMM_SELF, &ignored);
+    return read_settings(MPI_COMM_NULL, &ignored);
 }
 
 /* Rank 0 reads the settings and all take them, its errors included. */
@@ -144,6 +157,14 @@ static bool is_reproducible(const coll_state *state, coll_operation operation) {
 static void forget(coll_state *state, coll_operation operation) {
     coll_spare_free(state->decisions[operation].last);
     coll_spare_free(state->started[operation].last);
+}
+
+bool coll_state_always_native(const coll_state *state, coll_operation operation) {
+    const coll_spec *user = &state->specs[operation];
+    const coll_algorithm *head = coll_operations[operation].table[0];
+    if (user->algorithm)
+        return user->algorithm == head && strcmp(head->name, "native") == 0;
+    return !is_reproducible(state, operation) && coll_select_native(&state->topo, user);
 }
 
 /* Forgets what was decided for OPERATION. */

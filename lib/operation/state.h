@@ -60,13 +60,20 @@ static inline coll_state *coll_state_of(const coll_comm *comm) {
 
 /*
  * The error that the settings of this process's environment give every communicator on first use,
- * or MPI_SUCCESS; files that they name are not looked at. Local.
+ * or MPI_SUCCESS; files that they name are not looked at. Local; makes no call of MPI but for the
+ * error's text.
  */
 int coll_state_check_settings(void);
 
 /* Takes the user's SPEC for OPERATION from now on; SETTING names its source in the error text. */
 int coll_state_set(coll_state *state, coll_operation operation, const char *setting,
                    const char *spec);
+
+/*
+ * Whether every call of OPERATION goes to the MPI library's own, by what was asked for and where the
+ * ranks are: the same on all ranks.
+ */
+bool coll_state_always_native(const coll_state *state, coll_operation operation);
 
 /* A call of OPERATION with BYTES from or to ROOT, where there is one, as all ranks know it. */
 coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,

@@ -1,0 +1,41 @@
+/* The public entries for a component of the MPI library that brings its collectives here. */
+#include "config.h"
+
+#include "coll_tools.h"
+#include "lib/base/error.h"
+#include "lib/info.h"
+#include "lib/operation/call.h"
+#include "lib/operation/pending.h"
+#include "lib/operation/state.h"
+
+int COLL_Check_settings(char text[], size_t size) {
+    *text = '\0';
+    coll_error_divert(text, size);
+    int code = coll_state_check_settings();
+    coll_error_divert(NULL, 0);
+    return code;
+}
+
+int COLL_Always_native(const char *operation, MPI_Comm comm, int *native) {
+    coll_comm *own;
+    coll_operation found;
+    int code = coll_call_open_intra(comm, __func__, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_find_operation(operation, &found);
+    if (code == MPI_SUCCESS)
+        *native = coll_state_always_native(coll_state_of(own), found);
+    return coll_raise(comm, code);
+}
+
+int COLL_Return_errors(int returned) {
+    return coll_error_return(returned);
+}
+
+int COLL_Advance(void) {
+    return coll_pending_advance();
+}
+
+int COLL_Is_complete(struct COLL_Pending *request) {
+    return request->stage == COLL_PENDING_COMPLETE;
+}
