@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	docs/building.md \
 	docs/choosing.md \
 	docs/compatibility.md \
+	docs/component.md \
 	docs/dcp.md \
 	docs/faults.md \
 	docs/hlot-figure1.svg \

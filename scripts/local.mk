@@ -4,8 +4,15 @@ bin_SCRIPTS = coll-run
 endif
 coll-run: scripts/coll-run.in Makefile
 	$(AM_V_GEN)sed -e 's|[@]libdir@|$(libdir)|' -e 's|[@]VERSION@|$(VERSION)|' \
+		-e 's|[@]componentdir@|$(OMPI_COMPONENT_DIR)|' \
 		$(srcdir)/scripts/coll-run.in >$@ && chmod +x $@
 CLEANFILES += coll-run
+
+# For a user of the component, installed beside it.
+if HAVE_OMPI_COMPONENT
+besidelibrarydir = $(pkglibdir)
+dist_besidelibrary_SCRIPTS = scripts/install-component
+endif
 
 # The others run from the source tree.
 EXTRA_DIST += \

@@ -194,8 +194,20 @@ libother_la_SOURCES = tests/interposed/other.c
 libother_la_LDFLAGS = -module -avoid-version -rpath /nowhere
 endif
 
+# The same for tests/component.sh.
+if HAVE_OMPI_COMPONENT
+noinst_PROGRAMS += tests/component/counted tests/component/dups tests/component/errors \
+	tests/component/operations
+tests_component_counted_LDADD =
+tests_component_dups_LDADD =
+tests_component_errors_SOURCES = tests/component/errors.c tests/component/persistent.h
+tests_component_errors_LDADD =
+tests_component_operations_SOURCES = tests/component/operations.c tests/component/persistent.h
+tests_component_operations_LDADD =
+endif
+
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
+SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/component.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
 	tests/profile_lab.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \
 	tests/unfinished.sh tests/wordcount.sh tests/words.sh

@@ -1,0 +1,185 @@
+/* The component: its parameters, and whether it takes part at all. */
+#include "ompi/component.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int libcoll_priority = 90;
+bool libcoll_strict = true, libcoll_any_network, libcoll_one_host;
+static bool enabled = true;
+
+libcoll_counts libcoll_program_counts, libcoll_own_counts;
+
+/* A parameter that is a setting of libcoll under another name. */
+typedef struct setting {
+    const char *parameter, *variable;
+    const char *help; /* NULL: that of an operation */
+    char *value;
+} setting;
+
+static setting settings[] = {
+#define SETTING(operation, environment) {.parameter = #operation, .variable = environment},
+    LIBCOLL_OPERATIONS(SETTING)
+#undef SETTING
+        {"topology", "COLL_TOPOLOGY",
+         "Which rack and site each host is in: a file in the syntax of Slurm's topology.conf, or "
+         "auto",
+         NULL},
+    {"profile", "COLL_PROFILE",
+     "What messages cost: a file that coll-profile has written, or built-in", NULL},
+    {"timeout", "COLL_TIMEOUT",
+     "Seconds without progress after which a call fails and names who is silent; 0: never", NULL},
+    {"trace", "COLL_TRACE", "1: a line on stderr for each call", NULL},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+/* --- Parameters --- */
+
+static const mca_base_component_t *self(void) {
+    return &mca_coll_libcoll_component.collm_version;
+}
+
+static void add_switch(const char *name, const char *help, bool *value) {
+    (void)mca_base_component_var_register(self(), name, help, MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0,
+                                          OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, value);
+}
+
+static void add_setting(setting *one) {
+    char help[300];
+    if (one->help)
+        snprintf(help, sizeof help, "%s. Where %s is set, that holds", one->help, one->variable);
+    else
+        snprintf(help, sizeof help,
+                 "How libcoll runs %s: auto, the fastest by prediction; native, not at all; or "
+                 "NAME[:PARAMETER=VALUE,...] (coll-info lists them). Where %s is set, that holds",
+                 one->parameter, one->variable);
+    (void)mca_base_component_var_register(self(), one->parameter, help, MCA_BASE_VAR_TYPE_STRING,
+                                          NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY,
+                                          &one->value);
+}
+
+static void add_counter(const char *kind, const char *operation, const char *help,
+                        unsigned long *count) {
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s", kind, operation);
+    (void)mca_base_component_pvar_register(
+        self(), name, help, OPAL_INFO_LVL_4, MCA_BASE_PVAR_CLASS_COUNTER,
+        MCA_BASE_VAR_TYPE_UNSIGNED_LONG, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL, count);
+}
+
+static int add_parameters(void) {
+    (void)mca_base_component_var_register(
+        self(), "priority", "Priority of the component: the highest one runs an operation",
+        MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY,
+        &libcoll_priority);
+    add_switch("enable", "0: libcoll takes no part", &enabled);
+    add_switch("strict",
+               "1: MPI_Init ends at a wrong setting of libcoll; 0: the setting is left out",
+               &libcoll_strict);
+    add_switch("any_network",
+               "1: takes part over any network; 0: over TCP and shared memory alone, for which it "
+               "is made",
+               &libcoll_any_network);
+    add_switch("one_host",
+               "1: takes part on communicators within one host, too, where the MPI library's own "
+               "is as fast: for tests",
+               &libcoll_one_host);
+    for (int i = 0; i < SETTINGS; i++)
+        add_setting(&settings[i]);
+#define COUNTERS(operation, variable)                                                              \
+    add_counter("served", #operation, "Calls of " #operation " and its like that libcoll ran",     \
+                &libcoll_program_counts.served[LIBCOLL_##operation]);                              \
+    add_counter("passed", #operation, "Calls of them that it left to another component",           \
+                &libcoll_program_counts.passed[LIBCOLL_##operation]);
+    LIBCOLL_OPERATIONS(COUNTERS)
+#undef COUNTERS
+    return OMPI_SUCCESS;
+}
+
+/* --- Whether it takes part --- */
+
+/* One rank speaks for the job. */
+static bool is_speaker(void) {
+    return OMPI_PROC_MY_NAME->vpid == 0;
+}
+
+static bool structures_fit(void) {
+    return ompi_coll_base_nbc_request_t_class.cls_sizeof == sizeof(ompi_coll_base_nbc_request_t) &&
+           mca_coll_base_module_t_class.cls_sizeof == sizeof(mca_coll_base_module_t) &&
+           ompi_communicator_t_class.cls_sizeof == sizeof(ompi_communicator_t);
+}
+
+/* Open MPI's inner structures are promised to nobody: they must be those that this was built with.
+ */
+static bool is_other_version(void) {
+    char version[8192] = "", built[32]; /* others say more of themselves than Open MPI */
+    int length;
+    (void)PMPI_Get_library_version(version, &length);
+    snprintf(built, sizeof built, "Open MPI v%d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+             OMPI_RELEASE_VERSION);
+    size_t end = strlen(built);
+    bool same = strncmp(version, built, end) == 0 && !isdigit((unsigned char)version[end]);
+    if (same && structures_fit())
+        return false;
+    if (is_speaker())
+        fprintf(stderr,
+                "libcoll: its component is for %s and this is %.*s: MPI goes on without it; build "
+                "libcoll with this MPI library\n",
+                built, (int)strcspn(version, ",\n"), version);
+    return true;
+}
+
+/* A setting of the environment, which is nearer to the program, wins over a parameter. */
+static void set_environment(void) {
+    for (int i = 0; i < SETTINGS; i++) {
+        const char *now = getenv(settings[i].variable);
+        if (settings[i].value && *settings[i].value && !(now && *now))
+            (void)setenv(settings[i].variable, settings[i].value, 1);
+    }
+}
+
+/* The first setting that TEXT names, which is taken out of the environment; or false. */
+static bool leave_out(const char *text) {
+    const char *name = strstr(text, "COLL_");
+    char variable[64];
+    if (!name || sscanf(name, "%63[A-Z_]", variable) != 1 || !getenv(variable))
+        return false;
+    return unsetenv(variable) == 0;
+}
+
+/* Rank 0's settings hold for all. */
+static bool settings_are_wrong(void) {
+    char text[MPI_MAX_ERROR_STRING];
+    while (is_speaker() && COLL_Check_settings(text, sizeof text) != MPI_SUCCESS) {
+        if (libcoll_strict) {
+            fprintf(stderr, "libcoll: %s\n", text);
+            ompi_rte_abort(1, NULL);
+        }
+        fprintf(stderr, "libcoll: left out: %s\n", text);
+        if (!leave_out(text))
+            return true;
+    }
+    return false;
+}
+
+static int init_query(bool progress_threads, bool thread_multiple) {
+    (void)progress_threads, (void)thread_multiple;
+    if (!enabled || is_other_version())
+        return OMPI_ERR_NOT_AVAILABLE;
+    set_environment();
+    if (settings_are_wrong())
+        (void)setenv("COLL_DISABLE", "1", 1);
+    return OMPI_SUCCESS;
+}
+
+const mca_coll_base_component_t mca_coll_libcoll_component = {
+    .collm_version = {MCA_COLL_BASE_VERSION_2_0_0, .mca_component_name = "libcoll",
+                      MCA_BASE_MAKE_VERSION(component, COLL_MAJOR, COLL_MINOR, COLL_RELEASE),
+                      .mca_register_component_params = add_parameters},
+    .collm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
+    .collm_init_query = init_query,
+    .collm_comm_query = libcoll_comm_query,
+};

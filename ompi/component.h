@@ -1,0 +1,108 @@
+/*
+ * The component "libcoll" of Open MPI's framework "coll". It answers for communicators that span
+ * hosts, keeps what it displaces there, and takes the program's collectives to libcoll.
+ */
+#ifndef COLL_OMPI_COMPONENT_H
+#define COLL_OMPI_COMPONENT_H
+
+#include "ompi/openmpi.h"
+
+#include "ompi/operations.h"
+
+#include <coll.h>
+#include <stdbool.h>
+
+/* Calls of each operation that libcoll ran, and those that went to what was there before. */
+typedef struct libcoll_counts {
+    unsigned long served[LIBCOLL_COUNT], passed[LIBCOLL_COUNT];
+} libcoll_counts;
+
+extern libcoll_counts libcoll_program_counts; /* of the program's calls */
+extern libcoll_counts libcoll_own_counts;     /* of libcoll's, which nobody reads */
+
+typedef struct libcoll_module {
+    mca_coll_base_module_t super;
+    mca_coll_base_comm_coll_t below; /* the communicator's functions before this module's */
+    libcoll_counts *counts;
+    bool known;                 /* the next is, on all ranks alike: it takes a call that may wait */
+    bool passes[LIBCOLL_COUNT]; /* all calls go below at once */
+    void *vectors;              /* counts and displacements of a blocking call; NULL: none yet */
+} libcoll_module;
+OBJ_CLASS_DECLARATION(libcoll_module);
+
+/* A module for COMM, or NULL where there is no need of one or no way to serve it. */
+mca_coll_base_module_t *libcoll_comm_query(struct ompi_communicator_t *comm, int *priority);
+
+/* Sets BASE's functions (entries.c). */
+void libcoll_set_functions(mca_coll_base_module_t *base);
+
+/*
+ * A call of OPERATION on COMM, which MODULE has not seen to pass at once, goes below; else *CODE
+ * says whether libcoll can run it. It may wait for all ranks.
+ */
+bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation,
+                             struct ompi_communicator_t *comm, int *code);
+
+/* Whether a call that mustn't wait goes below. */
+bool libcoll_passes_started(libcoll_module *module, libcoll_operation operation);
+
+static inline void libcoll_count(unsigned long *count) {
+    __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+}
+
+/* The same as libcoll_asks_and_passes, quickly where it is known. */
+static inline bool libcoll_passes(libcoll_module *module, libcoll_operation operation,
+                                  struct ompi_communicator_t *comm, int *code) {
+    if (!module->passes[operation])
+        return libcoll_asks_and_passes(module, operation, comm, code);
+    libcoll_count(&module->counts->passed[operation]);
+    return true;
+}
+
+/* --- The parameters (component.c) --- */
+
+extern int libcoll_priority;
+extern bool libcoll_strict, libcoll_any_network, libcoll_one_host;
+
+extern const mca_coll_base_component_t mca_coll_libcoll_component;
+
+/* --- Being in libcoll --- */
+
+/*
+ * How often this thread is in libcoll now. What libcoll calls there goes below: its own
+ * communicators have modules, too, since MPI_Comm_idup of the program may come to query in the
+ * midst of libcoll, at times that differ by rank.
+ */
+extern _Thread_local int libcoll_inside;
+
+static inline void libcoll_enter(void) {
+    if (libcoll_inside++ == 0)
+        COLL_Return_errors(1); /* who called the component raises them */
+}
+
+static inline void libcoll_leave(void) {
+    if (--libcoll_inside == 0)
+        COLL_Return_errors(0);
+}
+
+/* --- Requests (request.c) --- */
+
+/* A request of Open MPI for one of libcoll's. */
+typedef struct libcoll_request {
+    ompi_coll_base_nbc_request_t super;
+    COLL_Request under_way;
+    void *vectors; /* that it needs as long as it lives */
+    struct libcoll_request *next;
+} libcoll_request;
+OBJ_CLASS_DECLARATION(libcoll_request);
+
+/* One for an operation on COMM, not begun yet; NULL without memory. */
+libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool persistent);
+
+/*
+ * REQUEST->under_way was started, or kept where it is persistent, with CODE: gives it to the
+ * program in *HANDLE, or frees it after an error. Returns CODE.
+ */
+int libcoll_request_hand_out(libcoll_request *request, int code, ompi_request_t **handle);
+
+#endif

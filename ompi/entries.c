@@ -1,0 +1,193 @@
+/*
+ * The functions that Open MPI calls: blocking, nonblocking and persistent ones of each operation.
+ * They differ in their arguments alone.
+ */
+#include "ompi/component.h"
+
+#include <stdlib.h>
+
+/* Counts and displacements as libcoll has them. */
+typedef struct vectors {
+    MPI_Count *send_counts, *receive_counts;
+    MPI_Aint *send_places, *receive_places;
+} vectors;
+
+/*
+ * Makes *WIDE of what Open MPI gives, in *MEMORY, which is made where there is none. Counts that
+ * are NULL are of no interest on this rank.
+ */
+static int widen(vectors *wide, void **memory, int ranks, const int send_counts[],
+                 const int send_places[], const int receive_counts[], const int receive_places[]) {
+    size_t many = (size_t)ranks;
+    if (!*memory)
+        *memory = malloc(many * 2 * (sizeof(MPI_Count) + sizeof(MPI_Aint)));
+    if (!*memory)
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    wide->send_counts = *memory;
+    wide->receive_counts = wide->send_counts + many;
+    wide->send_places = (MPI_Aint *)(wide->receive_counts + many);
+    wide->receive_places = wide->send_places + many;
+    for (int i = 0; i < ranks; i++) {
+        wide->send_counts[i] = send_counts ? send_counts[i] : 0;
+        wide->send_places[i] = send_counts && send_places ? send_places[i] : 0;
+        wide->receive_counts[i] = receive_counts ? receive_counts[i] : 0;
+        wide->receive_places[i] = receive_counts && receive_places ? receive_places[i] : 0;
+    }
+    return MPI_SUCCESS;
+}
+#define WIDEN(...) widen(&wide, memory, ompi_comm_size(comm), __VA_ARGS__)
+#define NOTHING_TO_WIDEN MPI_SUCCESS
+
+/*
+ * Open MPI agrees on the numbers of new communicators by nonblocking calls of its own on their
+ * parents: for MPI_Comm_idup at times that differ by rank, between any calls of the program. They
+ * can't be told from the program's, and are all of one or two integers; none of these is libcoll's.
+ */
+static bool is_agreement(int count, MPI_Datatype type) {
+    return count <= 2 && type == MPI_INT;
+}
+#define NO_AGREEMENT false
+
+/*
+ * The entries of FUNCTION: its name in Open MPI's table and in libcoll, its operation, PARAMETERS,
+ * how they are given as ARGUMENTS to the function below, when they are an AGREEMENT, what is to
+ * WIDEN first, and what is then given to LIBCOLL; lists in brackets.
+ */
+#define ENTRIES(function, name, operation, parameters, arguments, agreement, widening, libcoll)    \
+    static int run_##function(EACH parameters MPI_Comm comm, mca_coll_base_module_t *base) {       \
+        libcoll_module *module = (libcoll_module *)base;                                           \
+        void **memory = &module->vectors;                                                          \
+        vectors wide;                                                                              \
+        int code = MPI_SUCCESS;                                                                    \
+        if (libcoll_passes(module, LIBCOLL_##operation, comm, &code))                              \
+            return module->below.coll_##function(EACH arguments comm,                              \
+                                                 module->below.coll_##function##_module);          \
+        (void)memory, (void)wide;                                                                  \
+        if (code == MPI_SUCCESS)                                                                   \
+            code = widening;                                                                       \
+        if (code != MPI_SUCCESS)                                                                   \
+            return code;                                                                           \
+        libcoll_enter();                                                                           \
+        code = COLL_##name(EACH libcoll comm);                                                     \
+        libcoll_leave();                                                                           \
+        return code;                                                                               \
+    }                                                                                              \
+    static int start_##function(EACH parameters MPI_Comm comm, ompi_request_t **request,           \
+                                mca_coll_base_module_t *base) {                                    \
+        libcoll_module *module = (libcoll_module *)base;                                           \
+        if ((agreement) || libcoll_passes_started(module, LIBCOLL_##operation))                    \
+            return module->below.coll_i##function(EACH arguments comm, request,                    \
+                                                  module->below.coll_i##function##_module);        \
+        MAKE_REQUEST(false, widening, COLL_I##function(EACH libcoll comm, &made->under_way));      \
+    }                                                                                              \
+    static int keep_##function(EACH parameters MPI_Comm comm, struct ompi_info_t *info,            \
+                               ompi_request_t **request, mca_coll_base_module_t *base) {           \
+        libcoll_module *module = (libcoll_module *)base;                                           \
+        int code = MPI_SUCCESS;                                                                    \
+        if (libcoll_passes(module, LIBCOLL_##operation, comm, &code))                              \
+            return module->below.coll_##function##_init(                                           \
+                EACH arguments comm, info, request, module->below.coll_##function##_init_module);  \
+        if (code != MPI_SUCCESS)                                                                   \
+            return code;                                                                           \
+        MAKE_REQUEST(true, widening,                                                               \
+                     COLL_##name##_init(EACH libcoll comm, MPI_INFO_NULL, &made->under_way));      \
+    }
+#define EACH(...) __VA_ARGS__
+
+#define MAKE_REQUEST(persistent, widening, call)                                                   \
+    do {                                                                                           \
+        libcoll_request *made = libcoll_request_make(comm, persistent);                            \
+        if (!made)                                                                                 \
+            return OMPI_ERR_OUT_OF_RESOURCE;                                                       \
+        void **memory = &made->vectors;                                                            \
+        vectors wide;                                                                              \
+        (void)memory, (void)wide;                                                                  \
+        int result = widening;                                                                     \
+        libcoll_enter();                                                                           \
+        if (result == MPI_SUCCESS)                                                                 \
+            result = call;                                                                         \
+        libcoll_leave();                                                                           \
+        return libcoll_request_hand_out(made, result, request);                                    \
+    } while (0)
+
+ENTRIES(bcast, Bcast, bcast, (void *buffer, int count, MPI_Datatype type, int root, ),
+        (buffer, count, type, root, ), is_agreement(count, type), NOTHING_TO_WIDEN,
+        (buffer, count, type, root, ))
+
+ENTRIES(barrier, Barrier, barrier, (), (), NO_AGREEMENT, NOTHING_TO_WIDEN, ())
+
+#define REDUCTION_PARAMETERS                                                                       \
+    (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, )
+#define REDUCTION (send, receive, count, type, op, )
+ENTRIES(allreduce, Allreduce, allreduce, REDUCTION_PARAMETERS, REDUCTION, is_agreement(count, type),
+        NOTHING_TO_WIDEN, REDUCTION)
+ENTRIES(reduce_scatter_block, Reduce_scatter_block, reduce_scatter, REDUCTION_PARAMETERS, REDUCTION,
+        NO_AGREEMENT, NOTHING_TO_WIDEN, REDUCTION)
+ENTRIES(scan, Scan, scan, REDUCTION_PARAMETERS, REDUCTION, NO_AGREEMENT, NOTHING_TO_WIDEN,
+        REDUCTION)
+ENTRIES(exscan, Exscan, exscan, REDUCTION_PARAMETERS, REDUCTION, NO_AGREEMENT, NOTHING_TO_WIDEN,
+        REDUCTION)
+
+ENTRIES(reduce, Reduce, reduce,
+        (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, int root, ),
+        (send, receive, count, type, op, root, ), is_agreement(count, type), NOTHING_TO_WIDEN,
+        (send, receive, count, type, op, root, ))
+
+ENTRIES(reduce_scatter, Reduce_scatter, reduce_scatter,
+        (const void *send, void *receive, const int counts[], MPI_Datatype type, MPI_Op op, ),
+        (send, receive, counts, type, op, ), NO_AGREEMENT, WIDEN(NULL, NULL, counts, NULL),
+        (send, receive, wide.receive_counts, type, op, ))
+
+#define BLOCKS_PARAMETERS                                                                          \
+    const void *send, int send_count, MPI_Datatype send_type, void *receive, int receive_count,    \
+        MPI_Datatype receive_type
+#define BLOCKS send, send_count, send_type, receive, receive_count, receive_type
+ENTRIES(allgather, Allgather, allgather, (BLOCKS_PARAMETERS, ), (BLOCKS, ), NO_AGREEMENT,
+        NOTHING_TO_WIDEN, (BLOCKS, ))
+ENTRIES(alltoall, Alltoall, alltoall, (BLOCKS_PARAMETERS, ), (BLOCKS, ), NO_AGREEMENT,
+        NOTHING_TO_WIDEN, (BLOCKS, ))
+ENTRIES(gather, Gather, gather, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), NO_AGREEMENT,
+        NOTHING_TO_WIDEN, (BLOCKS, root, ))
+ENTRIES(scatter, Scatter, scatter, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), NO_AGREEMENT,
+        NOTHING_TO_WIDEN, (BLOCKS, root, ))
+
+#define GATHERV_PARAMETERS                                                                         \
+    const void *send, int send_count, MPI_Datatype send_type, void *receive, const int counts[],   \
+        const int places[], MPI_Datatype receive_type
+#define GATHERV send, send_count, send_type, receive, counts, places, receive_type
+#define WIDE_GATHERV                                                                               \
+    send, send_count, send_type, receive, wide.receive_counts, wide.receive_places, receive_type
+ENTRIES(gatherv, Gatherv, gather, (GATHERV_PARAMETERS, int root, ), (GATHERV, root, ), NO_AGREEMENT,
+        WIDEN(NULL, NULL, root == ompi_comm_rank(comm) ? counts : NULL, places),
+        (WIDE_GATHERV, root, ))
+ENTRIES(allgatherv, Allgatherv, allgather, (GATHERV_PARAMETERS, ), (GATHERV, ), NO_AGREEMENT,
+        WIDEN(NULL, NULL, counts, places), (WIDE_GATHERV, ))
+
+ENTRIES(scatterv, Scatterv, scatter,
+        (const void *send, const int counts[], const int places[], MPI_Datatype send_type,
+         void *receive, int receive_count, MPI_Datatype receive_type, int root, ),
+        (send, counts, places, send_type, receive, receive_count, receive_type, root, ),
+        NO_AGREEMENT, WIDEN(root == ompi_comm_rank(comm) ? counts : NULL, places, NULL, NULL),
+        (send, wide.send_counts, wide.send_places, send_type, receive, receive_count, receive_type,
+         root, ))
+
+ENTRIES(alltoallv, Alltoallv, alltoall,
+        (const void *send, const int send_counts[], const int send_places[], MPI_Datatype send_type,
+         void *receive, const int receive_counts[], const int receive_places[],
+         MPI_Datatype receive_type, ),
+        (send, send_counts, send_places, send_type, receive, receive_counts, receive_places,
+         receive_type, ),
+        NO_AGREEMENT,
+        WIDEN(send == MPI_IN_PLACE ? NULL : send_counts, send_places, receive_counts,
+              receive_places),
+        (send, wide.send_counts, wide.send_places, send_type, receive, wide.receive_counts,
+         wide.receive_places, receive_type, ))
+
+void libcoll_set_functions(mca_coll_base_module_t *base) {
+#define SET(function)                                                                              \
+    base->coll_##function = run_##function;                                                        \
+    base->coll_i##function = start_##function;                                                     \
+    base->coll_##function##_init = keep_##function;
+    LIBCOLL_FUNCTIONS(SET)
+#undef SET
+}

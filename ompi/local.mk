@@ -1,0 +1,25 @@
+# mca_coll_libcoll.so: libcoll as a component of Open MPI, built where its internal headers are.
+# Without --with-ompi-components it is kept beside libcoll, and scripts/install-component puts it
+# where Open MPI looks.
+if HAVE_OMPI_COMPONENT
+componentdir = $(OMPI_COMPONENT_DIR)
+component_LTLIBRARIES = mca_coll_libcoll.la
+mca_coll_libcoll_la_SOURCES = \
+	ompi/component.c ompi/component.h \
+	ompi/entries.c \
+	ompi/module.c \
+	ompi/openmpi.h \
+	ompi/operations.h \
+	ompi/request.c
+mca_coll_libcoll_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+mca_coll_libcoll_la_CFLAGS = $(AM_CFLAGS)
+mca_coll_libcoll_la_LIBADD = libcoll.la
+# Threads of the program may end after Open MPI has closed the component: it stays. libcoll is found
+# beside it, too, where install-component puts it.
+mca_coll_libcoll_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-z,nodelete \
+	-Wl,-rpath,\$$ORIGIN -export-symbols-regex '^mca_coll_libcoll_component$$'
+if !COMPONENT_IN_PLACE
+install-exec-hook:
+	@echo "to run programs' collectives by libcoll: $(pkglibdir)/install-component"
+endif
+endif

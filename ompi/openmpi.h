@@ -1,0 +1,42 @@
+/*
+ * What the component needs of Open MPI, whose headers define much that config.h does, too: the
+ * component's sources do without config.h.
+ */
+#ifndef COLL_OMPI_OPENMPI_H
+#define COLL_OMPI_OPENMPI_H
+
+#include "ompi_config.h"
+
+#include "mpi.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/constants.h"
+#include "ompi/mca/coll/base/base.h"
+#include "ompi/mca/coll/coll.h"
+#include "ompi/mca/pml/base/base.h"
+#include "ompi/mca/rte/rte.h"
+#include "ompi/request/request.h"
+#include "ompi/runtime/mpiruntime.h"
+#include "opal/mca/base/mca_base_pvar.h"
+#include "opal/mca/base/mca_base_var.h"
+#include "opal/mca/btl/base/base.h"
+#include "opal/runtime/opal_progress.h"
+
+/*
+ * What a collective's request is derived from: Open MPI's calls keep types and operations alive
+ * there. As in ompi/mca/coll/base/coll_base_util.h, which needs a header that isn't installed; the
+ * component compares its size with that of the class.
+ */
+struct ompi_coll_base_nbc_request_t {
+    ompi_request_t super;
+    union {
+        ompi_request_complete_fn_t req_complete_cb;
+        ompi_request_free_fn_t req_free;
+    } cb;
+    void *req_complete_cb_data;
+    void *data[2];
+};
+typedef struct ompi_coll_base_nbc_request_t ompi_coll_base_nbc_request_t;
+OBJ_CLASS_DECLARATION(ompi_coll_base_nbc_request_t);
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * Requests of nonblocking and persistent operations. While some are active Open MPI's progress, and
+ * with it every call of MPI that waits or tests, moves libcoll's on.
+ */
+#include "ompi/component.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Guards the list of those that are active. It is never held while a request is completed. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static libcoll_request *active;
+
+static ompi_request_t *handle_of(libcoll_request *request) {
+    return &request->super.super;
+}
+
+static void construct(libcoll_request *request) {
+    handle_of(request)->req_type = OMPI_REQUEST_COLL;
+    request->under_way = COLL_REQUEST_NULL;
+    request->vectors = NULL;
+    request->next = NULL;
+}
+
+static void destruct(libcoll_request *request) {
+    free(request->vectors);
+}
+
+OBJ_CLASS_INSTANCE(libcoll_request, ompi_coll_base_nbc_request_t, construct, destruct);
+
+/* Its libcoll request is complete, and its program may free it from now on. */
+static void complete(libcoll_request *request) {
+    libcoll_enter();
+    handle_of(request)->req_status.MPI_ERROR = COLL_Wait(&request->under_way);
+    libcoll_leave();
+    ompi_request_complete(handle_of(request), true);
+}
+
+/* Takes those that are complete out of the list; the lock is held. */
+static libcoll_request *take_complete(void) {
+    libcoll_request *taken = NULL, **link = &active;
+    while (*link) {
+        libcoll_request *one = *link;
+        if (!COLL_Is_complete(one->under_way)) {
+            link = &one->next;
+            continue;
+        }
+        *link = one->next;
+        one->next = taken;
+        taken = one;
+    }
+    return taken;
+}
+
+/*
+ * Called by Open MPI again and again, from any thread. What libcoll calls to move on comes here,
+ * too: it does nothing then, and nothing while this thread waits in libcoll, where all moves on
+ * anyway.
+ */
+static int progress(void) {
+    libcoll_request *taken = NULL;
+    int count = 0;
+    if (libcoll_inside > 0 || pthread_mutex_trylock(&lock) != 0)
+        return 0;
+    libcoll_enter();
+    if (active && COLL_Advance())
+        taken = take_complete();
+    libcoll_leave();
+    if (taken && !active)
+        (void)opal_progress_unregister(progress);
+    pthread_mutex_unlock(&lock);
+    for (libcoll_request *next; taken; taken = next, count++) {
+        next = taken->next;
+        complete(taken);
+    }
+    return count;
+}
+
+/*
+ * It was started. Even where it is complete already it is so for Open MPI later, which on return
+ * has yet to note what it must let go of then.
+ */
+static void follow(libcoll_request *request) {
+    pthread_mutex_lock(&lock);
+    if (!active)
+        (void)opal_progress_register(progress);
+    request->next = active;
+    active = request;
+    pthread_mutex_unlock(&lock);
+}
+
+static void activate(ompi_request_t *request) {
+    request->req_status = ompi_status_empty;
+    request->req_complete = REQUEST_PENDING;
+    request->req_state = OMPI_REQUEST_ACTIVE;
+}
+
+static int start(size_t count, ompi_request_t **requests) {
+    int code = MPI_SUCCESS;
+    for (size_t i = 0; i < count && code == MPI_SUCCESS; i++) {
+        libcoll_request *request = (libcoll_request *)requests[i];
+        libcoll_enter();
+        code = COLL_Start(&request->under_way);
+        libcoll_leave();
+        if (code != MPI_SUCCESS)
+            break;
+        activate(handle_of(request));
+        follow(request);
+    }
+    return code;
+}
+
+static void give_back(libcoll_request *request) {
+    OMPI_REQUEST_FINI(handle_of(request));
+    OBJ_RELEASE(request);
+}
+
+/* The program frees a persistent one, or Open MPI one that is complete. */
+static int release(ompi_request_t **handle) {
+    libcoll_request *request = (libcoll_request *)*handle;
+    if (!REQUEST_COMPLETE(handle_of(request)))
+        return MPI_ERR_REQUEST;
+    if (request->under_way) {
+        libcoll_enter();
+        int code = COLL_Request_free(&request->under_way);
+        libcoll_leave();
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    give_back(request);
+    *handle = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool persistent) {
+    libcoll_request *made = OBJ_NEW(libcoll_request);
+    if (!made)
+        return NULL;
+    ompi_request_t *handle = handle_of(made);
+    OMPI_REQUEST_INIT(handle, persistent);
+    handle->req_mpi_object.comm = comm;
+    handle->req_start = start;
+    handle->req_free = release;
+    handle->req_cancel = NULL;
+    handle->req_status = ompi_status_empty;
+    return made;
+}
+
+int libcoll_request_hand_out(libcoll_request *request, int code, ompi_request_t **handle) {
+    if (code != MPI_SUCCESS) {
+        give_back(request);
+        return code;
+    }
+    *handle = handle_of(request);
+    if (!handle_of(request)->req_persistent) {
+        activate(handle_of(request));
+        follow(request);
+    }
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,303 @@
+/*
+ * Every collective as a blocking, nonblocking and persistent one: in place and not, of no, few and
+ * many elements, of a type without gaps and of one with, from and to every root, on the world and
+ * on a part of it in another order. Every rank works out what it must get. Says how many results
+ * were wrong, and fails if any was.
+ */
+#include "tests/component/persistent.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { RANKS = 8, MANY = 600, WORDS = 2 * 3 * RANKS * MANY, GAP = -7 };
+
+typedef enum manner { BLOCKING, NONBLOCKING, PERSISTENT, MANNERS } manner;
+static const char *const manners[MANNERS] = {"blocking", "nonblocking", "persistent"};
+
+/* Where, how, and of what a collective is; its elements are integers that lie STRIDE apart. */
+static MPI_Comm comm;
+static int rank, ranks, count, stride, root;
+static MPI_Datatype type;
+static MPI_Op sum;
+static manner how;
+static bool in_place;
+
+static int from[WORDS], to[WORDS], wrong;
+static int counts[RANKS], places[RANKS];
+
+/* What SENDER has for RECEIVER, at I. */
+static int value(int sender, int receiver, int i) {
+    return sender * 1000 + receiver * 100 + i % 97;
+}
+
+static void clear(void) {
+    for (int i = 0; i < WORDS; i++)
+        from[i] = to[i] = GAP;
+}
+
+/* LENGTH elements for RECEIVER from element PLACE on. */
+static void put(int *into, int place, int length, int sender, int receiver) {
+    for (int i = 0; i < length; i++)
+        into[(place + i) * stride] = value(sender, receiver, i);
+}
+
+static void complain(const char *name, int place, int expected, int got) {
+    if (wrong++ == 0)
+        printf("rank %d of %d: %s %s%s of %d, stride %d, root %d: at %d %d instead of %d\n", rank,
+               ranks, manners[how], name, in_place ? " in place" : "", count, stride, root, place,
+               got, expected);
+}
+
+/* They are there, and what lies between them is as it was. */
+static void expect(const char *name, int place, int length, int sender, int receiver) {
+    for (int i = 0; i < length; i++) {
+        int at = (place + i) * stride;
+        if (to[at] != value(sender, receiver, i))
+            complain(name, at, value(sender, receiver, i), to[at]);
+        if (stride == 2 && to[at + 1] != GAP)
+            complain(name, at + 1, GAP, to[at + 1]);
+    }
+}
+
+/* The sum of what the first SENDERS have for RECEIVER. */
+static void expect_sum(const char *name, int place, int length, int senders, int receiver) {
+    for (int i = 0; i < length; i++) {
+        int expected = 0, at = (place + i) * stride;
+        for (int sender = 0; sender < senders; sender++)
+            expected += value(sender, receiver, i);
+        if (to[at] != expected)
+            complain(name, at, expected, to[at]);
+    }
+}
+
+static void expect_none(const char *name, int place, int length) {
+    for (int i = 0; i < length * stride; i++)
+        if (to[place * stride + i] != GAP)
+            complain(name, place * stride + i, GAP, to[place * stride + i]);
+}
+
+/* Runs one, a persistent one twice: FILL before each, CHECK after. */
+#define RUN(name, nonblocking, fill, check, ...)                                                   \
+    do {                                                                                           \
+        MPI_Request request = MPI_REQUEST_NULL;                                                    \
+        if (how == PERSISTENT)                                                                     \
+            INIT(name)(__VA_ARGS__, MPI_INFO_NULL, &request);                                      \
+        for (int round = 0; round < (how == PERSISTENT ? 2 : 1); round++) {                        \
+            clear();                                                                               \
+            fill;                                                                                  \
+            if (how == BLOCKING)                                                                   \
+                MPI_##name(__VA_ARGS__);                                                           \
+            else if (how == NONBLOCKING)                                                           \
+                MPI_I##nonblocking(__VA_ARGS__, &request);                                         \
+            else                                                                                   \
+                MPI_Start(&request);                                                               \
+            MPI_Wait(&request, MPI_STATUS_IGNORE);                                                 \
+            check;                                                                                 \
+        }                                                                                          \
+        if (how == PERSISTENT)                                                                     \
+            MPI_Request_free(&request);                                                            \
+    } while (0)
+
+/* --- With a root --- */
+
+static void bcast(void) {
+    RUN(Bcast, bcast, if (rank == root) put(to, 0, count, root, 0),
+        expect("bcast", 0, count, root, 0), to, count, type, root, comm);
+}
+
+static void expect_gathered(const char *name, bool vector) {
+    for (int i = 0; i < ranks; i++)
+        expect(name, vector ? places[i] : i * count, vector ? counts[i] : count, i, 0);
+}
+
+static void gather(void) {
+    bool here = in_place && rank == root;
+    RUN(Gather, gather, put(here ? to : from, here ? rank * count : 0, count, rank, 0),
+        if (rank == root) expect_gathered("gather", false), here ? MPI_IN_PLACE : from, count, type,
+        to, count, type, root, comm);
+    RUN(Gatherv, gatherv, put(here ? to : from, here ? places[rank] : 0, counts[rank], rank, 0),
+        if (rank == root) expect_gathered("gatherv", true), here ? MPI_IN_PLACE : from,
+        counts[rank], type, to, counts, places, type, root, comm);
+}
+
+static void put_all(int *into, bool vector) {
+    for (int i = 0; i < ranks; i++)
+        put(into, vector ? places[i] : i * count, vector ? counts[i] : count, rank, i);
+}
+
+static void scatter(void) {
+    bool here = in_place && rank == root;
+    RUN(Scatter, scatter, put_all(from, false), if (!here) expect("scatter", 0, count, root, rank),
+        from, count, type, here ? MPI_IN_PLACE : to, count, type, root, comm);
+    RUN(Scatterv, scatterv, put_all(from, true),
+        if (!here) expect("scatterv", 0, counts[rank], root, rank), from, counts, places, type,
+        here ? MPI_IN_PLACE : to, counts[rank], type, root, comm);
+}
+
+static void reduce(void) {
+    bool here = in_place && rank == root;
+    RUN(Reduce, reduce, put(here ? to : from, 0, count, rank, 0),
+        if (rank == root) expect_sum("reduce", 0, count, ranks, 0), here ? MPI_IN_PLACE : from, to,
+        count, type, sum, root, comm);
+}
+
+/* --- Among all --- */
+
+static void allgather(void) {
+    RUN(Allgather, allgather,
+        put(in_place ? to : from, in_place ? rank * count : 0, count, rank, 0),
+        expect_gathered("allgather", false), in_place ? MPI_IN_PLACE : from, count, type, to, count,
+        type, comm);
+    RUN(Allgatherv, allgatherv,
+        put(in_place ? to : from, in_place ? places[rank] : 0, counts[rank], rank, 0),
+        expect_gathered("allgatherv", true), in_place ? MPI_IN_PLACE : from, counts[rank], type, to,
+        counts, places, type, comm);
+}
+
+static void expect_exchanged(const char *name, int each) {
+    for (int i = 0; i < ranks; i++)
+        expect(name, each < 0 ? places[i] : i * each, each < 0 ? (i + rank) % 4 : each, i, rank);
+}
+
+/* Those of different lengths: what I and this rank have for one another. */
+static void put_exchanged(int *into) {
+    for (int i = 0; i < ranks; i++)
+        put(into, places[i], counts[i], rank, i);
+}
+
+static void alltoall(void) {
+    RUN(Alltoall, alltoall, put_all(in_place ? to : from, false),
+        expect_exchanged("alltoall", count), in_place ? MPI_IN_PLACE : from, count, type, to, count,
+        type, comm);
+    int kept[RANKS];
+    for (int i = 0; i < ranks; i++) {
+        kept[i] = counts[i];
+        counts[i] = (i + rank) % 4;
+    }
+    RUN(Alltoallv, alltoallv, put_exchanged(in_place ? to : from),
+        expect_exchanged("alltoallv", -1), in_place ? MPI_IN_PLACE : from, counts, places, type, to,
+        counts, places, type, comm);
+    for (int i = 0; i < ranks; i++)
+        counts[i] = kept[i];
+}
+
+static void allreduce(void) {
+    RUN(Allreduce, allreduce, put(in_place ? to : from, 0, count, rank, 0),
+        expect_sum("allreduce", 0, count, ranks, 0), in_place ? MPI_IN_PLACE : from, to, count,
+        type, sum, comm);
+}
+
+/* Their blocks follow one another. */
+static void put_blocks(int *into, bool vector) {
+    int place = 0;
+    for (int i = 0; i < ranks; i++) {
+        put(into, place, vector ? counts[i] : count, rank, i);
+        place += vector ? counts[i] : count;
+    }
+}
+
+static void reduce_scatter(void) {
+    RUN(Reduce_scatter_block, reduce_scatter_block, put_blocks(in_place ? to : from, false),
+        expect_sum("reduce_scatter_block", 0, count, ranks, rank), in_place ? MPI_IN_PLACE : from,
+        to, count, type, sum, comm);
+    RUN(Reduce_scatter, reduce_scatter, put_blocks(in_place ? to : from, true),
+        expect_sum("reduce_scatter", 0, counts[rank], ranks, rank), in_place ? MPI_IN_PLACE : from,
+        to, counts, type, sum, comm);
+}
+
+static void scan(void) {
+    RUN(Scan, scan, put(in_place ? to : from, 0, count, rank, 0),
+        expect_sum("scan", 0, count, rank + 1, 0), in_place ? MPI_IN_PLACE : from, to, count, type,
+        sum, comm);
+    RUN(Exscan, exscan, put(in_place ? to : from, 0, count, rank, 0),
+        if (rank > 0) expect_sum("exscan", 0, count, rank, 0);
+        else if (!in_place) expect_none("exscan", 0, count), in_place ? MPI_IN_PLACE : from, to,
+        count, type, sum, comm);
+}
+
+static void barrier(void) {
+    RUN(Barrier, barrier, (void)0, (void)0, comm);
+}
+
+/* --- All of them --- */
+
+static void rootless(void) {
+    barrier();
+    allgather();
+    alltoall();
+    allreduce();
+    reduce_scatter();
+    scan();
+}
+
+static void rooted(void) {
+    for (root = 0; root<ranks; root += ranks> 2 ? ranks - 1 : 1) {
+        bcast();
+        gather();
+        scatter();
+        reduce();
+    }
+    root = 0;
+}
+
+static void add_apart(void *with, void *into, int *length, MPI_Datatype *given) {
+    (void)given;
+    for (int i = 0; i < 2 * *length; i += 2)
+        ((int *)into)[i] += ((const int *)with)[i];
+}
+
+static void in_all_manners(void) {
+    for (int i = 0; i < ranks; i++) {
+        counts[i] = (i + 2) % 3 * count / 2;
+        places[i] = i * (count + 3);
+    }
+    for (how = 0; how < MANNERS; how++) {
+        for (int i = 0; i < 2; i++) {
+            in_place = i;
+            rootless();
+            rooted();
+        }
+    }
+}
+
+static void on(MPI_Comm where, MPI_Datatype apart, MPI_Op sum_apart) {
+    static const int sizes[] = {0, 1, 5, MANY};
+    comm = where;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    MPI_Barrier(comm); /* the first one that blocks: from now on libcoll knows the communicator */
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        count = sizes[i];
+        stride = 1, type = MPI_INT, sum = MPI_SUM;
+        in_all_manners();
+        stride = 2, type = apart, sum = sum_apart;
+        in_all_manners();
+    }
+}
+
+int main(int argc, char **argv) {
+    MPI_Datatype apart;
+    MPI_Op sum_apart;
+    MPI_Comm part;
+    int all, total, me;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &all);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    if (all > RANKS)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &apart);
+    MPI_Type_commit(&apart);
+    MPI_Op_create(add_apart, 1, &sum_apart);
+    on(MPI_COMM_WORLD, apart, sum_apart);
+    MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &part);
+    on(part, apart, sum_apart);
+    MPI_Comm_free(&part);
+    MPI_Op_free(&sum_apart);
+    MPI_Type_free(&apart);
+    MPI_Allreduce(&wrong, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (me == 0)
+        printf("%d wrong\n", total);
+    MPI_Finalize();
+    return total > 0;
+}

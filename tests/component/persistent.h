@@ -1,0 +1,16 @@
+/* Persistent collectives by the names that the MPI library has for them. */
+#ifndef TESTS_COMPONENT_PERSISTENT_H
+#define TESTS_COMPONENT_PERSISTENT_H
+
+#include "config.h"
+
+#include <mpi.h>
+
+#ifdef HAVE_MPI_ALLREDUCE_INIT
+#define INIT(name) MPI_##name##_init
+#else
+#include <mpi-ext.h>
+#define INIT(name) MPIX_##name##_init
+#endif
+
+#endif
