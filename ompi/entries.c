@@ -49,17 +49,30 @@ static bool is_agreement(int count, MPI_Datatype type) {
 #define NO_AGREEMENT false
 
 /*
+ * A type that Open MPI has made for itself, for files and between two groups: MPI doesn't tell what
+ * it is made of. It is then one on all ranks.
+ */
+static bool is_inner(MPI_Datatype type) {
+    return type && !ompi_datatype_is_predefined(type) && !type->args;
+}
+#define NO_TYPE false
+/* What comes from all ranks but perhaps, in place, from this one, or goes to them. */
+#define SENT is_inner(send == MPI_IN_PLACE ? receive_type : send_type)
+#define SCATTERED is_inner(ompi_comm_rank(comm) == root ? send_type : receive_type)
+
+/*
  * The entries of FUNCTION: its name in Open MPI's table and in libcoll, its operation, PARAMETERS,
  * how they are given as ARGUMENTS to the function below, when they are an AGREEMENT, what is to
  * WIDEN first, and what is then given to LIBCOLL; lists in brackets.
  */
-#define ENTRIES(function, name, operation, parameters, arguments, agreement, widening, libcoll)    \
+#define ENTRIES(function, name, operation, parameters, arguments, inner, agreement, widening,      \
+                libcoll)                                                                           \
     static int run_##function(EACH parameters MPI_Comm comm, mca_coll_base_module_t *base) {       \
         libcoll_module *module = (libcoll_module *)base;                                           \
         void **memory = &module->vectors;                                                          \
         vectors wide;                                                                              \
         int code = MPI_SUCCESS;                                                                    \
-        if (libcoll_passes(module, LIBCOLL_##operation, comm, &code))                              \
+        if ((inner) || libcoll_passes(module, LIBCOLL_##operation, comm, &code))                   \
             return module->below.coll_##function(EACH arguments comm,                              \
                                                  module->below.coll_##function##_module);          \
         (void)memory, (void)wide;                                                                  \
@@ -75,7 +88,7 @@ static bool is_agreement(int count, MPI_Datatype type) {
     static int start_##function(EACH parameters MPI_Comm comm, ompi_request_t **request,           \
                                 mca_coll_base_module_t *base) {                                    \
         libcoll_module *module = (libcoll_module *)base;                                           \
-        if ((agreement) || libcoll_passes_started(module, LIBCOLL_##operation))                    \
+        if ((inner) || (agreement) || libcoll_passes_started(module, LIBCOLL_##operation))         \
             return module->below.coll_i##function(EACH arguments comm, request,                    \
                                                   module->below.coll_i##function##_module);        \
         MAKE_REQUEST(false, widening, COLL_I##function(EACH libcoll comm, &made->under_way));      \
@@ -84,7 +97,7 @@ static bool is_agreement(int count, MPI_Datatype type) {
                                ompi_request_t **request, mca_coll_base_module_t *base) {           \
         libcoll_module *module = (libcoll_module *)base;                                           \
         int code = MPI_SUCCESS;                                                                    \
-        if (libcoll_passes(module, LIBCOLL_##operation, comm, &code))                              \
+        if ((inner) || libcoll_passes(module, LIBCOLL_##operation, comm, &code))                   \
             return module->below.coll_##function##_init(                                           \
                 EACH arguments comm, info, request, module->below.coll_##function##_init_module);  \
         if (code != MPI_SUCCESS)                                                                   \
@@ -111,45 +124,45 @@ static bool is_agreement(int count, MPI_Datatype type) {
     } while (0)
 
 ENTRIES(bcast, Bcast, bcast, (void *buffer, int count, MPI_Datatype type, int root, ),
-        (buffer, count, type, root, ), is_agreement(count, type), NOTHING_TO_WIDEN,
+        (buffer, count, type, root, ), is_inner(type), is_agreement(count, type), NOTHING_TO_WIDEN,
         (buffer, count, type, root, ))
 
-ENTRIES(barrier, Barrier, barrier, (), (), NO_AGREEMENT, NOTHING_TO_WIDEN, ())
+ENTRIES(barrier, Barrier, barrier, (), (), NO_TYPE, NO_AGREEMENT, NOTHING_TO_WIDEN, ())
 
 #define REDUCTION_PARAMETERS                                                                       \
     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, )
 #define REDUCTION (send, receive, count, type, op, )
-ENTRIES(allreduce, Allreduce, allreduce, REDUCTION_PARAMETERS, REDUCTION, is_agreement(count, type),
-        NOTHING_TO_WIDEN, REDUCTION)
+ENTRIES(allreduce, Allreduce, allreduce, REDUCTION_PARAMETERS, REDUCTION, is_inner(type),
+        is_agreement(count, type), NOTHING_TO_WIDEN, REDUCTION)
 ENTRIES(reduce_scatter_block, Reduce_scatter_block, reduce_scatter, REDUCTION_PARAMETERS, REDUCTION,
-        NO_AGREEMENT, NOTHING_TO_WIDEN, REDUCTION)
-ENTRIES(scan, Scan, scan, REDUCTION_PARAMETERS, REDUCTION, NO_AGREEMENT, NOTHING_TO_WIDEN,
-        REDUCTION)
-ENTRIES(exscan, Exscan, exscan, REDUCTION_PARAMETERS, REDUCTION, NO_AGREEMENT, NOTHING_TO_WIDEN,
-        REDUCTION)
+        is_inner(type), NO_AGREEMENT, NOTHING_TO_WIDEN, REDUCTION)
+ENTRIES(scan, Scan, scan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT,
+        NOTHING_TO_WIDEN, REDUCTION)
+ENTRIES(exscan, Exscan, exscan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT,
+        NOTHING_TO_WIDEN, REDUCTION)
 
 ENTRIES(reduce, Reduce, reduce,
         (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, int root, ),
-        (send, receive, count, type, op, root, ), is_agreement(count, type), NOTHING_TO_WIDEN,
-        (send, receive, count, type, op, root, ))
+        (send, receive, count, type, op, root, ), is_inner(type), is_agreement(count, type),
+        NOTHING_TO_WIDEN, (send, receive, count, type, op, root, ))
 
 ENTRIES(reduce_scatter, Reduce_scatter, reduce_scatter,
         (const void *send, void *receive, const int counts[], MPI_Datatype type, MPI_Op op, ),
-        (send, receive, counts, type, op, ), NO_AGREEMENT, WIDEN(NULL, NULL, counts, NULL),
-        (send, receive, wide.receive_counts, type, op, ))
+        (send, receive, counts, type, op, ), is_inner(type), NO_AGREEMENT,
+        WIDEN(NULL, NULL, counts, NULL), (send, receive, wide.receive_counts, type, op, ))
 
 #define BLOCKS_PARAMETERS                                                                          \
     const void *send, int send_count, MPI_Datatype send_type, void *receive, int receive_count,    \
         MPI_Datatype receive_type
 #define BLOCKS send, send_count, send_type, receive, receive_count, receive_type
-ENTRIES(allgather, Allgather, allgather, (BLOCKS_PARAMETERS, ), (BLOCKS, ), NO_AGREEMENT,
+ENTRIES(allgather, Allgather, allgather, (BLOCKS_PARAMETERS, ), (BLOCKS, ), SENT, NO_AGREEMENT,
         NOTHING_TO_WIDEN, (BLOCKS, ))
-ENTRIES(alltoall, Alltoall, alltoall, (BLOCKS_PARAMETERS, ), (BLOCKS, ), NO_AGREEMENT,
+ENTRIES(alltoall, Alltoall, alltoall, (BLOCKS_PARAMETERS, ), (BLOCKS, ), SENT, NO_AGREEMENT,
         NOTHING_TO_WIDEN, (BLOCKS, ))
-ENTRIES(gather, Gather, gather, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), NO_AGREEMENT,
-        NOTHING_TO_WIDEN, (BLOCKS, root, ))
-ENTRIES(scatter, Scatter, scatter, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), NO_AGREEMENT,
-        NOTHING_TO_WIDEN, (BLOCKS, root, ))
+ENTRIES(gather, Gather, gather, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), SENT,
+        NO_AGREEMENT, NOTHING_TO_WIDEN, (BLOCKS, root, ))
+ENTRIES(scatter, Scatter, scatter, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), SCATTERED,
+        NO_AGREEMENT, NOTHING_TO_WIDEN, (BLOCKS, root, ))
 
 #define GATHERV_PARAMETERS                                                                         \
     const void *send, int send_count, MPI_Datatype send_type, void *receive, const int counts[],   \
@@ -157,16 +170,16 @@ ENTRIES(scatter, Scatter, scatter, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, roo
 #define GATHERV send, send_count, send_type, receive, counts, places, receive_type
 #define WIDE_GATHERV                                                                               \
     send, send_count, send_type, receive, wide.receive_counts, wide.receive_places, receive_type
-ENTRIES(gatherv, Gatherv, gather, (GATHERV_PARAMETERS, int root, ), (GATHERV, root, ), NO_AGREEMENT,
-        WIDEN(NULL, NULL, root == ompi_comm_rank(comm) ? counts : NULL, places),
+ENTRIES(gatherv, Gatherv, gather, (GATHERV_PARAMETERS, int root, ), (GATHERV, root, ), SENT,
+        NO_AGREEMENT, WIDEN(NULL, NULL, root == ompi_comm_rank(comm) ? counts : NULL, places),
         (WIDE_GATHERV, root, ))
-ENTRIES(allgatherv, Allgatherv, allgather, (GATHERV_PARAMETERS, ), (GATHERV, ), NO_AGREEMENT,
+ENTRIES(allgatherv, Allgatherv, allgather, (GATHERV_PARAMETERS, ), (GATHERV, ), SENT, NO_AGREEMENT,
         WIDEN(NULL, NULL, counts, places), (WIDE_GATHERV, ))
 
 ENTRIES(scatterv, Scatterv, scatter,
         (const void *send, const int counts[], const int places[], MPI_Datatype send_type,
          void *receive, int receive_count, MPI_Datatype receive_type, int root, ),
-        (send, counts, places, send_type, receive, receive_count, receive_type, root, ),
+        (send, counts, places, send_type, receive, receive_count, receive_type, root, ), SCATTERED,
         NO_AGREEMENT, WIDEN(root == ompi_comm_rank(comm) ? counts : NULL, places, NULL, NULL),
         (send, wide.send_counts, wide.send_places, send_type, receive, receive_count, receive_type,
          root, ))
@@ -177,7 +190,7 @@ ENTRIES(alltoallv, Alltoallv, alltoall,
          MPI_Datatype receive_type, ),
         (send, send_counts, send_places, send_type, receive, receive_counts, receive_places,
          receive_type, ),
-        NO_AGREEMENT,
+        SENT, NO_AGREEMENT,
         WIDEN(send == MPI_IN_PLACE ? NULL : send_counts, send_places, receive_counts,
               receive_places),
         (send, wide.send_counts, wide.send_places, send_type, receive, wide.receive_counts,

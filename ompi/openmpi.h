@@ -11,6 +11,7 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
+#include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/coll/base/base.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/mca/pml/base/base.h"

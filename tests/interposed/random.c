@@ -339,6 +339,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     make_operands();
+    MPI_Barrier(MPI_COMM_WORLD); /* who runs collectives may make a communicator of its own now */
     MPI_Fint handle = next_handle();
     for (int i = 0; i < programs; i++)
         run_program(first + (uint64_t)i);
