@@ -150,19 +150,24 @@ static bool leave_out(const char *text) {
     return unsetenv(variable) == 0;
 }
 
-/* Rank 0's settings hold for all. */
-static bool settings_are_wrong(void) {
+/*
+ * The settings of a communicator's rank 0 hold for all, and any process may be that of some; but
+ * the speaker alone ends the job.
+ */
+static void check_settings(void) {
     char text[MPI_MAX_ERROR_STRING];
-    while (is_speaker() && COLL_Check_settings(text, sizeof text) != MPI_SUCCESS) {
-        if (libcoll_strict) {
-            fprintf(stderr, "libcoll: %s\n", text);
+    while (COLL_Check_settings(text, sizeof text) != MPI_SUCCESS) {
+        if (is_speaker())
+            fprintf(stderr, "libcoll: %s%s\n", libcoll_strict ? "" : "left out: ", text);
+        if (is_speaker() && libcoll_strict)
             ompi_rte_abort(1, NULL);
+        if (libcoll_strict)
+            return;
+        if (!leave_out(text)) {
+            (void)setenv("COLL_DISABLE", "1", 1);
+            return;
         }
-        fprintf(stderr, "libcoll: left out: %s\n", text);
-        if (!leave_out(text))
-            return true;
     }
-    return false;
 }
 
 static int init_query(bool progress_threads, bool thread_multiple) {
@@ -170,8 +175,7 @@ static int init_query(bool progress_threads, bool thread_multiple) {
     if (!enabled || is_other_version())
         return OMPI_ERR_NOT_AVAILABLE;
     set_environment();
-    if (settings_are_wrong())
-        (void)setenv("COLL_DISABLE", "1", 1);
+    check_settings();
     return OMPI_SUCCESS;
 }
 

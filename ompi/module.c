@@ -150,7 +150,7 @@ static bool is_foreign(const struct ompi_communicator_t *comm) {
         return false;
     say_why(comm, other, "not TCP; coll_libcoll_any_network 1 takes part nevertheless");
     if (!alike)
-        (void)setenv("COLL_DISABLE", "1", 1);
+        (void)setenv("COLL_DISABLE", "1", 0);
     return alike;
 }
 

@@ -156,6 +156,11 @@ test -s out && fail "another version: something is counted"
 says '^libcoll: .*SomeMPI.*build libcoll'
 
 # --- Where it is put ---
+[ ! -x "$build/coll-run" ] || {
+    "$build/coll-run" -n 2 --component --bcast chain -- "$programs/counted" >out 2>err || fail "coll-run"
+    grep -qx 'coll_libcoll_served_bcast 5' out || fail "coll-run --component"
+    "$build/coll-run" -n 2 --component --dcp 1 -- "$programs/counted" >out 2>err && fail "with DCPs"
+}
 (
     export HOME=$work/home
     mkdir "$HOME"
