@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BEFORE = 200, DUPS = 2000, BYTES = 4096, LEFT = 64 << 10 };
+enum { BEFORE = 200, DUPS = 2000, BYTES = 4096, LEFT = 160 << 10 };
 
 static char data[BYTES];
 
