@@ -70,8 +70,8 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
                    const char *spec);
 
 /*
- * Whether every call of OPERATION goes to the MPI library's own, by what was asked for and where the
- * ranks are: the same on all ranks.
+ * Whether every call of OPERATION goes to the MPI library's own, by what was asked for and where
+ * the ranks are: the same on all ranks.
  */
 bool coll_state_always_native(const coll_state *state, coll_operation operation);
 
