@@ -2,8 +2,8 @@
 # Without --with-ompi-components it is kept beside libcoll, and scripts/install-component puts it
 # where Open MPI looks.
 if HAVE_OMPI_COMPONENT
-componentdir = $(OMPI_COMPONENT_DIR)
-component_LTLIBRARIES = mca_coll_libcoll.la
+componentexecdir = $(OMPI_COMPONENT_DIR)
+componentexec_LTLIBRARIES = mca_coll_libcoll.la
 mca_coll_libcoll_la_SOURCES = \
 	ompi/component.c ompi/component.h \
 	ompi/entries.c \
