@@ -17,7 +17,7 @@ mca_coll_libcoll_la_LIBADD = libcoll.la
 # Threads of the program may end after Open MPI has closed the component: it stays. libcoll is found
 # beside it, too, where install-component puts it.
 mca_coll_libcoll_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-z,nodelete \
-	-Wl,-rpath,\$$ORIGIN -export-symbols-regex '^mca_coll_libcoll_component$$'
+	-Wl,-rpath,\$$ORIGIN -Wl,-rpath,\$$ORIGIN/.. -export-symbols-regex '^mca_coll_libcoll_component$$'
 if !COMPONENT_IN_PLACE
 install-exec-hook:
 	@echo "to run programs' collectives by libcoll: $(pkglibdir)/install-component"
