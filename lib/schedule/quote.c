@@ -13,6 +13,8 @@
 
 /* Events of a play: so many up to so many ranks, in proportion above, but at most. */
 enum { EVENTS = 5000, RANKS = 150, EVENTS_MOST = 24000 };
+/* So few are played as a whole: a part of them would not crowd the uplinks as all do. */
+enum { FEW = 32, EVENTS_OF_FEW = 20000 };
 
 /* Of more ranks a part is played: for how a call begins, and for the pace at which it goes on.
  * Fewer than the least tell nothing. */
@@ -421,7 +423,9 @@ double coll_quote(const coll_algorithm *algorithm, const coll_shape *shape,
     int ranks = shape->topo->ranks;
     if (ranks == 1 || shape->bytes == 0)
         return 0;
-    int64_t events = ranks > RANKS ? (int64_t)EVENTS * ranks / RANKS : EVENTS;
+    int64_t events = ranks > RANKS  ? (int64_t)EVENTS * ranks / RANKS
+                     : ranks <= FEW ? EVENTS_OF_FEW
+                                    : EVENTS;
     quote q = {.algorithm = algorithm,
                .whole = shape,
                .values = *values,

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const size_t trial_size[TRIAL_SIZES] = {192,     768,      1536,     3 << 10,
                                         6 << 10, 12 << 10, 24 << 10, 48 << 10};
@@ -108,8 +109,8 @@ static int ask_model(const race *r, size_t bytes, double model[]) {
     return code;
 }
 
-/* Leaves those in HOPEFUL, in their order, that may turn out to be the fastest; MODEL likewise, and
- * WHICH they are of all. */
+/* Leaves those in HOPEFUL, in their order, that may turn out to be the fastest, and the MPI
+ * library's own, which the model knows least; MODEL likewise, and WHICH they are of all. */
 static void leave_hopeful(const race *r, double model[], contender_list *hopeful, int which[]) {
     double least = 0;
     for (int i = 0; i < r->list.count; i++)
@@ -117,7 +118,8 @@ static void leave_hopeful(const race *r, double model[], contender_list *hopeful
             least = model[i];
     hopeful->count = 0;
     for (int i = 0; i < r->list.count; i++) {
-        if (!(model[i] > 0) || model[i] > HOPELESS * least)
+        bool own = strcmp(r->list.at[i].algorithm, "native") == 0;
+        if (!(model[i] > 0) || (model[i] > HOPELESS * least && !own))
             continue;
         hopeful->at[hopeful->count] = r->list.at[i];
         model[hopeful->count] = model[i];
