@@ -42,7 +42,7 @@ static size_t links(const coll_topo *topo) {
 }
 
 size_t coll_network_bytes(const coll_topo *topo) {
-    return coll_comm_room_of(links(topo) * sizeof(int64_t)) +
+    return 2 * coll_comm_room_of(links(topo) * sizeof(int64_t)) +
            coll_comm_room_of((size_t)topo->nodes * sizeof(coll_port));
 }
 
@@ -52,8 +52,10 @@ void coll_network_open(coll_network *network, const coll_topo *topo, const coll_
     network->topo = topo;
     network->profile = profile;
     network->busy = coll_comm_room_take(&next, links(topo) * sizeof(int64_t));
+    network->slipping = coll_comm_room_take(&next, links(topo) * sizeof(int64_t));
     network->ports = coll_comm_room_take(&next, (size_t)topo->nodes * sizeof(coll_port));
     memset(network->busy, 0, links(topo) * sizeof(int64_t));
+    memset(network->slipping, 0, links(topo) * sizeof(int64_t));
     for (int node = 0; node < topo->nodes; node++)
         network->ports[node] = (coll_port){.sender = NOBODY};
     for (int i = 0; i < COLL_TOLLS; i++)
@@ -112,10 +114,12 @@ static int shared_link(const coll_network *network, int from, int to, int level,
     return level == COLL_LEVEL_RACK ? switches + place->rack : memories + place->node;
 }
 
-static int64_t pass(int64_t *busy, int64_t duration, bool slips, int64_t now) {
-    int64_t begin = *busy > now ? *busy : now;
+static int64_t pass(int64_t *busy, int64_t *slipping, int64_t duration, bool slips, int64_t now) {
+    int64_t begin = *busy > now ? *busy : now, early = *slipping > now ? *slipping : now;
     *busy = begin + duration;
-    return slips ? now : begin;
+    if (slips)
+        *slipping = early + duration;
+    return slips ? early : begin;
 }
 
 int64_t coll_network_pass(coll_network *network, int from, int to, const coll_toll *toll, int nth,
@@ -124,10 +128,12 @@ int64_t coll_network_pass(coll_network *network, int from, int to, const coll_to
     if (nth == 0) {
         bool inside = toll->level <= COLL_LEVEL_NODE;
         int own = inside ? from : topo->ranks + topo->places[from].node;
-        return pass(&network->busy[own], toll->out, slips, now);
+        return pass(&network->busy[own], &network->slipping[own], toll->out, slips, now);
     }
     int link = toll->share > 0 ? shared_link(network, from, to, toll->level, nth) : NOBODY;
-    return link == NOBODY ? now : pass(&network->busy[link], toll->share, slips, now);
+    return link == NOBODY
+               ? now
+               : pass(&network->busy[link], &network->slipping[link], toll->share, slips, now);
 }
 
 /* Whether the buffer of TOLL's level can't hold what waits at PORT; that is found once. */
@@ -147,7 +153,7 @@ int64_t coll_network_enter(coll_network *network, int from, int to, const coll_t
         return now;
     int sender = places[from].node, latest = port->latest;
     bool sends = network->busy[network->topo->ranks + places[to].node] > now;
-    int64_t begin = pass(&port->busy, toll->in, slips, now);
+    int64_t begin = pass(&port->busy, &port->slipping, toll->in, slips, now);
     if (!slips)
         port->latest = sender;
     if (begin == now)

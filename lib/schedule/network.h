@@ -7,8 +7,9 @@
  * the host's memory, the rack's switch, or the uplinks of both racks or sites. It leaves a link
  * before it has passed as a whole: a busy link delays it by as long as the link is busy. The last
  * one is its receiver's, whose port's buffer can be overrun. A message of a packet slips between
- * those of other connections: it needs its time on a link, but doesn't wait. Streams of several
- * hosts that meet at the port of one which sends at the same time fill it less evenly than one.
+ * longer ones of other connections: it needs its time on a link, but waits for its like alone.
+ * Streams of several hosts that meet at the port of one which sends at the same time fill it less
+ * evenly than one.
  */
 #ifndef COLL_LIB_SCHEDULE_NETWORK_H
 #define COLL_LIB_SCHEDULE_NETWORK_H
@@ -35,7 +36,8 @@ typedef struct coll_toll {
 
 /* What waits before the port to a host. */
 typedef struct coll_port {
-    int64_t busy; /* until then */
+    int64_t busy;     /* until then, */
+    int64_t slipping; /* and with messages of a packet alone */
     size_t waiting;
     int sender;   /* the host whose messages wait; -1: nobody's; -2: those of several */
     int latest;   /* the host whose message came last */
@@ -50,7 +52,8 @@ typedef struct coll_network {
     coll_toll tolls[COLL_TOLLS]; /* by size and level */
     double rate[COLL_LEVELS];    /* bytes/s of a shared link; 0: no limit */
     bool lossless;               /* no buffer is overrun */
-    int64_t *busy;               /* each link: until then */
+    int64_t *busy;               /* each link: until then, */
+    int64_t *slipping;           /* and with messages of a packet alone */
     coll_port *ports;            /* of each host */
 } coll_network;
 
