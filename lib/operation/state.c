@@ -159,12 +159,17 @@ static void forget(coll_state *state, coll_operation operation) {
     coll_spare_free(state->started[operation].last);
 }
 
+/* Whether nobody asked for anything else, and the ranks are where it is hard to beat. */
+static bool is_left_to_mpi(const coll_state *state, coll_operation operation) {
+    return !is_reproducible(state, operation) &&
+           coll_select_native(&state->topo, &state->specs[operation]);
+}
+
 bool coll_state_always_native(const coll_state *state, coll_operation operation) {
-    const coll_spec *user = &state->specs[operation];
-    const coll_algorithm *head = coll_operations[operation].table[0];
-    if (user->algorithm)
-        return user->algorithm == head && strcmp(head->name, "native") == 0;
-    return !is_reproducible(state, operation) && coll_select_native(&state->topo, user);
+    const coll_algorithm *asked = state->specs[operation].algorithm,
+                         *head = coll_operations[operation].table[0];
+    return asked ? asked == head && strcmp(head->name, "native") == 0
+                 : is_left_to_mpi(state, operation);
 }
 
 /* Forgets what was decided for OPERATION. */
@@ -172,8 +177,7 @@ static void begin_anew(coll_state *state, coll_operation operation) {
     forget(state, operation);
     state->started[operation] = (coll_decisions){.native = false};
     state->decisions[operation] =
-        (coll_decisions){.native = !state->trace && !is_reproducible(state, operation) &&
-                                   coll_select_native(&state->topo, &state->specs[operation])};
+        (coll_decisions){.native = !state->trace && is_left_to_mpi(state, operation)};
 }
 
 static int open_whole(coll_comm *comm, coll_state *state) {
