@@ -39,35 +39,72 @@ static double between(double x, double from_x, double from_y, double to_x, doubl
     return from_y * pow(to_y / from_y, log(x / from_x) / log(to_x / from_x));
 }
 
-/* VALUES, one a knot, at BYTES, within the knots. */
-static double at_size(const coll_trial *t, const double values[], double bytes) {
-    int last = t->knots - 1, i = 0;
-    if (last == 0)
-        return values[0];
-    while (i + 1 < last && bytes > t->bytes[i + 1])
-        i++;
-    return between(bytes, t->bytes[i], values[i], t->bytes[i + 1], values[i + 1]);
+static double least_of(const coll_trial *t) {
+    return t->bytes[0];
 }
 
-/* What the model is wrong by at BYTES: below all that was tried as much as there. */
-static double error_at(const coll_trial *t, double bytes) {
-    double least = t->bytes[0], largest = t->bytes[t->knots - 1];
-    double tried = bytes < least ? least : bytes > largest ? largest : bytes;
-    double error = at_size(t, t->seconds, tried) / at_size(t, t->model, tried);
-    if (bytes >= FADED * largest)
+static double largest_of(const coll_trial *t) {
+    return t->bytes[t->knots - 1];
+}
+
+static bool is_within(const coll_trial *t, double bytes) {
+    return bytes >= least_of(t) && bytes <= largest_of(t);
+}
+
+/* What the model was wrong by at one knot. */
+static double error_at(const coll_trial *t, int knot) {
+    return t->seconds[knot] / t->model[knot];
+}
+
+/* What the model is wrong by at BYTES, which are within the knots. */
+static double error_within(const coll_trial *t, double bytes) {
+    int last = t->knots - 1, i = 0;
+    if (last == 0)
+        return error_at(t, 0);
+    while (i + 1 < last && bytes > t->bytes[i + 1])
+        i++;
+    return between(bytes, t->bytes[i], error_at(t, i), t->bytes[i + 1], error_at(t, i + 1));
+}
+
+/* ERROR at LARGEST, which fades above. */
+static double faded(double error, double largest, double bytes) {
+    return bytes >= FADED * largest ? 1 : between(bytes, largest, error, FADED * largest, 1);
+}
+
+static bool is_of_operation(const coll_trial *t, const coll_trials_call *call) {
+    return t->level == call->level && strcmp(t->operation, call->operation) == 0;
+}
+
+/*
+ * What the model is wrong by, at least, for all that was tried of CALL's operation on RANKS ranks:
+ * what slows down all algorithms, such as few cores, does so to one that was not tried, too. None
+ * of these is thought to be faster than its model.
+ */
+static double common_error(const coll_trial all[], int count, const coll_trials_call *call,
+                           int ranks) {
+    double least = INFINITY, largest = 0, error = INFINITY, bytes = call->bytes;
+    for (const coll_trial *t = all; t < all + count; t++)
+        if (t->ranks == ranks && is_of_operation(t, call)) {
+            least = fmin(least, least_of(t));
+            largest = fmax(largest, largest_of(t));
+        }
+    double nearest = fmax(least, fmin(largest, bytes));
+    for (const coll_trial *t = all; t < all + count; t++)
+        if (t->ranks == ranks && is_of_operation(t, call) && is_within(t, nearest))
+            error = fmin(error, error_within(t, nearest));
+    if (!(error > 1 && error < INFINITY))
         return 1;
-    return bytes > largest ? between(bytes, largest, error, FADED * largest, 1) : error;
+    return bytes > largest ? faded(error, largest, bytes) : error;
 }
 
 /* The trials that CALL lies between, by ranks; both the same where it is one's own number; NULL:
- * none.
+ * none. ALGORITHM: of that one alone.
  */
 static void find_nearest(const coll_trial all[], int count, const coll_trials_call *call,
-                         const coll_trial **fewer, const coll_trial **more) {
+                         const char *algorithm, const coll_trial **fewer, const coll_trial **more) {
     *fewer = *more = NULL;
     for (const coll_trial *t = all; t < all + count; t++) {
-        if (t->level != call->level || strcmp(t->operation, call->operation) != 0 ||
-            strcmp(t->algorithm, call->algorithm) != 0)
+        if (!is_of_operation(t, call) || (algorithm && strcmp(t->algorithm, algorithm) != 0))
             continue;
         if (t->ranks <= call->ranks && (!*fewer || t->ranks > (*fewer)->ranks))
             *fewer = t;
@@ -76,32 +113,37 @@ static void find_nearest(const coll_trial all[], int count, const coll_trials_ca
     }
 }
 
-static bool is_outside(const coll_trial *t, double bytes) {
-    return bytes < t->bytes[0] || bytes > t->bytes[t->knots - 1];
+/* What the model is wrong by for CALL on as many ranks as T was tried with. */
+static double error_of(const coll_trial all[], int count, const coll_trials_call *call,
+                       const coll_trial *t) {
+    double bytes = call->bytes;
+    if (is_within(t, bytes))
+        return error_within(t, bytes);
+    if (bytes > largest_of(t))
+        return faded(error_at(t, t->knots - 1), largest_of(t), bytes);
+    return fmax(error_at(t, 0), common_error(all, count, call, t->ranks));
 }
 
-/* On as many ranks as were tried. Less data takes no longer than the least that was tried. */
-static double time_of(const coll_trial *t, double bytes, double model) {
-    if (!is_outside(t, bytes))
-        return at_size(t, t->seconds, bytes);
-    double seconds = model * error_at(t, bytes);
-    return bytes < t->bytes[0] && seconds > t->seconds[0] ? t->seconds[0] : seconds;
+static double predict_untried(const coll_trial all[], int count, const coll_trials_call *call,
+                              double model) {
+    const coll_trial *fewer, *more;
+    find_nearest(all, count, call, NULL, &fewer, &more);
+    const coll_trial *nearest = more ? more : fewer;
+    return nearest ? model * common_error(all, count, call, nearest->ranks) : model;
 }
 
 double coll_trials_predict(const coll_trial all[], int count, const coll_trials_call *call,
                            double model) {
     const coll_trial *fewer, *more;
-    double ranks = call->ranks, bytes = call->bytes;
-    find_nearest(all, count, call, &fewer, &more);
+    find_nearest(all, count, call, call->algorithm, &fewer, &more);
     if (!fewer && !more)
-        return model;
-    if (fewer && fewer == more)
-        return time_of(fewer, bytes, model);
+        return predict_untried(all, count, call, model);
     if (!fewer || !more)
-        return model * error_at(fewer ? fewer : more, bytes);
-    if (is_outside(fewer, bytes) || is_outside(more, bytes))
-        return model * between(ranks, fewer->ranks, error_at(fewer, bytes), more->ranks,
-                               error_at(more, bytes));
-    return between(ranks, fewer->ranks, at_size(fewer, fewer->seconds, bytes), more->ranks,
-                   at_size(more, more->seconds, bytes));
+        return model * error_of(all, count, call, fewer ? fewer : more);
+    double error = error_of(all, count, call, fewer);
+    if (fewer != more)
+        return model * between(call->ranks, fewer->ranks, error, more->ranks,
+                               error_of(all, count, call, more));
+    /* Less data takes no longer than the least that was tried. */
+    return call->bytes < least_of(fewer) ? fmin(model * error, fewer->seconds[0]) : model * error;
 }

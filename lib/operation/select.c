@@ -25,6 +25,9 @@ bool coll_select_alike(const coll_shape *a, const coll_shape *b) {
            usual_element(a) == usual_element(b) && a->ordered == b->ordered;
 }
 
+/* The MPI library's own stays where no other is predicted to take less than so much of its time. */
+static const double CLEARLY = 0.9;
+
 /* Trials run with these. */
 static bool are_defaults(const coll_algorithm *algorithm, const coll_values *values) {
     coll_values defaults = coll_values_default(algorithm);
@@ -113,12 +116,15 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
 
     coll_shape usual = usual_of(call);
     coll_choice best = predicted_choice(standby, &usual, "least predicted time");
+    double least = CLEARLY * best.predicted;
     for (const coll_algorithm *const *a = table + 1; *a; a++) {
         if ((*a)->rival || !coll_select_applicable(*a, call))
             continue;
         coll_choice next = predicted_choice(*a, &usual, best.why);
-        if (next.predicted < best.predicted)
+        if (next.predicted < least) {
             best = next;
+            least = next.predicted;
+        }
     }
     return best;
 }

@@ -47,7 +47,8 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user);
  * Chooses from TABLE, whose first entry applies to every call: the MPI library's own. What the
  * user asked for comes first. Otherwise that first entry runs on one node, and calls of as few
  * bytes as it is best for; where ranks bring different sizes, the algorithm made for that runs;
- * everywhere else the applicable one with the least predicted time, rivals left aside.
+ * everywhere else the applicable one with the least predicted time, rivals left aside, if that is
+ * clearly less than the first entry's.
  */
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_spec *user);
