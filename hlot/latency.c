@@ -347,8 +347,8 @@ static void publish(const hlot_latency *l, double latencies[]) {
         }
     free(l->state->topo.latencies);
     l->state->topo.latencies = latencies;
-    if (!l->state->loaded.measured[COLL_LEVEL_WIDE] && count)
-        l->state->loaded.level[COLL_LEVEL_WIDE].latency = sum / count;
+    if (!l->state->costs.measured[COLL_LEVEL_WIDE] && count)
+        l->state->costs.level[COLL_LEVEL_WIDE].latency = sum / count;
 }
 
 static hlot_latency *make(coll_comm *comm, const int leads[]) {

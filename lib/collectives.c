@@ -15,13 +15,45 @@
 
 #include <stdlib.h>
 
-/* On one node all calls are the MPI library's, and there is nothing to describe or to choose. */
+/*
+ * The call as it would be described, where that is known without a look at its types; else of no
+ * bytes.
+ */
+static coll_shape known_shape(const coll_state *state, coll_operation operation,
+                              const coll_user *user) {
+    const coll_operation_info *info = &coll_operations[operation];
+    bool reduces = info->reduces, known = user->receive_type == state->plain_type;
+    if (reduces)
+        known = known && user->op == state->known_op && user->receive_type == state->known_type;
+    if (user->uneven || operation == COLL_OPERATION_SCATTER)
+        known = false;
+    MPI_Count bytes = 1;
+    if (operation != COLL_OPERATION_BARRIER &&
+        (!known || __builtin_mul_overflow(user->receive_count, state->plain_bytes, &bytes) ||
+         bytes < 0))
+        bytes = 0;
+    coll_shape shape = coll_state_shape(state, operation, (size_t)bytes,
+                                        info->rootless ? COLL_NO_ROOT : user->root);
+    if (reduces) {
+        shape.element = state->known_element;
+        shape.ordered |= state->known_ordered;
+    }
+    return shape;
+}
+
+/*
+ * On one node all calls are the MPI library's, and there is nothing to describe or to choose; nor
+ * is there for one like the last of its size that was.
+ */
 static const coll_comm *directly(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     const coll_comm *own = coll_comm_recent(comm);
-    return own && own->wait.timeout == 0 && coll_collective_fits(user) &&
-                   coll_state_of(own)->decisions[operation].native
-               ? own
-               : NULL;
+    if (!own || own->wait.timeout > 0 || !coll_collective_fits(user))
+        return NULL;
+    const coll_state *state = coll_state_of(own);
+    if (state->decisions[operation].native)
+        return own;
+    coll_shape shape = known_shape(state, operation, user);
+    return shape.bytes > 0 && coll_state_native_again(state, operation, &shape) ? own : NULL;
 }
 
 static int run(coll_operation operation, const coll_user *user, MPI_Comm comm) {

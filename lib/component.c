@@ -6,12 +6,13 @@
 #include "lib/info.h"
 #include "lib/operation/call.h"
 #include "lib/operation/pending.h"
+#include "lib/operation/settings.h"
 #include "lib/operation/state.h"
 
 int COLL_Check_settings(char text[], size_t size) {
     *text = '\0';
     coll_error_divert(text, size);
-    int code = coll_state_check_settings();
+    int code = coll_settings_check();
     coll_error_divert(NULL, 0);
     return code;
 }

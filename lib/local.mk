@@ -87,11 +87,13 @@ libcoll_core_la_SOURCES = \
 	lib/info.c lib/info.h \
 	lib/operation/call.c lib/operation/call.h \
 	lib/operation/collective.c lib/operation/collective.h \
+	lib/operation/common.c lib/operation/common.h \
 	lib/operation/direct.c lib/operation/direct.h \
 	lib/operation/native.c \
 	lib/operation/operations.h \
 	lib/operation/pending.c lib/operation/pending.h \
 	lib/operation/select.c lib/operation/select.h \
+	lib/operation/settings.c lib/operation/settings.h \
 	lib/operation/state.c lib/operation/state.h \
 	lib/operation/trace.c lib/operation/trace.h \
 	lib/pattern/bine.c lib/pattern/bine.h \

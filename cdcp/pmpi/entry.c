@@ -11,7 +11,7 @@
 #include "cdcp/pmpi/world.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
-#include "lib/operation/state.h"
+#include "lib/operation/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ static int ask_user(user_word *word) {
     *word = (user_word){.problem = ""};
     if (rank == 0) {
         const char *dcp = coll_env("COLL_DCP");
-        int wrong = coll_state_check_settings();
+        int wrong = coll_settings_check();
         if (wrong == MPI_SUCCESS)
             wrong = coll_env_switch("COLL_TRACE", &word->trace);
         if (wrong == MPI_SUCCESS)

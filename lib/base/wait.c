@@ -6,12 +6,12 @@
 #include "lib/base/error.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* On a core of its own a wait spins for so long before it offers the core to others; seconds. */
 static const double SPIN = 100e-6;
@@ -178,47 +178,13 @@ int coll_wait_manner_parse(const char *text, coll_wait_manner *manner) {
 }
 
 /*
- * Whether the MPI library yields when it has nothing to do: Open MPI does when it sees more
- * processes than cores, or when its user says that there are.
+ * Whether the MPI library yields when it has nothing to do, in Open MPI's words: so mpirun sets it
+ * where it sees more processes than cores, or its user does. MPI_T would tell, too, but to ask it
+ * takes 30 ms of a core, as all of Open MPI's components are loaded for it.
  */
-static bool ask_whether_mpi_yields(void) {
-    int yields = 0;
-#ifdef HAVE_MPI_T_INIT_THREAD
-    int level, provided, index, count, size = 0;
-    char name[64];
-    int name_length = sizeof name, description_length = 0, verbosity, binding, scope;
-    MPI_Datatype type;
-    MPI_T_enum enumeration;
-    MPI_T_cvar_handle handle;
-    /* Open MPI takes the level that is asked for here as the process's, in all of MPI. */
-    if (PMPI_Query_thread(&level) != MPI_SUCCESS ||
-        MPI_T_init_thread(level, &provided) != MPI_SUCCESS)
-        return false;
-    if (MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&
-        MPI_T_cvar_get_info(index, name, &name_length, &verbosity, &type, &enumeration, NULL,
-                            &description_length, &binding, &scope) == MPI_SUCCESS &&
-        PMPI_Type_size(type, &size) == MPI_SUCCESS && size <= (int)sizeof yields &&
-        MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
-        if (MPI_T_cvar_read(handle, &yields) != MPI_SUCCESS)
-            yields = 0;
-        MPI_T_cvar_handle_free(&handle);
-    }
-    MPI_T_finalize();
-#endif
-    return yields;
-}
-
-static bool yields;
-
-static void ask(void) {
-    yields = ask_whether_mpi_yields();
-}
-
-/* Asked once a process: Open MPI loads all its components for the answer. */
 static bool mpi_yields(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, ask);
-    return yields;
+    const char *yields = getenv("OMPI_MCA_mpi_yield_when_idle");
+    return yields && *yields && strcmp(yields, "0") != 0 && strcasecmp(yields, "false") != 0;
 }
 
 void coll_wait_init(coll_wait *wait, bool crowded, coll_wait_manner manner, double timeout) {

@@ -95,6 +95,10 @@ static int open_reduction(coll_collective *call) {
     call->reduction = &call->how;
     call->shape.element = call->how.element;
     call->shape.ordered |= call->how.ordered;
+    if (code == MPI_SUCCESS) {
+        coll_state_of(call->comm)->known_element = call->how.element;
+        coll_state_of(call->comm)->known_ordered = call->how.ordered;
+    }
     return code;
 }
 

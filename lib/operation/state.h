@@ -8,6 +8,7 @@
 
 #include "lib/base/comm.h"
 #include "lib/cost/profile.h"
+#include "lib/operation/common.h"
 #include "lib/operation/operations.h"
 #include "lib/operation/select.h"
 #include "lib/place/topo.h"
@@ -36,8 +37,9 @@ typedef struct coll_decisions {
 typedef struct coll_state {
     coll_comm *comm;
     coll_topo topo;
-    const coll_profile *profile; /* the next one */
-    coll_profile loaded;
+    coll_common *common;              /* with others; NULL for a part */
+    const coll_profile *profile;      /* the next one, or that of the whole */
+    coll_profile costs;               /* its trials are in COMMON */
     char topology[4096];              /* the file of racks and sites, or "" */
     char latencies[4096];             /* the file of latencies between sites, or "" */
     coll_spec specs[COLL_OPERATIONS]; /* what the user asked for */
@@ -47,6 +49,8 @@ typedef struct coll_state {
     MPI_Count plain_bytes;   /* element: 0 for none */
     MPI_Op known_op;         /* the last one that was found to go with a type, and that type */
     MPI_Datatype known_type;
+    size_t known_element; /* what the two make of a call's shape */
+    bool known_ordered;
     bool reproducible;    /* reductions give the same bits whatever is measured */
     bool trace;           /* this rank prints a line a call */
     bool progress_thread; /* a thread moves on what was started */
@@ -57,13 +61,6 @@ extern coll_comm_key coll_state_key;
 static inline coll_state *coll_state_of(const coll_comm *comm) {
     return coll_comm_slot(comm, &coll_state_key);
 }
-
-/*
- * The error that the settings of this process's environment give every communicator on first use,
- * or MPI_SUCCESS; files that they name are not looked at. Local; makes no call of MPI but for the
- * error's text.
- */
-int coll_state_check_settings(void);
 
 /* Takes the user's SPEC for OPERATION from now on; SETTING names its source in the error text. */
 int coll_state_set(coll_state *state, coll_operation operation, const char *setting,

@@ -337,15 +337,42 @@ static int renumber(coll_place places[], int count, size_t number, int labels[])
     return different;
 }
 
-static int count_fullest(const coll_topo *topo) {
+/* Of COUNT ranks; COUNTS has room for a number a node. */
+static int count_fullest(const coll_place places[], int count, int counts[]) {
     int most = 0;
-    for (int rank = 0; rank < topo->ranks; rank++) {
-        int here = 0;
-        for (int other = 0; other < topo->ranks; other++)
-            here += topo->places[other].node == topo->places[rank].node;
+    memset(counts, 0, (size_t)count * sizeof *counts);
+    for (int rank = 0; rank < count; rank++) {
+        int here = ++counts[places[rank].node];
         most = here > most ? here : most;
     }
     return most;
+}
+
+/* A host's name, and Slurm's switches behind it. */
+static size_t name_bytes(const char *host) {
+    size_t name = strlen(host) + 1;
+    return name + strlen(host + name) + 1;
+}
+
+/* Gives PART, of whose ranks RANKS are those of WHOLE, host names of its own. */
+static bool copy_hosts(const coll_topo *whole, const int ranks[], coll_topo *part) {
+    size_t bytes = (size_t)part->nodes * sizeof *part->hosts;
+    int node = 0;
+    for (int i = 0; i < part->ranks; i++)
+        if (part->places[i].node == node) {
+            bytes += name_bytes(whole->hosts[whole->places[ranks[i]].node]);
+            node++;
+        }
+    part->hosts = malloc(bytes);
+    char *next = (char *)(part->hosts + part->nodes);
+    node = 0;
+    for (int i = 0; i < part->ranks && part->hosts; i++)
+        if (part->places[i].node == node) {
+            const char *host = whole->hosts[whole->places[ranks[i]].node];
+            part->hosts[node++] = memcpy(next, host, name_bytes(host));
+            next += name_bytes(host);
+        }
+    return part->hosts;
 }
 
 int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part) {
@@ -353,18 +380,22 @@ int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_to
         .ranks = count, .cores_per_node = whole->cores_per_node, .crowded = whole->crowded};
     int *labels = malloc((size_t)count * sizeof *labels);
     made.places = malloc((size_t)count * sizeof *made.places);
-    if (!labels || !made.places) {
-        free(labels);
-        free(made.places);
-        return coll_error(MPI_ERR_NO_MEM, "no memory for the places of %d ranks", count);
+    bool good = labels && made.places;
+    if (good) {
+        for (int i = 0; i < count; i++)
+            made.places[i] = whole->places[ranks[i]];
+        made.sites = renumber(made.places, count, offsetof(coll_place, site), labels);
+        made.racks = renumber(made.places, count, offsetof(coll_place, rack), labels);
+        made.nodes = renumber(made.places, count, offsetof(coll_place, node), labels);
+        made.most_ranks_per_node = count_fullest(made.places, count, labels);
+        strcpy(made.origin, whole->origin);
+        good = !whole->hosts || copy_hosts(whole, ranks, &made);
     }
-    for (int i = 0; i < count; i++)
-        made.places[i] = whole->places[ranks[i]];
-    made.sites = renumber(made.places, count, offsetof(coll_place, site), labels);
-    made.racks = renumber(made.places, count, offsetof(coll_place, rack), labels);
-    made.nodes = renumber(made.places, count, offsetof(coll_place, node), labels);
-    made.most_ranks_per_node = count_fullest(&made);
     free(labels);
-    *part = made;
-    return MPI_SUCCESS;
+    if (good)
+        *part = made;
+    else
+        coll_topo_free(&made);
+    return good ? MPI_SUCCESS
+                : coll_error(MPI_ERR_NO_MEM, "no memory for the places of %d ranks", count);
 }

@@ -62,8 +62,8 @@ void coll_topo_free(coll_topo *topo);
 int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
 
 /*
- * The places of COUNT of the ranks of WHOLE, which RANKS lists, as if there were no others. The
- * result has no host names. MPI_ERR_NO_MEM.
+ * The places of COUNT of the ranks of WHOLE, which RANKS lists, as if there were no others;
+ * cores are WHOLE's. The result has host names where WHOLE has. MPI_ERR_NO_MEM.
  */
 int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part);
 

@@ -17,8 +17,8 @@ const size_t trial_size[TRIAL_SIZES] = {192,     768,      1536,     3 << 10,
                                         6 << 10, 12 << 10, 24 << 10, 48 << 10};
 
 const char *const trial_operation[] = {
-    "bcast",     "gather",   "allreduce", "reduce", "reduce_scatter_block",
-    "allgather", "alltoall", "scatter",   NULL};
+    "bcast",     "gather",   "allreduce", "reduce",  "reduce_scatter_block",
+    "allgather", "alltoall", "scatter",   "barrier", NULL};
 
 /* All ranks, half of them, a quarter, and no more, as long as there are so many. */
 enum { GROUPS = 3, SPARSER = 2, FEWEST = 3 };
@@ -30,7 +30,7 @@ static const double HOPELESS = 4;
 
 /* Rounds go on until the medians are known to within the first share of themselves or time is up;
  * those that are not known to within the second one then are left out. */
-static const double STEADY = 0.03, NOISY = 0.4;
+static const double STEADY = 0.03, NOISY = 1;
 
 /* Ranks outside a group sleep for so long between looks for its end; s. */
 static const double NAP = 5e-3;
@@ -173,11 +173,16 @@ static int try_size(const race *r, size_t bytes, COLL_Trial found[]) {
     return code;
 }
 
+/* How many sizes there are to try: a barrier has none, and is tried once. */
+static int sizes_of(const operation *tried) {
+    return tried->in == OPERATION_NOTHING && tried->out == OPERATION_NOTHING ? 1 : TRIAL_SIZES;
+}
+
 /* All sizes of one operation; what is found is appended on the group's rank 0. */
 static int try_operation(race *r, COLL_Trial found[], int *count) {
     COLL_Trial here[CANDIDATES] = {{.knots = 0}};
     int rank = app_rank(r->group.comm), code = add_candidates(r);
-    for (int i = 0; i < TRIAL_SIZES && code == MPI_SUCCESS; i++) {
+    for (int i = 0; i < sizes_of(r->operation) && code == MPI_SUCCESS; i++) {
         if (rank == 0)
             app_progress("trials: %s of %zu bytes, %d ranks", r->operation->name, trial_size[i],
                          r->group.ranks);
@@ -193,8 +198,11 @@ static int try_operation(race *r, COLL_Trial found[], int *count) {
 /* The time is shared out evenly, whatever the sizes. */
 static int try_group(const group *g, const trial_plan *plan, double seconds, COLL_Trial found[],
                      int *count) {
-    race r = {.group = *g, .seconds = seconds / ((double)plan->count * TRIAL_SIZES)};
-    int code = app_clock_init(&r.clock, g->comm);
+    race r = {.group = *g};
+    int code = app_clock_init(&r.clock, g->comm), sizes = 0;
+    for (size_t i = 0; i < plan->count; i++)
+        sizes += sizes_of(operation_find(plan->operations[i]));
+    r.seconds = seconds / sizes;
     for (size_t i = 0; i < plan->count && code == MPI_SUCCESS; i++) {
         r.operation = operation_find(plan->operations[i]);
         code = try_operation(&r, found, count);

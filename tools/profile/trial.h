@@ -13,7 +13,7 @@ enum { TRIAL_SIZES = COLL_TRIAL_KNOTS };
 extern const size_t trial_size[TRIAL_SIZES];
 
 /* The operations that can be tried, as coll-bench names them, and a NULL. Where sizes differ by
- * rank nothing is chosen, and a barrier has no size. */
+ * rank nothing is chosen. A barrier, which has no size, is tried at the first one. */
 extern const char *const trial_operation[];
 
 typedef struct trial_plan {

@@ -1,0 +1,44 @@
+/*
+ * What the user has set for a communicator: rank 0's word, in its environment and in the
+ * communicator's info keys, counts for all ranks, since theirs may differ or be empty.
+ */
+#ifndef COLL_LIB_OPERATION_SETTINGS_H
+#define COLL_LIB_OPERATION_SETTINGS_H
+
+#include "lib/algorithm/spec.h"
+#include "lib/base/comm.h"
+#include "lib/cost/profile.h"
+#include "lib/operation/operations.h"
+
+#include <stdbool.h>
+
+typedef struct coll_agreed_settings {
+    char specs[COLL_OPERATIONS][COLL_SPEC_MAX]; /* algorithms, as text; "": auto */
+    char topology[4096];                        /* the file of racks and sites, or "" */
+    char latencies[4096];                       /* the file of latencies between sites, or "" */
+    char profile[COLL_PROFILE_SOURCE];
+    double timeout;                            /* s; 0: none */
+    bool reproducible, trace, progress_thread; /* as in coll_state */
+    coll_wait_manner manner;
+} coll_agreed_settings;
+
+/*
+ * The settings of COMM; collective: all ranks get rank 0's, or its error (of MPI_ERR_ARG's class,
+ * or MPI's own).
+ */
+int coll_settings_share(const coll_comm *comm, coll_agreed_settings *shared);
+
+/*
+ * The error of this process's environment, or MPI_SUCCESS; files that it names are not looked at.
+ * Local; makes no call of MPI but for the error's text.
+ */
+int coll_settings_check(void);
+
+/*
+ * MPI_ERR_ARG where the user asks, by SOURCE, for an algorithm of OPERATION that gives other bits
+ * than the rest of the table.
+ */
+int coll_settings_check_reproducible(const char *source, const coll_operation_info *operation,
+                                     const coll_spec *named);
+
+#endif
