@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "coll.h"
 #include "lib/base/cores.h"
 #include "lib/place/topo.h"
 #include "tests/harness.h"
@@ -31,8 +32,11 @@ static int world_size(void) {
     return ranks;
 }
 
+static int discoveries; /* how often the machine was asked */
+
 int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *part) {
     (void)info;
+    discoveries++;
     int node = 0;
     while (strcmp(hosts[node], hosts[world()]) != 0)
         node++;
@@ -148,6 +152,62 @@ START_TEST(racks_and_sites_come_from_the_file) {
 }
 END_TEST
 
+static bool is_like(const coll_topo *a, const coll_topo *b) {
+    bool alike = a->ranks == b->ranks && a->nodes == b->nodes && a->racks == b->racks &&
+                 a->sites == b->sites && a->most_ranks_per_node == b->most_ranks_per_node;
+    for (int rank = 0; alike && rank < a->ranks; rank++)
+        alike = memcmp(&a->places[rank], &b->places[rank], sizeof *a->places) == 0;
+    for (int node = 0; alike && node < a->nodes; node++)
+        alike = strcmp(a->hosts[node], b->hosts[node]) == 0;
+    return alike;
+}
+
+/* Every other rank, the last one first. */
+static MPI_Comm reversed_half(void) {
+    MPI_Comm half;
+    PMPI_Comm_split(MPI_COMM_WORLD, world() % 2, world_size() - world(), &half);
+    return half;
+}
+
+START_TEST(a_part_is_what_its_ranks_would_discover) {
+    MPI_Comm half = reversed_half();
+    int ranks[RANKS_MOST], count = 0;
+    write_file("SwitchName=z Nodes=n0,n[2]\nSwitchName=core Switches=z\n"
+               "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n3\nSwitchName=top Switches=core,b\n");
+    PMPI_Bcast(path, (int)sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+    coll_topo whole = create(MPI_COMM_WORLD, path), discovered = create(half, path), part = {0};
+    remove_file();
+    for (int rank = world_size() - 1; rank >= 0; rank--)
+        if (rank % 2 == world() % 2)
+            ranks[count++] = rank;
+    int code = coll_topo_part(&whole, count, ranks, &part);
+    harness_assert(code == MPI_SUCCESS && is_like(&part, &discovered), "a half");
+    coll_topo_free(&whole);
+    coll_topo_free(&discovered);
+    coll_topo_free(&part);
+    PMPI_Comm_free(&half);
+}
+END_TEST
+
+/* Communicators of some of the ranks of one that is known, and such with other settings. */
+START_TEST(a_job_is_discovered_once) {
+    MPI_Comm half = reversed_half(), again;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &again);
+    int before = discoveries;
+    bool good = COLL_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS && discoveries == before + 1;
+    good = good && COLL_Barrier(half) == MPI_SUCCESS && COLL_Barrier(again) == MPI_SUCCESS;
+    harness_assert(good && discoveries == before + 1, "%d times", discoveries - before);
+    PMPI_Comm_free(&again);
+    PMPI_Comm_dup(MPI_COMM_WORLD, &again);
+    setenv("COLL_PROFILE", "", 1);
+    good = COLL_Barrier(again) == MPI_SUCCESS && discoveries == before + 2;
+    setenv("COLL_PROFILE", "built-in", 1);
+    harness_assert(good, "%d times with another profile", discoveries - before);
+    PMPI_Comm_free(&again);
+    PMPI_Comm_free(&half);
+}
+END_TEST
+
 static bool fails_with(const char *file, const char *expected) {
     coll_topo topo = {.ranks = -7};
     int code = coll_topo_create(MPI_COMM_WORLD, file, &topo);
@@ -255,6 +315,8 @@ static Suite *suite(void) {
     tcase_add_test(tests, nodes_are_numbered_and_named_without_a_file);
     tcase_add_test(tests, a_reversed_half_is_numbered_by_its_own_ranks);
     tcase_add_test(tests, racks_and_sites_come_from_the_file);
+    tcase_add_test(tests, a_part_is_what_its_ranks_would_discover);
+    tcase_add_test(tests, a_job_is_discovered_once);
     tcase_add_test(tests, all_ranks_get_the_same_error);
     tcase_add_test(tests, hosts_without_addresses_cannot_be_measured);
     tcase_add_test(tests, racks_and_sites_come_from_slurm);
