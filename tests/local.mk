@@ -3,6 +3,7 @@
 TEST_EXTENSIONS = .mpi .sh
 MPI_LOG_COMPILER = $(srcdir)/tests/launch
 SH_LOG_COMPILER = bash
+AM_TESTS_ENVIRONMENT = MPIRUN='$(MPIRUN)'; export MPIRUN;
 EXTRA_DIST += tests/launch tests/leaks.supp tests/expect.sh tests/lab.sh tests/programs.sh \
 	tests/ranks.sh
 
