@@ -234,23 +234,6 @@ static void run_program(program *p) {
             PMPI_Comm_free(&p->circles[i].comm);
 }
 
-/*
- * The highest number of more communicators than a program has at a time. Numbers are given again,
- * in some order: what is left behind makes it grow.
- */
-static MPI_Fint highest_handle(MPI_Comm app) {
-    MPI_Comm copies[2 * COMMS];
-    MPI_Fint highest = MPI_Comm_c2f(app);
-    for (int i = 0; i < 2 * COMMS; i++) {
-        PMPI_Comm_dup(app, &copies[i]);
-        MPI_Fint handle = PMPI_Comm_c2f(copies[i]);
-        highest = handle > highest ? handle : highest;
-    }
-    for (int i = 0; i < 2 * COMMS; i++)
-        PMPI_Comm_free(&copies[i]);
-    return highest;
-}
-
 static int next_request(void) {
     coll_dcp_request *request = coll_request_take();
     int number = coll_request_number(request);
@@ -263,7 +246,7 @@ static bool run_programs(MPI_Comm app, void *context) {
     uint64_t *seed = context;
     const char *given = getenv("COLL_TEST_PROGRAMS");
     int programs = given ? atoi(given) : PROGRAMS;
-    MPI_Fint highest = highest_handle(app);
+    int number = harness_next_communicator(app);
     program *p = malloc(sizeof *p);
     bool good = true;
     for (int i = 0; i < programs && good; i++, ++*seed) {
@@ -271,7 +254,7 @@ static bool run_programs(MPI_Comm app, void *context) {
         PMPI_Comm_rank(app, &p->rank);
         p->own.state = *seed ^ (uint64_t)p->rank << 40;
         run_program(p);
-        check(p, highest_handle(app) == highest, "a communicator is left");
+        check(p, harness_next_communicator(app) == number, "a communicator is left");
         check(p, next_request() < PENDING, "requests are left");
         PMPI_Allreduce(&p->good, &good, 1, MPI_C_BOOL, MPI_LAND, app);
     }

@@ -85,16 +85,16 @@ static void drain(MPI_Comm comm) {
 
 static void free_state(coll_comm *state) {
     close_slots(state);
+    if (state->private != MPI_COMM_NULL)
+        drain(state->private);
     if (state->broken) { /* messages may still be under way on the communicator and into these */
         coll_wait_leave(state->room);
         coll_wait_leave(state->slots);
         coll_wait_leave(state);
         return;
     }
-    if (state->private != MPI_COMM_NULL) {
-        drain(state->private);
+    if (state->private != MPI_COMM_NULL)
         PMPI_Comm_free(&state->private);
-    }
     free(state->slots);
     free(state->room);
     free(state);
