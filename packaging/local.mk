@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	debian/libcoll-doc.docs \
 	debian/libcoll-doc.examples \
 	debian/libcoll-openmpi.install \
+	debian/libcoll-openmpi.lintian-overrides \
 	debian/libcoll0.install \
 	debian/libcoll0.symbols \
 	debian/not-installed \
