@@ -14,10 +14,13 @@ mca_coll_libcoll_la_SOURCES = \
 mca_coll_libcoll_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 mca_coll_libcoll_la_CFLAGS = $(AM_CFLAGS)
 mca_coll_libcoll_la_LIBADD = libcoll.la
-# Threads of the program may end after Open MPI has closed the component: it stays. libcoll is found
-# beside it, too, where install-component puts it.
+# Threads of the program may end after Open MPI has closed the component: it stays.
 mca_coll_libcoll_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-z,nodelete \
-	-Wl,-rpath,\$$ORIGIN -Wl,-rpath,\$$ORIGIN/.. -export-symbols-regex '^mca_coll_libcoll_component$$'
+	-export-symbols-regex '^mca_coll_libcoll_component$$'
+# libcoll is found one folder up, and beside it, where install-component puts it.
+if !COMPONENT_IN_PLACE
+mca_coll_libcoll_la_LDFLAGS += -Wl,-rpath,\$$ORIGIN -Wl,-rpath,\$$ORIGIN/..
+endif
 if !COMPONENT_IN_PLACE
 install-exec-hook:
 	@echo "to run programs' collectives by libcoll: $(pkglibdir)/install-component"

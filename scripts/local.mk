@@ -54,6 +54,7 @@ EXTRA_DIST += \
 	scripts/netlab.d/slurm-daemons \
 	scripts/netlab.d/slurm.sh \
 	scripts/packages \
+	scripts/platforms \
 	scripts/plot \
 	scripts/plot.d/picture.awk \
 	scripts/plot.d/rows.awk \
@@ -90,4 +91,5 @@ EXTRA_DIST += \
 	simulate/blocking.png \
 	simulate/clusters.png \
 	simulate/dcp.png \
-	simulate/popcg.png
+	simulate/popcg.png \
+	simulate/zones.hpp

@@ -3,6 +3,8 @@
  * e0, e1, ... on one Fast Ethernet switch, with the parameters of its table 1 for messages of more
  * than 40 bytes. A message longer than its packets of 1500 bytes costs as much as its packets.
  */
+#include "zones.hpp"
+
 #include <cmath>
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
@@ -23,7 +25,7 @@ static double cost(size_t bytes, double fixed, double slope) {
 
 extern "C" void load_platform(const s4u::Engine &engine);
 void load_platform(const s4u::Engine &) {
-    auto *zone = s4u::create_star_zone("switch");
+    auto *zone = outer_star("switch");
     for (int i = 0; i < hosts; i++) {
         std::string name = "e" + std::to_string(i);
         auto *host = zone->create_host(name, 1e10)->seal();

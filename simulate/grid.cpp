@@ -6,6 +6,8 @@
  * figure 1, in the file that MATRIX names (grid.txt; see coll-hlot(1) for the syntax). Wide-area
  * links carry 10 Mbit/s from each site to each other.
  */
+#include "zones.hpp"
+
 #include <cstdlib>
 #include <fstream>
 #include <simgrid/s4u.hpp>
@@ -39,7 +41,7 @@ extern "C" void load_platform(const s4u::Engine &engine);
 void load_platform(const s4u::Engine &) {
     const char *path = std::getenv("MATRIX");
     auto latency = read_latencies(path ? path : "grid.txt");
-    auto *zone = s4u::create_full_zone("wide");
+    auto *zone = outer_full("wide");
     std::vector<s4u::Host *> hosts;
     for (int i = 0; i < sites * hosts_per_site; i++)
         hosts.push_back(zone->create_host("h" + std::to_string(i), 1e10)->seal());

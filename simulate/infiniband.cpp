@@ -9,6 +9,8 @@
  *                      lately: for searching queues for a match, and for connections whose state
  *                      the card doesn't hold.
  */
+#include "zones.hpp"
+
 #include <cstdlib>
 #include <deque>
 #include <simgrid/s4u.hpp>
@@ -69,7 +71,7 @@ static double overhead(const s4u::Host *peer) {
 extern "C" void load_platform(const s4u::Engine &engine);
 void load_platform(const s4u::Engine &) {
     int nodes = static_cast<int>(setting("NODES", 1024));
-    auto *zone = s4u::create_star_zone("switch");
+    auto *zone = outer_star("switch");
     for (int i = 0; i < nodes; i++)
         add_node(zone, i);
     zone->seal();

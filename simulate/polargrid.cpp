@@ -10,6 +10,8 @@
  * segment as large: windows here are short. (A link of one message at a time would mend that, but a
  * chain's confirmations would wait behind its segments, as they do on no TCP connection.)
  */
+#include "zones.hpp"
+
 #include <cstdlib>
 #include <simgrid/s4u.hpp>
 #include <string>
@@ -41,8 +43,7 @@ static void add_node(s4u::NetZone *rack, int number) {
 static void add_rack(s4u::NetZone *core, int number, int nodes) {
     std::string name = "rack" + std::to_string(number);
     double speed = gigabits(setting("UPLINK", 10));
-    auto *rack = s4u::create_star_zone(name);
-    rack->set_parent(core);
+    auto *rack = inner_star(core, name);
     auto *sw = rack->create_router("switch-" + name);
     for (int i = number * rack_size; i < nodes && i < (number + 1) * rack_size; i++)
         add_node(rack, i);
@@ -63,7 +64,7 @@ static void add_rack(s4u::NetZone *core, int number, int nodes) {
 extern "C" void load_platform(const s4u::Engine &engine);
 void load_platform(const s4u::Engine &) {
     int nodes = static_cast<int>(setting("NODES", 151));
-    auto *core = s4u::create_star_zone("core");
+    auto *core = outer_star("core");
     for (int rack = 0; rack * rack_size < nodes; rack++)
         add_rack(core, rack, nodes);
     core->seal();

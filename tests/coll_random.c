@@ -545,22 +545,13 @@ static void open_program(program *p, uint64_t seed, int thread, int threads) {
     p->alone.used = COLL_Describe(comm, &ignored) == MPI_SUCCESS;
 }
 
-/* The lowest numbers are given again: communicators that are left behind make them grow. */
-static MPI_Fint next_handle(void) {
-    MPI_Comm copy;
-    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-    MPI_Fint handle = MPI_Comm_c2f(copy);
-    MPI_Comm_free(&copy);
-    return handle;
-}
-
 /* One in each of some threads; on the thread that called MPI_Init where it is only one. */
 static bool run_program(uint64_t seed, int threads) {
     static program programs[THREADS];
     pthread_t others[THREADS];
     generator g = {seed};
     bool good = true;
-    MPI_Fint handle = next_handle();
+    int number = harness_next_communicator(MPI_COMM_WORLD);
     int rank = pretend(&g);
     generator own = {seed ^ (uint64_t)(rank + 1) << 40};
     draw_environment(&own);
@@ -574,7 +565,7 @@ static bool run_program(uint64_t seed, int threads) {
         pthread_join(others[i], NULL);
     for (int i = 0; i < threads; i++)
         good = good && programs[i].good;
-    if (open_requests() != 0 || next_handle() != handle) {
+    if (open_requests() != 0 || harness_next_communicator(MPI_COMM_WORLD) != number) {
         fprintf(stderr, "seed %" PRIu64 ", rank %d: %d requests or a communicator are left\n", seed,
                 rank, open_requests());
         good = false;

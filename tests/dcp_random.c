@@ -234,15 +234,6 @@ static void run_program(program *p) {
             PMPI_Comm_free(&p->circles[i].comm);
 }
 
-/* The lowest numbers are given again: what is left behind makes them grow. */
-static MPI_Fint next_handle(MPI_Comm app) {
-    MPI_Comm copy;
-    PMPI_Comm_dup(app, &copy);
-    MPI_Fint handle = PMPI_Comm_c2f(copy);
-    PMPI_Comm_free(&copy);
-    return handle;
-}
-
 static int next_request(void) {
     coll_dcp_request *request = coll_request_take();
     int number = coll_request_number(request);
@@ -255,7 +246,7 @@ static bool run_programs(MPI_Comm app, void *context) {
     uint64_t *seed = context;
     const char *given = getenv("COLL_TEST_PROGRAMS");
     int programs = given ? atoi(given) : PROGRAMS;
-    MPI_Fint handle = next_handle(app);
+    int number = harness_next_communicator(app);
     program *p = malloc(sizeof *p);
     bool good = true;
     for (int i = 0; i < programs && good; i++, ++*seed) {
@@ -263,7 +254,7 @@ static bool run_programs(MPI_Comm app, void *context) {
         PMPI_Comm_rank(app, &p->rank);
         p->own.state = *seed ^ (uint64_t)p->rank << 40;
         run_program(p);
-        check(p, next_handle(app) == handle, "a communicator is left");
+        check(p, harness_next_communicator(app) == number, "a communicator is left");
         check(p, next_request() < PENDING, "requests are left");
         PMPI_Allreduce(&p->good, &good, 1, MPI_C_BOOL, MPI_LAND, app);
     }

@@ -6,6 +6,7 @@
 #define COLL_TESTS_HARNESS_H
 
 #include <check.h>
+#include <mpi.h>
 #include <stdbool.h>
 
 /*
@@ -49,6 +50,12 @@ bool harness_holds(bool good);
 
 /* Says that PART of a test was left out, as scripts/check counts it. */
 void harness_skip(const char *part);
+
+/*
+ * The number that the next communicator of COMM's ranks gets: those that are left behind make it
+ * grow. Always 0 where the MPI library does not give the lowest one that is free. Collective.
+ */
+int harness_next_communicator(MPI_Comm comm);
 
 /*
  * Has the program read and write numbers with a decimal comma, as after setlocale(LC_ALL, "") in

@@ -14,8 +14,8 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 
-if ! "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI'; then
-    echo 'skipped: no mpirun of Open MPI'
+if ! "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI\|HYDRA'; then
+    echo 'skipped: no mpirun of Open MPI or MPICH'
     exit 77
 fi
 

@@ -3,6 +3,7 @@
 TEST_EXTENSIONS = .mpi .sh
 MPI_LOG_COMPILER = $(srcdir)/tests/launch
 SH_LOG_COMPILER = bash
+AM_TESTS_ENVIRONMENT = MPIRUN='$(MPIRUN)'; export MPIRUN;
 EXTRA_DIST += tests/launch tests/leaks.supp tests/expect.sh tests/lab.sh tests/programs.sh \
 	tests/ranks.sh
 
@@ -188,11 +189,11 @@ tests_linked_mpi_LDADD = libcoll_pmpi.la
 if !SHARED
 tests_linked_mpi_LDFLAGS = $(AM_LDFLAGS) -Wl,@cdcp/pmpi/wrap.ld
 endif
+endif
 # What a program sees that runs with another MPI library.
 check_LTLIBRARIES += libother.la
 libother_la_SOURCES = tests/interposed/other.c
 libother_la_LDFLAGS = -module -avoid-version -rpath /nowhere
-endif
 
 # The same for tests/component.sh.
 if HAVE_OMPI_COMPONENT
@@ -207,11 +208,11 @@ tests_component_operations_LDADD =
 endif
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/component.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
+SCRIPT_TESTS = tests/autotopo.sh tests/cmake.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/component.sh tests/configure.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
 	tests/profile_lab.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \
 	tests/unfinished.sh tests/wordcount.sh tests/words.sh
-EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
+EXTRA_DIST += $(SCRIPT_TESTS) tests/cmake/CMakeLists.txt tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.
 RUN_SCRIPT_TESTS = $(SCRIPT_TESTS)

@@ -243,12 +243,12 @@ refused 1 '--update changes latencies alone, not --link' \
 
 # --- runs ---
 
-if "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI'; then
+if "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI\|HYDRA'; then
     # where ARGUMENTS: "rank host" of each rank, by rank
     where() {
         # shellcheck disable=SC2016  # the ranks expand these
         "$netlab" run --name "$one" "$@" -- \
-            sh -c 'echo "$OMPI_COMM_WORLD_RANK $(hostname)"' 2>/dev/null </dev/null |
+            sh -c 'echo "${OMPI_COMM_WORLD_RANK-$PMI_RANK} $(hostname)"' 2>/dev/null </dev/null |
             sort -n | paste -sd ,
     }
     same 'by rack' '0 n0,1 n1,2 n2,3 n3' "$(where)"
@@ -280,7 +280,7 @@ if "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI'; then
     matches 'nothing is left of it' '*; 0 processes' "$("$netlab" status --name "$one")"
     same 'no scratch is left of it' '' "$(ls -d /run/netlab/"$one"/run.* 2>/dev/null)"
 else
-    echo 'not tested: runs (no mpirun of Open MPI)'
+    echo 'not tested: runs (no mpirun of Open MPI or MPICH)'
 fi
 
 # --- down ---

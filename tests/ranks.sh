@@ -7,6 +7,8 @@ export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
 # Open MPI 5 leaves the starting of ranks to PRRTE, and warns of each IPv6 address without a route.
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_reachable=weighted
+# MPICH offers its core to others without being asked, but lets none sleep unless it is told to.
+export MPIR_CVAR_ENABLE_HEAVY_YIELD=1
 export OMP_WAIT_POLICY=passive
 # A rank that has failed is no reason to wait a second for the others.
 export OMPI_MCA_odls_base_sigkill_timeout=0
@@ -21,5 +23,6 @@ limited="timeout -k 10 ${COLL_TEST_TIMEOUT:-600}"
 free_cores() (
     unset OMPI_MCA_mpi_yield_when_idle
     export HWLOC_SYNTHETIC="package:1 core:8 pu:1" OMPI_MPI_THREAD_LEVEL=3
+    export MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE
     "$@"
 )

@@ -2,6 +2,10 @@
 # Slurm on the hosts of a lab, scripts/netlab slurm: programs that it starts know their racks without
 # any setting, and get right results. Needs root and Slurm; skipped (77) where netlab says what is missing.
 set -u
+"${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI' || {
+    echo 'skipped: no mpirun of Open MPI, whose ranks ask Slurm'
+    exit 77
+}
 . "$(dirname "$0")/lab.sh"
 . "$(dirname "$0")/expect.sh"
 build=$PWD

@@ -52,6 +52,15 @@ if [ -e "$build/.libs/libcoll.so" ]; then
     diff declared exported || fail "libcoll.so exports other names than its headers declare"
 fi
 
+# With another MPI library than it was built for it says so.
+if [ -f "$build/.libs/libother.so" ] && [ -e "$build/.libs/libcoll.so" ]; then
+    LD_PRELOAD="$build/.libs/libother.so" "$build/coll-info" >out 2>err && fail "another MPI library is taken"
+    grep -q '^libcoll: built for .*, but the program runs with SomeMPI Version: 7.1: ' err || fail "another MPI library"
+    test "$(wc -l <err)" = 1 || fail "not one line for another MPI library"
+else
+    echo "skipped: another MPI library, which is made as a shared one"
+fi
+
 # A profile, read back by the library, is where its values come from.
 run 3 coll-profile --output p --json p.json --seconds 0.2 --noise 1e9 || fail "coll-profile"
 grep -q '^[a-z]*  *L  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*$' out || fail "L in the table"

@@ -11,6 +11,7 @@
 #include "cdcp/pmpi/world.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
+#include "lib/base/library.h"
 #include "lib/operation/settings.h"
 
 #include <stdio.h>
@@ -33,33 +34,11 @@ _Noreturn static void leave(int status) {
     _exit(status);
 }
 
-/* Whether this rank is the one that speaks for a job that MPI_Init has not yet made. */
-static bool speaks_before_init(void) {
-    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "MPI_LOCALRANKID"};
-    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
-        if (getenv(ranks[i]))
-            return strcmp(getenv(ranks[i]), "0") == 0;
-    return true;
-}
-
-/* Another MPI library's handles and functions are not those that the calls here were built for. */
+/* Fortran's calls and the kinds of requests are those of a series of Open MPI. */
 static void check_library(void) {
-    enum { LONGEST = 1 << 14 }; /* MPICH writes up to 8 KB, whatever Open MPI's header allows */
-    static char name[LONGEST];
     char built[32];
-    int length = 0;
-    PMPI_Get_library_version(name, &length);
     snprintf(built, sizeof built, "Open MPI v%d.", OMPI_MAJOR_VERSION);
-    if (strncmp(name, built, strlen(built)) == 0)
-        return;
-    name[strcspn(name, ",\n")] = '\0';
-    if (speaks_before_init())
-        fprintf(stderr, "libcoll_pmpi: built for Open MPI %d, but the program runs with %s\n",
-                OMPI_MAJOR_VERSION, name);
-    else
-        sleep(10); /* the first rank that fails ends the job: it shall be the one that speaks */
-    leave(1);
+    coll_library_check(built);
 }
 
 /* Ends a job that can't begin: collective; rank 0 says why. */

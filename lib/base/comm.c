@@ -68,16 +68,33 @@ static void close_slots(coll_comm *state) {
             coll_comm_keys[count]->close(state->slots[count]);
 }
 
+/*
+ * Takes the messages that nobody waits for any more: to free a communicator that has some is an
+ * error for MPICH, which ends the program.
+ */
+static void drain(MPI_Comm comm) {
+    MPI_Status status;
+    int there = 1;
+    while (PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &there, &status) == MPI_SUCCESS &&
+           there) {
+        /* To be cut is an error, which ends here. */
+        (void)PMPI_Recv(NULL, 0, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm,
+                        MPI_STATUS_IGNORE);
+    }
+}
+
 static void free_state(coll_comm *state) {
     close_slots(state);
     if (state->private != MPI_COMM_NULL)
-        PMPI_Comm_free(&state->private);
-    if (state->broken) { /* messages may still be under way into these */
+        drain(state->private);
+    if (state->broken) { /* messages may still be under way on the communicator and into these */
         coll_wait_leave(state->room);
         coll_wait_leave(state->slots);
         coll_wait_leave(state);
         return;
     }
+    if (state->private != MPI_COMM_NULL)
+        PMPI_Comm_free(&state->private);
     free(state->slots);
     free(state->room);
     free(state);

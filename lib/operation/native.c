@@ -59,9 +59,11 @@ static int ranks_of(MPI_Comm comm, int *ranks) {
     return inter ? PMPI_Comm_remote_size(comm, ranks) : PMPI_Comm_size(comm, ranks);
 }
 
-static int convert(const coll_user *user, MPI_Comm comm, ints *made) {
+static int convert(bool reduces, const coll_user *user, MPI_Comm comm, ints *made) {
     int ranks;
     *made = (ints){.memory = NULL};
+    if (reduces && user->receive_count < 0) /* which MPICH doesn't look at between two groups */
+        return coll_error(MPI_ERR_COUNT, "count is %lld", (long long)user->receive_count);
     if (!coll_collective_fits(user))
         return too_many();
     if (!user->uneven)
@@ -190,7 +192,7 @@ int coll_collective_native(coll_operation operation, const coll_user *user, MPI_
         [COLL_OPERATION_EXSCAN] = exscan,
     };
     ints made;
-    int code = convert(user, comm, &made);
+    int code = convert(coll_operations[operation].reduces, user, comm, &made);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     code = by_operation[operation](user, &made, comm, request);

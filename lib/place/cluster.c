@@ -173,7 +173,7 @@ static bool find_racks(int nodes, int count, const coll_pair pairs[], int parent
 bool coll_cluster(int nodes, int count, coll_pair pairs[], int racks[], int sites[],
                   coll_clusters *found) {
     int *parents = malloc((size_t)nodes * sizeof *parents);
-    coll_pair *local = malloc(((size_t)count + 1) * sizeof *local);
+    coll_pair *local = calloc((size_t)count + 1, sizeof *local);
     bool good = parents && local;
     if (good) {
         if (count > 0) /* else PAIRS may be NULL, which qsort must not be given */

@@ -1,0 +1,61 @@
+#include "config.h"
+
+#include "lib/base/library.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Whether this rank is the one that speaks for a job that MPI_Init has not yet made. */
+static bool speaks_before_init(void) {
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "MPI_LOCALRANKID"};
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        if (getenv(ranks[i]))
+            return strcmp(getenv(ranks[i]), "0") == 0;
+    return true;
+}
+
+/* The length of "libcoll" in NAME, the start of which it moves to: the file that this code is in.
+ */
+static int file_name(const char **name) {
+    static const char something;
+    Dl_info info;
+    *name = "libcoll";
+    if (dladdr(&something, &info) && info.dli_fname) {
+        const char *slash = strrchr(info.dli_fname, '/');
+        *name = slash ? slash + 1 : info.dli_fname;
+    }
+    return (int)strcspn(*name, ".");
+}
+
+void coll_library_check(const char *built) {
+    enum { LONGEST = 1 << 14 }; /* MPICH writes up to 8 KB, whatever Open MPI's header allows */
+    static char running[LONGEST];
+    int length = 0;
+    if (PMPI_Get_library_version(running, &length) != MPI_SUCCESS ||
+        strncmp(running, built, strlen(built)) == 0)
+        return;
+    running[strcspn(running, ",\n")] = '\0';
+    const char *name;
+    length = file_name(&name);
+    if (speaks_before_init())
+        fprintf(stderr,
+                "%.*s: built for %s, but the program runs with %s: build libcoll with that one's "
+                "mpicc\n",
+                length, name, built, running);
+    else
+        sleep(10); /* the first rank that fails ends the job: it shall be the one that speaks */
+    fflush(stderr);
+    _exit(1); /* without what the program has registered with atexit */
+}
+
+#if defined PIC && defined COLL_MPI_LIBRARY
+__attribute__((constructor)) static void check_when_loaded(void) {
+    coll_library_check(COLL_MPI_LIBRARY);
+}
+#endif

@@ -1,0 +1,22 @@
+# For those who package: Debian's, and recipes of others.
+EXTRA_DIST += \
+	debian/changelog \
+	debian/control \
+	debian/copyright \
+	debian/libcoll-bin.install \
+	debian/libcoll-dev.install \
+	debian/libcoll-doc.docs \
+	debian/libcoll-doc.examples \
+	debian/libcoll-openmpi.install \
+	debian/libcoll-openmpi.lintian-overrides \
+	debian/libcoll0.install \
+	debian/libcoll0.symbols \
+	debian/not-installed \
+	debian/rules \
+	debian/source/format \
+	debian/tests/cmake \
+	debian/tests/control \
+	debian/tests/first-program \
+	debian/tests/kmeans \
+	packaging/guix.scm \
+	packaging/spack/package.py

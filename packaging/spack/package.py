@@ -1,0 +1,30 @@
+# A recipe for Spack: put it into a repository of yours as packages/libcoll/package.py, and the tarball that
+# "make dist" makes into the folder where you call spack install libcoll.
+import os
+
+from spack.package import *
+
+
+class Libcoll(AutotoolsPackage):
+    """MPI collectives for commodity Ethernet, wide-area sites and high rank counts, and programs
+    on top of them: an exact K-means over MPI among others."""
+
+    manual_download = True
+    url = "file://{0}/libcoll-0.1.0.tar.gz".format(os.getcwd())
+
+    license("BSD-3-Clause")
+
+    version("0.1.0")
+
+    variant("openblas", default=True, description="coll-kmeans takes float32 features")
+
+    depends_on("c", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("mpi@3.1:")
+    depends_on("hwloc@2:")
+    depends_on("libpng")
+    depends_on("zlib-api")
+    depends_on("openblas", when="+openblas")
+
+    def configure_args(self):
+        return ["CC={0}".format(self.spec["mpi"].mpicc)] + self.with_or_without("openblas")
