@@ -13,5 +13,6 @@ EXTRA_DIST += \
 	docs/hlot-figure1.svg \
 	docs/kmeans.md \
 	docs/labs.md \
+	docs/languages.md \
 	docs/settings.md \
 	docs/topology.md
