@@ -14,3 +14,4 @@ examples_first_f08_SOURCES = examples/first_f08.f90
 examples_first_f08_LDADD = libcoll_f08.la libcoll.la
 examples/first_f08.$(OBJEXT): coll_f08.mod
 endif
+EXTRA_DIST += examples/first.py

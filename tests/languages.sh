@@ -28,6 +28,11 @@ if [ -x "$build/examples/first_f08" ]; then
 else
     echo "skipped: Fortran, for want of a compiler that knows type(*), dimension(..)"
 fi
+(
+    . "$source_dir/tests/find_python.sh"
+    PYTHONPATH=$source_dir/python COLL_LIBRARY=$build/.libs/libcoll.so.0 PYTHONDONTWRITEBYTECODE=1 \
+        same Python "$python" "$source_dir/examples/first.py"
+) || [ $? -eq 77 ] || exit 1
 
 # shown LANGUAGE FILE BEGINNING: docs/languages.md shows FILE from BEGINNING on.
 shown() {
@@ -35,4 +40,5 @@ shown() {
     sed -n "/^$3/,\$p" "$source_dir/$2" | diff - of_page >out || fail "docs/languages.md (>) is not $2 (<)"
 }
 shown fortran examples/first_f08.f90 'program first'
+shown python examples/first.py 'import coll'
 echo "all as it should be"

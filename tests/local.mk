@@ -3,7 +3,8 @@
 TEST_EXTENSIONS = .mpi .sh
 MPI_LOG_COMPILER = $(srcdir)/tests/launch
 SH_LOG_COMPILER = bash
-EXTRA_DIST += tests/launch tests/leaks.supp tests/expect.sh tests/lab.sh tests/programs.sh \
+EXTRA_DIST += tests/launch tests/leaks.supp tests/expect.sh tests/find_python.sh tests/lab.sh \
+	tests/programs.sh tests/python.py \
 	tests/ranks.sh
 
 check_LTLIBRARIES = libharness.la
@@ -132,6 +133,11 @@ tests/f08.$(OBJEXT): coll_f08.mod
 CLEANFILES += checks.mod
 endif
 
+# What tests/python.sh offers instead of libcoll.
+check_LTLIBRARIES += libforeign.la
+libforeign_la_SOURCES = tests/foreign.c
+libforeign_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+
 # Plans at more ranks and from every root, which takes a while.
 .PHONY: prove
 prove: tests/plans$(EXEEXT) tests/collective_plans$(EXEEXT)
@@ -224,7 +230,7 @@ endif
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/component.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/languages.sh tests/netlab.sh tests/plot.sh \
-	tests/profile_lab.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \
+	tests/profile_lab.sh tests/python.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \
 	tests/unfinished.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
 
