@@ -3,7 +3,7 @@
 TEST_EXTENSIONS = .mpi .sh
 MPI_LOG_COMPILER = $(srcdir)/tests/launch
 SH_LOG_COMPILER = bash
-EXTRA_DIST += tests/launch tests/leaks.supp tests/expect.sh tests/find_python.sh tests/lab.sh \
+EXTRA_DIST += tests/commands.awk tests/launch tests/leaks.supp tests/expect.sh tests/find_python.sh tests/lab.sh \
 	tests/programs.sh tests/python.py \
 	tests/ranks.sh
 
@@ -228,8 +228,8 @@ tests_component_operations_LDADD =
 endif
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/component.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
-	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/languages.sh tests/netlab.sh tests/plot.sh \
+SCRIPT_TESTS = tests/autotopo.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/commands.sh tests/component.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
+	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
 	tests/profile_lab.sh tests/python.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \
 	tests/unfinished.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/hlot/congested.txt tests/hlot/figure1.txt
