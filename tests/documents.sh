@@ -1,7 +1,7 @@
 #!/bin/bash
 # What people read says what the programs do: tables made from coll-info, the same options in --help
-# and in the man page, all sections in every man page, links that lead somewhere, and the first program
-# of README.
+# and in the man page, all sections in every man page, links that lead somewhere, and the programs that
+# are built.
 set -u
 source_dir=$(cd "$(dirname "$0")/.." && pwd)
 . "$(dirname "$0")/programs.sh"
@@ -87,8 +87,12 @@ for file in "$source_dir"/README.md "$source_dir"/docs/*.md; do
     done <links
 done
 
-# README's first program is the one that is built.
-sed -n '/^```c$/,/^```$/p' "$source_dir/README.md" | sed '1d; $d' >of_readme
-sed -n '/^#include <coll.h>/,$p' "$source_dir/examples/first.c" | diff - of_readme >out ||
-    fail "README's program (>) is not examples/first.c (<)"
+# shown PAGE LANGUAGE FILE BEGINNING: the program that PAGE shows is FILE from BEGINNING on.
+shown() {
+    sed -n "/^\`\`\`$2\$/,/^\`\`\`\$/p" "$source_dir/$1" | sed '1d; $d' >of_page
+    sed -n "/^$4/,\$p" "$source_dir/$3" | diff - of_page >out || fail "$1's program (>) is not $3 (<)"
+}
+shown README.md c examples/first.c '#include <coll.h>'
+shown docs/languages.md fortran examples/first_f08.f90 'program first'
+shown docs/languages.md python examples/first.py 'import coll'
 echo "all as it should be"

@@ -4,7 +4,8 @@ TEST_EXTENSIONS = .mpi .sh
 MPI_LOG_COMPILER = $(srcdir)/tests/launch
 SH_LOG_COMPILER = bash
 AM_TESTS_ENVIRONMENT = MPIRUN='$(MPIRUN)'; export MPIRUN;
-EXTRA_DIST += tests/launch tests/leaks.supp tests/expect.sh tests/lab.sh tests/programs.sh \
+EXTRA_DIST += tests/commands.awk tests/launch tests/leaks.supp tests/expect.sh tests/find_python.sh tests/lab.sh \
+	tests/programs.sh tests/python.py \
 	tests/ranks.sh
 
 check_LTLIBRARIES = libharness.la
@@ -118,6 +119,26 @@ tests_topo_mpi_SOURCES = tests/topo.c
 tests_typemap_mpi_SOURCES = tests/typemap.c
 tests_wait_mpi_SOURCES = tests/wait.c
 
+# In other languages, linked with what is installed alone.
+if HAVE_MPICXX
+check_PROGRAMS += tests/cplusplus.mpi
+tests_cplusplus_mpi_SOURCES = tests/cplusplus.cc
+tests_cplusplus_mpi_CXXFLAGS = -std=c++17 $(WARNING_CXXFLAGS)
+tests_cplusplus_mpi_LDADD = libcoll.la
+endif
+if HAVE_COLL_F08
+check_PROGRAMS += tests/f08.mpi
+tests_f08_mpi_SOURCES = tests/f08.f90
+tests_f08_mpi_LDADD = libcoll_f08.la libcoll.la
+tests/f08.$(OBJEXT): coll_f08.mod
+CLEANFILES += checks.mod
+endif
+
+# What tests/python.sh offers instead of libcoll.
+check_LTLIBRARIES += libforeign.la
+libforeign_la_SOURCES = tests/foreign.c
+libforeign_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+
 # Plans at more ranks and from every root, which takes a while.
 .PHONY: prove
 prove: tests/plans$(EXEEXT) tests/collective_plans$(EXEEXT)
@@ -208,9 +229,10 @@ tests_component_operations_LDADD =
 endif
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/autotopo.sh tests/cmake.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/component.sh tests/configure.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
+SCRIPT_TESTS = tests/autotopo.sh tests/cmake.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/commands.sh \
+	tests/component.sh tests/configure.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
-	tests/profile_lab.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \
+	tests/profile_lab.sh tests/python.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \
 	tests/unfinished.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/cmake/CMakeLists.txt tests/hlot/congested.txt tests/hlot/figure1.txt
 

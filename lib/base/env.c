@@ -71,6 +71,8 @@ const COLL_Setting coll_settings[] = {
      "by the cost model, 1K or more"},
     {"COLL_TRACE", "a line on stderr for each call; under coll-run also where the time went",
      "0: off; 1: on", "0"},
+    {"COLL_LIBRARY", "which libcoll the Python package coll loads", "FILE: libcoll.so.0",
+     "the one that the loader finds"},
     {"COLL_KMEANS_KERNEL", "the kernel that coll-kmeans compares bytes with",
      "avx512-vnni, avx2, scalar", "the fastest that the processor has"},
     {.name = NULL},

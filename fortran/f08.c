@@ -1,0 +1,180 @@
+#include "config.h"
+
+#include "fortran/f08.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Fortran's constants, which have addresses of their own. */
+static _Atomic(void *) in_place_f, bottom_f;
+
+void coll_f08_learn(const CFI_cdesc_t *in_place, const CFI_cdesc_t *bottom) {
+    bottom_f = bottom->base_addr;
+    in_place_f = in_place->base_addr;
+}
+
+void *coll_f08_address(const CFI_cdesc_t *buffer) {
+    if (!in_place_f)
+        coll_f08_tell();
+    if (buffer->base_addr == in_place_f)
+        return MPI_IN_PLACE;
+    return buffer->base_addr == bottom_f ? MPI_BOTTOM : buffer->base_addr;
+}
+
+static void give(MPI_Fint *ierror, int code) {
+    if (ierror)
+        *ierror = code;
+}
+
+/* --- What a call needs --- */
+
+static int raise(MPI_Comm comm, int code) {
+    MPI_Comm_call_errhandler(comm, code);
+    return code;
+}
+
+/* Raises that NAME was given what isn't in one piece: no copy of it could last until it is read. */
+static int refuse_gaps(const char *name, MPI_Comm comm) {
+    char text[MPI_MAX_ERROR_STRING];
+    int code;
+    snprintf(text, sizeof text,
+             "%s: an array section with gaps can't be the buffer of an operation that is started; "
+             "copy it to an array, or describe it by a datatype",
+             name);
+    if (MPI_Add_error_code(MPI_ERR_BUFFER, &code) != MPI_SUCCESS ||
+        MPI_Add_error_string(code, text) != MPI_SUCCESS)
+        code = MPI_ERR_BUFFER;
+    return raise(comm, code);
+}
+
+/* *LENGTH of a list that counts on this rank of COMM, 0 elsewhere. */
+static int find_length(MPI_Comm comm, MPI_Fint root, int *length) {
+    int between, rank, code = MPI_Comm_test_inter(comm, &between);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_rank(comm, &rank);
+    if (code == MPI_SUCCESS)
+        code = between ? MPI_Comm_remote_size(comm, length) : MPI_Comm_size(comm, length);
+    if (code == MPI_SUCCESS && root != COLL_F08_ALL && root != (between ? MPI_ROOT : rank))
+        *length = 0;
+    return code;
+}
+
+int coll_f08_open(coll_f08_call *call, const char *name, const CFI_cdesc_t *first,
+                  const CFI_cdesc_t *second, MPI_Fint comm_f, MPI_Fint root, int lists) {
+    *call = (coll_f08_call){0};
+    MPI_Comm comm = MPI_Comm_f2c(comm_f);
+    if ((first && !CFI_is_contiguous(first)) || (second && !CFI_is_contiguous(second)))
+        return refuse_gaps(name, comm);
+    if (lists == 0 || comm == MPI_COMM_NULL)
+        return MPI_SUCCESS;
+    int code = find_length(comm, root, &call->length);
+    if (code != MPI_SUCCESS || call->length == 0)
+        return code;
+    call->memory = malloc((size_t)lists * (size_t)call->length * sizeof(MPI_Count));
+    call->next = call->memory;
+    return call->memory ? MPI_SUCCESS : raise(comm, MPI_ERR_NO_MEM);
+}
+
+void coll_f08_close(coll_f08_call *call, coll_f08_request *request, int code, MPI_Fint *ierror) {
+    if (request && code == MPI_SUCCESS) {
+        request->kept = call->memory;
+    } else {
+        free(call->memory);
+        if (request)
+            *request = (coll_f08_request){0};
+    }
+    give(ierror, code);
+}
+
+static void *next_list(coll_f08_call *call) {
+    void *list = call->next;
+    if (list)
+        call->next += (size_t)call->length * sizeof(MPI_Count);
+    return list;
+}
+
+/* The body of a function that copies a list of FROM to numbers of TYPE. */
+#define COPY(type, call, from)                                                                     \
+    type *list = next_list(call);                                                                  \
+    for (int i = 0; i < (call)->length; i++)                                                       \
+        list[i] = (from)[i];                                                                       \
+    return list
+
+const MPI_Count *coll_f08_counts_int(coll_f08_call *call, const MPI_Fint counts[]) {
+    COPY(MPI_Count, call, counts);
+}
+
+const MPI_Count *coll_f08_counts_large(coll_f08_call *call, const MPI_Count counts[]) {
+    COPY(MPI_Count, call, counts);
+}
+
+const MPI_Aint *coll_f08_places_int(coll_f08_call *call, const MPI_Fint places[]) {
+    COPY(MPI_Aint, call, places);
+}
+
+const MPI_Aint *coll_f08_places_large(coll_f08_call *call, const MPI_Aint places[]) {
+    COPY(MPI_Aint, call, places);
+}
+
+/* --- Requests --- */
+
+/* Frees what REQUEST kept, where the request itself is gone. */
+static void let_go(coll_f08_request *request) {
+    if (request->coll)
+        return;
+    free(request->kept);
+    request->kept = NULL;
+}
+
+void coll_f08_start(coll_f08_request *request, MPI_Fint *ierror) {
+    give(ierror, COLL_Start(&request->coll));
+}
+
+void coll_f08_wait(coll_f08_request *request, MPI_Fint *ierror) {
+    give(ierror, COLL_Wait(&request->coll));
+    let_go(request);
+}
+
+void coll_f08_test(coll_f08_request *request, MPI_Fint *flag, MPI_Fint *ierror) {
+    give(ierror, COLL_Test(&request->coll, flag));
+    let_go(request);
+}
+
+void coll_f08_waitall(const MPI_Fint *count, coll_f08_request requests[], MPI_Fint *ierror) {
+    int first = MPI_SUCCESS;
+    for (int i = 0; i < *count; i++) {
+        int code = COLL_Wait(&requests[i].coll);
+        let_go(&requests[i]);
+        first = first == MPI_SUCCESS ? code : first;
+    }
+    give(ierror, first);
+}
+
+void coll_f08_request_free(coll_f08_request *request, MPI_Fint *ierror) {
+    give(ierror, COLL_Request_free(&request->coll));
+    let_go(request);
+}
+
+void coll_f08_dcp_wait(coll_f08_request *request, MPI_Fint *ierror) {
+    give(ierror, DCP_Wait(&request->dcp));
+}
+
+void coll_f08_dcp_test(coll_f08_request *request, MPI_Fint *flag, MPI_Fint *ierror) {
+    give(ierror, DCP_Test(&request->dcp, flag));
+}
+
+/* --- The rest --- */
+
+void coll_f08_set(const MPI_Fint *comm, const char *operation, const char *spec, MPI_Fint *ierror) {
+    give(ierror, COLL_Set(MPI_Comm_f2c(*comm), operation, spec));
+}
+
+void coll_f08_pool_add(COLL_Pool *const *pool, const int64_t *key, const CFI_cdesc_t *value,
+                       MPI_Fint *ierror) {
+    give(ierror, COLL_Pool_add(*pool, (uint64_t)*key, value->base_addr));
+}
+
+void coll_f08_aggregate(COLL_Pool *const *pool, const MPI_Fint *root, const MPI_Fint *comm,
+                        COLL_Aggregate_stats *stats, MPI_Fint *ierror) {
+    give(ierror, COLL_Aggregate(*pool, *root, MPI_Comm_f2c(*comm), stats));
+}

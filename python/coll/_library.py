@@ -1,0 +1,83 @@
+"""libcoll itself: found by the loader, or where COLL_LIBRARY says."""
+
+import os
+
+import cffi
+from mpi4py import MPI
+
+NAME = "libcoll.so.0"
+
+ffi = cffi.FFI()
+ffi.cdef("const char *COLL_Version(void); int MPI_Get_library_version(char *, int *);")
+
+
+def _mpi_of(library):
+    """Where in memory the MPI library is that LIBRARY calls, and the beginning of its version."""
+    get_version = ffi.addressof(library, "MPI_Get_library_version")
+    text, length = ffi.new("char[]", 1 << 14), ffi.new("int *")
+    get_version(text, length)
+    version = ffi.string(text).decode(errors="replace")
+    return get_version, version.splitlines()[0].split(",")[0].strip()
+
+
+def _check_mpi(library, name):
+    """libcoll must call the MPI library that mpi4py calls: handles of another mean nothing to it."""
+    (ours, our_version), (theirs, their_version) = _mpi_of(library), _mpi_of(ffi.dlopen(MPI.__file__))
+    if ours != theirs:
+        raise ImportError(
+            f"coll: {name} was built with {our_version}, and mpi4py with {their_version}: "
+            "build libcoll with the mpicc of mpi4py, or name one that was by COLL_LIBRARY"
+        )
+
+
+def _load():
+    name = os.environ.get("COLL_LIBRARY") or NAME
+    try:
+        # It is called until the end of MPI_Finalize, when Python has given it up.
+        library = ffi.dlopen(name, os.RTLD_NOW | os.RTLD_NODELETE)
+    except OSError as error:
+        raise ImportError(
+            f"coll: {error}; COLL_LIBRARY names the file {NAME}, LD_LIBRARY_PATH its folder"
+        ) from None
+    try:
+        library.COLL_Version
+    except AttributeError:
+        raise ImportError(f"coll: {name} is not libcoll; COLL_LIBRARY names the file {NAME}") from None
+    _check_mpi(library, name)
+    return library
+
+
+_library = _load()
+version = ffi.string(_library.COLL_Version()).decode()
+
+# MPI's handles are pointers or ints, as the MPI library has them.
+if MPI._sizeof(MPI.COMM_WORLD) == ffi.sizeof("void *"):
+    _handle, handle_of = "uintptr_t", MPI._handleof
+else:
+    _handle = "unsigned int"
+
+    def handle_of(of):
+        return MPI._handleof(of) & 0xFFFFFFFF
+
+
+# What the C functions take. Addresses of buffers are numbers here.
+_kinds = {
+    "buffer": "uintptr_t",
+    "count": "long long",
+    "counts": "const long long *",
+    "places": "const ptrdiff_t *",
+    "type": _handle,
+    "op": _handle,
+    "comm": _handle,
+    "info": _handle,
+    "root": "int",
+    "text": "const char *",
+    "request": "void **",
+    "flag": "int *",
+}
+
+
+def function(name, kinds):
+    """The function NAME, whose parameters are of the KINDS that a string lists."""
+    ffi.cdef(f"int {name}({', '.join(_kinds[kind] for kind in kinds.split())});")
+    return getattr(_library, name)

@@ -1,0 +1,21 @@
+#!/bin/bash
+# Sourced by tests of programs, after programs.sh: $python is one that has what the Python package needs,
+# with libcoll's MPI library, or the test is skipped.
+# shellcheck disable=SC2154 # build and source_dir are theirs
+[ -e "$build/.libs/libcoll.so.0" ] || {
+    echo "skipped: Python, for want of a shared libcoll"
+    exit 77
+}
+for python in ${PYTHON:-} python3 /usr/bin/python3 ''; do
+    [ -n "$python" ] && "$python" -c 'import cffi, mpi4py, numpy' 2>/dev/null && break
+done
+[ -n "$python" ] || {
+    echo "skipped: Python, for want of python3-mpi4py, python3-numpy and python3-cffi"
+    exit 77
+}
+COLL_LIBRARY=$build/.libs/libcoll.so.0 PYTHONPATH="$source_dir/python" PYTHONDONTWRITEBYTECODE=1 \
+    "$python" -c 'import coll' 2>error ||
+    if grep -q 'was built with .*, and mpi4py with ' error; then
+        echo "skipped: Python, whose mpi4py is for another MPI library"
+        exit 77
+    fi
