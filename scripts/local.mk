@@ -4,7 +4,7 @@ bin_SCRIPTS = coll-run
 endif
 coll-run: scripts/coll-run.in Makefile
 	$(AM_V_GEN)sed -e 's|[@]libdir@|$(libdir)|' -e 's|[@]VERSION@|$(VERSION)|' \
-		-e 's|[@]componentdir@|$(OMPI_COMPONENT_DIR)|' \
+		-e 's|[@]componentdir@|$(OMPI_COMPONENT_DIR)|' -e 's|[@]MPIRUN@|$(MPIRUN)|' \
 		$(srcdir)/scripts/coll-run.in >$@ && chmod +x $@
 CLEANFILES += coll-run
 

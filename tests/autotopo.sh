@@ -13,6 +13,7 @@ places() {
     shift
     COLL_TOPOLOGY=$topology timeout 600 "$netlab" run --name "$lab" "$@" -- "$places" \
         </dev/null >"$work/out" 2>"$work/err" || cat "$work/err"
+    sed -i 's/\x00//g' "$work/out" "$work/err" # Open MPI 5 has some between lines
     grep '^#' "$work/out" >"$work/origin"
     grep -v '^#' "$work/out"
 }
