@@ -159,7 +159,7 @@ look() {
         srun | sbatch) program=elsewhere ;;
         -- | '&&' | '|') program= ;;
         --[a-z]*)
-            [ "$program" = elsewhere ] || grep -q -w -e "${word%%=*}" "help${program:+.${program//\//.}}" ||
+            [ "$program" = elsewhere ] || grep -q -e "${word%%=*}\([^a-z-]\|\$\)" "help${program:+.${program//\//.}}" ||
                 fail "$1: ${program:-nobody} knows no ${word%%=*}"
             ;;
         esac
