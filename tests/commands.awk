@@ -35,10 +35,10 @@ code {
     blank = 1
     next
 }
-/^<!-- not run: .* -->$/ {
+/^ *<!-- not run: .* -->$/ {
     end()
     why = $0
-    sub(/^<!-- not run: /, "", why)
+    sub(/^ *<!-- not run: /, "", why)
     sub(/ -->$/, "", why)
     next
 }

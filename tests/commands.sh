@@ -100,6 +100,8 @@ run() {
         echo "skipped: $2, for want of $without"
         return
     }
+    grep -w -e sudo -e apt -e apt-get -e 'make install' "$block" >out &&
+        fail "$2 changes the machine: mark it as not to be run"
     sed "s|/usr/local|$installed|g" "$block" >run.sh
     timeout -k 10 60 bash -e run.sh >out 2>err </dev/null || fail "$2 ends with $?: $(cat run.sh)"
     sed -n 's/^ *# //p' "$block" | while read -r line; do
@@ -132,8 +134,8 @@ for program in $known; do
     help_of "$program"
 done
 cat help.* >help
-# Of Slurm's, which need not be here.
-echo '--distribution --overcommit --mpi' >>help
+# Of Slurm's and Debian's, which need not be here.
+echo '--distribution --overcommit --mpi --build --fail-on ' >>help
 
 # look WHERE TEXT: the options behind each program are its own; those behind none, or another program, are
 # those of any of ours.
@@ -159,7 +161,7 @@ look() {
         srun | sbatch) program=elsewhere ;;
         -- | '&&' | '|') program= ;;
         --[a-z]*)
-            [ "$program" = elsewhere ] || grep -q -w -e "${word%%=*}" "help${program:+.${program//\//.}}" ||
+            [ "$program" = elsewhere ] || grep -q -e "${word%%=*}\([^a-z-]\|\$\)" "help${program:+.${program//\//.}}" ||
                 fail "$1: ${program:-nobody} knows no ${word%%=*}"
             ;;
         esac

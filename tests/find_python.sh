@@ -15,7 +15,7 @@ done
 }
 COLL_LIBRARY=$build/.libs/libcoll.so.0 PYTHONPATH="$source_dir/python" PYTHONDONTWRITEBYTECODE=1 \
     "$python" -c 'import coll' 2>error ||
-    if grep -q 'was built with .*, and mpi4py with ' error; then
+    if grep -q -e 'was built with .*, and mpi4py with ' -e 'built for .*, but the program runs with ' error; then
         echo "skipped: Python, whose mpi4py is for another MPI library"
         exit 77
     fi
