@@ -75,7 +75,9 @@ int watch_check_prepare(watch_comm *comm) {
     if (!comm || comm->info.inter)
         return MPI_SUCCESS;
     int code = compare == MPI_OP_NULL ? begin() : MPI_SUCCESS;
-    return code == MPI_SUCCESS ? PMPI_Comm_dup(comm->handle, &comm->checking) : code;
+    /* A duplicate would copy the program's attributes, which it would see. */
+    return code == MPI_SUCCESS ? PMPI_Comm_split(comm->handle, 0, comm->info.rank, &comm->checking)
+                               : code;
 }
 
 void watch_check_release(watch_comm *comm) {

@@ -125,7 +125,8 @@ static void report_mismatch(view *v, const made list[], int count) {
     int best = 0, best_count = 0, odd = 0;
     for (int i = 0; i < count; i++) {
         int found = alike(list, count, i, ranks);
-        if (found > best_count) {
+        /* A call whose data aren't known is like all others: it says nothing of what is right. */
+        if (found > best_count && found < count) {
             best = i;
             best_count = found;
         }
@@ -470,7 +471,16 @@ static int next_stuck(const view *v, int rank) {
     return -1;
 }
 
-/* Whether some rank that waits for nobody keeps RANK, or one that it waits for, from going on. */
+/* Whether one of PATH waits for a rank that will not come: then that is why, and not the cycle. */
+static bool waits_for_lost(const view *v, const int path[], int length) {
+    for (int i = 0; i < length; i++)
+        for (int other = 0; other < v->ranks; other++)
+            if (v->waits[path[i] * v->ranks + other] == SURELY &&
+                (v->conditions[other] == FINISHED || v->conditions[other] == LOST))
+                return true;
+    return false;
+}
+
 static void report_cycle(view *v) {
     char *seen = calloc((size_t)v->ranks, 1);
     int *path = malloc((size_t)v->ranks * sizeof *path);
@@ -486,8 +496,9 @@ static void report_cycle(view *v) {
         int first = 0;
         while (first < length && path[first] != rank)
             first++;
-        if (rank < 0 || first == length)
-            continue; /* it leads nowhere, or into one that was reported */
+        /* It leads nowhere, or into one that was reported. */
+        if (rank < 0 || first == length || waits_for_lost(v, path + first, length - first))
+            continue;
         watch_text text;
         if (!add(v, WATCH_CYCLE, path[first], &text))
             break;

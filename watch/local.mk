@@ -1,4 +1,5 @@
 # libcoll_watch.so: says where a program hangs. Preloaded or linked, before what else defines MPI's names.
+if HAVE_PMPI
 noinst_LTLIBRARIES += libwatch.la
 libwatch_la_SOURCES = \
 	lib/base/plain.c lib/base/plain.h \
@@ -27,7 +28,6 @@ libwatch_la_SOURCES = \
 	watch/words.c watch/words.h
 nodist_libwatch_la_SOURCES = watch/calls.c
 
-if HAVE_PMPI
 lib_LTLIBRARIES += libcoll_watch.la
 libcoll_watch_la_SOURCES = watch/ends.c
 nodist_libcoll_watch_la_SOURCES = watch/entries.c
@@ -36,9 +36,7 @@ libcoll_watch_la_CFLAGS = $(AM_CFLAGS) -Wno-deprecated-declarations
 libcoll_watch_la_LIBADD = libwatch.la
 libcoll_watch_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-Bsymbolic-functions \
 	-export-symbols-regex '^(P?MPIX?_|ompi_mpi_abort$$)'
-endif
 
-if HAVE_PMPI
 bin_PROGRAMS += coll-watch
 coll_watch_SOURCES = watch/coll-watch.c
 coll_watch_LDADD = libapp.la libwatch.la
