@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "app/options.h"
-#include "watch/wire.h"
+#include "watch/local_name.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ static int connect_to(int pid) {
     struct ucred peer = {.pid = 0};
     socklen_t length = sizeof peer;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    size_t name_length = watch_wire_local_name(pid, &name);
+    size_t name_length = watch_local_name(pid, &name);
     if (fd < 0)
         return -1;
     /* Anybody may take any name: the kernel tells whose it is. */

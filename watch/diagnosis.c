@@ -525,7 +525,7 @@ static void say_condition(view *v, watch_text *text, int rank) {
     static const char *const fates[] = {
         [WATCH_STOPPED] = "is stopped, as by SIGSTOP or a debugger",
         [WATCH_GONE] = "has no process any more: it has ended or was killed",
-        [WATCH_UNREACHABLE] = "can't be reached: nothing on its host answers"};
+        [WATCH_UNREACHABLE] = "can't be reached: nothing has come from there, asked twice"};
     if (v->conditions[rank] == FINISHED) {
         watch_say(text, "is in MPI_Finalize");
     } else if (state->fate == WATCH_LEFT) {
@@ -558,15 +558,39 @@ static int waiters_of(const view *v, int rank, int waiters[]) {
     return 0;
 }
 
+static bool is_unreachable(const view *v, int rank) {
+    return v->states[rank].fate == WATCH_UNREACHABLE;
+}
+
+/* RANK, and where it can't be reached all others that can't. */
+static void say_lost_ranks(view *v, watch_text *text, int rank) {
+    int *ranks = malloc((size_t)v->ranks * sizeof *ranks), count = 0;
+    for (int other = 0; ranks && other < v->ranks; other++)
+        if (other == rank || (is_unreachable(v, rank) && is_unreachable(v, other)))
+            ranks[count++] = other;
+    if (ranks)
+        watch_say_ranks(text, ranks, count);
+    watch_say(text, " ");
+    free(ranks);
+}
+
+/* Those that can't be reached are one finding, of the first of them. */
+static bool was_reported(const view *v, int rank) {
+    for (int other = 0; is_unreachable(v, rank) && other < rank; other++)
+        if (is_unreachable(v, other))
+            return true;
+    return false;
+}
+
 static void report_absent(view *v, int rank, int waiters[]) {
-    if (v->conditions[rank] == WAITING || v->conditions[rank] == MOVING)
+    if (v->conditions[rank] == WAITING || v->conditions[rank] == MOVING || was_reported(v, rank))
         return;
     int count = waiters_of(v, rank, waiters);
     bool lost = v->conditions[rank] == LOST;
     watch_text text;
     if ((!count && !lost) || !add(v, lost ? WATCH_MISSING : WATCH_ABSENT, rank, &text))
         return;
-    watch_say(&text, "rank %d ", rank);
+    say_lost_ranks(v, &text, rank);
     say_condition(v, &text, rank);
     if (!count)
         return;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The state letter and start of PID; false: no such process. */
@@ -52,6 +53,14 @@ watch_fate watch_host_look(watch_process process) {
     return state == 'T' || state == 't' ? WATCH_STOPPED : WATCH_SILENT;
 }
 
+/* A number of this process's namespace of KIND, or 0. */
+static uint64_t namespace(const char *kind) {
+    char path[64];
+    struct stat found;
+    snprintf(path, sizeof path, "/proc/self/ns/%s", kind);
+    return stat(path, &found) == 0 ? found.st_ino : 0;
+}
+
 uint64_t watch_host_id(const char *name) {
     char boot[40] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -60,7 +69,8 @@ uint64_t watch_host_id(const char *name) {
             boot[0] = '\0';
         fclose(file);
     }
-    uint64_t id = 0;
+    /* Containers on one host see neither one another's processes nor their loopback interfaces. */
+    uint64_t id = watch_mix(namespace("pid"), namespace("net"));
     for (const char *c = boot; *c; c++)
         id = watch_mix(id, (unsigned char)*c);
     for (const char *c = name; *c; c++)

@@ -8,6 +8,7 @@ libwatch_la_SOURCES = \
 	watch/communicators.c watch/communicators.h \
 	watch/diagnosis.c watch/diagnosis.h \
 	watch/host.c watch/host.h \
+	watch/local_name.c watch/local_name.h \
 	watch/messages.c watch/messages.h \
 	watch/overview.c watch/overview.h \
 	watch/pending.c watch/pending.h \

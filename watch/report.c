@@ -30,8 +30,10 @@ static bool alike(const watch_state *a, const watch_state *b) {
     const watch_record *x = call_of(a), *y = call_of(b);
     if (a->fate != b->fate || !x != !y)
         return false;
-    if (a->fate == WATCH_UNREACHABLE || a->fate == WATCH_STOPPED)
+    if (a->fate == WATCH_STOPPED)
         return strcmp(a->host, b->host) == 0;
+    if (a->fate != WATCH_ANSWERS)
+        return a->status == b->status;
     if (!x)
         return strcmp(a->head.asleep, b->head.asleep) == 0 &&
                strcmp(a->head.stack[0].function, b->head.stack[0].function) == 0;
@@ -107,15 +109,17 @@ static void say_requests(watch_text *text, const watch_state *state, const watch
 static void say_does(watch_text *text, const watch_report *report, int rank) {
     const watch_state *state = &report->states[rank];
     const watch_record *call = call_of(state);
-    static const char *const fates[] = {[WATCH_SILENT] = "runs, but its watcher has not answered",
-                                        [WATCH_STOPPED] = "stopped",
-                                        [WATCH_GONE] =
-                                            "ended or killed: it has no process any more",
-                                        [WATCH_UNREACHABLE] = "nothing on its host answers"};
+    static const char *const fates[] = {
+        [WATCH_SILENT] = "no answer, though the host is there",
+        [WATCH_STOPPED] = "stopped",
+        [WATCH_GONE] = "ended or killed: there is no process any more",
+        [WATCH_UNREACHABLE] = "no answer, nor anything else from the host, asked twice"};
     if (state->fate == WATCH_LEFT) {
         watch_say(text, "ended without MPI_Finalize, with status %d", state->status);
     } else if (state->fate != WATCH_ANSWERS) {
-        watch_say(text, "%s (%s)", fates[state->fate], state->host);
+        watch_say(text, "%s", fates[state->fate]);
+        if (state->fate == WATCH_STOPPED)
+            watch_say(text, " (%s)", state->host);
     } else if (!call) {
         watch_say(text, "in no MPI call that waits");
         if (state->head.asleep[0])

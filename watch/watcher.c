@@ -29,8 +29,13 @@ typedef struct leave_message {
     int32_t rank, status;
 } leave_message;
 
-/* Timing, in milliseconds. A rank's answer takes longer where many share a processor. */
-enum { ANSWER = 500, ANSWER_PER_RANK = 8, LONGEST_ANSWER = 2000, LOOK = 250, WINDOW = 96 };
+/*
+ * Timing, in milliseconds. An answer takes longer where many ranks share a processor. A rank that
+ * has not answered is asked a second time: one packet may be lost. Ranks with higher numbers wait a
+ * little before they raise an alarm: most of them are asked by then, and needn't.
+ */
+enum { ANSWER = 400, ANSWER_PER_RANK = 8, LONGEST_ANSWER = 1500, LOOK = 250, WINDOW = 96 };
+enum { ROUNDS = 2, STAGGER = 5, LONGEST_STAGGER = 500 };
 static const uint64_t SECOND = 1000000000;
 
 static const watch_settings *settings;
@@ -54,7 +59,8 @@ typedef enum watch_form { TEXT, JSON, SAMPLE } watch_form;
 static struct {
     enum { IDLE, ASKING, LOOKING } phase;
     watch_state *states;
-    int next, open;
+    unsigned char *silence; /* watch_silence of each rank */
+    int next, open, round;
     bool for_job; /* its report goes to stderr */
     bool sample;  /* without stacks */
     uint64_t begun;
@@ -65,8 +71,9 @@ static struct {
     } clients[CLIENTS];
     int client_count;
 } gather;
-static uint64_t
-    last_report; /* when the states of the latest for the job were asked for; 0: never */
+/* When another watcher has asked for this rank's state, and when the states of the latest report
+ * for the job were asked for; 0: never. */
+static uint64_t last_asked, last_report;
 
 static struct sockaddr_in address_of(int of) {
     return (struct sockaddr_in){
@@ -109,6 +116,7 @@ static void asked(watch_link *link, int kind, const void *data, size_t length) {
     alarm_message alarm;
     leave_message leave;
     if (kind == ASK_STATE || kind == ASK_SAMPLE) {
+        last_asked = kind == ASK_STATE ? watch_nanoseconds() : last_asked;
         answer_state(link, kind == ASK_STATE);
     } else if (kind == ASK_LOOK && length == sizeof process) {
         memcpy(&process, data, length);
@@ -148,8 +156,12 @@ static void told(watch_link *link, const char *line) {
 
 static void begin_gathering(bool sample) {
     gather.states = calloc((size_t)ranks, sizeof *gather.states);
-    if (!gather.states)
+    gather.silence = calloc((size_t)ranks, sizeof *gather.silence);
+    if (!gather.states || !gather.silence) {
+        free(gather.states);
+        free(gather.silence);
         return;
+    }
     gather.phase = ASKING;
     gather.next = 0;
     gather.sample = sample;
@@ -169,11 +181,18 @@ static void keep(int of, watch_state *state) {
     place->head.rank = of;
 }
 
+static int patience(void) {
+    int milliseconds = ANSWER + ANSWER_PER_RANK * ranks;
+    return milliseconds < LONGEST_ANSWER ? milliseconds : LONGEST_ANSWER;
+}
+
+/* Asks those that have not answered yet, and of which it isn't known why. */
 static void ask_more(void) {
-    int patience = ANSWER + ANSWER_PER_RANK * ranks;
-    patience = patience < LONGEST_ANSWER ? patience : LONGEST_ANSWER;
     while (gather.next < ranks && gather.open < WINDOW) {
         int of = gather.next++;
+        watch_fate fate = gather.states[of].fate;
+        if (fate != WATCH_SILENT && fate != WATCH_UNREACHABLE)
+            continue;
         if (of == rank) {
             watch_state state;
             if (watch_state_take(&state, rank, thread_of_program, !gather.sample))
@@ -181,7 +200,7 @@ static void ask_more(void) {
         } else if (peers[of].port) {
             struct sockaddr_in there = address_of(of);
             gather.open++;
-            watch_wire_ask(&there, gather.sample ? ASK_SAMPLE : ASK_STATE, of, "", 0, patience);
+            watch_wire_ask(&there, gather.sample ? ASK_SAMPLE : ASK_STATE, of, "", 0, patience());
         }
     }
 }
@@ -200,7 +219,7 @@ static int neighbour(int of) {
 static void look_for_silent(void) {
     for (int i = 0; i < ranks && gather.open < WINDOW; i++) {
         watch_state *state = &gather.states[i];
-        if (state->fate != WATCH_SILENT)
+        if (state->fate != WATCH_SILENT && state->fate != WATCH_UNREACHABLE)
             continue;
         int by = neighbour(i);
         if (left_status[i] >= 0) {
@@ -209,7 +228,10 @@ static void look_for_silent(void) {
         } else if (by == rank) {
             state->fate = watch_host_look(peers[i].process);
         } else if (by < 0) {
-            state->fate = WATCH_UNREACHABLE;
+            static const watch_fate fates[] = {[WATCH_NO_HOST] = WATCH_UNREACHABLE,
+                                               [WATCH_NO_ANSWER] = WATCH_SILENT,
+                                               [WATCH_NO_LISTENER] = WATCH_GONE};
+            state->fate = fates[gather.silence[i]];
         } else {
             struct sockaddr_in there = address_of(by);
             gather.open++;
@@ -279,7 +301,15 @@ static void finish(void) {
     for (int i = 0; i < ranks; i++)
         watch_state_free(&gather.states[i]);
     free(gather.states);
+    free(gather.silence);
     memset(&gather, 0, sizeof gather);
+}
+
+static bool some_are_silent(void) {
+    for (int i = 0; i < ranks; i++)
+        if (gather.states[i].fate == WATCH_SILENT || gather.states[i].fate == WATCH_UNREACHABLE)
+            return true;
+    return false;
 }
 
 static void go_on_gathering(void) {
@@ -290,14 +320,27 @@ static void go_on_gathering(void) {
             look_for_silent();
         }
     }
-    if (gather.phase == LOOKING && gather.open == 0)
-        finish();
+    if (gather.phase != LOOKING || gather.open > 0)
+        return;
+    if (++gather.round < ROUNDS && some_are_silent()) {
+        gather.phase = ASKING;
+        gather.next = 0;
+        ask_more();
+        return;
+    }
+    finish();
 }
 
 /* --- Alarms --- */
 
 static int alarm_target = -1; /* whom the alarm that is on its way went to */
 static alarm_message sent_alarm;
+
+/* Whether somebody makes a report, or has made one lately, that has a call of this AGE in it. */
+static bool is_in_report(uint64_t age) {
+    uint64_t since = watch_nanoseconds() - last_asked;
+    return last_asked && since < age / 2;
+}
 
 /* To the lowest rank that lives, which may be this one. */
 static void raise_alarm(int from) {
@@ -308,7 +351,7 @@ static void raise_alarm(int from) {
         if (!lives)
             continue;
         struct sockaddr_in there = address_of(alarm_target);
-        watch_wire_ask(&there, ALARM, alarm_target, &sent_alarm, sizeof sent_alarm, ANSWER);
+        watch_wire_ask(&there, ALARM, alarm_target, &sent_alarm, sizeof sent_alarm, patience());
         return;
     }
     alarm_target = -1;
@@ -319,13 +362,14 @@ static void answered(int kind, int of, const void *data, size_t length) {
     watch_state state;
     int32_t fate;
     if (kind == ALARM) {
-        if (!data)
+        alarm_target = -1;
+        if (!data && (sent_alarm.failed || !is_in_report(sent_alarm.age)))
             raise_alarm(of + 1);
-        else
-            alarm_target = -1;
         return;
     }
     gather.open--;
+    if (!data && kind != ASK_LOOK)
+        gather.silence[of] = (unsigned char)length;
     if ((kind == ASK_STATE || kind == ASK_SAMPLE) && data &&
         watch_state_unpack(&state, data, length))
         keep(of, &state);
@@ -342,14 +386,16 @@ static uint64_t watched_call, worth;
 /* Raises an alarm where it is due; returns after how many milliseconds to look again. */
 static int look_after_calls(void) {
     uint64_t limit = (uint64_t)(settings->seconds * (double)SECOND), call;
+    uint64_t stagger = (uint64_t)rank * STAGGER;
+    stagger = (stagger < LONGEST_STAGGER ? stagger : LONGEST_STAGGER) * 1000000;
     uint64_t age = watch_state_oldest(&call);
     if (call != watched_call) {
         watched_call = call;
-        worth = limit;
+        worth = limit + stagger;
     }
     if (call && age >= worth) {
-        worth = 4 * age;
-        if (alarm_target < 0) {
+        worth = 4 * age + stagger;
+        if (alarm_target < 0 && !is_in_report(age)) {
             sent_alarm = (alarm_message){.rank = rank, .age = age};
             raise_alarm(0);
         }

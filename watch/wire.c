@@ -2,6 +2,7 @@
 
 #include "watch/wire.h"
 
+#include "watch/local_name.h"
 #include "watch/ticks.h"
 
 #include <errno.h>
@@ -21,11 +22,12 @@ typedef struct header {
     uint16_t kind, answer; /* ANSWER: 1 in answers, so that none is taken for a question */
     uint64_t length, sum;
 } header;
-enum { MAGIC = 0x77434f4c, SERVED = 64, SHORT = 4096, PATIENCE = 1000 /* ms */ };
+enum { MAGIC = 0x77434f4c, SERVED = 128, SHORT = 4096, PATIENCE = 1000 /* ms */ };
 
 struct watch_link {
     enum { FREE, ASKING, SERVING, LOCAL } role;
     bool connected, handed; /* the question is with the user */
+    bool refused;           /* nobody listens there */
     bool gone;              /* whom a LOCAL answer would be for */
     int fd, kind, rank;
     uint64_t nonce, deadline, began;
@@ -57,9 +59,12 @@ static void release(watch_link *link) {
 static void fail(watch_link *link) {
     bool asking = link->role == ASKING;
     int kind = link->kind, rank = link->rank;
+    watch_silence silence = link->refused     ? WATCH_NO_LISTENER
+                            : link->connected ? WATCH_NO_ANSWER
+                                              : WATCH_NO_HOST;
     release(link);
     if (asking)
-        user.answered(kind, rank, NULL, 0);
+        user.answered(kind, rank, NULL, silence);
 }
 
 static uint64_t sum_of(const header *head, uint64_t nonce, const void *data) {
@@ -102,13 +107,6 @@ static int listen_on(int family, const void *name, socklen_t length) {
     return -1;
 }
 
-size_t watch_wire_local_name(int pid, struct sockaddr_un *name) {
-    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
-    /* It begins with a 0: a name that no file has, and that goes with the process. */
-    int length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "coll-watch-%d", pid);
-    return offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length;
-}
-
 bool watch_wire_open(struct in_addr address, uint16_t *port, const watch_wire_user *served) {
     struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr = address};
     struct sockaddr_un local_name;
@@ -118,10 +116,10 @@ bool watch_wire_open(struct in_addr address, uint16_t *port, const watch_wire_us
     user = *served;
     bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     listener = listen_on(AF_INET, &name, sizeof name);
-    size_t local_length = watch_wire_local_name(getpid(), &local_name);
-    local = listen_on(AF_UNIX, &local_name, (socklen_t)local_length);
-    if (bell < 0 || listener < 0 || local < 0 ||
-        getsockname(listener, (struct sockaddr *)&name, &length) != 0) {
+    size_t local_length = watch_local_name(getpid(), &local_name);
+    local =
+        listen_on(AF_UNIX, &local_name, (socklen_t)local_length); /* or none: reports still come */
+    if (bell < 0 || listener < 0 || getsockname(listener, (struct sockaddr *)&name, &length) != 0) {
         watch_wire_close();
         return false;
     }
@@ -203,7 +201,7 @@ void watch_wire_ask(const struct sockaddr_in *there, int kind, int rank, const v
     watch_link *link = free_link();
     int fd = link ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     if (fd < 0) {
-        user.answered(kind, rank, NULL, 0);
+        user.answered(kind, rank, NULL, WATCH_NO_ANSWER); /* it is we who can't */
         return;
     }
     uint64_t now = milliseconds_now();
@@ -220,6 +218,7 @@ void watch_wire_ask(const struct sockaddr_in *there, int kind, int rank, const v
     if (link->in)
         memcpy(link->in, data, length);
     int code = connect(fd, (const struct sockaddr *)there, sizeof *there);
+    link->refused = code != 0 && errno == ECONNREFUSED;
     if (!link->in || (code != 0 && errno != EINPROGRESS))
         fail(link);
 }
@@ -400,6 +399,7 @@ static void serve(watch_link *link, short events) {
         int problem = 0;
         socklen_t length = sizeof problem;
         if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &problem, &length) != 0 || problem) {
+            link->refused = problem == ECONNREFUSED;
             fail(link);
             return;
         }

@@ -16,9 +16,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WATCH_LINKS = 160, WATCH_LONGEST = 1 << 20 };
+enum { WATCH_LINKS = 256, WATCH_LONGEST = 1 << 20 };
 
 typedef struct watch_link watch_link;
+
+/* What is known where no answer comes. */
+typedef enum watch_silence {
+    WATCH_NO_HOST,     /* nothing has come from there */
+    WATCH_NO_ANSWER,   /* the host has taken the connection */
+    WATCH_NO_LISTENER, /* the host says that nobody listens there */
+} watch_silence;
 
 /* What the one that serves does. All may be called from within watch_wire_turn alone. */
 typedef struct watch_wire_user {
@@ -27,7 +34,10 @@ typedef struct watch_wire_user {
     void (*asked)(watch_link *link, int kind, const void *data, size_t length);
     /* A line from coll-watch; ended by watch_wire_answer too, with plain text. */
     void (*told)(watch_link *link, const char *line);
-    /* The answer to a question that watch_wire_ask sent, or DATA is NULL: there is none. */
+    /*
+     * The answer to a question that watch_wire_ask sent. With DATA of NULL there is none, and
+     * LENGTH is a watch_silence.
+     */
     void (*answered)(int kind, int rank, const void *data, size_t length);
 } watch_wire_user;
 
@@ -63,9 +73,5 @@ void watch_wire_wake(void);
 /* Sends a question and waits for no answer, on the calling thread, at most MILLISECONDS. */
 void watch_wire_tell(const struct sockaddr_in *there, int kind, const void *data, size_t length,
                      int milliseconds);
-
-/* The name of the local socket of process PID, for coll-watch too. */
-struct sockaddr_un;
-size_t watch_wire_local_name(int pid, struct sockaddr_un *name);
 
 #endif
