@@ -62,6 +62,7 @@ EXTRA_DIST += \
 	scripts/simulate \
 	scripts/tables \
 	scripts/vocabulary \
+	scripts/watch-errors \
 	scripts/wrapper-cost
 
 # What scripts/simulate builds, runs and writes.

@@ -154,9 +154,12 @@ OMPI_MCA_coll_libcoll_one_host=0 component 3 --mca coll_libcoll_trace 1 "$progra
     fail "one host"
 test -s out && fail "one host: something is counted"
 says 'stands aside: all ranks on one host'
-component 2 -x LD_PRELOAD="$build/.libs/libother.so" "$programs/counted" || fail "another version"
+COLL_TEST_MPI="Open MPI v3.9.1, or so" component 2 -x COLL_TEST_MPI -x LD_PRELOAD="$build/.libs/libother.so" \
+    "$programs/counted" || fail "another version"
 test -s out && fail "another version: something is counted"
-says '^libcoll: .*SomeMPI.*build libcoll'
+says '^libcoll: .*Open MPI v3.9.1: .*build libcoll'
+component 2 -x LD_PRELOAD="$build/.libs/libother.so" "$programs/counted" && fail "another MPI library"
+says '^libcoll: built for .*SomeMPI.*build libcoll'
 
 # --- Where it is put ---
 [ ! -x "$build/coll-run" ] || {

@@ -61,6 +61,7 @@ compare coll-kmeans coll-kmeans
 compare coll-popcg coll-popcg
 compare coll-profile coll-profile "coll-profile --dcp"
 [ ! -x "$build/coll-run" ] || compare coll-run coll-run
+[ ! -x "$build/coll-watch" ] || compare coll-watch coll-watch
 compare coll-words coll-words "coll-words features" "coll-words encode" "coll-words train" \
     "coll-words test" "coll-words curve" "coll-words sheet"
 

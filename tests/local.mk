@@ -203,6 +203,12 @@ tests_interposed_use_mpi_f08_FCFLAGS = -DBINDING=8
 tests_interposed_use_mpi_f08_LDADD =
 endif
 CLEANFILES += callbacks_77.mod callbacks_90.mod callbacks_f08.mod
+check_PROGRAMS += tests/watch_diagnosis
+tests_watch_diagnosis_LDADD = libwatch.la $(LDADD)
+# Programs that hang, for scripts/watch-errors.
+noinst_PROGRAMS += tests/watch/seeded
+tests_watch_seeded_SOURCES = tests/watch/seeded.c tests/generator.h
+tests_watch_seeded_LDADD =
 # One that is linked with it. A static library leaves the last step of linking to the program.
 check_PROGRAMS += tests/linked.mpi
 tests_linked_mpi_SOURCES = tests/linked.c tests/interposed/persistent.h
@@ -233,7 +239,7 @@ SCRIPT_TESTS = tests/autotopo.sh tests/cmake.sh tests/coll_kmeans.sh tests/coll_
 	tests/component.sh tests/configure.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
 	tests/profile_lab.sh tests/python.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \
-	tests/unfinished.sh tests/wordcount.sh tests/words.sh
+	tests/unfinished.sh tests/watch.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/cmake/CMakeLists.txt tests/hlot/congested.txt tests/hlot/figure1.txt
 
 # "make check RUN_SCRIPT_TESTS=" runs the programs alone.

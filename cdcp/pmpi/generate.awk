@@ -4,7 +4,8 @@
 #
 # DECLARATIONS is mpi.h after the preprocessor. The functions are those that take a communicator and
 # those that the C files define by hand. In the template, the lines from "@each@" (or
-# "@each passed@": only those not defined by hand) to "@end@" come once for each function:
+# "@each passed@": only those not defined by hand; "@each watched@": whatever they take, those that
+# watch/ wants to see) to "@end@" come once for each function:
 #
 #   @result@ @MPI@ @name@   its result type, MPI or MPIX, and the name behind that
 #   @parameters@            as declared
@@ -13,6 +14,11 @@
 #   @kind@                  of communication: collective, point (to point) or neither
 #   @outcome@               what it returns: code, by way of coll_world_made() where it makes a
 #                           communicator, which it has waited for
+#
+# and for watch/:
+#
+#   @recorded@              initialisers of a watch_call, from the parameters that it keeps
+#   @waits@ @manner@ @agreed@ @rooted@ @reduces@   the parts of a row of watch_calls (watch/calls.h)
 
 FILENAME ~ /\.c$/ {
     if (match($0, /^[a-zA-Z_]+ MPIX?_[A-Z][a-z0-9_]*\(/))
@@ -29,14 +35,14 @@ FNR == 1 {
 }
 $1 ~ /^@each/ {
     repeated = 1
-    passed_only = $2 == "passed@"
+    which = $1 == "@each@" ? "" : $2
     block = ""
     next
 }
 $1 == "@end@" {
     repeated = 0
     for (f = 1; f <= functions; f++)
-        if (!passed_only || !(name[f] in by_hand))
+        if (is_among(which, f))
             printf "%s", filled(f)
     next
 }
@@ -46,6 +52,14 @@ repeated {
 }
 {
     print
+}
+
+function is_among(those, f) {
+    if (those == "watched@")
+        return result[f] == "int" && waits(bare_name(f)) != "NO"
+    if (!(name[f] in by_hand) && parameters_of[f] !~ /MPI_Comm [a-z]/)
+        return 0
+    return those == "" || !(name[f] in by_hand)
 }
 
 # "int MPI_Send" -> "MPI_Send"; "const int counts[]" -> "counts"
@@ -67,11 +81,9 @@ function read_declarations(    count, i, text, open) {
     }
 }
 
-# Keeps a function whose calls are to be met.
+# Keeps what is a function of MPI.
 function keep(head, parameters) {
     if (head !~ /^[A-Za-z_]+ MPIX?_[A-Z][a-z0-9_]*$/ || parameters ~ /\.\.\./)
-        return
-    if (!(name_of(head) in by_hand) && parameters !~ /MPI_Comm [a-z]/)
         return
     functions++
     result[functions] = substr(head, 1, index(head, " ") - 1)
@@ -107,9 +119,104 @@ function outcome(parameters) {
     return "coll_world_made(code, *" name_of(substr(parameters, RSTART, RLENGTH)) ")"
 }
 
-function filled(f,    text, bare) {
+function bare_name(f,    bare) {
     bare = name[f]
     sub(/^MPIX?_/, "", bare)
+    return bare
+}
+
+# What watch/ sees in a call: what it waits for; NOTE: nothing, but it must be known; NO: nothing.
+function waits(bare) {
+    if (bare ~ /^Wait(all|any|some)?$/)
+        return "REQUESTS"
+    if (bare ~ /^Start(all)?$/)
+        return "START"
+    if (bare ~ /^M?[Pp]robe$/)
+        return "PROBE"
+    if (bare ~ /^Sendrecv/)
+        return "EXCHANGE"
+    if (bare ~ /^([BSR]?send|Send|I[bsr]?send|[BSR]?send_init|Send_init)$/)
+        return "SEND"
+    if (bare ~ /^(I?[Rr]ecv|Recv_init)$/)
+        return "RECEIVE"
+    if (kind(bare) == "collective")
+        return "COLLECTIVE"
+    if (bare ~ /^(Comm_(i?dup|dup_with_info|split|split_type|create|spawn|spawn_multiple|accept|connect|free|disconnect)|Cart_(create|sub)|(Dist_)?[Gg]raph_create(_adjacent)?|Intercomm_(create|merge)|Win_(create|create_dynamic|allocate|allocate_shared)|File_open)$/)
+        return "COLLECTIVE"
+    if (bare ~ /^(Comm_create_group|Mrecv|Imrecv|Win_(fence|free|lock|lock_all|unlock|unlock_all|flush|flush_all|complete|wait|start)|File_(close|sync|(read|write)(_at|_ordered)?(_all)?))$/)
+        return "PLAIN"
+    return bare ~ /^(Type_free|Comm_set_name|Cancel)$/ ? "NOTE" : "NO"
+}
+
+function manner(bare) {
+    if (bare ~ /_init$/)
+        return "PERSISTENT"
+    if (bare ~ /^I[a-z]/ && bare !~ /^Intercomm|^Init/ || bare == "Comm_idup")
+        return "STARTED"
+    return "BLOCKING"
+}
+
+# The data whose size and type all ranks must agree on.
+function agreed(bare) {
+    bare = tolower(bare)
+    sub(/_init$/, "", bare)
+    sub(/^i/, "", bare)
+    if (bare ~ /^(bcast|reduce|allreduce|scan|exscan|reduce_scatter_block)$/)
+        return "OWN"
+    if (bare == "gather")
+        return "TO_ROOT"
+    if (bare == "scatter")
+        return "FROM_ROOT"
+    if (bare ~ /^(allgather|alltoall)$/)
+        return "RECEIVED"
+    if (bare ~ /^(allgatherv|reduce_scatter)$/)
+        return "COUNTS"
+    return "NONE"
+}
+
+# The parameters of a call by their names, which MPI's standard gives them.
+function recorded(bare, parameters,    count, i, argument, member, list, has_comm, parameter) {
+    count = split(parameters, parameter, /, */)
+    for (i = 1; i <= count; i++) {
+        argument = name_of(parameter[i])
+        member = ""
+        if (parameter[i] ~ /^MPI_Comm [a-z]/ && !has_comm) {
+            member = "comm"
+            has_comm = 1
+        } else if (parameter[i] ~ /^MPI_Comm \*/)
+            member = bare ~ /^Comm_(free|disconnect)$/ ? "freed" : "made"
+        else if (parameter[i] ~ /^MPI_Request /)
+            member = waits(bare) ~ /^(REQUESTS|START|NOTE)$/ ? "requests" : "request"
+        else if (parameter[i] ~ /^MPI_Datatype \*/)
+            member = "freed_type"
+        else if (argument == "comm_name")
+            member = "name"
+        else if (bare == "Allreduce" && argument ~ /^(send|recv)buf$/)
+            member = argument
+        else if (parameter[i] ~ /^MPI_Op /)
+            member = "op"
+        else if (parameter[i] ~ /^int /&& argument in member_of)
+            member = member_of[argument]
+        else if (parameter[i] ~ /^MPI_Datatype [a-z]/ && argument in member_of)
+            member = member_of[argument]
+        else if (argument == "recvcounts")
+            member = "counts"
+        if (member == "from_count" && bare ~ /_block/)
+            member = "count"
+        if (member)
+            list = list (list ? ", " : "") "." member " = " argument
+    }
+    return list
+}
+BEGIN {
+    count = split("root peer dest peer source from tag tag sendtag tag recvtag from_tag count count incount count " \
+        "sendcount count recvcount from_count datatype type sendtype type recvtype from_type", word, " ")
+    for (i = 1; i < count; i += 2)
+        member_of[word[i]] = word[i + 1]
+}
+
+function filled(f,    text, bare) {
+    bare = bare_name(f)
     text = block
     gsub(/@result@/, result[f], text)
     gsub(/@MPI@/, substr(name[f], 1, index(name[f], "_") - 1), text)
@@ -119,5 +226,11 @@ function filled(f,    text, bare) {
     gsub(/@substituted@/, arguments(parameters_of[f], "coll_dcp_comm"), text)
     gsub(/@kind@/, kind(bare), text)
     gsub(/@outcome@/, outcome(parameters_of[f]), text)
+    gsub(/@recorded@/, recorded(bare, parameters_of[f]), text)
+    gsub(/@waits@/, waits(bare), text)
+    gsub(/@manner@/, manner(bare), text)
+    gsub(/@agreed@/, agreed(bare), text)
+    gsub(/@rooted@/, parameters_of[f] ~ /int root *(,|$)/ ? "true" : "false", text)
+    gsub(/@reduces@/, parameters_of[f] ~ /MPI_Op op *(,|$)/ ? "true" : "false", text)
     return text
 }

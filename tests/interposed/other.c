@@ -1,14 +1,16 @@
 /*
  * Preloaded, it makes a program look as if it ran with another MPI library, which like MPICH says
- * much more of itself than Open MPI's MPI_MAX_LIBRARY_VERSION_STRING.
+ * much more of itself than Open MPI's MPI_MAX_LIBRARY_VERSION_STRING. COLL_TEST_MPI: what it says
+ * first.
  */
 #include <mpi.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LENGTH = 8191 };
 
 int PMPI_Get_library_version(char *version, int *length) {
-    static const char text[] = "SomeMPI Version: 7.1\n";
+    const char *asked = getenv("COLL_TEST_MPI"), *text = asked ? asked : "SomeMPI Version: 7.1\n";
     memset(version, '-', LENGTH);
     memcpy(version, text, strlen(text));
     version[LENGTH] = '\0';

@@ -1,0 +1,256 @@
+/*
+ * coll-watch: asks the watchers of a running job what its ranks do, by way of a process of the job
+ * on this host. It needs no MPI.
+ */
+#include "config.h"
+
+#include "app/options.h"
+#include "watch/local_name.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char program[] = "coll-watch";
+
+struct command {
+    app_words job;
+    bool json, top;
+    double every;
+    int count;
+};
+
+static bool parse(int argc, char **argv, struct command *command, app_problem *problem) {
+    const app_option table[] = {
+        {"json", NULL, "the report as a line of JSON", .flag = &command->json},
+        {"top", NULL, "a live view: calls and bytes a second, and the share of time in MPI",
+         .flag = &command->top},
+        {"every", "SECONDS", "how often --top looks", .number = &command->every, .least = 0.1,
+         .most = 3600},
+        {"count", "N", "end after N looks; 0: when the job ends", .integer = &command->count,
+         .most = INT_MAX},
+        {.operands = &command->job, .most = 1},
+    };
+    const app_command line = {program,
+                              "coll-watch [OPTION...] JOB - what the ranks of a running MPI job "
+                              "do, and why they don't go on\n"
+                              "\n"
+                              "  JOB: the number of a process on this host: of mpirun, or of any "
+                              "rank. The job must have been\n"
+                              "  started with COLL_WATCH set, as by coll-run --watch 60.",
+                              NULL, APP_TABLE(table)};
+    return app_parse(&line, argc, argv, problem);
+}
+
+/* --- Finding a process of the job --- */
+
+/* A connection to the watcher of process PID, or -1. */
+static int connect_to(int pid) {
+    struct sockaddr_un name;
+    struct ucred peer = {.pid = 0};
+    socklen_t length = sizeof peer;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    size_t name_length = watch_local_name(pid, &name);
+    if (fd < 0)
+        return -1;
+    /* Anybody may take any name: the kernel tells whose it is. */
+    if (connect(fd, (struct sockaddr *)&name, (socklen_t)name_length) == 0 &&
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == pid)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int parent_of(int pid) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return -1;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    char *rest = strrchr(text, ')');
+    int parent;
+    return rest && sscanf(rest + 1, " %*c %d", &parent) == 1 ? parent : -1;
+}
+
+static bool descends(int pid, int from) {
+    enum { DEEPEST = 64 };
+    for (int i = 0; i < DEEPEST && pid > 1; i++) {
+        if (pid == from)
+            return true;
+        pid = parent_of(pid);
+    }
+    return false;
+}
+
+/* To a process of the job of PID: itself, or one that it has started. */
+static int find_watcher(int pid) {
+    int found = connect_to(pid);
+    DIR *processes = found < 0 ? opendir("/proc") : NULL;
+    const struct dirent *entry;
+    while (processes && found < 0 && (entry = readdir(processes))) {
+        int other = atoi(entry->d_name);
+        if (other > 0 && other != pid && descends(other, pid))
+            found = connect_to(other);
+    }
+    if (processes)
+        closedir(processes);
+    return found;
+}
+
+/* --- Asking --- */
+
+/* The answer to QUESTION, which the caller frees, or NULL. */
+static char *ask(int pid, const char *question, app_problem *problem) {
+    char *answer = NULL;
+    size_t length = 0;
+    char part[4096];
+    ssize_t got = -1;
+    int fd = find_watcher(pid);
+    if (fd < 0) {
+        app_refuse(
+            problem,
+            "%d: no process of a watched job on this host: give the number of mpirun or of a "
+            "rank that was started by coll-run --watch, as the user who started it",
+            pid);
+        return NULL;
+    }
+    FILE *stream = open_memstream(&answer, &length);
+    if (stream && send(fd, question, strlen(question), MSG_NOSIGNAL) == (ssize_t)strlen(question))
+        while ((got = recv(fd, part, sizeof part, 0)) > 0)
+            fwrite(part, 1, (size_t)got, stream);
+    if (stream)
+        fclose(stream);
+    close(fd);
+    if (got == 0 && length > 0)
+        return answer;
+    free(answer);
+    app_refuse(problem, "%d: the job has ended, or does not answer", pid);
+    return NULL;
+}
+
+/* --- The live view --- */
+
+/* A line of watch_report_sample. */
+struct sample {
+    int rank, fate;
+    uint64_t calls, bytes, inside, age, lasts;
+    char does[200];
+};
+
+static size_t read_samples(char *text, struct sample **samples) {
+    size_t count = 0, room = 0;
+    char *rest = NULL;
+    *samples = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        if (count == room) {
+            room = 2 * room + 16;
+            struct sample *grown = realloc(*samples, room * sizeof **samples);
+            if (!grown)
+                break;
+            *samples = grown;
+        }
+        struct sample *one = &(*samples)[count];
+        *one = (struct sample){.rank = -1};
+        if (sscanf(line,
+                   "%d %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %199[^\n]",
+                   &one->rank, &one->fate, &one->calls, &one->bytes, &one->inside, &one->age,
+                   &one->lasts, one->does) >= 7)
+            count++;
+    }
+    return count;
+}
+
+static double per_second(uint64_t now, uint64_t before, double seconds) {
+    return seconds > 0 && now > before ? (double)(now - before) / seconds : 0;
+}
+
+/* One line a rank: since BEFORE where that is there, else since MPI_Init. */
+static void print_samples(const struct sample *now, const struct sample *before, size_t count) {
+    double most = 0, sum = 0;
+    printf("%5s %12s %12s %7s %9s  %s\n", "rank", "calls/s", "MB/s", "in MPI", "for", "does");
+    for (size_t i = 0; i < count; i++) {
+        const struct sample none = {.rank = now[i].rank};
+        const struct sample *last = before ? &before[i] : &none;
+        double seconds = (double)(now[i].age - last->age) * 1e-9;
+        double share = seconds > 0 ? per_second(now[i].inside, last->inside, seconds) * 1e-9 : 0;
+        share = share > 1 ? 1 : share;
+        sum += 1 - share;
+        most = 1 - share > most ? 1 - share : most;
+        printf("%5d %12.0f %12.2f %6.1f%% %7.1f s  %.100s\n", now[i].rank,
+               per_second(now[i].calls, last->calls, seconds),
+               per_second(now[i].bytes, last->bytes, seconds) * 1e-6, share * 100,
+               (double)now[i].lasts * 1e-9, now[i].does);
+    }
+    if (count && sum > 0)
+        printf("imbalance: the rank that computes longest does so for %.2f times the mean\n",
+               most / (sum / (double)count));
+}
+
+static void pause_for(double seconds) {
+    struct timespec pause = {.tv_sec = (time_t)seconds};
+    pause.tv_nsec = (long)((seconds - (double)pause.tv_sec) * 1e9);
+    nanosleep(&pause, NULL);
+}
+
+static bool show_top(int pid, const struct command *command, app_problem *problem) {
+    struct sample *before = NULL;
+    size_t before_count = 0;
+    for (int look = 0; command->count == 0 || look < command->count; look++) {
+        char *answer = ask(pid, "sample\n", problem);
+        struct sample *now;
+        if (!answer)
+            break;
+        size_t count = read_samples(answer, &now);
+        free(answer);
+        if (isatty(STDOUT_FILENO))
+            printf("\033[H\033[2J"); /* the whole screen anew */
+        print_samples(now, before && before_count == count ? before : NULL, count);
+        fflush(stdout);
+        free(before);
+        before = now;
+        before_count = count;
+        if (look + 1 != command->count)
+            pause_for(command->every);
+    }
+    bool shown = before != NULL;
+    free(before);
+    if (shown) /* the job has ended */
+        problem->text[0] = '\0';
+    return shown;
+}
+
+int main(int argc, char **argv) {
+    struct command command = {.every = 2};
+    app_problem problem = {""};
+    int64_t pid = 0;
+    parse(argc, argv, &command, &problem);
+    if (!problem.text[0] && command.job.count != 1)
+        app_refuse(&problem, "which job? coll-watch PID, of mpirun or of a rank; see --help");
+    if (!problem.text[0] && !app_parse_integer(command.job.words[0], 1, INT_MAX, &pid))
+        app_refuse(&problem, "%s: the number of a process is needed", command.job.words[0]);
+    if (!problem.text[0] && command.top)
+        show_top((int)pid, &command, &problem);
+    else if (!problem.text[0]) {
+        char *answer = ask((int)pid, command.json ? "json\n" : "report\n", &problem);
+        if (answer)
+            fputs(answer, stdout);
+        free(answer);
+    }
+    app_words_free(&command.job);
+    if (problem.text[0]) {
+        fprintf(stderr, "%s: %s\n", program, problem.text);
+        return 2;
+    }
+    return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}

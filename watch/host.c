@@ -1,0 +1,154 @@
+#include "config.h"
+
+#include "watch/host.h"
+
+#include "watch/communicators.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The state letter and start of PID; false: no such process. */
+static bool read_process(int pid, char *state, uint64_t *started) {
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    char *rest = strrchr(text, ')'); /* the name before it may hold anything */
+    if (!rest)
+        return false;
+    *started = 0;
+    /* State is the 3rd field, the start the 22nd. */
+    return sscanf(rest + 1,
+                  " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                  "%" SCNu64,
+                  state, started) == 2;
+}
+
+watch_process watch_host_self(void) {
+    watch_process self = {.pid = getpid()};
+    char state;
+    if (!read_process(self.pid, &state, &self.started))
+        self.started = 0;
+    return self;
+}
+
+watch_fate watch_host_look(watch_process process) {
+    char state;
+    uint64_t started;
+    if (!read_process(process.pid, &state, &started) || started != process.started)
+        return WATCH_GONE;
+    if (state == 'Z' || state == 'X')
+        return WATCH_GONE;
+    return state == 'T' || state == 't' ? WATCH_STOPPED : WATCH_SILENT;
+}
+
+/* A number of this process's namespace of KIND, or 0. */
+static uint64_t namespace(const char *kind) {
+    char path[64];
+    struct stat found;
+    snprintf(path, sizeof path, "/proc/self/ns/%s", kind);
+    return stat(path, &found) == 0 ? found.st_ino : 0;
+}
+
+uint64_t watch_host_id(const char *name) {
+    char boot[40] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file) {
+        if (!fgets(boot, sizeof boot, file))
+            boot[0] = '\0';
+        fclose(file);
+    }
+    /* Containers on one host see neither one another's processes nor their loopback interfaces. */
+    uint64_t id = watch_mix(namespace("pid"), namespace("net"));
+    for (const char *c = boot; *c; c++)
+        id = watch_mix(id, (unsigned char)*c);
+    for (const char *c = name; *c; c++)
+        id = watch_mix(id, (unsigned char)*c);
+    return id;
+}
+
+/* Whether LIST, "eth0,10.0.0.0/24", names what CANDIDATE is. */
+static bool lists(const char *list, const struct ifaddrs *candidate) {
+    uint32_t address =
+        ntohl(((const struct sockaddr_in *)(const void *)candidate->ifa_addr)->sin_addr.s_addr);
+    char words[256], *rest = NULL;
+    snprintf(words, sizeof words, "%s", list);
+    for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        char *slash = strchr(word, '/');
+        if (strcmp(word, candidate->ifa_name) == 0)
+            return true;
+        if (!slash)
+            continue;
+        *slash = '\0';
+        struct in_addr network;
+        int bits = atoi(slash + 1);
+        uint32_t mask = bits <= 0 ? 0 : bits >= 32 ? UINT32_MAX : ~(UINT32_MAX >> bits);
+        if (inet_pton(AF_INET, word, &network) == 1 &&
+            (ntohl(network.s_addr) & mask) == (address & mask))
+            return true;
+    }
+    return false;
+}
+
+static bool address_in(const char *list, struct in_addr *address) {
+    struct ifaddrs *all;
+    bool found = false;
+    if (getifaddrs(&all) != 0)
+        return false;
+    for (struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
+        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET || !lists(list, one))
+            continue;
+        *address = ((struct sockaddr_in *)(void *)one->ifa_addr)->sin_addr;
+        found = true;
+    }
+    freeifaddrs(all);
+    return found;
+}
+
+/* The address that packets to the daemon of URI, "...;tcp://10.0.0.1,...:1024", leave from. */
+static bool address_towards(const char *uri, struct in_addr *address) {
+    const char *at = strstr(uri, "tcp://");
+    struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons(9)}, here;
+    socklen_t length = sizeof here;
+    char text[64];
+    if (!at)
+        return false;
+    snprintf(text, sizeof text, "%s", at + strlen("tcp://"));
+    text[strcspn(text, ",:")] = '\0';
+    if (inet_pton(AF_INET, text, &there.sin_addr) != 1)
+        return false;
+    int probe = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (probe < 0)
+        return false;
+    bool found = connect(probe, (struct sockaddr *)&there, sizeof there) == 0 &&
+                 getsockname(probe, (struct sockaddr *)&here, &length) == 0;
+    close(probe);
+    if (found)
+        *address = here.sin_addr;
+    return found;
+}
+
+bool watch_host_address(struct in_addr *address) {
+    const char *interfaces = getenv("OMPI_MCA_btl_tcp_if_include");
+    if (interfaces && address_in(interfaces, address))
+        return true;
+    static const char *const uris[] = {"OMPI_MCA_orte_hnp_uri", "OMPI_MCA_orte_local_daemon_uri",
+                                       "PMIX_SERVER_URI2", "PMIX_SERVER_URI21"};
+    for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
+        const char *uri = getenv(uris[i]);
+        if (uri && address_towards(uri, address) && address->s_addr != htonl(INADDR_LOOPBACK))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,53 @@
+# libcoll_watch.so: says where a program hangs. Preloaded or linked, before what else defines MPI's names.
+if HAVE_PMPI
+noinst_LTLIBRARIES += libwatch.la
+libwatch_la_SOURCES = \
+	lib/base/plain.c lib/base/plain.h \
+	watch/calls.h \
+	watch/check.c watch/check.h \
+	watch/communicators.c watch/communicators.h \
+	watch/diagnosis.c watch/diagnosis.h \
+	watch/host.c watch/host.h \
+	watch/local_name.c watch/local_name.h \
+	watch/messages.c watch/messages.h \
+	watch/overview.c watch/overview.h \
+	watch/pending.c watch/pending.h \
+	watch/record.h \
+	watch/recorder.c watch/recorder.h \
+	watch/report.c watch/report.h \
+	watch/ring.c watch/ring.h \
+	watch/secret.c watch/secret.h \
+	watch/settings.c watch/settings.h \
+	watch/signature.c watch/signature.h \
+	watch/stack.c watch/stack.h \
+	watch/state.c watch/state.h \
+	watch/ticks.c watch/ticks.h \
+	watch/timeline.c watch/timeline.h \
+	watch/traffic.c watch/traffic.h \
+	watch/watcher.c watch/watcher.h \
+	watch/wire.c watch/wire.h \
+	watch/words.c watch/words.h
+nodist_libwatch_la_SOURCES = watch/calls.c
+
+lib_LTLIBRARIES += libcoll_watch.la
+libcoll_watch_la_SOURCES = watch/ends.c
+nodist_libcoll_watch_la_SOURCES = watch/entries.c
+# What the program calls may be deprecated.
+libcoll_watch_la_CFLAGS = $(AM_CFLAGS) -Wno-deprecated-declarations
+libcoll_watch_la_LIBADD = libwatch.la
+libcoll_watch_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-Bsymbolic-functions \
+	-export-symbols-regex '^(P?MPIX?_|ompi_mpi_abort$$)'
+
+bin_PROGRAMS += coll-watch
+coll_watch_SOURCES = watch/coll-watch.c
+coll_watch_LDADD = libapp.la libwatch.la
+endif
+
+# What is made from the MPI library's header.
+watch_made = watch/calls.c watch/entries.c
+$(watch_made): cdcp/pmpi/mpi.i $(srcdir)/cdcp/pmpi/generate.awk
+	$(AM_V_GEN)mkdir -p watch && awk -f $(srcdir)/cdcp/pmpi/generate.awk cdcp/pmpi/mpi.i $(srcdir)/$@.in >$@
+watch/calls.c: $(srcdir)/watch/calls.c.in
+watch/entries.c: $(srcdir)/watch/entries.c.in
+CLEANFILES += $(watch_made)
+EXTRA_DIST += watch/calls.c.in watch/entries.c.in

@@ -1,0 +1,210 @@
+#include "config.h"
+
+#include "watch/messages.h"
+
+#include "watch/words.h"
+
+#include <mpi.h>
+#include <stddef.h>
+
+static int rank_on(uint64_t comm, const watch_state *state) {
+    const watch_comm_info *info = watch_comm_known(comm, state, 1);
+    return info ? info->rank : -1;
+}
+
+static int world_rank(uint64_t comm, int rank, const watch_state states[], int ranks) {
+    if (comm == WATCH_WORLD)
+        return rank >= 0 && rank < ranks ? rank : -1;
+    for (int i = 0; i < ranks; i++) {
+        const watch_comm_info *info = watch_comm_known(comm, &states[i], 1);
+        if (info && (!info->certain || info->inter))
+            return -1;
+        if (info && info->rank == rank)
+            return i;
+    }
+    return -1;
+}
+
+int watch_message_peer(const watch_message *message, const watch_state states[], int ranks) {
+    return world_rank(message->comm, message->peer, states, ranks);
+}
+
+static bool counts_hold(const watch_state *state) {
+    return state->fate == WATCH_ANSWERS && !state->head.overflown;
+}
+
+/* Messages of TAG that STATE's rank has sent to PEER of COMM. */
+static uint64_t sent(const watch_state *state, uint64_t comm, int peer, int tag) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < state->head.traffic; i++) {
+        const watch_traffic_entry *entry = &state->traffic[i];
+        if (!entry->received && entry->comm == comm && entry->peer == peer &&
+            (tag == MPI_ANY_TAG || entry->tag == tag))
+            sum += entry->count;
+    }
+    return sum;
+}
+
+typedef struct posted {
+    uint64_t exact; /* receives that can take nothing else */
+    uint64_t all;   /* and those that can take others, too */
+} posted;
+
+/* Receives that STATE's rank has posted and that could take messages of TAG from PEER of COMM. */
+static posted posted_for(const watch_state *state, uint64_t comm, int peer, int tag) {
+    posted sum = {0, 0};
+    for (uint32_t i = 0; i < state->head.traffic; i++) {
+        const watch_traffic_entry *entry = &state->traffic[i];
+        if (!entry->received || entry->comm != comm)
+            continue;
+        bool fits = (entry->peer == peer || entry->peer == MPI_ANY_SOURCE) &&
+                    (entry->tag == tag || entry->tag == MPI_ANY_TAG);
+        sum.all += fits ? entry->count : 0;
+        sum.exact += entry->peer == peer && entry->tag == tag ? entry->count : 0;
+    }
+    return sum;
+}
+
+static bool has_wildcards(const watch_state *state, uint64_t comm) {
+    for (uint32_t i = 0; i < state->head.traffic; i++) {
+        const watch_traffic_entry *entry = &state->traffic[i];
+        if (entry->received && entry->comm == comm &&
+            (entry->peer == MPI_ANY_SOURCE || entry->tag == MPI_ANY_TAG))
+            return true;
+    }
+    return false;
+}
+
+/* A receive from any rank: unmatched where all messages together are too few. */
+static watch_matched any_source_matched(const watch_message *message, int rank,
+                                        const watch_state states[], int ranks) {
+    int own = rank_on(message->comm, &states[rank]), seen = 0, size = 0;
+    uint64_t all_sent = 0, all_posted = message->probes;
+    if (own < 0)
+        return WATCH_UNKNOWN;
+    for (int i = 0; i < ranks; i++) {
+        const watch_comm_info *info = watch_comm_known(message->comm, &states[i], 1);
+        if (!info)
+            continue;
+        if (!counts_hold(&states[i]) || info->inter || !info->certain)
+            return WATCH_UNKNOWN;
+        seen++;
+        size = info->size;
+        all_sent += sent(&states[i], message->comm, own, message->tag);
+    }
+    if (seen < size)
+        return WATCH_UNKNOWN;
+    /* Receives that take nothing but what this one could take, too. */
+    for (uint32_t i = 0; i < states[rank].head.traffic; i++) {
+        const watch_traffic_entry *entry = &states[rank].traffic[i];
+        if (entry->received && entry->comm == message->comm &&
+            (message->tag == MPI_ANY_TAG || entry->tag == message->tag))
+            all_posted += entry->count;
+    }
+    return all_sent < all_posted ? WATCH_UNMATCHED : WATCH_UNKNOWN;
+}
+
+watch_matched watch_message_matched(const watch_message *message, int rank,
+                                    const watch_state states[], int ranks) {
+    if (message->peer == MPI_ANY_SOURCE)
+        return counts_hold(&states[rank]) ? any_source_matched(message, rank, states, ranks)
+                                          : WATCH_UNKNOWN;
+    int peer = watch_message_peer(message, states, ranks);
+    int own = rank_on(message->comm, &states[rank]);
+    if (peer < 0 || own < 0 || !counts_hold(&states[rank]) || !counts_hold(&states[peer]))
+        return WATCH_UNKNOWN;
+    const watch_state *from = message->sends ? &states[rank] : &states[peer];
+    const watch_state *to = message->sends ? &states[peer] : &states[rank];
+    int from_rank = message->sends ? own : message->peer;
+    int to_rank = message->sends ? message->peer : own;
+    uint64_t messages = sent(from, message->comm, to_rank, message->tag);
+    if (message->tag == MPI_ANY_TAG) {
+        /* All receives from there, whatever their tag. */
+        uint64_t receives = message->probes;
+        for (uint32_t i = 0; i < to->head.traffic; i++) {
+            const watch_traffic_entry *entry = &to->traffic[i];
+            if (entry->received && entry->comm == message->comm && entry->peer == from_rank)
+                receives += entry->count;
+        }
+        return messages < receives ? WATCH_UNMATCHED : WATCH_UNKNOWN;
+    }
+    posted receives = posted_for(to, message->comm, from_rank, message->tag);
+    receives.exact += message->probes;
+    receives.all += message->probes;
+    if (message->sends)
+        return receives.all < messages            ? WATCH_UNMATCHED
+               : has_wildcards(to, message->comm) ? WATCH_UNKNOWN
+                                                  : WATCH_MATCHED;
+    return messages < receives.exact          ? WATCH_UNMATCHED
+           : has_wildcards(to, message->comm) ? WATCH_UNKNOWN
+                                              : WATCH_MATCHED;
+}
+
+/* Messages to RANK that no receive of it takes. */
+static int unreceived(const watch_message *message, int rank, const watch_state states[], int ranks,
+                      watch_miss misses[], int room) {
+    int count = 0;
+    for (int other = 0; other < ranks; other++) {
+        if (!counts_hold(&states[other]))
+            continue;
+        for (uint32_t i = 0; i < states[other].head.traffic && count < room; i++) {
+            const watch_traffic_entry *entry = &states[other].traffic[i];
+            if (entry->received || world_rank(entry->comm, entry->peer, states, ranks) != rank)
+                continue;
+            bool same_rank = message->peer == MPI_ANY_SOURCE ||
+                             watch_message_peer(message, states, ranks) == other;
+            bool same_tag = message->tag == MPI_ANY_TAG || entry->tag == message->tag;
+            bool same_comm = entry->comm == message->comm;
+            /* One thing is different, not two. */
+            if (!same_rank + !same_tag + !same_comm != 1)
+                continue;
+            uint64_t taken = posted_for(&states[rank], entry->comm,
+                                        rank_on(entry->comm, &states[other]), entry->tag)
+                                 .all;
+            if (entry->count > taken)
+                misses[count++] = (watch_miss){.rank = other,
+                                               .peer = entry->peer,
+                                               .tag = entry->tag,
+                                               .comm = entry->comm,
+                                               .surplus = entry->count - taken};
+        }
+    }
+    return count;
+}
+
+/* Receives of the one that RANK sends to, which no message of RANK's fits. */
+static int unsent(const watch_message *message, int rank, const watch_state states[], int ranks,
+                  watch_miss misses[], int room) {
+    int peer = watch_message_peer(message, states, ranks), count = 0;
+    if (peer < 0 || !counts_hold(&states[peer]))
+        return 0;
+    for (uint32_t i = 0; i < states[peer].head.traffic && count < room; i++) {
+        const watch_traffic_entry *entry = &states[peer].traffic[i];
+        if (!entry->received || entry->comm != message->comm || entry->peer == MPI_ANY_SOURCE ||
+            entry->tag == MPI_ANY_TAG)
+            continue;
+        int source = world_rank(entry->comm, entry->peer, states, ranks);
+        if (source < 0 || !counts_hold(&states[source]))
+            continue;
+        bool same_rank = source == rank, same_tag = entry->tag == message->tag;
+        if (same_rank == same_tag)
+            continue;
+        uint64_t came =
+            sent(&states[source], entry->comm, rank_on(entry->comm, &states[peer]), entry->tag);
+        if (entry->count > came)
+            misses[count++] = (watch_miss){.rank = peer,
+                                           .peer = entry->peer,
+                                           .tag = entry->tag,
+                                           .comm = entry->comm,
+                                           .surplus = entry->count - came};
+    }
+    return count;
+}
+
+int watch_message_misses(const watch_message *message, int rank, const watch_state states[],
+                         int ranks, watch_miss misses[], int room) {
+    if (!counts_hold(&states[rank]))
+        return 0;
+    return message->sends ? unsent(message, rank, states, ranks, misses, room)
+                          : unreceived(message, rank, states, ranks, misses, room);
+}

@@ -1,0 +1,60 @@
+#include "config.h"
+
+#include "watch/pending.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* A newer request takes the place of an older one. */
+enum { PLACES = 2048 };
+static struct {
+    MPI_Request request;
+    watch_awaited what;
+} places[PLACES];
+
+static size_t place_of(MPI_Request request) {
+    uintptr_t address = (uintptr_t)request;
+    return (address >> 6 ^ address >> 17) % PLACES;
+}
+
+void watch_pending_note(MPI_Request request, const watch_awaited *what) {
+    if (!request || request == MPI_REQUEST_NULL)
+        return;
+    size_t place = place_of(request);
+    __atomic_store_n(&places[place].request, NULL, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    places[place].what = *what;
+    __atomic_store_n(&places[place].request, request, __ATOMIC_RELEASE);
+}
+
+bool watch_pending_find(MPI_Request request, watch_awaited *what) {
+    size_t place = place_of(request);
+    if (__atomic_load_n(&places[place].request, __ATOMIC_ACQUIRE) != request)
+        return false;
+    *what = places[place].what;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&places[place].request, __ATOMIC_RELAXED) == request;
+}
+
+int watch_pending_list(uint64_t address, uint32_t count, watch_awaited list[], int room) {
+    enum { MOST = 256 };
+    MPI_Request requests[MOST];
+    if (count > MOST)
+        count = MOST;
+    /* By the kernel, which only fails where a plain read would end the program. */
+    struct iovec to = {requests, count * sizeof *requests};
+    struct iovec from = {(void *)(uintptr_t)address, count * sizeof *requests};
+    ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    int found = 0;
+    for (size_t i = 0; got > 0 && i < (size_t)got / sizeof *requests && found < room; i++) {
+        if (!requests[i] || requests[i] == MPI_REQUEST_NULL)
+            continue;
+        watch_awaited what = {.known = 0};
+        if (!watch_pending_find(requests[i], &what))
+            what = (watch_awaited){.known = 0};
+        list[found++] = what;
+    }
+    return found;
+}

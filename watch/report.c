@@ -1,0 +1,282 @@
+#include "config.h"
+
+#include "watch/report.h"
+
+#include "lib/base/plain.h"
+#include "watch/calls.h"
+#include "watch/signature.h"
+#include "watch/stack.h"
+#include "watch/words.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A rank's oldest open call, or NULL. */
+static const watch_record *call_of(const watch_state *state) {
+    const watch_record *found = NULL;
+    for (uint32_t i = 0; i < state->head.records; i++)
+        if (state->records[i].open && (!found || state->records[i].begun > found->begun))
+            found = &state->records[i];
+    return found;
+}
+
+static uint64_t lasts(const watch_state *state) {
+    const watch_record *call = call_of(state);
+    return state->fate != WATCH_ANSWERS ? 0 : call ? call->begun : state->head.outside;
+}
+
+static bool alike(const watch_state *a, const watch_state *b) {
+    const watch_record *x = call_of(a), *y = call_of(b);
+    if (a->fate != b->fate || !x != !y)
+        return false;
+    if (a->fate == WATCH_STOPPED)
+        return strcmp(a->host, b->host) == 0;
+    if (a->fate != WATCH_ANSWERS)
+        return a->status == b->status;
+    if (!x)
+        return strcmp(a->head.asleep, b->head.asleep) == 0 &&
+               strcmp(a->head.stack[0].function, b->head.stack[0].function) == 0;
+    return x->call == y->call && x->comm == y->comm && x->number == y->number && x->tag == y->tag &&
+           (!watch_calls[x->call].rooted || x->peer == y->peer) && x->op == y->op &&
+           x->data.bytes == y->data.bytes && x->data.basic == y->data.basic;
+}
+
+static void put_in_group(watch_report *report, int rank) {
+    const watch_state *state = &report->states[rank];
+    uint64_t time = lasts(state);
+    for (int i = 0; i < report->group_count; i++) {
+        watch_group *group = &report->groups[i];
+        if (!alike(&report->states[group->first], state))
+            continue;
+        group->count++;
+        group->shortest = time < group->shortest ? time : group->shortest;
+        group->longest = time > group->longest ? time : group->longest;
+        report->group_of[rank] = i;
+        return;
+    }
+    report->group_of[rank] = report->group_count;
+    report->groups[report->group_count++] =
+        (watch_group){.first = rank, .count = 1, .shortest = time, .longest = time};
+}
+
+bool watch_report_make(watch_report *report) {
+    size_t ranks = (size_t)report->ranks;
+    report->groups = malloc(ranks * sizeof *report->groups);
+    report->group_of = malloc(ranks * sizeof *report->group_of);
+    report->group_count = 0;
+    if (!report->groups || !report->group_of ||
+        !watch_diagnose(report->states, report->ranks, report->young, &report->diagnosis)) {
+        watch_report_free(report);
+        return false;
+    }
+    for (int rank = 0; rank < report->ranks; rank++)
+        put_in_group(report, rank);
+    return true;
+}
+
+void watch_report_free(watch_report *report) {
+    free(report->groups);
+    free(report->group_of);
+    report->groups = NULL;
+    report->group_of = NULL;
+}
+
+/* --- In words --- */
+
+/* What the requests of CALL are, the first few of them. */
+static void say_requests(watch_text *text, const watch_state *state, const watch_record *call) {
+    enum { MOST = 3 };
+    int said = 0;
+    for (uint32_t i = 0; i < state->head.awaited; i++) {
+        const watch_awaited *what = &state->awaited[i];
+        if (what->waiter != call->serial || !what->known)
+            continue;
+        if (said++ == MOST) {
+            watch_say(text, ", ...");
+            return;
+        }
+        watch_record as_call = {.call = what->call,
+                                .comm = what->comm,
+                                .peer = what->peer,
+                                .tag = what->tag,
+                                .from = what->peer};
+        watch_say(text, said == 1 ? ": " : "; ");
+        watch_say_call(text, &as_call);
+    }
+}
+
+static void say_does(watch_text *text, const watch_report *report, int rank) {
+    const watch_state *state = &report->states[rank];
+    const watch_record *call = call_of(state);
+    static const char *const fates[] = {
+        [WATCH_SILENT] = "no answer, though the host is there",
+        [WATCH_STOPPED] = "stopped",
+        [WATCH_GONE] = "ended or killed: there is no process any more",
+        [WATCH_UNREACHABLE] = "no answer, nor anything else from the host, asked twice"};
+    if (state->fate == WATCH_LEFT) {
+        watch_say(text, "ended without MPI_Finalize, with status %d", state->status);
+    } else if (state->fate != WATCH_ANSWERS) {
+        watch_say(text, "%s", fates[state->fate]);
+        if (state->fate == WATCH_STOPPED)
+            watch_say(text, " (%s)", state->host);
+    } else if (!call) {
+        watch_say(text, "in no MPI call that waits");
+        if (state->head.asleep[0])
+            watch_say(text, ", sleeps in %s", state->head.asleep);
+    } else {
+        watch_say_call(text, call);
+        say_requests(text, state, call);
+        if (call->number) {
+            watch_say(text, ", the ");
+            watch_say_ordinal(text, call->number);
+            watch_say(text, " collective");
+        }
+        if (call->comm && (call->number || call->comm != WATCH_WORLD)) {
+            watch_say(text, " on ");
+            watch_say_comm(text, call->comm, report->states, report->ranks);
+        }
+    }
+}
+
+static int ranks_of(const watch_report *report, int group, int ranks[]) {
+    int count = 0;
+    for (int rank = 0; rank < report->ranks; rank++)
+        if (report->group_of[rank] == group)
+            ranks[count++] = rank;
+    return count;
+}
+
+static void say_times(watch_text *text, const watch_group *group) {
+    if (!group->longest)
+        return;
+    watch_say(text, " for ");
+    if (group->longest - group->shortest > 200000000) {
+        watch_say_time(text, group->shortest);
+        watch_say(text, " to ");
+    }
+    watch_say_time(text, group->longest);
+}
+
+/* Where in the program: the place of the call, or the stack outside of calls. */
+static void print_places(FILE *stream, const watch_state *state) {
+    char place[256];
+    int most = call_of(state) ? 1 : 6;
+    for (int i = 0; i < state->head.frames && i < most; i++) {
+        watch_stack_print(&state->head.stack[i], place, sizeof place);
+        fprintf(stream, "coll: watch:         %s %s\n", i == 0 ? "at" : "from", place);
+        if (strcmp(state->head.stack[i].function, "main") == 0)
+            return;
+    }
+}
+
+static void print_groups(FILE *stream, const watch_report *report, int ranks[]) {
+    enum { MOST = 40, PLACES = 6 };
+    char line[1024];
+    for (int i = 0; i < report->group_count && i < MOST; i++) {
+        const watch_group *group = &report->groups[i];
+        watch_text text = watch_text_in(line, sizeof line);
+        watch_say_ranks(&text, ranks, ranks_of(report, i, ranks));
+        watch_say(&text, ": ");
+        say_does(&text, report, group->first);
+        say_times(&text, group);
+        fprintf(stream, "coll: watch:   %s\n", line);
+        if (i < PLACES)
+            print_places(stream, &report->states[group->first]);
+    }
+    if (report->group_count > MOST)
+        fprintf(stream, "coll: watch:   and %d groups more\n", report->group_count - MOST);
+}
+
+void watch_report_print(FILE *stream, const watch_report *report) {
+    const watch_diagnosis *diagnosis = &report->diagnosis;
+    int *ranks = malloc((size_t)report->ranks * sizeof *ranks);
+    if (!ranks)
+        return;
+    locale_t before = coll_plain_begin();
+    if (report->failed >= 0)
+        fprintf(stream, "coll: watch: a call of rank %d has failed: %s\n", report->failed,
+                report->failure);
+    fprintf(stream, "coll: watch: what the %d ranks do, as rank %d reports:\n", report->ranks,
+            report->reporter);
+    print_groups(stream, report, ranks);
+    for (int i = 0; i < diagnosis->count; i++)
+        fprintf(stream, "coll: watch: %s: %s\n", i == 0 ? "diagnosis" : "and",
+                diagnosis->findings[i].text);
+    if (diagnosis->count == 0)
+        fprintf(stream, "coll: watch: no rank is known to wait in vain\n");
+    coll_plain_end(before);
+    free(ranks);
+}
+
+/* --- For programs --- */
+
+static void write_text(FILE *stream, const char *text) {
+    fputc('"', stream);
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            fprintf(stream, "\\%c", *text);
+        else if ((unsigned char)*text < 0x20)
+            fprintf(stream, "\\u%04x", (unsigned)*text);
+        else
+            fputc(*text, stream);
+    fputc('"', stream);
+}
+
+static void write_group(FILE *stream, const watch_report *report, int group, int ranks[]) {
+    char does[1024];
+    const watch_group *what = &report->groups[group];
+    const watch_record *call = call_of(&report->states[what->first]);
+    watch_text text = watch_text_in(does, sizeof does);
+    int count = ranks_of(report, group, ranks);
+    say_does(&text, report, what->first);
+    fprintf(stream, "{\"ranks\": [");
+    for (int i = 0; i < count; i++)
+        fprintf(stream, i ? ", %d" : "%d", ranks[i]);
+    fprintf(stream, "], \"does\": ");
+    write_text(stream, does);
+    if (call)
+        fprintf(stream, ", \"call\": \"%s\"", watch_calls[call->call].name);
+    if (call && call->number)
+        fprintf(stream, ", \"number\": %u", call->number);
+    fprintf(stream, ", \"seconds\": %.3f}", (double)what->longest * 1e-9);
+}
+
+void watch_report_json(FILE *stream, const watch_report *report) {
+    const watch_diagnosis *diagnosis = &report->diagnosis;
+    int *ranks = malloc((size_t)report->ranks * sizeof *ranks);
+    if (!ranks)
+        return;
+    locale_t before = coll_plain_begin();
+    fprintf(stream, "{\"ranks\": %d, \"reporter\": %d, \"groups\": [", report->ranks,
+            report->reporter);
+    for (int i = 0; i < report->group_count; i++) {
+        fprintf(stream, i ? ", " : "");
+        write_group(stream, report, i, ranks);
+    }
+    fprintf(stream, "], \"findings\": [");
+    for (int i = 0; i < diagnosis->count; i++) {
+        const watch_finding *finding = &diagnosis->findings[i];
+        fprintf(stream, "%s{\"kind\": \"%s\", \"rank\": %d, \"text\": ", i ? ", " : "",
+                watch_finding_name(finding->kind), finding->rank);
+        write_text(stream, finding->text);
+        fprintf(stream, "}");
+    }
+    fprintf(stream, "]}\n");
+    coll_plain_end(before);
+    free(ranks);
+}
+
+void watch_report_sample(FILE *stream, const watch_report *report) {
+    char does[512];
+    for (int rank = 0; rank < report->ranks; rank++) {
+        const watch_state *state = &report->states[rank];
+        const watch_record *call = call_of(state);
+        uint64_t inside = state->head.inside + (call ? call->begun : 0);
+        watch_text text = watch_text_in(does, sizeof does);
+        say_does(&text, report, rank);
+        fprintf(stream, "%d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
+                rank, (int)state->fate, state->head.calls, state->head.bytes, inside,
+                state->head.age, lasts(state), does);
+    }
+}

@@ -1,0 +1,71 @@
+#include "config.h"
+
+#include "watch/settings.h"
+
+#include "lib/base/plain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double USUAL_SECONDS = 60, LEAST = 0.1, MOST = 1e6;
+
+static const char *value_of(const char *name) {
+    const char *value = getenv(name);
+    return value ? value : "";
+}
+
+/* One word of COLL_WATCH. */
+static bool take(const char *word, watch_settings *settings) {
+    double seconds;
+    if (strcmp(word, "check") == 0) {
+        settings->check = true;
+        return true;
+    }
+    if (!coll_plain_number(word, &seconds) ||
+        (seconds != 0 && !(seconds >= LEAST && seconds <= MOST)))
+        return false;
+    settings->seconds = seconds;
+    return true;
+}
+
+static bool read_watch(const char *text, watch_settings *settings) {
+    char words[64], *rest = NULL;
+    bool good = strlen(text) < sizeof words;
+    settings->seconds = *text ? USUAL_SECONDS : 0;
+    snprintf(words, sizeof words, "%s", text);
+    for (char *word = strtok_r(words, ",", &rest); word && good; word = strtok_r(NULL, ",", &rest))
+        good = take(word, settings);
+    if (!good)
+        snprintf(
+            settings->problem, sizeof settings->problem,
+            "COLL_WATCH=%.60s: must be seconds from 0.1 to 1000000, or 0 for off, or check, or "
+            "both, as 60,check",
+            text);
+    return good;
+}
+
+static bool read_file(const char *name, char path[256], watch_settings *settings) {
+    if (strlen(value_of(name)) >= 256) {
+        snprintf(settings->problem, sizeof settings->problem, "%s: too long a name of a file",
+                 name);
+        return false;
+    }
+    snprintf(path, 256, "%s", value_of(name));
+    return true;
+}
+
+bool watch_settings_read(watch_settings *settings) {
+    *settings = (watch_settings){.seconds = 0};
+    const char *abort_text = value_of("COLL_WATCH_ABORT");
+    settings->abort = strcmp(abort_text, "1") == 0;
+    if (!settings->abort && *abort_text && strcmp(abort_text, "0") != 0) {
+        snprintf(settings->problem, sizeof settings->problem,
+                 "COLL_WATCH_ABORT=%.60s: must be 0 or 1", abort_text);
+        return false;
+    }
+    return read_watch(value_of("COLL_WATCH"), settings) &&
+           read_file("COLL_WATCH_JSON", settings->json, settings) &&
+           read_file("COLL_WATCH_TRACE", settings->trace, settings) &&
+           read_file("COLL_WATCH_SVG", settings->picture, settings);
+}

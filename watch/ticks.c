@@ -1,0 +1,26 @@
+#include "config.h"
+
+#include "watch/ticks.h"
+
+static uint64_t first_ticks, first_nanoseconds;
+
+void watch_ticks_begin(void) {
+    first_nanoseconds = watch_nanoseconds();
+    first_ticks = watch_ticks();
+}
+
+uint64_t watch_ticks_ago(uint64_t ticks) {
+    uint64_t now = watch_ticks(), passed = watch_nanoseconds() - first_nanoseconds;
+    if (ticks >= now || now <= first_ticks)
+        return 0;
+    return (uint64_t)((double)(now - ticks) * ((double)passed / (double)(now - first_ticks)));
+}
+
+uint64_t watch_ticks_length(uint64_t ticks) {
+    uint64_t now = watch_ticks();
+    return now > ticks ? watch_ticks_ago(now - ticks) : 0;
+}
+
+uint64_t watch_ticks_age(void) {
+    return watch_nanoseconds() - first_nanoseconds;
+}

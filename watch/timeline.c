@@ -1,0 +1,145 @@
+#include "config.h"
+
+#include "watch/timeline.h"
+
+#include "lib/base/plain.h"
+#include "watch/calls.h"
+#include "watch/overview.h"
+#include "watch/ring.h"
+#include "watch/signature.h"
+#include "watch/ticks.h"
+#include "watch/words.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* This rank's calls but MPI_Init, next to which others would be too short to see; the oldest first,
+ * with times in nanoseconds of the system's clock. */
+static uint32_t list_calls(watch_record list[WATCH_RING]) {
+    struct timespec time;
+    uint32_t count = 0;
+    int init = watch_call_named("MPI_Init");
+    clock_gettime(CLOCK_REALTIME, &time);
+    uint64_t now = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+    uint64_t latest = watch_ring_latest();
+    for (uint64_t serial = latest > WATCH_RING ? latest - WATCH_RING + 1 : 1; serial <= latest;
+         serial++) {
+        watch_record *record = &list[count];
+        if (!watch_ring_read(serial, record) || !record->ended || record->call == init)
+            continue;
+        uint64_t length = watch_ticks_length(record->ended - record->begun);
+        record->begun = now - watch_ticks_ago(record->begun);
+        record->ended = record->begun + length;
+        count++;
+    }
+    return count;
+}
+
+static FILE *open_file(const char *path, const char *setting) {
+    FILE *file = path[0] ? fopen(path, "we") : NULL;
+    if (path[0] && !file)
+        fprintf(stderr, "coll: %s=%s: can't be written\n", setting, path);
+    return file;
+}
+
+static void close_file(FILE *file, const char *path, const char *setting) {
+    if (!file)
+        return;
+    bool bad = ferror(file) != 0;
+    if (fclose(file) != 0 || bad)
+        fprintf(stderr, "coll: %s=%s: can't be written\n", setting, path);
+}
+
+/* One of Chrome's complete events; times in microseconds. */
+static void write_event(FILE *file, const watch_record *record, int rank, uint64_t origin) {
+    static const char *const sorts[] = {
+        [WATCH_PLAIN] = "other",   [WATCH_COLLECTIVE] = "collective", [WATCH_SEND] = "point",
+        [WATCH_RECEIVE] = "point", [WATCH_EXCHANGE] = "point",        [WATCH_PROBE] = "point",
+        [WATCH_REQUESTS] = "wait", [WATCH_START] = "point",           [WATCH_NOTE] = "other"};
+    char words[256];
+    watch_text text = watch_text_in(words, sizeof words);
+    watch_say_call(&text, record);
+    fprintf(file,
+            ",\n{\"ph\": \"X\", \"pid\": 0, \"tid\": %d, \"name\": \"%s\", \"cat\": \"%s\", "
+            "\"ts\": %.3f, \"dur\": %.3f, \"args\": {\"call\": \"%s\", \"number\": %u, "
+            "\"communicator\": \"%llx\"}}",
+            rank, watch_calls[record->call].name, sorts[watch_calls[record->call].waits],
+            (double)(record->begun - origin) * 1e-3, (double)(record->ended - record->begun) * 1e-3,
+            words, record->number, (unsigned long long)record->comm);
+}
+
+static void write_rank(FILE *file, const watch_record list[], uint32_t count, int rank,
+                       uint64_t origin) {
+    fprintf(file,
+            "%s{\"ph\": \"M\", \"pid\": 0, \"tid\": %d, \"name\": \"thread_name\", \"args\": "
+            "{\"name\": \"rank %d\"}}",
+            rank ? ",\n" : "", rank, rank);
+    for (uint32_t i = 0; i < count; i++)
+        write_event(file, &list[i], rank, origin);
+}
+
+/* Rank 0 takes one rank's calls after the other: memory for those of one is enough. */
+static int collect(MPI_Comm comm, int rank, int ranks, watch_record list[], uint32_t count,
+                   FILE *trace, watch_overview *overview) {
+    uint64_t span[2] = {count ? list[0].begun : UINT64_MAX,
+                        count ? ~list[count - 1].ended : UINT64_MAX};
+    uint64_t all[2]; /* the first begin, and the last end's complement */
+    int code = PMPI_Allreduce(span, all, 2, MPI_UINT64_T, MPI_MIN, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (rank != 0)
+        return PMPI_Send(list, (int)(count * sizeof *list), MPI_BYTE, 0, 0, comm);
+    watch_overview_begin(overview, ranks, all[0], ~all[1]);
+    for (int from = 0; from < ranks && code == MPI_SUCCESS; from++) {
+        MPI_Status status;
+        int bytes = (int)(count * sizeof *list);
+        if (from > 0) {
+            code =
+                PMPI_Recv(list, WATCH_RING * (int)sizeof *list, MPI_BYTE, from, 0, comm, &status);
+            if (code == MPI_SUCCESS)
+                code = PMPI_Get_count(&status, MPI_BYTE, &bytes);
+        }
+        count = code == MPI_SUCCESS ? (uint32_t)((size_t)bytes / sizeof *list) : 0;
+        if (trace)
+            write_rank(trace, list, count, from, all[0]);
+        watch_overview_rank(overview, from, list, count);
+    }
+    return code;
+}
+
+void watch_timeline_write(const char *trace, const char *picture) {
+    MPI_Comm comm;
+    int rank = 0, ranks = 0;
+    watch_record *list = malloc(WATCH_RING * sizeof *list);
+    uint32_t count = list ? list_calls(list) : 0;
+    int good = list != NULL, all_good = 0;
+    /* A duplicate would copy the program's attributes, which it would see. */
+    if (PMPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm) != MPI_SUCCESS) {
+        free(list);
+        return;
+    }
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &ranks);
+    PMPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, comm);
+    if (!all_good && rank == 0)
+        fprintf(stderr, "coll: watch: no memory for a timeline\n");
+    if (all_good) {
+        locale_t before = coll_plain_begin();
+        FILE *trace_file = rank == 0 ? open_file(trace, "COLL_WATCH_TRACE") : NULL;
+        FILE *picture_file = rank == 0 ? open_file(picture, "COLL_WATCH_SVG") : NULL;
+        watch_overview overview = {.file = picture_file};
+        if (trace_file)
+            fprintf(trace_file, "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n");
+        collect(comm, rank, ranks, list, count, trace_file, &overview);
+        watch_overview_end(&overview);
+        if (trace_file)
+            fprintf(trace_file, "\n]}\n");
+        close_file(trace_file, trace, "COLL_WATCH_TRACE");
+        close_file(picture_file, picture, "COLL_WATCH_SVG");
+        coll_plain_end(before);
+    }
+    PMPI_Comm_free(&comm);
+    free(list);
+}

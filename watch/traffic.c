@@ -1,0 +1,86 @@
+#include "config.h"
+
+#include "watch/traffic.h"
+
+#include "watch/communicators.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+enum { PLACES = 512, TRIES = 24 };
+static watch_traffic_entry places[PLACES]; /* free where COMM is 0 */
+static bool spoilt;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static watch_traffic_entry *place_of(const watch_traffic_entry *key, int try) {
+    uint64_t hash = key->comm ^ (uint64_t)(uint32_t)key->peer * 0x9e3779b97f4a7c15u ^
+                    (uint64_t)(uint32_t)key->tag * 0xc2b2ae3d27d4eb4fu ^ key->received;
+    return &places[((hash ^ hash >> 29) + (uint64_t)try) % PLACES];
+}
+
+static bool is(const watch_traffic_entry *place, const watch_traffic_entry *key) {
+    return __atomic_load_n(&place->comm, __ATOMIC_ACQUIRE) == key->comm &&
+           place->peer == key->peer && place->tag == key->tag && place->received == key->received;
+}
+
+static watch_traffic_entry *look_up(const watch_traffic_entry *key) {
+    for (int try = 0; try < TRIES; try++) {
+        watch_traffic_entry *place = place_of(key, try);
+        if (is(place, key))
+            return place;
+        if (!place->comm)
+            return NULL;
+    }
+    return NULL;
+}
+
+static watch_traffic_entry *make(const watch_traffic_entry *key) {
+    pthread_mutex_lock(&lock);
+    watch_traffic_entry *place = look_up(key);
+    for (int try = 0; !place && try < TRIES; try++)
+        if (!place_of(key, try)->comm)
+            place = place_of(key, try);
+    if (!place)
+        spoilt = true;
+    else if (!place->comm) {
+        place->peer = key->peer;
+        place->tag = key->tag;
+        place->received = key->received;
+        __atomic_store_n(&place->comm, key->comm, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+    return place;
+}
+
+static void count(watch_traffic_entry key) {
+    if (spoilt || !key.comm)
+        return;
+    watch_traffic_entry *place = look_up(&key);
+    if (!place)
+        place = make(&key);
+    if (place)
+        __atomic_add_fetch(&place->count, 1, __ATOMIC_RELAXED);
+}
+
+void watch_traffic_sent(uint64_t comm, int peer, int tag) {
+    count((watch_traffic_entry){.comm = comm, .peer = peer, .tag = tag});
+}
+
+void watch_traffic_received(uint64_t comm, int peer, int tag) {
+    count((watch_traffic_entry){.comm = comm, .peer = peer, .tag = tag, .received = 1});
+}
+
+void watch_traffic_spoil(void) {
+    spoilt = true;
+}
+
+int watch_traffic_list(watch_traffic_entry list[], int room, bool *overflown) {
+    int found = 0;
+    pthread_mutex_lock(&lock);
+    *overflown = spoilt;
+    for (int i = 0; i < PLACES && found < room; i++)
+        if (places[i].comm)
+            list[found++] = places[i];
+    pthread_mutex_unlock(&lock);
+    return found;
+}

@@ -1,0 +1,490 @@
+#include "config.h"
+
+#include "watch/wire.h"
+
+#include "watch/local_name.h"
+#include "watch/ticks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* What comes before a question or an answer. */
+typedef struct header {
+    uint32_t magic;
+    uint16_t kind, answer; /* ANSWER: 1 in answers, so that none is taken for a question */
+    uint64_t length, sum;
+} header;
+enum { MAGIC = 0x77434f4c, SERVED = 128, SHORT = 4096, PATIENCE = 1000 /* ms */ };
+
+struct watch_link {
+    enum { FREE, ASKING, SERVING, LOCAL } role;
+    bool connected, handed; /* the question is with the user */
+    bool refused;           /* nobody listens there */
+    bool gone;              /* whom a LOCAL answer would be for */
+    int fd, kind, rank;
+    uint64_t nonce, deadline, began;
+    char *in, *out;
+    size_t got, room, sent, left;
+};
+
+static watch_link links[WATCH_LINKS];
+static int listener = -1, local = -1, bell = -1;
+static watch_wire_user user;
+static watch_secret secret;
+static bool trusted;
+static int questions;
+
+static uint64_t milliseconds_now(void) {
+    return watch_nanoseconds() / 1000000;
+}
+
+static void release(watch_link *link) {
+    if (link->role == ASKING)
+        questions--;
+    close(link->fd);
+    free(link->in);
+    free(link->out);
+    *link = (watch_link){.role = FREE, .fd = -1};
+}
+
+/* Ends a link; a question that it asked is without an answer. */
+static void fail(watch_link *link) {
+    bool asking = link->role == ASKING;
+    int kind = link->kind, rank = link->rank;
+    watch_silence silence = link->refused     ? WATCH_NO_LISTENER
+                            : link->connected ? WATCH_NO_ANSWER
+                                              : WATCH_NO_HOST;
+    release(link);
+    if (asking)
+        user.answered(kind, rank, NULL, silence);
+}
+
+static uint64_t sum_of(const header *head, uint64_t nonce, const void *data) {
+    header bare = *head;
+    bare.sum = 0;
+    uint64_t seed = watch_secret_sum(&secret, nonce, &bare, sizeof bare);
+    return watch_secret_sum(&secret, seed, data, head->length);
+}
+
+static watch_link *free_link(void) {
+    for (int i = 0; i < WATCH_LINKS; i++)
+        if (links[i].role == FREE)
+            return &links[i];
+    return NULL;
+}
+
+static bool queue(watch_link *link, const void *data, size_t length) {
+    char *grown = realloc(link->out, link->left + length);
+    if (!grown)
+        return false;
+    memcpy(grown + link->left, data, length);
+    link->out = grown;
+    link->left += length;
+    return true;
+}
+
+static bool queue_message(watch_link *link, bool answer, const void *data, size_t length) {
+    header head = {
+        .magic = MAGIC, .kind = (uint16_t)link->kind, .answer = answer, .length = length};
+    head.sum = sum_of(&head, link->nonce, data);
+    return queue(link, &head, sizeof head) && queue(link, data, length);
+}
+
+static int listen_on(int family, const void *name, socklen_t length) {
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && bind(fd, name, length) == 0 && listen(fd, 128) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+bool watch_wire_open(struct in_addr address, uint16_t *port, const watch_wire_user *served) {
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr = address};
+    struct sockaddr_un local_name;
+    socklen_t length = sizeof name;
+    for (int i = 0; i < WATCH_LINKS; i++)
+        links[i] = (watch_link){.role = FREE, .fd = -1};
+    user = *served;
+    bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    listener = listen_on(AF_INET, &name, sizeof name);
+    size_t local_length = watch_local_name(getpid(), &local_name);
+    local =
+        listen_on(AF_UNIX, &local_name, (socklen_t)local_length); /* or none: reports still come */
+    if (bell < 0 || listener < 0 || getsockname(listener, (struct sockaddr *)&name, &length) != 0) {
+        watch_wire_close();
+        return false;
+    }
+    *port = ntohs(name.sin_port);
+    return true;
+}
+
+void watch_wire_trust(const watch_secret *job) {
+    secret = *job;
+    trusted = true;
+}
+
+void watch_wire_drop(void) {
+    int *const all[] = {&listener, &local, &bell};
+    for (int i = 0; i < 3; i++) {
+        if (*all[i] >= 0)
+            close(*all[i]);
+        *all[i] = -1;
+    }
+    for (int i = 0; i < WATCH_LINKS; i++)
+        if (links[i].role != FREE)
+            close(links[i].fd);
+}
+
+void watch_wire_close(void) {
+    for (int i = 0; i < WATCH_LINKS; i++)
+        if (links[i].role != FREE)
+            release(&links[i]);
+    watch_wire_drop();
+}
+
+/* Makes room for one more: a flood of strangers drives out only the oldest of them. */
+static watch_link *link_to_serve(void) {
+    watch_link *oldest = NULL;
+    int served = 0;
+    for (int i = 0; i < WATCH_LINKS; i++) {
+        if (links[i].role != SERVING && links[i].role != LOCAL)
+            continue;
+        served++;
+        if (!links[i].handed && (!oldest || links[i].began < oldest->began))
+            oldest = &links[i];
+    }
+    if (served >= SERVED) {
+        if (!oldest)
+            return NULL;
+        release(oldest);
+    }
+    return free_link();
+}
+
+static void accept_from(int from, bool is_local) {
+    for (int i = 0; i < SERVED; i++) {
+        int fd = accept4(from, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0)
+            return;
+        struct ucred peer = {.uid = (uid_t)-1};
+        socklen_t length = sizeof peer;
+        bool welcome = !is_local || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+                                     (peer.uid == geteuid() || peer.uid == 0));
+        watch_link *link = welcome ? link_to_serve() : NULL;
+        if (!link) {
+            close(fd);
+            continue;
+        }
+        uint64_t now = milliseconds_now();
+        *link = (watch_link){.role = is_local ? LOCAL : SERVING,
+                             .fd = fd,
+                             .connected = true,
+                             .nonce = watch_secret_nonce(),
+                             .began = now,
+                             .deadline = now + PATIENCE};
+        if (!is_local && !queue(link, &link->nonce, sizeof link->nonce))
+            release(link);
+    }
+}
+
+void watch_wire_ask(const struct sockaddr_in *there, int kind, int rank, const void *data,
+                    size_t length, int milliseconds) {
+    watch_link *link = free_link();
+    int fd = link ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+    if (fd < 0) {
+        user.answered(kind, rank, NULL, WATCH_NO_ANSWER); /* it is we who can't */
+        return;
+    }
+    uint64_t now = milliseconds_now();
+    *link = (watch_link){.role = ASKING,
+                         .fd = fd,
+                         .kind = kind,
+                         .rank = rank,
+                         .began = now,
+                         .deadline = now + (uint64_t)milliseconds};
+    questions++;
+    /* The question waits here for the nonce. */
+    link->in = malloc(sizeof(uint64_t) + length);
+    link->room = length;
+    if (link->in)
+        memcpy(link->in, data, length);
+    int code = connect(fd, (const struct sockaddr *)there, sizeof *there);
+    link->refused = code != 0 && errno == ECONNREFUSED;
+    if (!link->in || (code != 0 && errno != EINPROGRESS))
+        fail(link);
+}
+
+int watch_wire_open_questions(void) {
+    return questions;
+}
+
+void watch_wire_answer(watch_link *link, const void *data, size_t length) {
+    if (link->gone) {
+        release(link);
+        return;
+    }
+    bool queued =
+        link->role == LOCAL ? queue(link, data, length) : queue_message(link, true, data, length);
+    link->deadline = milliseconds_now() + 5 * PATIENCE;
+    link->connected = true;
+    if (!queued)
+        fail(link);
+}
+
+/* --- What comes in --- */
+
+/* The most that may still come, given what has. 0: it is whole; -1: it is no message. */
+static int64_t missing(const watch_link *link, size_t longest) {
+    header head;
+    if (link->got < sizeof head)
+        return (int64_t)(sizeof head - link->got);
+    memcpy(&head, link->in, sizeof head);
+    if (head.magic != MAGIC || head.length > longest || head.answer != (link->role == ASKING) ||
+        link->got > sizeof head + head.length)
+        return -1;
+    return (int64_t)(sizeof head + head.length - link->got);
+}
+
+/* A whole message: true where its sum is right. */
+static bool is_signed(const watch_link *link, header *head) {
+    memcpy(head, link->in, sizeof *head);
+    return trusted && sum_of(head, link->nonce, link->in + sizeof *head) == head->sum;
+}
+
+/* False: the link has ended. */
+static bool take_question(watch_link *link) {
+    header head;
+    if (!is_signed(link, &head)) {
+        release(link);
+        return false;
+    }
+    link->kind = head.kind;
+    link->handed = true;
+    link->deadline = UINT64_MAX;
+    user.asked(link, head.kind, link->in + sizeof head, head.length);
+    return false;
+}
+
+static void take_answer(watch_link *link) {
+    header head;
+    if (!is_signed(link, &head)) {
+        fail(link);
+        return;
+    }
+    char *in = link->in;
+    int rank = link->rank;
+    link->in = NULL;
+    release(link);
+    user.answered(head.kind, rank, in + sizeof head, head.length);
+    free(in);
+}
+
+static void take_line(watch_link *link) {
+    char *end = memchr(link->in, '\n', link->got);
+    if (!end)
+        return;
+    *end = '\0';
+    link->handed = true;
+    link->deadline = UINT64_MAX;
+    user.told(link, link->in);
+}
+
+/* The nonce has come whole: out goes the question. */
+static void send_question(watch_link *link) {
+    char *question = link->in;
+    size_t length = link->room;
+    link->in = NULL;
+    link->got = link->room = 0;
+    bool queued = queue_message(link, false, question, length);
+    free(question);
+    link->handed = true;
+    if (!queued)
+        fail(link);
+}
+
+static bool read_nonce(watch_link *link) {
+    ssize_t got =
+        recv(link->fd, (char *)&link->nonce + link->got, sizeof link->nonce - link->got, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (got <= 0) {
+        fail(link);
+        return false;
+    }
+    link->got += (size_t)got;
+    return link->got == sizeof link->nonce;
+}
+
+static void read_from(watch_link *link) {
+    if (link->role == ASKING && !link->handed) {
+        if (read_nonce(link))
+            send_question(link);
+        return;
+    }
+    size_t longest = link->role == ASKING ? WATCH_LONGEST : SHORT;
+    for (;;) {
+        int64_t more = link->role == LOCAL ? (int64_t)(SHORT - link->got) : missing(link, longest);
+        if (more < 0 || (link->role == LOCAL && more == 0)) {
+            fail(link);
+            return;
+        }
+        if (more == 0)
+            break;
+        if (link->got + (size_t)more > link->room) {
+            char *grown = realloc(link->in, link->got + (size_t)more);
+            if (!grown) {
+                fail(link);
+                return;
+            }
+            link->in = grown;
+            link->room = link->got + (size_t)more;
+        }
+        ssize_t got = recv(link->fd, link->in + link->got, (size_t)more, 0);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (got <= 0) {
+            fail(link);
+            return;
+        }
+        link->got += (size_t)got;
+        if (link->role == LOCAL) {
+            take_line(link);
+            return;
+        }
+    }
+    if (link->role == ASKING)
+        take_answer(link);
+    else
+        take_question(link);
+}
+
+static void write_to(watch_link *link) {
+    link->connected = true;
+    while (link->sent < link->left) {
+        ssize_t sent =
+            send(link->fd, link->out + link->sent, link->left - link->sent, MSG_NOSIGNAL);
+        if (sent < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (sent <= 0) {
+            fail(link);
+            return;
+        }
+        link->sent += (size_t)sent;
+    }
+    free(link->out);
+    link->out = NULL;
+    link->sent = link->left = 0;
+    /* An answer that is out is all. */
+    if (link->role != ASKING && link->handed)
+        release(link);
+}
+
+static short events_of(const watch_link *link) {
+    bool writes = link->left > 0 || !link->connected;
+    bool reads = link->role == ASKING ? link->connected : !link->handed;
+    return (short)((writes ? POLLOUT : 0) | (reads ? POLLIN : 0));
+}
+
+static void serve(watch_link *link, short events) {
+    if (link->role == ASKING && !link->connected) {
+        int problem = 0;
+        socklen_t length = sizeof problem;
+        if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &problem, &length) != 0 || problem) {
+            link->refused = problem == ECONNREFUSED;
+            fail(link);
+            return;
+        }
+        link->connected = true;
+    } else if (events & (POLLIN | POLLERR | POLLHUP) && (events_of(link) & POLLIN)) {
+        read_from(link);
+        return;
+    } else if (events & (POLLERR | POLLHUP)) {
+        /* Who waits for our answer has gone. The user may hold the link still. */
+        link->gone = link->role == LOCAL && link->handed && !link->left;
+        if (!link->gone)
+            fail(link);
+        return;
+    }
+    if (events & POLLOUT)
+        write_to(link);
+}
+
+static void end_late(uint64_t now) {
+    for (int i = 0; i < WATCH_LINKS; i++)
+        if (links[i].role != FREE && links[i].deadline <= now)
+            fail(&links[i]);
+}
+
+void watch_wire_turn(int milliseconds) {
+    enum { FIXED = 3 };
+    struct pollfd polled[FIXED + WATCH_LINKS] = {{.fd = bell, .events = POLLIN},
+                                                 {.fd = listener, .events = POLLIN},
+                                                 {.fd = local, .events = POLLIN}};
+    watch_link *of[FIXED + WATCH_LINKS];
+    nfds_t count = FIXED;
+    uint64_t now = milliseconds_now(), next = UINT64_MAX;
+    for (int i = 0; i < WATCH_LINKS; i++) {
+        if (links[i].role == FREE)
+            continue;
+        of[count] = &links[i];
+        polled[count++] =
+            (struct pollfd){.fd = links[i].gone ? -1 : links[i].fd, .events = events_of(&links[i])};
+        next = links[i].deadline < next ? links[i].deadline : next;
+    }
+    if (next != UINT64_MAX) {
+        uint64_t left = next > now ? next - now : 0;
+        milliseconds = milliseconds < 0 || left < (uint64_t)milliseconds ? (int)left : milliseconds;
+    }
+    int ready = poll(polled, count, milliseconds);
+    if (ready > 0) {
+        uint64_t rung;
+        if (polled[0].revents && read(bell, &rung, sizeof rung) < 0)
+            rung = 0; /* it was not rung after all */
+        if (polled[1].revents)
+            accept_from(listener, false);
+        if (polled[2].revents)
+            accept_from(local, true);
+        /* A link may have been given to another connection since. */
+        for (nfds_t i = FIXED; i < count; i++)
+            if (polled[i].revents && of[i]->role != FREE && of[i]->fd == polled[i].fd)
+                serve(of[i], polled[i].revents);
+    }
+    end_late(milliseconds_now());
+}
+
+void watch_wire_wake(void) {
+    uint64_t one = 1;
+    if (bell >= 0 && write(bell, &one, sizeof one) < 0)
+        return; /* it rings already */
+}
+
+/* --- From a thread of the program --- */
+
+void watch_wire_tell(const struct sockaddr_in *there, int kind, const void *data, size_t length,
+                     int milliseconds) {
+    struct timeval limit = {.tv_usec = milliseconds * 1000};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    uint64_t nonce;
+    if (fd < 0)
+        return;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    if (connect(fd, (const struct sockaddr *)there, sizeof *there) == 0 &&
+        recv(fd, &nonce, sizeof nonce, MSG_WAITALL) == sizeof nonce) {
+        header head = {.magic = MAGIC, .kind = (uint16_t)kind, .length = length};
+        head.sum = sum_of(&head, nonce, data);
+        if (send(fd, &head, sizeof head, MSG_NOSIGNAL | MSG_MORE) == sizeof head &&
+            send(fd, data, length, MSG_NOSIGNAL) == (ssize_t)length)
+            recv(fd, &head, sizeof head, MSG_WAITALL); /* it has arrived */
+    }
+    close(fd);
+}

@@ -1,0 +1,154 @@
+#include "config.h"
+
+#include "watch/words.h"
+
+#include "watch/calls.h"
+#include "watch/signature.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+watch_text watch_text_in(char *at, size_t room) {
+    at[0] = '\0';
+    return (watch_text){.at = at, .room = room};
+}
+
+void watch_say(watch_text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text->at + text->length, text->room - text->length, format, arguments);
+    va_end(arguments);
+    if (length > 0)
+        text->length += (size_t)length;
+    if (text->length >= text->room)
+        text->length = text->room - 1;
+}
+
+void watch_say_ranks(watch_text *text, const int ranks[], int count) {
+    watch_say(text, count == 1 ? "rank" : "ranks");
+    for (int i = 0; i < count;) {
+        int last = i;
+        while (last + 1 < count && ranks[last + 1] == ranks[last] + 1)
+            last++;
+        if (last == i + 1)
+            last = i; /* two are listed as two */
+        const char *before = i == 0 ? " " : last == count - 1 ? " and " : ", ";
+        if (text->length + 60 > text->room && i > 0) {
+            watch_say(text, ", ...");
+            return;
+        }
+        watch_say(text, last > i ? "%s%d-%d" : "%s%d", before, ranks[i], ranks[last]);
+        i = last + 1;
+    }
+}
+
+static void say_rank(watch_text *text, const char *preposition, int rank) {
+    if (rank == MPI_ANY_SOURCE)
+        watch_say(text, " %s any rank", preposition);
+    else if (rank == MPI_PROC_NULL)
+        watch_say(text, " %s no rank", preposition);
+    else if (rank == MPI_ROOT)
+        watch_say(text, " as root");
+    else
+        watch_say(text, " %s rank %d", preposition, rank);
+}
+
+static void say_tag(watch_text *text, int tag) {
+    if (tag == MPI_ANY_TAG)
+        watch_say(text, ", any tag");
+    else
+        watch_say(text, ", tag %d", tag);
+}
+
+void watch_say_call(watch_text *text, const watch_record *call) {
+    const watch_call_kind *kind = &watch_calls[call->call];
+    char data[64];
+    watch_say(text, "%s", kind->name);
+    if (call->data.known && kind->waits != WATCH_RECEIVE) {
+        watch_signature_print(&call->data, data, sizeof data);
+        watch_say(text, " of %s", data);
+    }
+    switch (kind->waits) {
+    case WATCH_SEND:
+        say_rank(text, "to", call->peer);
+        say_tag(text, call->tag);
+        break;
+    case WATCH_RECEIVE:
+    case WATCH_PROBE:
+        say_rank(text, "from", call->peer);
+        say_tag(text, call->tag);
+        break;
+    case WATCH_EXCHANGE:
+        say_rank(text, "to", call->peer);
+        say_tag(text, call->tag);
+        watch_say(text, ", and");
+        say_rank(text, "from", call->from);
+        say_tag(text, call->from_tag);
+        break;
+    case WATCH_COLLECTIVE:
+        if (kind->reduces)
+            watch_say(text, " with %s", watch_op_name(call->op));
+        if (kind->rooted)
+            watch_say(text, ", root %d", call->peer);
+        break;
+    case WATCH_REQUESTS:
+        if (call->count > 1)
+            watch_say(text, " for %u requests", call->count);
+        break;
+    default:
+        break;
+    }
+}
+
+void watch_say_ordinal(watch_text *text, uint32_t number) {
+    bool teen = number / 10 % 10 == 1;
+    const char *end = teen               ? "th"
+                      : number % 10 == 1 ? "st"
+                      : number % 10 == 2 ? "nd"
+                      : number % 10 == 3 ? "rd"
+                                         : "th";
+    watch_say(text, "%u%s", number, end);
+}
+
+const watch_comm_info *watch_comm_known(uint64_t id, const watch_state states[], int ranks) {
+    for (int rank = 0; rank < ranks; rank++)
+        for (uint32_t i = 0; i < states[rank].head.comms; i++)
+            if (states[rank].comms[i].id == id)
+                return &states[rank].comms[i];
+    return NULL;
+}
+
+static void say_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks,
+                     int depth) {
+    const watch_comm_info *comm = watch_comm_known(id, states, ranks);
+    if (!comm) {
+        watch_say(text, id == WATCH_WORLD ? "MPI_COMM_WORLD" : "a communicator that is freed");
+    } else if (comm->name[0]) {
+        watch_say(text, id == WATCH_WORLD ? "%s" : "\"%s\"", comm->name);
+    } else if (!comm->parent) {
+        watch_say(text, "a communicator of %d ranks", comm->size);
+    } else {
+        watch_say(text, "the communicator of %d ranks that %s made", comm->size,
+                  watch_calls[comm->made_by].name);
+        if (depth == 0) {
+            watch_say(text, " as the ");
+            watch_say_ordinal(text, comm->parent_number);
+            watch_say(text, " collective on ");
+            say_comm(text, comm->parent, states, ranks, depth + 1);
+        }
+    }
+}
+
+void watch_say_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks) {
+    say_comm(text, id, states, ranks, 0);
+}
+
+void watch_say_time(watch_text *text, uint64_t nanoseconds) {
+    double seconds = (double)nanoseconds * 1e-9;
+    uint64_t tenths = (uint64_t)(seconds * 10 + 0.5);
+    if (seconds < 120)
+        watch_say(text, "%" PRIu64 ".%u s", tenths / 10, (unsigned)(tenths % 10));
+    else
+        watch_say(text, "%" PRIu64 " min", (uint64_t)(seconds / 60));
+}

@@ -1,0 +1,36 @@
+/* Calls, communicators and ranks in words. */
+#ifndef COLL_WATCH_WORDS_H
+#define COLL_WATCH_WORDS_H
+
+#include "watch/record.h"
+
+#include <stddef.h>
+
+/* A text that grows up to its room; what doesn't fit is cut off. */
+typedef struct watch_text {
+    char *at;
+    size_t room, length;
+} watch_text;
+
+watch_text watch_text_in(char *at, size_t room);
+void watch_say(watch_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "rank 3", "ranks 0-4 and 7" */
+void watch_say_ranks(watch_text *text, const int ranks[], int count);
+
+/* "MPI_Bcast of 4 MPI_DOUBLE from rank 2", "MPI_Recv from rank 1, tag 7" */
+void watch_say_call(watch_text *text, const watch_record *call);
+
+/* "120th" */
+void watch_say_ordinal(watch_text *text, uint32_t number);
+
+/* The name of communicator ID, or how it was made, from what any of STATES knows of it. */
+void watch_say_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks);
+
+/* "3.2 s", "5 min" */
+void watch_say_time(watch_text *text, uint64_t nanoseconds);
+
+/* What some state knows of communicator ID, or NULL. */
+const watch_comm_info *watch_comm_known(uint64_t id, const watch_state states[], int ranks);
+
+#endif
