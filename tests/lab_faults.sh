@@ -3,6 +3,10 @@
 # Needs root and the kernel's features; skipped (77) where netlab says that the machine lacks them.
 # Times are only asked of what must not hang.
 set -u
+"${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI' || {
+    echo "skipped: no mpirun of Open MPI, whose ranks outlive others by --enable-recovery"
+    exit 77
+}
 . "$(dirname "$0")/lab.sh"
 probe=$PWD/tests/fault_probe
 said=$work/said

@@ -269,8 +269,8 @@ static double processor_seconds(void) {
  */
 START_TEST(a_crowded_waiter_sleeps) {
     MPI_Request request;
-    int value = 0, index;
-    PMPI_Irecv(&value, 1, MPI_INT, rank, TAG, MPI_COMM_WORLD, &request);
+    int value = 0, received, index;
+    PMPI_Irecv(&received, 1, MPI_INT, rank, TAG, MPI_COMM_WORLD, &request);
     PMPI_Barrier(MPI_COMM_WORLD);
     wait_way.timeout = 1;
     double before = processor_seconds();
