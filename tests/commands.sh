@@ -61,17 +61,16 @@ export MPIRUN=$work/bin/mpirun
 smaller coll-kmeans "$(after --k 16)"
 smaller coll-words "set -- \"\$@\" --images $work/images"
 smaller coll-popcg 'set -- "$@" --grid 32x40 --tolerance 1e-3'
-smaller coll-profile '[[ " $* " = *" --dcp "* ]] && set -- "$@" --reps 5 || set -- "$@" --seconds 1 --trials 0 --noise 1000'
+smaller coll-profile '[[ " $* " = *" --dcp "* ]] && set -- "$@" --reps 1 || set -- "$@" --seconds 0.3 --trials 0 --noise 1000'
 for program in coll-bench coll-info coll-hlot coll-run; do
     smaller $program ''
 done
 PATH=$work/bin:$PATH
-if (. "$source_dir/tests/find_python.sh") >/dev/null; then
-    . "$source_dir/tests/find_python.sh"
-    smaller python3 ''
+python=$(. "$source_dir/tests/find_python.sh" >/dev/null && echo "$python")
+if [ -n "$python" ]; then
+    printf '#!/bin/bash\nexec %s "$@"\n' "$python" >bin/python3
     printf '#!/bin/bash\nexec %s -m pip "$@"\n' "$python" >bin/pip
-    sed -i "s|^exec .* \"|exec $python \"|" bin/python3
-    chmod +x bin/pip
+    chmod +x bin/python3 bin/pip
 fi
 # pip takes nothing from the net.
 export PIP_TARGET=$work/packages PIP_NO_BUILD_ISOLATION=0 PIP_NO_DEPS=1 PIP_NO_INDEX=1 PIP_QUIET=1

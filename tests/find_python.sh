@@ -14,7 +14,7 @@ done
     exit 77
 }
 COLL_LIBRARY=$build/.libs/libcoll.so.0 PYTHONPATH="$source_dir/python" PYTHONDONTWRITEBYTECODE=1 \
-    "$python" -c 'import coll' 2>error ||
+    "$python" -c 'import mpi4py; mpi4py.rc.initialize = False; import coll' 2>error ||
     if grep -q -e 'was built with .*, and mpi4py with ' -e 'built for .*, but the program runs with ' error; then
         echo "skipped: Python, whose mpi4py is for another MPI library"
         exit 77

@@ -14,7 +14,7 @@ done
 
 # refused LIBRARY TEXT: that LIBRARY can't be used is said in one line, which has TEXT.
 refused() {
-    COLL_LIBRARY=$1 "$python" -c 'import coll' >out 2>err </dev/null && fail "COLL_LIBRARY=$1 is taken"
+    COLL_LIBRARY=$1 "$python" -c 'import mpi4py; mpi4py.rc.initialize = False; import coll' >out 2>err </dev/null && fail "COLL_LIBRARY=$1 is taken"
     grep -c '^ImportError: coll: ' err | grep -qx 1 || fail "COLL_LIBRARY=$1: no line says what is wrong"
     tail -n 1 err | grep -q -F -e "$2" || fail "COLL_LIBRARY=$1: nothing of $2"
 }
