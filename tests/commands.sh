@@ -127,7 +127,7 @@ help_of() {
     *) "$build/$1" --help ;;
     esac >"help.${1//\//.}" 2>/dev/null
 }
-known="coll-bench coll-hlot coll-info coll-kmeans coll-popcg coll-profile coll-run coll-words install-component"
+known="coll-bench coll-hlot coll-info coll-kmeans coll-popcg coll-profile coll-run coll-watch coll-words install-component"
 known="$known configure mpirun pkg-config $(cd "$source_dir" && find scripts -maxdepth 1 -type f ! -name '*.*')"
 for program in $known; do
     help_of "$program"
