@@ -348,10 +348,8 @@ static int count_fullest(const coll_place places[], int count, int counts[]) {
     return most;
 }
 
-/* A host's name, and Slurm's switches behind it. */
 static size_t name_bytes(const char *host) {
-    size_t name = strlen(host) + 1;
-    return name + strlen(host + name) + 1;
+    return strlen(host) + 1;
 }
 
 /* Gives PART, of whose ranks RANKS are those of WHOLE, host names of its own. */
