@@ -15,26 +15,34 @@
 
 #include <stdlib.h>
 
-/*
- * The call as it would be described, where that is known without a look at its types; else of no
- * bytes.
- */
+/* Whether the call's type and operation are known from the last one that was described. */
+static bool is_known(const coll_state *state, coll_operation operation, const coll_user *user) {
+    if (user->uneven || operation == COLL_OPERATION_SCATTER ||
+        user->receive_type != state->plain_type)
+        return false;
+    return !coll_operations[operation].reduces ||
+           (user->op == state->known_op && user->receive_type == state->known_type);
+}
+
+/* The call's bytes as they would be described; 0 where its type had to be looked at. */
+static size_t known_bytes(const coll_state *state, coll_operation operation,
+                          const coll_user *user) {
+    MPI_Count bytes;
+    if (operation == COLL_OPERATION_BARRIER)
+        return 1;
+    if (!is_known(state, operation, user) ||
+        __builtin_mul_overflow(user->receive_count, state->plain_bytes, &bytes) || bytes < 0)
+        return 0;
+    return (size_t)bytes;
+}
+
+/* The call as it would be described; of no bytes where that isn't known. */
 static coll_shape known_shape(const coll_state *state, coll_operation operation,
                               const coll_user *user) {
     const coll_operation_info *info = &coll_operations[operation];
-    bool reduces = info->reduces, known = user->receive_type == state->plain_type;
-    if (reduces)
-        known = known && user->op == state->known_op && user->receive_type == state->known_type;
-    if (user->uneven || operation == COLL_OPERATION_SCATTER)
-        known = false;
-    MPI_Count bytes = 1;
-    if (operation != COLL_OPERATION_BARRIER &&
-        (!known || __builtin_mul_overflow(user->receive_count, state->plain_bytes, &bytes) ||
-         bytes < 0))
-        bytes = 0;
-    coll_shape shape = coll_state_shape(state, operation, (size_t)bytes,
+    coll_shape shape = coll_state_shape(state, operation, known_bytes(state, operation, user),
                                         info->rootless ? COLL_NO_ROOT : user->root);
-    if (reduces) {
+    if (info->reduces) {
         shape.element = state->known_element;
         shape.ordered |= state->known_ordered;
     }

@@ -128,7 +128,7 @@ typedef struct message {
     char text[LONGEST];
 } message;
 
-/* Calls DO with each string of SETTINGS, and the bytes that it may have. */
+/* Calls MOVE for each string of SETTINGS, and the bytes that it may have, to or from TEXT. */
 static void each_text(coll_agreed_settings *settings, char **text,
                       void (*move)(char *setting, size_t size, char **text)) {
     for (int i = 0; i < COLL_OPERATIONS; i++)
