@@ -56,14 +56,33 @@ static double error_at(const coll_trial *t, int knot) {
     return t->seconds[knot] / t->model[knot];
 }
 
+/* The first of the two knots that BYTES lie between, which are within them. */
+static int knot_before(const coll_trial *t, double bytes) {
+    int i = 0;
+    while (i + 2 < t->knots && bytes > t->bytes[i + 1])
+        i++;
+    return i;
+}
+
 /* What the model is wrong by at BYTES, which are within the knots. */
 static double error_within(const coll_trial *t, double bytes) {
-    int last = t->knots - 1, i = 0;
-    if (last == 0)
+    int i = knot_before(t, bytes);
+    if (t->knots == 1)
         return error_at(t, 0);
-    while (i + 1 < last && bytes > t->bytes[i + 1])
-        i++;
     return between(bytes, t->bytes[i], error_at(t, i), t->bytes[i + 1], error_at(t, i + 1));
+}
+
+/*
+ * The same of a call on as many ranks for which the model says MODEL. These may be in another
+ * order than those that tried, which changes the model; but what it lacks, such as the work of few
+ * cores, is the same.
+ */
+static double error_alike(const coll_trial *t, double bytes, double model) {
+    double error = error_within(t, bytes), then = t->model[0];
+    int i = knot_before(t, bytes);
+    if (t->knots > 1)
+        then = between(bytes, t->bytes[i], t->model[i], t->bytes[i + 1], t->model[i + 1]);
+    return error > 1 && model > 0 ? 1 + (error - 1) * then / model : error;
 }
 
 /* ERROR at LARGEST, which fades above. */
@@ -113,10 +132,12 @@ static void find_nearest(const coll_trial all[], int count, const coll_trials_ca
     }
 }
 
-/* What the model is wrong by for CALL on as many ranks as T was tried with. */
+/* What the model, which says MODEL for CALL, is wrong by on as many ranks as T was tried with. */
 static double error_of(const coll_trial all[], int count, const coll_trials_call *call,
-                       const coll_trial *t) {
+                       const coll_trial *t, double model) {
     double bytes = call->bytes;
+    if (is_within(t, bytes) && t->ranks == call->ranks)
+        return error_alike(t, bytes, model);
     if (is_within(t, bytes))
         return error_within(t, bytes);
     if (bytes > largest_of(t))
@@ -139,11 +160,11 @@ double coll_trials_predict(const coll_trial all[], int count, const coll_trials_
     if (!fewer && !more)
         return predict_untried(all, count, call, model);
     if (!fewer || !more)
-        return model * error_of(all, count, call, fewer ? fewer : more);
-    double error = error_of(all, count, call, fewer);
+        return model * error_of(all, count, call, fewer ? fewer : more, model);
+    double error = error_of(all, count, call, fewer, model);
     if (fewer != more)
         return model * between(call->ranks, fewer->ranks, error, more->ranks,
-                               error_of(all, count, call, more));
+                               error_of(all, count, call, more, model));
     /* Less data takes no longer than the least that was tried. */
     return call->bytes < least_of(fewer) ? fmin(model * error, fewer->seconds[0]) : model * error;
 }

@@ -35,7 +35,7 @@ static const double STEADY = 0.03, NOISY = 1;
 /* Ranks outside a group sleep for so long between looks for its end; s. */
 static const double NAP = 5e-3;
 
-/* The ranks of a group, nearest to rank 0 of all first. */
+/* The ranks of a group: all in their own order, as programs run, or those nearest to rank 0. */
 typedef struct group {
     MPI_Comm comm; /* MPI_COMM_NULL on others */
     int ranks;
@@ -75,7 +75,8 @@ static COLL_Level level_of(int count, const COLL_Place places[], int ranks) {
 static int make_group(MPI_Comm comm, const COLL_Place places[], int count, group *made) {
     int ranks = app_ranks(comm);
     *made = (group){.comm = MPI_COMM_NULL, .ranks = count, .level = level_of(count, places, ranks)};
-    int position = position_of(app_rank(comm), places, ranks);
+    int rank = app_rank(comm);
+    int position = count == ranks ? rank : position_of(rank, places, ranks);
     int code = MPI_Comm_split(comm, position < count ? 0 : MPI_UNDEFINED, position, &made->comm);
     if (code == MPI_SUCCESS && made->comm != MPI_COMM_NULL)
         code = MPI_Comm_set_errhandler(made->comm, MPI_ERRORS_RETURN);
