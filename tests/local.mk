@@ -22,6 +22,7 @@ check_PROGRAMS += \
 	tests/assign \
 	tests/bags \
 	tests/cgroup \
+	tests/choices \
 	tests/cluster \
 	tests/confirm \
 	tests/trials \

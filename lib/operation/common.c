@@ -4,6 +4,7 @@
 
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
+#include "lib/operation/choices.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,6 +18,7 @@ struct coll_common {
     char *topology, *source;
     coll_topo topo;
     coll_profile profile;
+    coll_choices choices;
     int *ranks; /* of the ranks of MPI_COMM_WORLD; -1 where they are none of its */
     struct coll_common *next;
 };
@@ -48,6 +50,7 @@ static int find_world_ranks(const coll_comm *comm, int own[], int in_world[], in
 static void free_common(coll_common *common) {
     coll_topo_free(&common->topo);
     coll_profile_free(&common->profile);
+    coll_choices_free(&common->choices);
     free(common->topology);
     free(common->source);
     free(common->ranks);
@@ -89,6 +92,32 @@ void coll_common_release(coll_common *common) {
 
 const coll_profile *coll_common_profile(const coll_common *common) {
     return &common->profile;
+}
+
+/* Whether a call on TOPO costs what it does on COMMON's. */
+static bool has_choices(const coll_common *common, const coll_topo *topo) {
+    return common && topo->sites == 1 && topo->ranks == common->topo.ranks &&
+           memcmp(topo->places, common->topo.places, (size_t)topo->ranks * sizeof *topo->places) ==
+               0;
+}
+
+bool coll_common_find_choice(coll_common *common, coll_operation operation, bool started,
+                             const coll_shape *call, coll_choice *choice) {
+    if (!has_choices(common, call->topo))
+        return false;
+    pthread_mutex_lock(&lock);
+    bool found = coll_choices_find(&common->choices, operation, started, call, choice);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void coll_common_keep_choice(coll_common *common, coll_operation operation, bool started,
+                             const coll_shape *call, const coll_choice *choice) {
+    if (!(choice->predicted > 0) || !has_choices(common, call->topo))
+        return;
+    pthread_mutex_lock(&lock);
+    coll_choices_keep(&common->choices, operation, started, call, choice);
+    pthread_mutex_unlock(&lock);
 }
 
 /* Whether all COUNT ranks are in COMMON; WITHIN: which they are there. */

@@ -158,39 +158,54 @@ static bool holds(const coll_decision *last, const coll_shape *call, double late
             coll_select_alike(&last->call, call) && coll_select_applicable(algorithm, call));
 }
 
-static const coll_choice *decide(coll_state *state, coll_decisions *decisions,
-                                 coll_operation operation, const coll_shape *call,
-                                 coll_choice (*select)(const coll_algorithm *const table[],
-                                                       const coll_shape *call,
-                                                       const coll_spec *user)) {
+/* As constant as what it is part of. */
+static coll_decision *last_of(const coll_decisions *decisions, size_t bytes) {
+    return decisions->last ? &decisions->last[place_of(bytes)] : (coll_decision *)&decisions->only;
+}
+
+/* What others have found for calls like this one, or else a choice of its own. */
+static coll_choice choose(coll_state *state, coll_operation operation, bool started,
+                          const coll_shape *call) {
     const coll_algorithm *const *table = coll_operations[operation].table;
+    const coll_spec *asked = &state->specs[operation];
+    coll_choice choice;
+    if (!asked->algorithm &&
+        coll_common_find_choice(state->common, operation, started, call, &choice))
+        return choice;
+    choice = started ? coll_select_started(table, call, asked) : coll_select(table, call, asked);
+    if (!asked->algorithm)
+        coll_common_keep_choice(state->common, operation, started, call, &choice);
+    return choice;
+}
+
+static const coll_choice *decide(coll_state *state, coll_operation operation, bool started,
+                                 const coll_shape *call) {
+    coll_decisions *decisions = started ? &state->started[operation] : &state->decisions[operation];
     if (!decisions->last)
         decisions->last = coll_spare_calloc(COLL_DECISIONS, sizeof *decisions->last);
-    coll_decision *last =
-        decisions->last ? &decisions->last[place_of(call->bytes)] : &decisions->only;
+    coll_decision *last = last_of(decisions, call->bytes);
     double latencies = all_latencies(&state->topo);
     if (!holds(last, call, latencies))
-        last->choice = select(table, call, &state->specs[operation]);
+        last->choice = choose(state, operation, started, call);
     last->call = *call;
     last->latencies = latencies;
-    last->native = state->topo.sites == 1 && !state->trace && last->choice.algorithm == table[0];
+    last->native = state->topo.sites == 1 && !state->trace &&
+                   last->choice.algorithm == coll_operations[operation].table[0];
     return &last->choice;
 }
 
 const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
                                      const coll_shape *call) {
-    return decide(state, &state->decisions[operation], operation, call, coll_select);
+    return decide(state, operation, false, call);
 }
 
 const coll_choice *coll_state_choose_started(coll_state *state, coll_operation operation,
                                              const coll_shape *call) {
-    return decide(state, &state->started[operation], operation, call, coll_select_started);
+    return decide(state, operation, true, call);
 }
 
 bool coll_state_native_again(const coll_state *state, coll_operation operation,
                              const coll_shape *call) {
-    const coll_decisions *decisions = &state->decisions[operation];
-    const coll_decision *last =
-        decisions->last ? &decisions->last[place_of(call->bytes)] : &decisions->only;
+    const coll_decision *last = last_of(&state->decisions[operation], call->bytes);
     return last->native && is_alike(&last->call, call);
 }
