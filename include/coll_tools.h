@@ -233,6 +233,12 @@ int COLL_Check_settings(char text[], size_t size);
 int COLL_Always_native(const char *operation, MPI_Comm comm, int *native);
 
 /*
+ * How often COLL_Set was called in this process: what COLL_Always_native says may be another then.
+ * The number itself, which goes on. Local.
+ */
+const unsigned *COLL_Sets(void);
+
+/*
  * Whether errors of this thread's calls are only RETURNED from now on, since their caller is an MPI
  * call that raises them itself; else they go through the error handler, too, as they do at first.
  * Returns what held before. Local.

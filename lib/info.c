@@ -41,6 +41,12 @@ int coll_find_operation(const char *name, coll_operation *operation) {
     return coll_error(MPI_ERR_ARG, "unknown operation %s; known: %s", name, known);
 }
 
+static unsigned sets;
+
+const unsigned *COLL_Sets(void) {
+    return &sets;
+}
+
 int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
     coll_operation which = COLL_OPERATIONS;
     coll_comm *own;
@@ -50,7 +56,9 @@ int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
     code = coll_call_open_intra(comm, "COLL_Set", &own);
     if (code != MPI_SUCCESS)
         return code;
-    return coll_raise(comm, coll_state_set(coll_state_of(own), which, operation, spec));
+    code = coll_state_set(coll_state_of(own), which, operation, spec);
+    __atomic_fetch_add(&sets, 1, __ATOMIC_RELAXED);
+    return coll_raise(comm, code);
 }
 
 static void describe(const coll_shape *call, const coll_choice *choice,

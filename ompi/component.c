@@ -176,6 +176,7 @@ static int init_query(bool progress_threads, bool thread_multiple) {
     (void)progress_threads, (void)thread_multiple;
     if (!enabled || is_other_version())
         return OMPI_ERR_NOT_AVAILABLE;
+    libcoll_sets = COLL_Sets();
     set_environment();
     check_settings();
     return OMPI_SUCCESS;

@@ -26,6 +26,7 @@ typedef struct libcoll_module {
     libcoll_counts *counts;
     bool known;                 /* the next is, on all ranks alike: it takes a call that may wait */
     bool passes[LIBCOLL_COUNT]; /* all calls go below at once */
+    unsigned sets;              /* after so many calls of COLL_Set */
     void *vectors;              /* counts and displacements of a blocking call; NULL: none yet */
 } libcoll_module;
 OBJ_CLASS_DECLARATION(libcoll_module);
@@ -44,7 +45,14 @@ bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation
                              struct ompi_communicator_t *comm, int *code);
 
 /* Whether a call that mustn't wait goes below. */
-bool libcoll_passes_started(libcoll_module *module, libcoll_operation operation);
+bool libcoll_passes_started(libcoll_module *module, libcoll_operation operation,
+                            struct ompi_communicator_t *comm);
+
+extern const unsigned *libcoll_sets; /* how many there were by now */
+
+static inline bool libcoll_is_recent(const libcoll_module *module) {
+    return module->sets == __atomic_load_n(libcoll_sets, __ATOMIC_RELAXED);
+}
 
 static inline void libcoll_count(unsigned long *count) {
     __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
@@ -53,7 +61,7 @@ static inline void libcoll_count(unsigned long *count) {
 /* The same as libcoll_asks_and_passes, quickly where it is known. */
 static inline bool libcoll_passes(libcoll_module *module, libcoll_operation operation,
                                   struct ompi_communicator_t *comm, int *code) {
-    if (!module->passes[operation])
+    if (!module->passes[operation] || !libcoll_is_recent(module))
         return libcoll_asks_and_passes(module, operation, comm, code);
     libcoll_count(&module->counts->passed[operation]);
     return true;

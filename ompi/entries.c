@@ -88,7 +88,7 @@ static bool is_inner(MPI_Datatype type) {
     static int start_##function(EACH parameters MPI_Comm comm, ompi_request_t **request,           \
                                 mca_coll_base_module_t *base) {                                    \
         libcoll_module *module = (libcoll_module *)base;                                           \
-        if ((inner) || (agreement) || libcoll_passes_started(module, LIBCOLL_##operation))         \
+        if ((inner) || (agreement) || libcoll_passes_started(module, LIBCOLL_##operation, comm))   \
             return module->below.coll_i##function(EACH arguments comm, request,                    \
                                                   module->below.coll_i##function##_module);        \
         MAKE_REQUEST(false, widening, COLL_I##function(EACH libcoll comm, &made->under_way));      \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 _Thread_local int libcoll_inside;
+const unsigned *libcoll_sets;
 
 /* --- Life --- */
 
@@ -67,6 +68,7 @@ static int ask_libcoll(libcoll_module *module, struct ompi_communicator_t *comm)
 /* On all ranks alike: the communicator is libcoll's own, or what rank 0 is set to holds for all. */
 static int get_to_know(libcoll_module *module, struct ompi_communicator_t *comm) {
     bool own = strcmp(comm->c_name, COLL_PRIVATE_NAME) == 0;
+    module->sets = __atomic_load_n(libcoll_sets, __ATOMIC_RELAXED);
     int code = own ? MPI_SUCCESS : ask_libcoll(module, comm);
     if (code != MPI_SUCCESS && libcoll_strict)
         return code;
@@ -87,7 +89,7 @@ bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation
                              struct ompi_communicator_t *comm, int *code) {
     if (is_below())
         return true;
-    if (!module->known)
+    if (!module->known || !libcoll_is_recent(module))
         *code = get_to_know(module, comm);
     if (*code != MPI_SUCCESS)
         return false;
@@ -96,9 +98,12 @@ bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation
     return passes;
 }
 
-bool libcoll_passes_started(libcoll_module *module, libcoll_operation operation) {
+bool libcoll_passes_started(libcoll_module *module, libcoll_operation operation,
+                            struct ompi_communicator_t *comm) {
     if (is_below())
         return true;
+    if (module->known && !libcoll_is_recent(module))
+        (void)get_to_know(module, comm); /* local: it is set up */
     bool passes = !module->known || module->passes[operation];
     libcoll_count(passes ? &module->counts->passed[operation] : &module->counts->served[operation]);
     return passes;

@@ -94,6 +94,11 @@ else
     echo "skipped: a program in Python, for want of mpi4py"
 fi
 
+# Left to Open MPI at first: COLL_Set holds for MPI's calls from then on, and so does another one.
+OMPI_MCA_coll_libcoll_one_host=1 COLL_TRACE=1 component 2 -x COLL_TRACE "$programs/set" || fail "set"
+test "$(sed -n 's/^coll: bcast .*choice=\([a-z]*\).*/\1/p' err | paste -sd' ')" = "chain binomial" ||
+    fail "set: other calls of bcast"
+
 # Communicators come and go, one is made while others are busy.
 # shellcheck disable=SC2086 # words
 component 3 $one "$programs/dups" || fail "dups"

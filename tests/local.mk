@@ -226,13 +226,14 @@ libother_la_LDFLAGS = -module -avoid-version -rpath /nowhere
 # The same for tests/component.sh.
 if HAVE_OMPI_COMPONENT
 noinst_PROGRAMS += tests/component/counted tests/component/dups tests/component/errors \
-	tests/component/operations
+	tests/component/operations tests/component/set
 tests_component_counted_LDADD =
 tests_component_dups_LDADD =
 tests_component_errors_SOURCES = tests/component/errors.c tests/component/persistent.h
 tests_component_errors_LDADD =
 tests_component_operations_SOURCES = tests/component/operations.c tests/component/persistent.h
 tests_component_operations_LDADD =
+tests_component_set_LDADD = libcoll.la
 endif
 
 # The programs, an example and the scripts.
