@@ -3,13 +3,16 @@ if HAVE_PMPI
 noinst_LTLIBRARIES += libwatch.la
 libwatch_la_SOURCES = \
 	lib/base/plain.c lib/base/plain.h \
+	watch/absent.c \
 	watch/calls.h \
 	watch/check.c watch/check.h \
 	watch/communicators.c watch/communicators.h \
+	watch/cycle.c \
 	watch/diagnosis.c watch/diagnosis.h \
 	watch/host.c watch/host.h \
 	watch/local_name.c watch/local_name.h \
 	watch/messages.c watch/messages.h \
+	watch/mismatch.c \
 	watch/overview.c watch/overview.h \
 	watch/pending.c watch/pending.h \
 	watch/record.h \
@@ -24,6 +27,9 @@ libwatch_la_SOURCES = \
 	watch/ticks.c watch/ticks.h \
 	watch/timeline.c watch/timeline.h \
 	watch/traffic.c watch/traffic.h \
+	watch/unmatched.c \
+	watch/view.h \
+	watch/waits.c \
 	watch/watcher.c watch/watcher.h \
 	watch/wire.c watch/wire.h \
 	watch/words.c watch/words.h

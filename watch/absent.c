@@ -1,0 +1,106 @@
+#include "config.h"
+
+#include "watch/view.h"
+
+#include <stdlib.h>
+
+/* What keeps a rank that waits for nobody. */
+static void say_condition(watch_view *v, watch_text *text, int rank) {
+    const watch_state *state = &v->states[rank];
+    static const char *const fates[] = {
+        [WATCH_STOPPED] = "is stopped, as by SIGSTOP or a debugger",
+        [WATCH_GONE] = "has no process any more: it has ended or was killed",
+        [WATCH_UNREACHABLE] = "can't be reached: nothing has come from there, asked twice"};
+    if (v->conditions[rank] == WATCH_FINISHED) {
+        watch_say(text, "is in MPI_Finalize");
+    } else if (state->fate == WATCH_LEFT) {
+        watch_say(text, "has ended without MPI_Finalize, with status %d", state->status);
+    } else if (state->fate != WATCH_ANSWERS) {
+        watch_say(text, "%s", fates[state->fate]);
+    } else {
+        watch_say(text, "is in no MPI call that waits, for ");
+        watch_say_time(text, state->head.outside);
+        if (state->head.asleep[0])
+            watch_say(text, ", and sleeps in %s", state->head.asleep);
+    }
+    if (state->fate != WATCH_ANSWERS && state->head.pid)
+        watch_say(text, " (process %d on %s)", state->head.pid, state->host);
+    else if (state->fate != WATCH_ANSWERS)
+        watch_say(text, " (on %s)", state->host);
+}
+
+/* Those that surely wait for RANK itself, or, if there are none, that perhaps do. */
+static int waiters_of(const watch_view *v, int rank, int waiters[]) {
+    for (unsigned char how = WATCH_SURELY; how >= WATCH_PERHAPS; how--) {
+        int count = 0;
+        for (int other = 0; other < v->ranks; other++)
+            if (other != rank && v->conditions[other] == WATCH_WAITING && !v->any[other] &&
+                v->waits[other * v->ranks + rank] == how)
+                waiters[count++] = other;
+        if (count)
+            return count;
+    }
+    return 0;
+}
+
+static bool is_unreachable(const watch_view *v, int rank) {
+    return v->states[rank].fate == WATCH_UNREACHABLE;
+}
+
+/* RANK, and where it can't be reached all others that can't. */
+static void say_lost_ranks(watch_view *v, watch_text *text, int rank) {
+    int *ranks = malloc((size_t)v->ranks * sizeof *ranks), count = 0;
+    for (int other = 0; ranks && other < v->ranks; other++)
+        if (other == rank || (is_unreachable(v, rank) && is_unreachable(v, other)))
+            ranks[count++] = other;
+    if (ranks)
+        watch_say_ranks(text, ranks, count);
+    watch_say(text, " ");
+    free(ranks);
+}
+
+/* Those that can't be reached are one finding, of the first of them. */
+static bool was_reported(const watch_view *v, int rank) {
+    for (int other = 0; is_unreachable(v, rank) && other < rank; other++)
+        if (is_unreachable(v, other))
+            return true;
+    return false;
+}
+
+static void report(watch_view *v, int rank, int waiters[]) {
+    if (v->conditions[rank] == WATCH_WAITING || v->conditions[rank] == WATCH_MOVING ||
+        was_reported(v, rank))
+        return;
+    int count = waiters_of(v, rank, waiters);
+    bool lost = v->conditions[rank] == WATCH_LOST;
+    watch_text text;
+    if ((!count && !lost) || !watch_view_add(v, lost ? WATCH_MISSING : WATCH_ABSENT, rank, &text))
+        return;
+    say_lost_ranks(v, &text, rank);
+    say_condition(v, &text, rank);
+    if (!count)
+        return;
+    /* The calls of the first, and of those that are in the same one. */
+    const watch_record *first = watch_view_call(v, waiters[0]);
+    int same = 0;
+    for (int i = 0; i < count; i++) {
+        const watch_record *call = watch_view_call(v, waiters[i]);
+        if (call->call == first->call && call->comm == first->comm && call->number == first->number)
+            waiters[same++] = waiters[i];
+    }
+    int first_waiter = waiters[0];
+    watch_say(&text, ", where ");
+    watch_say_ranks(&text, waiters, same);
+    watch_say(&text, same > 1 ? " wait for it in " : " waits for it in ");
+    watch_view_say(v, &text, first_waiter);
+    if (same < count)
+        watch_say(&text, ", and %d more in other calls", count - same);
+}
+
+bool watch_view_find_absent(watch_view *v) {
+    int *waiters = malloc((size_t)v->ranks * sizeof *waiters);
+    for (int rank = 0; waiters && rank < v->ranks; rank++)
+        report(v, rank, waiters);
+    free(waiters);
+    return waiters != NULL;
+}

@@ -1,0 +1,62 @@
+#include "config.h"
+
+#include "watch/view.h"
+
+#include <stdlib.h>
+
+/* The next rank on a cycle: one that RANK surely waits for, and that waits in turn. */
+static int next_stuck(const watch_view *v, int rank) {
+    for (int other = 0; other < v->ranks; other++)
+        if (v->waits[rank * v->ranks + other] == WATCH_SURELY && v->stuck[other] &&
+            v->conditions[other] == WATCH_WAITING)
+            return other;
+    return -1;
+}
+
+/* Whether one of PATH waits for a rank that will not come: then that is why, and not the cycle. */
+static bool waits_for_lost(const watch_view *v, const int path[], int length) {
+    for (int i = 0; i < length; i++)
+        for (int other = 0; other < v->ranks; other++)
+            if (v->waits[path[i] * v->ranks + other] == WATCH_SURELY &&
+                (v->conditions[other] == WATCH_FINISHED || v->conditions[other] == WATCH_LOST))
+                return true;
+    return false;
+}
+
+void watch_view_find_cycles(watch_view *v) {
+    char *seen = calloc((size_t)v->ranks, 1);
+    int *path = malloc((size_t)v->ranks * sizeof *path);
+    for (int start = 0; seen && path && start < v->ranks; start++) {
+        int length = 0, rank = start;
+        if (seen[start] || !v->stuck[start] || v->conditions[start] != WATCH_WAITING)
+            continue;
+        while (rank >= 0 && !seen[rank]) {
+            seen[rank] = 1;
+            path[length++] = rank;
+            rank = next_stuck(v, rank);
+        }
+        int first = 0;
+        while (first < length && path[first] != rank)
+            first++;
+        /* It leads nowhere, or into one that was reported. */
+        if (rank < 0 || first == length || waits_for_lost(v, path + first, length - first))
+            continue;
+        watch_text text;
+        if (!watch_view_add(v, WATCH_CYCLE, path[first], &text))
+            break;
+        if (length - first == 1)
+            watch_say(&text, "rank %d waits for itself", rank);
+        else
+            watch_say(&text, "%d ranks wait for one another", length - first);
+        for (int i = first; i < length; i++) {
+            watch_say(&text, i == first ? ": " : "; ");
+            watch_say(&text, "rank %d is in ", path[i]);
+            watch_view_say(v, &text, path[i]);
+            if (length - first > 1)
+                watch_say(&text, ", and waits for rank %d",
+                          i + 1 < length ? path[i + 1] : path[first]);
+        }
+    }
+    free(seen);
+    free(path);
+}

@@ -1,0 +1,130 @@
+#include "config.h"
+
+#include "watch/calls.h"
+#include "watch/signature.h"
+#include "watch/view.h"
+
+#include <stdlib.h>
+
+typedef struct made {
+    const watch_record *record;
+    int rank;
+} made;
+
+static int by_place(const void *a, const void *b) {
+    const made *one = a, *other = b;
+    const watch_record *x = one->record, *y = other->record;
+    if (x->comm != y->comm)
+        return x->comm < y->comm ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return one->rank - other->rank;
+}
+
+static bool differ(const watch_record *a, const watch_record *b) {
+    const watch_call_kind *kind = &watch_calls[a->call];
+    return a->call != b->call || (kind->rooted && a->peer != b->peer) ||
+           (kind->reduces && a->op != b->op) || watch_signature_differs(&a->data, &b->data);
+}
+
+/* All collectives that all ranks mean alike, ordered by communicator, number and rank. */
+static made *list_collectives(const watch_view *v, int *count) {
+    size_t most = 0;
+    for (int rank = 0; rank < v->ranks; rank++)
+        most += v->states[rank].head.records;
+    made *list = malloc((most + 1) * sizeof *list);
+    *count = 0;
+    for (int rank = 0; list && rank < v->ranks; rank++) {
+        const watch_state *state = &v->states[rank];
+        for (uint32_t i = 0; i < state->head.records; i++) {
+            const watch_record *record = &state->records[i];
+            if (record->number && !(record->comm & WATCH_ALONE))
+                list[(*count)++] = (made){record, rank};
+        }
+    }
+    if (list)
+        qsort(list, (size_t)*count, sizeof *list, by_place);
+    return list;
+}
+
+/* Ranks of LIST whose call is as that at FIRST. */
+static int alike(const made list[], int count, int first, int ranks[]) {
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        if (!differ(list[i].record, list[first].record))
+            ranks[found++] = list[i].rank;
+    return found;
+}
+
+/* What sets OTHER apart from MOST, after its call is said. */
+static void say_difference(watch_text *text, const watch_record *other, const watch_record *most) {
+    const watch_call_kind *kind = &watch_calls[other->call];
+    if (other->call != most->call)
+        return;
+    if (kind->rooted && other->peer != most->peer)
+        watch_say(text, ": another root");
+    else if (kind->reduces && other->op != most->op)
+        watch_say(text, ": another operation");
+    else if (other->data.bytes != most->data.bytes)
+        watch_say(text, ": another amount of data");
+    else
+        watch_say(text, ": another type");
+}
+
+static void report_mismatch(watch_view *v, const made list[], int count) {
+    int *ranks = malloc(2 * (size_t)count * sizeof *ranks);
+    if (!ranks)
+        return;
+    int best = 0, best_count = 0, odd = 0;
+    for (int i = 0; i < count; i++) {
+        int found = alike(list, count, i, ranks);
+        /* A call whose data aren't known is like all others: it says nothing of what is right. */
+        if (found > best_count && found < count) {
+            best = i;
+            best_count = found;
+        }
+    }
+    while (!differ(list[odd].record, list[best].record))
+        odd++;
+    const watch_record *one = list[odd].record, *most = list[best].record;
+    int odd_count = alike(list, count, odd, ranks);
+    best_count = alike(list, count, best, ranks + count);
+    watch_text text;
+    if (watch_view_add(v, WATCH_MISMATCH, list[odd].rank, &text)) {
+        watch_say_ranks(&text, ranks, odd_count);
+        watch_say(&text, one->open ? (odd_count > 1 ? " are in " : " is in ") : " called ");
+        watch_say_call(&text, one);
+        watch_say(&text, ", the ");
+        watch_say_ordinal(&text, one->number);
+        watch_say(&text, " collective on ");
+        watch_say_comm(&text, one->comm, v->states, v->ranks);
+        watch_say(&text, ", where ");
+        watch_say_ranks(&text, ranks + count, best_count);
+        watch_say(&text, most->open ? (best_count > 1 ? " are in " : " is in ") : " called ");
+        watch_say_call(&text, most);
+        say_difference(&text, one, most);
+    }
+    free(ranks);
+}
+
+bool watch_view_find_mismatches(watch_view *v) {
+    int count;
+    made *list = list_collectives(v, &count);
+    if (!list)
+        return false;
+    uint64_t done = 0;
+    for (int first = 0, next; first < count; first = next) {
+        const watch_record *record = list[first].record;
+        bool different = false;
+        for (next = first; next < count && list[next].record->comm == record->comm &&
+                           list[next].record->number == record->number;
+             next++)
+            different = different || differ(list[next].record, record);
+        if (different && record->comm != done) {
+            report_mismatch(v, list + first, next - first);
+            done = record->comm;
+        }
+    }
+    free(list);
+    return true;
+}

@@ -1,0 +1,89 @@
+#include "config.h"
+
+#include "watch/calls.h"
+#include "watch/messages.h"
+#include "watch/view.h"
+
+#include <mpi.h>
+
+/* A message of RANK's that has no partner, with its near misses. False: all have, or nothing is
+ * sure. */
+static bool report_message(watch_view *v, int rank, const watch_message *want,
+                           const watch_record *call) {
+    int peer = watch_message_peer(want, v->states, v->ranks);
+    watch_miss misses[4];
+    if (watch_message_matched(want, rank, v->states, v->ranks) != WATCH_UNMATCHED)
+        return false;
+    int count = watch_message_misses(want, rank, v->states, v->ranks, misses, 4);
+    bool final =
+        peer < 0 || peer == rank || v->stuck[peer] || v->conditions[peer] == WATCH_FINISHED;
+    if (!count || !final)
+        return false;
+    watch_text text;
+    if (!watch_view_add(v, want->sends ? WATCH_UNWANTED : WATCH_UNSENT, rank, &text))
+        return true;
+    watch_say(&text, "rank %d is in ", rank);
+    watch_view_say(v, &text, rank);
+    if (watch_calls[call->call].waits == WATCH_REQUESTS ||
+        watch_calls[call->call].waits == WATCH_EXCHANGE) {
+        watch_say(&text, want->sends ? ", with a send to rank %d" : ", with a receive from rank %d",
+                  want->peer);
+        watch_say(&text, want->tag == MPI_ANY_TAG ? ", any tag" : ", tag %d", want->tag);
+    }
+    watch_say(&text, want->sends ? ", which no receive takes; but "
+                                 : ", for which no message was sent; but ");
+    for (int i = 0; i < count; i++) {
+        const watch_miss *miss = &misses[i];
+        if (i > 0)
+            watch_say(&text, ", and ");
+        watch_say(&text, want->sends ? "rank %d waits for" : "rank %d has sent", miss->rank);
+        watch_say(&text, miss->surplus == 1 ? " one" : " %llu", (unsigned long long)miss->surplus);
+        watch_say(&text, miss->tag == MPI_ANY_TAG ? " with any tag" : " with tag %d", miss->tag);
+        if (want->sends)
+            watch_say(&text, miss->peer == MPI_ANY_SOURCE ? " from any rank" : " from rank %d",
+                      miss->peer);
+        if (miss->comm != want->comm) {
+            watch_say(&text, " on ");
+            watch_say_comm(&text, miss->comm, v->states, v->ranks);
+        }
+    }
+    watch_say(&text, want->sends ? "" : " that no receive has taken");
+    return true;
+}
+
+static void report_request(watch_view *v, int rank, const watch_awaited *what,
+                           const watch_record *call) {
+    watch_waits waits = watch_calls[what->call].waits;
+    if (!what->known || what->peer == MPI_PROC_NULL)
+        return;
+    if (waits != WATCH_SEND && waits != WATCH_RECEIVE && waits != WATCH_PROBE)
+        return;
+    watch_message want = {.comm = what->comm,
+                          .peer = what->peer,
+                          .tag = what->tag,
+                          .sends = waits == WATCH_SEND,
+                          .probes = waits == WATCH_PROBE};
+    report_message(v, rank, &want, call);
+}
+
+void watch_view_find_unmatched(watch_view *v, int rank) {
+    const watch_record *call = watch_view_call(v, rank);
+    const watch_state *state = &v->states[rank];
+    if (!call || v->conditions[rank] != WATCH_WAITING)
+        return;
+    watch_awaited what = {
+        .comm = call->comm, .peer = call->peer, .tag = call->tag, .call = call->call, .known = 1};
+    if (watch_calls[call->call].waits == WATCH_EXCHANGE) {
+        watch_message sent = {
+            .comm = call->comm, .peer = call->peer, .tag = call->tag, .sends = true};
+        watch_message wanted = {.comm = call->comm, .peer = call->from, .tag = call->from_tag};
+        if (call->peer == MPI_PROC_NULL || !report_message(v, rank, &sent, call))
+            report_message(v, rank, &wanted, call);
+        return;
+    }
+    if (watch_calls[call->call].waits != WATCH_REQUESTS)
+        report_request(v, rank, &what, call);
+    for (uint32_t i = 0; i < state->head.awaited; i++)
+        if (state->awaited[i].waiter == call->serial)
+            report_request(v, rank, &state->awaited[i], call);
+}

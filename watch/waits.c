@@ -1,0 +1,191 @@
+#include "config.h"
+
+#include "watch/calls.h"
+#include "watch/messages.h"
+#include "watch/view.h"
+
+#include <mpi.h>
+#include <string.h>
+
+static void wait_for(watch_view *v, int rank, int other, unsigned char how) {
+    if (other >= 0 && other < v->ranks && v->waits[rank * v->ranks + other] < how)
+        v->waits[rank * v->ranks + other] = how;
+}
+
+static bool is_in_call(const watch_view *v, int rank) {
+    return v->conditions[rank] == WATCH_WAITING || v->conditions[rank] == WATCH_MOVING ||
+           v->conditions[rank] == WATCH_FINISHED;
+}
+
+static bool in_any_call(const watch_state *state) {
+    for (uint32_t i = 0; i < state->head.records; i++)
+        if (state->records[i].open)
+            return true;
+    return false;
+}
+
+static watch_condition condition_of(const watch_view *v, int rank) {
+    const watch_state *state = &v->states[rank];
+    if (state->fate == WATCH_SILENT)
+        return WATCH_MOVING;
+    if (state->fate != WATCH_ANSWERS)
+        return WATCH_LOST;
+    if (!in_any_call(state))
+        return state->head.outside >= v->young ? WATCH_OUTSIDE : WATCH_MOVING;
+    const watch_record *call = watch_view_call(v, rank);
+    if (!call || call->begun < v->young)
+        return WATCH_MOVING;
+    return strcmp(watch_calls[call->call].name, "MPI_Finalize") == 0 ? WATCH_FINISHED
+                                                                     : WATCH_WAITING;
+}
+
+/*
+ * RANK waits in collective NUMBER on COMM for the members that have not begun it. False: none is
+ * known to be missing.
+ */
+static bool wait_in_collective(watch_view *v, int rank, uint64_t comm, uint32_t number) {
+    int known = 0, size = 0;
+    bool missing = false;
+    for (int other = 0; other < v->ranks; other++) {
+        const watch_comm_info *info = watch_comm_known(comm, &v->states[other], 1);
+        if (!info)
+            continue;
+        known++;
+        size = info->size;
+        if (!info->certain || info->inter)
+            return false;
+        if (info->calls < number) {
+            wait_for(v, rank, other, WATCH_SURELY);
+            missing = true;
+        }
+    }
+    /* Of those that are lost nothing is known, but that they are among these. */
+    int lost = 0;
+    for (int other = 0; other < v->ranks; other++)
+        lost += v->conditions[other] == WATCH_LOST;
+    for (int other = 0; other < v->ranks && (comm == WATCH_WORLD || size - known == lost);
+         other++) {
+        if (v->conditions[other] != WATCH_LOST)
+            continue;
+        wait_for(v, rank, other, WATCH_SURELY);
+        missing = true;
+    }
+    return missing;
+}
+
+/* RANK waits for a message by WANT. False: one is on its way, or nothing is known. */
+static bool wait_for_message(watch_view *v, int rank, const watch_message *want) {
+    int peer = watch_message_peer(want, v->states, v->ranks);
+    if (want->peer == MPI_ANY_SOURCE) {
+        if (watch_message_matched(want, rank, v->states, v->ranks) != WATCH_UNMATCHED)
+            return false;
+        v->any[rank] = true;
+        for (int other = 0; other < v->ranks; other++)
+            if (other != rank && watch_comm_known(want->comm, &v->states[other], 1))
+                wait_for(v, rank, other, WATCH_SURELY);
+        return true;
+    }
+    if (peer < 0)
+        return false;
+    watch_matched matched = watch_message_matched(want, rank, v->states, v->ranks);
+    if (v->conditions[peer] == WATCH_LOST || matched == WATCH_UNMATCHED) {
+        wait_for(v, rank, peer, WATCH_SURELY);
+        return true;
+    }
+    if (is_in_call(v, peer))
+        return false;
+    wait_for(v, rank, peer, WATCH_PERHAPS);
+    return true;
+}
+
+/* What one request, or a call as if it were one, waits for. */
+static bool wait_for_request(watch_view *v, int rank, const watch_awaited *what) {
+    const watch_call_kind *kind = &watch_calls[what->call];
+    if (!what->known)
+        return false;
+    if (kind->waits == WATCH_COLLECTIVE)
+        return wait_in_collective(v, rank, what->comm, what->number);
+    if (what->peer == MPI_PROC_NULL ||
+        (kind->waits != WATCH_SEND && kind->waits != WATCH_RECEIVE && kind->waits != WATCH_PROBE))
+        return false;
+    watch_message want = {.comm = what->comm,
+                          .peer = what->peer,
+                          .tag = what->tag,
+                          .sends = kind->waits == WATCH_SEND,
+                          .probes = kind->waits == WATCH_PROBE};
+    return wait_for_message(v, rank, &want);
+}
+
+static bool wait_for_requests(watch_view *v, int rank, const watch_record *call) {
+    const watch_state *state = &v->states[rank];
+    const char *name = watch_calls[call->call].name;
+    bool any = strcmp(name, "MPI_Waitany") == 0 || strcmp(name, "MPI_Waitsome") == 0;
+    bool waits = false, all = true;
+    for (uint32_t i = 0; i < state->head.awaited; i++) {
+        if (state->awaited[i].waiter != call->serial)
+            continue;
+        bool one = wait_for_request(v, rank, &state->awaited[i]);
+        waits = waits || one;
+        all = all && one;
+    }
+    v->any[rank] = v->any[rank] || any;
+    return any ? waits && all : waits;
+}
+
+static bool wait_in_call(watch_view *v, int rank, const watch_record *call) {
+    watch_awaited what = {.comm = call->comm,
+                          .number = call->number,
+                          .peer = call->peer,
+                          .tag = call->tag,
+                          .call = call->call,
+                          .known = 1};
+    switch (watch_calls[call->call].waits) {
+    case WATCH_REQUESTS:
+        return wait_for_requests(v, rank, call);
+    case WATCH_EXCHANGE: {
+        watch_message sent = {
+            .comm = call->comm, .peer = call->peer, .tag = call->tag, .sends = true};
+        watch_message wanted = {.comm = call->comm, .peer = call->from, .tag = call->from_tag};
+        bool sends = call->peer != MPI_PROC_NULL && wait_for_message(v, rank, &sent);
+        bool receives = call->from != MPI_PROC_NULL && wait_for_message(v, rank, &wanted);
+        return sends || receives;
+    }
+    default:
+        return wait_for_request(v, rank, &what);
+    }
+}
+
+/* Ranks that can't go on unless another one does that can't either. */
+static void find_stuck(watch_view *v) {
+    for (int rank = 0; rank < v->ranks; rank++)
+        v->stuck[rank] = v->conditions[rank] == WATCH_WAITING ||
+                         v->conditions[rank] == WATCH_FINISHED || v->conditions[rank] == WATCH_LOST;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int rank = 0; rank < v->ranks; rank++) {
+            if (v->conditions[rank] != WATCH_WAITING || !v->stuck[rank])
+                continue;
+            bool none_moves = true, one_is_stuck = false;
+            for (int other = 0; other < v->ranks; other++) {
+                if (v->waits[rank * v->ranks + other] != WATCH_SURELY)
+                    continue;
+                none_moves = none_moves && v->stuck[other];
+                one_is_stuck = one_is_stuck || v->stuck[other];
+            }
+            bool stays = v->any[rank] ? none_moves && one_is_stuck : one_is_stuck;
+            changed = changed || !stays;
+            v->stuck[rank] = stays;
+        }
+    }
+}
+
+void watch_view_find_waits(watch_view *v) {
+    for (int rank = 0; rank < v->ranks; rank++)
+        v->conditions[rank] = condition_of(v, rank);
+    for (int rank = 0; rank < v->ranks; rank++) {
+        const watch_record *call = watch_view_call(v, rank);
+        if (v->conditions[rank] == WATCH_WAITING && !wait_in_call(v, rank, call))
+            v->conditions[rank] = WATCH_MOVING;
+    }
+    find_stuck(v);
+}
