@@ -116,5 +116,10 @@ for stranger in "${strangers[@]}"; do
 done
 kill "$job"
 wait "$job" 2>/dev/null
+# The kernel ends the ranks in its own time.
+for _ in $(seq 50); do
+    grep -q "coll-watch-$rank" /proc/net/unix || break
+    sleep 0.1
+done
 grep -q "coll-watch-$rank" /proc/net/unix && fail "a socket is left behind"
 echo passed

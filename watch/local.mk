@@ -4,12 +4,15 @@ noinst_LTLIBRARIES += libwatch.la
 libwatch_la_SOURCES = \
 	lib/base/plain.c lib/base/plain.h \
 	watch/absent.c \
+	watch/alarm.c watch/alarm.h \
 	watch/calls.h \
 	watch/check.c watch/check.h \
 	watch/communicators.c watch/communicators.h \
 	watch/cycle.c \
 	watch/diagnosis.c watch/diagnosis.h \
 	watch/host.c watch/host.h \
+	watch/job.c watch/job.h \
+	watch/lines.c watch/lines.h \
 	watch/local_name.c watch/local_name.h \
 	watch/messages.c watch/messages.h \
 	watch/mismatch.c \
@@ -18,12 +21,14 @@ libwatch_la_SOURCES = \
 	watch/record.h \
 	watch/recorder.c watch/recorder.h \
 	watch/report.c watch/report.h \
+	watch/reporter.c watch/reporter.h \
 	watch/ring.c watch/ring.h \
 	watch/secret.c watch/secret.h \
 	watch/settings.c watch/settings.h \
 	watch/signature.c watch/signature.h \
 	watch/stack.c watch/stack.h \
 	watch/state.c watch/state.h \
+	watch/survey.c watch/survey.h \
 	watch/ticks.c watch/ticks.h \
 	watch/timeline.c watch/timeline.h \
 	watch/traffic.c watch/traffic.h \

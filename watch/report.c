@@ -4,6 +4,7 @@
 
 #include "lib/base/plain.h"
 #include "watch/calls.h"
+#include "watch/lines.h"
 #include "watch/signature.h"
 #include "watch/stack.h"
 #include "watch/words.h"
@@ -158,34 +159,55 @@ static void say_times(watch_text *text, const watch_group *group) {
     watch_say_time(text, group->longest);
 }
 
-/* Where in the program: the place of the call, or the stack outside of calls. */
-static void print_places(FILE *stream, const watch_state *state) {
+/* How many groups are shown, how many of them with places, and how deep a stack. */
+enum { SHOWN = 40, PLACED = 6, DEEPEST = 6, PLACES = PLACED * DEEPEST };
+_Static_assert((int)PLACES <= (int)WATCH_LINES, "all places have lines");
+
+/* Of the stack of a group's first rank: the place of its call, or all of it outside of calls. */
+static int places_of(const watch_report *report, int group) {
+    const watch_state *state = &report->states[report->groups[group].first];
+    int most = call_of(state) ? 1 : DEEPEST, count = 0;
+    if (group >= PLACED || state->fate != WATCH_ANSWERS)
+        return 0;
+    while (count < state->head.frames && count < most)
+        if (strcmp(state->head.stack[count++].function, "main") == 0)
+            break;
+    return count;
+}
+
+/* Where in the program the ranks of GROUP are; LINES of its places. */
+static void print_places(FILE *stream, const watch_report *report, int group, watch_line lines[]) {
+    const watch_state *state = &report->states[report->groups[group].first];
     char place[256];
-    int most = call_of(state) ? 1 : 6;
-    for (int i = 0; i < state->head.frames && i < most; i++) {
-        watch_stack_print(&state->head.stack[i], place, sizeof place);
+    for (int i = 0; i < places_of(report, group); i++) {
+        watch_stack_print(&state->head.stack[i], lines[i], place, sizeof place);
         fprintf(stream, "coll: watch:         %s %s\n", i == 0 ? "at" : "from", place);
-        if (strcmp(state->head.stack[i].function, "main") == 0)
-            return;
     }
 }
 
 static void print_groups(FILE *stream, const watch_report *report, int ranks[]) {
-    enum { MOST = 40, PLACES = 6 };
-    char line[1024];
-    for (int i = 0; i < report->group_count && i < MOST; i++) {
+    char text_of_group[1024];
+    const watch_place *places[PLACES];
+    watch_line lines[PLACES];
+    int placed = 0;
+    for (int i = 0; i < report->group_count; i++)
+        for (int k = 0; k < places_of(report, i); k++)
+            places[placed++] = &report->states[report->groups[i].first].head.stack[k];
+    watch_lines_find(places, lines, placed);
+    placed = 0;
+    for (int i = 0; i < report->group_count && i < SHOWN; i++) {
         const watch_group *group = &report->groups[i];
-        watch_text text = watch_text_in(line, sizeof line);
+        watch_text text = watch_text_in(text_of_group, sizeof text_of_group);
         watch_say_ranks(&text, ranks, ranks_of(report, i, ranks));
         watch_say(&text, ": ");
         say_does(&text, report, group->first);
         say_times(&text, group);
-        fprintf(stream, "coll: watch:   %s\n", line);
-        if (i < PLACES)
-            print_places(stream, &report->states[group->first]);
+        fprintf(stream, "coll: watch:   %s\n", text_of_group);
+        print_places(stream, report, i, lines + placed);
+        placed += places_of(report, i);
     }
-    if (report->group_count > MOST)
-        fprintf(stream, "coll: watch:   and %d groups more\n", report->group_count - MOST);
+    if (report->group_count > SHOWN)
+        fprintf(stream, "coll: watch:   and %d groups more\n", report->group_count - SHOWN);
 }
 
 void watch_report_print(FILE *stream, const watch_report *report) {

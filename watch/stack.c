@@ -4,22 +4,16 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { DEPTH = 48, PATIENCE = 200 * 1000 * 1000 /* ns */ };
 
@@ -138,40 +132,7 @@ int watch_stack_take(int thread, watch_place places[], int room, char asleep[WAT
     return found;
 }
 
-/* What addr2line says of PLACE, "file.c:12", or "". */
-static void find_line(const watch_place *place, char *line, size_t size) {
-    char offset[24];
-    int ends[2];
-    pid_t child;
-    *line = '\0';
-    /* A return address is behind its call. */
-    snprintf(offset, sizeof offset, "0x%" PRIx64, place->offset - 1);
-    char *const words[] = {"addr2line", "-s", "-e", (char *)(uintptr_t)place->file, offset, NULL};
-    if (!place->file[0] || pipe2(ends, O_CLOEXEC) != 0)
-        return;
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    bool started = posix_spawnp(&child, words[0], &actions, NULL, words, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    struct pollfd waited = {.fd = ends[0], .events = POLLIN};
-    ssize_t length = started && poll(&waited, 1, 300) > 0 ? read(ends[0], line, size - 1) : 0;
-    line[length > 0 ? length : 0] = '\0';
-    close(ends[0]);
-    if (started) {
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-    }
-    line[strcspn(line, "\n (")] = '\0';
-    if (*line == '?' || !strchr(line, ':') || strstr(line, ":?") || strstr(line, ":0"))
-        *line = '\0';
-}
-
-void watch_stack_print(const watch_place *place, char *text, int size) {
-    char line[128];
-    find_line(place, line, sizeof line);
+void watch_stack_print(const watch_place *place, const char *line, char *text, int size) {
     const char *function = place->function[0] ? place->function : NULL;
     if (*line)
         snprintf(text, (size_t)size, "%s%s%s", function ? function : "", function ? " at " : "",

@@ -20,7 +20,7 @@ void watch_stack_name(uint64_t address, watch_place *place);
 /* Whether PLACE is in the MPI library or in what stands before it. */
 bool watch_stack_is_mpi(const watch_place *place);
 
-/* Writes "function (file.c:12)", with the line where addr2line(1) knows it. */
-void watch_stack_print(const watch_place *place, char *text, int size);
+/* Writes "function at file.c:12", with the LINE if that is not "". */
+void watch_stack_print(const watch_place *place, const char *line, char *text, int size);
 
 #endif

@@ -6,18 +6,8 @@
 #ifndef COLL_WATCH_WATCHER_H
 #define COLL_WATCH_WATCHER_H
 
-#include "watch/host.h"
+#include "watch/job.h"
 #include "watch/secret.h"
-#include "watch/settings.h"
-
-/* Where a rank's watcher listens, and what it is. */
-typedef struct watch_peer {
-    struct in_addr address;
-    uint16_t port; /* 0: it has none */
-    watch_process process;
-    uint64_t host;
-    char host_name[40];
-} watch_peer;
 
 /* Opens what the watcher listens on; *SELF says where. False: there can be none. */
 bool watch_watcher_open(struct in_addr address, watch_peer *self);

@@ -22,14 +22,19 @@ typedef struct header {
     uint16_t kind, answer; /* ANSWER: 1 in answers, so that none is taken for a question */
     uint64_t length, sum;
 } header;
-enum { MAGIC = 0x77434f4c, SERVED = 128, SHORT = 4096, PATIENCE = 1000 /* ms */ };
+enum { MAGIC = 0x77434f4c, SERVED = 128, SHORT = 4096, PATIENCE = 3000 /* ms */ };
+/* Where it is full, the host seems to be away. */
+enum { BACKLOG = 1024 };
 
 struct watch_link {
     enum { FREE, ASKING, SERVING, LOCAL } role;
     bool connected, handed; /* the question is with the user */
     bool refused;           /* nobody listens there */
-    bool gone;              /* whom a LOCAL answer would be for */
-    int fd, kind, rank;
+    bool gone;              /* whom an answer would be for */
+    int fd, kind;
+    watch_patience patience; /* of one that asks */
+    watch_answered *answered;
+    void *of;
     uint64_t nonce, deadline, began;
     char *in, *out;
     size_t got, room, sent, left;
@@ -57,14 +62,14 @@ static void release(watch_link *link) {
 
 /* Ends a link; a question that it asked is without an answer. */
 static void fail(watch_link *link) {
-    bool asking = link->role == ASKING;
-    int kind = link->kind, rank = link->rank;
+    watch_answered *answered = link->role == ASKING ? link->answered : NULL;
+    void *of = link->of;
     watch_silence silence = link->refused     ? WATCH_NO_LISTENER
                             : link->connected ? WATCH_NO_ANSWER
                                               : WATCH_NO_HOST;
     release(link);
-    if (asking)
-        user.answered(kind, rank, NULL, silence);
+    if (answered)
+        answered(of, NULL, silence);
 }
 
 static uint64_t sum_of(const header *head, uint64_t nonce, const void *data) {
@@ -100,7 +105,7 @@ static bool queue_message(watch_link *link, bool answer, const void *data, size_
 
 static int listen_on(int family, const void *name, socklen_t length) {
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && bind(fd, name, length) == 0 && listen(fd, 128) == 0)
+    if (fd >= 0 && bind(fd, name, length) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
     if (fd >= 0)
         close(fd);
@@ -147,7 +152,7 @@ void watch_wire_drop(void) {
 void watch_wire_close(void) {
     for (int i = 0; i < WATCH_LINKS; i++)
         if (links[i].role != FREE)
-            release(&links[i]);
+            fail(&links[i]);
     watch_wire_drop();
 }
 
@@ -196,27 +201,30 @@ static void accept_from(int from, bool is_local) {
     }
 }
 
-void watch_wire_ask(const struct sockaddr_in *there, int kind, int rank, const void *data,
-                    size_t length, int milliseconds) {
+void watch_wire_ask(const struct sockaddr_in *there, const watch_question *question,
+                    watch_answered *answered, void *of) {
     watch_link *link = free_link();
     int fd = link ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     if (fd < 0) {
-        user.answered(kind, rank, NULL, WATCH_NO_ANSWER); /* it is we who can't */
+        answered(of, NULL, WATCH_NO_ANSWER); /* it is we who can't */
         return;
     }
+    size_t length = question->length;
     uint64_t now = milliseconds_now();
     *link = (watch_link){.role = ASKING,
                          .fd = fd,
-                         .kind = kind,
-                         .rank = rank,
+                         .kind = question->kind,
+                         .patience = question->patience,
+                         .answered = answered,
+                         .of = of,
                          .began = now,
-                         .deadline = now + (uint64_t)milliseconds};
+                         .deadline = now + (uint64_t)question->patience.connect};
     questions++;
     /* The question waits here for the nonce. */
     link->in = malloc(sizeof(uint64_t) + length);
     link->room = length;
     if (link->in)
-        memcpy(link->in, data, length);
+        memcpy(link->in, question->data, length);
     int code = connect(fd, (const struct sockaddr *)there, sizeof *there);
     link->refused = code != 0 && errno == ECONNREFUSED;
     if (!link->in || (code != 0 && errno != EINPROGRESS))
@@ -281,10 +289,11 @@ static void take_answer(watch_link *link) {
         return;
     }
     char *in = link->in;
-    int rank = link->rank;
+    watch_answered *answered = link->answered;
+    void *of = link->of;
     link->in = NULL;
     release(link);
-    user.answered(head.kind, rank, in + sizeof head, head.length);
+    answered(of, in + sizeof head, head.length);
     free(in);
 }
 
@@ -307,6 +316,7 @@ static void send_question(watch_link *link) {
     bool queued = queue_message(link, false, question, length);
     free(question);
     link->handed = true;
+    link->deadline = milliseconds_now() + (uint64_t)link->patience.answer;
     if (!queued)
         fail(link);
 }
@@ -404,12 +414,13 @@ static void serve(watch_link *link, short events) {
             return;
         }
         link->connected = true;
+        link->deadline = milliseconds_now() + (uint64_t)link->patience.hello;
     } else if (events & (POLLIN | POLLERR | POLLHUP) && (events_of(link) & POLLIN)) {
         read_from(link);
         return;
     } else if (events & (POLLERR | POLLHUP)) {
         /* Who waits for our answer has gone. The user may hold the link still. */
-        link->gone = link->role == LOCAL && link->handed && !link->left;
+        link->gone = link->role != ASKING && link->handed && !link->left;
         if (!link->gone)
             fail(link);
         return;

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WATCH_LINKS = 256, WATCH_LONGEST = 1 << 20 };
+enum { WATCH_LINKS = 256, WATCH_QUESTIONS = 96, WATCH_LONGEST = 1 << 26 };
 
 typedef struct watch_link watch_link;
 
@@ -34,12 +34,27 @@ typedef struct watch_wire_user {
     void (*asked)(watch_link *link, int kind, const void *data, size_t length);
     /* A line from coll-watch; ended by watch_wire_answer too, with plain text. */
     void (*told)(watch_link *link, const char *line);
-    /*
-     * The answer to a question that watch_wire_ask sent. With DATA of NULL there is none, and
-     * LENGTH is a watch_silence.
-     */
-    void (*answered)(int kind, int rank, const void *data, size_t length);
 } watch_wire_user;
+
+/* How long to wait for each step of an answer, in milliseconds. */
+typedef struct watch_patience {
+    int connect; /* the other host's kernel takes the connection */
+    int hello;   /* the watcher there says its nonce: it is alive */
+    int answer;
+} watch_patience;
+
+typedef struct watch_question {
+    int kind;
+    const void *data;
+    size_t length;
+    watch_patience patience;
+} watch_question;
+
+/*
+ * What takes the answer to a question about OF. With DATA of NULL there is none, and LENGTH is a
+ * watch_silence.
+ */
+typedef void watch_answered(void *of, const void *data, size_t length);
 
 /*
  * Listens on ADDRESS, at a port that *PORT becomes, and on the local socket of this process. False:
@@ -55,9 +70,12 @@ void watch_wire_close(void);
 /* Closes what a forked process has inherited. */
 void watch_wire_drop(void);
 
-/* Asks the watcher at THERE; `answered` is called with KIND and RANK, within MILLISECONDS. */
-void watch_wire_ask(const struct sockaddr_in *there, int kind, int rank, const void *data,
-                    size_t length, int milliseconds);
+/*
+ * Asks the watcher at THERE; ANSWERED is called once, perhaps at once. At most WATCH_QUESTIONS
+ * should be open at a time.
+ */
+void watch_wire_ask(const struct sockaddr_in *there, const watch_question *question,
+                    watch_answered *answered, void *of);
 
 /* How many questions wait for their answers. */
 int watch_wire_open_questions(void);

@@ -1,0 +1,37 @@
+#include "config.h"
+
+#include "watch/job.h"
+
+/* In milliseconds. */
+enum { CONNECT = 300, ANSWER = 400, ANSWER_PER_RANK = 8, LONGEST_ANSWER = 1500 };
+
+watch_job watch_own;
+
+static struct sockaddr_in address_of(int rank) {
+    const watch_peer *peer = &watch_own.peers[rank];
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_addr = peer->address, .sin_port = htons(peer->port)};
+}
+
+void watch_job_ask(int rank, const watch_question *question, watch_answered *answered, void *of) {
+    struct sockaddr_in there = address_of(rank);
+    watch_wire_ask(&there, question, answered, of);
+}
+
+void watch_job_tell(int rank, int kind, const void *data, size_t length) {
+    struct sockaddr_in there = address_of(rank);
+    if (there.sin_port)
+        watch_wire_tell(&there, kind, data, length, ANSWER);
+}
+
+watch_patience watch_job_patience(int levels, int round) {
+    int hello = ANSWER + ANSWER_PER_RANK * watch_own.ranks;
+    hello = hello < LONGEST_ANSWER ? hello : LONGEST_ANSWER;
+    /* Each level may wait for somebody who doesn't answer, and then ask others instead. */
+    return (watch_patience){
+        .connect = CONNECT << round, .hello = hello, .answer = hello * (1 + 2 * levels)};
+}
+
+uint64_t watch_job_limit(void) {
+    return (uint64_t)(watch_own.settings->seconds * 1e9);
+}
