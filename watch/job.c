@@ -3,7 +3,7 @@
 #include "watch/job.h"
 
 /* In milliseconds. */
-enum { CONNECT = 300, ANSWER = 400, ANSWER_PER_RANK = 8, LONGEST_ANSWER = 1500 };
+enum { CONNECT = 250, ANSWER = 400, ANSWER_PER_RANK = 8, LONGEST_ANSWER = 1500 };
 
 watch_job watch_own;
 
