@@ -66,6 +66,7 @@ refuses() {
 refuses soon 'COLL_WATCH=soon'
 refuses 0.01 'COLL_WATCH=0.01'
 refuses 60,often 'COLL_WATCH=60,often'
+refuses 60 'COLL_WATCH_DIR=/nowhere' -x COLL_WATCH_DIR=/nowhere
 refuses 60 'COLL_WATCH_ABORT=yes' -x COLL_WATCH_ABORT=yes
 
 # COLL_WATCH_ABORT ends what hangs, after a report, also as JSON.
@@ -73,6 +74,13 @@ watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=report.json -- "$seeded" 
     fail "COLL_WATCH_ABORT: no error"
 grep -q '^coll: watch: diagnosis: ' err || fail "COLL_WATCH_ABORT: no report"
 grep -q '^{"ranks": 3, .*"findings": \[{"kind": "unsent"' report.json || fail "no report as JSON"
+
+# The same through files in a directory, of which none is left.
+mkdir files
+watched 5 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_DIR=files -- "$seeded" loop 3 &&
+    fail "COLL_WATCH_DIR: no error"
+grep -q '^coll: watch: diagnosis: rank [0-4] is in no MPI call' err || fail "COLL_WATCH_DIR: no report"
+[ -z "$(ls -A files)" ] || fail "COLL_WATCH_DIR: files are left: $(ls -A files)"
 
 # coll-watch finds the job by mpirun's number; so does a stranger its port, who is not heard.
 $limited "$build/coll-run" -n 3 --watch 300 -- "$seeded" loop 5 >out 2>err </dev/null &

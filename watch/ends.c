@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "watch/check.h"
+#include "watch/files.h"
 #include "watch/recorder.h"
 #include "watch/settings.h"
 #include "watch/signature.h"
@@ -50,17 +51,38 @@ static bool choose_address(struct in_addr *address) {
     return same_everywhere(watch_host_id(name)) || watch_host_address(address);
 }
 
+static bool agreed(int good) {
+    int all_good = 0;
+    return PMPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS &&
+           all_good;
+}
+
 /* Everybody's watcher becomes known to everybody. False: some rank has none. */
 static bool exchange(int rank, int ranks, bool opened, watch_peer *self, watch_secret *secret) {
-    int good = opened && (rank != 0 || watch_secret_make(secret)), all_good;
     peers = calloc((size_t)ranks, sizeof *peers);
-    good = good && peers;
-    if (PMPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS ||
-        !all_good)
-        return false;
-    return PMPI_Allgather(self, sizeof *self, MPI_BYTE, peers, sizeof *peers, MPI_BYTE,
+    return agreed(opened && peers && (rank != 0 || watch_secret_make(secret))) &&
+           PMPI_Allgather(self, sizeof *self, MPI_BYTE, peers, sizeof *peers, MPI_BYTE,
                           MPI_COMM_WORLD) == MPI_SUCCESS &&
            PMPI_Bcast(secret, sizeof *secret, MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS;
+}
+
+/* Whether watchers reach one another by TCP: each tries the next one. */
+static bool reach_others(int rank, int ranks) {
+    return agreed(watch_watcher_reaches(&peers[(rank + 1) % ranks]));
+}
+
+/* Has watchers talk through files, if all ranks share the directory of the settings. */
+static bool share_directory(int rank, int ranks, const watch_secret *secret) {
+    bool named = watch_files_begin(settings.directory, secret, rank, rank == 0);
+    bool shared = agreed(named) && agreed(watch_files_shared());
+    if (rank == 0)
+        watch_files_unmark();
+    if (!shared)
+        return false;
+    for (int i = 0; i < ranks; i++)
+        peers[i].port = 0;
+    watch_files_use();
+    return true;
 }
 
 static void on_exit_of_program(int status, void *unused) {
@@ -75,7 +97,7 @@ static void in_forked(void) {
 }
 
 static void start(uint64_t init_ticks) {
-    int rank = 0, ranks = 1, problem;
+    int rank = 0, ranks = 1;
     watch_peer self;
     watch_secret secret;
     struct in_addr address;
@@ -88,11 +110,15 @@ static void start(uint64_t init_ticks) {
         refuse(settings.problem, rank);
     if (settings.seconds == 0)
         return;
-    bool opened = choose_address(&address) && watch_watcher_open(address, &self);
-    problem = !exchange(rank, ranks, opened, &self, &secret);
-    if (problem && rank == 0)
+    bool by_tcp = choose_address(&address) && !settings.by_files;
+    bool opened = watch_watcher_open(by_tcp ? &address : NULL, &self);
+    bool talk = exchange(rank, ranks, opened, &self, &secret) &&
+                (reach_others(rank, ranks) || share_directory(rank, ranks, &secret));
+    if (!talk && rank == 0)
         fprintf(stderr,
-                "coll: COLL_WATCH: the watchers can't reach one another here: no reports\n");
+                "coll: COLL_WATCH: the watchers can't reach one another by TCP, nor do all hosts "
+                "share %s: no reports; set COLL_WATCH_DIR to a directory that they share\n",
+                settings.directory);
     process = getpid();
     watch_signature_begin();
     if (watch_comm_begin() != MPI_SUCCESS)
@@ -104,7 +130,7 @@ static void start(uint64_t init_ticks) {
     pthread_atfork(NULL, NULL, in_forked);
     on_exit(on_exit_of_program, NULL);
     watch_on = true;
-    if (!problem && !watch_watcher_start(&settings, rank, ranks, peers, &secret))
+    if (talk && !watch_watcher_start(&settings, rank, ranks, peers, &secret))
         fprintf(stderr, "coll: COLL_WATCH: rank %d has no thread to watch with\n", rank);
 }
 

@@ -10,6 +10,7 @@ libwatch_la_SOURCES = \
 	watch/communicators.c watch/communicators.h \
 	watch/cycle.c \
 	watch/diagnosis.c watch/diagnosis.h \
+	watch/files.c watch/files.h \
 	watch/host.c watch/host.h \
 	watch/job.c watch/job.h \
 	watch/lines.c watch/lines.h \

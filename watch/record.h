@@ -82,11 +82,12 @@ typedef struct watch_place {
 /* What a rank is, or what others know of it. */
 typedef enum watch_fate {
     WATCH_ANSWERS,
-    WATCH_SILENT,     /* its process runs, but its watcher doesn't answer */
-    WATCH_STOPPED,    /* its process is stopped */
-    WATCH_GONE,       /* there is no such process any more */
-    WATCH_LEFT,       /* it said that it ends, without MPI_Finalize */
-    WATCH_UNREACHABLE /* nothing on its host answers */
+    WATCH_SILENT,      /* its process runs, but its watcher doesn't answer */
+    WATCH_STOPPED,     /* its process is stopped */
+    WATCH_GONE,        /* there is no such process any more */
+    WATCH_LEFT,        /* it said that it ends, without MPI_Finalize */
+    WATCH_UNREACHABLE, /* nothing on its host answers */
+    WATCH_NO_FILE      /* its watcher has written no answer; why isn't known */
 } watch_fate;
 
 typedef struct watch_state_head {

@@ -114,7 +114,8 @@ static void say_does(watch_text *text, const watch_report *report, int rank) {
         [WATCH_SILENT] = "no answer, though the host is there",
         [WATCH_STOPPED] = "stopped",
         [WATCH_GONE] = "ended or killed: there is no process any more",
-        [WATCH_UNREACHABLE] = "no answer, nor anything else from the host, asked twice"};
+        [WATCH_UNREACHABLE] = "no answer, nor anything else from the host, asked twice",
+        [WATCH_NO_FILE] = "no answer"};
     if (state->fate == WATCH_LEFT) {
         watch_say(text, "ended without MPI_Finalize, with status %d", state->status);
     } else if (state->fate != WATCH_ANSWERS) {

@@ -2,6 +2,7 @@
 
 #include "watch/reporter.h"
 
+#include "watch/files.h"
 #include "watch/job.h"
 #include "watch/report.h"
 #include "watch/state.h"
@@ -164,11 +165,15 @@ static void look_for(int rank) {
     watch_state *state = &report.states[rank];
     const watch_process *process = &watch_own.peers[rank].process;
     int by = neighbour(rank);
+    if (watch_files_used() && by != watch_own.rank)
+        by = rank;
     if (left_status[rank] >= 0) {
         state->fate = WATCH_LEFT;
         state->status = left_status[rank];
     } else if (by == watch_own.rank) {
         state->fate = watch_host_look(*process);
+    } else if (by == rank) {
+        state->fate = WATCH_NO_FILE; /* there is nobody who could look */
     } else if (by < 0) {
         static const watch_fate fates[] = {[WATCH_NO_HOST] = WATCH_UNREACHABLE,
                                            [WATCH_NO_ANSWER] = WATCH_SILENT,

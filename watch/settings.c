@@ -4,6 +4,7 @@
 
 #include "lib/base/plain.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,20 @@ static bool read_file(const char *name, char path[256], watch_settings *settings
     return true;
 }
 
+/* Other ranks may be in other directories. */
+static bool read_directory(watch_settings *settings) {
+    char whole[PATH_MAX];
+    const char *given = value_of("COLL_WATCH_DIR");
+    settings->by_files = *given != '\0';
+    bool found = realpath(*given ? given : ".", whole) && strlen(whole) < 256;
+    if (found)
+        snprintf(settings->directory, sizeof settings->directory, "%.255s", whole);
+    else if (*given)
+        snprintf(settings->problem, sizeof settings->problem,
+                 "COLL_WATCH_DIR=%.120s: must be a directory, which all hosts share", given);
+    return found || !*given;
+}
+
 bool watch_settings_read(watch_settings *settings) {
     *settings = (watch_settings){.seconds = 0};
     const char *abort_text = value_of("COLL_WATCH_ABORT");
@@ -64,7 +79,7 @@ bool watch_settings_read(watch_settings *settings) {
                  "COLL_WATCH_ABORT=%.60s: must be 0 or 1", abort_text);
         return false;
     }
-    return read_watch(value_of("COLL_WATCH"), settings) &&
+    return read_watch(value_of("COLL_WATCH"), settings) && read_directory(settings) &&
            read_file("COLL_WATCH_JSON", settings->json, settings) &&
            read_file("COLL_WATCH_TRACE", settings->trace, settings) &&
            read_file("COLL_WATCH_SVG", settings->picture, settings);

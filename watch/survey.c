@@ -2,17 +2,21 @@
 
 #include "watch/survey.h"
 
+#include "watch/files.h"
 #include "watch/job.h"
 #include "watch/state.h"
+#include "watch/ticks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { SURVEYS = 8 };
+static const uint64_t FILES_PATIENCE = 700000000; /* ns */
 
 typedef struct survey {
     bool runs, sample;
     int round;
+    uint64_t until;      /* to wait for files, in nanoseconds of watch_nanoseconds */
     watch_part *parts;   /* by rank */
     watch_range *to_ask; /* not asked yet */
     int waiting, open;   /* of them; questions that are on their way */
@@ -86,7 +90,9 @@ static bool take_parts(survey *s, const watch_range *range, const char *bytes, s
         length -= sizeof head;
         if (head.length > length || !is_in(range, head.rank))
             return false;
-        keep(s, head.rank, bytes, head.length, (watch_silence)head.silence);
+        bool known = head.silence >= WATCH_NO_HOST && head.silence <= WATCH_NO_LISTENER;
+        keep(s, head.rank, bytes, head.length,
+             known ? (watch_silence)head.silence : WATCH_NO_ANSWER);
     }
     return length == 0;
 }
@@ -142,6 +148,14 @@ void watch_survey_answer(watch_link *link, bool sample, const void *data, size_t
 
 /* --- Questions --- */
 
+static void free_parts(survey *s) {
+    for (int rank = 0; s->parts && rank < watch_own.ranks; rank++)
+        free(s->parts[rank].bytes);
+    free(s->parts);
+    free(s->to_ask);
+    s->runs = false;
+}
+
 bool watch_survey_begin(const watch_range ranges[], int count, bool sample, int round,
                         watch_surveyed *done, void *of) {
     survey *s = surveys;
@@ -158,9 +172,7 @@ bool watch_survey_begin(const watch_range ranges[], int count, bool sample, int 
                   .done = done,
                   .of = of};
     if (!s->parts || !s->to_ask) {
-        free(s->parts);
-        free(s->to_ask);
-        s->runs = false;
+        free_parts(s);
         return false;
     }
     for (int i = 0; i < count; i++) {
@@ -173,7 +185,14 @@ bool watch_survey_begin(const watch_range ranges[], int count, bool sample, int 
         else
             s->to_ask[s->waiting++] = ranges[i];
     }
-    return true;
+    if (!watch_files_used())
+        return true;
+    s->waiting = 0;
+    s->until = watch_nanoseconds() + FILES_PATIENCE;
+    s->runs = watch_files_ask(sample);
+    if (!s->runs)
+        free_parts(s);
+    return s->runs;
 }
 
 static void ask_more(survey *s) {
@@ -196,26 +215,42 @@ static void ask_more(survey *s) {
     }
 }
 
-static void take_own(survey *s) {
+char *watch_survey_own(bool sample, size_t *length) {
     watch_state state;
-    size_t length;
-    s->own = false;
-    if (!watch_state_take(&state, watch_own.rank, watch_own.thread, !s->sample))
-        return;
-    char *bytes = watch_state_pack(&state, &length);
+    if (!watch_state_take(&state, watch_own.rank, watch_own.thread, !sample))
+        return NULL;
+    char *bytes = watch_state_pack(&state, length);
     watch_state_free(&state);
+    return bytes;
+}
+
+static void take_own(survey *s) {
+    size_t length = 0;
+    char *bytes = watch_survey_own(s->sample, &length);
+    s->own = false;
     if (bytes)
         keep(s, watch_own.rank, bytes, length, WATCH_NO_ANSWER);
     free(bytes);
 }
 
+/* Answers that have come as files. True: there will be no more. */
+static bool take_files(survey *s) {
+    bool all = true;
+    for (int rank = 0; rank < watch_own.ranks; rank++) {
+        watch_part *part = &s->parts[rank];
+        if (part->asked && !part->bytes)
+            part->bytes = watch_files_take(rank, &part->length);
+        all = all && (part->bytes || !part->asked);
+    }
+    bool over = all || watch_nanoseconds() > s->until;
+    if (over)
+        watch_files_over(watch_own.ranks);
+    return over;
+}
+
 static void end(survey *s) {
     s->done(s->of, s->parts);
-    for (int rank = 0; rank < watch_own.ranks; rank++)
-        free(s->parts[rank].bytes);
-    free(s->parts);
-    free(s->to_ask);
-    s->runs = false;
+    free_parts(s);
 }
 
 bool watch_survey_go_on(void) {
@@ -226,7 +261,7 @@ bool watch_survey_go_on(void) {
         ask_more(s);
         if (s->own)
             take_own(s); /* while others take theirs */
-        bool over = s->waiting == 0 && s->open == 0;
+        bool over = s->waiting == 0 && s->open == 0 && (!watch_files_used() || take_files(s));
         if (over)
             end(s);
         again = again || over;

@@ -2,7 +2,8 @@
  * States of many ranks, gathered as a tree. A watcher that is asked for a range of ranks, of which
  * its own is the first, asks the first ranks of up to WATCH_FAN parts of the others, which do the
  * same, and takes its own state. Where a watcher doesn't answer, those that it would have asked are
- * asked directly: one that is stopped or away hides no others.
+ * asked directly: one that is stopped or away hides no others. Where watchers talk by files, all
+ * are asked at once.
  */
 #ifndef COLL_WATCH_SURVEY_H
 #define COLL_WATCH_SURVEY_H
@@ -41,6 +42,9 @@ bool watch_survey_begin(const watch_range ranges[], int count, bool sample, int 
 
 /* Goes on with all surveys; `done` is called from here. True: something may go on at once. */
 bool watch_survey_go_on(void);
+
+/* This rank's state, packed, which the caller frees, or NULL. */
+char *watch_survey_own(bool sample, size_t *length);
 
 /* Answers another watcher's question for the states of a range; DATA is its watch_range. */
 void watch_survey_answer(watch_link *link, bool sample, const void *data, size_t length);

@@ -26,7 +26,7 @@ static bool in_any_call(const watch_state *state) {
 
 static watch_condition condition_of(const watch_view *v, int rank) {
     const watch_state *state = &v->states[rank];
-    if (state->fate == WATCH_SILENT)
+    if (state->fate == WATCH_SILENT || state->fate == WATCH_NO_FILE)
         return WATCH_MOVING;
     if (state->fate != WATCH_ANSWERS)
         return WATCH_LOST;

@@ -3,6 +3,7 @@
 #include "watch/watcher.h"
 
 #include "watch/alarm.h"
+#include "watch/files.h"
 #include "watch/reporter.h"
 #include "watch/stack.h"
 #include "watch/survey.h"
@@ -10,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,25 +49,52 @@ static void asked(watch_link *link, int kind, const void *data, size_t length) {
     }
 }
 
+/* The same question as WATCH_ASK_STATES, by a file. */
+static void look_for_files(void) {
+    bool sample;
+    if (!watch_files_asked(&sample))
+        return;
+    if (!sample)
+        watch_reporter_seen();
+    size_t length = 0;
+    char *bytes = watch_survey_own(sample, &length);
+    if (bytes)
+        watch_files_answer(bytes, length);
+    free(bytes);
+}
+
 static void *watch(void *unused) {
     while (!ends) {
+        look_for_files();
         int pause = watch_alarm_look();
         bool surveys_go_on = watch_survey_go_on();
         bool report_goes_on = watch_reporter_go_on();
-        watch_wire_turn(surveys_go_on || report_goes_on ? 0 : pause);
+        watch_wire_turn(surveys_go_on || report_goes_on ? 0 : watch_files_pause(pause));
     }
     return unused;
 }
 
 /* --- The program's side --- */
 
-bool watch_watcher_open(struct in_addr address, watch_peer *self) {
+bool watch_watcher_open(const struct in_addr *address, watch_peer *self) {
     static const watch_wire_user user = {.asked = asked, .told = watch_reporter_told};
-    *self = (watch_peer){.address = address, .process = watch_host_self()};
+    *self = (watch_peer){.process = watch_host_self()};
+    if (address)
+        self->address = *address;
     if (gethostname(self->host_name, sizeof self->host_name - 1) != 0)
         snprintf(self->host_name, sizeof self->host_name, "?");
     self->host = watch_host_id(self->host_name);
     return watch_wire_open(address, &self->port, &user);
+}
+
+bool watch_watcher_reaches(const watch_peer *peer) {
+    enum { TRIES = 3, PATIENCE = 700 /* ms */ };
+    struct sockaddr_in there = {
+        .sin_family = AF_INET, .sin_addr = peer->address, .sin_port = htons(peer->port)};
+    for (int i = 0; peer->port && i < TRIES; i++) /* a packet may be lost */
+        if (watch_wire_reaches(&there, PATIENCE))
+            return true;
+    return false;
 }
 
 bool watch_watcher_start(const watch_settings *settings, int rank, int ranks,

@@ -9,8 +9,14 @@
 #include "watch/job.h"
 #include "watch/secret.h"
 
-/* Opens what the watcher listens on; *SELF says where. False: there can be none. */
-bool watch_watcher_open(struct in_addr address, watch_peer *self);
+/*
+ * Opens what the watcher listens on, by TCP on ADDRESS or, where that is NULL, not; *SELF says
+ * where. False: there can be none.
+ */
+bool watch_watcher_open(const struct in_addr *address, watch_peer *self);
+
+/* Whether PEER's watcher can be reached by TCP. */
+bool watch_watcher_reaches(const watch_peer *peer);
 
 /*
  * Starts the thread. PEERS, of RANKS ranks, must stay; the calling thread is taken for the one that

@@ -112,24 +112,26 @@ static int listen_on(int family, const void *name, socklen_t length) {
     return -1;
 }
 
-bool watch_wire_open(struct in_addr address, uint16_t *port, const watch_wire_user *served) {
-    struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr = address};
+bool watch_wire_open(const struct in_addr *address, uint16_t *port, const watch_wire_user *served) {
+    struct sockaddr_in name = {.sin_family = AF_INET};
     struct sockaddr_un local_name;
     socklen_t length = sizeof name;
     for (int i = 0; i < WATCH_LINKS; i++)
         links[i] = (watch_link){.role = FREE, .fd = -1};
     user = *served;
     bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    listener = listen_on(AF_INET, &name, sizeof name);
+    if (address) {
+        name.sin_addr = *address;
+        listener = listen_on(AF_INET, &name, sizeof name);
+    }
     size_t local_length = watch_local_name(getpid(), &local_name);
     local =
         listen_on(AF_UNIX, &local_name, (socklen_t)local_length); /* or none: reports still come */
-    if (bell < 0 || listener < 0 || getsockname(listener, (struct sockaddr *)&name, &length) != 0) {
+    bool listens = listener >= 0 && getsockname(listener, (struct sockaddr *)&name, &length) == 0;
+    *port = listens ? ntohs(name.sin_port) : 0;
+    if (bell < 0)
         watch_wire_close();
-        return false;
-    }
-    *port = ntohs(name.sin_port);
-    return true;
+    return bell >= 0;
 }
 
 void watch_wire_trust(const watch_secret *job) {
@@ -479,6 +481,20 @@ void watch_wire_wake(void) {
 }
 
 /* --- From a thread of the program --- */
+
+bool watch_wire_reaches(const struct sockaddr_in *there, int milliseconds) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct pollfd connects = {.fd = fd, .events = POLLOUT};
+    int problem = 0;
+    socklen_t length = sizeof problem;
+    if (fd < 0)
+        return false;
+    bool reached = (connect(fd, (const struct sockaddr *)there, sizeof *there) == 0 ||
+                    (errno == EINPROGRESS && poll(&connects, 1, milliseconds) == 1)) &&
+                   getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &length) == 0 && problem == 0;
+    close(fd);
+    return reached;
+}
 
 void watch_wire_tell(const struct sockaddr_in *there, int kind, const void *data, size_t length,
                      int milliseconds) {

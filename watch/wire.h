@@ -57,10 +57,13 @@ typedef struct watch_question {
 typedef void watch_answered(void *of, const void *data, size_t length);
 
 /*
- * Listens on ADDRESS, at a port that *PORT becomes, and on the local socket of this process. False:
- * the system doesn't let it.
+ * Listens on ADDRESS, at a port that *PORT becomes, and on the local socket of this process. PORT
+ * is 0 where ADDRESS is NULL or nobody may listen there. False: the system lets it do nothing.
  */
-bool watch_wire_open(struct in_addr address, uint16_t *port, const watch_wire_user *user);
+bool watch_wire_open(const struct in_addr *address, uint16_t *port, const watch_wire_user *user);
+
+/* Whether somebody listens at THERE; takes at most MILLISECONDS. From any thread. */
+bool watch_wire_reaches(const struct sockaddr_in *there, int milliseconds);
 
 /* What questions are signed with; before it is set, all are refused. */
 void watch_wire_trust(const watch_secret *secret);
