@@ -13,10 +13,9 @@
 
 /*
  * Ranks with higher numbers wait a little before they raise an alarm, in milliseconds: most of them
- * are asked by then, and needn't.
+ * are asked by then, and needn't. That takes longer where MANY ranks share a processor.
  */
-enum { STAGGER = 15, LONGEST_STAGGER = 3000 };
-enum { MANY = 50 }; /* ranks */
+enum { STAGGER = 15, STAGGER_OF_MANY = 60, LONGEST_STAGGER = 3000, MANY = 50 };
 static const uint64_t MILLISECOND = 1000000;
 
 /* A failure on the program's thread, for the watcher's. */
@@ -78,7 +77,8 @@ static void take_failure(void) {
 static uint64_t look_at_calls(void) {
     static uint64_t watched, worth; /* the oldest call, and at which age it is worth an alarm */
     uint64_t limit = watch_job_limit(), call;
-    uint64_t stagger = (uint64_t)watch_own.rank * STAGGER;
+    uint64_t stagger =
+        (uint64_t)watch_own.rank * (watch_own.ranks < MANY ? STAGGER : STAGGER_OF_MANY);
     stagger = (stagger < LONGEST_STAGGER ? stagger : LONGEST_STAGGER) * MILLISECOND;
     uint64_t age = watch_state_oldest(&call);
     if (call != watched) {

@@ -18,7 +18,7 @@
 extern char **environ;
 
 /* For all lines together: reports should come soon. */
-static const uint64_t PATIENCE = 400000000; /* ns */
+static const uint64_t PATIENCE = 250000000; /* ns */
 
 /* Starts addr2line for the offsets of CHOSEN; returns its output, or -1. */
 static int start(const char *file, const watch_place *const chosen[], int count, pid_t *child) {
