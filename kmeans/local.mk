@@ -37,6 +37,7 @@ libkmeans_la_SOURCES = \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
 	kmeans/kmeans.c kmeans/kmeans.h \
 	kmeans/map.c kmeans/map.h \
+	kmeans/points/fine.c kmeans/points/fine.h \
 	kmeans/points/format.h \
 	kmeans/points/format_idx.c \
 	kmeans/points/format_npy.c \
