@@ -33,6 +33,7 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/sieve.c kmeans/assign/sieve.h \
 	kmeans/assign/sketch.c kmeans/assign/sketch.h \
 	kmeans/assign/threads.c kmeans/assign/threads.h \
+	kmeans/assign/vectors.c kmeans/assign/vectors.h \
 	kmeans/benchmark.c kmeans/benchmark.h \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
 	kmeans/kmeans.c kmeans/kmeans.h \

@@ -49,12 +49,16 @@ static uint8_t *make_rows(size_t n, size_t dim, double spread, uint32_t seed) {
 
 /* The sketch's own arithmetic, a row at a time: x.A_j in place of a kernel's products. */
 static float sketch_row(const km_sketch *sketch, const uint8_t *row, uint8_t *bytes) {
-    int32_t sums[KM_SKETCH] = {0};
-    float error;
-    for (size_t j = 0; j < KM_SKETCH; j++)
+    int32_t sums[KM_AXES + 1] = {0};
+    uint32_t correction = 0;
+    float error, way2;
+    for (size_t j = 0; j < KM_AXES + 1; j++)
         for (size_t d = 0; d < sketch->dim; d++)
             sums[j] += row[d] * (sketch->axes[j * sketch->dim + d] - 128);
-    km_sketch_round(sketch, sums, 1, bytes, &error);
+    for (size_t d = 0; d < sketch->dim; d++)
+        correction += row[d] * (row[d] - UINT32_C(256));
+    way2 = km_sketch_way2(sketch, correction, sums[KM_AXES]);
+    km_sketch_round(sketch, sums, &way2, 1, bytes, &error);
     return error;
 }
 
@@ -88,7 +92,7 @@ static double check_bound(const km_sketch *sketch, const uint8_t *rows, size_t n
     return widest;
 }
 
-static const size_t dims[] = {2 * KM_SKETCH, 2 * KM_SKETCH + 1, 515};
+static const size_t dims[] = {KM_SKETCH_LEAST_DIM, KM_SKETCH_LEAST_DIM + 1, 515};
 
 START_TEST(bound) {
     size_t dim = dims[_i];
@@ -108,7 +112,7 @@ END_TEST
 
 /* Where a sketch can't help there is none. */
 START_TEST(no_sketch) {
-    enum { DIM = 2 * KM_SKETCH };
+    enum { DIM = KM_SKETCH_LEAST_DIM };
     uint8_t *rows = calloc(CENTROIDS, DIM);
     km_sketch *sketch;
     uint32_t state = 5;
@@ -294,7 +298,7 @@ START_TEST(fine_ties) {
 END_TEST
 
 START_TEST(bad_arguments) {
-    enum { DIM = 2 * KM_SKETCH };
+    enum { DIM = KM_SKETCH_LEAST_DIM };
     uint8_t *rows = make_rows(CENTROIDS, DIM, 20, 2);
     const km_kernel *kernel = km_kernel_best(NULL, 0);
     km_sketch *sketch;

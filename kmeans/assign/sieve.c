@@ -22,7 +22,7 @@ struct km_sieve {
     float out_of_reach; /* farther than any two sketches are from each other */
     float stretch;      /* of the sketch */
     unsigned char *axes;
-    int32_t axes_sums[KM_SKETCH];
+    int32_t axes_sums[KM_AXES + 1];
     size_t axes_groups, axes_panels, axes_panel_bytes;
 };
 
@@ -40,21 +40,21 @@ static bool pack_axes(km_sieve *sieve) {
     size_t step = kernel->centroids, dim = sieve->of.dim;
     uint32_t norms[KM_TILE_CENTROIDS]; /* which nobody needs */
     sieve->axes_groups = km_quotient_up(dim, kernel->group);
-    sieve->axes_panels = km_quotient_up(KM_SKETCH, step);
+    sieve->axes_panels = km_quotient_up(KM_AXES + 1, step);
     sieve->axes_panel_bytes = panel_bytes(kernel, sieve->axes_groups, step);
     sieve->axes = km_allocate(sieve->axes_panels, sieve->axes_panel_bytes);
-    for (size_t j = 0; sieve->axes && j < KM_SKETCH; j += step)
+    for (size_t j = 0; sieve->axes && j < KM_AXES + 1; j += step)
         kernel->pack_centroids(kernel, sieve->sketch->axes + j * dim,
-                               KM_SKETCH - j < step ? KM_SKETCH - j : step, dim,
+                               KM_AXES + 1 - j < step ? KM_AXES + 1 - j : step, dim,
                                sieve->axes + j / step * sieve->axes_panel_bytes, norms);
-    for (size_t j = 0; j < KM_SKETCH; j++)
+    for (size_t j = 0; j < KM_AXES + 1; j++)
         for (size_t d = 0; d < dim; d++)
             sieve->axes_sums[j] += sieve->sketch->axes[j * dim + d] - 128;
     return sieve->axes;
 }
 
 /* The products of a panel of points with the axes, axis after axis. */
-enum { AXIS_SUMS = (KM_SKETCH + KM_TILE_CENTROIDS) * KM_TILE_POINTS };
+enum { AXIS_SUMS = (KM_AXES + 1 + KM_TILE_CENTROIDS) * KM_TILE_POINTS };
 static void multiply_axes(const km_sieve *sieve, const void *panel, int32_t sums[AXIS_SUMS]) {
     const km_kernel *kernel = sieve->of.kernel;
     for (size_t i = 0; i < sieve->axes_panels; i++)
@@ -100,28 +100,54 @@ static void add_fine_sums(const km_sieve *sieve, const press *space, size_t firs
     kernel->pack(km_plane_row(&sieve->of.fine->planes, 1, first), n, sieve->of.dim, space->panel,
                  corrections);
     multiply_axes(sieve, space->panel, space->finer);
-    for (size_t j = 0; j < KM_SKETCH; j++)
+    for (size_t j = 0; j < KM_AXES + 1; j++)
         for (size_t i = j * kernel->points; i < (j + 1) * kernel->points; i++)
             space->sums[i] += (space->finer[i] - 128 * sieve->axes_sums[j] + 128) >> 8;
 }
 
 /* How far the sketch of fine centroid J is off, besides, for what add_fine_sums leaves out. */
 static float fine_error(const km_sieve *sieve, size_t j) {
-    float half = 0.5F * sieve->sketch->scale, all = half * sqrtf(KM_SKETCH);
+    float half = 0.5F * sieve->sketch->scale, all = half * sqrtf(KM_AXES);
     return all * 1.0001F + sieve->stretch * sieve->of.fine->errors[1][j] * 1.0001F;
+}
+
+/* |x - mean|^2 of a panel of rows of bytes, from their products with the axes. */
+static void find_ways(const km_sieve *sieve, const int32_t *sums, const uint32_t *corrections,
+                      float *ways2) {
+    size_t points = sieve->of.kernel->points;
+    for (size_t i = 0; i < points; i++)
+        ways2[i] = km_sketch_way2(sieve->sketch, corrections[i], sums[KM_AXES * points + i]);
+}
+
+/* The same of N fine centroids from number FIRST on, by their first two planes. */
+static void find_fine_ways(const km_sieve *sieve, size_t first, size_t n, float *ways2) {
+    const uint8_t *mean = sieve->sketch->axes + KM_AXES * sieve->of.dim;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *h = km_plane_row(&sieve->of.fine->planes, 0, first + i);
+        const uint8_t *a = km_plane_row(&sieve->of.fine->planes, 1, first + i);
+        uint64_t sum = 0;
+        for (size_t d = 0; d < sieve->of.dim; d++) {
+            int32_t way = (h[d] - mean[d]) * 256 + a[d] - 128;
+            sum += (uint32_t)way * (uint32_t)way;
+        }
+        ways2[i] = (float)sum / (1 << 16);
+    }
 }
 
 /* The sketches of a panel of N centroids from number FIRST on. Returns their largest e. */
 static float sketch_panel(const km_sieve *sieve, const press *space, size_t first, size_t n,
                           uint8_t *bytes) {
     const km_kernel *kernel = sieve->of.kernel;
-    uint32_t corrections[KM_TILE_POINTS]; /* which nobody needs */
-    float slack = 0;
+    uint32_t corrections[KM_TILE_POINTS];
+    float slack = 0, ways2[KM_TILE_POINTS];
     kernel->pack(row(sieve, first), n, sieve->of.dim, space->panel, corrections);
     multiply_axes(sieve, space->panel, space->sums);
-    if (sieve->of.fine)
+    find_ways(sieve, space->sums, corrections, ways2);
+    if (sieve->of.fine) {
         add_fine_sums(sieve, space, first, n);
-    km_sketch_round(sieve->sketch, space->sums, kernel->points, bytes, space->errors);
+        find_fine_ways(sieve, first, n, ways2);
+    }
+    km_sketch_round(sieve->sketch, space->sums, ways2, kernel->points, bytes, space->errors);
     for (size_t i = 0; i < n; i++) {
         float fine = sieve->of.fine ? fine_error(sieve, first + i) : 0;
         slack = fmaxf(slack, space->errors[i] + fine);
@@ -257,9 +283,11 @@ static int32_t floor_of(const km_sieve *sieve, const km_sifted *points, size_t i
 
 void km_sieve_take(const km_sieve *sieve, const void *panel, size_t n, const km_sifted *points) {
     int32_t sums[AXIS_SUMS];
+    float ways2[KM_TILE_POINTS];
     uint8_t bytes[KM_TILE_POINTS * KM_SKETCH];
     multiply_axes(sieve, panel, sums);
-    km_sketch_round(sieve->sketch, sums, sieve->of.kernel->points, bytes, points->errors);
+    find_ways(sieve, sums, points->corrections, ways2);
+    km_sketch_round(sieve->sketch, sums, ways2, sieve->of.kernel->points, bytes, points->errors);
     sieve->of.kernel->pack(bytes, n, KM_SKETCH, points->sketches, points->sketch_corrections);
 }
 
