@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[8] = "collkm1";
+static const char magic[8] = "collkm2";
 
 /* The head of the file, in this machine's own representation. */
 typedef struct header {
@@ -40,8 +40,7 @@ typedef struct stream {
 } stream;
 
 static uint64_t bytes_of(const km_identity *identity) {
-    return sizeof(header) + identity->k * identity->dim + identity->total * sizeof(uint32_t) +
-           sizeof(uint32_t);
+    return sizeof(header) + identity->bytes + identity->total * sizeof(uint32_t) + sizeof(uint32_t);
 }
 
 static bool put(stream *to, const void *data, size_t bytes, app_problem *problem) {
@@ -154,7 +153,7 @@ static bool write_head(stream *to, const km_identity *identity, const km_state *
     head.moved = moved;
     head.checksum = app_checksum(0, &head, offsetof(header, checksum));
     return put(to, &head, sizeof head, problem) &&
-           put(to, state->centroids, identity->k * identity->dim, problem);
+           put(to, state->centroids, identity->bytes, problem);
 }
 
 static bool write_end(stream *to, app_problem *problem) {
@@ -182,6 +181,11 @@ bool km_checkpoint_write(const km_checkpoint *checkpoint, const km_identity *ide
     return good;
 }
 
+/* What the centroids of a checkpoint are kept as. */
+static const char *type_of(const km_identity *identity) {
+    return identity->bytes == identity->k * identity->dim ? "bytes" : "float";
+}
+
 /* Whether the checkpoint is of this clustering; if not, what is different. */
 static bool check_identity(const km_identity *saved, const km_identity *ours, const char *path,
                            app_problem *problem) {
@@ -193,6 +197,9 @@ static bool check_identity(const km_identity *saved, const km_identity *ours, co
     if (saved->k != ours->k)
         return app_refuse(problem, "%s: is of --k %" PRIu64 ", not %" PRIu64, path, saved->k,
                           ours->k);
+    if (saved->bytes != ours->bytes)
+        return app_refuse(problem, "%s: is of --centroids-as %s, not %s", path, type_of(saved),
+                          type_of(ours));
     if (saved->seed != ours->seed)
         return app_refuse(problem, "%s: is of --seed %" PRIu64 ", not %" PRIu64, path, saved->seed,
                           ours->seed);
@@ -247,7 +254,7 @@ bool km_checkpoint_read(const km_checkpoint *checkpoint, const km_identity *iden
     header head;
     stream from = {.path = checkpoint->path, .k = identity->k};
     if (rank == 0 && open_stream(&from, problem) && read_head(&from, identity, &head, problem))
-        get(&from, state->centroids, identity->k * identity->dim, problem);
+        get(&from, state->centroids, identity->bytes, problem);
     bool good = app_agree(problem, comm);
     if (good) {
         if (km_rows_spread(state->nearest, points, comm, get_clusters, &from, problem) && rank == 0)
@@ -267,9 +274,10 @@ bool km_checkpoint_read(const km_checkpoint *checkpoint, const km_identity *iden
 bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_t *fingerprint,
                     app_problem *problem) {
     uint64_t sum = 0;
+    size_t bytes = km_row_bytes(points);
 #pragma omp parallel for num_threads(threads) reduction(+ : sum)
     for (size_t i = 0; i < points->rows; i++) {
-        uint32_t checksum = app_checksum(0, points->data + i * points->dim, points->dim);
+        uint32_t checksum = app_checksum(0, points->data + i * bytes, bytes);
         sum += km_mix(km_mix(points->first + i + 1) ^ checksum);
     }
     *fingerprint = sum;

@@ -44,6 +44,7 @@ typedef struct km_identity {
     uint64_t total, dim;
     uint64_t fingerprint; /* of the points */
     uint64_t k;
+    uint64_t bytes; /* of the centroids, which tell their type */
     uint64_t seed;
     char start[KM_START_SIZE]; /* how the centroids were chosen, in words */
 } km_identity;

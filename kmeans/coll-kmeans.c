@@ -40,24 +40,33 @@ static const char usage[] =
 
 static const char notes[] =
     "Start: k distinct rows, chosen by the seed. Ties: a point takes the nearest centroid of the\n"
-    "lowest number. Update: the mean, rounded to the nearest integer, half up. Empty clusters, in\n"
-    "ascending order, take the points farthest from their centroids, the farthest first, of\n"
-    "equally far ones the lowest row; no points of clusters with one member, none that lie on "
-    "their\n"
-    "centroid. Stop: nothing moves any more, --tolerance, or --iterations. The points are then\n"
-    "assigned to the final centroids, so that the two files belong together.\n"
+    "lowest number. Update: the mean, rounded to the nearest integer, half up (float: to 2^-16).\n"
+    "Empty clusters, in ascending order, take the points whose squared distances from their\n"
+    "centroids, those of equal points added up, are greatest, of equally great ones the lowest\n"
+    "row; no points of clusters with one member, none that lie on their centroid. Stop: nothing\n"
+    "moves any more, --tolerance, or --iterations. The points are then assigned to the final\n"
+    "centroids, so that the two files belong together.\n"
     "\n"
     "The objective is the exact sum of squared distances. Rounding adds at most points x features\n"
     "/ 4 to it in comparison with the exact means, but it never rises from one iteration to the\n"
-    "next: the integer nearest to a mean is the best integer there is, the old centroid among "
-    "them.\n";
+    "next: the integer nearest to a mean is the best integer there is, the old centroid among\n"
+    "them. With --centroids-as float it adds next to nothing.\n";
 
 typedef struct command {
     km_settings settings;
     const char *bcast, *aggregate, *json, *centroids, *assign, *mapped;
     app_words points;
+    int type; /* of the centroids */
     bool progress, benchmark;
 } command;
+
+/* What --centroids-as may be: AUTO is as the features are. */
+enum { AS_AUTO, AS_BYTES, AS_FLOAT };
+
+static const char *nth_type(int number) {
+    static const char *const names[] = {"auto", "bytes", "float"};
+    return number <= AS_FLOAT ? names[number] : NULL;
+}
 
 static bool take_start(const char *text, void *context, app_problem *problem) {
     return km_start_parse(text, context, problem);
@@ -87,6 +96,10 @@ static const app_option table[] = {
     {"a file of points", .operands = &options.points, .required = true},
     {"centroids", "FILE.npy", "write the centroids here: k x features, uint8 (or float32)",
      .text = &options.centroids, .required = true},
+    {"centroids-as", "TYPE",
+     "bytes, the means rounded to whole numbers; float, means to 2^-16, for a lower objective at "
+     "some more time; auto, as the features are:",
+     .choice = &options.type, .nth = nth_type},
     {"assign", "FILE.npy", "write each point's cluster here: int32, in the points' order",
      .text = &options.assign, .required = true},
     {"iterations", "N", "stop after N iterations", .integer = &options.settings.iterations,
@@ -215,16 +228,23 @@ static bool cluster(const km_points *points, km_report *report, MPI_Comm comm,
     return good;
 }
 
-/* Real features have a kernel of their own, and not all that bytes have. */
+/* Real features have a kernel of their own, and not all starts that bytes have. */
 static void take_reals(const km_kernel *kernel, int rank, app_problem *problem) {
     km_settings *settings = &options.settings;
-    bool random = !settings->start.method || settings->start.method == &km_start_random;
+    const km_start_method *start = settings->start.method;
     settings->kernel = kernel;
-    if (!random || settings->checkpoint)
-        app_refuse(problem, "%s works only with features that are whole numbers from 0 to 255",
-                   random ? "--checkpoint" : "--start");
+    if (start && start != &km_start_random && start != &km_start_file)
+        app_refuse(problem, "--start: real features start from random or file:PATH");
     else if (rank == 0)
         km_report_core_type();
+}
+
+/* The type of the centroids of POINTS that --centroids-as asks for. */
+static void take_type(km_points *points, app_problem *problem) {
+    if (points->real.used && options.type == AS_BYTES)
+        app_refuse(problem, "--centroids-as bytes: the features are real numbers; use float");
+    else if (!points->real.used && options.type == AS_FLOAT)
+        km_points_refine(points, problem);
 }
 
 static bool run(MPI_Comm comm, app_problem *problem) {
@@ -242,7 +262,8 @@ static bool run(MPI_Comm comm, app_problem *problem) {
     if (!km_points_load(options.points.words, options.points.count, options.mapped, real != NULL,
                         comm, &points, problem))
         return false;
-    if (points.real.used)
+    take_type(&points, problem);
+    if (points.real.used && !problem->text[0])
         take_reals(real, rank, problem);
     if (options.settings.k > points.total)
         app_refuse(problem, "--k %" PRIu64 ": there are only %" PRIu64 " points",

@@ -6,10 +6,12 @@
 #include "app/json.h"
 #include "app/output.h"
 #include "app/progress.h"
+#include "kmeans/points/fine.h"
 #include "kmeans/points/npy.h"
 #include "kmeans/points/rows.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 void km_report_begin(km_report *report, const km_points *points, const km_settings *settings,
                      int ranks, double read_seconds) {
@@ -31,7 +33,7 @@ void km_report_begin(km_report *report, const km_points *points, const km_settin
 /* Of bytes it is a whole number. */
 static void print_objective(const km_report *report, uint64_t objective) {
     const km_real *real = &report->points->real;
-    if (real->used)
+    if (real->distance)
         printf("%20.12g", km_real_objective(real, objective));
     else
         printf("%20" PRIu64, objective);
@@ -39,8 +41,8 @@ static void print_objective(const km_report *report, uint64_t objective) {
 
 static app_member json_objective(const km_report *report, uint64_t objective) {
     const km_real *real = &report->points->real;
-    return real->used ? app_json_number("objective", km_real_objective(real, objective))
-                      : app_json_integer("objective", (int64_t)objective);
+    return real->distance ? app_json_number("objective", km_real_objective(real, objective))
+                          : app_json_integer("objective", (int64_t)objective);
 }
 
 static void write_json(const km_report *report, const km_step *step) {
@@ -112,11 +114,11 @@ static const char *const reasons[] = {
 void km_report_end(km_report *report, const km_result *result) {
     const km_points *points = report->points;
     double seconds = app_seconds() - report->started;
-    double rounding = points->real.used ? 0 : (double)points->total * (double)points->dim / 4;
+    double rounding = points->real.distance ? 0 : (double)points->total * (double)points->dim / 4;
     app_progress_hide();
     printf("%" PRId64 " iteration%s in %.2f s: %s\n", result->iterations,
            result->iterations == 1 ? "" : "s", seconds, reasons[result->stop]);
-    if (points->real.used)
+    if (points->real.distance)
         printf("final objective %.12g\n", km_real_objective(&points->real, result->objective));
     else
         printf("final objective %" PRIu64
@@ -136,12 +138,27 @@ void km_report_core_type(void) {
         fprintf(stderr, "coll-kmeans: warning: %s\n", advice);
 }
 
+/* Fine centroids as float32. */
+static bool write_fine(app_output *output, const km_planes *planes, app_problem *problem) {
+    float *features = malloc(planes->dim * sizeof *features);
+    bool good = features || app_refuse(problem, "out of memory");
+    for (size_t j = 0; good && j < planes->k; j++) {
+        km_planes_get(planes, j, features);
+        good = app_output_write(output, features, planes->dim * sizeof *features, problem);
+    }
+    free(features);
+    return good;
+}
+
 static bool write_centroids(app_output *output, const km_result *result, size_t k,
                             const km_points *points, app_problem *problem) {
     char header[NPY_HEADER_SIZE];
-    npy_format_header(points->real.used ? NPY_FLOAT32 : NPY_UINT8, 2, k, points->dim, header);
-    return app_output_write(output, header, sizeof header, problem) &&
-           app_output_write(output, result->centroids, k * km_row_bytes(points), problem);
+    npy_format_header(points->real.distance ? NPY_FLOAT32 : NPY_UINT8, 2, k, points->dim, header);
+    if (!app_output_write(output, header, sizeof header, problem))
+        return false;
+    if (points->fine)
+        return write_fine(output, &(km_planes){result->centroids, k, points->dim}, problem);
+    return app_output_write(output, result->centroids, km_centroids_bytes(points, k), problem);
 }
 
 /* Clusters fit int32, whose bits are those of uint32 then. */

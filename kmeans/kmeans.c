@@ -43,7 +43,7 @@ typedef struct job {
 /* Memory for all iterations at once: then what can fail for want of it fails at the start. */
 static bool allocate(job *run, app_problem *problem) {
     size_t rows = run->points->rows + 1, k = run->settings->k,
-           bytes = k * km_row_bytes(run->points);
+           bytes = km_centroids_bytes(run->points, k);
     run->state.centroids = malloc(bytes);
     run->state.nearest = malloc(rows * sizeof *run->state.nearest);
     run->distance2 = malloc(rows * sizeof *run->distance2);
@@ -82,6 +82,7 @@ static bool identify(job *run, app_problem *problem) {
     run->identity = (km_identity){.total = run->points->total,
                                   .dim = run->points->dim,
                                   .k = settings->k,
+                                  .bytes = km_centroids_bytes(run->points, settings->k),
                                   .seed = settings->seed};
     if (run->rank == 0)
         km_start_describe(&settings->start, run->identity.start, problem);
@@ -164,7 +165,7 @@ static bool choose_centroids(job *run, app_problem *problem) {
 /* A problem is left to map, which agrees on it. */
 static void broadcast(job *run, km_step *step, app_problem *problem) {
     double start = MPI_Wtime();
-    MPI_Count bytes = (MPI_Count)(run->settings->k * km_row_bytes(run->points));
+    MPI_Count bytes = (MPI_Count)km_centroids_bytes(run->points, run->settings->k);
     app_mpi(problem, COLL_Bcast(run->state.centroids, bytes, MPI_UINT8_T, 0, run->comm));
     step->seconds[KM_BROADCAST] = MPI_Wtime() - start;
 }
@@ -248,10 +249,9 @@ static void count_clusters(const job *run, km_step *step) {
 /* The farthest way that a centroid went, at rank 0, to the power of 2; 0 elsewhere. */
 static double farthest_way2(const job *run) {
     double farthest = 0;
-    size_t bytes = km_row_bytes(run->points);
-    for (size_t j = 0; run->rank == 0 && j < run->settings->k; j++) {
-        double way =
-            km_way2(run->points, run->old_centroids + j * bytes, run->state.centroids + j * bytes);
+    size_t k = run->settings->k;
+    for (size_t j = 0; run->rank == 0 && j < k; j++) {
+        double way = km_way2(run->points, k, run->old_centroids, run->state.centroids, j);
         farthest = way > farthest ? way : farthest;
     }
     return farthest;
@@ -264,13 +264,14 @@ static bool update(job *run, km_step *step, app_problem *problem) {
     km_partial_pool(run->points, &pool, problem);
     bool good = aggregate(run, pool, step, problem);
     if (good && run->rank == 0 && !problem->text[0]) {
-        memcpy(run->old_centroids, run->state.centroids, k * km_row_bytes(run->points));
+        memcpy(run->old_centroids, run->state.centroids, km_centroids_bytes(run->points, k));
         if (km_update(pool, run->points, k, run->state.centroids, run->counts, problem))
             count_clusters(run, step);
     }
     COLL_Pool_free(&pool);
     return good && km_refill(run->points, run->state.nearest, run->distance2, run->counts, k,
-                             run->state.centroids, run->comm, &step->refilled, problem);
+                             run->state.centroids, run->settings->threads, run->comm,
+                             &step->refilled, problem);
 }
 
 /*

@@ -33,10 +33,12 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/sieve.c kmeans/assign/sieve.h \
 	kmeans/assign/sketch.c kmeans/assign/sketch.h \
 	kmeans/assign/threads.c kmeans/assign/threads.h \
+	kmeans/assign/vectors.c kmeans/assign/vectors.h \
 	kmeans/benchmark.c kmeans/benchmark.h \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
 	kmeans/kmeans.c kmeans/kmeans.h \
 	kmeans/map.c kmeans/map.h \
+	kmeans/points/fine.c kmeans/points/fine.h \
 	kmeans/points/format.h \
 	kmeans/points/format_idx.c \
 	kmeans/points/format_npy.c \

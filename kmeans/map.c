@@ -58,13 +58,12 @@ static double count_rounds(const job *run) {
 
 /* The distances of points that were assigned before an interruption. */
 static void recall_distances(const job *run) {
-    size_t dim = run->points->dim;
     const km_state *state = run->state;
 #pragma omp parallel for num_threads(run->settings->threads)
     for (size_t i = 0; i < run->points->rows; i++)
         if (!(state->nearest[i] & KM_PENDING))
-            run->distance2[i] = (uint32_t)km_distance2(
-                run->points->data + i * dim, state->centroids + state->nearest[i] * dim, dim);
+            run->distance2[i] =
+                km_recall(run->points, i, state->centroids, run->settings->k, state->nearest[i]);
 }
 
 static bool assign_stretch(const job *run, stretch rows, const km_centroids *centroids,
@@ -119,6 +118,8 @@ bool km_map(const km_points *points, const km_settings *settings, const km_sketc
         app_refuse(problem, "out of memory");
     int code = km_centroids_create(state->centroids, settings->k, points->dim, settings->kernel,
                                    settings->threads, &centroids);
+    if (!code && points->fine)
+        code = km_centroids_refine(centroids, state->centroids, settings->threads);
     if (!code && sketch)
         code = km_centroids_sieve(centroids, state->centroids, sketch, settings->threads);
     if (code)

@@ -16,6 +16,10 @@
 
 enum { ROWS = 5000, DIM = 11, K = 30, ITERATIONS = 6, COPIES = 64, SEED = 3 };
 
+/* What is clustered: bytes, bytes with fine centroids, real features. */
+enum kind { BYTES, FINE, REALS, KINDS };
+static enum kind kind;
+
 static char directory[] = "/tmp/coll-checkpoint-XXXXXX";
 static char path[sizeof directory + 16];
 static int rank;
@@ -101,13 +105,25 @@ static void watch_note(const char *text, void *context) {
 }
 
 static void make_points(km_points *points, MPI_Comm comm) {
+    app_problem problem = {""};
     *points = km_points_share(ROWS, DIM, comm);
-    points->data = malloc(points->rows * DIM + 1);
-    ck_assert_ptr_nonnull(points->data);
-    for (size_t i = 0; i < points->rows * DIM; i++) {
+    size_t cells = points->rows * DIM;
+    float *reals = malloc((cells + 1) * sizeof *reals);
+    points->data = malloc(cells + 1);
+    ck_assert(points->data && reals);
+    for (size_t i = 0; i < cells; i++) {
         uint64_t cell = (points->first + i / DIM) % 3001 * DIM + i % DIM;
         points->data[i] = (uint8_t)(cell * cell * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+        reals[i] = (float)points->data[i] / 3 - 20;
     }
+    ck_assert(kind != FINE || km_points_refine(points, &problem));
+    if (kind != REALS) {
+        free(reals);
+        return;
+    }
+    free(points->data);
+    points->data = (uint8_t *)reals;
+    ck_assert(km_real_scale(reals, cells, ROWS, DIM, comm, &points->real, &problem));
 }
 
 static km_settings settings_of_test(void) {
@@ -120,7 +136,8 @@ static km_settings settings_of_test(void) {
                          .seconds = -1,
                          .seed = SEED,
                          .threads = 1,
-                         .kernel = km_kernel_best(text, sizeof text),
+                         .kernel =
+                             kind == REALS ? km_kernel_real() : km_kernel_best(text, sizeof text),
                          .checkpoint = directory,
                          .every_seconds = 0};
 }
@@ -168,7 +185,7 @@ static bool resumes(const copy *from, int ranks, const km_result *expected,
         fprintf(stderr, "%s\n", problem.text);
     if (good) {
         uint32_t *found = gather(&points, &result, comm);
-        good = memcmp(result.centroids, expected->centroids, K * DIM) == 0 &&
+        good = memcmp(result.centroids, expected->centroids, km_centroids_bytes(&points, K)) == 0 &&
                result.objective == expected->objective &&
                result.iterations == expected->iterations && result.stop == expected->stop &&
                (rank > 0 || memcmp(found, clusters, ROWS * sizeof *found) == 0) &&
@@ -185,6 +202,11 @@ START_TEST(same_bits_from_any_checkpoint) {
     int ranks;
     km_points points;
     km_result expected;
+    kind = (enum kind)_i;
+    if (kind == REALS && !km_kernel_real()) {
+        harness_skip("real features, for want of OpenBLAS");
+        return;
+    }
     struct watch watch = {.noted = "", .wanted = rank == 0};
     app_problem problem = {""};
     km_settings settings = settings_of_test();
@@ -201,6 +223,7 @@ START_TEST(same_bits_from_any_checkpoint) {
             good = resumes(&watch.copies[i], fewer, &expected, clusters);
             harness_assert(good, "checkpoint %d of %d, resumed on %d ranks", i, watch.count, fewer);
         }
+    kind = BYTES;
     for (int i = 0; rank == 0 && i < watch.count; i++)
         free(watch.copies[i].bytes);
     free(clusters);
@@ -239,6 +262,9 @@ START_TEST(bad_checkpoints) {
     other = settings;
     other.seed++;
     try(&points, &other, "/checkpoint: is of --seed 3, not 4");
+    km_points fine = points;
+    ck_assert(km_points_refine(&fine, &(app_problem){""}));
+    try(&fine, &settings, "/checkpoint: is of --centroids-as bytes, not float");
     if (points.rows)
         points.data[points.rows * DIM - 1] ^= 1;
     try(&points, &settings, "/checkpoint: is of other points");
@@ -296,12 +322,12 @@ START_TEST(others_files_stay) {
         bool stays;
     } files[] = {
         {"checkpoint.txt", "a note", true},
-        {"checkpoint.backup", "collkm1", true},
+        {"checkpoint.backup", "collkm2", true},
         {"checkpoint.XyZ123", "", true},
-        {".checkpoint.coll-a", "collkm1", true},
+        {".checkpoint.coll-a", "collkm2", true},
         {".checkpoint.coll-secret", "a note", true},
         {".checkpoint.coll-Xy0Z12", "a note, too", true},
-        {".checkpoint.coll-abcdef", "collkm1", false},
+        {".checkpoint.coll-abcdef", "collkm2", false},
         {".checkpoint.coll-ABC123", "", false},
     };
     enum { FILES = sizeof files / sizeof *files };
@@ -356,7 +382,7 @@ static Suite *suite(void) {
     Suite *suite = suite_create("checkpoint");
     TCase *cases = tcase_create("checkpoint");
     tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, same_bits_from_any_checkpoint);
+    tcase_add_loop_test(cases, same_bits_from_any_checkpoint, 0, KINDS);
     tcase_add_test(cases, bad_checkpoints);
     tcase_add_test(cases, one_run_at_a_time);
     tcase_add_test(cases, others_files_stay);

@@ -108,6 +108,28 @@ run 2 --k 12 --seconds 0 points.txt --centroids c3.npy --assign a3.npy || fail "
 grep -q '^0 iterations .*the time is up' out || fail "--seconds 0 leaves no time for one"
 rm -f c2.npy a2.npy c3.npy a3.npy
 
+# Centroids of float32: the same bits anywhere, also resumed, and as a start.
+run 1 --k 12 --centroids-as float --threads 1 --iterations 4 points.txt --centroids c2.npy \
+    --assign a2.npy || fail "--centroids-as float"
+test "$(wc -c <c2.npy)" = $((128 + 12 * 20 * 4)) || fail "size of float centroids"
+grep -q "'<f4'" c2.npy || fail "type of float centroids"
+for by in "2 2" "3 1" "5 2"; do
+    run "${by% *}" --k 12 --centroids-as float --threads "${by#* }" --iterations 4 points.txt \
+        --centroids c3.npy --assign a3.npy --checkpoint fine --every 1 --resume || fail "float: $by"
+    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "float: other files at $by: ranks, threads"
+done
+run 2 --k 12 --centroids-as float --iterations 2 points.txt --centroids c3.npy --assign a3.npy ||
+    fail "float: 2 iterations"
+run 2 --k 12 --centroids-as float --iterations 2 --start file:c3.npy points.txt \
+    --centroids c4.npy --assign a3.npy || fail "float centroids as a start"
+cmp c2.npy c4.npy && cmp a2.npy a3.npy || fail "float: 2 iterations and 2 are not 4"
+for as in float bytes; do # the exact mean is best
+    run 1 --k 1 --centroids-as $as points.txt --centroids c3.npy --assign a3.npy || fail "$as"
+    sed -n 's/^final objective \([0-9]*\).*/\1/p' out
+done >objectives
+sort -n -u -c objectives || fail "float centroids are no better than bytes"
+rm -rf c2.npy a2.npy c3.npy a3.npy c4.npy fine
+
 # Real features, where this coll-kmeans takes them: float32 centroids, the same bits anywhere.
 for i in 1 2 3 4 5 6 7 8 9 10; do
     printf '\002\000\000\000\000\000\300\077\000\000\020\300' # 1.5 -2.25
@@ -122,6 +144,13 @@ if run 1 --k 2 --threads 1 real.fvecs --centroids c2.npy --assign a2.npy; then
     OPENBLAS_CORETYPE=Prescott run 2 --k 2 real.fvecs --centroids c3.npy --assign a3.npy ||
         fail "another core type"
     cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: other files with another core type"
+    run 2 --k 2 --start file:c2.npy real.fvecs --centroids c3.npy --assign a3.npy ||
+        fail "real centroids as a start"
+    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: another result from the result"
+    refuses "--centroids-as bytes: the features are real numbers" \
+        --k 2 --centroids-as bytes real.fvecs --centroids results/c.npy --assign results/a.npy
+    refuses "real features start from random or file:PATH" \
+        --k 2 --start k-means++ real.fvecs --centroids results/c.npy --assign results/a.npy
     rm c2.npy a2.npy c3.npy a3.npy
 else
     grep -q 'need OpenBLAS' err || fail "real features are refused for another reason"
@@ -223,6 +252,10 @@ refuses "--gain x: a number from 0 " --k 2 --gain x points.txt $to
 refuses "--start kmeans++: random, k-means++," --k 2 --start kmeans++ points.txt $to
 refuses "afk-mc2 has no parameter \"rounds\"" --k 2 --start afk-mc2:rounds=2 points.txt $to
 refuses "chain=N is needed, N from 1" --k 2 --start afk-mc2:chain=0 points.txt $to
+refuses "--centroids-as ints: allowed: auto, bytes, float" --k 2 --centroids-as ints points.txt $to
+printf '\024\000\000\000%080d' 0 | tr 0 '\107' >large.fvecs
+refuses "large.fvecs: has a feature of 51015.3; these points' are from 0 to 255" \
+    --k 1 --centroids-as float --start file:large.fvecs points.txt $to
 refuses "file:PATH needs a path" --k 2 --start file: points.txt $to
 refuses "missing: can't be opened" --k 2 --start file:missing points.txt $to
 refuses "c.npy: has 12 rows of 20 features; the start needs 2 of 20" \

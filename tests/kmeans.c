@@ -3,6 +3,7 @@
 
 #include "kmeans/assign/partial.h"
 #include "kmeans/kmeans.h"
+#include "kmeans/points/fine.h"
 #include "kmeans/points/random.h"
 #include "tests/harness.h"
 
@@ -47,6 +48,7 @@ static uint8_t feature(const struct trial *trial, size_t row, size_t column) {
 
 /* What the reference finds, in doubles. */
 struct reference {
+    bool fine; /* fine centroids, else rounded to bytes */
     double *points, *centroids, *old, *distance;
     size_t *nearest, *before, *count;
     double objective[128]; /* of each assignment */
@@ -76,6 +78,8 @@ static size_t assign(struct reference *it, const struct trial *trial, int64_t pa
                 it->nearest[i] = j;
             }
         }
+        if (it->fine) /* distances are told as floats */
+            it->distance[i] = (double)(float)it->distance[i];
         it->objective[pass] += it->distance[i];
         moved += pass == 0 || it->nearest[i] != it->before[i];
     }
@@ -83,6 +87,7 @@ static size_t assign(struct reference *it, const struct trial *trial, int64_t pa
 }
 
 static void set_means(struct reference *it, const struct trial *trial) {
+    double steps = it->fine ? 1 << KM_FINE_BITS : 1;
     memset(it->count, 0, trial->k * sizeof *it->count);
     for (size_t i = 0; i < trial->rows; i++)
         it->count[it->nearest[i]]++;
@@ -92,25 +97,42 @@ static void set_means(struct reference *it, const struct trial *trial) {
             for (size_t i = 0; i < trial->rows; i++)
                 if (it->nearest[i] == j)
                     sum += it->points[i * trial->dim + column];
-            it->centroids[j * trial->dim + column] = floor(sum / (double)it->count[j] + 0.5);
+            it->centroids[j * trial->dim + column] =
+                floor(sum * steps / (double)it->count[j] + 0.5) / steps;
         }
 }
 
-/* The plain meaning of the rule: for each empty cluster look for the farthest point left. */
+static bool is_equal(const struct reference *it, const struct trial *trial, size_t a, size_t b) {
+    return !memcmp(it->points + a * trial->dim, it->points + b * trial->dim,
+                   trial->dim * sizeof *it->points);
+}
+
+/* Turns the distance of the first of equal points into the sum of theirs, of the others into 0. */
+static void weigh(struct reference *it, const struct trial *trial) {
+    for (size_t i = 0; i < trial->rows; i++)
+        for (size_t other = i + 1; other < trial->rows; other++)
+            if (it->distance[other] > 0 && is_equal(it, trial, i, other)) {
+                it->distance[i] += it->distance[other];
+                it->distance[other] = 0;
+            }
+}
+
+/* The plain meaning of the rule: for each empty cluster look for the heaviest place left. */
 static void refill(struct reference *it, const struct trial *trial) {
+    weigh(it, trial);
     for (size_t j = 0; j < trial->k; j++) {
-        size_t farthest = trial->rows;
+        size_t heaviest = trial->rows;
         if (it->count[j])
             continue;
         for (size_t i = 0; i < trial->rows; i++)
             if (it->distance[i] > 0 && it->count[it->nearest[i]] > 1 &&
-                (farthest == trial->rows || it->distance[i] > it->distance[farthest]))
-                farthest = i;
-        if (farthest == trial->rows)
+                (heaviest == trial->rows || it->distance[i] > it->distance[heaviest]))
+                heaviest = i;
+        if (heaviest == trial->rows)
             return;
-        memcpy(it->centroids + j * trial->dim, it->points + farthest * trial->dim,
+        memcpy(it->centroids + j * trial->dim, it->points + heaviest * trial->dim,
                trial->dim * sizeof *it->points);
-        it->distance[farthest] = 0; /* taken */
+        it->distance[heaviest] = 0; /* taken */
     }
 }
 
@@ -128,9 +150,10 @@ static void *allocate(size_t count, size_t size) {
     return memory;
 }
 
-static void reference_run(struct reference *it, const struct trial *trial) {
+static void reference_run(struct reference *it, const struct trial *trial, bool fine) {
     size_t n = trial->rows, cells = trial->k * trial->dim;
-    *it = (struct reference){.points = allocate(n * trial->dim, sizeof(double)),
+    *it = (struct reference){.fine = fine,
+                             .points = allocate(n * trial->dim, sizeof(double)),
                              .centroids = allocate(cells, sizeof(double)),
                              .old = allocate(cells, sizeof(double)),
                              .distance = allocate(n, sizeof(double)),
@@ -176,17 +199,24 @@ static void reference_free(struct reference *it) {
 /* What rank 0 saw; checked there against the reference. */
 struct watch {
     const struct reference *reference;
+    const km_real *real; /* of the points */
     int64_t steps;
     uint64_t objective;
     bool good;
 };
 
+/* Sums of floats are cut off by their unit. */
+static bool is_objective(const km_real *real, uint64_t told, double wanted) {
+    return fabs(km_real_objective(real, told) - wanted) <= (real->distance > 0 ? 1e-9 * wanted : 0);
+}
+
 static void watch_step(const km_step *step, void *context) {
     struct watch *watch = context;
     watch->steps++;
-    watch->good = watch->good && step->iteration == watch->steps &&
-                  (double)step->objective == watch->reference->objective[watch->steps - 1] &&
-                  step->refilled <= step->empty && step->objective <= watch->objective;
+    watch->good =
+        watch->good && step->iteration == watch->steps &&
+        is_objective(watch->real, step->objective, watch->reference->objective[watch->steps - 1]) &&
+        step->refilled <= step->empty && step->objective <= watch->objective;
     watch->objective = step->objective;
 }
 
@@ -202,31 +232,44 @@ static void watch_note(const char *text, void *context) {
     watch->good = false;
 }
 
-static void make_points(const struct trial *trial, km_points *points) {
+static void make_points(const struct trial *trial, bool fine, km_points *points) {
+    app_problem problem = {""};
     *points = km_points_share(trial->rows, trial->dim, MPI_COMM_WORLD);
     points->data = allocate(points->rows * trial->dim + 1, 1);
     for (size_t i = 0; i < points->rows * trial->dim; i++)
         points->data[i] = feature(trial, points->first + i / trial->dim, i % trial->dim);
+    ck_assert(!fine || km_points_refine(points, &problem));
+}
+
+/* Feature I of the centroids of RESULT. */
+static double centroid_feature(const struct reference *it, const struct trial *trial,
+                               const km_result *result, size_t i) {
+    float row[64]; /* of trials that are narrower */
+    if (!it->fine)
+        return result->centroids[i];
+    km_planes_get(&(km_planes){result->centroids, trial->k, trial->dim}, i / trial->dim, row);
+    return (double)row[i % trial->dim];
 }
 
 static bool is_same(const struct reference *it, const struct trial *trial, const km_points *points,
                     const km_result *result) {
     bool same = result->iterations == it->iterations && result->stop == it->stop;
     for (size_t i = 0; i < trial->k * trial->dim; i++)
-        same = same && (double)result->centroids[i] == it->centroids[i];
+        same = same && centroid_feature(it, trial, result, i) == it->centroids[i];
     for (size_t i = 0; i < points->rows; i++)
         same = same && result->nearest[i] == it->nearest[points->first + i];
     int64_t last = it->iterations - (it->stop == KM_STOP_UNMOVED);
-    return same && (double)result->objective == it->objective[last];
+    return same && is_objective(&points->real, result->objective, it->objective[last]);
 }
 
 START_TEST(same_as_reference) {
-    const struct trial *trial = &trials[_i];
+    const struct trial *trial = &trials[_i % TRIALS];
+    const bool fine = _i >= TRIALS;
     char text[256];
     struct reference expected;
     km_points points;
-    reference_run(&expected, trial);
-    make_points(trial, &points);
+    reference_run(&expected, trial, fine);
+    make_points(trial, fine, &points);
     for (int threads = 1; threads <= 4; threads *= 2) {
         km_settings settings = {.k = trial->k,
                                 .iterations = trial->iterations,
@@ -237,7 +280,8 @@ START_TEST(same_as_reference) {
                                 .seed = SEED,
                                 .threads = threads,
                                 .kernel = km_kernel_best(text, sizeof text)};
-        struct watch watch = {.reference = &expected, .objective = UINT64_MAX, .good = true};
+        struct watch watch = {
+            .reference = &expected, .real = &points.real, .objective = UINT64_MAX, .good = true};
         km_observer observer = {watch_step, watch_progress, watch_note, &watch};
         km_result result;
         app_problem problem = {""};
@@ -259,7 +303,7 @@ END_TEST
 START_TEST(rounding_is_bounded) {
     const struct trial *trial = &trials[2];
     struct reference expected;
-    reference_run(&expected, trial);
+    reference_run(&expected, trial, false);
     double exact = 0;
     for (size_t column = 0; column < trial->dim; column++) {
         double sum = 0;
@@ -278,7 +322,7 @@ END_TEST
 START_TEST(bad_k) {
     char text[256];
     km_points points;
-    make_points(&trials[0], &points);
+    make_points(&trials[0], false, &points);
     const size_t bad[] = {0, 501, (size_t)INT32_MAX + 1};
     for (int i = 0; i < 3; i++) {
         km_settings settings = {.k = bad[i],
@@ -388,8 +432,9 @@ static void cluster_reals(const struct trial *trial, MPI_Comm comm, int threads,
 static double real_objective(const km_points *points, const km_result *result) {
     double sum = 0;
     for (size_t i = 0; i < points->rows; i++)
-        sum += km_way2(points, points->data + i * km_row_bytes(points),
-                       result->centroids + result->nearest[i] * km_row_bytes(points));
+        sum += km_real_distance2(
+            (const float *)points->data + i * points->dim,
+            (const float *)result->centroids + result->nearest[i] * points->dim, points->dim);
     return sum;
 }
 
@@ -445,7 +490,7 @@ END_TEST
 static Suite *suite(void) {
     Suite *suite = suite_create("kmeans");
     TCase *cases = tcase_create("kmeans");
-    tcase_add_loop_test(cases, same_as_reference, 0, TRIALS);
+    tcase_add_loop_test(cases, same_as_reference, 0, 2 * TRIALS);
     tcase_add_loop_test(cases, reals_at_any_ranks, 0, TRIALS);
     tcase_add_test(cases, sums_of_reals);
     tcase_add_test(cases, rounding_is_bounded);

@@ -3,6 +3,7 @@
 
 #include "kmeans/assign/assign.h"
 #include "kmeans/assign/sketch.h"
+#include "kmeans/points/fine.h"
 #include "tests/harness.h"
 
 #include <check.h>
@@ -48,12 +49,16 @@ static uint8_t *make_rows(size_t n, size_t dim, double spread, uint32_t seed) {
 
 /* The sketch's own arithmetic, a row at a time: x.A_j in place of a kernel's products. */
 static float sketch_row(const km_sketch *sketch, const uint8_t *row, uint8_t *bytes) {
-    int32_t sums[KM_SKETCH] = {0};
-    float error;
-    for (size_t j = 0; j < KM_SKETCH; j++)
+    int32_t sums[KM_AXES + 1] = {0};
+    uint32_t correction = 0;
+    float error, way2;
+    for (size_t j = 0; j < KM_AXES + 1; j++)
         for (size_t d = 0; d < sketch->dim; d++)
             sums[j] += row[d] * (sketch->axes[j * sketch->dim + d] - 128);
-    km_sketch_round(sketch, sums, 1, bytes, &error);
+    for (size_t d = 0; d < sketch->dim; d++)
+        correction += row[d] * (row[d] - UINT32_C(256));
+    way2 = km_sketch_way2(sketch, correction, sums[KM_AXES]);
+    km_sketch_round(sketch, sums, &way2, 1, bytes, &error);
     return error;
 }
 
@@ -87,7 +92,7 @@ static double check_bound(const km_sketch *sketch, const uint8_t *rows, size_t n
     return widest;
 }
 
-static const size_t dims[] = {2 * KM_SKETCH, 2 * KM_SKETCH + 1, 515};
+static const size_t dims[] = {KM_SKETCH_LEAST_DIM, KM_SKETCH_LEAST_DIM + 1, 515};
 
 START_TEST(bound) {
     size_t dim = dims[_i];
@@ -107,7 +112,7 @@ END_TEST
 
 /* Where a sketch can't help there is none. */
 START_TEST(no_sketch) {
-    enum { DIM = 2 * KM_SKETCH };
+    enum { DIM = KM_SKETCH_LEAST_DIM };
     uint8_t *rows = calloc(CENTROIDS, DIM);
     km_sketch *sketch;
     uint32_t state = 5;
@@ -178,8 +183,122 @@ START_TEST(same_answers) {
 }
 END_TEST
 
+/* Fine centroids near the first planes of ROWS: bytes, but for every third. */
+static uint8_t *make_planes(const uint8_t *rows, size_t dim, uint32_t seed) {
+    uint8_t *planes = malloc(KM_PLANES * CENTROIDS * dim);
+    uint32_t state = seed;
+    ck_assert_ptr_nonnull(planes);
+    memcpy(planes, rows, CENTROIDS * dim);
+    for (size_t j = 0; j < CENTROIDS; j++) {
+        km_planes_widen(planes, CENTROIDS, dim, j);
+        for (size_t d = 0; j % 3 && d < dim; d++)
+            km_planes_set(planes, CENTROIDS * dim, j * dim + d,
+                          fmin(rows[j * dim + d] + next_random(&state) % 1000 / 1000.0, 255));
+    }
+    return planes;
+}
+
+/* What fine centroids are assigned by plain sums. */
+typedef struct fine_answer {
+    uint32_t nearest[POINTS], distance[POINTS];
+} fine_answer;
+
+static void answer(const uint8_t *points, const km_planes *of, fine_answer *wanted) {
+    for (size_t i = 0; i < POINTS; i++) {
+        uint64_t least = UINT64_MAX;
+        for (size_t j = 0; j < of->k; j++) {
+            uint64_t distance2 = km_planes_distance2(of, j, points + i * of->dim);
+            if (distance2 < least) {
+                wanted->nearest[i] = (uint32_t)j;
+                least = distance2;
+            }
+        }
+        wanted->distance[i] = km_fine_bits(least);
+    }
+}
+
+/* That km_assign gives the same, with all kinds of guesses. */
+static void check_fine(const km_kernel *kernel, const uint8_t *points, const km_planes *of,
+                       const km_sketch *sketch, const fine_answer *wanted) {
+    fine_answer found;
+    uint32_t *nearest = found.nearest;
+    km_centroids *packed;
+    ck_assert_int_eq(km_centroids_create(of->data, of->k, of->dim, kernel, 2, &packed), 0);
+    ck_assert_int_eq(km_centroids_refine(packed, of->data, 2), 0);
+    if (sketch)
+        ck_assert_int_eq(km_centroids_sieve(packed, of->data, sketch, 2), 0);
+    for (int threads = 1; threads <= 2; threads++) {
+        ck_assert_int_eq(
+            km_assign(points, POINTS, of->dim, packed, threads, nearest, found.distance), 0);
+        ck_assert_mem_eq(&found, wanted, sizeof found);
+    }
+    for (size_t i = 0; i < POINTS; i++)
+        nearest[i] = i % 3 == 0   ? wanted->nearest[i]
+                     : i % 3 == 1 ? (uint32_t)i
+                                  : UINT32_MAX - (uint32_t)i;
+    ck_assert_int_eq(
+        km_assign_again(points, POINTS, of->dim, packed, 2, nearest, nearest, found.distance), 0);
+    ck_assert_mem_eq(&found, wanted, sizeof found);
+    km_centroids_free(packed);
+}
+
+/* Fine centroids: among them equal ones, and ones that differ by a single last digit. */
+START_TEST(fine_answers) {
+    size_t dim = dims[_i];
+    uint8_t *rows = make_rows(CENTROIDS, dim, 20, 2), *points = make_rows(POINTS, dim, 20, 3);
+    for (size_t j = 700; j < 720; j++)
+        memcpy(rows + j * dim, rows + (j - 699) * dim, dim);
+    memcpy(points, rows, 30 * dim);
+    uint8_t *planes = make_planes(rows, dim, 7);
+    for (size_t j = 800; j < 810; j++)
+        for (size_t plane = 0; plane < KM_PLANES; plane++)
+            memcpy(planes + (plane * CENTROIDS + j) * dim,
+                   planes + (plane * CENTROIDS + j - 780) * dim, dim);
+    for (size_t j = 805; j < 810; j++)
+        planes[(2 * CENTROIDS + j) * dim] ^= 1;
+    const km_planes of = {planes, CENTROIDS, dim};
+    fine_answer wanted;
+    answer(points, &of, &wanted);
+    km_sketch *sketch;
+    ck_assert_int_eq(km_sketch_create(rows, CENTROIDS, dim, &sketch), 0);
+    ck_assert_ptr_nonnull(sketch);
+    for (const km_kernel *const *kernel = km_kernel_list(); *kernel; kernel++) {
+        if (!(*kernel)->supported())
+            continue;
+        check_fine(*kernel, points, &of, NULL, &wanted);
+        check_fine(*kernel, points, &of, sketch, &wanted);
+    }
+    km_sketch_free(sketch);
+    free(planes);
+    free(points);
+    free(rows);
+}
+END_TEST
+
+/* A point half-way between two: the last digit decides, and where all are equal, the number. */
+START_TEST(fine_ties) {
+    static const double values[] = {10.5, 9.5, 10.5, 9.5 + 1.0 / 65536, 255, 0};
+    enum { K = sizeof values / sizeof *values };
+    uint8_t planes[KM_PLANES * K], points[POINTS];
+    const km_planes of = {planes, K, 1};
+    fine_answer wanted;
+    float value;
+    for (size_t i = 0; i < POINTS; i++)
+        points[i] = (uint8_t)(i < 100 ? 10 : i);
+    for (size_t j = 0; j < K; j++) {
+        km_planes_set(planes, K, j, values[j]);
+        km_planes_get(&of, j, &value);
+        ck_assert((double)value == values[j]);
+    }
+    answer(points, &of, &wanted);
+    for (const km_kernel *const *kernel = km_kernel_list(); *kernel; kernel++)
+        if ((*kernel)->supported())
+            check_fine(*kernel, points, &of, NULL, &wanted);
+}
+END_TEST
+
 START_TEST(bad_arguments) {
-    enum { DIM = 2 * KM_SKETCH };
+    enum { DIM = KM_SKETCH_LEAST_DIM };
     uint8_t *rows = make_rows(CENTROIDS, DIM, 20, 2);
     const km_kernel *kernel = km_kernel_best(NULL, 0);
     km_sketch *sketch;
@@ -190,6 +309,7 @@ START_TEST(bad_arguments) {
     km_centroids_free(packed);
     ck_assert_int_eq(km_centroids_create(rows, 10, DIM, kernel, 1, &packed), 0);
     ck_assert_int_eq(km_centroids_sieve(packed, rows, sketch, 0), EINVAL);
+    ck_assert_int_eq(km_centroids_refine(packed, rows, 0), EINVAL);
     km_centroids_free(packed);
     km_sketch_free(sketch);
     free(rows);
@@ -202,6 +322,8 @@ int main(void) {
     tcase_add_loop_test(tests, bound, 0, sizeof dims / sizeof *dims);
     tcase_add_test(tests, no_sketch);
     tcase_add_loop_test(tests, same_answers, 0, sizeof dims / sizeof *dims);
+    tcase_add_loop_test(tests, fine_answers, 0, sizeof dims / sizeof *dims);
+    tcase_add_test(tests, fine_ties);
     tcase_add_test(tests, bad_arguments);
     suite_add_tcase(suite, tests);
     return harness_unit(suite);

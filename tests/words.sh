@@ -231,6 +231,21 @@ encode() {
 works encode --labels labels.idx --output h.svm
 grep -q '^h.svm: 10 images as histograms of 25 bins, 5 words and 2 levels' stdout ||
     fail "encode: $(cat stdout)"
+# The same words as float32, whose last two bytes hold a whole number up to 255.
+{
+    npy '<f4' '(5, 512)'
+    # shellcheck disable=SC2059
+    printf "$(tail -c +129 w.npy | od -An -v -tu1 -w1 | awk '{
+        for (e = 0; 2 ^ (e + 1) <= $1; e++);
+        bits = $1 ? (127 + e) * 128 + ($1 - 2 ^ e) * 2 ^ (7 - e) : 0
+        printf "\\000\\000\\%03o\\%03o", bits % 256, int(bits / 256)
+    }')"
+} >real.npy
+centroids=real.npy works encode --labels labels.idx --output n.svm
+cmp h.svm n.svm || fail "the same words as float32 give other histograms"
+{ npy '<f4' '(1, 512)' && head -c 2048 /dev/zero | tr '\000' G; } >large.npy
+centroids=large.npy refused "large.npy: has a feature of 51015.3; words' are from 0 to 255" \
+    encode --output x.svm
 [ "$(cut -d ' ' -f 1 h.svm | tr -d '\n')" = 0000011111 ] || fail "labels: $(cat h.svm)"
 # "sums POWER FILE": of the values of each line, to that power.
 sums() {

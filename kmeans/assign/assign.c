@@ -10,6 +10,7 @@
 #include "kmeans/assign/assign.h"
 
 #include "kmeans/assign/sieve.h"
+#include "kmeans/points/fine.h"
 #include "kmeans/points/memory.h"
 
 #include <errno.h>
@@ -35,7 +36,9 @@ struct km_centroids {
     size_t cached; /* panels that are gone through at once */
     unsigned char *data;
     uint32_t *norms;
-    km_sieve *sieve; /* or NULL */
+    km_sieve *sieve;   /* or NULL */
+    km_fine *fine;     /* NULL where centroids are bytes */
+    km_sieve *rounded; /* of fine ones, without a sketch */
 };
 
 /* What a thread works in: a block of packed points, and their best centroids so far. */
@@ -46,13 +49,13 @@ typedef struct workspace {
     uint32_t *corrections;
     uint32_t *best;
     uint32_t *nearest;
+    uint64_t *fine_best;     /* only where centroids are fine */
     void *scratch;           /* of a tile */
+    km_tile_room *room;      /* only with a sieve */
     size_t sketch_bytes;     /* of a point */
-    unsigned char *sketches; /* from here on only with a sieve */
+    unsigned char *sketches; /* from here on only with a sketch */
     uint32_t *sketch_corrections;
     float *errors;
-    float *reaches;
-    km_tile_room *room;
     size_t resume;            /* the panel from which on the sieve is used */
     uint64_t pairs, compared; /* of points and centroids that went through it, and were left */
 } workspace;
@@ -101,20 +104,44 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km
     return 0;
 }
 
+/* What a sieve needs to know of centroids whose ROWS are these. */
+static km_packed describe(const km_centroids *centroids, const uint8_t *rows) {
+    return (km_packed){.kernel = centroids->kernel,
+                       .rows = rows,
+                       .k = centroids->k,
+                       .dim = centroids->dim,
+                       .data = centroids->data,
+                       .norms = centroids->norms,
+                       .block = centroids->cached,
+                       .fine = centroids->fine};
+}
+
+int km_centroids_refine(km_centroids *centroids, const uint8_t *planes, int threads) {
+    const km_planes of = {planes, centroids->k, centroids->dim};
+    if (centroids->kernel->real || centroids->fine || centroids->sieve ||
+        centroids->dim > KM_FINE_MAX_DIM || threads < 1)
+        return EINVAL;
+    int error = km_fine_create(&of, threads, &centroids->fine);
+    const km_packed packed = describe(centroids, planes);
+    return error ? error : km_sieve_create(&packed, NULL, threads, &centroids->rounded);
+}
+
 int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sketch *sketch,
                        int threads) {
     if (centroids->kernel->real || sketch->dim != centroids->dim || threads < 1)
         return EINVAL;
     km_sieve_free(centroids->sieve);
     centroids->sieve = NULL;
-    return km_sieve_create(rows, centroids->k, centroids->kernel, sketch, centroids->norms,
-                           centroids->cached, threads, &centroids->sieve);
+    const km_packed packed = describe(centroids, rows);
+    return km_sieve_create(&packed, sketch, threads, &centroids->sieve);
 }
 
 void km_centroids_free(km_centroids *centroids) {
     if (!centroids)
         return;
     km_sieve_free(centroids->sieve);
+    km_sieve_free(centroids->rounded);
+    km_fine_free(centroids->fine);
     free(centroids->data);
     free(centroids->norms);
     free(centroids);
@@ -125,23 +152,26 @@ static void workspace_free(workspace *space) {
     free(space->corrections);
     free(space->best);
     free(space->nearest);
+    free(space->fine_best);
     free(space->scratch);
+    free(space->room);
     free(space->sketches);
     free(space->sketch_corrections);
     free(space->errors);
-    free(space->reaches);
-    free(space->room);
 }
 
-/* What a sieve needs besides. */
-static bool add_sketches(workspace *space) {
+/* What fine centroids and sieves need besides. */
+static bool add_rooms(workspace *space, bool fine, bool sketches) {
+    if (fine && !(space->fine_best = km_allocate(space->points, sizeof *space->fine_best)))
+        return false;
+    if ((fine || sketches) && !(space->room = km_allocate(1, sizeof *space->room)))
+        return false;
+    if (!sketches)
+        return true;
     space->sketches = km_allocate(space->points, space->sketch_bytes);
     space->sketch_corrections = km_allocate(space->points, sizeof *space->sketch_corrections);
     space->errors = km_allocate(space->points, sizeof *space->errors);
-    space->reaches = km_allocate(space->points, sizeof *space->reaches);
-    space->room = km_allocate(1, sizeof *space->room);
-    return space->sketches && space->sketch_corrections && space->errors && space->reaches &&
-           space->room;
+    return space->sketches && space->sketch_corrections && space->errors;
 }
 
 /* Room for POINTS points, a whole number of panels; false when memory is short. */
@@ -157,7 +187,7 @@ static bool workspace_create(workspace *space, size_t points, const km_centroids
     space->nearest = km_allocate(points, sizeof *space->nearest);
     space->scratch = km_allocate(kernel->scratch + 1, 1);
     if (space->data && space->corrections && space->best && space->nearest && space->scratch &&
-        (!centroids->sieve || add_sketches(space)))
+        add_rooms(space, centroids->fine, centroids->sieve))
         return true;
     workspace_free(space);
     return false;
@@ -194,18 +224,23 @@ static void sweep(const km_centroids *centroids, size_t start, size_t end, const
     }
 }
 
-/* The panel of points that begins with number I, for the sieve; ROWS are the block's. */
-static km_sifted panel_of(const uint8_t *rows, const km_centroids *centroids,
+/* The panel of points that begins with number I, for SIEVE; ROWS are the block's. */
+static km_sifted panel_of(const km_sieve *sieve, const uint8_t *rows, const km_centroids *centroids,
                           const workspace *space, size_t i) {
-    return (km_sifted){.rows = rows + i * row_bytes(centroids),
+    km_sifted panel = {.rows = rows + i * row_bytes(centroids),
                        .corrections = space->corrections + i,
                        .best = space->best + i,
                        .nearest = space->nearest + i,
-                       .sketches = space->sketches + i * space->sketch_bytes,
-                       .sketch_corrections = space->sketch_corrections + i,
-                       .errors = space->errors + i,
-                       .reaches = space->reaches + i,
+                       .fine_best = space->fine_best ? space->fine_best + i : NULL,
+                       .sketches = space->data + i / centroids->kernel->points * space->panel_bytes,
+                       .sketch_corrections = space->corrections + i,
                        .room = space->room};
+    if (sieve == centroids->rounded)
+        return panel;
+    panel.sketches = space->sketches + i * space->sketch_bytes;
+    panel.sketch_corrections = space->sketch_corrections + i;
+    panel.errors = space->errors + i;
+    return panel;
 }
 
 /*
@@ -214,13 +249,24 @@ static km_sifted panel_of(const uint8_t *rows, const km_centroids *centroids,
  */
 static void sift(const km_centroids *centroids, size_t start, size_t end, workspace *space,
                  const uint8_t *rows, size_t i, size_t n, size_t next) {
-    km_sifted points = panel_of(rows, centroids, space, i);
+    km_sifted points = panel_of(centroids->sieve, rows, centroids, space, i);
     space->compared += km_sieve_sift(centroids->sieve, start, end, n, next, &points);
     space->pairs += (uint64_t)n * (end - start) * centroids->kernel->centroids;
     if (space->pairs < TRIED || space->compared * WORTHWHILE <= space->pairs)
         return;
     space->resume = 2 * end;
     space->pairs = space->compared = 0;
+}
+
+/* The same without a sketch, for centroids that are fine or not. */
+static void sift_all(const km_centroids *centroids, size_t start, size_t end,
+                     const workspace *space, const uint8_t *rows, size_t i, size_t n, size_t next) {
+    if (!centroids->fine) {
+        sweep(centroids, start, end, space, i, NULL, 0);
+        return;
+    }
+    km_sifted points = panel_of(centroids->rounded, rows, centroids, space, i);
+    km_sieve_sift(centroids->rounded, start, end, n, next, &points);
 }
 
 static void pack(const uint8_t *rows, size_t i, size_t n, const km_centroids *centroids,
@@ -248,45 +294,46 @@ static void search_all(const uint8_t *points, size_t n, const km_centroids *cent
 }
 
 /* For want of a better guess: the centroids whose sketches are nearest, among some of them. */
-static void guess_all(const uint8_t *points, size_t n, const km_centroids *centroids,
-                      workspace *space) {
+static void guess_all(const km_sieve *sieve, const uint8_t *points, size_t n,
+                      const km_centroids *centroids, const workspace *space) {
     size_t end, some = km_quotient_up(centroids->panels, GUESSED);
     for (size_t start = 0; start < some; start = end) {
         end = smaller(start + centroids->cached, some);
         for (size_t i = 0; i < n; i += centroids->kernel->points) {
-            km_sifted panel = panel_of(points, centroids, space, i);
-            km_sieve_sweep(centroids->sieve, start, end, &panel);
+            km_sifted panel = panel_of(sieve, points, centroids, space, i);
+            km_sieve_sweep(sieve, start, end, &panel);
         }
     }
 }
 
-/* The same as search_all by the sieve. */
+/* The same as search_all by a sieve. */
 static void search_sieve(const uint8_t *points, size_t n, const km_centroids *centroids,
                          const uint32_t *guess, workspace *space) {
+    const km_sieve *sieve = centroids->sieve ? centroids->sieve : centroids->rounded;
     size_t end, step = centroids->kernel->points;
     for (size_t i = 0; i < n; i += step) {
-        km_sifted panel = panel_of(points, centroids, space, i);
+        km_sifted panel = panel_of(sieve, points, centroids, space, i);
         pack(points, i, smaller(n - i, step), centroids, space);
-        km_sieve_take(centroids->sieve, space->data + i / step * space->panel_bytes,
-                      smaller(n - i, step), &panel);
+        if (centroids->sieve)
+            km_sieve_take(sieve, space->data + i / step * space->panel_bytes, smaller(n - i, step),
+                          &panel);
     }
     if (!guess)
-        guess_all(points, n, centroids, space);
+        guess_all(sieve, points, n, centroids, space);
     for (size_t i = 0; i < n; i += step) {
-        km_sifted panel = panel_of(points, centroids, space, i);
-        km_sieve_guess(centroids->sieve, (guess ? guess : space->nearest) + i, smaller(n - i, step),
-                       &panel);
+        km_sifted panel = panel_of(sieve, points, centroids, space, i);
+        km_sieve_guess(sieve, (guess ? guess : space->nearest) + i, smaller(n - i, step), &panel);
     }
     space->resume = space->pairs = space->compared = 0;
     for (size_t start = 0; start < centroids->panels; start = end) {
         end = smaller(start + centroids->cached, centroids->panels);
         for (size_t i = 0; i < n; i += step) {
             size_t here = smaller(n - i, step), next = smaller(n - i - here, step);
-            km_sieve_fetch(centroids->sieve, end, i / step, km_quotient_up(n, step));
-            if (start >= space->resume)
+            km_sieve_fetch(sieve, end, i / step, km_quotient_up(n, step));
+            if (centroids->sieve && start >= space->resume)
                 sift(centroids, start, end, space, points, i, here, next);
             else
-                sweep(centroids, start, end, space, i, NULL, 0);
+                sift_all(centroids, start, end, space, points, i, here, next);
         }
     }
 }
@@ -296,7 +343,8 @@ static void measure(size_t n, const km_centroids *centroids, const workspace *sp
                     uint32_t *distance) {
     bool real = centroids->kernel->real; /* whose best are distances already */
     for (size_t i = 0; i < n; i++)
-        distance[i] = space->best[i] + (real ? 0 : space->corrections[i]);
+        distance[i] = centroids->fine ? km_fine_bits(space->fine_best[i])
+                                      : space->best[i] + (real ? 0 : space->corrections[i]);
 }
 
 static void assign_block(const uint8_t *points, size_t n, const km_centroids *centroids,
@@ -304,7 +352,7 @@ static void assign_block(const uint8_t *points, size_t n, const km_centroids *ce
                          uint32_t *distance) {
     for (size_t i = 0; i < space->points; i++)
         space->best[i] = KM_NO_SCORE;
-    if (centroids->sieve)
+    if (centroids->sieve || centroids->fine)
         search_sieve(points, n, centroids, guess, space);
     else
         search_all(points, n, centroids, space);

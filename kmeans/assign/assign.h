@@ -26,6 +26,13 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km
 void km_centroids_free(km_centroids *centroids);
 
 /*
+ * From now on the centroids are the fine ones of PLANES (fine.h), whose first plane was packed and
+ * which the caller keeps for as long as CENTROIDS. Before km_centroids_sieve. Returns 0, ENOMEM, or
+ * EINVAL with more than KM_FINE_MAX_DIM features or the kernel for reals.
+ */
+int km_centroids_refine(km_centroids *centroids, const uint8_t *planes, int threads);
+
+/*
  * From now on most centroids are left out by their sketches (sieve.h), where that is faster; the
  * answers stay the same. ROWS are those that were packed; they and SKETCH are kept by the caller
  * for as long as CENTROIDS. The sketches take KM_SKETCH bytes a centroid. Returns 0, ENOMEM, or
@@ -43,6 +50,8 @@ int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sk
  * Of real features, too, the answer does not depend on the number of threads, nor on which points
  * are assigned together. The distances are floats then, rounded from double precision, of which
  * each number holds the bits: they order as the floats do.
+ *
+ * To fine centroids distances are exact, and given as such bits, too, rounded.
  *
  * Returns 0, ENOMEM, or EINVAL when THREADS < 1 or DIM is not that of the centroids;
  * after an error the outputs are undefined.

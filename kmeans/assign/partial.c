@@ -8,6 +8,9 @@
 
 #include "kmeans/assign/partial.h"
 
+#include "kmeans/points/fine.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,14 +159,35 @@ uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim) {
     return sum;
 }
 
-double km_way2(const km_points *points, const uint8_t *a, const uint8_t *b) {
+/* The squared distance between two rows that are no fine centroids. */
+static double rows_way2(const km_points *points, const uint8_t *a, const uint8_t *b) {
     if (points->real.used)
         return km_real_distance2((const float *)a, (const float *)b, points->dim);
     return (double)km_distance2(a, b, points->dim);
 }
 
+double km_way2(const km_points *points, size_t k, const uint8_t *a, const uint8_t *b, size_t j) {
+    size_t bytes = km_row_bytes(points);
+    if (points->fine)
+        return ldexp((double)km_planes_way2(&(km_planes){a, k, points->dim},
+                                            &(km_planes){b, k, points->dim}, j),
+                     -2 * KM_FINE_BITS);
+    return rows_way2(points, a + j * bytes, b + j * bytes);
+}
+
+uint32_t km_recall(const km_points *points, size_t i, const uint8_t *centroids, size_t k,
+                   size_t j) {
+    size_t bytes = km_row_bytes(points);
+    const uint8_t *row = points->data + i * bytes;
+    if (points->fine)
+        return km_fine_bits(km_planes_distance2(&(km_planes){centroids, k, points->dim}, j, row));
+    double distance2 = rows_way2(points, row, centroids + j * bytes);
+    return points->real.used ? km_real_bits(distance2) : (uint32_t)distance2;
+}
+
 typedef struct update {
     const km_points *points;
+    size_t k;
     uint8_t *centroids;
     uint64_t *counts;
 } update;
@@ -182,7 +206,9 @@ static int set_mean(uint64_t cluster, const void *value, void *context) {
     uint64_t count = to->counts[cluster] = number_at(wide, value, 0);
     for (size_t i = 0; i < dim; i++) {
         uint64_t sum = number_at(wide, value, i + 1);
-        if (real)
+        if (points->fine)
+            km_planes_set_mean(to->centroids, to->k * dim, cluster * dim + i, sum, count);
+        else if (real)
             ((float *)centroid)[i] = km_real_mean(&points->real, (int64_t)sum, count);
         else
             centroid[i] = (uint8_t)((2 * sum + count) / (2 * count));
@@ -192,7 +218,7 @@ static int set_mean(uint64_t cluster, const void *value, void *context) {
 
 bool km_update(const COLL_Pool *pool, const km_points *points, size_t k, uint8_t *centroids,
                uint64_t *counts, app_problem *problem) {
-    update to = {points, centroids, counts};
+    update to = {points, k, centroids, counts};
     memset(counts, 0, k * sizeof *counts);
     return COLL_Pool_visit(pool, set_mean, &to) == 0 || app_refuse(problem, "out of memory");
 }

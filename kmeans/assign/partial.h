@@ -24,12 +24,16 @@ bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, 
 /* The squared distance between two vectors of uint8, of at most KM_MAX_DIM (memory.h) features. */
 uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim);
 
-/* The squared distance between two rows or centroids of POINTS. */
-double km_way2(const km_points *points, const uint8_t *a, const uint8_t *b);
+/* The squared distance between number J of two sets of K centroids of POINTS. */
+double km_way2(const km_points *points, size_t k, const uint8_t *a, const uint8_t *b, size_t j);
+
+/* The squared distance between point I of this rank and centroid J, as km_assign gives it. */
+uint32_t km_recall(const km_points *points, size_t i, const uint8_t *centroids, size_t k, size_t j);
 
 /*
  * Sets each centroid whose cluster is in POOL, of POINTS, to the mean of the cluster, rounded to
- * the nearest integer, half up (of real features, to the nearest float32); the others stay.
+ * the nearest integer, half up (fine ones to the nearest multiple of 2^-16, those of real features
+ * to the nearest float32); the others stay.
  * COUNTS[j] becomes the number of points of cluster j of K, 0 where it isn't in POOL. Not
  * collective.
  *

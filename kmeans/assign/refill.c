@@ -2,102 +2,152 @@
 
 #include "kmeans/assign/refill.h"
 
+#include "app/checksum.h"
+#include "kmeans/points/fine.h"
+#include "kmeans/points/random.h"
 #include "kmeans/points/rows.h"
 
+#include <coll.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 
-/* A point that an empty cluster may take; with a distance of 0 it stands for none. */
-typedef struct candidate {
-    uint64_t distance2;
-    uint64_t row;
-} candidate;
+enum { SAMPLE = 1 << 20, PER_CLUSTER = 16 }; /* places to look at: so many, or for each cluster */
 
-static const candidate none = {0, UINT64_MAX};
+/* A place that an empty cluster may take; with a weight of 0 it stands for none. */
+typedef struct place {
+    uint64_t weight;
+    uint64_t row; /* the lowest */
+} place;
+
+static const place none = {0, UINT64_MAX};
 
 /* Whether A is taken before B. */
-static bool precedes(candidate a, candidate b) {
-    return a.distance2 != b.distance2 ? a.distance2 > b.distance2 : a.row < b.row;
+static bool precedes(place a, place b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.row < b.row;
 }
 
 static int compare(const void *a, const void *b) {
-    const candidate *left = a, *right = b;
+    const place *left = a, *right = b;
     return precedes(*right, *left) - precedes(*left, *right);
 }
 
-/* Lets the root of a heap, whose root is the last to be taken, sink to its place. */
-static void sink(candidate *heap, size_t count) {
+/* The first COUNT of the places that were put in: a heap, whose root is the last of them. */
+typedef struct best_places {
+    place *heap;
+    size_t count;
+} best_places;
+
+/* Lets the root sink to its place in the heap. */
+static void sink(const best_places *best) {
+    place *heap = best->heap;
     size_t at = 0;
     for (;;) {
         size_t child = 2 * at + 1;
-        if (child >= count)
+        if (child >= best->count)
             return;
-        if (child + 1 < count && precedes(heap[child], heap[child + 1]))
+        if (child + 1 < best->count && precedes(heap[child], heap[child + 1]))
             child++;
         if (precedes(heap[child], heap[at]))
             return;
-        candidate moved = heap[at];
+        place moved = heap[at];
         heap[at] = heap[child];
         heap[child] = moved;
         at = child;
     }
 }
 
-/* Fills BEST, in order, with the first COUNT candidates among this rank's points. */
-static void find_candidates(const km_points *points, const uint32_t *nearest,
-                            const uint32_t *distance2, const uint8_t *may_give, candidate *best,
-                            size_t count) {
-    for (size_t i = 0; i < count; i++)
-        best[i] = none;
+static int put_in(uint64_t key, const void *value, void *context) {
+    const best_places *best = context;
+    const place *found = value;
+    (void)key;
+    if (precedes(*found, best->heap[0])) {
+        best->heap[0] = *found;
+        sink(best);
+    }
+    return 0;
+}
+
+/* Two parts of one place. */
+static void combine(void *into, const void *from, size_t bytes, void *context) {
+    place *sum = into;
+    const place *more = from;
+    (void)bytes, (void)context;
+    sum->weight += more->weight;
+    sum->row = more->row < sum->row ? more->row : sum->row;
+}
+
+/* What the rule goes by. */
+typedef struct offer {
+    const km_points *points;
+    const uint32_t *nearest, *distance2;
+    const uint8_t *may_give; /* of each cluster */
+    int threads;
+    int rarity; /* of 2^RARITY places one is looked at */
+} offer;
+
+/*
+ * A key for the place of point I: equal points have the same distance. That others have the same
+ * checksum and the same distance is so rare that it does no harm: they count as one place.
+ */
+static uint64_t key_of(const offer *this, size_t i) {
+    size_t bytes = km_row_bytes(this->points);
+    uint64_t checksum = app_checksum(0, this->points->data + i * bytes, bytes);
+    return km_mix(checksum << 32 | this->distance2[i]);
+}
+
+static bool is_looked_at(const offer *this, uint64_t key) {
+    return this->rarity == 0 || key >> (64 - this->rarity) == 0;
+}
+
+/* Puts the places of this rank's points into POOL. */
+static bool offer_places(const offer *this, COLL_Pool *pool, app_problem *problem) {
+    const km_points *points = this->points;
+    int code = MPI_SUCCESS;
+#pragma omp parallel for num_threads(this->threads) reduction(max : code)
     for (size_t i = 0; i < points->rows; i++) {
-        candidate point = {distance2[i], points->first + i};
-        if (!point.distance2 || !precedes(point, best[0]) || !may_give[nearest[i]])
+        place here = {km_real_units(&points->real, this->distance2[i]), points->first + i};
+        if (!here.weight || !this->may_give[this->nearest[i]])
             continue;
-        best[0] = point;
-        sink(best, count);
+        uint64_t key = key_of(this, i);
+        int error = is_looked_at(this, key) ? COLL_Pool_add(pool, key, &here) : MPI_SUCCESS;
+        code = error > code ? error : code;
     }
-    qsort(best, count, sizeof *best, compare);
+    return app_mpi(problem, code);
 }
 
-/* MPI_User_function on ordered lists: INTO becomes the first of both, as many as it has. */
-static void merge(void *from_list, void *into_list, int *lists, MPI_Datatype *type) {
-    int bytes = 0;
-    MPI_Type_size(*type, &bytes);
-    size_t count = (size_t)bytes / sizeof(candidate);
-    for (int list = 0; list < *lists; list++) {
-        const candidate *from = (const candidate *)from_list + (size_t)list * count;
-        candidate *into = (candidate *)into_list + (size_t)list * count;
-        size_t of_from = 0, of_into = 0;
-        while (of_from + of_into < count)
-            if (precedes(from[of_from], into[of_into]))
-                of_from++;
-            else
-                of_into++;
-        /* From the back, so that nothing is overwritten before it has moved. */
-        for (size_t at = count; of_from > 0; at--)
-            if (of_into > 0 && precedes(from[of_from - 1], into[of_into - 1]))
-                into[at - 1] = into[--of_into];
-            else
-                into[at - 1] = from[--of_from];
-    }
-}
-
-/* Leaves the first COUNT candidates of all ranks at rank 0. */
-static bool reduce_candidates(candidate *best, size_t count, MPI_Comm comm, app_problem *problem) {
-    MPI_Datatype list;
-    MPI_Op op;
-    if (!app_mpi(problem, MPI_Type_contiguous((int)(count * sizeof *best), MPI_BYTE, &list)))
-        return false;
-    bool good =
-        app_mpi(problem, MPI_Type_commit(&list)) && app_mpi(problem, MPI_Op_create(merge, 1, &op));
+/* Finds, at rank 0, the BEST places among those of all ranks, and how many there are. Agrees. */
+static bool find_places(const offer *this, const best_places *best, MPI_Comm comm, uint64_t *found,
+                        app_problem *problem) {
+    COLL_Pool *pool = NULL;
+    for (size_t i = 0; i < best->count; i++)
+        best->heap[i] = none;
+    if (app_mpi(problem, COLL_Pool_create(sizeof(place), combine, NULL, &pool)))
+        offer_places(this, pool, problem);
+    bool good = app_agree(problem, comm);
     if (good) {
-        good = app_mpi(problem, MPI_Reduce(app_rank(comm) == 0 ? MPI_IN_PLACE : best, best, 1, list,
-                                           op, 0, comm));
-        MPI_Op_free(&op);
+        if (app_mpi(problem, COLL_Aggregate(pool, 0, comm, NULL)) && app_rank(comm) == 0 &&
+            COLL_Pool_visit(pool, put_in, (void *)best) != 0)
+            app_refuse(problem, "out of memory");
+        *found = COLL_Pool_size(pool);
+        app_mpi(problem, MPI_Bcast(found, 1, MPI_UINT64_T, 0, comm));
+        good = app_agree(problem, comm);
     }
-    MPI_Type_free(&list);
+    COLL_Pool_free(&pool);
     return good;
+}
+
+/* The same among few of the places, more where those are not enough; in order. */
+static bool find_some(offer *this, const best_places *best, MPI_Comm comm, app_problem *problem) {
+    uint64_t found = 0, wanted = best->count * PER_CLUSTER;
+    wanted = wanted > SAMPLE ? wanted : SAMPLE;
+    for (this->rarity = 0; this->points->total >> this->rarity > wanted;)
+        this->rarity++;
+    while (find_places(this, best, comm, &found, problem) && this->rarity &&
+           found < wanted / PER_CLUSTER)
+        this->rarity = this->rarity > 3 ? this->rarity - 3 : 0;
+    qsort(best->heap, best->count, sizeof *best->heap, compare);
+    return !problem->text[0];
 }
 
 /* Rank 0 counts the empty clusters, for all; agrees. */
@@ -109,62 +159,71 @@ static bool count_empty(const uint64_t *counts, size_t k, MPI_Comm comm, uint64_
         *empty += counts[j] == 0;
     if (!app_agree_sum(problem, empty, 1, comm))
         return false;
-    return *empty <= INT_MAX / sizeof(candidate) ||
+    return *empty <= INT_MAX / sizeof(place) ||
            app_refuse(problem, "%" PRIu64 " empty clusters are too many to refill", *empty);
 }
 
-/* Rank 0 pairs the candidates with the empty clusters, in order; returns how many there were. */
-static uint64_t pair(const candidate *best, size_t count, const uint64_t *counts,
-                     km_place *places) {
+/* Rank 0 pairs the places with the empty clusters, in order; returns how many there were. */
+static uint64_t pair(const best_places *best, const uint64_t *counts, km_place *places) {
     uint64_t cluster = 0, pairs = 0;
-    for (; pairs < count && best[pairs].distance2; pairs++) {
+    for (; pairs < best->count && best->heap[pairs].weight; pairs++) {
         while (counts[cluster])
             cluster++;
-        places[pairs] = (km_place){best[pairs].row, cluster++};
+        places[pairs] = (km_place){best->heap[pairs].row, cluster++};
     }
     return pairs;
+}
+
+/* Puts the centroids onto the points of PLACES. */
+static bool place_centroids(const km_points *points, const km_place *places, uint64_t count,
+                            size_t k, uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
+    bool good = km_place_rows(points, places, count, centroids, comm, problem);
+    for (uint64_t i = 0; good && points->fine && app_rank(comm) == 0 && i < count; i++)
+        km_planes_widen(centroids, k, points->dim, places[i].centroid);
+    return good;
 }
 
 /* Moves EMPTY clusters, above 0, onto points. */
 static bool refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
                    const uint64_t *counts, size_t k, uint64_t empty, uint8_t *centroids,
-                   MPI_Comm comm, uint64_t *refilled, app_problem *problem) {
+                   int threads, MPI_Comm comm, uint64_t *refilled, app_problem *problem) {
     int rank = app_rank(comm);
     bool good = false;
-    candidate *best = malloc(empty * sizeof *best);
+    best_places best = {malloc(empty * sizeof *best.heap), empty};
     km_place *places = malloc(empty * sizeof *places);
     uint8_t *may_give = calloc(k, 1);
-    if (!best || !places || !may_give)
+    if (!best.heap || !places || !may_give)
         app_refuse(problem, "out of memory");
     if (!app_agree(problem, comm))
         goto free_all;
     for (size_t j = 0; rank == 0 && j < k; j++)
         may_give[j] = counts[j] > 1;
     app_mpi(problem, MPI_Bcast(may_give, (int)k, MPI_UINT8_T, 0, comm));
-    find_candidates(points, nearest, distance2, may_give, best, empty);
-    reduce_candidates(best, empty, comm, problem);
     if (!app_agree(problem, comm))
         goto free_all;
+    offer this = {points, nearest, distance2, may_give, threads, 0};
+    if (!find_some(&this, &best, comm, problem))
+        goto free_all;
     if (rank == 0)
-        *refilled = pair(best, empty, counts, places);
+        *refilled = pair(&best, counts, places);
     if (app_mpi(problem, MPI_Bcast(refilled, 1, MPI_UINT64_T, 0, comm)))
         app_mpi(problem, MPI_Bcast(places, (int)(2 * *refilled), MPI_UINT64_T, 0, comm));
     good = app_agree(problem, comm) &&
-           km_place_rows(points, places, *refilled, centroids, comm, problem);
+           place_centroids(points, places, *refilled, k, centroids, comm, problem);
 free_all:
     free(may_give);
     free(places);
-    free(best);
+    free(best.heap);
     return good;
 }
 
 bool km_refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
-               const uint64_t *counts, size_t k, uint8_t *centroids, MPI_Comm comm,
+               const uint64_t *counts, size_t k, uint8_t *centroids, int threads, MPI_Comm comm,
                uint64_t *refilled, app_problem *problem) {
     uint64_t empty;
     *refilled = 0;
     if (!count_empty(counts, k, comm, &empty, problem))
         return false;
-    return empty == 0 ||
-           refill(points, nearest, distance2, counts, k, empty, centroids, comm, refilled, problem);
+    return empty == 0 || refill(points, nearest, distance2, counts, k, empty, centroids, threads,
+                                comm, refilled, problem);
 }

@@ -1,12 +1,17 @@
 /*
  * A sieve: leaves out, by their sketches (sketch.h), the centroids that can't be nearest to a
  * point, and compares the point with the others in full. What it finds is exact. No MPI.
+ *
+ * Fine centroids (fine.h) are compared plane by plane, as long as they may be nearest: by the first
+ * planes one is as far as they say, less its error. For them there is a sieve without a sketch,
+ * too: centroids rounded to bytes, as they are packed, are sketches of themselves.
  */
 #ifndef COLL_KMEANS_ASSIGN_SIEVE_H
 #define COLL_KMEANS_ASSIGN_SIEVE_H
 
 #include "kmeans/assign/kernel.h"
 #include "kmeans/assign/sketch.h"
+#include "kmeans/points/fine.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,13 +19,23 @@
 /* The sketches of all centroids, packed for a kernel. */
 typedef struct km_sieve km_sieve;
 
+/* The centroids of a sieve, as they are packed; all this belongs to the caller. */
+typedef struct km_packed {
+    const km_kernel *kernel;
+    const uint8_t *rows; /* K of DIM bytes; of fine centroids the first plane */
+    size_t k, dim;
+    const unsigned char *data; /* panels of them */
+    const uint32_t *norms;
+    size_t block;        /* how many panels km_sieve_sift gets at once, at most */
+    const km_fine *fine; /* or NULL */
+} km_packed;
+
 /*
- * Makes the sketches of K rows of centroids, by THREADS threads. NORMS are those of the packed
- * rows, and belong with the rows and SKETCH to the caller, who keeps them for as long. BLOCK is how
- * many panels of centroids km_sieve_sift gets at once, at most. Returns 0 or ENOMEM.
+ * Makes the sketches of centroids by SKETCH, or for fine ones without a sketch if it is NULL, by
+ * THREADS threads. What OF and SKETCH point to is kept by the caller for as long. Returns 0 or
+ * ENOMEM.
  */
-int km_sieve_create(const uint8_t *rows, size_t k, const km_kernel *kernel, const km_sketch *sketch,
-                    const uint32_t *norms, size_t block, int threads, km_sieve **sieve);
+int km_sieve_create(const km_packed *of, const km_sketch *sketch, int threads, km_sieve **sieve);
 void km_sieve_free(km_sieve *sieve);
 
 /* The pairs of a tile, and their products. */
@@ -28,20 +43,22 @@ enum { KM_TILE_POINTS = 32, KM_TILE_CENTROIDS = 16 };
 typedef struct km_tile_room {
     km_pair pairs[KM_TILE_POINTS * KM_TILE_CENTROIDS + KM_SPARE];
     int32_t products[KM_TILE_POINTS * KM_TILE_CENTROIDS + KM_SPARE];
+    int64_t first[KM_TILE_POINTS * KM_TILE_CENTROIDS]; /* of fine centroids' first planes */
+    int32_t second[KM_TILE_POINTS * KM_TILE_CENTROIDS];
 } km_tile_room;
 
 /* The points of a panel, and what is known of each: memory of a thread. */
 typedef struct km_sifted {
     const uint8_t *rows; /* of the panel's first point */
     uint32_t *corrections, *best, *nearest;
+    uint64_t *fine_best;          /* of fine centroids the distance, in units of 2^-32, for best */
     void *sketches;               /* a panel of sketches: KM_SKETCH bytes for each point */
     uint32_t *sketch_corrections; /* as a kernel's pack gives them */
-    float *errors;                /* e of the sketches (sketch.h) */
-    float *reaches;               /* how far a sketch may be whose row is better than the best */
+    float *errors;                /* e of the sketches (sketch.h); NULL without a sketch */
     km_tile_room *room;           /* scratch */
 } km_sifted;
 
-/* Makes the sketches of N points, packed in PANEL, whose corrections must be there. */
+/* Makes the sketches of N points, packed in PANEL, whose corrections must be there; by a sketch. */
 void km_sieve_take(const km_sieve *sieve, const void *panel, size_t n, const km_sifted *points);
 
 /* Finds the nearest sketches among the panels START to END - 1; best is of them meanwhile. */

@@ -13,6 +13,18 @@
  * rows' variance A keeps, the closer the two sides are, so A's rows are the principal axes, as in
  * principal component analysis, turned among themselves so that each keeps about as much, and
  * rounded to bytes themselves.
+ *
+ * Of what A does not see, R (x - mean), a sketch holds the length. With P and R the projections
+ * onto the space of A's rows and onto the rest, lengths differ by no more than their vectors do, so
+ *
+ *     |A d|^2 + sigma^2 (|R x| - |R c|)^2 <= sigma^2 (|P d|^2 + |R d|^2) = sigma^2 |d|^2, d = x -
+ * c,
+ *
+ * and the above holds for A with that length, times sigma, as one more row. It is cut into equal
+ * numbers, whose squares add up to its own. By G = A A^T and y = A (x - mean),
+ * |R (x - mean)|^2 = |x - mean|^2 - y^T G^-1 y.
+ *
+ * This helps much, for centroids, which are means, leave less out than points do.
  */
 #ifndef COLL_KMEANS_ASSIGN_SKETCH_H
 #define COLL_KMEANS_ASSIGN_SKETCH_H
@@ -20,15 +32,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KM_SKETCH = 128 }; /* numbers in a sketch, one byte each */
+enum {
+    KM_AXES = 64,                  /* numbers in a sketch, one byte each: of A */
+    KM_REST = 4,                   /* and of what A leaves out */
+    KM_SKETCH = KM_AXES + KM_REST, /* all */
+    KM_SKETCH_LEAST_DIM = 256,     /* of rows that have sketches */
+};
 
 typedef struct km_sketch {
     size_t dim;
-    uint8_t *axes;              /* A: KM_SKETCH rows of DIM numbers, 128 added to each */
-    int32_t offsets[KM_SKETCH]; /* A mean */
+    uint8_t *axes;            /* A: KM_AXES rows of DIM numbers, 128 added to each; and the mean */
+    int32_t offsets[KM_AXES]; /* A mean */
     float scale;
-    float stretch; /* sigma * scale, no smaller */
-    double share;  /* of the variance of the rows it was made from, that A keeps */
+    float stretch;     /* sigma * scale, no smaller */
+    double share;      /* of the variance of the rows it was made from, that A keeps */
+    uint32_t mean2;    /* |mean|^2 */
+    float *inverse;    /* of G's Cholesky factor: KM_AXES rows, lower triangle */
+    float middle_rest; /* the usual length of what A leaves out, times stretch */
+    float rest_error;  /* how far y^T G^-1 y may be off: this share of |x - mean|^2, and this ... */
+    float rest_slack;  /* ... times |x - mean| */
 } km_sketch;
 
 /*
@@ -41,11 +63,18 @@ void km_sketch_free(km_sketch *sketch);
 
 /*
  * The sketches of N rows, at most KM_SKETCH_ROWS, from their products with the axes: SUMS[j * N +
- * i] is that of row i with axis j. Row i's goes to BYTES + i * KM_SKETCH, 128 added to each number,
- * and e of it, or a little more, to ERRORS[i].
+ * i] is that of row i with axis j, off by 1/2 at most; and from WAYS2[i] = |x - mean|^2. Row i's
+ * goes to BYTES + i * KM_SKETCH, 128 added to each number, and e of it, or a little more, to
+ * ERRORS[i].
  */
 enum { KM_SKETCH_ROWS = 64 };
-void km_sketch_round(const km_sketch *sketch, const int32_t *sums, size_t n, uint8_t *bytes,
-                     float *errors);
+void km_sketch_round(const km_sketch *sketch, const int32_t *sums, const float *ways2, size_t n,
+                     uint8_t *bytes, float *errors);
+
+/*
+ * |x - mean|^2 of a row of bytes whose correction (kernel.h) is CORRECTION and whose product with
+ * the last row of the axes, the mean, is SUM.
+ */
+float km_sketch_way2(const km_sketch *sketch, uint32_t correction, int32_t sum);
 
 #endif

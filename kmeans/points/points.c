@@ -2,6 +2,7 @@
 
 #include "kmeans/points/points.h"
 
+#include "kmeans/points/fine.h"
 #include "kmeans/points/format.h"
 #include "kmeans/points/memory.h"
 
@@ -202,6 +203,19 @@ static bool share_description(km_source *source, const km_source *first, MPI_Com
 
 size_t km_row_bytes(const km_points *points) {
     return points->dim * (points->real.used ? sizeof(float) : 1);
+}
+
+size_t km_centroids_bytes(const km_points *points, size_t k) {
+    return k * km_row_bytes(points) * (points->fine ? KM_PLANES : 1);
+}
+
+bool km_points_refine(km_points *points, app_problem *problem) {
+    if (points->dim > KM_FINE_MAX_DIM)
+        return app_refuse(problem, "points of %zu features: at most %d allow fine centroids",
+                          points->dim, KM_FINE_MAX_DIM);
+    points->fine = true;
+    points->real.distance = km_real_distance_scale(255, points->total, points->dim);
+    return true;
 }
 
 /* Reads what of [BEGIN, END), rows of all files, lies in SOURCE, whose rows begin at OFFSET. */

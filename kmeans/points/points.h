@@ -17,7 +17,8 @@ typedef struct km_points {
     size_t dim;     /* features of a row */
     uint64_t first; /* the place of this rank's first row among all */
     uint64_t total; /* rows of all ranks */
-    km_real real;   /* where features are float32; all 0 where they are unsigned bytes */
+    km_real real;   /* where features or distances are float32; else all 0 */
+    bool fine;      /* centroids of these bytes are fine (fine.h) */
     km_room room;   /* where the data are; of zeros: not km_points_free's business */
 } km_points;
 
@@ -38,8 +39,15 @@ bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_po
 bool km_points_load(const char *const *paths, size_t count, const char *directory, bool reals,
                     MPI_Comm comm, km_points *points, app_problem *problem);
 
-/* Bytes of a row of POINTS, or of a centroid among them. */
+/*
+ * Makes the centroids of POINTS, which are unsigned bytes, fine: squared distances and their sum
+ * are as those of real features then. A problem where the points have too many features.
+ */
+bool km_points_refine(km_points *points, app_problem *problem);
+
+/* Bytes of a row of POINTS; of K centroids of them. */
 size_t km_row_bytes(const km_points *points);
+size_t km_centroids_bytes(const km_points *points, size_t k);
 
 void km_points_free(km_points *points);
 

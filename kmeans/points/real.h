@@ -18,10 +18,14 @@
 
 /* The units, as powers of two: how many of them make 1. */
 typedef struct km_real {
-    bool used;
+    bool used; /* features are real; else only distances may be */
     double feature;
-    double distance;
+    double distance; /* 0: squared distances are whole numbers */
 } km_real;
+
+/* The unit of squared distances of TOTAL rows of DIM features, no two of which differ by more than
+ * twice LARGEST. */
+double km_real_distance_scale(double largest, uint64_t total, size_t dim);
 
 /*
  * Finds the units for the sums of TOTAL rows of DIM features, of which COUNT are here at FEATURES.
@@ -40,10 +44,13 @@ float km_real_mean(const km_real *real, int64_t sum, uint64_t count);
 
 /*
  * What a squared distance that km_assign found adds to the objective; the objective as a number.
- * For unsigned bytes that is the same.
+ * For whole numbers that is the same.
  */
 uint64_t km_real_units(const km_real *real, uint32_t distance2);
 double km_real_objective(const km_real *real, uint64_t units);
+
+/* The bits of a squared distance as a float, which order as it does. */
+uint32_t km_real_bits(double distance2);
 
 /* The squared distance between two vectors, added up in the same order always. */
 double km_real_distance2(const float *a, const float *b, size_t dim);

@@ -4,6 +4,7 @@
 
 #include "app/checksum.h"
 #include "app/options.h"
+#include "kmeans/points/fine.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -108,5 +109,8 @@ bool km_start_describe(const km_start *start, char name[KM_START_SIZE], app_prob
 
 bool km_start_choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     const km_start_method *method = seeding->start->method;
+    const km_points *points = seeding->points;
+    for (size_t j = 0; points->fine && app_rank(seeding->comm) == 0 && j < seeding->k; j++)
+        km_planes_widen(centroids, seeding->k, points->dim, j);
     return (method ? method : &km_start_random)->choose(seeding, centroids, problem);
 }

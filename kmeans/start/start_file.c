@@ -1,21 +1,55 @@
 /* The rows of a file, in any format of points. */
 #include "config.h"
 
+#include "kmeans/points/fine.h"
 #include "kmeans/start/start.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+static double feature(const km_points *found, size_t i) {
+    return found->real.used ? (double)((const float *)found->data)[i] : found->data[i];
+}
+
+static bool take_fine(const char *path, const km_points *found, uint8_t *centroids,
+                      app_problem *problem) {
+    size_t features = found->rows * found->dim;
+    for (size_t i = 0; i < features; i++) {
+        double value = feature(found, i);
+        if (!(value >= 0 && value <= 255))
+            return app_refuse(problem, "%s: has a feature of %g; these points' are from 0 to 255",
+                              path, value);
+        km_planes_set(centroids, features, i, value);
+    }
+    return true;
+}
+
+/* The rows FOUND become centroids, of the type that POINTS ask for. */
+static bool take(const char *path, const km_points *found, const km_points *points,
+                 uint8_t *centroids, app_problem *problem) {
+    size_t features = found->rows * found->dim;
+    if (points->fine)
+        return take_fine(path, found, centroids, problem);
+    for (size_t i = 0; points->real.used && i < features; i++)
+        ((float *)centroids)[i] = (float)feature(found, i);
+    if (!points->real.used)
+        memcpy(centroids, found->data, features);
+    return true;
+}
+
 static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     const char *path = seeding->start->path;
+    const km_points *points = seeding->points;
+    bool reals = points->fine || points->real.used;
     km_points found;
-    if (app_rank(seeding->comm) == 0 && km_points_read(&path, 1, MPI_COMM_SELF, &found, problem)) {
-        if (found.total != seeding->k || found.dim != seeding->points->dim)
+    if (app_rank(seeding->comm) == 0 &&
+        km_points_load(&path, 1, NULL, reals, MPI_COMM_SELF, &found, problem)) {
+        if (found.total != seeding->k || found.dim != points->dim)
             app_refuse(problem,
                        "%s: has %" PRIu64 " rows of %zu features; the start needs %zu of %zu", path,
-                       found.total, found.dim, seeding->k, seeding->points->dim);
+                       found.total, found.dim, seeding->k, points->dim);
         else
-            memcpy(centroids, found.data, found.rows * found.dim);
+            take(path, &found, points, centroids, problem);
         km_points_free(&found);
     }
     return app_agree(problem, seeding->comm);

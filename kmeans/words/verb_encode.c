@@ -12,6 +12,7 @@
 #include "app/output.h"
 #include "kmeans/assign/assign.h"
 #include "kmeans/assign/threads.h"
+#include "kmeans/points/fine.h"
 #include "kmeans/points/npy.h"
 #include "kmeans/words/bags.h"
 #include "kmeans/words/hog.h"
@@ -41,7 +42,7 @@ typedef struct encode_choice {
     uint64_t levels; /* of the pyramid */
     bag_norm norm;
     int threads;           /* of each rank */
-    const char *centroids; /* the words: .npy, uint8 */
+    const char *centroids; /* the words: .npy, uint8 or float32 */
     const char *labels;    /* labels.h; NULL: 0 for all images */
     const char *output;    /* LIBSVM text */
 } encode_choice;
@@ -54,7 +55,8 @@ typedef struct encoder {
     int rank, ranks;
     patch_stream *stream;
     struct labels labels;
-    uint8_t *rows; /* the words */
+    uint8_t *rows; /* the words: bytes, or where they are fine planes (fine.h) */
+    bool fine;
     km_sketch *sketch;
     km_centroids *words; /* packed */
     struct batch batch;
@@ -66,14 +68,35 @@ typedef struct encoder {
     struct text text; /* of the block */
 } encoder;
 
+/* Reads K fine words, float32, row by row. */
+static bool read_fine(struct table *table, uint64_t k, size_t size, uint8_t *rows,
+                      app_problem *problem) {
+    float *row = malloc(size * sizeof *row);
+    bool good = row || app_refuse(problem, "out of memory");
+    for (uint64_t j = 0; good && j < k; j++) {
+        good = table_read(table, row, problem);
+        for (size_t i = 0; good && i < size; i++) {
+            if (!(row[i] >= 0 && row[i] <= 255))
+                good = app_refuse(problem, "%s: has a feature of %g; words' are from 0 to 255",
+                                  table->path, (double)row[i]);
+            else
+                km_planes_set(rows, k * size, j * size + i, (double)row[i]);
+        }
+    }
+    free(row);
+    return good;
+}
+
 /* Reads the words at rank 0, where they are checked; their number goes to *K. */
-static uint8_t *read_words(const encode_choice *choice, uint64_t *k, app_problem *problem) {
+static uint8_t *read_words(const encode_choice *choice, uint64_t *k, bool *fine,
+                           app_problem *problem) {
     struct table table = {0};
     uint8_t *rows = NULL;
     size_t size = hog_size(choice->shape);
-    if (!table_open(&table, choice->centroids, 2, NPY_UINT8, NPY_UINT8, problem))
+    if (!table_open(&table, choice->centroids, 2, NPY_UINT8, NPY_FLOAT32, problem))
         goto close_table;
     *k = table.header.shape[0];
+    *fine = table.header.type == NPY_FLOAT32;
     if (table.header.shape[1] != size)
         app_refuse(problem,
                    "%s has %" PRIu64 " columns where %" PRIu64 " x %" PRIu64 " cells of %" PRIu64
@@ -85,8 +108,10 @@ static uint8_t *read_words(const encode_choice *choice, uint64_t *k, app_problem
                    "%s: its %" PRIu64 " words and %" PRIu64
                    " levels make more bins than LIBSVM's text can number",
                    choice->centroids, *k, choice->levels);
-    else if (!(rows = malloc(*k * size)))
+    else if (!(rows = malloc(*k * size * (*fine ? KM_PLANES : 1))))
         app_refuse(problem, "out of memory: %" PRIu64 " words of %zu bytes", *k, size);
+    else if (*fine)
+        read_fine(&table, *k, size, rows, problem);
     else if (fread(rows, size, *k, table.file) != *k)
         app_refuse(problem, "%s: was cut off while it was read", choice->centroids);
 close_table:
@@ -99,6 +124,7 @@ static void pack_words(encoder *this, const km_kernel *kernel, size_t k, app_pro
     size_t size = hog_size(this->choice->shape);
     int threads = this->choice->threads;
     if (km_centroids_create(this->rows, k, size, kernel, threads, &this->words) ||
+        (this->fine && km_centroids_refine(this->words, this->rows, threads)) ||
         km_sketch_create(this->rows, k, size, &this->sketch) ||
         (this->sketch && km_centroids_sieve(this->words, this->rows, this->sketch, threads)))
         app_refuse(problem, "out of memory: %zu words of %zu bytes", k, size);
@@ -108,21 +134,26 @@ static void pack_words(encoder *this, const km_kernel *kernel, size_t k, app_pro
 static bool share_words(encoder *this, app_problem *problem) {
     size_t size = hog_size(this->choice->shape);
     char text[256];
-    uint64_t k = 0;
+    uint64_t told[2], k = 0;
     const km_kernel *kernel = km_kernel_best(text, sizeof text);
     if (!kernel)
         app_refuse(problem, "%s", text);
     else if (this->rank == 0)
-        this->rows = read_words(this->choice, &k, problem);
+        this->rows = read_words(this->choice, &k, &this->fine, problem);
     if (!app_agree(problem, this->comm))
         return false;
-    app_mpi(problem, MPI_Bcast(&k, 1, MPI_UINT64_T, 0, this->comm));
-    if (this->rank > 0 && !(this->rows = malloc(k * size + 1)))
+    told[0] = k;
+    told[1] = this->fine;
+    app_mpi(problem, MPI_Bcast(told, 2, MPI_UINT64_T, 0, this->comm));
+    k = told[0];
+    this->fine = told[1];
+    size_t bytes = k * size * (this->fine ? KM_PLANES : 1);
+    if (this->rank > 0 && !(this->rows = malloc(bytes + 1)))
         app_refuse(problem, "out of memory: %" PRIu64 " words of %zu bytes", k, size);
     if (!app_agree(problem, this->comm))
         return false;
     this->bags.words = k;
-    if (app_mpi(problem, COLL_Bcast(this->rows, (MPI_Count)(k * size), MPI_UINT8_T, 0, this->comm)))
+    if (app_mpi(problem, COLL_Bcast(this->rows, (MPI_Count)bytes, MPI_UINT8_T, 0, this->comm)))
         pack_words(this, kernel, k, problem);
     return app_agree(problem, this->comm);
 }
@@ -351,7 +382,8 @@ bool verb_encode(int argc, char **argv, app_problem *problem) {
          .text = &choice.labels},
         {"threads", "T", "OpenMP threads of each rank; 0: its processors",
          .integer = &choice.threads, .most = THREADS_MOST},
-        {"centroids", "FILE.npy", "the words, uint8", .text = &choice.centroids, .required = true},
+        {"centroids", "FILE.npy", "the words, uint8 or float32", .text = &choice.centroids,
+         .required = true},
         {"output", "FILE", "the histograms", .text = &choice.output, .required = true},
     };
     const app_command command = {"coll-words encode", usage, NULL, APP_TABLE(options)};
