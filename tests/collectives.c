@@ -463,12 +463,6 @@ START_TEST(many_at_once) {
 }
 END_TEST
 
-static int class_of(int code) {
-    int class;
-    MPI_Error_class(code, &class);
-    return class;
-}
-
 /* The sums of all ranks' VALUE, COUNT times: the bits of the first, which all others have. */
 static float sum_up(float value, int count, manner how, MPI_Comm comm) {
     float *own = allocate((size_t)count * sizeof *own),
@@ -508,7 +502,7 @@ START_TEST(reductions_can_be_reproducible) {
         if (placement > 0)
             pretend_layout(comm, placement == 1 ? world_ranks : (world_ranks + 1) / 2, placement);
         ck_assert_int_eq(COLL_Barrier(comm), MPI_SUCCESS);
-        ck_assert_int_eq(class_of(COLL_Set(comm, "allreduce", "ring")), MPI_ERR_ARG);
+        ck_assert_int_eq(harness_class(COLL_Set(comm, "allreduce", "ring")), MPI_ERR_ARG);
         for (int i = 0; i < 3 * 4 * MANNERS; i++) {
             static const char *const specs[] = {"auto", "halving", "recursive_doubling"};
             ck_assert_int_eq(COLL_Set(comm, "allreduce", specs[i % 3]), MPI_SUCCESS);
@@ -532,23 +526,25 @@ START_TEST(mistakes_are_errors) {
     COLL_Set(comm, "reduce", "auto");
     COLL_Set(comm, "barrier", "auto");
     COLL_Request request;
-    ck_assert_int_eq(class_of(COLL_Allreduce(&one, all, -1, MPI_INT, MPI_SUM, comm)),
+    ck_assert_int_eq(harness_class(COLL_Allreduce(&one, all, -1, MPI_INT, MPI_SUM, comm)),
                      MPI_ERR_COUNT);
-    ck_assert_int_eq(class_of(COLL_Allreduce(&one, all, 1, MPI_DATATYPE_NULL, MPI_SUM, comm)),
+    ck_assert_int_eq(harness_class(COLL_Allreduce(&one, all, 1, MPI_DATATYPE_NULL, MPI_SUM, comm)),
                      MPI_ERR_TYPE);
-    ck_assert_int_eq(class_of(COLL_Allreduce(&one, all, 1, MPI_INT, MPI_OP_NULL, comm)),
+    ck_assert_int_eq(harness_class(COLL_Allreduce(&one, all, 1, MPI_INT, MPI_OP_NULL, comm)),
                      MPI_ERR_OP);
-    ck_assert_int_eq(class_of(COLL_Allreduce(&one, all, 1, MPI_DOUBLE, MPI_BAND, comm)),
+    ck_assert_int_eq(harness_class(COLL_Allreduce(&one, all, 1, MPI_DOUBLE, MPI_BAND, comm)),
                      MPI_ERR_OP);
-    ck_assert_int_eq(class_of(COLL_Allreduce(&one, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm)),
+    ck_assert_int_eq(harness_class(COLL_Allreduce(&one, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm)),
                      MPI_ERR_BUFFER);
     ck_assert_int_eq(
-        class_of(COLL_Ireduce(&one, all, 1, MPI_INT, MPI_SUM, world_ranks, comm, &request)),
+        harness_class(COLL_Ireduce(&one, all, 1, MPI_INT, MPI_SUM, world_ranks, comm, &request)),
         MPI_ERR_ROOT);
-    ck_assert_int_eq(class_of(COLL_Iscatter(&one, 1, MPI_INT, all, 1, MPI_INT, -1, comm, &request)),
-                     MPI_ERR_ROOT);
-    ck_assert_int_eq(class_of(COLL_Iallreduce(&one, all, 1, MPI_DOUBLE, MPI_BAND, comm, &request)),
-                     MPI_ERR_OP);
+    ck_assert_int_eq(
+        harness_class(COLL_Iscatter(&one, 1, MPI_INT, all, 1, MPI_INT, -1, comm, &request)),
+        MPI_ERR_ROOT);
+    ck_assert_int_eq(
+        harness_class(COLL_Iallreduce(&one, all, 1, MPI_DOUBLE, MPI_BAND, comm, &request)),
+        MPI_ERR_OP);
     ck_assert_int_eq(COLL_Allreduce(&one, all, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
     ck_assert_int_eq(all[0], world_ranks);
     MPI_Comm_free(&comm);

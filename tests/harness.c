@@ -2,6 +2,8 @@
 
 #include "tests/harness.h"
 
+#include "lib/base/error.h"
+
 #include <locale.h>
 #include <mpi.h>
 #include <stdarg.h>
@@ -59,9 +61,7 @@ void harness_failed(const char *file, int line, const char *expression, const ch
 }
 
 int harness_class(int code) {
-    int error_class;
-    PMPI_Error_class(code, &error_class);
-    return error_class;
+    return coll_error_class(code);
 }
 
 const char *harness_text(int code) {

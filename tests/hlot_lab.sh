@@ -68,7 +68,7 @@ printf 's0 s1 s2 s3\n0 1 1 1\n1 0 1 1\n1 1 0 1\n1 1 1 0\n' >"$work/near"
 
 # by_hand FILE: runs broadcasts with these latencies, which are not the lab's.
 by_hand() {
-    "$netlab" run --name "$lab" -n 4 -x COLL_LATENCIES="$1" -- "$follow" "$work/nothing" 5 \
+    COLL_LATENCIES=$1 "$netlab" run --name "$lab" -n 4 -- "$follow" "$work/nothing" 5 \
         >"$work/log" 2>&1
 }
 printf 's0 s1 s2 s3\n0 9 9 1\n9 0 9 9\n9 9 0 9\n9 1 1 0\n' >"$work/hand"

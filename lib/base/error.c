@@ -11,6 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What new codes lack: nothing, or in MPICH 4.0 the bit by which they have texts. */
+static _Atomic int missing;
+
+int coll_error_class(int code) {
+    int error_class = code;
+    PMPI_Error_class(code, &error_class);
+    return error_class > missing ? error_class - missing : error_class;
+}
+
 #ifdef HAVE_MPI_ADD_ERROR_CODE
 /*
  * MPI's codes can't be given back, so each thread has one for a class and replaces its text. The
@@ -61,13 +70,23 @@ static codes *own_codes(void) {
     return mine;
 }
 
+/* New codes lie above MPI_ERR_LASTCODE. */
+static int new_code(int error_class, int *code) {
+    int error = MPI_Add_error_code(error_class, code);
+    if (error == MPI_SUCCESS && *code <= MPI_ERR_LASTCODE) {
+        missing = MPI_ERR_LASTCODE + 1;
+        *code += missing;
+    }
+    return error;
+}
+
 static int code_of_class(int error_class) {
     codes *mine = error_class >= 0 && error_class < CLASSES ? own_codes() : NULL;
     if (!mine)
         return error_class;
     int *code = &mine->of_class[error_class];
     pthread_mutex_lock(&lock);
-    if (!*code && MPI_Add_error_code(error_class, code) != MPI_SUCCESS)
+    if (!*code && new_code(error_class, code) != MPI_SUCCESS)
         *code = 0;
     pthread_mutex_unlock(&lock);
     return *code ? *code : error_class;

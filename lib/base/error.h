@@ -13,6 +13,9 @@
  */
 int coll_error(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The class of CODE. MPI_Error_class of MPICH 4.0 doesn't know that of codes which were added. */
+int coll_error_class(int code);
+
 /*
  * From now on the text of this thread's last error goes to TEXT of SIZE bytes, and not to MPI,
  * which need not be initialized then; with a TEXT of NULL to MPI again.

@@ -237,9 +237,7 @@ static int wait_any(coll_wait *wait, double seconds, int count, MPI_Request requ
 }
 
 int coll_wait_error(int code, int completed, const MPI_Status statuses[]) {
-    int class = MPI_SUCCESS;
-    if (code != MPI_SUCCESS)
-        PMPI_Error_class(code, &class);
+    int class = code == MPI_SUCCESS ? MPI_SUCCESS : coll_error_class(code);
     for (int i = 0; class == MPI_ERR_IN_STATUS && i < completed; i++)
         if (statuses[i].MPI_ERROR != MPI_SUCCESS)
             return statuses[i].MPI_ERROR;

@@ -172,7 +172,7 @@ static void unpack(message *packed, coll_agreed_settings *settings) {
 
 static void pack_error(int code, message *packed) {
     int length;
-    PMPI_Error_class(code, &packed->code);
+    packed->code = coll_error_class(code);
     PMPI_Error_string(code, packed->text, &length);
     packed->bytes = length + 1;
 }

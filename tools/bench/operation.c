@@ -197,7 +197,7 @@ bool operation_open(operation_run *run, const operation *op, size_t bytes, int r
         return false;
     size_t out = (size_t)run->out.count * element_of(op),
            in = (size_t)run->in.count * element_of(op), moved = op->moved(run->bytes, ranks);
-    out = (out + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    out = (out / ALIGNMENT + 1) * ALIGNMENT; /* two places, even where one is for nothing */
     run->room = in + out > moved ? in + out : moved;
     run->buffer = calloc(run->room + 1, 1);
     run->out.at = run->buffer;
