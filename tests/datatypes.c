@@ -38,13 +38,17 @@ enum {
 
 enum { MOST_BLOCKS = 6, MOST_DIMENSIONS = 4 };
 
-/*
- * None of long double: libraries may copy the ten bytes of its value alone. None that is complex:
- * Open MPI 5.0 rounds the distances between blocks of them to whole numbers.
- */
+/* Open MPI 5.0 rounds the distances between blocks of complex numbers to whole numbers of them. */
+#if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5
+#define COMPLEX MPI_LONG
+#else
+#define COMPLEX MPI_C_DOUBLE_COMPLEX
+#endif
+
+/* None of long double: libraries may copy the ten bytes of its value alone. */
 MPI_Datatype datatype_leaf(generator *g) {
     static const MPI_Datatype leaves[] = {MPI_BYTE, MPI_SHORT,     MPI_INT,       MPI_DOUBLE,
-                                          MPI_LONG, MPI_SHORT_INT, MPI_DOUBLE_INT};
+                                          COMPLEX,  MPI_SHORT_INT, MPI_DOUBLE_INT};
     MPI_Datatype type;
     int pick = between(g, 0, 8);
     if (pick == 7)
