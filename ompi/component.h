@@ -27,6 +27,7 @@ typedef struct libcoll_module {
     bool known;                 /* the next is, on all ranks alike: it takes a call that may wait */
     bool passes[LIBCOLL_COUNT]; /* all calls go below at once */
     unsigned sets;              /* after so many calls of COLL_Set */
+    bool stays;                 /* whatever is set: to ask anew would take all ranks */
     void *vectors;              /* counts and displacements of a blocking call; NULL: none yet */
 } libcoll_module;
 OBJ_CLASS_DECLARATION(libcoll_module);
@@ -51,7 +52,7 @@ bool libcoll_passes_started(libcoll_module *module, libcoll_operation operation,
 extern const unsigned *libcoll_sets; /* how many there were by now */
 
 static inline bool libcoll_is_recent(const libcoll_module *module) {
-    return module->sets == __atomic_load_n(libcoll_sets, __ATOMIC_RELAXED);
+    return module->sets == __atomic_load_n(libcoll_sets, __ATOMIC_RELAXED) || module->stays;
 }
 
 static inline void libcoll_count(unsigned long *count) {

@@ -74,7 +74,8 @@ static int get_to_know(libcoll_module *module, struct ompi_communicator_t *comm)
         return code;
     if (own)
         module->counts = &libcoll_own_counts;
-    if (own || code != MPI_SUCCESS)
+    module->stays = own || code != MPI_SUCCESS;
+    if (module->stays)
         pass_all(module);
     module->known = true;
     return MPI_SUCCESS;

@@ -51,25 +51,27 @@ static bool is_within(const coll_trial *t, double bytes) {
     return bytes >= least_of(t) && bytes <= largest_of(t);
 }
 
-/* What the model was wrong by at one knot. */
+/* What the model said at one knot, and what it was wrong by. */
+static double model_at(const coll_trial *t, int knot) {
+    return t->model[knot];
+}
 static double error_at(const coll_trial *t, int knot) {
     return t->seconds[knot] / t->model[knot];
 }
 
-/* The first of the two knots that BYTES lie between, which are within them. */
-static int knot_before(const coll_trial *t, double bytes) {
-    int i = 0;
-    while (i + 2 < t->knots && bytes > t->bytes[i + 1])
+/* What is AT the knots, at BYTES, which are within them. */
+static double within(const coll_trial *t, double bytes, double (*at)(const coll_trial *, int)) {
+    int last = t->knots - 1, i = 0;
+    if (last == 0)
+        return at(t, 0);
+    while (i + 1 < last && bytes > t->bytes[i + 1])
         i++;
-    return i;
+    return between(bytes, t->bytes[i], at(t, i), t->bytes[i + 1], at(t, i + 1));
 }
 
 /* What the model is wrong by at BYTES, which are within the knots. */
 static double error_within(const coll_trial *t, double bytes) {
-    int i = knot_before(t, bytes);
-    if (t->knots == 1)
-        return error_at(t, 0);
-    return between(bytes, t->bytes[i], error_at(t, i), t->bytes[i + 1], error_at(t, i + 1));
+    return within(t, bytes, error_at);
 }
 
 /*
@@ -78,11 +80,10 @@ static double error_within(const coll_trial *t, double bytes) {
  * cores, is the same.
  */
 static double error_alike(const coll_trial *t, double bytes, double model) {
-    double error = error_within(t, bytes), then = t->model[0];
-    int i = knot_before(t, bytes);
-    if (t->knots > 1)
-        then = between(bytes, t->bytes[i], t->model[i], t->bytes[i + 1], t->model[i + 1]);
-    return error > 1 && model > 0 ? 1 + (error - 1) * then / model : error;
+    double error = error_within(t, bytes);
+    if (!(error > 1 && model > 0))
+        return error;
+    return 1 + (error - 1) * within(t, bytes, model_at) / model;
 }
 
 /* ERROR at LARGEST, which fades above. */

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* One a size class. */
-enum { CLASSES = 64 };
+/* Of sizes, each with a choice. */
+enum { CLASSES = 65 };
 
 struct coll_kept_choice {
     coll_shape call;
@@ -24,7 +24,7 @@ bool coll_choices_find(const coll_choices *choices, coll_operation operation, bo
     const struct coll_kept_choice *kept = choices->kept[operation][started];
     if (!kept)
         return false;
-    kept += coll_size_class(call->bytes) % CLASSES;
+    kept += coll_size_class(call->bytes);
     if (!is_for(kept, call))
         return false;
     *choice = kept->choice;
@@ -37,7 +37,7 @@ void coll_choices_keep(coll_choices *choices, coll_operation operation, bool sta
     if (!*kept)
         *kept = calloc(CLASSES, sizeof **kept);
     if (*kept)
-        (*kept)[coll_size_class(call->bytes) % CLASSES] =
+        (*kept)[coll_size_class(call->bytes)] =
             (struct coll_kept_choice){.call = *call, .choice = *choice};
 }
 
