@@ -238,6 +238,9 @@ int COLL_Always_native(const char *operation, MPI_Comm comm, int *native);
  */
 const unsigned *COLL_Sets(void);
 
+/* Whether COMM has been set up by a call of libcoll, which all its ranks have then made. Local. */
+int COLL_Is_set_up(MPI_Comm comm);
+
 /*
  * Whether errors of this thread's calls are only RETURNED from now on, since their caller is an MPI
  * call that raises them itself; else they go through the error handler, too, as they do at first.

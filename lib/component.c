@@ -29,6 +29,10 @@ int COLL_Always_native(const char *operation, MPI_Comm comm, int *native) {
     return coll_raise(comm, code);
 }
 
+int COLL_Is_set_up(MPI_Comm comm) {
+    return coll_comm_find(comm) != NULL;
+}
+
 int COLL_Return_errors(int returned) {
     return coll_error_return(returned);
 }

@@ -8,7 +8,8 @@
 
 int libcoll_priority = 90;
 bool libcoll_strict = true, libcoll_any_network, libcoll_one_host;
-static bool enabled = true;
+static bool enabled = true, takes_part;
+static int patience = -1;
 
 libcoll_counts libcoll_program_counts, libcoll_own_counts;
 
@@ -89,6 +90,12 @@ static int add_parameters(void) {
                "1: takes part on communicators within one host, too, where the MPI library's own "
                "is as fast: for tests",
                &libcoll_one_host);
+    (void)mca_base_component_var_register(
+        self(), "patience",
+        "Bytes that collectives move on a communicator before libcoll sets it up, which takes as "
+        "long as a hundred small ones: until then they are the MPI library's own. -1: 64 KB, but "
+        "none where an operation, reproducible or timeout is set",
+        MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, &patience);
     for (int i = 0; i < SETTINGS; i++)
         add_setting(&settings[i]);
 #define COUNTERS(operation, variable)                                                              \
@@ -172,12 +179,47 @@ static void check_settings(void) {
     }
 }
 
+static bool is_set(const char *variable) {
+    const char *value = getenv(variable);
+    return value && *value && strcmp(value, "0") != 0;
+}
+
+/* Whether something is set that holds for the first call, too. */
+static bool is_urgent(void) {
+    static const char *const urgent[] = {
+#define VARIABLE(operation, variable) variable,
+        LIBCOLL_OPERATIONS(VARIABLE)
+#undef VARIABLE
+            "COLL_REPRODUCIBLE",
+        "COLL_TIMEOUT", NULL};
+    int i = 0;
+    while (urgent[i] && !is_set(urgent[i]))
+        i++;
+    return urgent[i];
+}
+
+static int64_t choose_patience(void) {
+    enum { USUAL = 64 << 10 };
+    if (is_set("COLL_DISABLE"))
+        return LIBCOLL_FOR_EVER;
+    return patience >= 0 ? patience : is_urgent() ? 0 : USUAL;
+}
+
+/* In time for what MPI_Init exchanges. */
+static int open_component(void) {
+    takes_part = enabled && !is_other_version();
+    if (!takes_part)
+        return OMPI_SUCCESS;
+    set_environment();
+    libcoll_tell(choose_patience());
+    return OMPI_SUCCESS;
+}
+
 static int init_query(bool progress_threads, bool thread_multiple) {
     (void)progress_threads, (void)thread_multiple;
-    if (!enabled || is_other_version())
+    if (!takes_part)
         return OMPI_ERR_NOT_AVAILABLE;
     libcoll_sets = COLL_Sets();
-    set_environment();
     check_settings();
     return OMPI_SUCCESS;
 }
@@ -185,6 +227,7 @@ static int init_query(bool progress_threads, bool thread_multiple) {
 const mca_coll_base_component_t mca_coll_libcoll_component = {
     .collm_version = {MCA_COLL_BASE_VERSION_2_0_0, .mca_component_name = "libcoll",
                       MCA_BASE_MAKE_VERSION(component, COLL_MAJOR, COLL_MINOR, COLL_RELEASE),
+                      .mca_open_component = open_component,
                       .mca_register_component_params = add_parameters},
     .collm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
     .collm_init_query = init_query,

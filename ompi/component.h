@@ -11,6 +11,7 @@
 
 #include <coll.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Calls of each operation that libcoll ran, and those that went to what was there before. */
 typedef struct libcoll_counts {
@@ -24,7 +25,9 @@ typedef struct libcoll_module {
     mca_coll_base_module_t super;
     mca_coll_base_comm_coll_t below; /* the communicator's functions before this module's */
     libcoll_counts *counts;
-    bool known;                 /* the next is, on all ranks alike: it takes a call that may wait */
+    bool asked;       /* rank 0's patience is known */
+    int64_t patience; /* bytes that go below yet before libcoll sets the communicator up */
+    bool known;       /* it has; the next is, on all ranks alike */
     bool passes[LIBCOLL_COUNT]; /* all calls go below at once */
     unsigned sets;              /* after so many calls of COLL_Set */
     bool stays;                 /* whatever is set: to ask anew would take all ranks */
@@ -39,15 +42,23 @@ mca_coll_base_module_t *libcoll_comm_query(struct ompi_communicator_t *comm, int
 void libcoll_set_functions(mca_coll_base_module_t *base);
 
 /*
+ * What a call of unknown size counts for, as where ranks know different counts; what every call
+ * counts for beside its bytes; and what one counts for that is made to be repeated.
+ */
+enum { LIBCOLL_UNKNOWN_BYTES = 4096, LIBCOLL_CALL_BYTES = 16 };
+#define LIBCOLL_REPEATED_BYTES LIBCOLL_FOR_EVER
+
+/*
  * A call of OPERATION on COMM, which MODULE has not seen to pass at once, goes below; else *CODE
- * says whether libcoll can run it. It may wait for all ranks.
+ * says whether libcoll can run it. It may wait for all ranks. BYTES: what it moves, as all ranks
+ * know it alike.
  */
 bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation,
-                             struct ompi_communicator_t *comm, int *code);
+                             struct ompi_communicator_t *comm, int64_t bytes, int *code);
 
 /* Whether a call that mustn't wait goes below. */
 bool libcoll_passes_started(libcoll_module *module, libcoll_operation operation,
-                            struct ompi_communicator_t *comm);
+                            struct ompi_communicator_t *comm, int64_t bytes);
 
 extern const unsigned *libcoll_sets; /* how many there were by now */
 
@@ -59,14 +70,36 @@ static inline void libcoll_count(unsigned long *count) {
     __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
 }
 
-/* The same as libcoll_asks_and_passes, quickly where it is known. */
-static inline bool libcoll_passes(libcoll_module *module, libcoll_operation operation,
-                                  struct ompi_communicator_t *comm, int *code) {
+/* Whether a call goes below at once, without a question. */
+static inline bool libcoll_passes(libcoll_module *module, libcoll_operation operation) {
     if (!module->passes[operation] || !libcoll_is_recent(module))
-        return libcoll_asks_and_passes(module, operation, comm, code);
+        return false;
     libcoll_count(&module->counts->passed[operation]);
     return true;
 }
+
+/* --- What processes know of each other without a message (peers.c) --- */
+
+/* Bytes that no communicator reaches. */
+#define LIBCOLL_FOR_EVER INT64_MAX
+
+/*
+ * Tells the other processes, in MPI_Init before they exchange addresses, that this one takes part,
+ * with the PATIENCE that it has as a communicator's rank 0.
+ */
+void libcoll_tell(int64_t patience);
+
+/*
+ * What rank 0 of COMM told of its patience, 0 where processes of several jobs meet, who were told
+ * nothing; a negative number where it doesn't take part. The same on all ranks.
+ */
+int64_t libcoll_patience_of(struct ompi_communicator_t *comm);
+
+/*
+ * Whether all processes of COMM take part, with the same libcoll: the rank of one that doesn't, or
+ * -1. The same on all ranks.
+ */
+int libcoll_find_stranger(struct ompi_communicator_t *comm);
 
 /* --- The parameters (component.c) --- */
 

@@ -10,6 +10,7 @@ mca_coll_libcoll_la_SOURCES = \
 	ompi/module.c \
 	ompi/openmpi.h \
 	ompi/operations.h \
+	ompi/peers.c \
 	ompi/request.c
 mca_coll_libcoll_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 mca_coll_libcoll_la_CFLAGS = $(AM_CFLAGS)

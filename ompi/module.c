@@ -46,6 +46,16 @@ static int enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm
 
 /* --- Which way a call goes --- */
 
+/* Said by a process if it is asked to, but not again and again. */
+static void say_why(const struct ompi_communicator_t *comm, const char *why, const char *remedy) {
+    static const char *said;
+    const char *trace = getenv("COLL_TRACE");
+    if (said == why || comm->c_my_rank != 0 || !trace || strcmp(trace, "1") != 0)
+        return;
+    said = why;
+    fprintf(stderr, "coll: the component stands aside: %s (%s)\n", why, remedy);
+}
+
 static void pass_all(libcoll_module *module) {
     for (int i = 0; i < LIBCOLL_COUNT; i++)
         module->passes[i] = true;
@@ -65,18 +75,48 @@ static int ask_libcoll(libcoll_module *module, struct ompi_communicator_t *comm)
     return code;
 }
 
-/* On all ranks alike: the communicator is libcoll's own, or what rank 0 is set to holds for all. */
+/* Stands aside from this communicator for good: to ask anew would take all ranks. */
+static void stay_out(libcoll_module *module) {
+    pass_all(module);
+    module->known = module->stays = true;
+}
+
+static bool is_own(const struct ompi_communicator_t *comm) {
+    return strcmp(comm->c_name, COLL_PRIVATE_NAME) == 0;
+}
+
+/* What is known without a question; on all ranks alike. */
+static void look_at(libcoll_module *module, struct ompi_communicator_t *comm) {
+    module->asked = true;
+    if (is_own(comm)) {
+        module->counts = &libcoll_own_counts;
+        stay_out(module);
+        return;
+    }
+    module->patience = libcoll_patience_of(comm);
+    if (module->patience > 0 && module->patience < LIBCOLL_FOR_EVER)
+        say_why(comm, "until collectives have moved something on a communicator",
+                "coll_libcoll_patience 0: from the first one on");
+    if (module->patience < 0) {
+        say_why(comm, "rank 0 takes no part", "a setting, or no libcoll on its host");
+        stay_out(module);
+    }
+}
+
+/* On all ranks alike: what rank 0 is set to holds for all. */
 static int get_to_know(libcoll_module *module, struct ompi_communicator_t *comm) {
-    bool own = strcmp(comm->c_name, COLL_PRIVATE_NAME) == 0;
+    int stranger = module->known ? -1 : libcoll_find_stranger(comm);
+    if (stranger >= 0) {
+        say_why(comm, "another rank has another libcoll, or none", "install the same on all hosts");
+        stay_out(module);
+        return MPI_SUCCESS;
+    }
     module->sets = __atomic_load_n(libcoll_sets, __ATOMIC_RELAXED);
-    int code = own ? MPI_SUCCESS : ask_libcoll(module, comm);
+    int code = ask_libcoll(module, comm);
     if (code != MPI_SUCCESS && libcoll_strict)
         return code;
-    if (own)
-        module->counts = &libcoll_own_counts;
-    module->stays = own || code != MPI_SUCCESS;
-    if (module->stays)
-        pass_all(module);
+    if (code != MPI_SUCCESS)
+        stay_out(module);
     module->known = true;
     return MPI_SUCCESS;
 }
@@ -86,28 +126,53 @@ static bool is_below(void) {
     return libcoll_inside > 0 || ompi_mpi_state != OMPI_MPI_STATE_INIT_COMPLETED;
 }
 
-bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation,
-                             struct ompi_communicator_t *comm, int *code) {
-    if (is_below())
+/*
+ * Whether it doesn't pay yet to set up COMM, which takes as long as many small calls: with this one
+ * its calls have moved little. They come in the same order and sizes on all ranks; and so does
+ * COLL_Set, after which it is set up.
+ */
+static bool is_too_early(libcoll_module *module, struct ompi_communicator_t *comm, int64_t bytes) {
+    if (!libcoll_is_recent(module)) {
+        module->sets = __atomic_load_n(libcoll_sets, __ATOMIC_RELAXED);
+        if (COLL_Is_set_up(comm))
+            module->patience = 0;
+    }
+    if (module->patience == LIBCOLL_FOR_EVER)
         return true;
-    if (!module->known || !libcoll_is_recent(module))
-        *code = get_to_know(module, comm);
-    if (*code != MPI_SUCCESS)
-        return false;
-    bool passes = module->passes[operation];
+    bool early = bytes < module->patience - LIBCOLL_CALL_BYTES;
+    module->patience = early ? module->patience - LIBCOLL_CALL_BYTES - bytes : 0;
+    return early;
+}
+
+static bool count(libcoll_module *module, libcoll_operation operation, bool passes) {
     libcoll_count(passes ? &module->counts->passed[operation] : &module->counts->served[operation]);
     return passes;
 }
 
-bool libcoll_passes_started(libcoll_module *module, libcoll_operation operation,
-                            struct ompi_communicator_t *comm) {
+bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation,
+                             struct ompi_communicator_t *comm, int64_t bytes, int *code) {
     if (is_below())
         return true;
-    if (module->known && !libcoll_is_recent(module))
+    if (!module->asked)
+        look_at(module, comm);
+    if (!module->known && is_too_early(module, comm, bytes))
+        return count(module, operation, true);
+    if (!module->known || !libcoll_is_recent(module))
+        *code = get_to_know(module, comm);
+    return *code == MPI_SUCCESS && count(module, operation, module->passes[operation]);
+}
+
+bool libcoll_passes_started(libcoll_module *module, libcoll_operation operation,
+                            struct ompi_communicator_t *comm, int64_t bytes) {
+    if (is_below())
+        return true;
+    if (!module->asked)
+        look_at(module, comm);
+    if (!module->known)
+        (void)is_too_early(module, comm, bytes); /* the next that may wait sees to it */
+    else if (!libcoll_is_recent(module))
         (void)get_to_know(module, comm); /* local: it is set up */
-    bool passes = !module->known || module->passes[operation];
-    libcoll_count(passes ? &module->counts->passed[operation] : &module->counts->served[operation]);
-    return passes;
+    return count(module, operation, !module->known || module->passes[operation]);
 }
 
 /* --- Where it stands aside --- */
@@ -135,16 +200,6 @@ static const char *other_network(bool *alike) {
             return name;
     }
     return NULL;
-}
-
-/* Said once by a process, if it is asked to. */
-static void say_why(const struct ompi_communicator_t *comm, const char *why, const char *remedy) {
-    static bool said;
-    const char *trace = getenv("COLL_TRACE");
-    if (said || comm->c_my_rank != 0 || !trace || strcmp(trace, "1") != 0)
-        return;
-    said = true;
-    fprintf(stderr, "coll: the component stands aside: %s (%s)\n", why, remedy);
 }
 
 /* Whether it has to stand aside from all communicators. Rank 0's network decides for all: it tells

@@ -53,6 +53,13 @@ for ranks in 4 7; do
     component $ranks $other "$programs/operations" || fail "operations by others, $ranks ranks"
 done
 
+# In the midst of calls of each kind the communicator is set up.
+for patience in 100 3000; do
+    # shellcheck disable=SC2086 # words
+    component 3 $one --mca coll_libcoll_patience $patience "$programs/operations" || fail "after $patience bytes"
+    grep -qx '0 wrong' out || fail "after $patience bytes"
+done
+
 # They ran in libcoll, of each kind.
 # shellcheck disable=SC2086 # words
 component 3 $one --mca coll_libcoll_trace 1 "$programs/operations" || fail "operations with a trace"
@@ -116,7 +123,7 @@ grep -qx '0: the request is gone' out || fail "a request with an error"
 # --- Parameters ---
 export OMPI_MCA_mca_base_component_path=SYSTEM_DEFAULT:$work/components
 ompi_info --param coll libcoll --level 9 >out 2>err || fail "ompi_info"
-for parameter in priority enable strict any_network one_host bcast gather allreduce reduce reduce_scatter \
+for parameter in priority enable strict any_network one_host patience bcast gather allreduce reduce reduce_scatter \
     allgather alltoall scatter barrier scan exscan topology profile reproducible timeout \
     trace; do
     grep -q "\"coll_libcoll_$parameter\"" out || fail "$parameter is not listed"
@@ -154,7 +161,29 @@ component 3 --mca coll_libcoll_bcast chain --mca coll_libcoll_enable 0 "$program
     fail "enable 0"
 test -s out && fail "enable 0: something is counted"
 
+# 5 broadcasts and 3 allreduces of 4 bytes, each of which counts for 16 more.
+for patience in -1 161 160 130 101 0; do
+    component 3 --mca coll_libcoll_trace 1 --mca coll_libcoll_patience $patience "$programs/counted" ||
+        fail "patience $patience"
+    case $patience in
+    -1 | 161) grep -q '^coll: topology' err && fail "patience $patience: it is set up" ;;
+    *) grep -q '^coll: topology' err || fail "patience $patience: it isn't set up" ;;
+    esac
+done
+component 3 --mca coll_libcoll_bcast chain --mca coll_libcoll_patience 60 "$programs/counted" || fail "patience 60"
+printf 'coll_libcoll_%s\n' 'passed_allreduce 3' 'passed_bcast 2' 'served_bcast 3' >expected
+sort out | diff expected - || fail "patience 60"
+
 # --- Where it stands aside ---
+# Set for one rank alone, by which no rank may be left waiting.
+for rank in 0 2; do
+    # shellcheck disable=SC2016 # for the ranks' shells
+    OTHER=$rank COLL_TRACE=1 limited="timeout -k 10 60" component 3 -x OTHER -x COLL_TRACE --mca coll_libcoll_bcast chain \
+        sh -c 'OMPI_MCA_coll_libcoll_enable=$((OMPI_COMM_WORLD_RANK != OTHER)) exec "$0"' "$programs/counted" ||
+        fail "without rank $rank"
+    grep -q served out && fail "without rank $rank"
+    grep -q 'rank.* no part\|another rank has' err || test $rank = 0 || fail "without rank $rank: not said"
+done
 OMPI_MCA_coll_libcoll_one_host=0 component 3 --mca coll_libcoll_trace 1 "$programs/counted" ||
     fail "one host"
 test -s out && fail "one host: something is counted"
