@@ -244,6 +244,13 @@ START_TEST(scattered_over_nodes_and_racks) {
             check_all(comm, small_spec(*a), even, 8);
     check_all(comm, "auto", true, 21);
     check_all(comm, "auto", false, 21);
+    /* Racks side by side: fewer and more than there are, with the last one alone and without. */
+    static const char *const lanes[] = {"credit:lanes=2,segment=10,window=60,run=1",
+                                        "credit:lanes=9,segment=13,window=40,run=200",
+                                        "credit:lanes=2,segment=7,window=14,run=1G"};
+    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
+        for (int even = 0; even < 2; even++)
+            check_all(comm, lanes[i], even, 21);
     MPI_Comm_free(&comm);
 }
 END_TEST
@@ -307,7 +314,7 @@ static bool go_step_by_step(coll_course course) {
 
 START_TEST(credit_goes_on_when_it_is_looked_at) {
     enum { INTS = 300, ROOT = 0 };
-    static const coll_credit credits[] = {{48, 96, 144, 0}, {100, 400, 400, 1500}};
+    static const coll_credit credits[] = {{48, 96, 144, 0, 1}, {100, 400, 400, 1500, 2}};
     for (size_t c = 0; c < sizeof credits / sizeof *credits; c++) {
         coll_comm *own;
         coll_data mine;

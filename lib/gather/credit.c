@@ -9,7 +9,10 @@
  *    stream fits the window, so the link to the root stays full.
  * 3. So that the link need not wait for the first question, the first ranks send unasked, as much
  *    as the buffer holds besides the window. Blocks that all fit there are not asked for at all.
- * 4. A stream that stalls has lost something: the root's next gathers on this communicator use half
+ * 4. Where a rack's uplink is thinner than the root's link, racks are asked side by side, in
+ * smaller segments: as many at a time as fill that link, and those with most left first, so that
+ * all end together. They share the window.
+ * 5. A stream that stalls has lost something: the root's next gathers on this communicator use half
  *    of the window, then gradually more again.
  *
  * The window of Tam and Wang's algorithm counts senders, and a sender passes its place on when its
@@ -28,7 +31,7 @@
 
 #include <math.h>
 
-enum { SEGMENT, WINDOW, RUN };
+enum { SEGMENT, WINDOW, RUN, LANES };
 
 static const coll_param params[] = {
     [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit; 0: by the window",
@@ -37,8 +40,14 @@ static const coll_param params[] = {
                 .highest = UINT64_C(1) << 40},
     [RUN] = {"run", "bytes on the way while one rank alone sends", .fallback = 1 << 20, .lowest = 1,
              .highest = UINT64_C(1) << 40},
+    [LANES] = {"lanes",
+               "racks that are asked at a time; 0: as many as it takes to fill the root's link",
+               .fallback = 0, .lowest = 0, .highest = 1024},
     {.name = NULL},
 };
+
+/* Links whose costs differ by less than that are alike. */
+static const double UNEVEN = 0.2;
 
 /* Headers take a twentieth of a link; the rest is for what else passes it, acknowledgements first.
  */
@@ -61,20 +70,34 @@ static const size_t SEGMENT_MOST = 16 << 10, SEGMENT_LEAST = 1 << 10;
  */
 static const size_t UNKNOWN_MOST = 16 << 20;
 
+/*
+ * So many racks' uplinks fill the root's link. Between sites it is the latency that a window would
+ * have to fill, and not the link.
+ */
+static int lanes_of(const coll_shape *call) {
+    if (call->topo->racks < 2 || call->topo->sites > 1)
+        return 1;
+    double inside = coll_cost_receive_gap(&call->profile->level[COLL_LEVEL_RACK], SEGMENT_MOST),
+           across = coll_cost_receive_gap(&call->profile->level[COLL_LEVEL_SITE], SEGMENT_MOST);
+    return (int)fmax(1, fmin(ceil(across / inside - UNEVEN), call->topo->racks));
+}
+
 static coll_credit credit_of(const coll_shape *call, const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
+    int lanes = values->at[LANES] ? (int)values->at[LANES] : lanes_of(call);
     double usable = coll_gather_buffer(call) * BUFFER_SHARE;
     double per_byte = coll_cost_receive_gap(link, SEGMENT_MOST) / SEGMENT_MOST;
-    double window = fmin(usable * WINDOW_SHARE, LONGEST_QUEUE / per_byte);
+    double window = fmin(usable * WINDOW_SHARE, lanes * LONGEST_QUEUE / per_byte);
     if (values->at[WINDOW])
         window = (double)values->at[WINDOW];
-    double segment = fmax(fmin(window / 2, SEGMENT_MOST), SEGMENT_LEAST);
+    double segment = fmax(fmin(window / (2 * lanes), SEGMENT_MOST), SEGMENT_LEAST);
     size_t most = coll_gather_is_even(call) ? SIZE_MAX : UNKNOWN_MOST;
     return (coll_credit){
         .segment = coll_least(values->at[SEGMENT] ? values->at[SEGMENT] : (size_t)segment, most),
         .window = coll_least((size_t)window, most),
         .run = coll_least(values->at[RUN], most),
         .unasked = (size_t)fmin(window, usable * (1 - WINDOW_SHARE)),
+        .lanes = lanes,
     };
 }
 

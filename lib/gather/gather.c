@@ -46,11 +46,31 @@ int coll_gather_run(const coll_algorithm *algorithm, const coll_gather_call *cal
                                : code;
 }
 
+/* How long ITEMS bytes take through LINK once the first is there. */
+static double seconds_through(const coll_cost *link, double items) {
+    return coll_cost_transfer(link, items, 2) - coll_cost_transfer(link, 0, 2);
+}
+
+/*
+ * Everything comes by the root's link, and what is from other racks by the link to its rack, which
+ * may be thinner: the longer of the two.
+ */
+static double slowest(const coll_shape *call) {
+    const coll_topo *topo = call->topo;
+    double senders = fmax(topo->ranks - 1, 1), across = 0, bytes = (double)call->bytes;
+    const coll_cost *link = coll_profile_outermost(call->profile, topo);
+    if (topo->sites > 1 || topo->racks == 1)
+        return seconds_through(link, senders * bytes);
+    for (int rank = 0; rank < topo->ranks; rank++)
+        across += topo->places[rank].rack != topo->places[call->root].rack;
+    return fmax(seconds_through(&call->profile->level[COLL_LEVEL_RACK], senders * bytes),
+                seconds_through(link, across * bytes));
+}
+
 double coll_gather_seconds(const coll_shape *call, double messages) {
     const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     double senders = fmax(call->topo->ranks - 1, 1), items = senders * (double)call->bytes;
-    double start = coll_cost_transfer(link, 0, 2);
-    double through = coll_cost_transfer(link, items, 2) - start;
+    double start = coll_cost_transfer(link, 0, 2), through = slowest(call);
     double taken = senders * messages * coll_cost_receive_gap(link, 0);
     double first = coll_cost_send_overhead(link, (double)call->bytes) + start;
     double last = coll_cost_arrival_overhead(link, (double)call->bytes) +

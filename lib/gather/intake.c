@@ -17,7 +17,7 @@ static const double STALL = 0.15;
 
 /* A receive that is posted, and the grant that went with it. */
 typedef struct coll_slot {
-    int sender; /* the place in the list of senders */
+    int sender, lane; /* places in the lists of these */
     size_t from, length;
     char *segment; /* NULL where the data moves in place */
     uint64_t granted;
@@ -29,6 +29,17 @@ typedef struct coll_source {
     size_t unasked; /* bytes that it sends without being asked */
     bool begun;     /* some of its bytes are here */
 } coll_source;
+
+/* Senders that are asked one after the other: all, or those of a rack. */
+typedef struct coll_lane {
+    int first;         /* in the list of senders */
+    size_t bytes;      /* of their blocks */
+    int next;          /* the sender to be asked next, while anything is left */
+    size_t asked;      /* bytes of its block that it has been asked for */
+    size_t left;       /* bytes that none has been asked for */
+    size_t on_the_way; /* bytes asked for that have not arrived */
+    size_t of_next;    /* those of them that are the next sender's */
+} coll_lane;
 
 size_t coll_intake_unasked(const coll_gather_call *call, const coll_credit *credit, int place,
                            size_t bytes) {
@@ -57,6 +68,27 @@ static void list_senders(coll_intake *in) {
             if (bytes > 0 && (unasked > 0) == first)
                 in->senders[in->sender_count++] = (coll_source){.rank = rank, .unasked = unasked};
         }
+}
+
+static int rack_of(const coll_intake *in, int sender) {
+    return in->call->shape->topo->places[in->senders[sender].rank].rack;
+}
+
+/* One for all, or one for all senders of a rack that stand together in the list. */
+static void list_lanes(coll_intake *in) {
+    in->lane_count = 0;
+    for (int i = 0; i < in->sender_count; i++) {
+        if (i == 0 || (in->credit.lanes > 1 && rack_of(in, i) != rack_of(in, i - 1)))
+            in->lanes[in->lane_count++] = (coll_lane){.first = i};
+        coll_lane *lane = &in->lanes[in->lane_count - 1];
+        lane->bytes += bytes_of(in, i);
+    }
+}
+
+/* In the list those who send unasked stand apart from the others of their rack. */
+static size_t most_lanes(const coll_gather_call *call, const coll_credit *credit) {
+    const coll_topo *topo = call->shape->topo;
+    return credit->lanes > 1 ? coll_least(2 * (size_t)topo->racks, (size_t)topo->ranks) : 1;
 }
 
 /* The bytes of a message where no block is longer than LONGEST. */
@@ -94,7 +126,8 @@ static size_t intake_bytes(const coll_gather_call *call, const coll_credit *cred
                          : coll_least(SLOTS_MAX * usual, credit->window + credit->run + 2 * usual);
     size_t each = sizeof(coll_slot) + sizeof(int) +
                   2 * (sizeof(MPI_Request) + sizeof(MPI_Status) + 2 * sizeof(int));
-    return ranks * sizeof(coll_source) + slots * each + packed + ALIGNED;
+    return ranks * sizeof(coll_source) + most_lanes(call, credit) * sizeof(coll_lane) +
+           slots * each + packed + ALIGNED;
 }
 
 size_t coll_intake_bytes(const coll_gather_call *call, const coll_credit *credit) {
@@ -104,11 +137,11 @@ size_t coll_intake_bytes(const coll_gather_call *call, const coll_credit *credit
            (taker > sender ? taker : sender);
 }
 
-/* Divides the memory behind the list of senders. */
+/* Divides the memory behind the lists of senders and lanes. */
 static void furnish(coll_intake *in) {
     size_t count = (size_t)in->slot_count;
     size_t segment = usual_segment(&in->credit, coll_blocks_longest(in->call->blocks));
-    in->slots = (void *)(in->senders + in->call->comm->ranks);
+    in->slots = (void *)(in->lanes + most_lanes(in->call, &in->credit));
     in->statuses = (void *)(in->slots + count);
     in->requests = (void *)(in->statuses + 2 * count);
     in->peers = (void *)(in->requests + 2 * count);
@@ -120,28 +153,47 @@ static void furnish(coll_intake *in) {
         in->slots[i].segment = memory ? memory + i * segment : NULL;
 }
 
-static size_t next_length(const coll_intake *in) {
-    return coll_least(bytes_of(in, in->next) - in->asked, in->credit.segment);
+static size_t next_length(const coll_intake *in, const coll_lane *lane) {
+    return coll_least(bytes_of(in, lane->next) - lane->asked, in->credit.segment);
 }
 
-/* One segment may always be on the way; a sender that is alone on it has a window of its own. */
-static bool has_room(const coll_intake *in) {
-    bool alone = in->on_the_way == in->of_next && in->run > in->window;
-    size_t most = alone ? in->run : in->window;
-    return in->on_the_way == 0 || in->on_the_way + next_length(in) <= most;
+/* Whether others have anything left. */
+static bool is_last(const coll_intake *in, const coll_lane *lane) {
+    for (int i = 0; i < in->lane_count; i++)
+        if (&in->lanes[i] != lane && in->lanes[i].left > 0)
+            return false;
+    return true;
 }
 
-/* Posts the receive of the next segment in slot I. */
-static int post(coll_intake *in, int i) {
+/*
+ * One segment may always be on the way; a sender that is alone on it has a window of its own. Lanes
+ * share the window.
+ */
+static bool has_room(const coll_intake *in, const coll_lane *lane) {
+    size_t length = next_length(in, lane);
+    if (in->on_the_way == 0)
+        return true;
+    if (in->on_the_way == lane->of_next && in->run > in->window && is_last(in, lane))
+        return in->on_the_way + length <= in->run;
+    size_t share = in->window / (size_t)in->credit.lanes;
+    return in->on_the_way + length <= in->window &&
+           (in->lane_count == 1 || lane->on_the_way == 0 || lane->on_the_way + length <= share);
+}
+
+/* Posts the receive of LANE's next segment in slot I. */
+static int post(coll_intake *in, coll_lane *lane, int i) {
     coll_slot *s = &in->slots[i];
-    int rank = in->senders[in->next].rank;
-    s->sender = in->next;
-    s->from = in->asked;
-    s->length = next_length(in);
+    int rank = in->senders[lane->next].rank;
+    s->sender = lane->next;
+    s->lane = (int)(lane - in->lanes);
+    s->from = lane->asked;
+    s->length = next_length(in, lane);
     s->pending = 1;
-    in->asked += s->length;
+    lane->asked += s->length;
+    lane->left -= s->length;
+    lane->on_the_way += s->length;
+    lane->of_next += s->length;
     in->on_the_way += s->length;
-    in->of_next += s->length;
     in->peers[i] = rank;
     in->active++;
     coll_data block = coll_blocks_at(in->call->blocks, rank);
@@ -161,39 +213,64 @@ static int grant(coll_intake *in, int i) {
                       in->call->comm->private, &in->requests[in->slot_count + i]);
 }
 
-/* Asks the next sender for as much as there is room for, in one grant; *ALL: the whole rest. */
-static int ask_next(coll_intake *in, bool *all) {
-    size_t bytes = bytes_of(in, in->next);
+static bool can_ask(const coll_intake *in, const coll_lane *lane) {
+    return lane->left > 0 && in->unused_count > 0 && has_room(in, lane);
+}
+
+/* Asks LANE's next sender for as much as there is room for, in one grant. */
+static int ask_next(coll_intake *in, coll_lane *lane) {
+    const coll_source *sender = &in->senders[lane->next];
+    size_t bytes = bytes_of(in, lane->next);
     int last = -1, code = MPI_SUCCESS;
-    while (in->asked < bytes && in->unused_count > 0 && has_room(in) && code == MPI_SUCCESS) {
+    while (lane->asked < bytes && can_ask(in, lane) && code == MPI_SUCCESS) {
         last = in->unused[--in->unused_count];
-        code = post(in, last);
+        code = post(in, lane, last);
     }
-    if (code == MPI_SUCCESS && last >= 0 && in->asked > in->senders[in->next].unasked)
+    if (code == MPI_SUCCESS && last >= 0 && lane->asked > sender->unasked)
         code = grant(in, last);
-    *all = in->asked == bytes;
+    if (lane->asked == bytes) {
+        lane->next++;
+        lane->asked = lane->of_next = 0;
+    }
     return code;
 }
 
-static int ask(coll_intake *in) {
-    while (in->next < in->sender_count) {
-        bool all;
-        int code = ask_next(in, &all);
-        if (code != MPI_SUCCESS || !all)
-            return code;
-        in->next++;
-        in->asked = in->of_next = 0;
+/* What LANE's next sender sends anyway is on the way already. */
+static bool comes_unasked(const coll_intake *in, const coll_lane *lane) {
+    return lane->asked < in->senders[lane->next].unasked;
+}
+
+/* Lanes with more left come first, so that all end together; NULL: none can be asked. */
+static coll_lane *next_lane(const coll_intake *in) {
+    coll_lane *next = NULL;
+    for (int i = 0; i < in->lane_count; i++) {
+        coll_lane *lane = &in->lanes[i];
+        if (!can_ask(in, lane))
+            continue;
+        if (comes_unasked(in, lane))
+            return lane;
+        if (!next || lane->left > next->left)
+            next = lane;
     }
-    return MPI_SUCCESS;
+    return next;
+}
+
+static int ask(coll_intake *in) {
+    int code = MPI_SUCCESS;
+    for (coll_lane *lane; code == MPI_SUCCESS && (lane = next_lane(in));)
+        code = ask_next(in, lane);
+    return code;
 }
 
 static void arrive(coll_intake *in, const coll_slot *s) {
+    coll_lane *lane = &in->lanes[s->lane];
     in->senders[s->sender].begun = true;
     coll_data block = coll_blocks_at(in->call->blocks, in->senders[s->sender].rank);
     coll_data_store(&block, s->from, s->length, s->segment);
     in->on_the_way -= s->length;
-    if (s->sender == in->next)
-        in->of_next -= s->length;
+    lane->on_the_way -= s->length;
+    if (s->sender == lane->next)
+        lane->of_next -= s->length;
 }
 
 /* The request at INDEX is complete, after so many SECONDS without any. */
@@ -229,8 +306,13 @@ static int start(void *state) {
     intake->window = (size_t)(intake->share * (double)intake->credit.window);
     intake->run = (size_t)(intake->share * (double)intake->credit.run);
     intake->stalled = false;
-    intake->next = intake->unused_count = 0;
-    intake->asked = intake->on_the_way = intake->of_next = 0;
+    intake->unused_count = 0;
+    intake->on_the_way = 0;
+    for (int i = 0; i < intake->lane_count; i++) {
+        const coll_lane *lane = &intake->lanes[i];
+        intake->lanes[i] = (coll_lane){
+            .first = lane->first, .bytes = lane->bytes, .next = lane->first, .left = lane->bytes};
+    }
     for (int i = 0; i < intake->sender_count; i++)
         intake->senders[i].begun = false;
     for (int i = 0; i < 2 * intake->slot_count; i++) {
@@ -302,7 +384,9 @@ coll_course coll_intake_open(const coll_gather_call *call, const coll_credit *cr
     char *room = memory;
     coll_intake *intake = coll_comm_room_take(&room, sizeof *intake);
     *intake = (coll_intake){.call = call, .credit = *credit, .senders = (void *)room};
+    intake->lanes = (void *)(intake->senders + call->comm->ranks);
     list_senders(intake);
+    list_lanes(intake);
     intake->slot_count = count_slots(intake);
     furnish(intake);
     return (coll_course){&kind, intake};

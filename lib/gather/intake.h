@@ -1,9 +1,10 @@
 /*
  * A gather in which every rank sends straight to the root, no more of its block than the root has
- * told it to. The blocks arrive in segments, sender by sender in chain order. The root posts the
- * receives a window of bytes ahead, and tells the senders when it does: the window bounds the bytes
- * on the way, too. What comes unasked are the first blocks of that order, as far as all ranks know
- * the size; else blocks that are no longer than an equal share.
+ * told it to. The blocks arrive in segments, sender by sender in chain order, or so in each rack
+ * where it takes several racks' uplinks to fill the root's link. The root posts the receives a
+ * window of bytes ahead, and tells the senders when it does: the window bounds the bytes on the
+ * way, too. What comes unasked are the first blocks of that order, as far as all ranks know the
+ * size; else blocks that are no longer than an equal share.
  *
  * The root's side is an intake, another rank's a supply, each a course, whose call outlives it.
  */
@@ -21,6 +22,7 @@ typedef struct coll_credit {
     size_t window;  /* bytes asked for that have not arrived */
     size_t run;     /* the same while all of them are one sender's */
     size_t unasked; /* so many bytes in all come without being asked for */
+    int lanes;      /* so many uplinks of racks fill the root's link; 1: one does */
 } coll_credit;
 
 /* What the root keeps for a communicator: the share of the window that has lately lost nothing. */
@@ -46,10 +48,9 @@ typedef struct coll_intake {
     size_t window, run; /* that much of them */
     bool stalled;       /* some stream did: something was lost */
 
-    int next;          /* the sender to be asked next */
-    size_t asked;      /* bytes of its block that it has been asked for */
+    struct coll_lane *lanes;
+    int lane_count;
     size_t on_the_way; /* bytes asked for that have not arrived */
-    size_t of_next;    /* those of them that are the next sender's */
     int slot_count, unused_count;
     struct coll_slot *slots;
     int *unused;           /* slots without a request */
