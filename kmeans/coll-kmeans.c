@@ -50,7 +50,13 @@ static const char notes[] =
     "The objective is the exact sum of squared distances. Rounding adds at most points x features\n"
     "/ 4 to it in comparison with the exact means, but it never rises from one iteration to the\n"
     "next: the integer nearest to a mean is the best integer there is, the old centroid among\n"
-    "them. With --centroids-as float it adds next to nothing.\n";
+    "them. With --centroids-as float it adds next to nothing.\n"
+    "\n"
+    "Bytes are compared by the fastest kernel that the processor has: avx512-vnni, avx-vnni, "
+    "avx2,\n"
+    "neon-i8mm, neon-dotprod (64-bit ARM), or else scalar, in plain C. The first line of the "
+    "output\n"
+    "says which; COLL_KMEANS_KERNEL names another one.\n";
 
 typedef struct command {
     km_settings settings;

@@ -21,9 +21,10 @@ void km_report_begin(km_report *report, const km_points *points, const km_settin
     report->iterations = settings->iterations;
     printf("%" PRIu64 " points of %zu features, read in %.2f s; k = %" PRIu64
            "; %d rank%s, %d thread%s on "
-           "rank 0, kernel %s\n",
+           "rank 0, kernel %s (%s)\n",
            points->total, points->dim, read_seconds, settings->k, ranks, ranks == 1 ? "" : "s",
-           settings->threads, settings->threads == 1 ? "" : "s", settings->kernel->name);
+           settings->threads, settings->threads == 1 ? "" : "s", settings->kernel->name,
+           settings->kernel->instruction);
     printf("%9s %20s %12s %10s %8s %8s %9s %9s %9s %9s %9s %9s %9s\n", "iteration", "objective",
            "moved", "imbalance", "empty", "refilled", "shift", "broadcast", "map", "local",
            "group-by", "gather", "total");

@@ -24,15 +24,21 @@ noinst_LTLIBRARIES += libkmeans.la
 libkmeans_la_SOURCES = \
 	kmeans/assign/assign.c kmeans/assign/assign.h \
 	kmeans/assign/assign_avx2.c \
+	kmeans/assign/assign_avx_vnni.c \
+	kmeans/assign/assign_dotprod.c \
+	kmeans/assign/assign_i8mm.c \
 	kmeans/assign/assign_openblas.c \
 	kmeans/assign/assign_scalar.c \
 	kmeans/assign/assign_vnni.c \
 	kmeans/assign/kernel.c kmeans/assign/kernel.h \
+	kmeans/assign/pack.h \
 	kmeans/assign/partial.c kmeans/assign/partial.h \
 	kmeans/assign/refill.c kmeans/assign/refill.h \
 	kmeans/assign/sieve.c kmeans/assign/sieve.h \
 	kmeans/assign/sketch.c kmeans/assign/sketch.h \
 	kmeans/assign/threads.c kmeans/assign/threads.h \
+	kmeans/assign/tile_256.h \
+	kmeans/assign/tile_neon.h \
 	kmeans/assign/vectors.c kmeans/assign/vectors.h \
 	kmeans/benchmark.c kmeans/benchmark.h \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
