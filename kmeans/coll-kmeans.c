@@ -234,14 +234,10 @@ static bool cluster(const km_points *points, km_report *report, MPI_Comm comm,
     return good;
 }
 
-/* Real features have a kernel of their own, and not all starts that bytes have. */
-static void take_reals(const km_kernel *kernel, int rank, app_problem *problem) {
-    km_settings *settings = &options.settings;
-    const km_start_method *start = settings->start.method;
-    settings->kernel = kernel;
-    if (start && start != &km_start_random && start != &km_start_file)
-        app_refuse(problem, "--start: real features start from random or file:PATH");
-    else if (rank == 0)
+/* Real features have a kernel of their own. */
+static void take_reals(const km_kernel *kernel, int rank) {
+    options.settings.kernel = kernel;
+    if (rank == 0)
         km_report_core_type();
 }
 
@@ -270,7 +266,7 @@ static bool run(MPI_Comm comm, app_problem *problem) {
         return false;
     take_type(&points, problem);
     if (points.real.used && !problem->text[0])
-        take_reals(real, rank, problem);
+        take_reals(real, rank);
     if (options.settings.k > points.total)
         app_refuse(problem, "--k %" PRIu64 ": there are only %" PRIu64 " points",
                    options.settings.k, points.total);

@@ -149,8 +149,10 @@ if run 1 --k 2 --threads 1 real.fvecs --centroids c2.npy --assign a2.npy; then
     cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: another result from the result"
     refuses "--centroids-as bytes: the features are real numbers" \
         --k 2 --centroids-as bytes real.fvecs --centroids results/c.npy --assign results/a.npy
-    refuses "real features start from random or file:PATH" \
-        --k 2 --start k-means++ real.fvecs --centroids results/c.npy --assign results/a.npy
+    for start in k-means++ 'k-means||' afk-mc2; do
+        run 3 --k 2 --start "$start" real.fvecs --centroids c3.npy --assign a3.npy || fail "real: $start"
+        grep -q '^final objective 0$' out || fail "real: $start leaves one of two kinds out"
+    done
     rm c2.npy a2.npy c3.npy a3.npy
 else
     grep -q 'need OpenBLAS' err || fail "real features are refused for another reason"
@@ -254,7 +256,7 @@ refuses "afk-mc2 has no parameter \"rounds\"" --k 2 --start afk-mc2:rounds=2 poi
 refuses "chain=N is needed, N from 1" --k 2 --start afk-mc2:chain=0 points.txt $to
 refuses "--centroids-as ints: allowed: auto, bytes, float" --k 2 --centroids-as ints points.txt $to
 printf '\024\000\000\000%080d' 0 | tr 0 '\107' >large.fvecs
-refuses "large.fvecs: has a feature of 51015.3; these points' are from 0 to 255" \
+refuses "large.fvecs: has a feature of 51015.3; those of bytes are from 0 to 255" \
     --k 1 --centroids-as float --start file:large.fvecs points.txt $to
 refuses "file:PATH needs a path" --k 2 --start file: points.txt $to
 refuses "missing: can't be opened" --k 2 --start file:missing points.txt $to

@@ -244,7 +244,7 @@ grep -q '^h.svm: 10 images as histograms of 25 bins, 5 words and 2 levels' stdou
 centroids=real.npy works encode --labels labels.idx --output n.svm
 cmp h.svm n.svm || fail "the same words as float32 give other histograms"
 { npy '<f4' '(1, 512)' && head -c 2048 /dev/zero | tr '\000' G; } >large.npy
-centroids=large.npy refused "large.npy: has a feature of 51015.3; words' are from 0 to 255" \
+centroids=large.npy refused "large.npy: has a feature of 51015.3; those of bytes are from 0 to 255" \
     encode --output x.svm
 [ "$(cut -d ' ' -f 1 h.svm | tr -d '\n')" = 0000011111 ] || fail "labels: $(cat h.svm)"
 # "sums POWER FILE": of the values of each line, to that power.

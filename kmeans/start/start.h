@@ -36,7 +36,8 @@ typedef struct km_seeding {
 struct km_start_method {
     const char *name;
     /*
-     * Chooses k CENTROIDS, which count at rank 0; of fine ones (fine.h) the first plane is enough.
+     * Chooses k CENTROIDS, which count at rank 0, of bytes or real features; of fine ones (fine.h)
+     * the first plane is enough.
      * Collective; on false all have the same problem.
      */
     bool (*choose)(const km_seeding *seeding, uint8_t *centroids, app_problem *problem);
