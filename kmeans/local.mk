@@ -1,10 +1,11 @@
 # coll-kmeans and coll-words.
 
-# libwords.la: images, patches, features, bags of words, SVMs and .npy files, without MPI.
+# libwords.la: images, patches, features, bags of words, SVMs, .npy files and random numbers, without MPI.
 noinst_LTLIBRARIES += libwords.la
 libwords_la_SOURCES = \
 	kmeans/points/gzip.c kmeans/points/gzip.h \
 	kmeans/points/npy.c kmeans/points/npy.h \
+	kmeans/points/random.c kmeans/points/random.h \
 	kmeans/words/bags.c kmeans/words/bags.h \
 	kmeans/words/exemplars.c kmeans/words/exemplars.h \
 	kmeans/words/hog.c kmeans/words/hog.h \
@@ -53,7 +54,6 @@ libkmeans_la_SOURCES = \
 	kmeans/points/format_vecs.c \
 	kmeans/points/memory.h \
 	kmeans/points/points.c kmeans/points/points.h \
-	kmeans/points/random.c kmeans/points/random.h \
 	kmeans/points/real.c kmeans/points/real.h \
 	kmeans/points/room.c kmeans/points/room.h \
 	kmeans/points/rows.c kmeans/points/rows.h \

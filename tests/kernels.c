@@ -213,7 +213,9 @@ int main(void) {
         bool supported = (*kernel)->supported();
         bool right = !supported || check(*kernel);
         printf("%s: %s\n", (*kernel)->name,
-               !supported ? "not on this processor" : right ? "all as it should be" : "FAILED");
+               !supported ? "not on this processor"
+               : right    ? "all as it should be"
+                          : "FAILED");
         good = good && right;
     }
     const km_kernel *best = km_kernel_best(problem, sizeof problem);

@@ -42,8 +42,7 @@ void km_planes_set(uint8_t *planes, size_t plane, size_t i, double value) {
 bool km_planes_take(uint8_t *planes, size_t plane, size_t i, double value, const char *path,
                     app_problem *problem) {
     if (!(value >= 0 && value <= 255))
-        return app_refuse(problem,
-                          "%s: has a feature of %g; those of bytes are from 0 to 255",
+        return app_refuse(problem, "%s: has a feature of %g; those of bytes are from 0 to 255",
                           path, value);
     km_planes_set(planes, plane, i, value);
     return true;
