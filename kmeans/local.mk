@@ -41,6 +41,7 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/tile_256.h \
 	kmeans/assign/tile_neon.h \
 	kmeans/assign/vectors.c kmeans/assign/vectors.h \
+	kmeans/batches.c kmeans/batches.h \
 	kmeans/benchmark.c kmeans/benchmark.h \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
 	kmeans/kmeans.c kmeans/kmeans.h \
