@@ -9,6 +9,7 @@
 #include "app/progress.h"
 #include "kmeans/assign/partial.h"
 #include "kmeans/assign/threads.h"
+#include "kmeans/batches.h"
 #include "kmeans/benchmark.h"
 #include "kmeans/checkpoint.h"
 #include "kmeans/km_report.h"
@@ -50,12 +51,19 @@ static const char notes[] =
     "The objective is the exact sum of squared distances. Rounding adds at most points x features\n"
     "/ 4 to it in comparison with the exact means, but it never rises from one iteration to the\n"
     "next: the integer nearest to a mean is the best integer there is, the old centroid among\n"
-    "them. With --centroids-as float it adds next to nothing.\n";
+    "them. With --centroids-as float it adds next to nothing.\n"
+    "\n"
+    "Bytes are compared by the fastest kernel that the processor has: avx512-vnni, avx-vnni, "
+    "avx2,\n"
+    "neon-i8mm, neon-dotprod (64-bit ARM), or else scalar, in plain C. The first line of the "
+    "output\n"
+    "says which; COLL_KMEANS_KERNEL names another one.\n";
 
 typedef struct command {
     km_settings settings;
     const char *bcast, *aggregate, *json, *centroids, *assign, *mapped;
     app_words points;
+    km_batches batches;
     int type; /* of the centroids */
     bool progress, benchmark;
 } command;
@@ -72,7 +80,11 @@ static bool take_start(const char *text, void *context, app_problem *problem) {
     return km_start_parse(text, context, problem);
 }
 
-static bool check_checkpoint(km_settings *settings, app_problem *problem) {
+static bool check_settings(km_settings *settings, const km_batches *batches, app_problem *problem) {
+    if (settings->checkpoint && batches->size)
+        return app_refuse(problem, "--checkpoint: batches have none; leave out --batch");
+    if (batches->quality_every && !batches->size)
+        return app_refuse(problem, "--quality-every: needs --batch; else every iteration tells it");
     if (!settings->checkpoint &&
         (settings->resume || settings->every || settings->every_seconds >= 0))
         return app_refuse(problem, "--resume and --every need --checkpoint DIR");
@@ -116,6 +128,14 @@ static const app_option table[] = {
      "random (default), k-means++, k-means||[:rounds=5,memory=256M], afk-mc2[:chain=200], or "
      "file:PATH with k points in any format",
      .take = take_start, .context = &options.settings.start},
+    {"batch", "N",
+     "begin with a random batch of about N points, go on with twice as many, and so on, then with "
+     "all of them by --iterations; faster, the objective hardly higher",
+     .size = &options.batches.size, .least = 1, .most = INT64_MAX},
+    {"quality-every", "N",
+     "with --batch: after every N batches tell the objective over all points, which takes as long "
+     "as an assignment of them",
+     .size = &options.batches.quality_every, .least = 1, .most = INT64_MAX},
     {"checkpoint", "DIR", "save the state in DIR/checkpoint, also within an iteration",
      .text = &options.settings.checkpoint},
     {"every", "N", "checkpoint after every N iterations", .integer = &options.settings.every,
@@ -149,7 +169,7 @@ static const app_option table[] = {
 static bool parse(int argc, char **argv, app_problem *problem) {
     const app_command line = {program, usage, notes, APP_TABLE(table)};
     return app_parse(&line, argc, argv, problem) &&
-           (options.benchmark || check_checkpoint(&options.settings, problem));
+           (options.benchmark || check_settings(&options.settings, &options.batches, problem));
 }
 
 /* Asks for the algorithms, and finds out at once whether all settings are known and allowed. */
@@ -217,8 +237,17 @@ static bool benchmark(app_problem *problem) {
 static bool cluster(const km_points *points, km_report *report, MPI_Comm comm,
                     app_problem *problem) {
     km_result result;
-    km_observer observer = {km_report_step, km_report_progress, km_report_note, report};
-    if (!km_cluster(points, &options.settings, &observer, comm, &result, problem))
+    const km_settings *settings = &options.settings;
+    const km_batches *batches = &options.batches;
+    const km_observer observer = {.batch = km_report_batch,
+                                  .quality = km_report_quality,
+                                  .step = km_report_step,
+                                  .progress = km_report_progress,
+                                  .note = km_report_note,
+                                  .context = report};
+    if (!(batches->size
+              ? km_cluster_batches(points, batches, settings, &observer, comm, &result, problem)
+              : km_cluster(points, settings, &observer, comm, &result, problem)))
         return false;
     if (app_rank(comm) == 0)
         km_report_end(report, &result);
@@ -228,14 +257,10 @@ static bool cluster(const km_points *points, km_report *report, MPI_Comm comm,
     return good;
 }
 
-/* Real features have a kernel of their own, and not all starts that bytes have. */
-static void take_reals(const km_kernel *kernel, int rank, app_problem *problem) {
-    km_settings *settings = &options.settings;
-    const km_start_method *start = settings->start.method;
-    settings->kernel = kernel;
-    if (start && start != &km_start_random && start != &km_start_file)
-        app_refuse(problem, "--start: real features start from random or file:PATH");
-    else if (rank == 0)
+/* Real features have a kernel of their own. */
+static void take_reals(const km_kernel *kernel, int rank) {
+    options.settings.kernel = kernel;
+    if (rank == 0)
         km_report_core_type();
 }
 
@@ -264,7 +289,10 @@ static bool run(MPI_Comm comm, app_problem *problem) {
         return false;
     take_type(&points, problem);
     if (points.real.used && !problem->text[0])
-        take_reals(real, rank, problem);
+        take_reals(real, rank);
+    if (options.batches.size && options.batches.size < options.settings.k)
+        app_refuse(problem, "--batch %" PRIu64 ": at least --k, which is %" PRIu64 ", is needed",
+                   options.batches.size, options.settings.k);
     if (options.settings.k > points.total)
         app_refuse(problem, "--k %" PRIu64 ": there are only %" PRIu64 " points",
                    options.settings.k, points.total);

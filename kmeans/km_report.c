@@ -16,18 +16,29 @@
 void km_report_begin(km_report *report, const km_points *points, const km_settings *settings,
                      int ranks, double read_seconds) {
     report->points = points;
-    report->started = app_seconds();
+    report->started = report->since = app_seconds();
+    report->batch = points->total;
     report->skipped = -1;
     report->iterations = settings->iterations;
     printf("%" PRIu64 " points of %zu features, read in %.2f s; k = %" PRIu64
            "; %d rank%s, %d thread%s on "
-           "rank 0, kernel %s\n",
+           "rank 0, kernel %s (%s)\n",
            points->total, points->dim, read_seconds, settings->k, ranks, ranks == 1 ? "" : "s",
-           settings->threads, settings->threads == 1 ? "" : "s", settings->kernel->name);
+           settings->threads, settings->threads == 1 ? "" : "s", settings->kernel->name,
+           settings->kernel->instruction);
     printf("%9s %20s %12s %10s %8s %8s %9s %9s %9s %9s %9s %9s %9s\n", "iteration", "objective",
            "moved", "imbalance", "empty", "refilled", "shift", "broadcast", "map", "local",
            "group-by", "gather", "total");
     fflush(stdout);
+}
+
+void km_report_batch(uint64_t points, void *context) {
+    km_report *report = context;
+    app_progress_hide();
+    report->since = app_seconds();
+    report->batch = points;
+    report->skipped = -1;
+    printf("on %" PRIu64 " points:\n", points);
 }
 
 /* Of bytes it is a whole number. */
@@ -45,11 +56,23 @@ static app_member json_objective(const km_report *report, uint64_t objective) {
                           : app_json_integer("objective", (int64_t)objective);
 }
 
+void km_report_quality(uint64_t objective, void *context) {
+    const km_report *report = context;
+    app_progress_hide();
+    printf("%9s ", "all");
+    print_objective(report, objective);
+    putchar('\n');
+    fflush(stdout);
+    app_json(report->json, app_json_text("quality", "over all points"),
+             app_json_integer("points", (int64_t)report->batch), json_objective(report, objective));
+}
+
 static void write_json(const km_report *report, const km_step *step) {
     const double *seconds = step->seconds;
     app_json(
         report->json, app_json_integer("iteration", step->iteration),
-        json_objective(report, step->objective), app_json_integer("moved", (int64_t)step->moved),
+        app_json_integer("points", (int64_t)report->batch), json_objective(report, step->objective),
+        app_json_integer("moved", (int64_t)step->moved),
         app_json_number("imbalance", step->imbalance),
         app_json_integer("empty", (int64_t)step->empty),
         app_json_integer("refilled", (int64_t)step->refilled),
@@ -83,15 +106,19 @@ void km_report_progress(int64_t iteration, double done, void *context) {
         report->skipped = (double)(iteration - 1);
     if (!app_progress_due())
         return;
-    if (iteration > report->iterations)
+    bool whole = report->batch == report->points->total; /* else it may end any time */
+    if (!whole)
+        snprintf(what, sizeof what, "iteration %" PRId64 " on %" PRIu64 " points", iteration,
+                 report->batch);
+    else if (iteration > report->iterations)
         snprintf(what, sizeof what, "final assignment");
     else
         snprintf(what, sizeof what, "iteration %" PRId64 " of %" PRId64, iteration,
                  report->iterations);
     /* One more pass over the points follows the last iteration. */
-    if (passes > report->skipped)
+    if (whole && passes > report->skipped)
         snprintf(left, sizeof left, ", at most %.0f s left",
-                 (app_seconds() - report->started) * ((double)report->iterations + 1 - passes) /
+                 (app_seconds() - report->since) * ((double)report->iterations + 1 - passes) /
                      (passes - report->skipped));
     app_progress("%s: %.0f%%%s", what, 100 * done, left);
 }

@@ -12,7 +12,9 @@ typedef struct km_report {
     FILE *json;         /* or NULL */
     int64_t iterations; /* at most */
     double started;
-    double skipped; /* passes over the points that a run before this one made; below 0: not known */
+    uint64_t batch; /* points that the iterations now are on */
+    double since;   /* when they began */
+    double skipped; /* passes over these that a run before this one made; below 0: not known */
 } km_report;
 
 /* Starts the clock and prints the head of the table. POINTS must live as long as the report. */
@@ -20,6 +22,8 @@ void km_report_begin(km_report *report, const km_points *points, const km_settin
                      int ranks, double read_seconds);
 
 /* The observer whose context is a report. */
+void km_report_batch(uint64_t points, void *context);
+void km_report_quality(uint64_t objective, void *context);
 void km_report_step(const km_step *step, void *context);
 void km_report_progress(int64_t iteration, double done, void *context);
 void km_report_note(const char *text, void *context);

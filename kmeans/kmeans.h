@@ -68,6 +68,10 @@ typedef enum km_stop {
 
 /* Who watches, at rank 0. */
 typedef struct km_observer {
+    /* Before iterations on a batch of so many points (batches.h); in the end on all. */
+    void (*batch)(uint64_t points, void *context);
+    /* The objective over all points, in km_step's units, after a batch. */
+    void (*quality)(uint64_t objective, void *context);
     /* After each iteration. */
     void (*step)(const km_step *step, void *context);
     /* Now and then within iteration ITERATION, of whose map phase DONE (0 to 1) is done. */

@@ -1,10 +1,11 @@
 # coll-kmeans and coll-words.
 
-# libwords.la: images, patches, features, bags of words, SVMs and .npy files, without MPI.
+# libwords.la: images, patches, features, bags of words, SVMs, .npy files and random numbers, without MPI.
 noinst_LTLIBRARIES += libwords.la
 libwords_la_SOURCES = \
 	kmeans/points/gzip.c kmeans/points/gzip.h \
 	kmeans/points/npy.c kmeans/points/npy.h \
+	kmeans/points/random.c kmeans/points/random.h \
 	kmeans/words/bags.c kmeans/words/bags.h \
 	kmeans/words/exemplars.c kmeans/words/exemplars.h \
 	kmeans/words/hog.c kmeans/words/hog.h \
@@ -24,16 +25,23 @@ noinst_LTLIBRARIES += libkmeans.la
 libkmeans_la_SOURCES = \
 	kmeans/assign/assign.c kmeans/assign/assign.h \
 	kmeans/assign/assign_avx2.c \
+	kmeans/assign/assign_avx_vnni.c \
+	kmeans/assign/assign_dotprod.c \
+	kmeans/assign/assign_i8mm.c \
 	kmeans/assign/assign_openblas.c \
 	kmeans/assign/assign_scalar.c \
 	kmeans/assign/assign_vnni.c \
 	kmeans/assign/kernel.c kmeans/assign/kernel.h \
+	kmeans/assign/pack.h \
 	kmeans/assign/partial.c kmeans/assign/partial.h \
 	kmeans/assign/refill.c kmeans/assign/refill.h \
 	kmeans/assign/sieve.c kmeans/assign/sieve.h \
 	kmeans/assign/sketch.c kmeans/assign/sketch.h \
 	kmeans/assign/threads.c kmeans/assign/threads.h \
+	kmeans/assign/tile_256.h \
+	kmeans/assign/tile_neon.h \
 	kmeans/assign/vectors.c kmeans/assign/vectors.h \
+	kmeans/batches.c kmeans/batches.h \
 	kmeans/benchmark.c kmeans/benchmark.h \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
 	kmeans/kmeans.c kmeans/kmeans.h \
@@ -47,7 +55,6 @@ libkmeans_la_SOURCES = \
 	kmeans/points/format_vecs.c \
 	kmeans/points/memory.h \
 	kmeans/points/points.c kmeans/points/points.h \
-	kmeans/points/random.c kmeans/points/random.h \
 	kmeans/points/real.c kmeans/points/real.h \
 	kmeans/points/room.c kmeans/points/room.h \
 	kmeans/points/rows.c kmeans/points/rows.h \

@@ -144,7 +144,8 @@ static km_settings settings_of_test(void) {
 
 static bool cluster(const km_points *points, const km_settings *settings, struct watch *watch,
                     MPI_Comm comm, km_result *result, app_problem *problem) {
-    km_observer observer = {watch_step, watch_progress, watch_note, watch};
+    km_observer observer = {
+        .step = watch_step, .progress = watch_progress, .note = watch_note, .context = watch};
     return km_cluster(points, settings, &observer, comm, result, problem);
 }
 

@@ -108,6 +108,27 @@ run 2 --k 12 --seconds 0 points.txt --centroids c3.npy --assign a3.npy || fail "
 grep -q '^0 iterations .*the time is up' out || fail "--seconds 0 leaves no time for one"
 rm -f c2.npy a2.npy c3.npy a3.npy
 
+# Growing batches: the same bits anywhere, for bytes and fine centroids; none is the plain way.
+for as in bytes float; do
+    run 1 --k 12 --centroids-as $as --batch 50 --iterations 1 --threads 1 points.txt --centroids c2.npy \
+        --assign a2.npy --json steps.json || fail "--batch, $as"
+    test "$(grep -c '^on [0-9]* points:' out)" = 5 || fail "--batch 50: not 50, 100, 200, 400 and 600"
+    sed -n 's/.*"iteration": .*"points": \([0-9]*\),.*/\1/p' steps.json >batches
+    sort -n -c batches && test "$(tail -n 1 batches)" = 600 || fail "--batch: sizes do not grow"
+    for by in "2 2" "3 1" "5 2"; do # to tell the quality changes nothing
+        run "${by% *}" --k 12 --centroids-as $as --batch 50 --quality-every 2 --iterations 1 --threads "${by#* }" points.txt \
+            --centroids c3.npy --assign a3.npy || fail "--batch: $by"
+        cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "--batch, $as: other files at $by: ranks, threads"
+        test "$(grep -c '^ *all ' out)" = 2 || fail "--quality-every 2: not after 100 and 400 points"
+    done
+done
+run 2 --k 12 --batch 600 points.txt --centroids c2.npy --assign a2.npy || fail "a batch of all"
+run 1 --k 12 points.txt --centroids c3.npy --assign a3.npy || fail "no batch"
+cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "a batch of all points is not the plain way"
+run 2 --k 12 --batch 50 --seconds 0 points.txt --centroids c3.npy --assign a3.npy || fail "--batch: no time"
+grep -q '^0 iterations .*the time is up' out || fail "--batch --seconds 0 leaves no time for one"
+rm -f c2.npy a2.npy c3.npy a3.npy
+
 # Centroids of float32: the same bits anywhere, also resumed, and as a start.
 run 1 --k 12 --centroids-as float --threads 1 --iterations 4 points.txt --centroids c2.npy \
     --assign a2.npy || fail "--centroids-as float"
@@ -149,8 +170,11 @@ if run 1 --k 2 --threads 1 real.fvecs --centroids c2.npy --assign a2.npy; then
     cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: another result from the result"
     refuses "--centroids-as bytes: the features are real numbers" \
         --k 2 --centroids-as bytes real.fvecs --centroids results/c.npy --assign results/a.npy
-    refuses "real features start from random or file:PATH" \
-        --k 2 --start k-means++ real.fvecs --centroids results/c.npy --assign results/a.npy
+    for start in k-means++ 'k-means||' afk-mc2; do
+        run 3 --k 2 --start "$start" --batch 2 real.fvecs --centroids c3.npy --assign a3.npy ||
+            fail "real: $start"
+        grep -q '^final objective 0$' out || fail "real: $start leaves one of two kinds out"
+    done
     rm c2.npy a2.npy c3.npy a3.npy
 else
     grep -q 'need OpenBLAS' err || fail "real features are refused for another reason"
@@ -246,6 +270,9 @@ refuses "nonsense" --k 2 --aggregate nonsense points.txt $to
 refuses "--resume and --every need --checkpoint DIR" --k 2 points.txt $to --resume
 refuses "nowhere/ck: can't be made: No such file" --k 2 points.txt $to --checkpoint nowhere/ck
 refuses "c.npy: is no directory for checkpoints" --k 2 points.txt $to --checkpoint c.npy --resume
+refuses "--batch 11: at least --k, which is 12, is needed" --k 12 --batch 11 points.txt $to
+refuses "--quality-every: needs --batch" --k 2 --quality-every 2 points.txt $to
+refuses "--checkpoint: batches have none; leave out --batch" --k 2 --batch 9 points.txt $to --checkpoint x
 refuses "--every 0: a number from 1" --k 2 points.txt $to --checkpoint x --every 0
 refuses "--every-seconds -1: a number from 0 " --k 2 points.txt $to --checkpoint x --every-seconds -1
 refuses "--gain x: a number from 0 " --k 2 --gain x points.txt $to
@@ -254,7 +281,7 @@ refuses "afk-mc2 has no parameter \"rounds\"" --k 2 --start afk-mc2:rounds=2 poi
 refuses "chain=N is needed, N from 1" --k 2 --start afk-mc2:chain=0 points.txt $to
 refuses "--centroids-as ints: allowed: auto, bytes, float" --k 2 --centroids-as ints points.txt $to
 printf '\024\000\000\000%080d' 0 | tr 0 '\107' >large.fvecs
-refuses "large.fvecs: has a feature of 51015.3; these points' are from 0 to 255" \
+refuses "large.fvecs: has a feature of 51015.3; those of bytes are from 0 to 255" \
     --k 1 --centroids-as float --start file:large.fvecs points.txt $to
 refuses "file:PATH needs a path" --k 2 --start file: points.txt $to
 refuses "missing: can't be opened" --k 2 --start file:missing points.txt $to

@@ -282,7 +282,8 @@ START_TEST(same_as_reference) {
                                 .kernel = km_kernel_best(text, sizeof text)};
         struct watch watch = {
             .reference = &expected, .real = &points.real, .objective = UINT64_MAX, .good = true};
-        km_observer observer = {watch_step, watch_progress, watch_note, &watch};
+        km_observer observer = {
+            .step = watch_step, .progress = watch_progress, .note = watch_note, .context = &watch};
         km_result result;
         app_problem problem = {""};
         bool good = km_cluster(&points, &settings, &observer, MPI_COMM_WORLD, &result, &problem);
@@ -333,7 +334,8 @@ START_TEST(bad_k) {
                                 .threads = 1,
                                 .kernel = km_kernel_best(text, 256)};
         struct watch watch = {.good = true};
-        km_observer observer = {watch_step, watch_progress, watch_note, &watch};
+        km_observer observer = {
+            .step = watch_step, .progress = watch_progress, .note = watch_note, .context = &watch};
         km_result result;
         app_problem problem = {""};
         bool good = km_cluster(&points, &settings, &observer, MPI_COMM_WORLD, &result, &problem);

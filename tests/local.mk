@@ -36,6 +36,7 @@ check_PROGRAMS += \
 	tests/hog \
 	tests/images \
 	tests/incast \
+	tests/kernels \
 	tests/npy \
 	tests/order \
 	tests/output \
@@ -239,7 +240,7 @@ endif
 # The programs, an example and the scripts.
 SCRIPT_TESTS = tests/autotopo.sh tests/cmake.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/commands.sh \
 	tests/component.sh tests/configure.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
-	tests/hlot_lab.sh tests/interposed.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
+	tests/hlot_lab.sh tests/interposed.sh tests/kernels_arm.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
 	tests/profile_lab.sh tests/python.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \
 	tests/unfinished.sh tests/watch.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/cmake/CMakeLists.txt tests/hlot/congested.txt tests/hlot/figure1.txt

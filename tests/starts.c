@@ -19,9 +19,23 @@ static const char *const methods[] = {
 };
 enum { METHODS = sizeof methods / sizeof *methods, DIM = 6, SEED = 11 };
 
+/* Makes the features real, some of them below 0. */
+static void make_real(km_points *points, MPI_Comm comm) {
+    size_t count = points->rows * DIM;
+    float *features = malloc((count + 1) * sizeof *features);
+    app_problem problem = {""};
+    ck_assert_ptr_nonnull(features);
+    for (size_t i = 0; i < count; i++)
+        features[i] = (float)points->data[i] / 7 - 10;
+    free(points->data);
+    points->data = (uint8_t *)features;
+    bool good = km_real_scale(features, count, points->total, DIM, comm, &points->real, &problem);
+    harness_assert(good, "%s", problem.text);
+}
+
 /* Points near one of GROUPS corners; all of a group are one point where SPREAD is 1. */
 static void make_points(km_points *points, uint64_t total, unsigned groups, unsigned spread,
-                        MPI_Comm comm) {
+                        bool real, MPI_Comm comm) {
     *points = km_points_share(total, DIM, comm);
     points->data = malloc(points->rows * DIM + 1);
     ck_assert_ptr_nonnull(points->data);
@@ -30,31 +44,37 @@ static void make_points(km_points *points, uint64_t total, unsigned groups, unsi
         points->data[i] = (uint8_t)((group >> i % DIM & 1) * 240 +
                                     km_random_below(5, row / groups, i % DIM, spread));
     }
+    if (real)
+        make_real(points, comm);
 }
 
 /* The centroids of METHOD, at rank 0 of COMM. */
 static bool choose(const km_points *points, const char *method, size_t k, int threads,
                    uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
-    char text[256];
     km_start start;
     km_seeding seeding = {.points = points,
                           .k = k,
                           .start = &start,
                           .seed = SEED,
                           .threads = threads,
-                          .kernel = km_kernel_best(text, sizeof text),
+                          .kernel = points->real.used ? km_kernel_real() : km_kernel_best(NULL, 0),
                           .comm = comm};
     return km_start_parse(method, &start, problem) && km_start_choose(&seeding, centroids, problem);
 }
 
+/* Whether feature I is that of a corner away from 0. */
+static bool is_far(const uint8_t *centroids, size_t i, bool real) {
+    return real ? ((const float *)centroids)[i] > 10 : centroids[i] >= 240;
+}
+
 /* How many of the corners have a centroid. */
-static unsigned count_groups(const uint8_t *centroids, size_t k) {
+static unsigned count_groups(const uint8_t *centroids, size_t k, bool real) {
     bool seen[1 << DIM] = {false};
     unsigned count = 0;
     for (size_t j = 0; j < k; j++) {
         unsigned group = 0;
         for (unsigned i = 0; i < DIM; i++)
-            group |= (centroids[j * DIM + i] >= 240 ? 1U : 0U) << i;
+            group |= (is_far(centroids, j * DIM + i, real) ? 1U : 0U) << i;
         count += !seen[group];
         seen[group] = true;
     }
@@ -71,20 +91,27 @@ static const struct trial {
 };
 enum { TRIALS = sizeof trials / sizeof *trials };
 
+/* Each trial with bytes, then with real features, where there is a kernel for those. */
 START_TEST(same_for_any_ranks) {
-    const struct trial *trial = &trials[_i];
-    uint8_t *ours = malloc(trial->k * DIM), *alone = malloc(trial->k * DIM);
+    const struct trial *trial = &trials[_i % TRIALS];
+    const bool real = _i >= TRIALS;
+    size_t bytes = trial->k * DIM * (real ? sizeof(float) : 1);
+    if (real && !km_kernel_real()) {
+        harness_skip("real features, for want of OpenBLAS");
+        return;
+    }
+    uint8_t *ours = malloc(bytes), *alone = malloc(bytes);
     int rank;
     km_points spread, whole;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    make_points(&spread, trial->total, trial->groups, trial->spread, MPI_COMM_WORLD);
-    make_points(&whole, trial->total, trial->groups, trial->spread, MPI_COMM_SELF);
+    make_points(&spread, trial->total, trial->groups, trial->spread, real, MPI_COMM_WORLD);
+    make_points(&whole, trial->total, trial->groups, trial->spread, real, MPI_COMM_SELF);
     for (int i = 0; i < METHODS; i++) {
         app_problem problem = {""};
         bool good = choose(&spread, methods[i], trial->k, 2, ours, MPI_COMM_WORLD, &problem) &&
                     choose(&whole, methods[i], trial->k, 1, alone, MPI_COMM_SELF, &problem);
         harness_assert(good, "%s: %s", methods[i], problem.text);
-        good = rank > 0 || memcmp(ours, alone, trial->k * DIM) == 0;
+        good = rank > 0 || memcmp(ours, alone, bytes) == 0;
         harness_assert(good, "%s: depends on the ranks", methods[i]);
     }
     free(whole.data);
@@ -99,15 +126,18 @@ START_TEST(every_group_has_one) {
     static const char *const careful[] = {"k-means++", "k-means||", "afk-mc2"};
     enum { GROUPS = 16, TOTAL = 800 };
     int rank;
-    uint8_t centroids[GROUPS * DIM];
+    const bool real = _i;
+    uint8_t centroids[GROUPS * DIM * sizeof(float)];
     km_points points;
+    if (real && !km_kernel_real())
+        return;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    make_points(&points, TOTAL, GROUPS, 3, MPI_COMM_WORLD);
+    make_points(&points, TOTAL, GROUPS, 3, real, MPI_COMM_WORLD);
     for (int i = 0; i < 3; i++) {
         app_problem problem = {""};
         bool good = choose(&points, careful[i], GROUPS, 1, centroids, MPI_COMM_WORLD, &problem);
         harness_assert(good, "%s: %s", careful[i], problem.text);
-        good = rank > 0 || count_groups(centroids, GROUPS) == GROUPS;
+        good = rank > 0 || count_groups(centroids, GROUPS, real) == GROUPS;
         harness_assert(good, "%s leaves a group out", careful[i]);
     }
     free(points.data);
@@ -121,7 +151,7 @@ START_TEST(draws_are_exact) {
     uint64_t places[TOTAL * 5], rows[TOTAL * 5], *weights;
     km_points points;
     app_problem problem = {""};
-    make_points(&points, TOTAL, 3, 1, MPI_COMM_WORLD);
+    make_points(&points, TOTAL, 3, 1, false, MPI_COMM_WORLD);
     weights = calloc(points.rows + 1, sizeof *weights);
     for (size_t i = 0; i < points.rows; i++)
         weights[i] = (points.first + i) * 7 % 5;
@@ -155,8 +185,8 @@ END_TEST
 static Suite *suite(void) {
     Suite *suite = suite_create("starts");
     TCase *cases = tcase_create("starts");
-    tcase_add_loop_test(cases, same_for_any_ranks, 0, TRIALS);
-    tcase_add_test(cases, every_group_has_one);
+    tcase_add_loop_test(cases, same_for_any_ranks, 0, 2 * TRIALS);
+    tcase_add_loop_test(cases, every_group_has_one, 0, 2);
     tcase_add_test(cases, draws_are_exact);
     tcase_add_test(cases, random_numbers_are_even);
     suite_add_tcase(suite, cases);

@@ -244,7 +244,7 @@ grep -q '^h.svm: 10 images as histograms of 25 bins, 5 words and 2 levels' stdou
 centroids=real.npy works encode --labels labels.idx --output n.svm
 cmp h.svm n.svm || fail "the same words as float32 give other histograms"
 { npy '<f4' '(1, 512)' && head -c 2048 /dev/zero | tr '\000' G; } >large.npy
-centroids=large.npy refused "large.npy: has a feature of 51015.3; words' are from 0 to 255" \
+centroids=large.npy refused "large.npy: has a feature of 51015.3; those of bytes are from 0 to 255" \
     encode --output x.svm
 [ "$(cut -d ' ' -f 1 h.svm | tr -d '\n')" = 0000011111 ] || fail "labels: $(cat h.svm)"
 # "sums POWER FILE": of the values of each line, to that power.
@@ -346,6 +346,20 @@ else
     grep -q '^accuracy: 10 of 10, 100.00%' stdout || fail "test: $(cat stdout)"
     grep -q '"words": 5, "seed": 1, "rows": 10, "correct": 10, "percent": 100' h.json ||
         fail "test --json: $(cat h.json)"
+    # A cost is chosen by rows kept back. Labels alternate, so that every fourth row would be of one class.
+    awk 'BEGIN { srand(1); for (i = 0; i < 1000; i++) print i % 2, "1:" (i % 2 ? 1 : -1) * rand() }' >line.svm
+    works "$words" train --input line.svm --model line.model --cost 0.5,2 --kept-of 4
+    [ "$(grep -c '^cost [0-9.]*: [0-9]* of 2[0-9][0-9] rows kept back are right' stdout)" = 2 ] ||
+        fail "train --cost 0.5,2: $(cat stdout)"
+    sed -n 's/^cost \([0-9.]*\): \([0-9]*\) .*/\2 \1/p' stdout | sort -s -n -r -k 1,1 >costs
+    grep -q "trained on 1000 rows with cost $(head -n 1 costs | cut -d ' ' -f 2) in" stdout ||
+        fail "not the best cost: $(cat stdout)"
+    works "$words" train --input line.svm --model again.model --cost "$(head -n 1 costs | cut -d ' ' -f 2)"
+    cmp line.model again.model || fail "a chosen cost makes another model than the same one given"
+    refused "h.svm: 10 rows are too few to keep one of 1000 back" \
+        "$words" train --input h.svm --model x.model --cost 1,2 --kept-of 1000
+    refused "--kept-of 1: a number from 2" "$words" train --input h.svm --model x.model --kept-of 1
+    refused "--cost x: a number above 0" "$words" train --input h.svm --cost 1,x --model x.model
     printf '7 1:1 99:1\n0 1:1\n' >other.svm
     works "$words" test --input other.svm --model h.model
     grep -q 'unknown  *1  *0' stdout || fail "an unknown class: $(cat stdout)"

@@ -15,9 +15,10 @@
 #include "config.h"
 
 #include "kmeans/assign/kernel.h"
-#include "kmeans/points/real.h"
 
 #ifdef HAVE_OPENBLAS
+
+#include "kmeans/points/real.h"
 
 #include <cblas.h>
 #include <float.h>

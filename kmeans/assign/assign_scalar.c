@@ -3,6 +3,7 @@
  * that a compiler can keep the sums in registers and use what vectors the processor has.
  */
 #include "kmeans/assign/kernel.h"
+#include "kmeans/assign/pack.h"
 
 #include <string.h>
 
@@ -15,9 +16,7 @@ static bool supported(void) {
 static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections) {
     (void)n; /* a panel is one point */
     memcpy(panel, rows, dim);
-    *corrections = 0;
-    for (size_t d = 0; d < dim; d++)
-        *corrections += rows[d] * (rows[d] - UINT32_C(256));
+    *corrections = km_correction(rows, dim);
 }
 
 static void multiply(const void *points, const void *centroids, size_t groups, int32_t *sums) {

@@ -8,7 +8,11 @@ const km_kernel *const *km_kernel_list(void) {
     static const km_kernel *const kernels[] = {
 #if defined(__x86_64__)
         &km_kernel_vnni,
+        &km_kernel_avx_vnni,
         &km_kernel_avx2,
+#elif defined(__AARCH64EL__) && defined(__linux__)
+        &km_kernel_i8mm,
+        &km_kernel_dotprod,
 #endif
         &km_kernel_scalar,
         NULL,

@@ -129,7 +129,10 @@ const char *km_better_core_type(const char *chosen, bool avx512, bool avx2);
 
 /* Where kernel.c finds the kernels; everybody else asks km_kernel_list. */
 extern const km_kernel km_kernel_vnni;
+extern const km_kernel km_kernel_avx_vnni;
 extern const km_kernel km_kernel_avx2;
+extern const km_kernel km_kernel_i8mm;
+extern const km_kernel km_kernel_dotprod;
 extern const km_kernel km_kernel_scalar;
 
 /* The processor for which OpenBLAS, where there is one, chose its instructions; or NULL. */

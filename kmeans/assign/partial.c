@@ -175,14 +175,18 @@ double km_way2(const km_points *points, size_t k, const uint8_t *a, const uint8_
     return rows_way2(points, a + j * bytes, b + j * bytes);
 }
 
+uint32_t km_rows_distance2(const km_points *points, const uint8_t *a, const uint8_t *b) {
+    double distance2 = rows_way2(points, a, b);
+    return points->real.used ? km_real_bits(distance2) : (uint32_t)distance2;
+}
+
 uint32_t km_recall(const km_points *points, size_t i, const uint8_t *centroids, size_t k,
                    size_t j) {
     size_t bytes = km_row_bytes(points);
     const uint8_t *row = points->data + i * bytes;
     if (points->fine)
         return km_fine_bits(km_planes_distance2(&(km_planes){centroids, k, points->dim}, j, row));
-    double distance2 = rows_way2(points, row, centroids + j * bytes);
-    return points->real.used ? km_real_bits(distance2) : (uint32_t)distance2;
+    return km_rows_distance2(points, row, centroids + j * bytes);
 }
 
 typedef struct update {

@@ -27,6 +27,9 @@ uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim);
 /* The squared distance between number J of two sets of K centroids of POINTS. */
 double km_way2(const km_points *points, size_t k, const uint8_t *a, const uint8_t *b, size_t j);
 
+/* The squared distance between two rows of POINTS: of real ones the bits of a float (real.h). */
+uint32_t km_rows_distance2(const km_points *points, const uint8_t *a, const uint8_t *b);
+
 /* The squared distance between point I of this rank and centroid J, as km_assign gives it. */
 uint32_t km_recall(const km_points *points, size_t i, const uint8_t *centroids, size_t k, size_t j);
 

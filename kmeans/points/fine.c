@@ -39,6 +39,15 @@ void km_planes_set(uint8_t *planes, size_t plane, size_t i, double value) {
     set_feature(planes, plane, i, (uint64_t)(value * (1 << KM_FINE_BITS) + 0.5));
 }
 
+bool km_planes_take(uint8_t *planes, size_t plane, size_t i, double value, const char *path,
+                    app_problem *problem) {
+    if (!(value >= 0 && value <= 255))
+        return app_refuse(problem, "%s: has a feature of %g; those of bytes are from 0 to 255",
+                          path, value);
+    km_planes_set(planes, plane, i, value);
+    return true;
+}
+
 void km_planes_get(const km_planes *of, size_t row, float *features) {
     for (size_t i = 0; i < of->dim; i++)
         features[i] = (float)feature(of, row * of->dim + i) / (1 << KM_FINE_BITS);

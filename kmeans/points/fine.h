@@ -14,6 +14,8 @@
 #ifndef COLL_KMEANS_POINTS_FINE_H
 #define COLL_KMEANS_POINTS_FINE_H
 
+#include "app/problem.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +45,10 @@ void km_planes_widen(uint8_t *planes, size_t k, size_t dim, size_t row);
  */
 void km_planes_set_mean(uint8_t *planes, size_t plane, size_t i, uint64_t sum, uint64_t count);
 void km_planes_set(uint8_t *planes, size_t plane, size_t i, double value);
+
+/* The same with a VALUE of the file at PATH: a problem where it is not from 0 to 255. */
+bool km_planes_take(uint8_t *planes, size_t plane, size_t i, double value, const char *path,
+                    app_problem *problem);
 
 /* The features of row ROW, exactly. */
 void km_planes_get(const km_planes *of, size_t row, float *features);

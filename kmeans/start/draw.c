@@ -51,20 +51,26 @@ bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64
 bool km_draw_fetch(const km_points *points, uint64_t row, uint8_t *into, MPI_Comm comm,
                    app_problem *problem) {
     int ranks = app_ranks(comm), owner = 0;
+    size_t bytes = km_row_bytes(points);
     uint64_t first, count;
     for (km_share(points->total, owner, ranks, &first, &count); row >= first + count; owner++)
         km_share(points->total, owner + 1, ranks, &first, &count);
     if (row >= points->first && row - points->first < points->rows)
-        memcpy(into, points->data + (row - points->first) * points->dim, points->dim);
-    app_mpi(problem, COLL_Bcast(into, (MPI_Count)points->dim, MPI_UINT8_T, owner, comm));
+        memcpy(into, points->data + (row - points->first) * bytes, bytes);
+    app_mpi(problem, COLL_Bcast(into, (MPI_Count)bytes, MPI_UINT8_T, owner, comm));
     return app_agree(problem, comm);
 }
 
-void km_draw_lower(const uint8_t *rows, size_t count, size_t dim, const uint8_t *centroid,
-                   int threads, uint32_t *nearest2) {
+void km_draw_lower(const km_points *points, const uint8_t *rows, size_t count,
+                   const uint8_t *centroid, int threads, uint32_t *nearest2) {
+    size_t bytes = km_row_bytes(points);
 #pragma omp parallel for num_threads(threads)
     for (size_t i = 0; i < count; i++) {
-        uint32_t distance2 = (uint32_t)km_distance2(rows + i * dim, centroid, dim);
+        uint32_t distance2 = km_rows_distance2(points, rows + i * bytes, centroid);
         nearest2[i] = distance2 < nearest2[i] ? distance2 : nearest2[i];
     }
+}
+
+uint64_t km_draw_weight(const km_points *points, uint32_t distance2) {
+    return points->real.used ? km_real_units(&points->real, distance2) : distance2;
 }

@@ -19,9 +19,18 @@ bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64
 bool km_draw_fetch(const km_points *points, uint64_t row, uint8_t *into, MPI_Comm comm,
                    app_problem *problem);
 
-/* Lowers NEAREST2, the squared distance of each of COUNT rows, to that of CENTROID. Local. */
-void km_draw_lower(const uint8_t *rows, size_t count, size_t dim, const uint8_t *centroid,
-                   int threads, uint32_t *nearest2);
+/*
+ * Lowers NEAREST2, the squared distance of each of COUNT rows like those of POINTS, to that of
+ * CENTROID (km_rows_distance2). Local.
+ */
+void km_draw_lower(const km_points *points, const uint8_t *rows, size_t count,
+                   const uint8_t *centroid, int threads, uint32_t *nearest2);
+
+/*
+ * What a squared distance weighs in a draw: itself; of real features its units (real.h), so that
+ * the weights of all points fit 63 bits together, and are the same however they are added up.
+ */
+uint64_t km_draw_weight(const km_points *points, uint32_t distance2);
 
 /*
  * k-means++ on POINTS of which each of this rank's stands for WEIGHTS of them (NULL: itself).

@@ -57,7 +57,10 @@ static bool take_parameters(const char *whole, char *text, km_start *start, app_
 bool km_start_parse(const char *text, km_start *start, app_problem *problem) {
     size_t length = strcspn(text, ":");
     const char *rest = text[length] ? text + length + 1 : NULL;
-    *start = (km_start){find_method(text, length), NULL, 5, UINT64_C(256) << 20, 200};
+    *start = (km_start){.method = find_method(text, length),
+                        .rounds = 5,
+                        .memory = UINT64_C(256) << 20,
+                        .chain = 200};
     if (!start->method)
         return app_refuse(
             problem, "--start %s: random, k-means++, k-means||, afk-mc2 or file:PATH is needed",
@@ -110,6 +113,10 @@ bool km_start_describe(const km_start *start, char name[KM_START_SIZE], app_prob
 bool km_start_choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     const km_start_method *method = seeding->start->method;
     const km_points *points = seeding->points;
+    if (seeding->start->rows) {
+        memcpy(centroids, seeding->start->rows, km_centroids_bytes(points, seeding->k));
+        return true;
+    }
     for (size_t j = 0; points->fine && app_rank(seeding->comm) == 0 && j < seeding->k; j++)
         km_planes_widen(centroids, seeding->k, points->dim, j);
     return (method ? method : &km_start_random)->choose(seeding, centroids, problem);

@@ -16,10 +16,11 @@ typedef struct km_start_method km_start_method;
 /* What the user asked for; METHOD is NULL for random. */
 typedef struct km_start {
     const km_start_method *method;
-    const char *path; /* of a file of centroids */
-    uint64_t rounds;  /* of k-means|| */
-    uint64_t memory;  /* bytes of candidates of k-means||, roughly */
-    uint64_t chain;   /* steps of a Markov chain of AFK-MC2 */
+    const uint8_t *rows; /* the centroids themselves, which count at rank 0, or NULL */
+    const char *path;    /* of a file of centroids */
+    uint64_t rounds;     /* of k-means|| */
+    uint64_t memory;     /* bytes of candidates of k-means||, roughly */
+    uint64_t chain;      /* steps of a Markov chain of AFK-MC2 */
 } km_start;
 
 /* What a method works with. */
@@ -36,7 +37,8 @@ typedef struct km_seeding {
 struct km_start_method {
     const char *name;
     /*
-     * Chooses k CENTROIDS, which count at rank 0; of fine ones (fine.h) the first plane is enough.
+     * Chooses k CENTROIDS, which count at rank 0, of bytes or real features; of fine ones (fine.h)
+     * the first plane is enough.
      * Collective; on false all have the same problem.
      */
     bool (*choose)(const km_seeding *seeding, uint8_t *centroids, app_problem *problem);

@@ -28,12 +28,12 @@ enum { BATCH = 1 << 26, STREAM_COIN = 2, STREAM_ROW, STREAM_PLACE, STREAM_STEP }
 typedef struct job {
     const km_seeding *seeding;
     const km_points *points;
-    size_t dim, chain;
-    size_t most;      /* candidates of a batch */
-    uint64_t *first2; /* each point's squared distance from the first centroid */
-    uint64_t total2;  /* of all ranks */
-    uint64_t *draws;  /* scratch: places, and the rows at them */
-    km_place *places; /* of the candidates */
+    size_t dim, bytes, chain; /* bytes of a row */
+    size_t most;              /* candidates of a batch */
+    uint64_t *first2;         /* each point's squared distance from the first centroid */
+    uint64_t total2;          /* of all ranks */
+    uint64_t *draws;          /* scratch: places, and the rows at them */
+    km_place *places;         /* of the candidates */
     /* At rank 0. */
     uint8_t *candidates;
     uint32_t *nearest2; /* each candidate's squared distance from the nearest centroid */
@@ -47,7 +47,7 @@ static bool allocate(job *run, app_problem *problem) {
     run->places = malloc(run->most * sizeof *run->places);
     bool good = run->first2 && run->draws && run->places;
     if (app_rank(run->seeding->comm) == 0) {
-        run->candidates = malloc(run->most * run->dim);
+        run->candidates = malloc(run->most * run->bytes);
         run->nearest2 = malloc(run->most * sizeof *run->nearest2);
         run->nearest = malloc(run->most * sizeof *run->nearest);
         run->proposal = malloc(run->most * sizeof *run->proposal);
@@ -68,6 +68,11 @@ static void release(job *run) {
     free(run->first2);
 }
 
+/* The weight of the squared distance between two rows. */
+static uint64_t weight_of(const job *run, const uint8_t *a, const uint8_t *b) {
+    return km_draw_weight(run->points, km_rows_distance2(run->points, a, b));
+}
+
 /* Begins with the first centroid, an even choice. */
 static bool begin(job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
@@ -76,7 +81,7 @@ static bool begin(job *run, uint8_t *centroids, app_problem *problem) {
         return false;
 #pragma omp parallel for num_threads(seeding->threads)
     for (size_t i = 0; i < run->points->rows; i++)
-        run->first2[i] = km_distance2(run->points->data + i * run->dim, centroids, run->dim);
+        run->first2[i] = weight_of(run, run->points->data + i * run->bytes, centroids);
     return km_draw_total(run->points, run->first2, &run->total2, seeding->comm, problem);
 }
 
@@ -127,18 +132,23 @@ static bool measure(const job *run, size_t count, const uint8_t *centroids, size
                          run->nearest2);
     km_centroids_free(packed);
     for (size_t i = 0; i < count; i++) {
-        double way = (double)km_distance2(run->candidates + i * run->dim, centroids, run->dim);
+        double way = (double)weight_of(run, run->candidates + i * run->bytes, centroids);
         run->proposal[i] = (total2 > 0 ? way / total2 : even) + even;
     }
     return !code || app_refuse(problem, "candidates can't be compared: %s", strerror(code));
+}
+
+/* d of a candidate. */
+static double distance_of(const job *run, size_t candidate) {
+    return (double)km_draw_weight(run->points, run->nearest2[candidate]);
 }
 
 /* Where the chain through the candidates FIRST and on ends; NUMBER is that of FIRST among all. */
 static size_t walk(const job *run, size_t first, uint64_t number) {
     size_t at = first;
     for (size_t next = first + 1; next < first + run->chain; next++) {
-        double odds = (double)run->nearest2[next] * run->proposal[at];
-        double against = (double)run->nearest2[at] * run->proposal[next];
+        double odds = distance_of(run, next) * run->proposal[at];
+        double against = distance_of(run, at) * run->proposal[next];
         uint64_t random = km_random(run->seeding->seed, STREAM_STEP, number + next - first);
         if (odds > (double)(random >> 11) * 0x1p-53 * against)
             at = next;
@@ -150,9 +160,9 @@ static size_t walk(const job *run, size_t first, uint64_t number) {
 static void walk_all(const job *run, size_t count, size_t j, uint64_t number, uint8_t *centroids) {
     for (size_t first = 0; first < count; first += run->chain, j++) {
         size_t end = walk(run, first, number + first), rest = first + run->chain;
-        uint8_t *centroid = centroids + j * run->dim;
-        memcpy(centroid, run->candidates + end * run->dim, run->dim);
-        km_draw_lower(run->candidates + rest * run->dim, count - rest, run->dim, centroid,
+        uint8_t *centroid = centroids + j * run->bytes;
+        memcpy(centroid, run->candidates + end * run->bytes, run->bytes);
+        km_draw_lower(run->points, run->candidates + rest * run->bytes, count - rest, centroid,
                       run->seeding->threads, run->nearest2 + rest);
     }
 }
@@ -180,8 +190,9 @@ static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *p
     job run = {.seeding = seeding,
                .points = seeding->points,
                .dim = seeding->points->dim,
+               .bytes = km_row_bytes(seeding->points),
                .chain = (size_t)seeding->start->chain};
-    size_t chains = BATCH / run.dim / run.chain;
+    size_t chains = BATCH / run.bytes / run.chain;
     chains = chains < 1 ? 1 : chains < seeding->k ? chains : seeding->k;
     run.most = chains * run.chain;
     bool good = allocate(&run, problem) && run_chains(&run, centroids, problem);

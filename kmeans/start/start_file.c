@@ -11,30 +11,18 @@ static double feature(const km_points *found, size_t i) {
     return found->real.used ? (double)((const float *)found->data)[i] : found->data[i];
 }
 
-static bool take_fine(const char *path, const km_points *found, uint8_t *centroids,
-                      app_problem *problem) {
-    size_t features = found->rows * found->dim;
-    for (size_t i = 0; i < features; i++) {
-        double value = feature(found, i);
-        if (!(value >= 0 && value <= 255))
-            return app_refuse(problem, "%s: has a feature of %g; these points' are from 0 to 255",
-                              path, value);
-        km_planes_set(centroids, features, i, value);
-    }
-    return true;
-}
-
 /* The rows FOUND become centroids, of the type that POINTS ask for. */
 static bool take(const char *path, const km_points *found, const km_points *points,
                  uint8_t *centroids, app_problem *problem) {
     size_t features = found->rows * found->dim;
-    if (points->fine)
-        return take_fine(path, found, centroids, problem);
+    bool good = true;
+    for (size_t i = 0; good && points->fine && i < features; i++)
+        good = km_planes_take(centroids, features, i, feature(found, i), path, problem);
     for (size_t i = 0; points->real.used && i < features; i++)
         ((float *)centroids)[i] = (float)feature(found, i);
-    if (!points->real.used)
+    if (!points->fine && !points->real.used)
         memcpy(centroids, found->data, features);
-    return true;
+    return good;
 }
 
 static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {

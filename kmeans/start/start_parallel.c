@@ -28,11 +28,11 @@ enum { STREAM = 16 }; /* and a stream for each round */
 typedef struct job {
     const km_seeding *seeding;
     const km_points *points;
-    uint8_t *candidates; /* all of them, on all ranks */
-    size_t count, dim;
-    uint32_t *closest;  /* candidate of each of this rank's points */
-    uint32_t *nearest2; /* its squared distance */
-    uint32_t *fresh;    /* the same two among new candidates */
+    uint8_t *candidates;      /* all of them, on all ranks */
+    size_t count, dim, bytes; /* of a row */
+    uint32_t *closest;        /* candidate of each of this rank's points */
+    uint32_t *nearest2;       /* its squared distance */
+    uint32_t *fresh;          /* the same two among new candidates */
     uint32_t *fresh2;
     uint64_t *chosen; /* this rank's points that become candidates */
 } job;
@@ -44,7 +44,7 @@ static bool allocate(job *run, app_problem *problem) {
     run->fresh = malloc(rows * sizeof *run->fresh);
     run->fresh2 = malloc(rows * sizeof *run->fresh2);
     run->chosen = malloc(rows * sizeof *run->chosen);
-    run->candidates = malloc(run->dim);
+    run->candidates = malloc(run->bytes);
     if (!run->closest || !run->nearest2 || !run->fresh || !run->fresh2 || !run->chosen ||
         !run->candidates)
         app_refuse(problem, "out of memory");
@@ -64,8 +64,8 @@ static void release(job *run) {
 static bool compare(job *run, size_t first, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     km_centroids *packed = NULL;
-    int code = km_centroids_create(run->candidates + first * run->dim, run->count - first, run->dim,
-                                   seeding->kernel, seeding->threads, &packed);
+    int code = km_centroids_create(run->candidates + first * run->bytes, run->count - first,
+                                   run->dim, seeding->kernel, seeding->threads, &packed);
     if (!code)
         code = km_assign(run->points->data, run->points->rows, run->dim, packed, seeding->threads,
                          run->fresh, run->fresh2);
@@ -85,7 +85,8 @@ static size_t choose_candidates(const job *run, uint64_t round, double oversampl
     size_t chosen = 0;
     for (size_t i = 0; i < run->points->rows; i++) {
         uint64_t number = km_random(run->seeding->seed, STREAM + round, run->points->first + i);
-        if ((double)(number >> 11) * 0x1p-53 < oversampling * run->nearest2[i] / cost)
+        double weight = (double)km_draw_weight(run->points, run->nearest2[i]);
+        if ((double)(number >> 11) * 0x1p-53 < oversampling * weight / cost)
             run->chosen[chosen++] = i;
     }
     return chosen;
@@ -93,7 +94,7 @@ static size_t choose_candidates(const job *run, uint64_t round, double oversampl
 
 /* Room for MORE candidates. */
 static bool grow(job *run, size_t more, app_problem *problem) {
-    uint8_t *larger = realloc(run->candidates, (run->count + more) * run->dim);
+    uint8_t *larger = realloc(run->candidates, (run->count + more) * run->bytes);
     if (larger)
         run->candidates = larger;
     else
@@ -117,12 +118,12 @@ static bool share(job *run, size_t count, int *counts, int *places, app_problem 
     }
     if (!grow(run, more, problem))
         return false;
-    uint8_t *to = run->candidates + run->count * run->dim;
+    uint8_t *to = run->candidates + run->count * run->bytes;
     for (size_t i = 0; i < count; i++)
-        memcpy(to + ((size_t)places[rank] + i) * run->dim,
-               run->points->data + run->chosen[i] * run->dim, run->dim);
+        memcpy(to + ((size_t)places[rank] + i) * run->bytes,
+               run->points->data + run->chosen[i] * run->bytes, run->bytes);
     run->count += more;
-    if (app_mpi(problem, MPI_Type_contiguous((int)run->dim, MPI_UINT8_T, &row))) {
+    if (app_mpi(problem, MPI_Type_contiguous((int)run->bytes, MPI_UINT8_T, &row))) {
         if (app_mpi(problem, MPI_Type_commit(&row)))
             app_mpi(problem, MPI_Allgatherv(MPI_IN_PLACE, 0, row, to, counts, places, row, comm));
         MPI_Type_free(&row);
@@ -137,7 +138,7 @@ static bool oversample(job *run, uint64_t round, double oversampling, uint64_t *
     size_t before = run->count;
     *cost = 0;
     for (size_t i = 0; i < run->points->rows; i++)
-        *cost += run->nearest2[i];
+        *cost += km_draw_weight(run->points, run->nearest2[i]);
     int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
     if (!counts)
         app_refuse(problem, "out of memory");
@@ -156,7 +157,7 @@ static bool gather_candidates(job *run, app_problem *problem) {
     const km_start *start = seeding->start;
     uint64_t cost = 1;
     double oversampling = 2 * (double)seeding->k;
-    double most = (double)start->memory / (double)run->dim / (double)start->rounds;
+    double most = (double)start->memory / (double)run->bytes / (double)start->rounds;
     memset(run->nearest2, 0xff, run->points->rows * sizeof *run->nearest2);
     run->count = 1;
     if (!km_draw_fetch(run->points, km_sample_row(seeding->seed, run->points->total, 0),
@@ -172,10 +173,10 @@ static bool gather_candidates(job *run, app_problem *problem) {
 /* Too few candidates: all of them, and rows of the random start. */
 static bool fill_up(const job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
-    memcpy(centroids, run->candidates, run->count * run->dim);
+    memcpy(centroids, run->candidates, run->count * run->bytes);
     for (size_t j = run->count; j < seeding->k; j++)
         if (!km_draw_fetch(run->points, km_sample_row(seeding->seed, run->points->total, j),
-                           centroids + j * run->dim, seeding->comm, problem))
+                           centroids + j * run->bytes, seeding->comm, problem))
             return false;
     return true;
 }
@@ -184,7 +185,8 @@ static bool fill_up(const job *run, uint8_t *centroids, app_problem *problem) {
 static bool reduce(const job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     km_points view = km_points_share(run->count, run->dim, seeding->comm);
-    view.data = run->candidates + view.first * run->dim;
+    view.data = run->candidates + view.first * run->bytes;
+    view.real = run->points->real;
     uint64_t *weights = calloc(run->count, sizeof *weights);
     if (!weights)
         app_refuse(problem, "out of memory");
@@ -203,7 +205,9 @@ static bool reduce(const job *run, uint8_t *centroids, app_problem *problem) {
 }
 
 static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
-    job run = {.seeding = seeding, .points = seeding->points, .dim = seeding->points->dim};
+    const km_points *points = seeding->points;
+    job run = {
+        .seeding = seeding, .points = points, .dim = points->dim, .bytes = km_row_bytes(points)};
     bool good = allocate(&run, problem) && gather_candidates(&run, problem);
     if (good && run.count > INT_MAX)
         good = app_refuse(problem, "k-means||: %zu candidates are too many", run.count);

@@ -44,13 +44,13 @@ static bool draw_all(const km_points *points, const uint64_t *weights, size_t k,
     for (size_t i = 0; i < points->rows; i++)
         line[i] = weights ? weights[i] : 1;
     for (size_t j = 0; j < k; j++) {
-        uint8_t *centroid = centroids + j * points->dim;
+        uint8_t *centroid = centroids + j * km_row_bytes(points);
         if (!draw(points, line, j, seed, &row, comm, problem) ||
             !km_draw_fetch(points, row, centroid, comm, problem))
             return false;
-        km_draw_lower(points->data, points->rows, points->dim, centroid, threads, nearest2);
+        km_draw_lower(points, points->data, points->rows, centroid, threads, nearest2);
         for (size_t i = 0; i < points->rows; i++)
-            line[i] = nearest2[i] * (weights ? weights[i] : 1);
+            line[i] = km_draw_weight(points, nearest2[i]) * (weights ? weights[i] : 1);
     }
     return true;
 }

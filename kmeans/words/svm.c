@@ -6,8 +6,10 @@
 
 #include "app/output.h"
 #include "kmeans/points/memory.h"
+#include "kmeans/points/random.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linear.h>
 #include <math.h>
@@ -167,26 +169,70 @@ static bool write_model(const struct model *model, const char *path, app_problem
     return good;
 }
 
-bool svm_train(svm_rows *rows, double cost, const char *path, app_problem *problem) {
+/* Whether ROW is kept back where one of KEPT_OF is; none where that is 0. */
+static bool is_kept(size_t row, uint64_t kept_of) {
+    enum { SEED = 1, STREAM = 1 };
+    return kept_of && km_random_below(SEED, STREAM, row, kept_of) == 0;
+}
+
+/* Trains on the rows that are not kept back; NULL and a problem on failure. */
+static struct model *fit(svm_rows *rows, double cost, uint64_t kept_of, app_problem *problem) {
     struct parameter parameter = {
         .solver_type = L2R_L2LOSS_SVC_DUAL, .eps = 0.1, .C = cost, .p = 0.1};
-    struct problem task = {.n = rows->features + 1, .y = rows->labels, .bias = 1};
-    if (rows->count > INT_MAX)
-        return app_refuse(problem, "%s: %zu rows are too many", rows->path, rows->count);
+    struct problem task = {.n = rows->features + 1, .bias = 1};
+    struct model *model = NULL;
+    if (rows->count > INT_MAX) {
+        app_refuse(problem, "%s: %zu rows are too many", rows->path, rows->count);
+        return NULL;
+    }
     if (!has_room(rows, problem))
-        return false;
-    task.l = (int)rows->count;
+        return NULL;
     task.x = calloc(rows->count, sizeof *task.x);
-    if (!task.x)
-        return app_refuse(problem, "out of memory");
+    task.y = calloc(rows->count, sizeof *task.y);
+    if (!task.x || !task.y) {
+        app_refuse(problem, "out of memory");
+        goto free_task;
+    }
     for (size_t row = 0; row < rows->count; row++)
-        task.x[row] = end_row(rows, row, rows->features, task.bias);
+        if (!is_kept(row, kept_of)) {
+            task.x[task.l] = end_row(rows, row, rows->features, task.bias);
+            task.y[task.l++] = rows->labels[row];
+        }
     set_print_string_function(say_nothing);
-    struct model *model = train(&task, &parameter);
+    srand(1); /* liblinear's order of rows is by rand() */
+    model = train(&task, &parameter);
+free_task:
+    free(task.y);
     free(task.x);
-    bool good = write_model(model, path, problem);
-    free_and_destroy_model(&model);
+    return model;
+}
+
+bool svm_train(svm_rows *rows, double cost, const char *path, app_problem *problem) {
+    struct model *model = fit(rows, cost, 0, problem);
+    bool good = model && write_model(model, path, problem);
+    if (model)
+        free_and_destroy_model(&model);
     return good;
+}
+
+bool svm_validate(svm_rows *rows, double cost, uint64_t kept_of, size_t *kept, size_t *correct,
+                  app_problem *problem) {
+    *kept = *correct = 0;
+    for (size_t row = 0; row < rows->count; row++)
+        *kept += is_kept(row, kept_of);
+    if (!*kept || *kept == rows->count)
+        return app_refuse(problem, "%s: %zu rows are too few to keep one of %" PRIu64 " back",
+                          rows->path, rows->count, kept_of);
+    struct model *model = fit(rows, cost, kept_of, problem);
+    if (!model)
+        return false;
+    for (size_t row = 0; row < rows->count; row++)
+        if (is_kept(row, kept_of)) {
+            struct feature_node *nodes = end_row(rows, row, model->nr_feature, model->bias);
+            *correct += predict(model, nodes) == rows->labels[row];
+        }
+    free_and_destroy_model(&model);
+    return true;
 }
 
 /*
@@ -271,6 +317,12 @@ void svm_free(svm_rows *rows) {
 
 bool svm_train(svm_rows *rows, double cost, const char *model, app_problem *problem) {
     (void)rows, (void)cost, (void)model;
+    return app_refuse(problem, "%s", missing);
+}
+
+bool svm_validate(svm_rows *rows, double cost, uint64_t kept_of, size_t *kept, size_t *correct,
+                  app_problem *problem) {
+    (void)rows, (void)cost, (void)kept_of, (void)kept, (void)correct;
     return app_refuse(problem, "%s", missing);
 }
 

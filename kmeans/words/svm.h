@@ -27,6 +27,14 @@ void svm_free(svm_rows *rows);
  */
 bool svm_train(svm_rows *rows, double cost, const char *model, app_problem *problem);
 
+/*
+ * Trains on all but one row of KEPT_OF, which are chosen at random, always the same ones, and
+ * classifies those: *CORRECT of *KEPT come out right. So a cost is chosen without looking at what
+ * will be tested.
+ */
+bool svm_validate(svm_rows *rows, double cost, uint64_t kept_of, size_t *kept, size_t *correct,
+                  app_problem *problem);
+
 /* How the rows of one class were classified. */
 typedef struct svm_class {
     int label;

@@ -75,13 +75,9 @@ static bool read_fine(struct table *table, uint64_t k, size_t size, uint8_t *row
     bool good = row || app_refuse(problem, "out of memory");
     for (uint64_t j = 0; good && j < k; j++) {
         good = table_read(table, row, problem);
-        for (size_t i = 0; good && i < size; i++) {
-            if (!(row[i] >= 0 && row[i] <= 255))
-                good = app_refuse(problem, "%s: has a feature of %g; words' are from 0 to 255",
-                                  table->path, (double)row[i]);
-            else
-                km_planes_set(rows, k * size, j * size + i, (double)row[i]);
-        }
+        for (size_t i = 0; good && i < size; i++)
+            good =
+                km_planes_take(rows, k * size, j * size + i, (double)row[i], table->path, problem);
     }
     free(row);
     return good;

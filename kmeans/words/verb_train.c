@@ -14,31 +14,82 @@ static const char usage[] =
     "Usage: coll-words train [OPTIONS] --input FILE --model FILE\n"
     "\n"
     "Trains a linear support vector machine, one class against the rest, by liblinear.\n"
-    "Input and model are what liblinear's own programs read and write.\n";
+    "Input and model are what liblinear's own programs read and write.\n"
+    "\n"
+    "Of several costs it takes the one by which most rows come out right that were kept back from\n"
+    "training, of equally good ones the first; then it trains on all rows. So nothing is chosen "
+    "by\n"
+    "what is tested later.\n";
 
-static bool run(const char *input, double cost, const char *path, app_problem *problem) {
+enum { MOST_COSTS = 32, USUAL_KEPT_OF = 5 };
+
+struct request {
+    const char *input, *model;
+    double costs[MOST_COSTS];
+    size_t count;
+    uint64_t kept_of; /* 0: not given */
+};
+
+static bool take_cost(const char *text, void *context, app_problem *problem) {
+    struct request *request = context;
+    const double most = 1e9;
+    double cost;
+    if (!app_parse_number(text, &cost) || !(cost > 0 && cost <= most))
+        return app_refuse(problem, "--cost %s: a number above 0, up to %g, is needed", text, most);
+    if (request->count == MOST_COSTS)
+        return app_refuse(problem, "--cost: %d costs at most", MOST_COSTS);
+    request->costs[request->count++] = cost;
+    return true;
+}
+
+/* Makes the best cost the first. */
+static bool choose_cost(struct request *request, svm_rows *rows, app_problem *problem) {
+    size_t kept, correct, most = 0, best = 0;
+    for (size_t i = 0; i < request->count; i++) {
+        if (!svm_validate(rows, request->costs[i], request->kept_of, &kept, &correct, problem))
+            return false;
+        printf("cost %g: %zu of %zu rows kept back are right, %.2f%%\n", request->costs[i], correct,
+               kept, 100 * (double)correct / (double)kept);
+        if (i == 0 || correct > most) {
+            most = correct;
+            best = i;
+        }
+    }
+    request->costs[0] = request->costs[best];
+    return true;
+}
+
+static bool run(struct request *request, app_problem *problem) {
     double begun = app_seconds();
-    const app_file_use files[] = {{APP_FILE_WRITTEN, "--model", &path, 1, NULL},
-                                  {APP_FILE_READ, "--input", &input, 1, NULL}};
+    const app_file_use files[] = {{APP_FILE_WRITTEN, "--model", &request->model, 1, NULL},
+                                  {APP_FILE_READ, "--input", &request->input, 1, NULL}};
     if (!app_files_check(files, 2, problem))
         return false;
-    svm_rows *rows = svm_read(input, problem);
-    bool good = rows && svm_train(rows, cost, path, problem);
+    if (request->count > 1 && !request->kept_of)
+        request->kept_of = USUAL_KEPT_OF;
+    svm_rows *rows = svm_read(request->input, problem);
+    bool good = rows && (!request->kept_of || choose_cost(request, rows, problem)) &&
+                svm_train(rows, request->costs[0], request->model, problem);
     if (good)
-        printf("%s: trained on %zu rows in %.1f s\n", path, svm_count(rows), app_seconds() - begun);
+        printf("%s: trained on %zu rows with cost %g in %.1f s\n", request->model, svm_count(rows),
+               request->costs[0], app_seconds() - begun);
     svm_free(rows);
     return good;
 }
 
 bool verb_train(int argc, char **argv, app_problem *problem) {
-    const char *input = NULL, *path = NULL;
-    double cost = 1;
+    struct request request = {0};
     const app_option options[] = {
-        {"input", "FILE", "the histograms, LIBSVM's text", .text = &input, .required = true},
-        {"cost", "C", "weight of the loss of each row", .number = &cost, .most = 1e9,
-         .above = true},
-        {"model", "FILE", "the trained SVM", .text = &path, .required = true},
+        {"input", "FILE", "the histograms, LIBSVM's text", .text = &request.input,
+         .required = true},
+        {"cost", "C,...", "weight of the loss of each row; of several the best", .take = take_cost,
+         .context = &request, .separators = ",", .fallback = "1"},
+        {"kept-of", "N",
+         "keep one row of N back, and tell how many of these come out right (5, with several "
+         "costs)",
+         .size = &request.kept_of, .least = 2, .most = INT32_MAX},
+        {"model", "FILE", "the trained SVM", .text = &request.model, .required = true},
     };
     const app_command command = {"coll-words train", usage, NULL, APP_TABLE(options)};
-    return app_parse(&command, argc, argv, problem) && run(input, cost, path, problem);
+    return app_parse(&command, argc, argv, problem) && run(&request, problem);
 }

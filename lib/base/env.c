@@ -88,7 +88,8 @@ const COLL_Setting coll_settings[] = {
     {"COLL_WATCH_SVG", "an overview of the latest calls of all ranks, under COLL_WATCH",
      "FILE: written by rank 0 at MPI_Finalize", "none"},
     {"COLL_KMEANS_KERNEL", "the kernel that coll-kmeans compares bytes with",
-     "avx512-vnni, avx2, scalar", "the fastest that the processor has"},
+     "avx512-vnni, avx-vnni, avx2, neon-i8mm, neon-dotprod, scalar",
+     "the fastest that the processor has"},
     {.name = NULL},
 };
 

@@ -1,0 +1,64 @@
+/*
+ * The kernel for AVX-VNNI, which processors without AVX-512 have: vpdpbusd in 256 bits. It
+ * multiplies four unsigned bytes of a point by four signed bytes of a centroid and adds the
+ * products to a 32-bit sum, wrapping around.
+ */
+#include "kmeans/assign/kernel.h"
+
+#if defined(__x86_64__)
+
+#include "kmeans/assign/pack.h"
+
+#include <cpuid.h>
+#include <immintrin.h>
+
+/* The instruction itself is assembly: no compiler's name for its target is needed. */
+#define TARGET __attribute__((target("avx2")))
+
+enum { GROUP = 4, STEP = 32 };
+
+/* The processor's bit; and AVX2, of which gcc knows whether the system saves its registers. */
+static bool supported(void) {
+    unsigned int eax = 0, ebx, ecx, edx;
+    return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) &&
+           eax >> 4 & 1;
+}
+
+/* sums += x * c */
+TARGET static inline void multiply_add(__m256i *sums, __m256i x, __m256i c) {
+    __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(*sums) : "x"(x), "x"(c));
+}
+
+TARGET static inline void multiply_rows(__m256i *sums, const uint8_t *x, const uint8_t *c) {
+    __m256i other = _mm256_loadu_si256((const __m256i *)c);
+    multiply_add(sums, _mm256_loadu_si256((const __m256i *)x),
+                 _mm256_xor_si256(other, _mm256_set1_epi8(-128)));
+}
+
+#include "kmeans/assign/tile_256.h"
+
+TARGET static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel,
+                        uint32_t *corrections) {
+    km_pack_bytes(rows, n, dim, POINTS, GROUP, panel, corrections);
+}
+
+const km_kernel km_kernel_avx_vnni = {
+    .name = "avx-vnni",
+    .instruction = "vpdpbusd ymm",
+    .points = POINTS,
+    .centroids = CENTROIDS,
+    .group = GROUP,
+    .element = 1,
+    .supported = supported,
+    .pack = pack,
+    .pack_centroids = km_pack_centroids,
+    .tile = tile,
+    .multiply = multiply,
+    .sift = sift,
+    .multiply_pairs = multiply_pairs,
+    .burn = burn,
+};
+
+#else
+typedef int not_for_this_processor;
+#endif

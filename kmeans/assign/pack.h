@@ -1,0 +1,40 @@
+/* How kernels lay bytes out in their panels, inline, so that each compiles it for its own numbers.
+ */
+#ifndef COLL_KMEANS_ASSIGN_PACK_H
+#define COLL_KMEANS_ASSIGN_PACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The correction of a row: sum x (x - 256). */
+static inline uint32_t km_correction(const uint8_t *row, size_t dim) {
+    uint32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t d = 0; d < dim; d++)
+        sum += row[d] * (row[d] - UINT32_C(256));
+    return sum;
+}
+
+/*
+ * Fills PANEL, of POINTS points, with N rows of DIM bytes as they are, GROUP dimensions of each
+ * after those of the one before, and zeros for what is missing; and CORRECTIONS.
+ */
+__attribute__((always_inline)) static inline void km_pack_bytes(const uint8_t *rows, size_t n,
+                                                                size_t dim, size_t points,
+                                                                size_t group, uint8_t *panel,
+                                                                uint32_t *corrections) {
+    size_t whole = dim / group * group, step = points * group;
+    if (n < points || whole < dim)
+        memset(panel, 0, (dim + group - 1) / group * step);
+    memset(corrections, 0, points * sizeof *corrections);
+    for (size_t i = 0; i < n; i++, rows += dim) {
+        uint8_t *to = panel + i * group;
+        for (size_t d = 0; d < whole; d += group, to += step)
+            memcpy(to, rows + d, group);
+        memcpy(to, rows + whole, dim - whole);
+        corrections[i] = km_correction(rows, dim);
+    }
+}
+
+#endif
