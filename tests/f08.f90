@@ -493,18 +493,22 @@ contains
     subroutine errors()
         type(COLL_Request) :: request
         integer, asynchronous :: numbers(4)
-        integer :: code, class, length
+        integer :: code, class, added, length
+        logical :: classes_known ! of codes that were added, which MPICH 4.0 doesn't know
         character(len=MPI_MAX_ERROR_STRING) :: text
         call MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN)
+        call MPI_Add_error_code(MPI_ERR_ROOT, added)
+        classes_known = added > MPI_ERR_LASTCODE
         numbers = 0
         call COLL_Bcast(numbers, 4, MPI_INTEGER, ranks, comm, code)
         call MPI_Error_class(code, class)
-        call check(class == MPI_ERR_ROOT, 'a root that does not exist')
+        call check(code /= MPI_SUCCESS .and. (class == MPI_ERR_ROOT .or. .not. classes_known), &
+                   'a root that does not exist')
         call COLL_Ibcast(numbers(1:3:2), 2, MPI_INTEGER, 0, comm, request, code)
         call MPI_Error_class(code, class)
         call MPI_Error_string(code, text, length)
-        call check(class == MPI_ERR_BUFFER .and. index(text, 'COLL_Ibcast: an array section') == 1, &
-                   'a section with gaps')
+        call check(class == MPI_ERR_BUFFER .or. .not. classes_known, 'a section with gaps')
+        call check(index(text, 'COLL_Ibcast: an array section') == 1, 'the text of an error')
         call check(request == COLL_REQUEST_NULL, 'the request of what failed')
         call COLL_Set(comm, 'bcast', 'nonsense', code)
         call MPI_Error_string(code, text, length)

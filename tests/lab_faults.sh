@@ -14,6 +14,9 @@ failures=0
 
 set_up up --racks 2 --hosts 3 --link 20mbit --uplink 100mbit
 export COLL_TOPOLOGY=$work/topology COLL_TIMEOUT=1
+# Open MPI 5 asks its daemons about a rank at the first message, and waits forever where they are cut off:
+# at the start then.
+export OMPI_MCA_mpi_add_procs_cutoff=100
 
 # lines WHAT: how many ranks have said WHAT.
 lines() {
@@ -73,7 +76,18 @@ named() {
         until_said "$ranks" "$said_of"
     (($(lines "$said_of") >= ranks)) || failed
     end_run
-    "$netlab" restore --name "$lab" "$2"
+    restore "$2"
+}
+
+# restore HOST: ends when another one reaches it again, whose port without a server refuses.
+restore() {
+    local from=n0 tries
+    [[ $1 != n0 ]] || from=n1
+    "$netlab" restore --name "$lab" "$1"
+    for ((tries = 0; tries < 100; tries++)); do
+        "$netlab" exec --name "$lab" $from timeout 1 bash -c "echo >/dev/tcp/$1/9" 2>&1 |
+            grep -q 'Connection refused' && return
+    done
 }
 
 export COLL_BCAST=chain:confirm=1,retry=10
@@ -85,8 +99,12 @@ mended 0 freeze n0 3
 export COLL_BCAST=chain:confirm=1,retry=2
 named 5 n2 cut n2
 named 5 n0 cut n0
-# Open MPI also ends a rank that was just sending to the one that died.
-named 4 n4 kill n4
+if "${MPIRUN:-mpirun}" --version | grep -q 'Open MPI) [1-4]\.'; then
+    # Open MPI also ends a rank that was just sending to the one that died.
+    named 4 n4 kill n4
+else
+    echo 'not tested: a host that dies (PRRTE of Open MPI 5 ends the job)'
+fi
 # The root learns what the others say of it when it wakes: then it is six that name it.
 what='freeze n0 8'
 begin && "$netlab" freeze --name "$lab" n0 8 && until_said 6 '^rank 0 on n0 silent for '

@@ -45,8 +45,9 @@ AccountingStorageType=accounting_storage/none
 SwitchType=switch/none
 MpiDefault=pmix
 TopologyPlugin=topology/tree
-# A job gets whole hosts, each of one processor whatever the machine has, so that -n N is N hosts.
-SelectType=select/linear
+# Hosts have one processor each, whatever the machine has, so that a job of -n N gets N whole hosts.
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
 SchedulerType=sched/builtin
 ReturnToService=2
