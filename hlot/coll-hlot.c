@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ static const char program[] = "coll-hlot";
 static const char usage[] =
     "usage: mpirun -n RANKS coll-hlot probe|show|draw|compare|watch [OPTION...]\n"
     "       coll-hlot show|draw|compare MATRIX [OPTION...]\n"
+    "       coll-hlot study [--sites N] [--networks N] [--seed N] [--bytes SIZE]\n"
     "\n"
     "Measures and shows the latencies between sites, and the broadcast trees that they make.\n"
     "\n"
@@ -34,6 +36,8 @@ static const char usage[] =
     "  draw     the tree as a picture, by graphviz\n"
     "  compare  the predicted times of all kinds of trees\n"
     "  watch    what show shows, live\n"
+    "  study    how good each kind of tree is over many random networks, beside the best of all\n"
+    "           trees (of up to 8 sites; of more beside the best kind)\n"
     "\n"
     "MATRIX is a file of latencies (coll-hlot(1) describes it), - for standard input. Without one\n"
     "they are measured between the sites of the ranks, which COLL_TOPOLOGY tells.\n";
@@ -43,7 +47,8 @@ typedef struct command {
     const char *verb, *matrix, *root, *output, *json;
     int kind; /* a hlot_kind */
     uint64_t bytes;
-    double seconds; /* negative: the verb's own */
+    double seconds;            /* negative: the verb's own */
+    int sites, networks, seed; /* of study; 0: not given */
 } command;
 
 static app_problem problem;
@@ -54,6 +59,10 @@ static bool is(const command *options, const char *verb) {
 
 /* Options that would mean nothing. */
 static bool check_options(const command *options) {
+    if (!is(options, "study") && (options->sites || options->networks || options->seed))
+        return app_refuse(&problem, "--sites, --networks and --seed belong to study");
+    if (is(options, "study") && (options->root || options->seconds >= 0 || options->matrix))
+        return app_refuse(&problem, "study takes no MATRIX, and neither --root nor --seconds");
     if (options->output && !is(options, "probe") && !is(options, "draw"))
         return app_refuse(&problem, "--output belongs to probe and draw");
     if (options->seconds >= 0 && options->matrix)
@@ -62,8 +71,8 @@ static bool check_options(const command *options) {
 }
 
 static bool take_words(command *options) {
-    static const char *const verbs[] = {"probe", "show", "draw", "compare", "watch"};
-    static const char known[] = "probe, show, draw, compare, watch";
+    static const char *const verbs[] = {"probe", "show", "draw", "compare", "watch", "study"};
+    static const char known[] = "probe, show, draw, compare, watch, study";
     const char *const *words = options->words.words;
     if (!options->words.count)
         return app_refuse(&problem, "no command; known: %s", known);
@@ -90,6 +99,12 @@ static bool parse(int argc, char **argv, command *options) {
         {"output", "FILE", "where probe writes and draw draws to", .text = &options->output},
         {"seconds", "S", "how long to measure (default 2; watch: until it is stopped)",
          .number = &options->seconds, .most = 1e9},
+        {"sites", "N", "sites of each network that study makes (default 8)",
+         .integer = &options->sites, .least = 2, .most = HLOT_SITES},
+        {"networks", "N", "how many study makes (default 100)", .integer = &options->networks,
+         .least = 1, .most = 1 << 20},
+        {"seed", "N", "another seed makes other networks (default 1)", .integer = &options->seed,
+         .least = 1, .most = INT_MAX},
         APP_JSON_OPTION(&options->json),
     };
     const app_command line = {program, usage, NULL, APP_TABLE(table)};
@@ -200,6 +215,20 @@ static bool write_matrix(const command *options, const hlot_matrix *matrix) {
     return good;
 }
 
+static bool study(const command *options, FILE *json) {
+    const int sites = options->sites ? options->sites : HLOT_EXHAUSTED;
+    hlot_network load = {.sites = sites, .segments = 1};
+    if (options->bytes)
+        hlot_network_load(&coll_profile_builtin()->level[COLL_LEVEL_WIDE], 0, options->bytes,
+                          &load);
+    const hlot_study asked = {.sites = sites,
+                              .networks = options->networks ? options->networks : 100,
+                              .seed = options->seed ? (uint32_t)options->seed : 1,
+                              .gap = load.gap,
+                              .segments = load.segments};
+    return hlot_report_study(&asked, json, &problem);
+}
+
 static bool read_matrix(const char *path, hlot_matrix *matrix, char *text) {
     return strcmp(path, "-") == 0 ? hlot_matrix_read_input(matrix, text)
                                   : hlot_matrix_read(path, matrix, text);
@@ -224,7 +253,8 @@ static void run(const command *options, const observer *o) {
     app_output json;
     if (!app_output_open(&json, options->json, &problem))
         return;
-    bool good = read_and_work(options, o, json.file);
+    bool good =
+        is(options, "study") ? study(options, json.file) : read_and_work(options, o, json.file);
     if (fflush(stdout))
         good = app_refuse(&problem, "the output can't be written: %s", strerror(errno));
     if (good)
@@ -292,7 +322,7 @@ int main(int argc, char **argv) {
     if (rank == 0)
         check_files(&options);
     agree(comm);
-    if (!options.matrix)
+    if (!options.matrix && !is(&options, "study"))
         observe(&options, comm);
     else if (rank == 0)
         run(&options, NULL);

@@ -4,6 +4,7 @@
 
 #include "app/problem.h"
 #include "hlot/matrix.h"
+#include "hlot/study.h"
 
 /* The latencies in milliseconds, with the sites' groups where there are any. */
 void hlot_report_matrix(const hlot_matrix *matrix, const int groups[]);
@@ -17,6 +18,9 @@ void hlot_report_tree(const hlot_matrix *matrix, const hlot_tree *tree, const do
 
 /* The times of all kinds of trees from ROOT; to JSON too unless it is NULL. */
 void hlot_report_kinds(const hlot_network *network, int root, FILE *json);
+
+/* How good each kind is over many networks. False, with a PROBLEM, without memory. */
+bool hlot_report_study(const hlot_study *study, FILE *json, app_problem *problem);
 
 typedef struct hlot_drawing {
     const hlot_matrix *matrix;

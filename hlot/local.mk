@@ -8,6 +8,7 @@ libcoll_core_la_SOURCES += \
 	hlot/matrix.c hlot/matrix.h \
 	hlot/probe.c hlot/probe.h \
 	hlot/relay.c hlot/relay.h \
+	hlot/study.c hlot/study.h \
 	hlot/tree.c hlot/tree.h \
 	hlot/wide.c hlot/wide.h
 

@@ -31,7 +31,11 @@ typedef struct COLL_Candidate {
     double model;     /* seconds, from the cost model; 0 where not applicable */
     double predicted; /* the same with the profile's trials: what the choice goes by */
     double otherwise; /* seconds, if it is COLL_REPRODUCIBLE that rules it out; else 0 */
-    const char *why;  /* it was chosen; NULL for the others */
+    double played;    /* seconds, from as long plays as were asked for; 0: none were */
+    double host_bytes, rack_bytes,
+        site_bytes;  /* with those: over the busiest host's link, rack's
+                        uplink and site's, one way; 0 where it's no plan */
+    const char *why; /* it was chosen; NULL for the others */
 } COLL_Candidate;
 
 /*
@@ -53,6 +57,23 @@ int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ran
 /* The same, and with RACKS above 0 over so many racks of one site. RANKS may be 0: COMM's. */
 int COLL_Explain_racks(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
                        MPI_Comm comm, COLL_Candidate candidates[], int capacity, int *count);
+
+/* A call of which a tool asks. */
+typedef struct COLL_Question {
+    const char *operation;
+    MPI_Count bytes;
+    int root;
+    int ranks;  /* 0: those of the communicator */
+    int racks;  /* that they are spread over; 0: like those of the communicator, */
+    int sites;  /* and the racks over so many sites; 0: of the same, or of one if racks are told */
+    int events; /* of each plan's play, at most, for COLL_Candidate's played; 0: it isn't asked for.
+                   Some 100 bytes and 200 ns each */
+} COLL_Question;
+
+/* Answers it, as COLL_Explain does. What is chosen is what a job would choose, in the little time
+ * that it has to predict; long plays need no more than one rank. */
+int COLL_Explain_question(const COLL_Question *question, MPI_Comm comm, COLL_Candidate candidates[],
+                          int capacity, int *count);
 
 /*
  * Draws such a call as the cost model plays it, as an SVG on STREAM: a line for each rank, its

@@ -11,6 +11,7 @@
 #include "lib/operation/call.h"
 #include "lib/operation/state.h"
 #include "lib/schedule/draw.h"
+#include "lib/schedule/traffic.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,6 +87,23 @@ static void describe(const coll_shape *call, const coll_choice *choice,
         candidate->otherwise = coll_predicted(algorithm, &otherwise, &values, NULL);
 }
 
+/* What ALGORITHM takes by long plays, and what its plans send. */
+static int play_long(const coll_algorithm *algorithm, const coll_shape *call, int events,
+                     COLL_Candidate *candidate) {
+    coll_values values = coll_values_default(algorithm);
+    coll_shape played = *call;
+    coll_traffic traffic = {.busiest = {0}};
+    played.events = events;
+    coll_predicted(algorithm, &played, &values, &candidate->played);
+    int code = MPI_SUCCESS;
+    if (coll_planner_of(algorithm, &values))
+        code = coll_traffic_find(algorithm, call, &values, &traffic);
+    candidate->host_bytes = traffic.busiest[COLL_LINK_HOST];
+    candidate->rack_bytes = traffic.busiest[COLL_LINK_RACK];
+    candidate->site_bytes = traffic.busiest[COLL_LINK_SITE];
+    return code;
+}
+
 static void explain(const coll_state *state, coll_operation operation, const coll_shape *call,
                     COLL_Candidate candidates[], int capacity, int *count) {
     const coll_algorithm *const *table = coll_operations[operation].table;
@@ -106,6 +124,7 @@ int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm
 /* A call of which a tool asks, as if there were other ranks than the communicator's, or as it is.
  */
 typedef struct question {
+    const COLL_Question *of;
     const char *entry; /* that it comes by */
     coll_operation operation;
     const coll_state *state;
@@ -113,30 +132,39 @@ typedef struct question {
     coll_topo imagined;
 } question;
 
-/* Ranks of 0 stand for those of COMM. */
-static int check_question(const question *asked, MPI_Count bytes, int root, int ranks, int racks) {
-    if (bytes < 0)
-        return coll_error(MPI_ERR_COUNT, "%s: %lld bytes", asked->entry, (long long)bytes);
-    if (ranks < 0)
-        return coll_error(MPI_ERR_ARG, "%s: %d ranks", asked->entry, ranks);
-    if (racks < 0)
-        return coll_error(MPI_ERR_ARG, "%s: %d racks", asked->entry, racks);
-    ranks = ranks ? ranks : asked->state->topo.ranks;
-    if (!coll_operations[asked->operation].rootless && (root < 0 || root >= ranks))
-        return coll_error(MPI_ERR_ROOT, "%s: root %d of %d ranks", asked->entry, root, ranks);
+static int check_question(const question *asked) {
+    const COLL_Question *of = asked->of;
+    const int ranks = of->ranks ? of->ranks : asked->state->topo.ranks;
+    const struct {
+        int value;
+        const char *what;
+    } counts[] = {
+        {of->ranks, "ranks"}, {of->racks, "racks"}, {of->sites, "sites"}, {of->events, "events"}};
+    if (of->bytes < 0)
+        return coll_error(MPI_ERR_COUNT, "%s: %lld bytes", asked->entry, (long long)of->bytes);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].value < 0)
+            return coll_error(MPI_ERR_ARG, "%s: %d %s", asked->entry, counts[i].value,
+                              counts[i].what);
+    if (of->sites > 0 && (of->racks < of->sites || of->racks % of->sites != 0))
+        return coll_error(MPI_ERR_ARG, "%s: %d racks can't be spread evenly over %d sites",
+                          asked->entry, of->racks, of->sites);
+    if (!coll_operations[asked->operation].rootless && (of->root < 0 || of->root >= ranks))
+        return coll_error(MPI_ERR_ROOT, "%s: root %d of %d ranks", asked->entry, of->root, ranks);
     return MPI_SUCCESS;
 }
 
-/* Spreads RANKS, with RACKS over so many of one site, else like those that there are. */
-static int imagine(question *asked, int ranks, int racks) {
+/* Spreads ranks over racks and sites where these are told, else like those that there are. */
+static int imagine(question *asked) {
+    const COLL_Question *of = asked->of;
     coll_topo now = asked->state->topo;
-    if (!ranks && !racks)
+    if (!of->ranks && !of->racks)
         return MPI_SUCCESS;
-    ranks = ranks ? ranks : now.ranks;
-    if (racks) {
+    int ranks = of->ranks ? of->ranks : now.ranks;
+    if (of->racks) {
         now.nodes = (ranks - 1) / now.most_ranks_per_node + 1;
-        now.racks = racks;
-        now.sites = 1;
+        now.racks = of->racks;
+        now.sites = of->sites ? of->sites : 1;
     }
     int code = coll_topo_imagine(&now, ranks, &asked->imagined);
     if (code != MPI_SUCCESS)
@@ -146,20 +174,20 @@ static int imagine(question *asked, int ranks, int racks) {
 }
 
 /* Errors are raised already. After success what was imagined is to be freed. */
-static int ask(question *asked, const char *operation, MPI_Count bytes, int root, int ranks,
-               int racks, MPI_Comm comm) {
+static int ask(question *asked, MPI_Comm comm) {
     coll_comm *own;
-    int code = coll_find_operation(operation, &asked->operation);
+    int code = coll_find_operation(asked->of->operation, &asked->operation);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     code = coll_call_open_intra(comm, asked->entry, &own);
     if (code != MPI_SUCCESS)
         return code;
     asked->state = coll_state_of(own);
-    code = check_question(asked, bytes, root, ranks, racks);
+    code = check_question(asked);
     if (code == MPI_SUCCESS) {
-        asked->call = coll_state_shape(asked->state, asked->operation, (size_t)bytes, root);
-        code = imagine(asked, ranks, racks);
+        asked->call = coll_state_shape(asked->state, asked->operation, (size_t)asked->of->bytes,
+                                       asked->of->root);
+        code = imagine(asked);
     }
     return coll_raise(comm, code);
 }
@@ -171,13 +199,24 @@ int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ran
 
 int COLL_Explain_racks(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
                        MPI_Comm comm, COLL_Candidate candidates[], int capacity, int *count) {
-    question asked = {.entry = "COLL_Explain", .operation = COLL_OPERATIONS};
-    int code = ask(&asked, operation, bytes, root, ranks, racks, comm);
+    const COLL_Question of = {
+        .operation = operation, .bytes = bytes, .root = root, .ranks = ranks, .racks = racks};
+    return COLL_Explain_question(&of, comm, candidates, capacity, count);
+}
+
+int COLL_Explain_question(const COLL_Question *of, MPI_Comm comm, COLL_Candidate candidates[],
+                          int capacity, int *count) {
+    question asked = {.of = of, .entry = "COLL_Explain", .operation = COLL_OPERATIONS};
+    int code = ask(&asked, comm);
     if (code != MPI_SUCCESS)
         return code;
     explain(asked.state, asked.operation, &asked.call, candidates, capacity, count);
+    const coll_algorithm *const *table = coll_operations[asked.operation].table;
+    for (int i = 0; i < *count && i < capacity && code == MPI_SUCCESS; i++)
+        if (of->events && candidates[i].applicable)
+            code = play_long(table[i], &asked.call, of->events, &candidates[i]);
     coll_topo_free(&asked.imagined);
-    return MPI_SUCCESS;
+    return coll_raise(comm, code);
 }
 
 /* What SPEC names, or else what would run CALL; an error where that can't be drawn. */
@@ -211,10 +250,12 @@ static int choose_drawn(const question *asked, const char *spec, coll_choice *ch
 
 int COLL_Draw(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
               const char *spec, MPI_Comm comm, FILE *stream) {
-    question asked = {.entry = "COLL_Draw", .operation = COLL_OPERATIONS};
+    const COLL_Question of = {
+        .operation = operation, .bytes = bytes, .root = root, .ranks = ranks, .racks = racks};
+    question asked = {.of = &of, .entry = "COLL_Draw", .operation = COLL_OPERATIONS};
     coll_choice choice;
     char text[COLL_SPEC_MAX];
-    int code = ask(&asked, operation, bytes, root, ranks, racks, comm);
+    int code = ask(&asked, comm);
     if (code != MPI_SUCCESS)
         return code;
     code = choose_drawn(&asked, spec, &choice);

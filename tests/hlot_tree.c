@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "hlot/levels.h"
+#include "hlot/study.h"
 #include "hlot/tree.h"
 #include "tests/harness.h"
 
@@ -265,6 +266,41 @@ START_TEST(unlike_links_leave_every_site_by_itself) {
 }
 END_TEST
 
+/* Of all trees none is faster than the one of shortest paths, where only latencies count; where
+ * sends do, too, hlot+ is the best kind. */
+START_TEST(studies_measure_kinds_by_the_best_tree) {
+    for (int sites = 2; sites <= 7; sites++)
+        for (int gap = 0; gap <= 1; gap++) {
+            const hlot_study study = {.sites = sites,
+                                      .networks = 20,
+                                      .seed = (uint32_t)sites,
+                                      .gap = gap * 10e-3,
+                                      .segments = 1 + 7 * gap};
+            hlot_quality first[HLOT_KINDS], again[HLOT_KINDS];
+            ck_assert(hlot_study_run(&study, first) && hlot_study_run(&study, again));
+            for (int kind = 0; kind < HLOT_KINDS; kind++) {
+                ck_assert_double_ge(first[kind].median, 1 - 1e-9);
+                ck_assert_double_ge(first[kind].worst, first[kind].median);
+                ck_assert_double_ge(first[kind].median, first[HLOT_PLUS].median - 1e-9);
+                ck_assert_double_eq(first[kind].worst, again[kind].worst);
+            }
+            ck_assert(gap || first[HLOT_SPT].best == study.networks);
+        }
+}
+END_TEST
+
+/* A network of three sites: the root sends over the one that is near, unless a send takes long. */
+START_TEST(the_best_tree_is_found) {
+    hlot_network network = {.sites = 3, .segments = 1};
+    network.latency[0][1] = network.latency[1][0] = 1;
+    network.latency[1][2] = network.latency[2][1] = 2;
+    network.latency[0][2] = network.latency[2][0] = 10;
+    ck_assert_double_eq(hlot_study_optimum(&network), 3);
+    network.gap = 8;
+    ck_assert_double_eq(hlot_study_optimum(&network), 18); /* 8 + 10, 16 + 1; not 8 + 1 + 8 + 2 */
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("hlot tree");
     TCase *tests = tcase_create("all");
@@ -276,6 +312,8 @@ int main(void) {
     tcase_add_test(tests, few_sites_get_the_best_tree_there_is);
     tcase_add_test(tests, missing_links_are_not_used_and_lost_sites_are_named);
     tcase_add_test(tests, one_site_is_a_tree);
+    tcase_add_test(tests, studies_measure_kinds_by_the_best_tree);
+    tcase_add_test(tests, the_best_tree_is_found);
     tcase_add_test(tests, near_sites_form_groups_that_are_entered_once);
     tcase_add_test(tests, unlike_links_leave_every_site_by_itself);
     suite_add_tcase(suite, tests);

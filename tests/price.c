@@ -18,7 +18,7 @@
 
 /* Zhang's a and B: a hop of c bytes takes a + c B, and so much later comes the next one. */
 static const double a = 10e-6, B = 8.5e-9;
-enum { SEGMENT = 32 << 10, RANKS_MOST = 150, BUDGET = 10000000 };
+enum { SEGMENT = 32 << 10, RANKS_MOST = 1024, BUDGET = 30000000 };
 
 static coll_cost make_cost(void) {
     coll_cost cost = {.latency = a, .overhead = a / 2, .per_byte = B};
@@ -242,12 +242,13 @@ START_TEST(long_calls_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
+static const coll_sides blocks = {.data = COLL_SIDE_BLOCKS,
+                                  .root_data = COLL_SIDE_BLOCKS,
+                                  .input = COLL_SIDE_BLOCKS,
+                                  .root_input = COLL_SIDE_BLOCKS};
+
 /* Of many ranks a part is played: what a rank of all does is in the price all the same. */
 START_TEST(exchanges_among_all_take_as_long_as_they_do_in_full) {
-    static const coll_sides blocks = {.data = COLL_SIDE_BLOCKS,
-                                      .root_data = COLL_SIDE_BLOCKS,
-                                      .input = COLL_SIDE_BLOCKS,
-                                      .root_input = COLL_SIDE_BLOCKS};
     static const coll_algorithm *const exchanges[] = {&coll_alltoall_pairwise,
                                                       &coll_alltoall_linear, &coll_alltoall_bruck,
                                                       &coll_allreduce_circulant};
@@ -267,6 +268,109 @@ START_TEST(exchanges_among_all_take_as_long_as_they_do_in_full) {
             double quote = coll_quote(algorithm, &s.shape, &s.values);
             ck_assert_double_eq_tol(quote / seconds_of(&s, algorithm), 1, 0.4);
         }
+}
+END_TEST
+
+/* Calls of many ranks, all of which play the same part. */
+static const struct call_of_many {
+    const coll_algorithm *algorithm;
+    size_t bytes;
+    bool sums;
+} of_many[] = {{&coll_allreduce_ring, 1 << 20, true},
+               {&coll_allreduce_racks, 1 << 20, true},
+               {&coll_allreduce_recursive_doubling, 1 << 13, true},
+               {&coll_allreduce_halving, 1 << 18, true},
+               {&coll_alltoall_pairwise, 1000, false},
+               {&coll_alltoall_racks, 100, false},
+               {&coll_alltoall_bruck, 10, false}};
+
+/* SITES of four racks of four hosts, of which each can send twice as fast as its share of an uplink
+ * allows. */
+static void set_scene_of_many(scene *s, const struct call_of_many *c, int sites, int a_rack) {
+    const int ranks = sites * 4 * a_rack;
+    set_scene(s, c->algorithm, ranks, a_rack, c->bytes);
+    s->topo.sites = sites;
+    for (int rank = 0; rank < ranks; rank++)
+        s->places[rank].site = rank / (4 * a_rack);
+    s->shape.root = COLL_NO_ROOT;
+    s->shape.element = c->sums;
+    if (!c->sums)
+        s->shape.sides = blocks;
+    s->profile.level[COLL_LEVEL_SITE].together = s->profile.level[COLL_LEVEL_WIDE].together =
+        ranks / 2 / B;
+    s->profile.level[COLL_LEVEL_WIDE].latency *= 3;
+}
+
+static coll_fold fold_of(const scene *s, const coll_algorithm *algorithm) {
+    coll_line *line = calloc(1, sizeof *line + RANKS_MOST * sizeof(int));
+    coll_visit *visits = malloc(RANKS_MOST * sizeof *visits);
+    ck_assert(line && visits);
+    coll_order_line(&s->shape, visits, line->order);
+    coll_blocks even;
+    coll_part part = coll_price_part(&s->shape, &s->values, line, false, &even);
+    void *memory = malloc(coll_fold_bytes(&part, algorithm->planner));
+    ck_assert_ptr_nonnull(memory);
+    coll_fold fold = coll_fold_find(&part, algorithm->planner, line, memory);
+    free(memory);
+    free(visits);
+    free(line);
+    return fold;
+}
+
+static double seconds_folded(const scene *s, const coll_algorithm *algorithm) {
+    const coll_fold fold = fold_of(s, algorithm);
+    const coll_price_call call = {.algorithm = algorithm,
+                                  .planner = algorithm->planner,
+                                  .shape = &s->shape,
+                                  .values = &s->values,
+                                  .fold = &fold,
+                                  .budget = BUDGET};
+    coll_price price;
+    ck_assert_int_eq(coll_price_play(&call, &price), MPI_SUCCESS);
+    ck_assert_int_ge(price.time, 0);
+    return (double)price.time * 1e-9;
+}
+
+/* Where sites are alike one of them is played: that takes as long as all do, but for which of two
+ * messages that come at the same moment is first. */
+START_TEST(folded_ranks_take_as_long_as_all) {
+    const struct call_of_many *c = &of_many[_i];
+    for (int sites = 4; sites <= 8; sites *= 2) {
+        scene s;
+        set_scene_of_many(&s, c, sites, 4);
+        ck_assert_int_eq(fold_of(&s, c->algorithm).ranks, 4 * 4);
+        double all = seconds_of(&s, c->algorithm), folded = seconds_folded(&s, c->algorithm);
+        ck_assert_double_eq_tol(folded / all, 1, 0.02);
+    }
+}
+END_TEST
+
+START_TEST(what_is_not_alike_is_not_folded) {
+    const struct call_of_many *c = &of_many[0];
+    scene s;
+    set_scene_of_many(&s, c, 4, 4);
+    s.places[63].rack = 14; /* racks of 4, but for the last two */
+    ck_assert_int_eq(fold_of(&s, c->algorithm).ranks, 64);
+    set_scene_of_many(&s, c, 4, 4);
+    s.shape.bytes += 3; /* nor are the parts that go round */
+    ck_assert_int_eq(fold_of(&s, c->algorithm).ranks, 64);
+    set_scene(&s, chain, 64, 16, 10000);
+    ck_assert_int_eq(fold_of(&s, chain).ranks, 64);
+}
+END_TEST
+
+/* With fewer events than it takes to play all, long plays tell about the same. But how the pipeline
+ * of racks fills isn't told by a few of its rounds. */
+START_TEST(long_plays_tell_what_a_full_one_does) {
+    const struct call_of_many *c = &of_many[_i];
+    scene s;
+    set_scene_of_many(&s, c, 16, 4);
+    double all = seconds_of(&s, c->algorithm);
+    const int fewest = c->algorithm == &coll_allreduce_racks ? 400000 : 40000;
+    for (s.shape.events = 4000000; s.shape.events >= fewest; s.shape.events /= 10) {
+        double quote = coll_quote(c->algorithm, &s.shape, &s.values);
+        ck_assert_double_eq_tol(quote / all, 1, 0.3);
+    }
 }
 END_TEST
 
@@ -390,6 +494,11 @@ int main(void) {
     tcase_add_test(prices, a_buffer_that_is_overrun_costs_a_time_out_once);
     tcase_add_loop_test(prices, long_calls_take_as_long_as_they_do_in_full, 0, 2);
     tcase_add_loop_test(prices, exchanges_among_all_take_as_long_as_they_do_in_full, 0, 4);
+    tcase_add_loop_test(prices, folded_ranks_take_as_long_as_all, 0,
+                        sizeof of_many / sizeof *of_many);
+    tcase_add_test(prices, what_is_not_alike_is_not_folded);
+    tcase_add_loop_test(prices, long_plays_tell_what_a_full_one_does, 0,
+                        sizeof of_many / sizeof *of_many);
     tcase_add_test(prices, a_price_is_always_the_same);
     tcase_add_test(prices, with_too_little_memory_there_is_no_price);
     tcase_add_test(prices, every_message_is_seen);

@@ -129,6 +129,13 @@ grep -q "^\* chain:segment=8K,window=0,confirm=0,retry=2 .*  chosen: it was aske
 run 0 coll-info explain allreduce 1M --ranks 25 --racks 5 || fail "explain --racks"
 grep -q '^# as if 25 ranks were spread over 5 racks, 1 a node$' out || fail "explain --racks"
 grep -q '^[* ] ring:' out || fail "explain allreduce"
+# Many ranks, played by those who stand for all: their plans have a price.
+run 0 coll-info explain allreduce 1K --ranks 16384 --racks 512 --sites 16 --json j || fail "explain --sites"
+grep -q '^# as if 16384 ranks were spread over 512 racks of 16 sites, 1 a node$' out || fail "explain --sites"
+grep -q ' played_us  *host_bytes  *rack_bytes  *site_bytes$' out || fail "what is played is told"
+grep '"algorithm": "recursive_doubling"' j | grep -q '"played_us": [1-9]' || fail "a plan that isn't priced"
+grep '"algorithm": "recursive_doubling"' j | grep -q '"host_bytes": 14336, "rack_bytes": 294912, "site_bytes": 4194304,' ||
+    fail "bytes over the busiest links"
 run 1 coll-info explain aggregate 1M --ranks 9 || fail "explain aggregate"
 grep -q 'chosen: sizes differ by rank$' out || fail "the size of an aggregate"
 
@@ -266,7 +273,10 @@ refuses "more dedicated processors than ranks" coll-bench dcp --dcp 99
 refuses "--sizes: 12: a multiple of 8" coll-bench dcp --dcp 1 --sizes 12
 refuses "unknown option --frob" coll-bench dcp --frob
 
-refuses "--ranks, --racks and --root belong to explain" coll-info --ranks 5
+refuses "--ranks, --racks, --sites, --root and --events belong to explain" coll-info --ranks 5
+refuses "--sites 4: give --racks, too: a multiple of it" coll-info explain bcast 1M --ranks 9 --sites 4
+refuses "--sites 4: give --racks, too: a multiple of it" coll-info explain bcast 1M --ranks 9 --racks 6 --sites 4
+refuses "--events -1: a number from 0" coll-info explain bcast 1M --events -1
 counts="0 3"
 refuses "nowhere/j: can't be written" coll-info --json nowhere/j
 counts="1 3"

@@ -54,6 +54,7 @@ typedef struct coll_shape {
     size_t element;    /* bytes that an MPI_Op combines as one; 0: nothing is combined */
     bool ordered;      /* ranks are combined in the order of their numbers */
     bool reproducible; /* by an algorithm that is so: COLL_REPRODUCIBLE; then ordered, too */
+    int events;        /* that it may take to price it; 0: what a job has the time for */
     const coll_topo *topo;
     const coll_profile *profile;
 } coll_shape;

@@ -302,6 +302,21 @@ static void rack_sizes(const coll_topo *topo, int *least, int *most) {
     }
 }
 
+/* The same, of those who stand in a LINE: rack by rack, so that they need be looked at but once. */
+static void racks_in_line(const coll_topo *topo, const coll_line *line, int *least, int *most) {
+    *least = topo->ranks;
+    *most = 0;
+    for (int i = 0, first = 0; i < topo->ranks; i++) {
+        int rack = topo->places[line->order[i]].rack;
+        if (i + 1 < topo->ranks && topo->places[line->order[i + 1]].rack == rack)
+            continue;
+        int ranks = i + 1 - first;
+        first = i + 1;
+        *least = ranks < *least ? ranks : *least;
+        *most = ranks > *most ? ranks : *most;
+    }
+}
+
 static uint64_t groups_of(const coll_part *part) {
     const coll_shape *shape = part->shape;
     const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
@@ -321,7 +336,7 @@ static uint64_t groups_of(const coll_part *part) {
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
     int least, most, racks = shape->topo->racks;
-    rack_sizes(shape->topo, &least, &most);
+    racks_in_line(shape->topo, part->line, &least, &most);
     size_t piece = coll_share_start(shape, shape->bytes, (int)groups_of(part) * racks, 1),
            turn = (size_t)most + 1,
            window = coll_least(part->values->at[WINDOW], ((size_t)racks - 1) * turn);
@@ -351,7 +366,7 @@ static void find_racks(racks_plan *plan) {
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     racks_plan *plan = memory;
     int least, most;
-    rack_sizes(part->shape->topo, &least, &most);
+    racks_in_line(part->shape->topo, part->line, &least, &most);
     *plan = (racks_plan){.base = {.size = size, .round = plan_round},
                          .part = part,
                          .racks = part->shape->topo->racks,

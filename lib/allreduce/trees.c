@@ -131,6 +131,12 @@ typedef struct members {
 
 static members members_of(const coll_part *part, coll_trees_level unit, coll_trees_level whole) {
     members all = {.part = part, .unit = unit, .first = part->line->position};
+    if (unit == COLL_TREES_RANK && whole == COLL_TREES_ALL) {
+        all.first = 0;
+        all.index = part->line->position;
+        all.count = part->shape->topo->ranks;
+        return all;
+    }
     while (!begins(part, all.first, whole))
         all.first--;
     int position = all.first;

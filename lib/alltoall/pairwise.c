@@ -51,9 +51,11 @@ typedef struct turn {
 typedef struct pairwise_plan {
     coll_plan base;
     const coll_part *part;
-    size_t under_way; /* bytes to this rank, at most, unless they come unasked */
-    int turns;
-    turn turn[]; /* and one behind the last */
+    size_t under_way;  /* bytes to this rank, at most, unless they come unasked */
+    int even_racks;    /* so many that have as many ranks each, of blocks that are all as long, */
+    uint64_t segments; /* and of a block; 0: neither need be so */
+    int turns;         /* listed, where they don't follow from that */
+    turn turn[];
 } pairwise_plan;
 
 /* --- Who sends to whom --- */
@@ -122,13 +124,46 @@ static int find_turns(const coll_part *part, seat seats[], turn turns[]) {
     return kept;
 }
 
+static bool is_even(const coll_blocks *blocks) {
+    return blocks && coll_blocks_even(blocks) && coll_blocks_bytes(blocks, 0) > 0;
+}
+
+/* Racks, where all have as many ranks and all blocks are as long; else 0. Then every rank has as
+ * many turns, one of them with itself: nobody need list them. */
+static int count_even_racks(const coll_part *part) {
+    const coll_topo *topo = part->shape->topo;
+    const int *order = part->line->order, places = topo->ranks / topo->racks;
+    if (places * topo->racks != topo->ranks || !is_even(part->input) || !is_even(part->blocks))
+        return 0;
+    for (int i = 1; i < topo->ranks; i++)
+        if ((topo->places[order[i]].rack == topo->places[order[i - 1]].rack) == (i % places == 0))
+            return 0;
+    return topo->racks;
+}
+
 /* --- The plan --- */
+
+/* The turn whose number is NTH: the places that it goes further, and the racks. */
+static turn even_turn(const pairwise_plan *plan, uint64_t nth) {
+    const int own = plan->part->line->position, racks = plan->even_racks,
+              longest = plan->part->shape->topo->ranks / racks,
+              places = (int)(nth / (uint64_t)racks), further = (int)(nth % (uint64_t)racks),
+              rack = own / longest, place = own % longest,
+              before = (place - places + longest) % longest,
+              to = (rack + further + place) % racks * longest + (place + places) % longest,
+              from = (rack - (further + before) % racks + racks) % racks * longest + before;
+    return (turn){.to = to == own ? NOBODY : to,
+                  .from = from == own ? NOBODY : from,
+                  .first = nth * plan->segments};
+}
 
 static bool is_asked_for(const pairwise_plan *plan, size_t bytes) {
     return bytes > UNASKED / (size_t)plan->part->shape->topo->ranks;
 }
 
-static const turn *find_turn(const pairwise_plan *plan, uint64_t round) {
+static turn find_turn(const pairwise_plan *plan, uint64_t round) {
+    if (plan->even_racks)
+        return even_turn(plan, round / plan->segments);
     int low = 0, high = plan->turns - 1;
     while (low < high) {
         int middle = low + (high - low) / 2;
@@ -137,14 +172,14 @@ static const turn *find_turn(const pairwise_plan *plan, uint64_t round) {
         else
             low = middle + 1;
     }
-    return &plan->turn[low];
+    return plan->turn[low];
 }
 
 /* Bytes that ROUND receives; its first step. */
 static size_t received(const pairwise_plan *plan, uint64_t round) {
-    const turn *now = find_turn(plan, round);
-    uint64_t i = round - now->first;
-    size_t bytes = bytes_from(plan->part, now->from), segment = plan->base.size.segment;
+    const turn now = find_turn(plan, round);
+    uint64_t i = round - now.first;
+    size_t bytes = bytes_from(plan->part, now.from), segment = plan->base.size.segment;
     return i * segment < bytes ? coll_segment_length(bytes, segment, i) : 0;
 }
 
@@ -168,28 +203,28 @@ static coll_step question(int peer, coll_step_kind kind) {
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const pairwise_plan *plan = (const pairwise_plan *)base;
     const int *order = plan->part->line->order;
-    const turn *now = find_turn(plan, round);
-    uint64_t i = round - now->first;
+    const turn now = find_turn(plan, round);
+    uint64_t i = round - now.first;
     size_t segment = base->size.segment, from = (size_t)i * segment,
-           in = bytes_from(plan->part, now->from), out = bytes_to(plan->part, now->to);
+           in = bytes_from(plan->part, now.from), out = bytes_to(plan->part, now.to);
     int count = 0;
     if (from < in) {
         steps[count] =
-            coll_step_receive(order[now->from], from, coll_segment_length(in, segment, i));
-        steps[count++].block = now->from;
+            coll_step_receive(order[now.from], from, coll_segment_length(in, segment, i));
+        steps[count++].block = now.from;
     }
     if (from < in && from == 0 && is_asked_for(plan, in)) {
-        steps[count] = question(order[now->from], COLL_STEP_SEND);
+        steps[count] = question(order[now.from], COLL_STEP_SEND);
         wait_for_room(plan, round, &steps[count++]);
     }
     if (from < out) {
         bool asked = from == 0 && is_asked_for(plan, out);
         if (asked)
-            steps[count++] = question(order[now->to], COLL_STEP_RECEIVE);
+            steps[count++] = question(order[now.to], COLL_STEP_RECEIVE);
         coll_step *step = &steps[count++];
-        *step = coll_step_send(order[now->to], from, coll_segment_length(out, segment, i));
+        *step = coll_step_send(order[now.to], from, coll_segment_length(out, segment, i));
         step->buffer = COLL_INPUT;
-        step->block = now->to;
+        step->block = now.to;
         step->segment = 1;
         if (asked)
             coll_step_pace(step, 0, count - 2);
@@ -199,14 +234,15 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* Of a turn with less to send than to receive, or the other way, the longer counts. */
 static coll_plan_size plan_size(const coll_part *part) {
-    size_t bytes = part->shape->bytes, ranks = (size_t)part->shape->topo->ranks;
+    size_t bytes = part->shape->bytes, ranks = (size_t)part->shape->topo->ranks,
+           listed = 2 * ranks * sizeof(turn) + ranks * sizeof(seat);
     int rounds = (int)coll_least(part->values->at[WINDOW], ROUNDS_MOST);
     return (coll_plan_size){.window = rounds < ROUNDS_LEAST ? ROUNDS_LEAST : rounds,
                             .steps = 4,
                             .segments = 2,
                             .segment = coll_least(part->values->at[SEGMENT], bytes),
-                            .own_bytes = sizeof(pairwise_plan) + 2 * ranks * sizeof(turn) +
-                                         ranks * sizeof(seat)};
+                            .own_bytes =
+                                sizeof(pairwise_plan) + (count_even_racks(part) ? 0 : listed)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
@@ -214,6 +250,12 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     size_t ranks = (size_t)part->shape->topo->ranks;
     *plan = (pairwise_plan){.base = {.size = size, .round = plan_round}, .part = part};
     plan->under_way = part->values->at[WINDOW] * part->values->at[SEGMENT];
+    plan->even_racks = count_even_racks(part);
+    plan->segments = coll_segment_count(part->shape->bytes, size.segment);
+    if (plan->even_racks) {
+        plan->base.rounds = ranks * plan->segments;
+        return &plan->base;
+    }
     plan->turns = find_turns(part, (seat *)(plan->turn + 2 * ranks), plan->turn);
     for (int i = 0; i < plan->turns; i++) {
         turn *now = &plan->turn[i];
@@ -225,7 +267,12 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+static bool stays_in_step(const coll_part *part) {
+    return count_even_racks(part) > 0;
+}
+
+static const coll_planner planner = {
+    .size = plan_size, .plan = make_plan, .stays_in_step = stays_in_step};
 
 const coll_algorithm coll_alltoall_pairwise = {
     .name = "pairwise",

@@ -47,6 +47,10 @@ size_t coll_blocks_longest(const coll_blocks *blocks) {
     return blocks->longest.bytes;
 }
 
+bool coll_blocks_even(const coll_blocks *blocks) {
+    return !blocks->layout.counts;
+}
+
 coll_data coll_blocks_at(const coll_blocks *blocks, int rank) {
     const coll_blocks_layout *layout = &blocks->layout;
     MPI_Aint place = layout->counts ? layout->places[rank] : (MPI_Aint)layout->count * rank;

@@ -35,6 +35,9 @@ void coll_blocks_close(coll_blocks *blocks);
 size_t coll_blocks_bytes(const coll_blocks *blocks, int rank);
 size_t coll_blocks_longest(const coll_blocks *blocks);
 
+/* Whether all blocks are as long by the call's own word. */
+bool coll_blocks_even(const coll_blocks *blocks);
+
 /* The block of RANK; it borrows from BLOCKS and is not to be closed. */
 coll_data coll_blocks_at(const coll_blocks *blocks, int rank);
 

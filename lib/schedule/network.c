@@ -46,11 +46,8 @@ size_t coll_network_bytes(const coll_topo *topo) {
            coll_comm_room_of((size_t)topo->nodes * sizeof(coll_port));
 }
 
-void coll_network_open(coll_network *network, const coll_topo *topo, const coll_topo *whole,
-                       const coll_profile *profile, void *memory) {
+static void open_links(coll_network *network, const coll_topo *topo, void *memory) {
     char *next = memory;
-    network->topo = topo;
-    network->profile = profile;
     network->busy = coll_comm_room_take(&next, links(topo) * sizeof(int64_t));
     network->slipping = coll_comm_room_take(&next, links(topo) * sizeof(int64_t));
     network->ports = coll_comm_room_take(&next, (size_t)topo->nodes * sizeof(coll_port));
@@ -58,6 +55,14 @@ void coll_network_open(coll_network *network, const coll_topo *topo, const coll_
     memset(network->slipping, 0, links(topo) * sizeof(int64_t));
     for (int node = 0; node < topo->nodes; node++)
         network->ports[node] = (coll_port){.sender = NOBODY};
+}
+
+void coll_network_open(coll_network *network, const coll_topo *topo, const coll_topo *whole,
+                       const coll_profile *profile, void *memory) {
+    network->topo = topo;
+    network->profile = profile;
+    if (memory)
+        open_links(network, topo, memory);
     for (int i = 0; i < COLL_TOLLS; i++)
         network->tolls[i].level = NOBODY;
     for (int level = 0; level < COLL_LEVELS; level++)

@@ -59,7 +59,8 @@ typedef struct coll_network {
 
 /* The memory for a network of TOPO; aligned for any type. */
 size_t coll_network_bytes(const coll_topo *topo);
-/* If TOPO is a part of a WHOLE, else NULL, its links are those of the whole. */
+/* If TOPO is a part of a WHOLE, else NULL, its links are those of the whole. Without MEMORY there
+ * are levels and tolls, but no links. */
 void coll_network_open(coll_network *network, const coll_topo *topo, const coll_topo *whole,
                        const coll_profile *profile, void *memory);
 

@@ -118,6 +118,9 @@ typedef struct coll_planner {
     /* All ranks have as many rounds, and what one sends in a round another receives in the same
      * one: so that the price of all follows from some. */
     bool in_step;
+    /* Whether that holds of a part, where it doesn't of all: only long plays go by it. NULL: never.
+     */
+    bool (*stays_in_step)(const coll_part *part);
     /*
      * For who plans for many ranks: what the plans of all ranks of a call have in common, in so
      * many bytes of MEMORY. NULL: nothing that would be worth it.

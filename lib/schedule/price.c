@@ -38,9 +38,12 @@ typedef struct queue {
     int first, last;
 } queue;
 
-/* From one rank to another on one lane. */
+/* From one rank to another on one lane. The players are those who stand for them; the sender is
+ * the one whom the receiver that is played itself sees. */
 typedef struct path {
-    int from, to, lane;
+    int from, to;         /* players */
+    int sender, receiver; /* ranks */
+    int lane;
     coll_level level;
     int64_t latest; /* the last message's arrival: none overtakes those that were sent before */
     int in_line;    /* messages on their way that don't slip between others */
@@ -52,7 +55,6 @@ typedef struct path {
 
 typedef struct player {
     coll_part part;
-    int position;
     const coll_plan *plan;
     coll_cursor cursor;
     int64_t busy; /* its processor: until then */
@@ -66,7 +68,9 @@ typedef struct play {
     coll_values values;
     coll_blocks blocks; /* of a gather's root */
     coll_line *line;    /* of all ranks: its position is that of the one whose turn it is */
-    player *players;
+    int *positions;     /* of all ranks in it */
+    coll_fold fold;     /* how many are played, */
+    player *players;    /* the first ones of the line */
     coll_network network;
     coll_agenda agenda;
     letter *letters;
@@ -100,25 +104,30 @@ static int take(queue *q, const int next[]) {
     return first;
 }
 
-static int hashes(const coll_topo *topo) {
-    return 2 * topo->ranks;
+static int hashes(const play *p) {
+    int few = 2 * p->fold.ranks, many = p->most / 4;
+    return few > many ? few : many;
 }
 
-/* NONE: there is no room. */
-static int path_of(play *p, int from, int to, int lane) {
-    uint64_t key = ((uint64_t)from * 31 + (uint64_t)to) * COLL_LANES + (uint64_t)lane;
-    int *first = &p->first_path[key % (uint64_t)hashes(p->shape.topo)];
+/* From the rank at position SENDER of the line to the player TO; NONE: there is no room. */
+static int path_of(play *p, int sender, int to, int lane) {
+    const int *order = p->line->order;
+    const int ranks[] = {order[sender], order[to]};
+    uint64_t key = ((uint64_t)ranks[0] * 31 + (uint64_t)ranks[1]) * COLL_LANES + (uint64_t)lane;
+    int *first = &p->first_path[key % (uint64_t)hashes(p)];
     for (int i = *first; i != NONE; i = p->paths[i].next) {
         const path *way = &p->paths[i];
-        if (way->from == from && way->to == to && way->lane == lane)
+        if (way->sender == ranks[0] && way->receiver == ranks[1] && way->lane == lane)
             return i;
     }
     if (p->paths_used == p->most)
         return NONE;
-    p->paths[p->paths_used] = (path){.from = from,
+    p->paths[p->paths_used] = (path){.from = coll_fold_player(&p->fold, sender),
                                      .to = to,
+                                     .sender = ranks[0],
+                                     .receiver = ranks[1],
                                      .lane = lane,
-                                     .level = coll_network_level(&p->network, from, to),
+                                     .level = coll_network_level(&p->network, ranks[0], ranks[1]),
                                      .arrived = {NONE, NONE},
                                      .wanted = {NONE, NONE},
                                      .next = *first};
@@ -146,21 +155,21 @@ static bool exceed(play *p) {
     return false;
 }
 
-/* The letter's next stage comes at TIME, and is RANK's. Of those at one time the order is that of
- * the line: so only the ranks' places count, not their numbers. */
-static bool plan_stage(play *p, int number, int next, int rank, int64_t time) {
+/* The letter's next stage comes at TIME, and is that of the player WHOSE. Of those at one time the
+ * order is that of the line: so only the ranks' places count, not their numbers. */
+static bool plan_stage(play *p, int number, int next, int whose, int64_t time) {
     p->letters[number].stage = next;
-    if (++p->price->events > p->call->budget ||
-        !coll_agenda_add(&p->agenda, time, p->players[rank].position, number))
+    if (++p->price->events > p->call->budget || !coll_agenda_add(&p->agenda, time, whose, number))
         return exceed(p);
     return true;
 }
 
-/* RANK's processor works on the letter for so long, once it is free, and then comes its stage. */
-static bool work(play *p, int rank, int64_t duration, int number, int next) {
-    player *one = &p->players[rank];
+/* The processor of the player WHO works on the letter for so long, once it is free, and then comes
+ * its stage. */
+static bool work(play *p, int who, int64_t duration, int number, int next) {
+    player *one = &p->players[who];
     one->busy = (one->busy > p->now ? one->busy : p->now) + duration;
-    return plan_stage(p, number, next, rank, one->busy);
+    return plan_stage(p, number, next, who, one->busy);
 }
 
 /* --- Steps --- */
@@ -174,20 +183,22 @@ static bool take_up(play *p, int number) {
     return work(p, way->to, toll->take + (idle ? toll->wake : 0), number, RECEIVED);
 }
 
-static bool send(play *p, int rank, int node) {
-    const coll_step *step = &p->players[rank].cursor.nodes[node].step;
-    int number = new_letter(p), way = path_of(p, rank, step->peer, step->lane);
+static bool send(play *p, int who, int node) {
+    const coll_step *step = &p->players[who].cursor.nodes[node].step;
+    int to = p->positions[step->peer], number = new_letter(p),
+        way = path_of(p, coll_fold_seen(&p->fold, p->shape.topo->ranks, who, to),
+                      coll_fold_player(&p->fold, to), step->lane);
     if (number == NONE || way == NONE)
         return exceed(p);
     p->letters[number] = (letter){.path = way, .sent = node, .bytes = step->length};
     const coll_toll *toll = coll_network_toll(&p->network, p->paths[way].level, step->length);
-    return work(p, rank, toll->send, number, SENT);
+    return work(p, who, toll->send, number, SENT);
 }
 
-static bool receive(play *p, int rank, int node) {
-    player *one = &p->players[rank];
+static bool receive(play *p, int who, int node) {
+    player *one = &p->players[who];
     const coll_step *step = &one->cursor.nodes[node].step;
-    int number = path_of(p, step->peer, rank, step->lane);
+    int number = path_of(p, p->positions[step->peer], who, step->lane);
     if (number == NONE)
         return exceed(p);
     path *way = &p->paths[number];
@@ -200,36 +211,36 @@ static bool receive(play *p, int rank, int node) {
     return take_up(p, there);
 }
 
-static bool copy(play *p, int rank, int node) {
-    const coll_step *step = &p->players[rank].cursor.nodes[node].step;
+static bool copy(play *p, int who, int node) {
+    const coll_step *step = &p->players[who].cursor.nodes[node].step;
     int number = new_letter(p);
     if (number == NONE)
         return exceed(p);
-    p->letters[number] = (letter){.path = rank, .sent = node};
-    return work(p, rank, coll_network_copy(&p->network, step->length), number, COPIED);
+    p->letters[number] = (letter){.path = who, .sent = node};
+    return work(p, who, coll_network_copy(&p->network, step->length), number, COPIED);
 }
 
-/* Starts all that RANK may start. */
-static bool start(play *p, int rank) {
-    static bool (*const by_kind[])(play * p, int rank, int node) = {[COLL_STEP_SEND] = send,
-                                                                    [COLL_STEP_RECEIVE] = receive,
-                                                                    [COLL_STEP_COPY] = copy,
-                                                                    [COLL_STEP_COMBINE] = copy};
-    player *one = &p->players[rank];
+/* Starts all that the player WHO may start. */
+static bool start(play *p, int who) {
+    static bool (*const by_kind[])(play * p, int who, int node) = {[COLL_STEP_SEND] = send,
+                                                                   [COLL_STEP_RECEIVE] = receive,
+                                                                   [COLL_STEP_COPY] = copy,
+                                                                   [COLL_STEP_COMBINE] = copy};
+    player *one = &p->players[who];
     int node;
-    p->line->position = one->position;
+    p->line->position = who;
     for (const coll_node *started; (started = coll_cursor_start(&one->cursor, &node));)
-        if (!by_kind[started->step.kind](p, rank, node))
+        if (!by_kind[started->step.kind](p, who, node))
             return false;
     return true;
 }
 
-static bool complete(play *p, int rank, int node) {
-    coll_cursor_complete(&p->players[rank].cursor, node);
+static bool complete(play *p, int who, int node) {
+    coll_cursor_complete(&p->players[who].cursor, node);
     p->end = p->now;
     if (p->call->ends)
-        p->call->ends[rank] = p->now;
-    return start(p, rank);
+        p->call->ends[p->line->order[who]] = p->now;
+    return start(p, who);
 }
 
 /* --- The ways of letters --- */
@@ -253,7 +264,7 @@ static bool come(play *p, int number) {
     letter *one = &p->letters[number];
     path *way = &p->paths[one->path];
     const coll_toll *toll = coll_network_toll(&p->network, way->level, one->bytes);
-    int64_t begin = coll_network_enter(&p->network, way->from, way->to, toll, one->slips,
+    int64_t begin = coll_network_enter(&p->network, way->sender, way->receiver, toll, one->slips,
                                        way->in_line <= 1, p->now);
     int64_t arrival = begin + one->arrival;
     one->queues = begin > p->now;
@@ -266,9 +277,10 @@ static bool travel(play *p, int number, int nth) {
     letter *one = &p->letters[number];
     const path *way = &p->paths[one->path];
     const coll_toll *toll = coll_network_toll(&p->network, way->level, one->bytes);
+    const int *order = p->line->order;
     for (; nth < COLL_WAYS; nth++) {
-        int64_t on =
-            coll_network_pass(&p->network, way->from, way->to, toll, nth, one->slips, p->now);
+        int64_t on = coll_network_pass(&p->network, order[way->from], way->receiver, toll, nth,
+                                       one->slips, p->now);
         if (nth == 0)
             one->start = on;
         if (on > p->now)
@@ -299,8 +311,8 @@ static bool received(play *p, int number) {
     path *way = &p->paths[one.path];
     uint64_t nth = way->taken++;
     if (p->call->watch) {
-        const coll_price_message message = {.from = way->from,
-                                            .to = way->to,
+        const coll_price_message message = {.from = way->sender,
+                                            .to = way->receiver,
                                             .lane = way->lane,
                                             .nth = nth,
                                             .bytes = one.bytes,
@@ -324,7 +336,7 @@ static bool go_on(play *p, int number) {
         return come(p, number);
     case ARRIVES:
         if (one.queues)
-            coll_network_leave(&p->network, p->paths[one.path].to, one.bytes);
+            coll_network_leave(&p->network, p->paths[one.path].receiver, one.bytes);
         return arrive(p, number);
     case RECEIVED:
         return received(p, number);
@@ -398,15 +410,15 @@ static coll_plan *choose_rounds(play *p, coll_plan *all) {
     return &some->base;
 }
 
-static bool seat(play *p, int rank) {
-    player *one = &p->players[rank];
-    p->line->position = one->position;
+static bool seat(play *p, int who) {
+    player *one = &p->players[who];
+    p->line->position = who;
     coll_plan_size size = p->call->planner->size(&one->part);
     void *memory = take_room(p, size.own_bytes);
     if (!memory)
         return false;
     coll_plan *plan = p->call->planner->plan(&one->part, size, memory);
-    if (rank == 0)
+    if (p->line->order[who] == 0)
         p->price->rounds = plan->rounds;
     if (p->call->rounds && p->call->rounds < plan->rounds)
         plan = choose_rounds(p, plan);
@@ -434,8 +446,8 @@ static bool share(play *p) {
     if (!shared)
         return false;
     planner->share(first, shared);
-    for (int rank = 0; rank < p->shape.topo->ranks; rank++)
-        p->players[rank].part.shared = shared;
+    for (int who = 0; who < p->fold.ranks; who++)
+        p->players[who].part.shared = shared;
     return true;
 }
 
@@ -458,22 +470,23 @@ coll_part coll_price_part(const coll_shape *shape, const coll_values *values, co
 }
 
 static void deal(play *p) {
-    for (int rank = 0; rank < p->shape.topo->ranks; rank++)
-        p->players[rank].part =
-            coll_price_part(&p->shape, &p->values, p->line, rank == p->shape.root, &p->blocks);
+    for (int who = 0; who < p->fold.ranks; who++)
+        p->players[who].part = coll_price_part(&p->shape, &p->values, p->line,
+                                               p->line->order[who] == p->shape.root, &p->blocks);
 }
 
 /* The ranks in their line, where others than those that work find it later. */
 static bool line_up(play *p) {
     size_t ranks = (size_t)p->shape.topo->ranks;
     p->line = take_room(p, sizeof(coll_line) + ranks * sizeof(int));
-    p->players = take_room(p, ranks * sizeof(player));
+    p->positions = take_room(p, ranks * sizeof(int));
+    p->players = take_room(p, (size_t)p->fold.ranks * sizeof(player));
     coll_visit *visits = take_room(p, ranks * sizeof(coll_visit));
     if (!visits)
         return false;
     coll_order_line(&p->shape, visits, p->line->order);
     for (size_t position = 0; position < ranks; position++)
-        p->players[p->line->order[position]].position = (int)position;
+        p->positions[p->line->order[position]] = (int)position;
     return true;
 }
 
@@ -489,35 +502,35 @@ static bool set_up(play *p) {
     p->paths = take_room(p, most * sizeof(path));
     p->agenda =
         (coll_agenda){.events = take_room(p, most * sizeof(coll_event)), .capacity = (int)most};
-    p->first_path = take_room(p, (size_t)hashes(topo) * sizeof(int));
+    p->first_path = take_room(p, (size_t)hashes(p) * sizeof(int));
     if (!p->first_path)
         return false;
     coll_network_open(&p->network, topo, p->call->whole, p->shape.profile, network);
     p->network.lossless = p->call->lossless;
-    for (int i = 0; i < hashes(topo); i++)
+    for (int i = 0; i < hashes(p); i++)
         p->first_path[i] = NONE;
     p->unused = NONE;
     if (!share(p))
         return false;
-    for (int rank = 0; rank < topo->ranks; rank++)
-        if (!seat(p, rank))
+    for (int who = 0; who < p->fold.ranks; who++)
+        if (!seat(p, who))
             return false;
     return true;
 }
 
 static int play_to_end(play *p) {
-    const int ranks = p->shape.topo->ranks;
+    const int played = p->fold.ranks;
     bool good = set_up(p) || exceed(p);
-    for (int position = 0; position < ranks && good; position++)
-        good = start(p, p->line->order[position]);
+    for (int who = 0; who < played && good; who++)
+        good = start(p, who);
     for (coll_event event; good && coll_agenda_take(&p->agenda, &event);) {
         p->now = event.time;
         good = go_on(p, event.what);
     }
-    for (int rank = 0; rank < ranks && good; rank++)
-        if (!coll_cursor_ended(&p->players[rank].cursor))
+    for (int who = 0; who < played && good; who++)
+        if (!coll_cursor_ended(&p->players[who].cursor))
             return coll_error(MPI_ERR_INTERN, "%s: rank %d would wait for ever",
-                              p->call->algorithm->name, rank);
+                              p->call->algorithm->name, p->line->order[who]);
     if (good)
         p->price->time = p->end;
     return MPI_SUCCESS;
@@ -525,17 +538,24 @@ static int play_to_end(play *p) {
 
 /* The most that a play may need. */
 static size_t bytes_of(const play *p, const coll_line *line) {
+    const coll_planner *planner = p->call->planner;
     coll_blocks even;
-    const coll_part part = coll_price_part(&p->shape, &p->values, line, true, &even);
-    coll_plan_size size = p->call->planner->size(&part);
+    coll_part part = coll_price_part(&p->shape, &p->values, line, true, &even);
+    size_t shared = planner->share ? planner->shared_bytes(&part) : 0;
+    part.shared = planner->share ? p : NULL; /* so a plan has no such thing of its own */
+    coll_plan_size size = planner->size(&part);
     size_t ranks = (size_t)p->shape.topo->ranks, most = (size_t)p->most,
-           nodes = (size_t)size.window * (size_t)size.steps,
-           each = sizeof(int) + sizeof(player) + sizeof(coll_visit) + 2 * sizeof(int) +
-                  coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
-                  coll_comm_room_of(nodes * sizeof(int)),
+           played = (size_t)p->fold.ranks, nodes = (size_t)size.window * (size_t)size.steps,
+           of_all = 2 * sizeof(int) + sizeof(coll_visit),
+           each = sizeof(player) + coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
+                  coll_comm_room_of(nodes * sizeof(int)) +
+                  (p->call->rounds ? coll_comm_room_of(sizeof(chosen_rounds)) +
+                                         coll_comm_room_of((size_t)size.steps * sizeof(coll_step))
+                                   : 0),
            letters = sizeof(letter) + sizeof(int) + sizeof(path) + sizeof(coll_event);
     enum { ODDS = 1 << 10 };
-    return ranks * each + coll_network_bytes(p->shape.topo) + most * letters + ODDS;
+    return ranks * of_all + played * each + (size_t)hashes(p) * sizeof(int) + shared +
+           coll_network_bytes(p->shape.topo) + most * letters + ODDS;
 }
 
 /* The same; SIZE_MAX where there is no memory to find that out. */
@@ -557,6 +577,8 @@ int coll_price_play(const coll_price_call *call, coll_price *price) {
               .price = price,
               .shape = *call->shape,
               .values = *call->values,
+              .fold = {.ranks = call->fold ? call->fold->ranks : call->shape->topo->ranks,
+                       .mirrored = call->fold && call->fold->mirrored},
               .most = call->letters ? call->letters : LETTERS_MOST,
               .room = call->memory,
               .left = call->bytes};

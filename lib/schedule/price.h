@@ -12,6 +12,7 @@
 #ifndef COLL_LIB_SCHEDULE_PRICE_H
 #define COLL_LIB_SCHEDULE_PRICE_H
 
+#include "lib/schedule/fold.h"
 #include "lib/schedule/plan.h"
 
 /* Times in nanoseconds from the common start. */
@@ -33,17 +34,18 @@ typedef struct coll_price_call {
     const coll_shape *shape;     /* of a gather: all blocks have its bytes */
     const coll_values *values;
     const coll_topo
-        *whole;      /* its ranks share the links, if the shape has a part of them; or NULL */
-    bool lossless;   /* no buffer of a port is overrun */
-    int budget;      /* events */
-    uint64_t rounds; /* of plans in step: plays so many of theirs, evenly chosen; 0: all */
-    int letters;     /* messages under way, at most; 0: as many as there may be */
-    void *memory;    /* so many bytes to play in, aligned for any type; */
-    size_t bytes;    /* NULL: it is allocated */
-    /* Is told of every message when it is received; or NULL. */
+        *whole;            /* its ranks share the links, if the shape has a part of them; or NULL */
+    bool lossless;         /* no buffer of a port is overrun */
+    int budget;            /* events */
+    uint64_t rounds;       /* of plans in step: plays so many of theirs, evenly chosen; 0: all */
+    int letters;           /* messages under way, and pairs of ranks, at most; 0: many */
+    const coll_fold *fold; /* who is played for all; NULL: all are */
+    void *memory;          /* so many bytes to play in, aligned for any type; */
+    size_t bytes;          /* NULL: it is allocated */
+    /* Is told of every message that a player receives, as that happens; or NULL. */
     void (*watch)(const coll_price_message *message, void *context);
     void *context;
-    int64_t *ends; /* out, for each rank; or NULL */
+    int64_t *ends; /* out, for each rank that is played; or NULL */
 } coll_price_call;
 
 enum { COLL_PRICE_UNKNOWN = -1 };

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdalign.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Events of a play: so many up to so many ranks, in proportion above, but at most. */
@@ -21,13 +22,15 @@ enum { FEW = 32, EVENTS_OF_FEW = 20000 };
 enum { BEGIN_MOST = 512, BEGIN_LEAST = 6, PACE_MOST = 32, PACE_LEAST = 4 };
 
 /* Memory that is there on all ranks alike, since no allocation may fail on one of them alone. */
-enum { RESERVE = 4 << 20, LETTERS = 1 << 12 };
+enum { RESERVE = 4 << 20, LETTERS = 1 << 12, LETTERS_OF_LONG = 1 << 22 };
 static alignas(max_align_t) char reserve[RESERVE];
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct quote {
     const coll_algorithm *algorithm;
     const coll_shape *whole;
+    bool is_long;       /* many events, and as much memory as there is */
+    coll_fold fold;     /* of all ranks */
     coll_values values; /* with the segment that the whole has */
     coll_line *line;    /* of all ranks */
     coll_place *places; /* of those that are played */
@@ -96,12 +99,13 @@ static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
                                   .shape = &shape,
                                   .values = &q->values,
                                   .whole = q->whole->topo,
+                                  .fold = ranks == q->whole->topo->ranks ? &q->fold : NULL,
                                   .lossless = q->lossless,
                                   .rounds = q->in_step,
                                   .budget = q->budget,
-                                  .letters = LETTERS,
-                                  .memory = q->room,
-                                  .bytes = q->left};
+                                  .letters = q->is_long ? LETTERS_OF_LONG : LETTERS,
+                                  .memory = q->is_long ? NULL : q->room,
+                                  .bytes = q->is_long ? 0 : q->left};
     coll_price price;
     int code = coll_price_play(&call, &price);
     q->events = price.events;
@@ -122,9 +126,10 @@ static int64_t sum(int64_t a, int64_t b, uint64_t c, uint64_t d) {
 
 /* --- The labour of one rank --- */
 
-/* For how long its processor and its links are busy, in nanoseconds. */
+/* For how long its processor and its links are busy, in nanoseconds, and what it takes to play. */
 typedef struct labour {
     int64_t processor, out, in;
+    int64_t events;
 } labour;
 
 /* So many bytes of the room from NEXT on; NULL: they aren't LEFT. */
@@ -136,37 +141,62 @@ static void *take_room(char **next, size_t *left, size_t bytes) {
 }
 
 static void add_step(labour *all, coll_network *network, int rank, const coll_step *step) {
+    enum { EVENTS_OF_MESSAGE = 6 };
     if (!coll_step_is_message(step)) {
         all->processor += coll_network_copy(network, step->length);
+        all->events++;
         return;
     }
     coll_level level = coll_network_level(network, rank, step->peer);
     const coll_toll *toll = coll_network_toll(network, level, step->length);
     bool sends = step->kind == COLL_STEP_SEND;
     all->processor += sends ? toll->send : toll->take;
+    all->events += EVENTS_OF_MESSAGE / 2;
     if (level > COLL_LEVEL_NODE)
         *(sends ? &all->out : &all->in) += sends ? toll->out : toll->in;
 }
 
-/* How long the rank at POSITION of SHAPE's line is busy with its part, told of some of its rounds
- * where there are many. COLL_PRICE_UNKNOWN: there is no room to find out. */
-static int64_t labour_at(const quote *q, const coll_shape *shape, int position) {
-    enum { MOST = 1 << 8 };
-    const coll_planner *planner = q->algorithm->planner;
+static void add_rounds(labour *all, coll_network *network, int rank, const coll_plan *plan,
+                       coll_step steps[]) {
+    enum { MOST = 1 << 8, ROUNDS_OF_EVENT = 4 }; /* also a round without steps takes its time */
+    uint64_t rounds = plan->rounds < MOST ? plan->rounds : MOST;
+    for (uint64_t i = 0; i < rounds; i++) {
+        int count = plan->round(plan, i * plan->rounds / rounds, steps);
+        for (int k = 0; k < count; k++)
+            add_step(all, network, rank, &steps[k]);
+    }
+    int64_t *const sums[] = {&all->processor, &all->out, &all->in, &all->events};
+    for (int i = 0; i < 4 && rounds; i++)
+        *sums[i] = sum(0, *sums[i], rounds, plan->rounds);
+    all->events += (int64_t)(plan->rounds / ROUNDS_OF_EVENT);
+}
+
+/* Of SHAPE's ranks; NULL: there is no room for it. */
+static coll_line *line_of(const quote *q, const coll_shape *shape, char **next, size_t *left) {
     const size_t ranks = (size_t)shape->topo->ranks;
+    if (shape->topo == q->whole->topo)
+        return q->line;
+    coll_line *line = take_room(next, left, sizeof *line + ranks * sizeof(int));
+    coll_visit *visits = take_room(next, left, ranks * sizeof *visits);
+    if (visits)
+        coll_order_line(shape, visits, line->order);
+    return visits ? line : NULL;
+}
+
+/* That of the rank at POSITION of SHAPE's line, told of some of its rounds where there are many.
+ * False: there is no room to find out. */
+static bool labour_at(const quote *q, const coll_shape *shape, int position, labour *all) {
+    const coll_planner *planner = q->algorithm->planner;
     char *next = q->room;
     size_t left = q->left;
     coll_network network;
     coll_blocks even;
-    labour all = {.processor = 0};
-    coll_line *line = take_room(&next, &left, sizeof *line + ranks * sizeof(int));
-    void *visits = take_room(&next, &left, ranks * sizeof(coll_visit)),
-         *links = take_room(&next, &left, coll_network_bytes(shape->topo));
-    if (!line || !visits || !links)
-        return COLL_PRICE_UNKNOWN;
-    coll_order_line(shape, visits, line->order);
+    *all = (labour){.processor = 0};
+    coll_line *line = line_of(q, shape, &next, &left);
+    if (!line)
+        return false;
     line->position = position;
-    coll_network_open(&network, shape->topo, q->whole->topo, shape->profile, links);
+    coll_network_open(&network, shape->topo, q->whole->topo, shape->profile, NULL);
     bool is_root = line->order[position] == shape->root;
     coll_part part = coll_price_part(shape, &q->values, line, is_root, &even);
     coll_plan_size size = planner->size(&part);
@@ -175,29 +205,46 @@ static int64_t labour_at(const quote *q, const coll_shape *shape, int position) 
          *shared = take_room(&next, &left, shared_bytes);
     coll_step *steps = take_room(&next, &left, (size_t)size.steps * sizeof *steps);
     if (!own || !shared || !steps)
-        return COLL_PRICE_UNKNOWN;
+        return false;
     if (planner->share) {
         planner->share(&part, shared);
         part.shared = shared;
     }
-    const coll_plan *plan = planner->plan(&part, size, own);
-    uint64_t rounds = plan->rounds < MOST ? plan->rounds : MOST;
-    for (uint64_t i = 0; i < rounds; i++) {
-        int count = plan->round(plan, i * plan->rounds / rounds, steps);
-        for (int k = 0; k < count; k++)
-            add_step(&all, &network, line->order[position], &steps[k]);
-    }
-    int64_t most = all.out > all.in ? all.out : all.in;
-    most = all.processor > most ? all.processor : most;
-    return rounds ? sum(0, most, rounds, plan->rounds) : 0;
+    add_rounds(all, &network, line->order[position], planner->plan(&part, size, own), steps);
+    return true;
 }
 
-/* The first rank's, or that of one amid the line: no call ends sooner. */
+/* The first rank's, or that of one amid the line: no call ends sooner. COLL_PRICE_UNKNOWN: there is
+ * no room to find out. */
 static int64_t labour_for(const quote *q, int ranks, size_t bytes) {
     coll_topo part;
     const coll_shape shape = shape_of(q, ranks, bytes, &part);
-    int64_t first = labour_at(q, &shape, 0), amid = labour_at(q, &shape, ranks / 2);
-    return first > amid ? first : amid;
+    int64_t most = 0;
+    for (int amid = 0; amid < 2; amid++) {
+        labour one;
+        if (!labour_at(q, &shape, amid ? ranks / 2 : 0, &one))
+            return COLL_PRICE_UNKNOWN;
+        const int64_t busy[] = {one.processor, one.out, one.in};
+        for (int i = 0; i < 3; i++)
+            most = busy[i] > most ? busy[i] : most;
+    }
+    return most;
+}
+
+/* About so many events has a play of RANKS, told of some of them; INT64_MAX: nobody knows. */
+static int64_t events_of(const quote *q, int ranks, size_t bytes) {
+    enum { TOLD = 8 };
+    coll_topo part;
+    const coll_shape shape = shape_of(q, ranks, bytes, &part);
+    uint64_t played = ranks == q->whole->topo->ranks ? (uint64_t)q->fold.ranks : (uint64_t)ranks;
+    int64_t events = 0;
+    for (int i = 0; i < TOLD; i++) {
+        labour one;
+        if (!labour_at(q, &shape, (int)((2 * i + 1) * (int64_t)ranks / (2 * TOLD)), &one))
+            return INT64_MAX;
+        events += one.events;
+    }
+    return sum(0, events, TOLD, played);
 }
 
 /* --- How long a call takes --- */
@@ -294,7 +341,7 @@ static int half(int ranks) {
 static bool line_up(quote *q) {
     size_t ranks = (size_t)q->whole->topo->ranks,
            order = coll_comm_room_of(sizeof(coll_line) + ranks * sizeof(int)),
-           places = coll_comm_room_of(BEGIN_MOST * sizeof(coll_place));
+           places = coll_comm_room_of((q->is_long ? ranks : BEGIN_MOST) * sizeof(coll_place));
     if (order + places + ranks * sizeof(coll_visit) > q->left)
         return false;
     q->line = coll_comm_room_take(&q->room, order);
@@ -358,6 +405,8 @@ static bool ask(quote *q, const span *of, int *ranks, int64_t *time) {
     *ranks = part;
     if (part == all)
         return true;
+    if (q->fold.ranks < all) /* what goes round among parts that are alike depends on how many */
+        return false;
     int64_t busy = of->labour_of(q, all);
     if (busy == COLL_PRICE_UNKNOWN)
         return false;
@@ -381,7 +430,7 @@ static int64_t find_time_in_step(quote *q) {
     enum { EVENTS_A_RANK = 8, LEAST = 6 };
     const int ranks = q->whole->topo->ranks;
     int64_t longer, shorter;
-    uint64_t rounds = (uint64_t)(q->budget / (EVENTS_A_RANK * ranks));
+    uint64_t rounds = (uint64_t)(q->budget / (EVENTS_A_RANK * q->fold.ranks));
     q->in_step = rounds > LEAST ? rounds : LEAST;
     q->budget *= 4; /* rounds differ */
     if (!play(q, ranks, q->whole->bytes, &longer))
@@ -395,14 +444,52 @@ static int64_t find_time_in_step(quote *q) {
     return sum(longer, longer - shorter, played - q->in_step, q->found - played);
 }
 
+/* Whether one that plans for all ranks may choose among their rounds. */
+static bool is_in_step(const quote *q) {
+    const coll_planner *planner = q->algorithm->planner;
+    coll_blocks even;
+    const coll_part part = coll_price_part(q->whole, &q->values, q->line, true, &even);
+    return planner->in_step ||
+           (q->is_long && planner->stays_in_step && planner->stays_in_step(&part));
+}
+
+/* How many ranks, all or a part of them, a play of BYTES may have: MOST where it is short. */
+static int ranks_within(const quote *q, size_t bytes, int most) {
+    int ranks = q->whole->topo->ranks;
+    if (!q->is_long)
+        return most;
+    while (ranks > most && events_of(q, ranks, bytes) > q->budget)
+        ranks = half(ranks);
+    return ranks;
+}
+
+/* All ranks, or those who stand for all, where that isn't too much; false: it is. */
+static bool play_all(quote *q, int64_t *time) {
+    const int ranks = q->whole->topo->ranks;
+    coll_blocks even;
+    coll_part part = coll_price_part(q->whole, &q->values, q->line, false, &even);
+    if (coll_fold_bytes(&part, q->algorithm->planner) > q->left)
+        return false;
+    q->fold = coll_fold_find(&part, q->algorithm->planner, q->line, q->room);
+    q->line->position = 0;
+    if (events_of(q, ranks, q->whole->bytes) > q->budget)
+        return false;
+    q->budget *= 2; /* so many events are an estimate */
+    bool good = play(q, ranks, q->whole->bytes, time);
+    q->budget /= 2;
+    return good;
+}
+
 static int64_t find_time(quote *q) {
     int64_t time, rest;
-    int ranks = BEGIN_MOST;
     if (!line_up(q))
         return COLL_PRICE_UNKNOWN;
-    if (q->algorithm->planner->in_step)
+    if (q->is_long && play_all(q, &time))
+        return time;
+    if (is_in_step(q))
         return find_time_in_step(q);
     cut(q);
+    int ranks = ranks_within(q, bytes_of(q, q->least), BEGIN_MOST);
     if (!ask(q, &beginning, &ranks, &time))
         return COLL_PRICE_UNKNOWN;
     if (q->least == q->rounds)
@@ -411,11 +498,60 @@ static int64_t find_time(quote *q) {
     if (ranks == q->whole->topo->ranks && events * (double)q->rounds < q->budget &&
         play(q, ranks, q->whole->bytes, &time))
         return time;
-    int pace = PACE_MOST;
+    enum { SPAN = 40 }; /* rounds that tell a pace */
+    int pace = ranks_within(q, bytes_of(q, SPAN < q->rounds ? SPAN : q->rounds), PACE_MOST);
     q->lossless = true;
     q->budget *= 2; /* so many events are an estimate */
     fold(q, events / ranks * (ranks < pace ? ranks : pace));
     return ask(q, &going_on, &pace, &rest) ? sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
+}
+
+/* By a few events, in the memory that is there. */
+static int64_t find_shortly(quote *q) {
+    const int ranks = q->whole->topo->ranks;
+    int64_t events = ranks > RANKS  ? (int64_t)EVENTS * ranks / RANKS
+                     : ranks <= FEW ? EVENTS_OF_FEW
+                                    : EVENTS;
+    q->budget = events < EVENTS_MOST ? (int)events : EVENTS_MOST;
+    pthread_mutex_lock(&reserve_lock);
+    q->room = reserve;
+    q->left = RESERVE;
+    int64_t time = find_time(q);
+    pthread_mutex_unlock(&reserve_lock);
+    return time;
+}
+
+/* The most memory that a long quote needs besides its plays. */
+static size_t bytes_of_long(const quote *q, coll_line *line, coll_visit visits[]) {
+    const coll_planner *planner = q->algorithm->planner;
+    const size_t ranks = (size_t)q->whole->topo->ranks;
+    enum { ODDS = 1 << 12 };
+    coll_blocks even;
+    coll_order_line(q->whole, visits, line->order);
+    const coll_part part = coll_price_part(q->whole, &q->values, line, true, &even);
+    const coll_plan_size size = planner->size(&part);
+    return 2 * ranks * (sizeof(int) + sizeof(coll_place) + sizeof(coll_visit)) + size.own_bytes +
+           (planner->share ? planner->shared_bytes(&part) : 0) +
+           (size_t)size.steps * sizeof(coll_step) + coll_fold_bytes(&part, planner) + ODDS;
+}
+
+/* By as many events as the call says. */
+static int64_t find_at_length(quote *q) {
+    const size_t ranks = (size_t)q->whole->topo->ranks;
+    q->is_long = true;
+    q->budget = q->whole->events;
+    coll_line *line = calloc(1, sizeof *line + ranks * sizeof(int));
+    coll_visit *visits = malloc(ranks * sizeof *visits);
+    int64_t time = COLL_PRICE_UNKNOWN;
+    char *memory = NULL;
+    if (line && visits)
+        memory = q->room = malloc(q->left = bytes_of_long(q, line, visits));
+    if (memory)
+        time = find_time(q);
+    free(memory);
+    free(visits);
+    free(line);
+    return time;
 }
 
 double coll_quote(const coll_algorithm *algorithm, const coll_shape *shape,
@@ -423,17 +559,10 @@ double coll_quote(const coll_algorithm *algorithm, const coll_shape *shape,
     int ranks = shape->topo->ranks;
     if (ranks == 1 || shape->bytes == 0)
         return 0;
-    int64_t events = ranks > RANKS  ? (int64_t)EVENTS * ranks / RANKS
-                     : ranks <= FEW ? EVENTS_OF_FEW
-                                    : EVENTS;
-    quote q = {.algorithm = algorithm,
-               .whole = shape,
-               .values = *values,
-               .room = reserve,
-               .left = RESERVE,
-               .budget = events < EVENTS_MOST ? (int)events : EVENTS_MOST};
-    pthread_mutex_lock(&reserve_lock);
-    int64_t time = find_time(&q);
-    pthread_mutex_unlock(&reserve_lock);
+    quote q = {.algorithm = algorithm, .whole = shape, .values = *values, .fold = {.ranks = ranks}};
+    quote longer = q;
+    int64_t time = shape->events ? find_at_length(&longer) : COLL_PRICE_UNKNOWN;
+    if (time == COLL_PRICE_UNKNOWN)
+        time = find_shortly(&q);
     return time == COLL_PRICE_UNKNOWN ? INFINITY : (double)time * 1e-9;
 }

@@ -38,7 +38,8 @@ typedef struct command {
     app_words words;
     const char *operation; /* NULL: show what was found */
     uint64_t bytes;
-    int ranks, racks, root; /* ranks of 0: those that run */
+    int ranks, racks, sites, root; /* ranks of 0: those that run */
+    int events;                    /* negative: as suits the ranks */
     const char *json;
 } command;
 
@@ -48,8 +49,10 @@ static bool take_words(command *options) {
     const char *const *words = options->words.words;
     size_t count = options->words.count;
     if (count == 0)
-        return (!options->ranks && !options->racks && !options->root) ||
-               app_refuse(&problem, "--ranks, --racks and --root belong to explain OPERATION SIZE");
+        return (!options->ranks && !options->racks && !options->sites && !options->root &&
+                options->events < 0) ||
+               app_refuse(&problem, "--ranks, --racks, --sites, --root and --events belong to "
+                                    "explain OPERATION SIZE");
     if (strcmp(words[0], "settings") == 0)
         return app_refuse(&problem, "settings stands alone; see coll-info --help");
     if (strcmp(words[0], "explain") != 0)
@@ -64,6 +67,11 @@ static bool take_words(command *options) {
     return true;
 }
 
+static bool check_sites(const command *options) {
+    return !options->sites || (options->racks && options->racks % options->sites == 0) ||
+           app_refuse(&problem, "--sites %d: give --racks, too: a multiple of it", options->sites);
+}
+
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
         {.operands = &options->words, .most = 3},
@@ -71,11 +79,17 @@ static bool parse(int argc, char **argv, command *options) {
          .integer = &options->ranks, .least = 1, .most = 1 << 24},
         {"racks", "N", "explain for ranks spread over N racks of one site",
          .integer = &options->racks, .least = 1, .most = 1 << 24},
+        {"sites", "N", "explain for racks spread evenly over N sites", .integer = &options->sites,
+         .least = 1, .most = 1 << 24},
+        {"events", "N",
+         "also play each plan in N events at most, to tell its time more precisely than a job has "
+         "the time to; 0: don't (default: 2 million above 4096 ranks, else 0)",
+         .integer = &options->events, .most = 1 << 29},
         {"root", "R", "explain for this root", .integer = &options->root, .most = INT_MAX},
         APP_JSON_OPTION(&options->json),
     };
     const app_command line = {program, usage, NULL, APP_TABLE(table)};
-    return app_parse(&line, argc, argv, &problem) && take_words(options);
+    return app_parse(&line, argc, argv, &problem) && take_words(options) && check_sites(options);
 }
 
 static void print_versions(void) {
@@ -198,6 +212,8 @@ static int by_time(const void *a, const void *b) {
     const COLL_Candidate *x = a, *y = b;
     if (x->applicable != y->applicable)
         return y->applicable - x->applicable;
+    if (x->played != y->played)
+        return x->played > y->played ? 1 : -1;
     return (x->predicted > y->predicted) - (x->predicted < y->predicted);
 }
 
@@ -208,19 +224,28 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
         printf("%14.1f %12.1f", c->predicted * 1e6, c->model * 1e6);
     else
         printf("%14s %12s", c->otherwise > 0 ? "ruled out" : "can't run here", "");
+    if (c->played > 0)
+        printf(" %14.1f %11.4g %11.4g %11.4g", c->played * 1e6, c->host_bytes, c->rack_bytes,
+               c->site_bytes);
     printf("%s%s\n", c->chosen ? "  chosen: " : "", c->chosen ? c->why : "");
 
     const char *colon = strchr(c->spec, ':');
-    app_json(json, app_json_text("op", options->operation), app_json_text("algorithm", c->name),
-             app_json_text("params", colon ? colon + 1 : ""), app_json_integer("ranks", ranks),
-             app_json_integer("bytes", (int64_t)options->bytes),
-             app_json_integer("applicable", c->applicable),
-             app_json_number("predicted_us", c->predicted * 1e6),
-             app_json_number("model_us", c->model * 1e6), app_json_integer("chosen", c->chosen),
-             app_json_text("why", c->chosen ? c->why : ""));
+    app_json(
+        json, app_json_text("op", options->operation), app_json_text("algorithm", c->name),
+        app_json_text("params", colon ? colon + 1 : ""), app_json_integer("ranks", ranks),
+        app_json_integer("bytes", (int64_t)options->bytes),
+        app_json_integer("applicable", c->applicable),
+        app_json_number("predicted_us", c->predicted * 1e6),
+        app_json_number("model_us", c->model * 1e6), app_json_number("played_us", c->played * 1e6),
+        app_json_number("host_bytes", c->host_bytes), app_json_number("rack_bytes", c->rack_bytes),
+        app_json_number("site_bytes", c->site_bytes), app_json_integer("chosen", c->chosen),
+        app_json_text("why", c->chosen ? c->why : ""));
 }
 
-static void print_notes(const COLL_Description *d, int ranks, int racks) {
+static void print_notes(const COLL_Description *d, int ranks, int racks, int sites) {
+    char of_sites[40] = "";
+    if (sites > 0)
+        snprintf(of_sites, sizeof of_sites, " of %d site%s", sites, plural(sites));
     if (ranks <= d->most_ranks_per_node)
         puts("# on one node the MPI library's own runs unless a setting names another, whatever is "
              "predicted:\n# its shared memory is hard to beat");
@@ -228,8 +253,8 @@ static void print_notes(const COLL_Description *d, int ranks, int racks) {
         puts("# one rank needs no messages; --ranks P explains for more");
     int per_rack = (d->nodes + d->racks - 1) / d->racks;
     if (racks > 0)
-        printf("# as if %d ranks were spread over %d rack%s, %d a node\n", ranks, racks,
-               plural(racks), d->most_ranks_per_node);
+        printf("# as if %d ranks were spread over %d rack%s%s, %d a node\n", ranks, racks,
+               plural(racks), of_sites, d->most_ranks_per_node);
     if (ranks == d->ranks || racks > 0)
         return;
     printf("# as if %d ranks were spread as the %d that run: %d a node, ", ranks, d->ranks,
@@ -256,25 +281,39 @@ static void print_price_of_reproducibility(const COLL_Candidate candidates[], in
                chosen->predicted / fastest->otherwise);
 }
 
+/* A job of few ranks plays enough itself. */
+static int events_of(const command *options, int ranks) {
+    enum { FEW = 4096, EVENTS = 2000000 };
+    return options->events >= 0 ? options->events : ranks > FEW ? EVENTS : 0;
+}
+
 static bool explain(const command *options, const COLL_Description *d, MPI_Comm comm, FILE *json) {
     COLL_Candidate candidates[MOST_CANDIDATES];
     int count, ranks = options->ranks ? options->ranks : d->ranks;
     if (options->root >= ranks)
         return app_refuse(&problem, "--root %d: there are %d ranks", options->root, ranks);
-    int code = COLL_Explain_racks(options->operation, (MPI_Count)options->bytes, options->root,
-                                  options->ranks, options->racks, comm, candidates, MOST_CANDIDATES,
-                                  &count);
+    const COLL_Question question = {.operation = options->operation,
+                                    .bytes = (MPI_Count)options->bytes,
+                                    .root = options->root,
+                                    .ranks = options->ranks,
+                                    .racks = options->racks,
+                                    .sites = options->sites,
+                                    .events = events_of(options, ranks)};
+    int code = COLL_Explain_question(&question, comm, candidates, MOST_CANDIDATES, &count);
     if (code != MPI_SUCCESS)
         return app_mpi(&problem, code);
     count = count < MOST_CANDIDATES ? count : MOST_CANDIDATES;
     qsort(candidates, (size_t)count, sizeof *candidates, by_time);
     printf("# %s of %" PRIu64 " bytes, root %d of %d ranks; costs: %s\n", options->operation,
            options->bytes, options->root, ranks, d->profile);
-    printf("  %-44s %14s %12s\n", "algorithm", "predicted_us", "model_us");
+    printf("  %-44s %14s %12s", "algorithm", "predicted_us", "model_us");
+    if (question.events)
+        printf(" %14s %11s %11s %11s", "played_us", "host_bytes", "rack_bytes", "site_bytes");
+    putchar('\n');
     for (int i = 0; i < count; i++)
         print_candidate(options, &candidates[i], ranks, json);
     print_price_of_reproducibility(candidates, count);
-    print_notes(d, ranks, options->racks);
+    print_notes(d, ranks, options->racks, options->sites);
     return true;
 }
 
@@ -311,7 +350,7 @@ int main(int argc, char **argv) {
         return draw_main(argc - 1, argv + 1);
     if (argc == 2 && strcmp(argv[1], "settings") == 0)
         return list_settings();
-    command options = {.operation = NULL};
+    command options = {.operation = NULL, .events = -1};
     parse(argc, argv, &options);
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
     COLL_Description description;

@@ -1,0 +1,139 @@
+#include "config.h"
+
+#include "lib/schedule/traffic.h"
+
+#include "lib/base/error.h"
+#include "lib/schedule/fold.h"
+#include "lib/schedule/network.h"
+#include "lib/schedule/price.h"
+
+#include <stdlib.h>
+
+/* Rounds of all ranks that are looked at, at most. */
+static const uint64_t MOST = 1 << 21;
+
+/* Out of the links, and into them. */
+enum { OUT, IN, DIRECTIONS };
+
+typedef struct survey {
+    const coll_planner *planner;
+    const coll_shape *shape;
+    coll_part part;
+    coll_blocks even;
+    coll_network network; /* which tells levels alone */
+    coll_line *line;
+    coll_visit *visits;
+    void *own, *shared, *fold;
+    coll_step *steps;
+    double *bytes[COLL_LINKS][DIRECTIONS]; /* of each host, rack and site */
+} survey;
+
+static int count_links(const coll_topo *topo, int kind) {
+    return kind == COLL_LINK_HOST   ? topo->nodes
+           : kind == COLL_LINK_RACK ? topo->racks
+                                    : topo->sites;
+}
+
+static void release(survey *s) {
+    for (int kind = 0; kind < COLL_LINKS; kind++)
+        for (int way = 0; way < DIRECTIONS; way++)
+            free(s->bytes[kind][way]);
+    free(s->steps);
+    free(s->fold);
+    free(s->shared);
+    free(s->own);
+    free(s->visits);
+    free(s->line);
+}
+
+/* The memory that doesn't depend on the line. */
+static bool reserve(survey *s) {
+    const coll_topo *topo = s->shape->topo;
+    const size_t ranks = (size_t)topo->ranks;
+    bool good = true;
+    s->line = calloc(1, sizeof *s->line + ranks * sizeof(int));
+    s->visits = malloc(ranks * sizeof *s->visits);
+    for (int kind = 0; kind < COLL_LINKS; kind++)
+        for (int way = 0; way < DIRECTIONS; way++)
+            good = (s->bytes[kind][way] =
+                        calloc((size_t)count_links(topo, kind), sizeof(double))) != NULL &&
+                   good;
+    return good && s->line && s->visits;
+}
+
+/* What all plans have in common, and the memory of one. */
+static bool prepare(survey *s, const coll_values *values) {
+    const coll_planner *planner = s->planner;
+    coll_order_line(s->shape, s->visits, s->line->order);
+    coll_network_open(&s->network, s->shape->topo, NULL, s->shape->profile, NULL);
+    s->part = coll_price_part(s->shape, values, s->line, true, &s->even);
+    const coll_plan_size size = planner->size(&s->part);
+    s->own = malloc(size.own_bytes);
+    s->fold = malloc(coll_fold_bytes(&s->part, planner));
+    s->steps = malloc((size_t)size.steps * sizeof *s->steps);
+    s->shared = planner->share ? malloc(planner->shared_bytes(&s->part)) : NULL;
+    if (!s->own || !s->fold || !s->steps || (planner->share && !s->shared))
+        return false;
+    if (planner->share)
+        planner->share(&s->part, s->shared);
+    return true;
+}
+
+static void add_step(survey *s, int rank, const coll_step *step, double times) {
+    if (!coll_step_is_message(step))
+        return;
+    const coll_place *place = &s->shape->topo->places[rank];
+    const int way = step->kind == COLL_STEP_SEND ? OUT : IN,
+              links[] = {place->node, place->rack, place->site};
+    int crossed = (int)coll_network_level(&s->network, rank, step->peer) - COLL_LEVEL_NODE;
+    for (int kind = 0; kind < crossed; kind++)
+        s->bytes[kind][way][links[kind]] += (double)step->length * times;
+}
+
+/* Number NTH of COUNT rounds of ALL: one of each share, not of an even stride, which might meet
+ * always the same of what repeats itself. */
+static uint64_t chosen_round(uint64_t nth, uint64_t count, uint64_t all) {
+    uint64_t begin = nth * all / count, end = (nth + 1) * all / count;
+    return begin +
+           nth * UINT64_C(2654435761) % (UINT64_C(1) << 32) * (end - begin) / (UINT64_C(1) << 32);
+}
+
+/* The rank at POSITION, whose plan's rounds are as many as MOST. */
+static void add_rank(survey *s, const coll_values *values, int position, uint64_t most) {
+    const int rank = s->line->order[position];
+    s->line->position = position;
+    s->part = coll_price_part(s->shape, values, s->line, rank == s->shape->root, &s->even);
+    s->part.shared = s->shared;
+    const coll_plan *plan = s->planner->plan(&s->part, s->planner->size(&s->part), s->own);
+    uint64_t rounds = plan->rounds < most ? plan->rounds : most;
+    for (uint64_t i = 0; i < rounds; i++) {
+        int count = plan->round(plan, chosen_round(i, rounds, plan->rounds), s->steps);
+        for (int k = 0; k < count; k++)
+            add_step(s, rank, &s->steps[k], (double)plan->rounds / (double)rounds);
+    }
+}
+
+static double busiest(const survey *s, int kind) {
+    double most = 0;
+    for (int way = 0; way < DIRECTIONS; way++)
+        for (int i = 0; i < count_links(s->shape->topo, kind); i++)
+            most = s->bytes[kind][way][i] > most ? s->bytes[kind][way][i] : most;
+    return most;
+}
+
+int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
+                      const coll_values *values, coll_traffic *traffic) {
+    survey s = {.planner = algorithm->planner, .shape = shape};
+    bool good = reserve(&s) && prepare(&s, values);
+    if (good) {
+        coll_part part = coll_price_part(shape, values, s.line, false, &s.even);
+        const coll_fold fold = coll_fold_find(&part, s.planner, s.line, s.fold);
+        for (int position = 0; position < fold.ranks; position++)
+            add_rank(&s, values, position, MOST / (uint64_t)fold.ranks);
+        for (int kind = 0; kind < COLL_LINKS; kind++)
+            traffic->busiest[kind] = busiest(&s, kind);
+    }
+    release(&s);
+    return good ? MPI_SUCCESS
+                : coll_error(MPI_ERR_NO_MEM, "no memory to count what %s sends", algorithm->name);
+}

@@ -1,0 +1,21 @@
+/*
+ * How many bytes a call's plans send over the links of hosts, racks and sites, which is known
+ * without playing them.
+ */
+#ifndef COLL_LIB_SCHEDULE_TRAFFIC_H
+#define COLL_LIB_SCHEDULE_TRAFFIC_H
+
+#include "lib/schedule/plan.h"
+
+typedef enum coll_link { COLL_LINK_HOST, COLL_LINK_RACK, COLL_LINK_SITE, COLL_LINKS } coll_link;
+
+/* Bytes out of the busiest one, or into it where that is more. */
+typedef struct coll_traffic {
+    double busiest[COLL_LINKS];
+} coll_traffic;
+
+/* Told of some rounds of long plans on many ranks. MPI_ERR_NO_MEM. */
+int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
+                      const coll_values *values, coll_traffic *traffic);
+
+#endif
