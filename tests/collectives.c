@@ -516,6 +516,28 @@ START_TEST(reductions_can_be_reproducible) {
 }
 END_TEST
 
+/* A new operation has the handle of one that is gone on some ranks, and another one on the rest. */
+START_TEST(operations_come_and_go) {
+    ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "allreduce", "ring"), MPI_SUCCESS);
+    for (int turn = 0; turn < 4; turn++) {
+        const affine given = {.a = world_rank, .b = turn};
+        affine all = {.a = -1, .b = -1};
+        MPI_Op own, other = MPI_OP_NULL;
+        if (world_rank % 2 && turn % 2)
+            MPI_Op_create(add, 1, &other);
+        MPI_Op_create(add, 1, &own);
+        int code = COLL_Allreduce(&given, &all, 1, kinds[1].type, own, MPI_COMM_WORLD);
+        harness_assert(code == MPI_SUCCESS && all.a == world_ranks * (world_ranks - 1) / 2 &&
+                           all.b == world_ranks * turn,
+                       "turn %d", turn);
+        MPI_Op_free(&own);
+        if (other != MPI_OP_NULL)
+            MPI_Op_free(&other);
+    }
+    ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "allreduce", "auto"), MPI_SUCCESS);
+}
+END_TEST
+
 /* Mistakes are errors of the right class on this rank, and nothing is sent. */
 START_TEST(mistakes_are_errors) {
     MPI_Comm comm;
@@ -599,6 +621,7 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(tests, every_algorithm_does_as_mpi_does, 0, ENTRIES);
     tcase_add_test(tests, many_at_once);
     tcase_add_test(tests, reductions_can_be_reproducible);
+    tcase_add_test(tests, operations_come_and_go);
     tcase_add_test(tests, mistakes_are_errors);
     tcase_add_test(tests, errors_are_raised_once);
     suite_add_tcase(suite, tests);

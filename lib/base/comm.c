@@ -25,6 +25,7 @@ static const size_t LEAST_ROOM = (1 << 20) + (64 << 10), MOST_KEPT = 4 << 20;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int state_key = MPI_KEYVAL_INVALID, finalize_key = MPI_KEYVAL_INVALID;
 static coll_comm *live_states;
+static MPI_Comm alone = MPI_COMM_NULL;
 
 /* The state that a thread asked for last; it holds while no state has gone since. */
 static atomic_uint gone;
@@ -134,7 +135,46 @@ static int delete_all(MPI_Comm self, int key, void *value, void *extra) {
     finalizing = true;
     while (live_states && code == MPI_SUCCESS)
         code = PMPI_Comm_delete_attr(live_states->user, state_key);
+    if (alone != MPI_COMM_NULL)
+        PMPI_Comm_free(&alone);
     return code;
+}
+
+/*
+ * Same ranks, own messages. Not MPI_Comm_dup, which would call the copy functions of the user's
+ * attributes behind the user's back.
+ */
+static int make_private(MPI_Comm comm, MPI_Comm *private) {
+    MPI_Group group;
+    int code = PMPI_Comm_group(comm, &group);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Comm_create(comm, group, private);
+    PMPI_Group_free(&group);
+    return code;
+}
+
+/* Errors on it are returned, to the library alone. */
+static int name_private(MPI_Comm comm) {
+    int code = PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return code == MPI_SUCCESS ? PMPI_Comm_set_name(comm, COLL_PRIVATE_NAME) : code;
+}
+
+/* The communicator of this process, if it isn't there yet. */
+static int make_alone(void) {
+    int code = MPI_SUCCESS;
+    pthread_mutex_lock(&lock);
+    if (alone == MPI_COMM_NULL) {
+        code = make_private(MPI_COMM_SELF, &alone);
+        if (code == MPI_SUCCESS)
+            code = name_private(alone);
+    }
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+MPI_Comm coll_comm_alone(void) {
+    return alone;
 }
 
 static int make_keys(void) {
@@ -153,26 +193,14 @@ static int make_keys(void) {
     return code;
 }
 
-/*
- * Same ranks, own messages. Not MPI_Comm_dup, which would call the copy functions of the user's
- * attributes behind the user's back.
- */
-static int make_private(MPI_Comm comm, MPI_Comm *private) {
-    MPI_Group group;
-    int code = PMPI_Comm_group(comm, &group);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = PMPI_Comm_create(comm, group, private);
-    PMPI_Group_free(&group);
-    return code;
-}
-
 /* What every communicator needs from the start; the same outcome on all ranks. */
 static int make_memory(coll_comm *state) {
+    int made = make_alone();
     state->slots = make_slots(state->ranks);
     state->room = malloc(LEAST_ROOM);
     state->room_bytes = LEAST_ROOM;
-    return coll_agree(state, state->slots && state->room
+    return coll_agree(state, made != MPI_SUCCESS ? made
+                             : state->slots && state->room
                                  ? MPI_SUCCESS
                                  : coll_error(MPI_ERR_NO_MEM, "no memory for the state of %d ranks",
                                               state->ranks));
@@ -180,9 +208,7 @@ static int make_memory(coll_comm *state) {
 
 /* Fills STATE, whose private communicator is there; it is a part of WHOLE unless that is NULL. */
 static int fill_state(coll_comm *state, const coll_comm *whole) {
-    int code = PMPI_Comm_set_errhandler(state->private, MPI_ERRORS_RETURN);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Comm_set_name(state->private, COLL_PRIVATE_NAME);
+    int code = name_private(state->private);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_rank(state->private, &state->rank);
     if (code == MPI_SUCCESS)

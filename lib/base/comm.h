@@ -92,6 +92,12 @@ coll_comm *coll_comm_find(MPI_Comm comm);
 /* Whether states are being freed by MPI_Finalize. */
 bool coll_comm_finalizing(void);
 
+/*
+ * A communicator of this process alone, on which errors are returned: to ask MPI something. It is
+ * there as soon as any other is set up. Local.
+ */
+MPI_Comm coll_comm_alone(void);
+
 /* The state of COMM if this thread has asked for it last and it is not broken, else NULL. Local. */
 coll_comm *coll_comm_recent(MPI_Comm comm);
 

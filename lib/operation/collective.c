@@ -71,7 +71,8 @@ static int check(const coll_collective *call) {
 
 /*
  * MPI alone knows which operations go with which types; a reduction of nothing tells. Asked again
- * only where they change, which they do on all ranks alike.
+ * only where they change, which may be on this rank alone: a new one can have the handle of one
+ * that is gone.
  */
 static int check_operation(coll_collective *call) {
     coll_state *state = coll_state_of(call->comm);
@@ -79,8 +80,8 @@ static int check_operation(coll_collective *call) {
     if (state->known_op == user->op && state->known_type == user->receive_type)
         return MPI_SUCCESS;
     char nothing;
-    int code = PMPI_Allreduce(MPI_IN_PLACE, &nothing, 0, user->receive_type, user->op,
-                              call->comm->private);
+    int code =
+        PMPI_Allreduce(MPI_IN_PLACE, &nothing, 0, user->receive_type, user->op, coll_comm_alone());
     state->known_op = code == MPI_SUCCESS ? user->op : MPI_OP_NULL;
     state->known_type = user->receive_type;
     return code;

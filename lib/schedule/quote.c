@@ -418,8 +418,10 @@ static bool ask(quote *q, const span *of, int *ranks, int64_t *time) {
         parts.time[i] = waiting(q, of, parts.ranks[i], parts.time[i]);
     }
     q->events = events;
-    *time = sum(busy, extrapolate(&parts, doublings, all, of == &going_on), 1, 1);
-    return true;
+    int64_t waits = extrapolate(&parts, doublings, all, of == &going_on);
+    *time = sum(busy, waits, 1, 1);
+    enum { PATIENCE = 1000 }; /* who waits longer than so often its own work has been misjudged */
+    return !q->is_long || waits / PATIENCE <= busy;
 }
 
 /*
