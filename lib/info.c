@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,7 @@ static int play_long(const coll_algorithm *algorithm, const coll_shape *call, in
     int code = MPI_SUCCESS;
     if (coll_planner_of(algorithm, &values))
         code = coll_traffic_find(algorithm, call, &values, &traffic);
+    candidate->played = fmax(candidate->played, traffic.seconds);
     candidate->host_bytes = traffic.busiest[COLL_LINK_HOST];
     candidate->rack_bytes = traffic.busiest[COLL_LINK_RACK];
     candidate->site_bytes = traffic.busiest[COLL_LINK_SITE];

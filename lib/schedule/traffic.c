@@ -7,6 +7,7 @@
 #include "lib/schedule/network.h"
 #include "lib/schedule/price.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Rounds of all ranks that are looked at, at most. */
@@ -121,6 +122,25 @@ static double busiest(const survey *s, int kind) {
     return most;
 }
 
+/* Bytes a second through a link; 0: as many as come. */
+static double rate(const survey *s, int kind) {
+    const double stream = 32 << 10;
+    const coll_cost *host = &s->shape->profile->level[COLL_LEVEL_RACK];
+    return kind == COLL_LINK_HOST   ? stream / coll_cost_send_gap(host, stream)
+           : kind == COLL_LINK_RACK ? s->network.rate[COLL_LEVEL_SITE]
+                                    : s->network.rate[COLL_LEVEL_WIDE];
+}
+
+static void sum_up(const survey *s, coll_traffic *traffic) {
+    traffic->seconds = 0;
+    for (int kind = 0; kind < COLL_LINKS; kind++) {
+        double bytes = busiest(s, kind);
+        traffic->busiest[kind] = bytes;
+        if (rate(s, kind) > 0)
+            traffic->seconds = fmax(traffic->seconds, bytes / rate(s, kind));
+    }
+}
+
 int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
                       const coll_values *values, coll_traffic *traffic) {
     survey s = {.planner = algorithm->planner, .shape = shape};
@@ -130,8 +150,7 @@ int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
         const coll_fold fold = coll_fold_find(&part, s.planner, s.line, s.fold);
         for (int position = 0; position < fold.ranks; position++)
             add_rank(&s, values, position, MOST / (uint64_t)fold.ranks);
-        for (int kind = 0; kind < COLL_LINKS; kind++)
-            traffic->busiest[kind] = busiest(&s, kind);
+        sum_up(&s, traffic);
     }
     release(&s);
     return good ? MPI_SUCCESS

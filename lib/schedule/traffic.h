@@ -9,9 +9,9 @@
 
 typedef enum coll_link { COLL_LINK_HOST, COLL_LINK_RACK, COLL_LINK_SITE, COLL_LINKS } coll_link;
 
-/* Bytes out of the busiest one, or into it where that is more. */
 typedef struct coll_traffic {
-    double busiest[COLL_LINKS];
+    double busiest[COLL_LINKS]; /* bytes out of the busiest one, or into it where that is more */
+    double seconds; /* that the slowest of these takes: no call of these plans ends sooner */
 } coll_traffic;
 
 /* Told of some rounds of long plans on many ranks. MPI_ERR_NO_MEM. */
