@@ -36,15 +36,20 @@ static size_t known_bytes(const coll_state *state, coll_operation operation,
     return (size_t)bytes;
 }
 
-/* The call as it would be described; of no bytes where that isn't known. */
+/*
+ * The call as it would be described; of no bytes where that isn't known. Whether the operation
+ * commutes is asked each time: it may have the handle of one that is gone, on some ranks alone.
+ */
 static coll_shape known_shape(const coll_state *state, coll_operation operation,
                               const coll_user *user) {
     const coll_operation_info *info = &coll_operations[operation];
     coll_shape shape = coll_state_shape(state, operation, known_bytes(state, operation, user),
                                         info->rootless ? COLL_NO_ROOT : user->root);
-    if (info->reduces) {
-        shape.element = state->known_element;
-        shape.ordered |= state->known_ordered;
+    if (info->reduces && shape.bytes > 0) {
+        int commutes = 1;
+        (void)PMPI_Op_commutative(user->op, &commutes); /* it was found to be good */
+        shape.element = (size_t)state->plain_bytes;
+        shape.ordered |= !commutes;
     }
     return shape;
 }

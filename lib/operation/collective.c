@@ -82,8 +82,10 @@ static int check_operation(coll_collective *call) {
     char nothing;
     int code =
         PMPI_Allreduce(MPI_IN_PLACE, &nothing, 0, user->receive_type, user->op, coll_comm_alone());
-    state->known_op = code == MPI_SUCCESS ? user->op : MPI_OP_NULL;
-    state->known_type = user->receive_type;
+    if (code == MPI_SUCCESS) {
+        state->known_op = user->op;
+        state->known_type = user->receive_type;
+    }
     return code;
 }
 
@@ -96,10 +98,6 @@ static int open_reduction(coll_collective *call) {
     call->reduction = &call->how;
     call->shape.element = call->how.element;
     call->shape.ordered |= call->how.ordered;
-    if (code == MPI_SUCCESS) {
-        coll_state_of(call->comm)->known_element = call->how.element;
-        coll_state_of(call->comm)->known_ordered = call->how.ordered;
-    }
     return code;
 }
 

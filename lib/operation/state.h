@@ -49,8 +49,6 @@ typedef struct coll_state {
     MPI_Count plain_bytes;   /* element: 0 for none */
     MPI_Op known_op;         /* the last one that was found to go with a type, and that type */
     MPI_Datatype known_type;
-    size_t known_element; /* what the two make of a call's shape */
-    bool known_ordered;
     bool reproducible;    /* reductions give the same bits whatever is measured */
     bool trace;           /* this rank prints a line a call */
     bool progress_thread; /* a thread moves on what was started */
