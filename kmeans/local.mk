@@ -32,7 +32,7 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/assign_scalar.c \
 	kmeans/assign/assign_vnni.c \
 	kmeans/assign/kernel.c kmeans/assign/kernel.h \
-	kmeans/assign/pack.h \
+	kmeans/assign/pack.h kmeans/assign/pairs.h \
 	kmeans/assign/partial.c kmeans/assign/partial.h \
 	kmeans/assign/refill.c kmeans/assign/refill.h \
 	kmeans/assign/sieve.c kmeans/assign/sieve.h \

@@ -63,14 +63,7 @@ const km_kernel km_kernel_avx2 = {
     .centroids = CENTROIDS,
     .group = GROUP,
     .element = 2,
-    .supported = supported,
-    .pack = pack,
-    .pack_centroids = km_pack_centroids,
-    .tile = tile,
-    .multiply = multiply,
-    .sift = sift,
-    .multiply_pairs = multiply_pairs,
-    .burn = burn,
+    KM_KERNEL_FUNCTIONS,
 };
 
 #else

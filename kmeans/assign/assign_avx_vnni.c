@@ -49,14 +49,7 @@ const km_kernel km_kernel_avx_vnni = {
     .centroids = CENTROIDS,
     .group = GROUP,
     .element = 1,
-    .supported = supported,
-    .pack = pack,
-    .pack_centroids = km_pack_centroids,
-    .tile = tile,
-    .multiply = multiply,
-    .sift = sift,
-    .multiply_pairs = multiply_pairs,
-    .burn = burn,
+    KM_KERNEL_FUNCTIONS,
 };
 
 #else

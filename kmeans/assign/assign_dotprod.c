@@ -19,7 +19,8 @@
 
 #define TARGET __attribute__((target("arch=armv8.2-a+dotprod")))
 
-enum { CENTROIDS = 8, VECTORS = 3, FLIPPED = 0x80, GROUP = 4, LOADED = 4 };
+#define INSTRUCTION "sdot"
+enum { PRODUCTS = 16, CENTROIDS = 8, VECTORS = 3, FLIPPED = 0x80, GROUP = 4, LOADED = 4 };
 
 static bool supported(void) {
     return getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
@@ -72,36 +73,14 @@ accumulate(const void *points, const void *centroids, size_t groups,
 
 #include "kmeans/assign/tile_neon.h"
 
-TARGET static double burn(size_t rounds) {
-    enum { BURNT = 16 };
-    int32x4_t sums[BURNT];
-    int8x16_t x = vdupq_n_s8(3);
-#pragma GCC unroll 16
-    for (int i = 0; i < BURNT; i++)
-        sums[i] = vdupq_n_s32(0);
-    for (size_t round = 0; round < rounds; round++) {
-#pragma GCC unroll 16
-        for (int i = 0; i < BURNT; i++)
-            __asm__ volatile("sdot %0.4s, %1.16b, %1.16b" : "+w"(sums[i]) : "w"(x));
-    }
-    return 2.0 * LANES * GROUP * BURNT * (double)rounds;
-}
-
 const km_kernel km_kernel_dotprod = {
     .name = "neon-dotprod",
-    .instruction = "sdot",
+    .instruction = INSTRUCTION,
     .points = POINTS,
     .centroids = CENTROIDS,
     .group = GROUP,
     .element = 1,
-    .supported = supported,
-    .pack = pack,
-    .pack_centroids = km_pack_centroids,
-    .tile = tile,
-    .multiply = multiply,
-    .sift = sift,
-    .multiply_pairs = multiply_pairs,
-    .burn = burn,
+    KM_KERNEL_FUNCTIONS,
 };
 
 #else

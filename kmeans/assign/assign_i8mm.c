@@ -15,7 +15,8 @@
 
 #define TARGET __attribute__((target("arch=armv8.2-a+dotprod+i8mm")))
 
-enum { CENTROIDS = 10, VECTORS = 2, FLIPPED = 0, GROUP = 8, PAIRS = 2 * VECTORS };
+#define INSTRUCTION "usmmla"
+enum { PRODUCTS = 32, CENTROIDS = 10, VECTORS = 2, FLIPPED = 0, GROUP = 8, PAIRS = 2 * VECTORS };
 
 static bool supported(void) {
     return getauxval(AT_HWCAP) & HWCAP_ASIMDDP && getauxval(AT_HWCAP2) & HWCAP2_I8MM;
@@ -57,36 +58,14 @@ accumulate(const void *points, const void *centroids, size_t groups,
 
 #include "kmeans/assign/tile_neon.h"
 
-TARGET static double burn(size_t rounds) {
-    enum { BURNT = 16, PRODUCTS = 2 * 2 * GROUP };
-    int32x4_t sums[BURNT];
-    int8x16_t x = vdupq_n_s8(3);
-#pragma GCC unroll 16
-    for (int i = 0; i < BURNT; i++)
-        sums[i] = vdupq_n_s32(0);
-    for (size_t round = 0; round < rounds; round++) {
-#pragma GCC unroll 16
-        for (int i = 0; i < BURNT; i++)
-            __asm__ volatile("usmmla %0.4s, %1.16b, %1.16b" : "+w"(sums[i]) : "w"(x));
-    }
-    return 2.0 * PRODUCTS * BURNT * (double)rounds;
-}
-
 const km_kernel km_kernel_i8mm = {
     .name = "neon-i8mm",
-    .instruction = "usmmla",
+    .instruction = INSTRUCTION,
     .points = POINTS,
     .centroids = CENTROIDS,
     .group = GROUP,
     .element = 1,
-    .supported = supported,
-    .pack = pack,
-    .pack_centroids = km_pack_centroids,
-    .tile = tile,
-    .multiply = multiply,
-    .sift = sift,
-    .multiply_pairs = multiply_pairs,
-    .burn = burn,
+    KM_KERNEL_FUNCTIONS,
 };
 
 #else

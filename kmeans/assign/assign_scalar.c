@@ -39,15 +39,14 @@ static size_t sift(const void *points, const void *centroids, const int32_t *hal
     return n;
 }
 
-static void multiply_pairs(const uint8_t *points, const uint8_t *centroids, size_t dim,
-                           const km_pair *pairs, size_t n, int32_t *products) {
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *x = points + pairs[i].point * dim, *c = centroids + pairs[i].centroid * dim;
-        products[i] = 0;
-        for (size_t d = 0; d < dim; d++)
-            products[i] += x[d] * (c[d] - 128);
-    }
+static int32_t multiply_pair(const uint8_t *x, const uint8_t *c, size_t dim) {
+    int32_t sum = 0;
+    for (size_t d = 0; d < dim; d++)
+        sum += x[d] * (c[d] - 128);
+    return sum;
 }
+
+#include "kmeans/assign/pairs.h"
 
 static void tile(const void *points, const uint32_t *corrections, const void *centroids,
                  const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
@@ -84,12 +83,5 @@ const km_kernel km_kernel_scalar = {
     .centroids = CENTROIDS,
     .group = 1,
     .element = 1,
-    .supported = supported,
-    .pack = pack,
-    .pack_centroids = km_pack_centroids,
-    .tile = tile,
-    .multiply = multiply,
-    .sift = sift,
-    .multiply_pairs = multiply_pairs,
-    .burn = burn,
+    KM_KERNEL_FUNCTIONS,
 };

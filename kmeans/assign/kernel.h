@@ -98,6 +98,11 @@ typedef struct km_kernel {
     double (*burn)(size_t rounds);
 } km_kernel;
 
+/* The functions of a kernel for bytes, where its file has given them the names of the members. */
+#define KM_KERNEL_FUNCTIONS                                                                        \
+    .supported = supported, .pack = pack, .pack_centroids = km_pack_centroids, .tile = tile,       \
+    .multiply = multiply, .sift = sift, .multiply_pairs = multiply_pairs, .burn = burn
+
 /* The kernels of this processor family, fastest first, ended by NULL. */
 const km_kernel *const *km_kernel_list(void);
 

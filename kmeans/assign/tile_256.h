@@ -114,12 +114,7 @@ TARGET static int32_t multiply_pair(const uint8_t *x, const uint8_t *c, size_t d
     return sum;
 }
 
-static void multiply_pairs(const uint8_t *points, const uint8_t *centroids, size_t dim,
-                           const km_pair *pairs, size_t n, int32_t *products) {
-    for (size_t i = 0; i < n; i++)
-        products[i] =
-            multiply_pair(points + pairs[i].point * dim, centroids + pairs[i].centroid * dim, dim);
-}
+#include "kmeans/assign/pairs.h"
 
 TARGET static double burn(size_t rounds) {
     enum { BURNT = 10 };

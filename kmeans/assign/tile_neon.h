@@ -7,6 +7,7 @@
  *     VECTORS     registers with the sums of a panel of points and one centroid
  *     FLIPPED     what is XORed to the bytes of points in a panel
  *     GROUP       dimensions that lie together
+ *     INSTRUCTION the one that does the work, and how many PRODUCTS it makes
  *     accumulate  the products of a tile
  */
 #ifndef COLL_KMEANS_ASSIGN_TILE_NEON_H
@@ -94,11 +95,21 @@ TARGET static int32_t multiply_pair(const uint8_t *x, const uint8_t *c, size_t d
     return sum;
 }
 
-static void multiply_pairs(const uint8_t *points, const uint8_t *centroids, size_t dim,
-                           const km_pair *pairs, size_t n, int32_t *products) {
-    for (size_t i = 0; i < n; i++)
-        products[i] =
-            multiply_pair(points + pairs[i].point * dim, centroids + pairs[i].centroid * dim, dim);
+#include "kmeans/assign/pairs.h"
+
+TARGET static double burn(size_t rounds) {
+    enum { BURNT = 16 };
+    int32x4_t sums[BURNT];
+    int8x16_t x = vdupq_n_s8(3);
+#pragma GCC unroll 16
+    for (int i = 0; i < BURNT; i++)
+        sums[i] = vdupq_n_s32(0);
+    for (size_t round = 0; round < rounds; round++) {
+#pragma GCC unroll 16
+        for (int i = 0; i < BURNT; i++)
+            __asm__ volatile(INSTRUCTION " %0.4s, %1.16b, %1.16b" : "+w"(sums[i]) : "w"(x));
+    }
+    return 2.0 * PRODUCTS * BURNT * (double)rounds;
 }
 
 #endif
