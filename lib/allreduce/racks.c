@@ -365,14 +365,15 @@ static void find_racks(racks_plan *plan) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     racks_plan *plan = memory;
-    int least, most;
-    racks_in_line(part->shape->topo, part->line, &least, &most);
     *plan = (racks_plan){.base = {.size = size, .round = plan_round},
                          .part = part,
                          .racks = part->shape->topo->racks,
-                         .rounds = most + 1,
                          .groups = groups_of(part)};
     find_racks(plan);
+    for (int rack = 0; rack < plan->racks; rack++) {
+        int rounds = size_of(plan, rack) + 1;
+        plan->rounds = rounds > plan->rounds ? rounds : plan->rounds;
+    }
     plan->base.rounds = (plan->groups + 1) * (uint64_t)plan->racks * (uint64_t)plan->rounds;
     return &plan->base;
 }

@@ -10,8 +10,8 @@
  * 3. So that the link need not wait for the first question, the first ranks send unasked, as much
  *    as the buffer holds besides the window. Blocks that all fit there are not asked for at all.
  * 4. Where a rack's uplink is thinner than the root's link, racks are asked side by side, in
- * smaller segments: as many at a time as fill that link, and those with most left first, so that
- * all end together. They share the window.
+ *    smaller segments: as many at a time as fill that link, and those with most left first, so
+ *    that all end together. They share the window.
  * 5. A stream that stalls has lost something: the root's next gathers on this communicator use half
  *    of the window, then gradually more again.
  *
