@@ -2,12 +2,14 @@
 #include "config.h"
 
 #include "lib/algorithm/spec.h"
+#include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
 #include "lib/alltoall/alltoall.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
 #include "lib/operation/select.h"
 #include "lib/pattern/binomial.h"
+#include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/schedule/price.h"
 #include "lib/schedule/quote.h"
 #include "tests/harness.h"
@@ -271,6 +273,34 @@ START_TEST(exchanges_among_all_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
+/* What goes in the order of ranks that change from rack to rack crowds the uplinks, also where a
+ * part of the ranks is played. */
+START_TEST(uplinks_are_as_crowded_as_in_full) {
+    static const coll_algorithm *const in_rank_order[] = {
+        &coll_allgather_ring, &coll_allgather_bruck, &coll_alltoall_linear,
+        &coll_reduce_scatter_circulant};
+    enum { RACKS = 5 };
+    const coll_algorithm *algorithm = in_rank_order[_i];
+    for (int ranks = 40; ranks <= 100; ranks += 20)
+        for (size_t bytes = 1000; bytes <= 100000; bytes *= 10) {
+            scene s;
+            set_scene(&s, algorithm, ranks, ranks / RACKS, bytes);
+            for (int rank = 0; rank < ranks; rank++)
+                s.places[rank].rack = rank % RACKS;
+            s.shape.root = COLL_NO_ROOT;
+            s.shape.element = 1;
+            s.shape.ordered = true;
+            s.shape.sides = blocks;
+            for (int level = 0; level < COLL_LEVELS; level++)
+                s.profile.level[level].together = RACKS / B;
+            if (algorithm->applicable && !algorithm->applicable(&s.shape))
+                continue;
+            double quote = coll_quote(algorithm, &s.shape, &s.values);
+            ck_assert_double_eq_tol(quote / seconds_of(&s, algorithm), 1, 0.25);
+        }
+}
+END_TEST
+
 /* Calls of many ranks, all of which play the same part. */
 static const struct call_of_many {
     const coll_algorithm *algorithm;
@@ -494,6 +524,7 @@ int main(void) {
     tcase_add_test(prices, a_buffer_that_is_overrun_costs_a_time_out_once);
     tcase_add_loop_test(prices, long_calls_take_as_long_as_they_do_in_full, 0, 2);
     tcase_add_loop_test(prices, exchanges_among_all_take_as_long_as_they_do_in_full, 0, 4);
+    tcase_add_loop_test(prices, uplinks_are_as_crowded_as_in_full, 0, 4);
     tcase_add_loop_test(prices, folded_ranks_take_as_long_as_all, 0,
                         sizeof of_many / sizeof *of_many);
     tcase_add_test(prices, what_is_not_alike_is_not_folded);

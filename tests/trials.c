@@ -29,7 +29,7 @@ enum { SOME = sizeof some / sizeof *some };
 
 /* Where the model says MODEL. */
 static double chain(int ranks, double bytes, double model) {
-    const coll_trials_call call = {"bcast", "chain", COLL_LEVEL_RACK, ranks, bytes};
+    const coll_trials_call call = {"bcast", "chain", COLL_LEVEL_RACK, ranks, bytes, false};
     return coll_trials_predict(some, SOME, &call, model);
 }
 
@@ -66,7 +66,7 @@ START_TEST(what_the_model_lacks_is_added_in_another_order) {
     ck_assert_double_eq_tol(chain(4, 100, 5), 5 + 1, exact);
     ck_assert_double_eq_tol(chain(4, 1000, 5), 5 + 3, exact);
     ck_assert_double_eq_tol(chain(4, 10000, 0.5), 0.5 + 7, exact);
-    const coll_trials_call call = {"bcast", "two_tree", COLL_LEVEL_SITE, 32, 10000};
+    const coll_trials_call call = {"bcast", "two_tree", COLL_LEVEL_SITE, 32, 10000, false};
     ck_assert_double_eq_tol(coll_trials_predict(some, SOME, &call, 8), 4, exact);
 }
 END_TEST
@@ -83,8 +83,22 @@ START_TEST(beyond_them_the_model_is_put_right) {
 }
 END_TEST
 
+START_TEST(of_a_stand_in_the_model_is_put_right_farther_on) {
+    coll_trials_call call = {.operation = "bcast",
+                             .algorithm = "chain",
+                             .level = COLL_LEVEL_RACK,
+                             .ranks = 4,
+                             .bytes = 80000};
+    ck_assert_double_eq_tol(coll_trials_predict(some, SOME, &call, 10), 10, exact);
+    call.stand_in = true;
+    ck_assert_double_eq_tol(coll_trials_predict(some, SOME, &call, 10), 10 * sqrt(8), exact);
+    call.bytes = 640000;
+    ck_assert_double_eq_tol(coll_trials_predict(some, SOME, &call, 10), 10, exact);
+}
+END_TEST
+
 static double untried(double bytes, int ranks) {
-    const coll_trials_call call = {"bcast", "two_tree", COLL_LEVEL_RACK, ranks, bytes};
+    const coll_trials_call call = {"bcast", "two_tree", COLL_LEVEL_RACK, ranks, bytes, false};
     return coll_trials_predict(some, SOME, &call, 10);
 }
 
@@ -103,13 +117,13 @@ END_TEST
 /* But what is faster than its model says nothing of others. */
 START_TEST(untried_ones_are_not_made_faster) {
     const coll_trial fast = {COLL_LEVEL_RACK, "bcast", "chain", 4, 1, {100}, {1}, {2}};
-    const coll_trials_call call = {"bcast", "two_tree", COLL_LEVEL_RACK, 4, 100};
+    const coll_trials_call call = {"bcast", "two_tree", COLL_LEVEL_RACK, 4, 100, false};
     ck_assert(coll_trials_predict(&fast, 1, &call, 10) == 10);
 }
 END_TEST
 
 static double ask(const char *operation, const char *algorithm, COLL_Level level) {
-    const coll_trials_call call = {operation, algorithm, level, 4, 100};
+    const coll_trials_call call = {operation, algorithm, level, 4, 100, false};
     return coll_trials_predict(some, SOME, &call, 1);
 }
 
@@ -195,6 +209,7 @@ int main(void) {
     tcase_add_test(cases, errors_are_interpolated_between_numbers_of_ranks);
     tcase_add_test(cases, what_the_model_lacks_is_added_in_another_order);
     tcase_add_test(cases, beyond_them_the_model_is_put_right);
+    tcase_add_test(cases, of_a_stand_in_the_model_is_put_right_farther_on);
     tcase_add_test(cases, untried_ones_are_slowed_down_like_others);
     tcase_add_test(cases, untried_ones_are_not_made_faster);
     tcase_add_test(cases, others_are_not_concerned);

@@ -101,7 +101,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+static const coll_planner planner = {.size = plan_size, .plan = make_plan, .in_step = true};
 
 const coll_algorithm coll_allgather_ring = {
     .name = "ring",

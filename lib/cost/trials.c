@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* From this times the largest size on, the model alone counts. */
-static const double FADED = 8;
+/* From this times the largest size on, the model alone counts; later where it is of a stand-in. */
+static const double FADED = 8, STAND_IN_FADED = 64;
 
 static bool is_time(double seconds) {
     return seconds >= 1e-9 && seconds <= 1e6;
@@ -87,8 +87,9 @@ static double error_alike(const coll_trial *t, double bytes, double model) {
 }
 
 /* ERROR at LARGEST, which fades above. */
-static double faded(double error, double largest, double bytes) {
-    return bytes >= FADED * largest ? 1 : between(bytes, largest, error, FADED * largest, 1);
+static double faded(double error, double largest, const coll_trials_call *call) {
+    double end = (call->stand_in ? STAND_IN_FADED : FADED) * largest;
+    return call->bytes >= end ? 1 : between(call->bytes, largest, error, end, 1);
 }
 
 static bool is_of_operation(const coll_trial *t, const coll_trials_call *call) {
@@ -114,7 +115,7 @@ static double common_error(const coll_trial all[], int count, const coll_trials_
             error = fmin(error, error_within(t, nearest));
     if (!(error > 1 && error < INFINITY))
         return 1;
-    return bytes > largest ? faded(error, largest, bytes) : error;
+    return bytes > largest ? faded(error, largest, call) : error;
 }
 
 /* The trials that CALL lies between, by ranks; both the same where it is one's own number; NULL:
@@ -142,7 +143,7 @@ static double error_of(const coll_trial all[], int count, const coll_trials_call
     if (is_within(t, bytes))
         return error_within(t, bytes);
     if (bytes > largest_of(t))
-        return faded(error_at(t, t->knots - 1), largest_of(t), bytes);
+        return faded(error_at(t, t->knots - 1), largest_of(t), call);
     return fmax(error_at(t, 0), common_error(all, count, call, t->ranks));
 }
 

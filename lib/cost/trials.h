@@ -8,6 +8,8 @@
 
 #include "coll_tools.h"
 
+#include <stdbool.h>
+
 typedef COLL_Trial coll_trial;
 
 /* What is wrong with TRIAL, in a few static words; NULL where it is good. */
@@ -19,6 +21,7 @@ typedef struct coll_trials_call {
     COLL_Level level; /* the farthest one at which its ranks are apart */
     int ranks;
     double bytes;
+    bool stand_in; /* the model is of another algorithm that is much like it */
 } coll_trials_call;
 
 /*
@@ -29,7 +32,7 @@ typedef struct coll_trials_call {
  * Below the smallest size it is wrong by as much as there or, where that is more, as it is at least
  * for the operation's other algorithms; so it is for an algorithm that was never tried. Above the
  * largest size the error fades, to nothing at a size 8 times as large, since there the network's
- * rate decides, which the model knows.
+ * rate decides, which the model knows; of a stand-in it fades to nothing at 64 times.
  */
 double coll_trials_predict(const coll_trial all[], int count, const coll_trials_call *call,
                            double model);

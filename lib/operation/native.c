@@ -242,8 +242,8 @@ static const struct stand_in {
     {"allreduce", .up_to = KB(16), .algorithm = &coll_allreduce_recursive_doubling},
     {"allreduce", .algorithm = &coll_allreduce_halving},
     {"reduce", .algorithm = &coll_reduce_binomial, .first = WHOLE},
-    {"reduce_scatter", .up_to = 2 << 10, .algorithm = &coll_reduce_scatter_circulant},
-    {"reduce_scatter", .algorithm = &coll_reduce_scatter_ring},
+    /* For halves and butterflies, which go as a whole. */
+    {"reduce_scatter", .algorithm = &coll_reduce_scatter_circulant, .first = WHOLE},
     {"allgather", .below = 32, .algorithm = &coll_allgather_bruck},
     {"allgather", .below = 64, .up_to = (1 << 10) - 1, .algorithm = &coll_allgather_bruck},
     {"allgather", .up_to = 511, .algorithm = &coll_allgather_bruck},

@@ -34,13 +34,19 @@ static bool are_defaults(const coll_algorithm *algorithm, const coll_values *val
     return memcmp(values, &defaults, sizeof defaults) == 0;
 }
 
+/* What the MPI library runs is priced as the algorithm of ours that is most like it. */
+static bool is_native(const coll_algorithm *algorithm) {
+    return strcmp(algorithm->name, "native") == 0;
+}
+
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values, double *model) {
     const coll_trials_call tried = {.operation = call->operation,
                                     .algorithm = algorithm->name,
                                     .level = coll_profile_farthest(call->topo),
                                     .ranks = call->topo->ranks,
-                                    .bytes = (double)call->bytes};
+                                    .bytes = (double)call->bytes,
+                                    .stand_in = is_native(algorithm)};
     double seconds =
         algorithm->predict ? algorithm->predict(call, values) : coll_quote(algorithm, call, values);
     if (model)

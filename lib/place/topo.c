@@ -326,26 +326,39 @@ int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo) {
     return MPI_SUCCESS;
 }
 
-/* Numbers what NUMBER points to in each of COUNT places anew, from 0; returns how many there are.
+/*
+ * Numbers anew, from 0, what is NUMBER bytes within each place of PART, where it was below BEFORE;
+ * returns how many there are. MAP has room for BEFORE numbers.
  */
-static int renumber(coll_place places[], int count, size_t number, int labels[]) {
-    for (int i = 0; i < count; i++)
-        labels[i] = *(int *)((char *)&places[i] + number);
-    int different = coll_cluster_renumber(labels, count);
-    for (int i = 0; i < count; i++)
-        *(int *)((char *)&places[i] + number) = labels[i];
-    return different;
+static int renumber(coll_topo *part, size_t number, int before, int map[]) {
+    int next = 0;
+    for (int i = 0; i < before; i++)
+        map[i] = -1;
+    for (int rank = 0; rank < part->ranks; rank++) {
+        int *place = (int *)((char *)&part->places[rank] + number);
+        if (map[*place] < 0)
+            map[*place] = next++;
+        *place = map[*place];
+    }
+    return next;
 }
 
-/* Of COUNT ranks; COUNTS has room for a number a node. */
-static int count_fullest(const coll_place places[], int count, int counts[]) {
+/* COUNTS has room for a number a node. */
+static int count_fullest(const coll_topo *topo, int counts[]) {
     int most = 0;
-    memset(counts, 0, (size_t)count * sizeof *counts);
-    for (int rank = 0; rank < count; rank++) {
-        int here = ++counts[places[rank].node];
+    memset(counts, 0, (size_t)topo->nodes * sizeof *counts);
+    for (int rank = 0; rank < topo->ranks; rank++) {
+        int here = ++counts[topo->places[rank].node];
         most = here > most ? here : most;
     }
     return most;
+}
+
+void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]) {
+    part->sites = renumber(part, offsetof(coll_place, site), whole->sites, scratch);
+    part->racks = renumber(part, offsetof(coll_place, rack), whole->racks, scratch);
+    part->nodes = renumber(part, offsetof(coll_place, node), whole->nodes, scratch);
+    part->most_ranks_per_node = count_fullest(part, scratch);
 }
 
 static size_t name_bytes(const char *host) {
@@ -376,20 +389,17 @@ static bool copy_hosts(const coll_topo *whole, const int ranks[], coll_topo *par
 int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part) {
     coll_topo made = {
         .ranks = count, .cores_per_node = whole->cores_per_node, .crowded = whole->crowded};
-    int *labels = malloc((size_t)count * sizeof *labels);
+    int *scratch = malloc((size_t)whole->nodes * sizeof *scratch);
     made.places = malloc((size_t)count * sizeof *made.places);
-    bool good = labels && made.places;
+    bool good = scratch && made.places;
     if (good) {
         for (int i = 0; i < count; i++)
             made.places[i] = whole->places[ranks[i]];
-        made.sites = renumber(made.places, count, offsetof(coll_place, site), labels);
-        made.racks = renumber(made.places, count, offsetof(coll_place, rack), labels);
-        made.nodes = renumber(made.places, count, offsetof(coll_place, node), labels);
-        made.most_ranks_per_node = count_fullest(made.places, count, labels);
+        coll_topo_number(&made, whole, scratch);
         strcpy(made.origin, whole->origin);
         good = !whole->hosts || copy_hosts(whole, ranks, &made);
     }
-    free(labels);
+    free(scratch);
     if (good)
         *part = made;
     else

@@ -67,4 +67,10 @@ int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
  */
 int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part);
 
+/*
+ * Gives sites, racks and nodes of PART, whose ranks and places are some of WHOLE's, numbers of its
+ * own, and counts them. SCRATCH has room for a number for each of WHOLE's nodes.
+ */
+void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]);
+
 #endif

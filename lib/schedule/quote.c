@@ -5,6 +5,7 @@
 #include "lib/base/comm.h"
 #include "lib/schedule/network.h"
 #include "lib/schedule/price.h"
+#include "lib/schedule/traffic.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -34,6 +35,7 @@ typedef struct quote {
     coll_values values; /* with the segment that the whole has */
     coll_line *line;    /* of all ranks */
     coll_place *places; /* of those that are played */
+    int *numbers;       /* for numbering these */
     char *room;
     size_t left;              /* bytes of it */
     size_t round, rest;       /* bytes of a round of the whole, and what is left over */
@@ -48,33 +50,19 @@ typedef struct quote {
 
 /* --- Plays --- */
 
-/* COUNT ranks, one in so many of the line, as if there were no others. */
+/*
+ * COUNT ranks, one in so many of the line, as if there were no others. Where the line comes to a
+ * rack again and again, they share its uplink.
+ */
 static coll_topo part_of(const quote *q, int count) {
     const coll_topo *whole = q->whole->topo;
     coll_topo part = *whole;
-    coll_place *last = q->places;
-    int on_node = 1;
     part.ranks = count;
     part.places = q->places;
     part.latencies = NULL; /* it has other sites */
-    part.most_ranks_per_node = 1;
-    *last = (coll_place){.site = 0};
-    for (int i = 1; i < count; i++, last++) {
-        const coll_place *places = whole->places,
-                         *before = &places[q->line->order[(int64_t)(i - 1) * whole->ranks / count]],
-                         *now = &places[q->line->order[(int64_t)i * whole->ranks / count]];
-        bool same = now->node == before->node;
-        last[1] = (coll_place){.site = last->site + (now->site != before->site),
-                               .rack = last->rack + (now->rack != before->rack),
-                               .node = last->node + !same,
-                               .numa = same ? last->numa + (now->numa != before->numa) : 0};
-        on_node = same ? on_node + 1 : 1;
-        if (on_node > part.most_ranks_per_node)
-            part.most_ranks_per_node = on_node;
-    }
-    part.sites = last->site + 1;
-    part.racks = last->rack + 1;
-    part.nodes = last->node + 1;
+    for (int i = 0; i < count; i++)
+        part.places[i] = whole->places[q->line->order[(int64_t)i * whole->ranks / count]];
+    coll_topo_number(&part, whole, q->numbers);
     return part;
 }
 
@@ -341,12 +329,14 @@ static int half(int ranks) {
 static bool line_up(quote *q) {
     size_t ranks = (size_t)q->whole->topo->ranks,
            order = coll_comm_room_of(sizeof(coll_line) + ranks * sizeof(int)),
-           places = coll_comm_room_of((q->is_long ? ranks : BEGIN_MOST) * sizeof(coll_place));
-    if (order + places + ranks * sizeof(coll_visit) > q->left)
+           places = coll_comm_room_of((q->is_long ? ranks : BEGIN_MOST) * sizeof(coll_place)),
+           numbers = coll_comm_room_of((size_t)q->whole->topo->nodes * sizeof(int));
+    if (order + places + numbers + ranks * sizeof(coll_visit) > q->left)
         return false;
     q->line = coll_comm_room_take(&q->room, order);
     q->places = coll_comm_room_take(&q->room, places);
-    q->left -= order + places;
+    q->numbers = coll_comm_room_take(&q->room, numbers);
+    q->left -= order + places + numbers;
     q->line->position = 0;
     coll_order_line(q->whole, (coll_visit *)q->room, q->line->order);
     return true;
@@ -508,6 +498,20 @@ static int64_t find_time(quote *q) {
     return ask(q, &going_on, &pace, &rest) ? sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
 }
 
+/*
+ * TIME, or what the busiest link needs for its bytes where that is more: ranks that were left out
+ * of plays would have crowded it.
+ */
+static int64_t at_least_traffic(const quote *q, int64_t time) {
+    enum { ROUNDS = 1 << 13 };
+    coll_traffic traffic;
+    if (time == COLL_PRICE_UNKNOWN || q->whole->topo->ranks <= FEW ||
+        !coll_traffic_count(q->algorithm, q->whole, &q->values, ROUNDS, reserve, RESERVE, &traffic))
+        return time;
+    int64_t bound = sum(0, (int64_t)(traffic.seconds * 1e6), 1, 1000);
+    return time > bound ? time : bound;
+}
+
 /* By a few events, in the memory that is there. */
 static int64_t find_shortly(quote *q) {
     const int ranks = q->whole->topo->ranks;
@@ -518,7 +522,10 @@ static int64_t find_shortly(quote *q) {
     pthread_mutex_lock(&reserve_lock);
     q->room = reserve;
     q->left = RESERVE;
+    const coll_values asked = q->values; /* these change with the length of what is played */
     int64_t time = find_time(q);
+    q->values = asked;
+    time = at_least_traffic(q, time);
     pthread_mutex_unlock(&reserve_lock);
     return time;
 }
@@ -532,8 +539,8 @@ static size_t bytes_of_long(const quote *q, coll_line *line, coll_visit visits[]
     coll_order_line(q->whole, visits, line->order);
     const coll_part part = coll_price_part(q->whole, &q->values, line, true, &even);
     const coll_plan_size size = planner->size(&part);
-    return 2 * ranks * (sizeof(int) + sizeof(coll_place) + sizeof(coll_visit)) + size.own_bytes +
-           (planner->share ? planner->shared_bytes(&part) : 0) +
+    return 2 * ranks * (2 * sizeof(int) + sizeof(coll_place) + sizeof(coll_visit)) +
+           size.own_bytes + (planner->share ? planner->shared_bytes(&part) : 0) +
            (size_t)size.steps * sizeof(coll_step) + coll_fold_bytes(&part, planner) + ODDS;
 }
 

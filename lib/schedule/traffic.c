@@ -2,6 +2,7 @@
 
 #include "lib/schedule/traffic.h"
 
+#include "lib/base/comm.h"
 #include "lib/base/error.h"
 #include "lib/schedule/fold.h"
 #include "lib/schedule/network.h"
@@ -9,9 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-/* Rounds of all ranks that are looked at, at most. */
-static const uint64_t MOST = 1 << 21;
+#include <string.h>
 
 /* Out of the links, and into them. */
 enum { OUT, IN, DIRECTIONS };
@@ -27,6 +26,8 @@ typedef struct survey {
     void *own, *shared, *fold;
     coll_step *steps;
     double *bytes[COLL_LINKS][DIRECTIONS]; /* of each host, rack and site */
+    char *room;
+    size_t left; /* bytes of it */
 } survey;
 
 static int count_links(const coll_topo *topo, int kind) {
@@ -35,16 +36,12 @@ static int count_links(const coll_topo *topo, int kind) {
                                     : topo->sites;
 }
 
-static void release(survey *s) {
-    for (int kind = 0; kind < COLL_LINKS; kind++)
-        for (int way = 0; way < DIRECTIONS; way++)
-            free(s->bytes[kind][way]);
-    free(s->steps);
-    free(s->fold);
-    free(s->shared);
-    free(s->own);
-    free(s->visits);
-    free(s->line);
+/* BYTES of the room, zeros; NULL: there aren't so many. */
+static void *take(survey *s, size_t bytes) {
+    if (coll_comm_room_of(bytes) > s->left)
+        return NULL;
+    s->left -= coll_comm_room_of(bytes);
+    return memset(coll_comm_room_take(&s->room, bytes), 0, bytes);
 }
 
 /* The memory that doesn't depend on the line. */
@@ -52,12 +49,12 @@ static bool reserve(survey *s) {
     const coll_topo *topo = s->shape->topo;
     const size_t ranks = (size_t)topo->ranks;
     bool good = true;
-    s->line = calloc(1, sizeof *s->line + ranks * sizeof(int));
-    s->visits = malloc(ranks * sizeof *s->visits);
+    s->line = take(s, sizeof *s->line + ranks * sizeof(int));
+    s->visits = take(s, ranks * sizeof *s->visits);
     for (int kind = 0; kind < COLL_LINKS; kind++)
         for (int way = 0; way < DIRECTIONS; way++)
             good = (s->bytes[kind][way] =
-                        calloc((size_t)count_links(topo, kind), sizeof(double))) != NULL &&
+                        take(s, (size_t)count_links(topo, kind) * sizeof(double))) != NULL &&
                    good;
     return good && s->line && s->visits;
 }
@@ -69,10 +66,10 @@ static bool prepare(survey *s, const coll_values *values) {
     coll_network_open(&s->network, s->shape->topo, NULL, s->shape->profile, NULL);
     s->part = coll_price_part(s->shape, values, s->line, true, &s->even);
     const coll_plan_size size = planner->size(&s->part);
-    s->own = malloc(size.own_bytes);
-    s->fold = malloc(coll_fold_bytes(&s->part, planner));
-    s->steps = malloc((size_t)size.steps * sizeof *s->steps);
-    s->shared = planner->share ? malloc(planner->shared_bytes(&s->part)) : NULL;
+    s->own = take(s, size.own_bytes);
+    s->fold = take(s, coll_fold_bytes(&s->part, planner));
+    s->steps = take(s, (size_t)size.steps * sizeof *s->steps);
+    s->shared = planner->share ? take(s, planner->shared_bytes(&s->part)) : NULL;
     if (!s->own || !s->fold || !s->steps || (planner->share && !s->shared))
         return false;
     if (planner->share)
@@ -141,18 +138,30 @@ static void sum_up(const survey *s, coll_traffic *traffic) {
     }
 }
 
+bool coll_traffic_count(const coll_algorithm *algorithm, const coll_shape *shape,
+                        const coll_values *values, uint64_t rounds, void *memory, size_t bytes,
+                        coll_traffic *traffic) {
+    survey s = {.planner = algorithm->planner, .shape = shape, .room = memory, .left = bytes};
+    if (!reserve(&s) || !prepare(&s, values))
+        return false;
+    coll_part part = coll_price_part(shape, values, s.line, false, &s.even);
+    const coll_fold fold = coll_fold_find(&part, s.planner, s.line, s.fold);
+    uint64_t each = rounds / (uint64_t)fold.ranks;
+    for (int position = 0; position < fold.ranks; position++)
+        add_rank(&s, values, position, each ? each : 1);
+    sum_up(&s, traffic);
+    return true;
+}
+
 int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
                       const coll_values *values, coll_traffic *traffic) {
-    survey s = {.planner = algorithm->planner, .shape = shape};
-    bool good = reserve(&s) && prepare(&s, values);
-    if (good) {
-        coll_part part = coll_price_part(shape, values, s.line, false, &s.even);
-        const coll_fold fold = coll_fold_find(&part, s.planner, s.line, s.fold);
-        for (int position = 0; position < fold.ranks; position++)
-            add_rank(&s, values, position, MOST / (uint64_t)fold.ranks);
-        sum_up(&s, traffic);
+    enum { ROUNDS = 1 << 21, BYTES = 1 << 20 };
+    bool found = false;
+    char *memory = NULL;
+    for (size_t bytes = BYTES; !found && (memory = malloc(bytes)); bytes *= 2) {
+        found = coll_traffic_count(algorithm, shape, values, ROUNDS, memory, bytes, traffic);
+        free(memory);
     }
-    release(&s);
-    return good ? MPI_SUCCESS
-                : coll_error(MPI_ERR_NO_MEM, "no memory to count what %s sends", algorithm->name);
+    return found ? MPI_SUCCESS
+                 : coll_error(MPI_ERR_NO_MEM, "no memory to count what %s sends", algorithm->name);
 }

@@ -14,7 +14,15 @@ typedef struct coll_traffic {
     double seconds; /* that the slowest of these takes: no call of these plans ends sooner */
 } coll_traffic;
 
-/* Told of some rounds of long plans on many ranks. MPI_ERR_NO_MEM. */
+/*
+ * Told of about so many ROUNDS of all ranks together, chosen evenly where there are more; in BYTES
+ * of MEMORY, aligned for any type. False: these don't do.
+ */
+bool coll_traffic_count(const coll_algorithm *algorithm, const coll_shape *shape,
+                        const coll_values *values, uint64_t rounds, void *memory, size_t bytes,
+                        coll_traffic *traffic);
+
+/* The same of very many rounds, in memory of its own. MPI_ERR_NO_MEM. */
 int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
                       const coll_values *values, coll_traffic *traffic);
 
