@@ -44,6 +44,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/error.c lib/base/error.h \
 	lib/base/library.c lib/base/library.h \
 	lib/base/monotonic.c lib/base/monotonic.h \
+	lib/base/parcel.c lib/base/parcel.h \
 	lib/base/plain.c lib/base/plain.h \
 	lib/base/reduction.c lib/base/reduction.h \
 	lib/base/run.c lib/base/run.h \
@@ -96,6 +97,7 @@ libcoll_core_la_SOURCES = \
 	lib/operation/pending.c lib/operation/pending.h \
 	lib/operation/select.c lib/operation/select.h \
 	lib/operation/settings.c lib/operation/settings.h \
+	lib/operation/setup.c lib/operation/setup.h \
 	lib/operation/state.c lib/operation/state.h \
 	lib/operation/trace.c lib/operation/trace.h \
 	lib/pattern/bine.c lib/pattern/bine.h \
@@ -111,6 +113,7 @@ libcoll_core_la_SOURCES = \
 	lib/place/cluster.c lib/place/cluster.h \
 	lib/place/hostlist.c lib/place/hostlist.h \
 	lib/place/locate.c lib/place/locate.h \
+	lib/place/report.c lib/place/report.h \
 	lib/place/roundtrip.c lib/place/roundtrip.h \
 	lib/place/topo.c lib/place/topo.h \
 	lib/place/topocache.c lib/place/topocache.h \

@@ -58,6 +58,12 @@ void harness_skip(const char *part);
 int harness_next_communicator(MPI_Comm comm);
 
 /*
+ * Communicators that are set up from now on have nothing in common with earlier ones: their node is
+ * said to have other processes. To be called on all ranks.
+ */
+void harness_another_job(void);
+
+/*
  * Has the program read and write numbers with a decimal comma, as after setlocale(LC_ALL, "") in
  * half of Europe, until harness_point. False, and says so, where no such locale can be made.
  */

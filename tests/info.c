@@ -193,18 +193,22 @@ START_TEST(the_search_finds_the_right_file) {
         mkdir(path, 0700);
     snprintf(path, sizeof path, "%s/libcoll/profile", folder);
     setenv("XDG_CONFIG_HOME", folder, 1);
+    harness_another_job();
 
     int code = describe(NULL, &d);
     harness_assert(code == MPI_SUCCESS && strcmp(d.profile, path) != 0, "no file: %s",
                    harness_text(code));
     write_profile(path, "elsewhere", LEVEL "end\n");
+    harness_another_job();
     code = describe(NULL, &d);
     harness_assert(code == MPI_SUCCESS && strcmp(d.profile, path) != 0, "foreign: %s",
                    harness_text(code));
     write_profile(path, NULL, LEVEL "end\n");
+    harness_another_job();
     code = describe(NULL, &d);
     harness_assert(code == MPI_SUCCESS && has_level(&d), "found: %s", harness_text(code));
     write_profile(path, NULL, LEVEL);
+    harness_another_job();
     code = describe(NULL, &d);
     harness_assert(code != MPI_SUCCESS &&
                        strstr(harness_text(code), "profile, line 4: the file is truncated"),

@@ -223,12 +223,17 @@ static const operation started_sums = {"allreduce", SUMMED * sizeof(int), start_
 static const operation exchanges = {"alltoall", COLL_BYTES_UNKNOWN, exchange, false};
 static const operation aggregates = {"aggregate", 0, aggregate, false};
 
+/* Whether new communicators have the job's places in common. */
+static bool in_common = true;
+
 /* A communicator that has been used before, on pretended racks or, for ALGORITHM, sites; or a new
  * one. */
 static MPI_Comm open_comm(const char *name, const coll_algorithm *algorithm, const char *spec) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (!in_common)
+        harness_another_job();
     if (!spec)
         return comm;
     pretend_layout(comm, world_ranks < 3 ? world_ranks : 3, 2);
@@ -325,6 +330,15 @@ START_TEST(first_uses) {
 }
 END_TEST
 
+/* The first communicator of a job finds out more. */
+START_TEST(first_communicators) {
+    in_common = false;
+    check(&bcasts, NULL, NULL);
+    check(&kept_bcasts, NULL, NULL);
+    in_common = true;
+}
+END_TEST
+
 static void set_up(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
@@ -346,6 +360,7 @@ static Suite *memory(void) {
     tcase_add_test(tests, what_is_started);
     tcase_add_test(tests, aggregations);
     tcase_add_test(tests, first_uses);
+    tcase_add_test(tests, first_communicators);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,11 +1,12 @@
 /*
- * Discovery on made-up machines: the shared-memory split and the host names are replaced, so that
- * the ranks of one real node are spread over several. hwloc is shown a synthetic machine.
+ * Discovery on made-up machines: the host names are replaced, so that the ranks of one real node
+ * are spread over several. hwloc is shown a synthetic machine.
  */
 #include "config.h"
 
 #include "coll.h"
 #include "lib/base/cores.h"
+#include "lib/operation/state.h"
 #include "lib/place/topo.h"
 #include "tests/harness.h"
 
@@ -30,17 +31,6 @@ static int world_size(void) {
     int ranks;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     return ranks;
-}
-
-static int discoveries; /* how often the machine was asked */
-
-int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *part) {
-    (void)info;
-    discoveries++;
-    int node = 0;
-    while (strcmp(hosts[node], hosts[world()]) != 0)
-        node++;
-    return PMPI_Comm_split(comm, type == MPI_COMM_TYPE_SHARED ? node : MPI_UNDEFINED, key, part);
 }
 
 int PMPI_Get_processor_name(char *name, int *length) {
@@ -68,9 +58,31 @@ static void clear_environment(void) {
     spread_over_four();
 }
 
+static coll_state *state_of(MPI_Comm comm) {
+    coll_comm *own;
+    return coll_comm_get(comm, &own) == MPI_SUCCESS ? coll_state_of(own) : NULL;
+}
+
+/* What a copy of COMM finds out by topology FILE. */
+static int discover(MPI_Comm comm, const char *file, coll_topo *topo) {
+    MPI_Comm copy;
+    coll_comm *own;
+    int ranks[RANKS_MOST];
+    PMPI_Comm_dup(comm, &copy);
+    setenv("COLL_TOPOLOGY", file, 1);
+    int code = coll_comm_get(copy, &own);
+    unsetenv("COLL_TOPOLOGY");
+    for (int rank = 0; rank < RANKS_MOST; rank++)
+        ranks[rank] = rank;
+    if (code == MPI_SUCCESS)
+        code = coll_topo_part(&coll_state_of(own)->topo, own->ranks, ranks, topo);
+    PMPI_Comm_free(&copy);
+    return code;
+}
+
 static coll_topo create(MPI_Comm comm, const char *file) {
     coll_topo topo = {0};
-    int code = coll_topo_create(comm, file, &topo);
+    int code = discover(comm, file, &topo);
     harness_assert(code == MPI_SUCCESS, "%s", harness_text(code));
     return topo;
 }
@@ -105,7 +117,7 @@ static int least(int a, int b) {
 }
 
 START_TEST(nodes_are_numbered_and_named_without_a_file) {
-    coll_topo topo = create(MPI_COMM_WORLD, NULL);
+    coll_topo topo = create(MPI_COMM_WORLD, "");
     static const coll_place expected[] = {{0, 0, 0, 0}, {0, 0, 1, 0}, {0, 0, 2, 0}, {0, 0, 3, 0}};
     int ranks = world_size(), nodes = least(ranks, 4);
     harness_assert(places_are(&topo, expected), "places");
@@ -125,7 +137,7 @@ START_TEST(a_reversed_half_is_numbered_by_its_own_ranks) {
     bool mine = world() % 2 == 0;
     PMPI_Comm_split(MPI_COMM_WORLD, mine, ranks - world(), &half);
     coll_topo topo = {0};
-    int code = coll_topo_create(half, "", &topo);
+    int code = discover(half, "", &topo);
     harness_assert(code == MPI_SUCCESS, "%s", harness_text(code));
     int size, last = mine ? (ranks - 1) / 2 * 2 : (ranks - 2) / 2 * 2 + 1;
     PMPI_Comm_size(half, &size);
@@ -175,7 +187,7 @@ START_TEST(a_part_is_what_its_ranks_would_discover) {
     write_file("SwitchName=z Nodes=n0,n[2]\nSwitchName=core Switches=z\n"
                "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n3\nSwitchName=top Switches=core,b\n");
     PMPI_Bcast(path, (int)sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
-    coll_topo whole = create(MPI_COMM_WORLD, path), discovered = create(half, path), part = {0};
+    coll_topo discovered = create(half, path), whole = create(MPI_COMM_WORLD, path), part = {0};
     remove_file();
     for (int rank = world_size() - 1; rank >= 0; rank--)
         if (rank % 2 == world() % 2)
@@ -193,24 +205,38 @@ END_TEST
 START_TEST(a_job_is_discovered_once) {
     MPI_Comm half = reversed_half(), again;
     PMPI_Comm_dup(MPI_COMM_WORLD, &again);
-    int before = discoveries;
-    bool good = COLL_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS && discoveries == before + 1;
-    good = good && COLL_Barrier(half) == MPI_SUCCESS && COLL_Barrier(again) == MPI_SUCCESS;
-    harness_assert(good && discoveries == before + 1, "%d times", discoveries - before);
+    const coll_common *first = state_of(MPI_COMM_WORLD)->common;
+    bool good = state_of(half)->common == first && state_of(again)->common == first;
+    harness_assert(good, "another time");
     PMPI_Comm_free(&again);
     PMPI_Comm_dup(MPI_COMM_WORLD, &again);
     setenv("COLL_PROFILE", "", 1);
-    good = COLL_Barrier(again) == MPI_SUCCESS && discoveries == before + 2;
+    good = state_of(again)->common != first;
     setenv("COLL_PROFILE", "built-in", 1);
-    harness_assert(good, "%d times with another profile", discoveries - before);
+    harness_assert(good, "not with another profile");
     PMPI_Comm_free(&again);
     PMPI_Comm_free(&half);
 }
 END_TEST
 
+/* Where one rank tells something else all do it anew. */
+START_TEST(a_change_on_one_rank_is_discovered) {
+    MPI_Comm again;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &again);
+    const coll_common *first = state_of(MPI_COMM_WORLD)->common;
+    if (world() == world_size() - 1)
+        hosts[world()] = "moved";
+    const coll_state *state = state_of(again);
+    harness_assert(state->common != first, "not again");
+    harness_assert(strcmp(state->topo.hosts[state->topo.nodes - 1], "moved") == 0, "%s",
+                   state->topo.hosts[state->topo.nodes - 1]);
+    PMPI_Comm_free(&again);
+}
+END_TEST
+
 static bool fails_with(const char *file, const char *expected) {
     coll_topo topo = {.ranks = -7};
-    int code = coll_topo_create(MPI_COMM_WORLD, file, &topo);
+    int code = discover(MPI_COMM_WORLD, file, &topo);
     return harness_class(code) == MPI_ERR_FILE && strstr(harness_text(code), expected) &&
            topo.ranks == -7;
 }
@@ -233,7 +259,7 @@ END_TEST
 START_TEST(hosts_without_addresses_cannot_be_measured) {
     coll_topo topo = {.ranks = -7};
     int nodes = least(world_size(), 4);
-    int code = coll_topo_create(MPI_COMM_WORLD, "auto:fresh", &topo);
+    int code = discover(MPI_COMM_WORLD, "auto:fresh", &topo);
     if (nodes > 1)
         harness_assert(
             harness_class(code) == MPI_ERR_OTHER && topo.ranks == -7 &&
@@ -254,7 +280,7 @@ static void set_switches(const char *const addresses[4], const char *pattern) {
 START_TEST(racks_and_sites_come_from_slurm) {
     static const char *const tree[] = {"top.s1.n0", "top.s2.n1", "west.s1.n2", "top.s1.n3"};
     set_switches(tree, "switch.switch.node");
-    coll_topo topo = create(MPI_COMM_WORLD, NULL);
+    coll_topo topo = create(MPI_COMM_WORLD, "");
     static const coll_place sites[] = {{0, 0, 0, 0}, {0, 1, 1, 0}, {1, 2, 2, 0}, {0, 0, 3, 0}};
     harness_assert(places_are(&topo, sites), "sites");
     harness_assert(topo.sites == (world_size() > 2 ? 2 : 1), "number of sites");
@@ -262,9 +288,24 @@ START_TEST(racks_and_sites_come_from_slurm) {
 
     static const char *const leaves[] = {"s1.n0", "s2.n1", "s1.n2", "s3.n3"};
     set_switches(leaves, "switch.node");
-    topo = create(MPI_COMM_WORLD, NULL);
+    topo = create(MPI_COMM_WORLD, "");
     static const coll_place racks[] = {{0, 0, 0, 0}, {0, 1, 1, 0}, {0, 0, 2, 0}, {0, 2, 3, 0}};
     harness_assert(places_are(&topo, racks), "racks");
+    coll_topo_free(&topo);
+}
+END_TEST
+
+/* The last host's switch has one that doesn't go with what ranks usually tell. */
+START_TEST(long_names_take_another_message) {
+    enum { LONG = 900 };
+    static char address[LONG + sizeof ".node"];
+    bool last = world() % 4 == (world_size() - 1) % 4;
+    memset(address, 's', LONG);
+    strcpy(address + (last ? LONG : 1), ".node");
+    setenv("SLURM_TOPOLOGY_ADDR", address, 1);
+    setenv("SLURM_TOPOLOGY_ADDR_PATTERN", "switch.node", 1);
+    coll_topo topo = create(MPI_COMM_WORLD, "");
+    harness_assert(topo.racks == least(2, world_size()), "%d racks", topo.racks);
     coll_topo_free(&topo);
 }
 END_TEST
@@ -275,7 +316,7 @@ START_TEST(odd_slurm_settings_mean_one_rack) {
     static const char *const patterns[] = {"switch.switch.node", "node", "", "swi"};
     for (int i = 0; i < 4; i++) {
         set_switches(broken, patterns[i]);
-        coll_topo topo = create(MPI_COMM_WORLD, NULL);
+        coll_topo topo = create(MPI_COMM_WORLD, "");
         harness_assert(places_are(&topo, expected) && topo.racks == 1, "%s", patterns[i]);
         coll_topo_free(&topo);
     }
@@ -290,18 +331,18 @@ START_TEST(crowding_counts_the_ranks_and_the_job) {
     ck_assert_int_eq(coll_cores_get()->numa, 0);
     for (int rank = 0; rank < RANKS_MOST; rank++)
         hosts[rank] = "n0";
-    coll_topo topo = create(MPI_COMM_WORLD, NULL);
+    coll_topo topo = create(MPI_COMM_WORLD, "");
     harness_assert(topo.cores_per_node == cores, "%d cores", topo.cores_per_node);
     harness_assert(topo.most_ranks_per_node == world_size(), "ranks");
     harness_assert(topo.crowded == (world_size() > cores), "crowded");
     coll_topo_free(&topo);
 
     setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "5", 1);
-    topo = create(MPI_COMM_SELF, NULL);
+    topo = create(MPI_COMM_SELF, "");
     harness_assert(topo.most_ranks_per_node == 1 && topo.crowded, "a fuller job");
     coll_topo_free(&topo);
     setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1", 1);
-    topo = create(MPI_COMM_SELF, NULL);
+    topo = create(MPI_COMM_SELF, "");
     harness_assert(!topo.crowded, "one rank");
     coll_topo_free(&topo);
 }
@@ -317,6 +358,8 @@ static Suite *suite(void) {
     tcase_add_test(tests, racks_and_sites_come_from_the_file);
     tcase_add_test(tests, a_part_is_what_its_ranks_would_discover);
     tcase_add_test(tests, a_job_is_discovered_once);
+    tcase_add_test(tests, a_change_on_one_rank_is_discovered);
+    tcase_add_test(tests, long_names_take_another_message);
     tcase_add_test(tests, all_ranks_get_the_same_error);
     tcase_add_test(tests, hosts_without_addresses_cannot_be_measured);
     tcase_add_test(tests, racks_and_sites_come_from_slurm);

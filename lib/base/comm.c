@@ -4,7 +4,6 @@
 
 #include "coll_tools.h"
 #include "lib/base/agree.h"
-#include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/base/spare.h"
 #include "lib/base/substitute.h"
@@ -98,7 +97,7 @@ static void free_state(coll_comm *state) {
         PMPI_Comm_free(&state->private);
     free(state->slots);
     free(state->room);
-    free(state);
+    coll_spare_free(state);
 }
 
 static void unlink_state(coll_comm *state) {
@@ -193,82 +192,48 @@ static int make_keys(void) {
     return code;
 }
 
-/* What every communicator needs from the start; the same outcome on all ranks. */
-static int make_memory(coll_comm *state) {
-    int made = make_alone();
+/* What every communicator needs from the start; false where this rank hasn't got it. */
+static bool make_memory(coll_comm *state) {
     state->slots = make_slots(state->ranks);
     state->room = malloc(LEAST_ROOM);
     state->room_bytes = LEAST_ROOM;
-    return coll_agree(state, made != MPI_SUCCESS ? made
-                             : state->slots && state->room
-                                 ? MPI_SUCCESS
-                                 : coll_error(MPI_ERR_NO_MEM, "no memory for the state of %d ranks",
-                                              state->ranks));
+    return make_alone() == MPI_SUCCESS && state->slots && state->room;
 }
 
-/* Fills STATE, whose private communicator is there; it is a part of WHOLE unless that is NULL. */
-static int fill_state(coll_comm *state, const coll_comm *whole) {
+/* Opens the slots of STATE, which is a part of WHOLE unless that is NULL. */
+static int open_slots(coll_comm *state, const coll_comm *whole) {
     int code = name_private(state->private);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Comm_rank(state->private, &state->rank);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Comm_size(state->private, &state->ranks);
-    if (code == MPI_SUCCESS)
-        code = make_memory(state);
     for (int i = 0; code == MPI_SUCCESS && coll_comm_keys[i]; i++)
         if (coll_comm_keys[i]->open)
             code = coll_comm_keys[i]->open(state, whole);
     return code;
 }
 
-/*
- * The first thing that ranks do together on COMM: learn whether all are READY. None goes on to what
- * waits in the MPI library, without a time-out, before all are here. The settings aren't agreed
- * yet: how long a rank waits, and how, is its own affair. It takes two rounds: where one rank gave
- * up just before the last one came, some ranks have seen the first round end. They find out in the
- * second, which all others enter at once, so that longer patience makes nobody miss it.
- */
-enum { SECOND_PATIENCE = 10 };
-static int meet(MPI_Comm comm, bool ready) {
-    struct {
-        int ready, all;
-    } *census = coll_spare_alloc(sizeof *census);
-    if (!census)
-        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *census);
-    coll_wait wait = {.manner = COLL_WAIT_AUTO};
-    (void)coll_wait_manner_parse(coll_env("COLL_WAIT"), &wait.manner);
-    (void)coll_env_seconds("COLL_TIMEOUT", &wait.timeout);
-    census->ready = ready;
+/* None goes on to what waits in the MPI library, without a time-out, before all are here. */
+static int meet(coll_comm *state) {
     int code = MPI_SUCCESS;
-    for (int round = 0; round < 2 && code == MPI_SUCCESS;
-         round++, wait.timeout *= SECOND_PATIENCE) {
-        MPI_Request request;
-        code = PMPI_Iallreduce(&census->ready, &census->all, 1, MPI_INT, MPI_MIN, comm, &request);
-        if (code == MPI_SUCCESS)
-            code = coll_wait_all(&wait, 1, &request, NULL);
-    }
-    if (code != MPI_SUCCESS) {
-        coll_wait_leave(census); /* MPI may still write to it */
-        return code;
-    }
-    bool all = census->all;
-    coll_spare_free(census);
-    return all ? MPI_SUCCESS
-               : coll_error(MPI_ERR_NO_MEM, "no memory for a communicator's state on some rank");
+    bool ready = make_memory(state);
+    for (int i = 0; code == MPI_SUCCESS && coll_comm_keys[i]; i++)
+        if (coll_comm_keys[i]->meet)
+            code = coll_comm_keys[i]->meet(state, ready);
+    return code;
 }
 
 static int make_state(MPI_Comm comm, coll_comm **made) {
-    coll_comm *state = calloc(1, sizeof *state);
-    int ready = meet(comm, state != NULL);
-    if (ready != MPI_SUCCESS) {
-        free(state);
-        return ready;
-    }
+    coll_comm *state = coll_spare_calloc(1, sizeof *state);
+    if (!state)
+        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *state);
     state->user = comm;
     state->private = MPI_COMM_NULL;
-    int code = make_private(comm, &state->private);
+    int code = PMPI_Comm_rank(comm, &state->rank);
     if (code == MPI_SUCCESS)
-        code = fill_state(state, NULL);
+        code = PMPI_Comm_size(comm, &state->ranks);
+    if (code == MPI_SUCCESS)
+        code = meet(state);
+    if (code == MPI_SUCCESS)
+        code = make_private(comm, &state->private);
+    if (code == MPI_SUCCESS)
+        code = open_slots(state, NULL);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_set_attr(comm, state_key, state);
     if (code != MPI_SUCCESS) {
@@ -286,6 +251,20 @@ static int make_state(MPI_Comm comm, coll_comm **made) {
     return MPI_SUCCESS;
 }
 
+/* The private communicator of PART is there. */
+static int fill_part(coll_comm *part, const coll_comm *whole) {
+    int code = PMPI_Comm_rank(part->private, &part->rank);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_size(part->private, &part->ranks);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_agree(
+        part, make_memory(part)
+                  ? MPI_SUCCESS
+                  : coll_error(MPI_ERR_NO_MEM, "no memory for the state of %d ranks", part->ranks));
+    return code == MPI_SUCCESS ? open_slots(part, whole) : code;
+}
+
 int coll_comm_part(coll_comm *whole, int color, coll_comm **part) {
     coll_comm *made = calloc(1, sizeof *made);
     int code = coll_agree(
@@ -299,7 +278,7 @@ int coll_comm_part(coll_comm *whole, int color, coll_comm **part) {
     made->wait = whole->wait;
     code = PMPI_Comm_split(whole->private, color, whole->rank, &made->private);
     if (code == MPI_SUCCESS)
-        code = fill_state(made, whole);
+        code = fill_part(made, whole);
     code = coll_agree(whole, code);
     if (code == MPI_SUCCESS)
         *part = made;

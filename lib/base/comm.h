@@ -66,7 +66,12 @@ typedef struct coll_comm {
  */
 typedef struct coll_comm_key {
     size_t bytes, bytes_per_rank;
-    /* On COMM's first use, collective. COMM is a part of WHOLE, unless that is NULL. */
+    /*
+     * On first use, collective, when COMM has no private communicator yet and isn't a part: all
+     * ranks get the same error, one of memory where any of them is not READY, and has no slots.
+     */
+    int (*meet)(coll_comm *comm, bool ready);
+    /* After that, collective. COMM is a part of WHOLE, unless that is NULL. */
     int (*open)(coll_comm *comm, const coll_comm *whole);
     void (*close)(void *slot); /* COMM still works; also after an error of open */
     int number;                /* which slot: set by coll_comm_get */

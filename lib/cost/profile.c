@@ -52,16 +52,14 @@ static bool of_these_hosts(const coll_profilefile *file, const coll_topo *topo) 
     return false;
 }
 
-/* What rank 0 has found, as all get it; of the trials as many as there are. */
-typedef struct finding {
-    coll_profile profile;
-    char problem[COLL_TEXTFILE_PROBLEM];
-    coll_trial trial[COLL_TRIALS];
-} finding;
-
-/* Takes what FILE has measured over what FOUND holds. */
-static void take(const coll_profilefile *file, const char *path, finding *found) {
-    coll_profile *profile = &found->profile;
+/* Takes what FILE has measured over what PROFILE holds; false without memory. */
+static bool take(const coll_profilefile *file, const char *path, coll_profile *profile) {
+    size_t bytes = (size_t)file->trials * sizeof *file->trial;
+    coll_trial *trial = bytes ? malloc(bytes) : NULL;
+    if (bytes && !trial)
+        return false;
+    if (trial)
+        memcpy(trial, file->trial, bytes);
     snprintf(profile->source, sizeof profile->source, "%s", path);
     for (int level = 0; level < COLL_LEVELS; level++) {
         profile->measured[level] = file->measured[level];
@@ -72,13 +70,21 @@ static void take(const coll_profilefile *file, const char *path, finding *found)
         if (file->copy[copy].knots)
             profile->copy[copy] = file->copy[copy];
     profile->trials = file->trials;
-    memcpy(found->trial, file->trial, sizeof found->trial);
+    profile->trial = trial;
+    return true;
+}
+
+static void take_or_complain(const coll_profilefile *file, const char *path, coll_profile *profile,
+                             char *problem) {
+    if (!take(file, path, profile))
+        snprintf(problem, COLL_TEXTFILE_PROBLEM, "profile %.120s: no memory for its %d trials",
+                 path, file->trials);
 }
 
 /* The file that the user named: everything must be right. */
-static void load_named(const char *path, const coll_topo *topo, finding *found) {
+static void load_named(const char *path, const coll_topo *topo, coll_profile *profile,
+                       char *problem) {
     coll_profilefile file;
-    char *problem = found->problem;
     coll_profilefile_state state = coll_profilefile_read(path, &file, problem);
     if (state == COLL_PROFILEFILE_ABSENT)
         snprintf(problem, COLL_TEXTFILE_PROBLEM,
@@ -87,7 +93,7 @@ static void load_named(const char *path, const coll_topo *topo, finding *found) 
     if (state != COLL_PROFILEFILE_GOOD)
         return;
     if (of_these_hosts(&file, topo))
-        take(&file, path, found);
+        take_or_complain(&file, path, profile, problem);
     else
         snprintf(problem, COLL_TEXTFILE_PROBLEM,
                  "profile %.80s, line %d: measured on other hosts (%.30s), not on %.30s; measure "
@@ -112,64 +118,47 @@ static bool search_path(int n, char path[COLL_PROFILE_SOURCE]) {
     return n < 2;
 }
 
-static void search(const coll_topo *topo, finding *found) {
+static void search(const coll_topo *topo, coll_profile *profile, char *problem) {
     char path[COLL_PROFILE_SOURCE];
     for (int i = 0; search_path(i, path); i++) {
         coll_profilefile file;
         if (!*path)
             continue;
-        coll_profilefile_state state = coll_profilefile_read(path, &file, found->problem);
+        coll_profilefile_state state = coll_profilefile_read(path, &file, problem);
         if (state == COLL_PROFILEFILE_BAD)
             return;
         if (state == COLL_PROFILEFILE_ABSENT)
             continue;
         bool ours = of_these_hosts(&file, topo);
         if (ours)
-            take(&file, path, found);
+            take_or_complain(&file, path, profile, problem);
         coll_profilefile_free(&file);
         if (ours)
             return;
     }
 }
 
-/* Rank 0 sends FOUND to all. */
-static int share(MPI_Comm comm, finding *found) {
-    int code = PMPI_Bcast(found, (int)offsetof(finding, trial), MPI_BYTE, 0, comm);
-    if (code != MPI_SUCCESS || !found->profile.trials)
-        return code;
-    size_t bytes = (size_t)found->profile.trials * sizeof *found->trial;
-    return PMPI_Bcast(found->trial, (int)bytes, MPI_BYTE, 0, comm);
+void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *profile,
+                       char *problem) {
+    *problem = '\0';
+    *profile = *coll_profile_builtin();
+    if (!*path)
+        search(topo, profile, problem);
+    else if (strcmp(path, builtin_name) != 0)
+        load_named(path, topo, profile, problem);
 }
 
-/* Gives PROFILE what was FOUND. */
-static int keep(const finding *found, coll_profile *profile) {
-    size_t bytes = (size_t)found->profile.trials * sizeof *found->trial;
-    coll_trial *trial = bytes ? malloc(bytes) : NULL;
-    if (bytes && !trial)
-        return coll_error(MPI_ERR_NO_MEM, "no memory for the %d trials of a profile",
-                          found->profile.trials);
-    if (trial)
-        memcpy(trial, found->trial, bytes);
-    *profile = found->profile;
-    profile->trial = trial;
-    return MPI_SUCCESS;
-}
-
-int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
-                      coll_profile *profile) {
-    finding found = {.profile = *coll_profile_builtin()};
-    int rank;
-    int code = PMPI_Comm_rank(comm, &rank);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (rank == 0 && !*path)
-        search(topo, &found);
-    else if (rank == 0 && strcmp(path, builtin_name) != 0)
-        load_named(path, topo, &found);
-    code = share(comm, &found);
-    if (code == MPI_SUCCESS && *found.problem)
-        code = coll_error(MPI_ERR_FILE, "%s", found.problem);
-    return code == MPI_SUCCESS ? keep(&found, profile) : code;
+/* The built-in values are there already. */
+void coll_profile_carry(coll_parcel *parcel, coll_profile *profile) {
+    coll_parcel_move_text(parcel, profile->source, sizeof profile->source);
+    if (strcmp(profile->source, builtin_name) == 0) {
+        *profile = *coll_profile_builtin();
+        return;
+    }
+    coll_parcel_move(parcel, profile->level,
+                     offsetof(coll_profile, trial) - offsetof(coll_profile, level));
+    coll_parcel_move_array(parcel, (void **)&profile->trial,
+                           (size_t)profile->trials * sizeof *profile->trial);
 }
 
 void coll_profile_free(coll_profile *profile) {

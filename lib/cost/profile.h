@@ -5,6 +5,7 @@
 #ifndef COLL_LIB_COST_PROFILE_H
 #define COLL_LIB_COST_PROFILE_H
 
+#include "lib/base/parcel.h"
 #include "lib/cost/cost.h"
 #include "lib/cost/trials.h"
 #include "lib/place/topo.h"
@@ -31,14 +32,18 @@ typedef struct coll_profile {
 const coll_profile *coll_profile_builtin(void);
 
 /*
- * Finds the profile for COMM, whose places are TOPO; collective, rank 0 alone looks and reads, all
- * ranks get the same values or the same error (MPI_ERR_FILE, or MPI's own). PATH is rank 0's word:
- * a file, which must then be good and of these hosts; "built-in"; or "" to search. A search takes
- * libcoll/profile in XDG_CONFIG_HOME (or ~/.config), else /etc/libcoll/profile, else the built-in
- * values; it passes over files that are not there or of other hosts, but a damaged one is an error.
+ * Finds the profile for the hosts of TOPO; local. PATH is a file, which must then be good and of
+ * these hosts; "built-in"; or "" to search. A search takes libcoll/profile in XDG_CONFIG_HOME (or
+ * ~/.config), else /etc/libcoll/profile, else the built-in values; it passes over files that are
+ * not there or of other hosts, but a damaged one is a problem. PROBLEM (COLL_TEXTFILE_PROBLEM
+ * bytes) says what is wrong;
+ * "" where PROFILE is set, to be freed.
  */
-int coll_profile_load(MPI_Comm comm, const char *path, const coll_topo *topo,
-                      coll_profile *profile);
+void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *profile,
+                       char *problem);
+
+/* Puts PROFILE into PARCEL, or takes it out: to be freed even where that fails. */
+void coll_profile_carry(coll_parcel *parcel, coll_profile *profile);
 
 /* Frees what a loaded PROFILE, or one of zeros, owns. */
 void coll_profile_free(coll_profile *profile);

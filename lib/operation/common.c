@@ -2,7 +2,6 @@
 
 #include "lib/operation/common.h"
 
-#include "lib/base/agree.h"
 #include "lib/base/error.h"
 #include "lib/operation/choices.h"
 
@@ -13,33 +12,34 @@
 #include <string.h>
 
 struct coll_common {
-    int64_t id; /* the same on all its ranks, and no other's; 0: others can't take part in it */
-    int users;  /* communicators */
-    char *topology, *source;
-    coll_topo topo;
-    coll_profile profile;
+    coll_common_facts facts;
+    int users; /* communicators */
     coll_choices choices;
     int *ranks; /* of the ranks of MPI_COMM_WORLD; -1 where they are none of its */
     struct coll_common *next;
 };
 
-/* What this process has, the largest first. */
+/* What this process has, the largest first, and of equal ones the last. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static coll_common *known;
 
-/* The ranks of COMM in MPI_COMM_WORLD, MPI_UNDEFINED where they are in another world; *WORLD: how
- * many that has. */
-static int find_world_ranks(const coll_comm *comm, int own[], int in_world[], int *world) {
+int coll_world_find(MPI_Comm comm, int ranks, coll_world *world) {
     MPI_Group group = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
-    for (int rank = 0; rank < comm->ranks; rank++)
-        own[rank] = rank;
-    int code = PMPI_Comm_group(comm->private, &group);
+    size_t bytes = (size_t)ranks * sizeof(int);
+    *world = (coll_world){.count = ranks, .own = malloc(3 * bytes)};
+    if (!world->own)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for the numbers of %d ranks", ranks);
+    world->ranks = world->own + ranks;
+    world->within = world->ranks + ranks;
+    for (int rank = 0; rank < ranks; rank++)
+        world->own[rank] = rank;
+    int code = PMPI_Comm_group(comm, &group);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_group(MPI_COMM_WORLD, &all);
     if (code == MPI_SUCCESS)
-        code = PMPI_Group_size(all, world);
+        code = PMPI_Group_size(all, &world->size);
     if (code == MPI_SUCCESS)
-        code = PMPI_Group_translate_ranks(group, comm->ranks, own, all, in_world);
+        code = PMPI_Group_translate_ranks(group, ranks, world->own, all, world->ranks);
     if (all != MPI_GROUP_NULL)
         PMPI_Group_free(&all);
     if (group != MPI_GROUP_NULL)
@@ -47,12 +47,14 @@ static int find_world_ranks(const coll_comm *comm, int own[], int in_world[], in
     return code;
 }
 
+void coll_world_free(coll_world *world) {
+    free(world->own);
+}
+
 static void free_common(coll_common *common) {
-    coll_topo_free(&common->topo);
-    coll_profile_free(&common->profile);
+    coll_topo_free(&common->facts.topo);
+    coll_profile_free(&common->facts.profile);
     coll_choices_free(&common->choices);
-    free(common->topology);
-    free(common->source);
     free(common->ranks);
     free(common);
 }
@@ -73,7 +75,7 @@ static void prune(void) {
 static void insert(coll_common *common) {
     coll_common **link = &known;
     pthread_mutex_lock(&lock);
-    while (*link && (*link)->topo.ranks >= common->topo.ranks)
+    while (*link && (*link)->facts.topo.ranks > common->facts.topo.ranks)
         link = &(*link)->next;
     common->next = *link;
     *link = common;
@@ -90,15 +92,15 @@ void coll_common_release(coll_common *common) {
     pthread_mutex_unlock(&lock);
 }
 
-const coll_profile *coll_common_profile(const coll_common *common) {
-    return &common->profile;
+const coll_common_facts *coll_common_facts_of(const coll_common *common) {
+    return &common->facts;
 }
 
 /* Whether a call on TOPO costs what it does on COMMON's. */
 static bool has_choices(const coll_common *common, const coll_topo *topo) {
-    return common && topo->sites == 1 && topo->ranks == common->topo.ranks &&
-           memcmp(topo->places, common->topo.places, (size_t)topo->ranks * sizeof *topo->places) ==
-               0;
+    return common && topo->sites == 1 && topo->ranks == common->facts.topo.ranks &&
+           memcmp(topo->places, common->facts.topo.places,
+                  (size_t)topo->ranks * sizeof *topo->places) == 0;
 }
 
 bool coll_common_find_choice(coll_common *common, coll_operation operation, bool started,
@@ -120,26 +122,37 @@ void coll_common_keep_choice(coll_common *common, coll_operation operation, bool
     pthread_mutex_unlock(&lock);
 }
 
-/* Whether all COUNT ranks are in COMMON; WITHIN: which they are there. */
-static bool contains(const coll_common *common, int count, const int in_world[], int within[]) {
-    for (int i = 0; i < count; i++) {
-        within[i] = in_world[i] == MPI_UNDEFINED ? -1 : common->ranks[in_world[i]];
-        if (within[i] < 0)
+/* Whether WORLD's ranks are all in COMMON; then it says which they are there. */
+static bool contains(const coll_common *common, const coll_world *world) {
+    for (int i = 0; i < world->count; i++) {
+        int rank = world->ranks[i];
+        world->within[i] = rank == MPI_UNDEFINED ? -1 : common->ranks[rank];
+        if (world->within[i] < 0)
             return false;
     }
-    return common->id != 0;
+    return common->facts.id != 0;
 }
 
-/* What this process knows of all ranks by these sources, with one user more, and their places. */
-static coll_common *find(const char *topology, const char *profile, int count, const int in_world[],
-                         int within[], coll_topo *topo) {
+static bool has_sources(const coll_common_facts *facts, const char *topology, const char *profile) {
+    return !topology ||
+           (strcmp(facts->topology, topology) == 0 && strcmp(facts->source, profile) == 0);
+}
+
+static bool told(const coll_common_facts *facts, const coll_report *report) {
+    return facts->report.bytes == report->bytes &&
+           memcmp(&facts->report, report, coll_report_bytes(report)) == 0;
+}
+
+coll_common *coll_common_find(const coll_world *world, const coll_report *report,
+                              const char *topology, const char *profile, coll_topo *places) {
     pthread_mutex_lock(&lock);
     coll_common *common = known;
-    while (common &&
-           (strcmp(common->topology, topology) != 0 || strcmp(common->source, profile) != 0 ||
-            !contains(common, count, in_world, within)))
+    while (common && (common->facts.rest != COLL_LOCATE_NOTHING ||
+                      !has_sources(&common->facts, topology, profile) ||
+                      !told(&common->facts, report) || !contains(common, world)))
         common = common->next;
-    if (common && coll_topo_part(&common->topo, count, within, topo) != MPI_SUCCESS)
+    if (common &&
+        coll_topo_part(&common->facts.topo, world->count, world->within, places) != MPI_SUCCESS)
         common = NULL;
     if (common)
         common->users++;
@@ -147,107 +160,46 @@ static coll_common *find(const char *topology, const char *profile, int count, c
     return common;
 }
 
-/* Whether all ranks have found the same. */
-static int compare(coll_comm *comm, const coll_common *common, bool *same) {
-    int64_t id = common ? common->id : 0, both[2] = {id, -id}, highest[2];
-    int code = coll_agree_highest(comm, 2, both, highest);
-    *same = code == MPI_SUCCESS && highest[0] > 0 && highest[0] == -highest[1];
-    return code;
-}
-
-/* Fills in COMMON's memory; false where there is not enough. */
-static bool describe(coll_common *common, const char *topology, const char *profile, int count,
-                     const int in_world[], int world) {
-    common->topology = strdup(topology);
-    common->source = strdup(profile);
-    common->ranks = malloc((size_t)world * sizeof *common->ranks);
-    if (!common->topology || !common->source || !common->ranks)
-        return false;
-    for (int rank = 0; rank < world; rank++)
-        common->ranks[rank] = -1;
-    for (int rank = 0; rank < count; rank++)
-        if (in_world[rank] != MPI_UNDEFINED)
-            common->ranks[in_world[rank]] = rank;
-    return true;
-}
-
 /* The world's ranks of processes of several worlds are no names for them. */
-static bool is_one_world(int count, const int in_world[]) {
-    for (int i = 0; i < count; i++)
-        if (in_world[i] == MPI_UNDEFINED)
+static bool is_one_world(const coll_world *world) {
+    for (int i = 0; i < world->count; i++)
+        if (world->ranks[i] == MPI_UNDEFINED)
             return false;
     return true;
 }
 
-/* Rank 0 tells which one it is, and where the racks come from. */
-static int name(const coll_comm *comm, const int in_world[], coll_common *common) {
+int64_t coll_common_number(const coll_world *world) {
     static int64_t made; /* under the lock */
-    struct {
-        int64_t id;
-        char origin[COLL_LOCATE_NOTE];
-    } told = {0};
-    if (comm->rank == 0 && is_one_world(comm->ranks, in_world)) {
-        pthread_mutex_lock(&lock);
-        told.id = ((int64_t)in_world[0] << 32) + ++made;
-        pthread_mutex_unlock(&lock);
-    }
-    memcpy(told.origin, common->topo.origin, sizeof told.origin);
-    int code = PMPI_Bcast(&told, (int)sizeof told, MPI_BYTE, 0, comm->private);
-    common->id = told.id;
-    memcpy(common->topo.origin, told.origin, sizeof told.origin);
-    return code;
+    if (!is_one_world(world))
+        return 0;
+    pthread_mutex_lock(&lock);
+    int64_t number = ((int64_t)world->ranks[0] << 32) + ++made;
+    pthread_mutex_unlock(&lock);
+    return number;
 }
 
-/* Finds out all, for COMM and those to come. */
-static int make(coll_comm *comm, const char *topology, const char *profile, const int own[],
-                const int in_world[], int world, coll_common **made, coll_topo *topo) {
+coll_common *coll_common_make(coll_common_facts *facts, const coll_world *world) {
     coll_common *common = calloc(1, sizeof *common);
-    bool good = common && describe(common, topology, profile, comm->ranks, in_world, world);
-    int code =
-        coll_agree(comm, good ? MPI_SUCCESS
-                              : coll_error(MPI_ERR_NO_MEM, "no memory for a communicator's state"));
-    if (code == MPI_SUCCESS)
-        code = coll_topo_create(comm->private, topology, &common->topo);
-    if (code == MPI_SUCCESS)
-        code = coll_profile_load(comm->private, profile, &common->topo, &common->profile);
-    if (code == MPI_SUCCESS)
-        code = name(comm, in_world, common);
-    if (code == MPI_SUCCESS)
-        code = coll_agree(comm, coll_topo_part(&common->topo, comm->ranks, own, topo));
-    if (code != MPI_SUCCESS) {
-        if (common)
-            free_common(common);
-        return code;
+    int *ranks = malloc((size_t)world->size * sizeof *ranks);
+    if (!common || !ranks) {
+        free(common);
+        free(ranks);
+        return NULL;
     }
-    common->users = 1;
+    for (int rank = 0; rank < world->size; rank++)
+        ranks[rank] = -1;
+    for (int rank = 0; rank < world->count; rank++)
+        if (world->ranks[rank] != MPI_UNDEFINED)
+            ranks[world->ranks[rank]] = rank;
+    *common = (coll_common){.facts = *facts, .users = 1, .ranks = ranks};
     insert(common);
-    *made = common;
-    return MPI_SUCCESS;
+    return common;
 }
 
-int coll_common_get(coll_comm *comm, const char *topology, const char *profile,
-                    coll_common **common, coll_topo *topo) {
-    void *room;
-    int world = 0;
-    bool same;
-    size_t ranks = (size_t)comm->ranks;
-    int code = coll_comm_room(comm, 3 * ranks * sizeof(int), &room);
-    if (code != MPI_SUCCESS)
-        return code;
-    int *own = room, *in_world = own + ranks, *within = in_world + ranks;
-    coll_topo places = {0};
-    code = find_world_ranks(comm, own, in_world, &world);
-    if (code != MPI_SUCCESS)
-        return code;
-    coll_common *found = find(topology, profile, comm->ranks, in_world, within, &places);
-    code = compare(comm, found, &same);
-    if (code == MPI_SUCCESS && same) {
-        *common = found;
-        *topo = places;
-        return MPI_SUCCESS;
-    }
-    coll_topo_free(&places);
-    coll_common_release(found);
-    return code == MPI_SUCCESS ? make(comm, topology, profile, own, in_world, world, common, topo)
-                               : code;
+void coll_common_locate(coll_common *common, int racks[], int sites[], const char *note) {
+    pthread_mutex_lock(&lock);
+    coll_topo_locate(&common->facts.topo, racks, sites);
+    strcpy(common->facts.topo.origin, note);
+    common->facts.rest = COLL_LOCATE_NOTHING;
+    pthread_mutex_unlock(&lock);
 }

@@ -6,28 +6,61 @@
 #ifndef COLL_LIB_OPERATION_COMMON_H
 #define COLL_LIB_OPERATION_COMMON_H
 
-#include "lib/base/comm.h"
 #include "lib/cost/profile.h"
 #include "lib/operation/operations.h"
 #include "lib/operation/select.h"
 #include "lib/place/topo.h"
 
+#include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct coll_common coll_common;
 
-/*
- * What COMM has in common with others, or is the first to find out; collective. TOPOLOGY and
- * PROFILE are where places and costs come from, as all ranks know them (lib/place/topo.h,
- * lib/cost/profile.h); files are read, and networks measured, once in a job. Sets *COMMON, to be
- * given to coll_common_release, and *TOPO, the places of COMM's ranks, which is the caller's.
- * Errors: those of coll_topo_create and coll_profile_load, on all ranks alike.
- */
-int coll_common_get(coll_comm *comm, const char *topology, const char *profile,
-                    coll_common **common, coll_topo *topo);
+/* What its ranks know of it, alike but for their reports. */
+typedef struct coll_common_facts {
+    int64_t id; /* no other's; 0: other communicators can't take part in it */
+    char topology[4096], source[COLL_PROFILE_SOURCE]; /* where places and costs come from */
+    coll_report report;                               /* what this process has told of itself */
+    coll_locate_rest rest;                            /* racks aren't known before it is done */
+    coll_topo topo;
+    coll_profile profile;
+} coll_common_facts;
 
-/* What messages cost; good until COMMON is released. */
-const coll_profile *coll_common_profile(const coll_common *common);
+/* Which ranks of MPI_COMM_WORLD a communicator has; MPI_UNDEFINED where they are in another world.
+ */
+typedef struct coll_world {
+    int count, *ranks;
+    int size;    /* of MPI_COMM_WORLD */
+    int *own;    /* 0, 1, ... */
+    int *within; /* which they are in what was found */
+} coll_world;
+
+/* Those of COMM, which has so many RANKS; local. To be freed also after an error: MPI_ERR_NO_MEM or
+ * MPI's. */
+int coll_world_find(MPI_Comm comm, int ranks, coll_world *world);
+void coll_world_free(coll_world *world);
+
+/*
+ * What this process knows of all ranks of WORLD by these sources (TOPOLOGY NULL: by any), while it
+ * has REPORT to tell of itself; the caller's, for coll_common_release, with the ranks' PLACES.
+ * NULL: nothing. Whether all ranks have found the same is theirs to find out.
+ */
+coll_common *coll_common_find(const coll_world *world, const coll_report *report,
+                              const char *topology, const char *profile, coll_topo *places);
+
+/* The id of something new that WORLD's ranks have in common; on rank 0. */
+int64_t coll_common_number(const coll_world *world);
+
+/* Makes it of FACTS, whose topology and profile are then no longer the caller's; NULL: no memory.
+ */
+coll_common *coll_common_make(coll_common_facts *facts, const coll_world *world);
+
+/* The rest is done: its nodes' RACKS and SITES, and where they come from. */
+void coll_common_locate(coll_common *common, int racks[], int sites[], const char *note);
+
+/* Good until COMMON is released. */
+const coll_common_facts *coll_common_facts_of(const coll_common *common);
 
 /*
  * Whether a call of OPERATION like CALL was chosen for before, on a communicator whose ranks have

@@ -79,7 +79,7 @@ static int read_progress(bool *thread) {
                : coll_error(MPI_ERR_ARG, "COLL_PROGRESS=%s: allowed: calls, thread", text);
 }
 
-static int read_settings(MPI_Comm comm, coll_agreed_settings *found) {
+int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found) {
     bool disabled = false;
     int code = coll_env_check();
     if (code == MPI_SUCCESS)
@@ -109,89 +109,15 @@ static int read_settings(MPI_Comm comm, coll_agreed_settings *found) {
 
 int coll_settings_check(void) {
     coll_agreed_settings ignored;
-    return read_settings(MPI_COMM_NULL, &ignored);
+    return coll_settings_read(MPI_COMM_NULL, &ignored);
 }
 
-/* --- From rank 0 to all --- */
-
-/*
- * The settings on their way, or an error. Most are unset: TEXT has all strings, one behind the
- * other, of which the first SHORT bytes go with the rest.
- */
-enum { SHORT = 512, LONGEST = sizeof(coll_agreed_settings) };
-typedef struct message {
-    int code; /* MPI_SUCCESS, or the class of an error that the text describes */
-    int bytes;
-    double timeout;
-    bool reproducible, trace, progress_thread;
-    coll_wait_manner manner;
-    char text[LONGEST];
-} message;
-
-/* Calls MOVE for each string of SETTINGS, and the bytes that it may have, to or from TEXT. */
-static void each_text(coll_agreed_settings *settings, char **text,
-                      void (*move)(char *setting, size_t size, char **text)) {
+void coll_settings_carry(coll_parcel *parcel, coll_agreed_settings *settings) {
     for (int i = 0; i < COLL_OPERATIONS; i++)
-        move(settings->specs[i], sizeof settings->specs[i], text);
-    move(settings->topology, sizeof settings->topology, text);
-    move(settings->latencies, sizeof settings->latencies, text);
-    move(settings->profile, sizeof settings->profile, text);
-}
-
-static void pack_text(char *setting, size_t size, char **text) {
-    (void)size;
-    strcpy(*text, setting);
-    *text += strlen(setting) + 1;
-}
-
-static void unpack_text(char *setting, size_t size, char **text) {
-    memcpy(setting, *text, strnlen(*text, size - 1) + 1);
-    *text += strlen(setting) + 1;
-}
-
-static void pack(coll_agreed_settings *settings, message *packed) {
-    char *end = packed->text;
-    packed->timeout = settings->timeout;
-    packed->reproducible = settings->reproducible;
-    packed->trace = settings->trace;
-    packed->progress_thread = settings->progress_thread;
-    packed->manner = settings->manner;
-    each_text(settings, &end, pack_text);
-    packed->bytes = (int)(end - packed->text);
-}
-
-static void unpack(message *packed, coll_agreed_settings *settings) {
-    char *text = packed->text;
-    *settings = (coll_agreed_settings){.timeout = packed->timeout,
-                                       .reproducible = packed->reproducible,
-                                       .trace = packed->trace,
-                                       .progress_thread = packed->progress_thread,
-                                       .manner = packed->manner};
-    each_text(settings, &text, unpack_text);
-}
-
-static void pack_error(int code, message *packed) {
-    int length;
-    packed->code = coll_error_class(code);
-    PMPI_Error_string(code, packed->text, &length);
-    packed->bytes = length + 1;
-}
-
-int coll_settings_share(const coll_comm *comm, coll_agreed_settings *shared) {
-    message sent = {.code = MPI_SUCCESS};
-    if (comm->rank == 0) {
-        int found = read_settings(comm->user, shared);
-        if (found == MPI_SUCCESS)
-            pack(shared, &sent);
-        else
-            pack_error(found, &sent);
-    }
-    int code = PMPI_Bcast(&sent, offsetof(message, text) + SHORT, MPI_BYTE, 0, comm->private);
-    if (code == MPI_SUCCESS && sent.bytes > SHORT)
-        code = PMPI_Bcast(sent.text + SHORT, sent.bytes - SHORT, MPI_BYTE, 0, comm->private);
-    if (code == MPI_SUCCESS && sent.code != MPI_SUCCESS)
-        code = coll_error(sent.code, "%s", sent.text);
-    if (code == MPI_SUCCESS)
-        unpack(&sent, shared);
-    return code;
+        coll_parcel_move_text(parcel, settings->specs[i], sizeof settings->specs[i]);
+    coll_parcel_move_text(parcel, settings->topology, sizeof settings->topology);
+    coll_parcel_move_text(parcel, settings->latencies, sizeof settings->latencies);
+    coll_parcel_move_text(parcel, settings->profile, sizeof settings->profile);
+    coll_parcel_move(parcel, &settings->timeout,
+                     sizeof *settings - offsetof(coll_agreed_settings, timeout));
 }

@@ -7,6 +7,7 @@
 
 #include "lib/algorithm/spec.h"
 #include "lib/base/comm.h"
+#include "lib/base/parcel.h"
 #include "lib/cost/profile.h"
 #include "lib/operation/operations.h"
 
@@ -17,16 +18,19 @@ typedef struct coll_agreed_settings {
     char topology[4096];                        /* the file of racks and sites, or "" */
     char latencies[4096];                       /* the file of latencies between sites, or "" */
     char profile[COLL_PROFILE_SOURCE];
-    double timeout;                            /* s; 0: none */
+    double timeout;                            /* s; 0: none; it and what follows is no text */
     bool reproducible, trace, progress_thread; /* as in coll_state */
     coll_wait_manner manner;
 } coll_agreed_settings;
 
 /*
- * The settings of COMM; collective: all ranks get rank 0's, or its error (of MPI_ERR_ARG's class,
- * or MPI's own).
+ * What this process's environment and the info keys of COMM (or MPI_COMM_NULL) say: rank 0's word.
+ * Local; MPI_ERR_ARG with a text.
  */
-int coll_settings_share(const coll_comm *comm, coll_agreed_settings *shared);
+int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found);
+
+/* Puts SETTINGS into PARCEL, or takes them out. */
+void coll_settings_carry(coll_parcel *parcel, coll_agreed_settings *settings);
 
 /*
  * The error of this process's environment, or MPI_SUCCESS; files that it names are not looked at.

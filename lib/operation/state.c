@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/spare.h"
 #include "lib/operation/settings.h"
+#include "lib/operation/setup.h"
 #include "lib/operation/trace.h"
 
 #include <string.h>
@@ -50,27 +51,41 @@ static int parse_specs(const coll_agreed_settings *agreed, coll_state *state) {
     return code;
 }
 
-static int open_whole(coll_comm *comm, coll_state *state) {
-    coll_agreed_settings agreed;
-    int code = coll_settings_share(comm, &agreed);
-    if (code == MPI_SUCCESS)
-        code = parse_specs(&agreed, state);
-    if (code == MPI_SUCCESS)
-        code = coll_common_get(comm, agreed.topology, agreed.profile, &state->common, &state->topo);
-    if (code != MPI_SUCCESS)
-        return code;
-    coll_wait_init(&comm->wait, state->topo.crowded, agreed.manner, agreed.timeout);
-    state->costs = *coll_common_profile(state->common);
+/* Begins with what all ranks have agreed on. */
+static void begin(coll_state *state, const coll_setup *setup) {
+    const coll_agreed_settings *agreed = &setup->settings;
+    state->costs = coll_common_facts_of(state->common)->profile;
     state->profile = &state->costs;
-    strcpy(state->topology, agreed.topology);
-    strcpy(state->latencies, agreed.latencies);
-    state->trace = agreed.trace && comm->rank == 0;
-    state->progress_thread = agreed.progress_thread;
-    state->reproducible = agreed.reproducible;
+    strcpy(state->topology, agreed->topology);
+    strcpy(state->latencies, agreed->latencies);
+    state->trace = agreed->trace && state->comm->rank == 0;
+    state->progress_thread = agreed->progress_thread;
+    state->reproducible = agreed->reproducible;
     for (int i = 0; i < COLL_OPERATIONS; i++)
         begin_anew(state, (coll_operation)i);
-    coll_trace_topology(comm);
-    return MPI_SUCCESS;
+}
+
+static int meet(coll_comm *comm, bool ready) {
+    coll_setup setup;
+    int code = coll_setup_meet(comm, ready, &setup);
+    if (!ready)
+        return code;
+    coll_state *state = coll_state_of(comm);
+    state->comm = comm;
+    state->common = setup.common;
+    state->topo = setup.topo;
+    if (code == MPI_SUCCESS)
+        code = parse_specs(&setup.settings, state);
+    if (code == MPI_SUCCESS)
+        begin(state, &setup);
+    return code;
+}
+
+static int open_whole(coll_comm *comm, coll_state *state) {
+    int code = coll_setup_measure(comm, state->common, &state->topo);
+    if (code == MPI_SUCCESS)
+        coll_trace_topology(comm);
+    return code;
 }
 
 /* A part has its whole's profile, and settings of its own: none. */
@@ -103,7 +118,7 @@ static void close_state(void *slot) {
 }
 
 coll_comm_key coll_state_key = {
-    .bytes = sizeof(coll_state), .open = open_state, .close = close_state};
+    .bytes = sizeof(coll_state), .meet = meet, .open = open_state, .close = close_state};
 
 int coll_state_set(coll_state *state, coll_operation operation, const char *setting,
                    const char *spec) {

@@ -19,14 +19,14 @@
 
 static const char AUTO[] = "auto", FRESH[] = "auto:fresh", CHECK[] = "check:";
 
-typedef struct location {
+typedef coll_location location;
+
+/* Who measures. */
+typedef struct team {
     MPI_Comm comm;
-    int rank, nodes;
-    char *const *hosts;
+    int rank;
     const int *leaders;
-    int *racks, *sites;
-    char *note;
-} location;
+} team;
 
 /* --- from Slurm, from a file --- */
 
@@ -108,10 +108,11 @@ static void keep(const location *at, const coll_autotopo_report *report) {
     free(path);
 }
 
-static int locate_by_measurement(const location *at, coll_autotopo_report *report) {
+static int locate_by_measurement(const team *who, const location *at,
+                                 coll_autotopo_report *report) {
     int code =
-        coll_autotopo(at->comm, at->nodes, at->hosts, at->leaders, at->racks, at->sites, report);
-    if (code == MPI_SUCCESS && at->rank == 0)
+        coll_autotopo(who->comm, at->nodes, at->hosts, who->leaders, at->racks, at->sites, report);
+    if (code == MPI_SUCCESS && who->rank == 0)
         keep(at, report);
     return code;
 }
@@ -145,20 +146,20 @@ static void compare(const location *at, const char *path, const char *what, cons
 }
 
 /* Measures, and prints on rank 0 where that differs from the file at PATH, whose word counts. */
-static int check_by_measurement(const location *at, const char *path) {
+static int check_by_measurement(const team *who, const location *at, const char *path) {
     coll_autotopo_report report;
     location measured = *at;
     size_t bytes = (size_t)at->nodes * sizeof *at->racks;
     measured.racks = malloc(2 * bytes);
     bool all;
-    int code = coll_agree_good(at->comm, measured.racks != NULL, &all);
+    int code = coll_agree_good(who->comm, measured.racks != NULL, &all);
     if (code == MPI_SUCCESS && !all)
         code = coll_error(MPI_ERR_NO_MEM, "no memory to check a topology file");
     if (code == MPI_SUCCESS) {
         measured.sites = measured.racks + at->nodes;
-        code = locate_by_measurement(&measured, &report);
+        code = locate_by_measurement(who, &measured, &report);
     }
-    if (code == MPI_SUCCESS && at->rank == 0) {
+    if (code == MPI_SUCCESS && who->rank == 0) {
         compare(at, path, "one site", at->sites, measured.sites);
         if (report.found.far > 0)
             compare(at, path, "one rack", at->racks, measured.racks);
@@ -172,9 +173,6 @@ static int check_by_measurement(const location *at, const char *path) {
 
 /* --- all --- */
 
-/* What is left to do when rank 0 has looked into files. */
-typedef enum remaining { NOTHING, MEASURE, COMPARE } remaining;
-
 /* Once a process: where the file can't be replaced, each communicator would say so. */
 static void tell_damage(const char *problem) {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -184,7 +182,7 @@ static void tell_damage(const char *problem) {
 }
 
 /* What the cache knows. A damaged one is worth no more than none. */
-static remaining locate_by_cache(const location *at) {
+static coll_locate_rest locate_by_cache(const location *at) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     char *path = coll_topocache_path(at->nodes, at->hosts);
     bool kept = path && access(path, F_OK) == 0;
@@ -193,55 +191,41 @@ static remaining locate_by_cache(const location *at) {
     free(path);
     if (*problem)
         tell_damage(problem);
-    return kept && !*problem ? NOTHING : MEASURE;
+    return kept && !*problem ? COLL_LOCATE_NOTHING : COLL_LOCATE_MEASURE;
 }
 
-static remaining look_up(const location *at, const char *source, char *problem) {
-    if (!source || !*source) {
+coll_locate_rest coll_locate(const coll_location *at, const char *source, char *problem) {
+    *problem = '\0';
+    if (!*source) {
         locate_by_slurm(at);
-        return NOTHING;
+        return COLL_LOCATE_NOTHING;
     }
     if (strcmp(source, AUTO) == 0)
         return locate_by_cache(at);
     if (strcmp(source, FRESH) == 0)
-        return MEASURE;
+        return COLL_LOCATE_MEASURE;
     if (strncmp(source, CHECK, strlen(CHECK)) == 0) {
         locate_by_file(at, source + strlen(CHECK), problem);
-        return COMPARE;
+        return COLL_LOCATE_COMPARE;
     }
     locate_by_file(at, source, problem);
-    return NOTHING;
+    return COLL_LOCATE_NOTHING;
 }
 
-static int finish(const location *at, const char *source, remaining what) {
+int coll_locate_rest_of(MPI_Comm comm, coll_locate_rest rest, const char *source,
+                        const int leaders[], const coll_location *at) {
+    team who = {.comm = comm, .leaders = leaders};
     coll_autotopo_report report;
-    if (what == MEASURE)
-        return locate_by_measurement(at, &report);
-    if (what == COMPARE)
-        return check_by_measurement(at, at->rank == 0 ? source + strlen(CHECK) : NULL);
-    return MPI_SUCCESS;
-}
-
-int coll_locate(MPI_Comm comm, const char *source, int nodes, char *const hosts[],
-                const int leaders[], int racks[], int sites[], char *note) {
-    location at = {comm, 0, nodes, hosts, leaders, racks, sites, note};
-    struct {
-        remaining what;
-        char problem[COLL_TEXTFILE_PROBLEM];
-    } plan = {NOTHING, ""};
-    *note = '\0';
-    int code = PMPI_Comm_rank(comm, &at.rank);
-    if (code == MPI_SUCCESS && at.rank == 0)
-        plan.what = look_up(&at, source, plan.problem);
+    int code = PMPI_Comm_rank(comm, &who.rank);
+    if (code == MPI_SUCCESS && rest == COLL_LOCATE_MEASURE)
+        code = locate_by_measurement(&who, at, &report);
+    if (code == MPI_SUCCESS && rest == COLL_LOCATE_COMPARE)
+        code = check_by_measurement(&who, at, source + strlen(CHECK));
     if (code == MPI_SUCCESS)
-        code = PMPI_Bcast(&plan, (int)sizeof plan, MPI_BYTE, 0, comm);
-    if (code == MPI_SUCCESS && *plan.problem)
-        code = coll_error(MPI_ERR_FILE, "%s", plan.problem);
+        code = PMPI_Bcast(at->racks, at->nodes, MPI_INT, 0, comm);
     if (code == MPI_SUCCESS)
-        code = finish(&at, source, plan.what);
+        code = PMPI_Bcast(at->sites, at->nodes, MPI_INT, 0, comm);
     if (code == MPI_SUCCESS)
-        code = PMPI_Bcast(racks, nodes, MPI_INT, 0, comm);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Bcast(sites, nodes, MPI_INT, 0, comm);
+        code = PMPI_Bcast(at->note, COLL_LOCATE_NOTE, MPI_CHAR, 0, comm);
     return code;
 }

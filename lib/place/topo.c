@@ -2,286 +2,162 @@
 
 #include "lib/place/topo.h"
 
-#include "lib/base/agree.h"
 #include "lib/base/cores.h"
 #include "lib/base/error.h"
 #include "lib/place/cluster.h"
-#include "lib/place/locate.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What every rank tells all others. */
-typedef struct report {
-    int leader;  /* the lowest rank of its node */
-    int numa;    /* as the system numbers it */
-    int ranks;   /* of COMM on its node */
-    int cores;   /* for these */
-    int crowded; /* its node is */
-    int bytes;   /* of the names that it sends: leaders only */
-} report;
+/* What is counted of a node while its ranks are. */
+typedef struct census {
+    uint64_t node;                    /* as reports number it */
+    const char *names;                /* its host name and, behind the NUL, its switches */
+    int first;                        /* of its ranks */
+    uint64_t bound[COLL_CORES_WORDS]; /* the cores that its ranks may use */
+    int ranks, cores, quota, job;     /* the last three: the most that a rank tells */
+} census;
 
-enum { REPORT_INTS = sizeof(report) / sizeof(int) };
-
-/* A node's names: host name and Slurm's path of switches down to it ("" for none), NUL after each.
- */
-enum { ADDRESS_MOST = 1024, NAMES_MOST = MPI_MAX_PROCESSOR_NAME + ADDRESS_MOST + 2 };
-
-/* What the ranks tell each other, on the way to a topology. */
-typedef struct findings {
-    MPI_Comm comm;
-    int rank;
-    report *reports;    /* one a rank */
-    int *bytes;         /* of each rank's names */
-    int *offsets;       /* where they begin */
-    int *leaders;       /* one a node: its lowest rank */
-    int *racks, *sites; /* one a node; what is equal is the same, but not yet numbered from 0 */
-} findings;
-
-/* An error on all ranks where GOOD is not true on all of them. */
-static int agree_on_memory(MPI_Comm comm, bool good) {
-    bool all;
-    int code = coll_agree_good(comm, good, &all);
-    if (code != MPI_SUCCESS || all)
-        return code;
-    return coll_error(MPI_ERR_NO_MEM, "no memory for the ranks' topology");
+static const coll_report *report_of(const coll_reports *all, int rank) {
+    return (const coll_report *)(all->first + (size_t)rank * all->stride);
 }
 
 static int least(int a, int b) {
     return a < b ? a : b;
 }
 
-/* The processes of the whole job on this node as far as the launcher tells, else 0. */
-static int job_processes(void) {
-    static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
-                                            "SLURM_NTASKS_PER_NODE"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *value = getenv(variables[i]);
-        int processes = value ? atoi(value) : 0;
-        if (processes > 0)
-            return processes;
+static int most(int a, int b) {
+    return a > b ? a : b;
+}
+
+/* Counts RANK, which sent REPORT; says on which of COUNT nodes it is, or adds one. */
+static int count_rank(int rank, const coll_report *report, census nodes[], int *count) {
+    int node = 0;
+    while (node < *count && nodes[node].node != report->node)
+        node++;
+    census *here = &nodes[node];
+    if (node == *count) {
+        (*count)++;
+        here->node = report->node;
+        here->names = report->text;
+        here->first = rank;
     }
-    return 0;
+    here->ranks++;
+    here->cores = most(here->cores, report->cores);
+    here->quota = most(here->quota, report->quota);
+    here->job = most(here->job, report->job);
+    coll_report_add_cores(report, here->bound);
+    return node;
 }
 
-/* Fills in what the ranks of this node, NODE, find out together. */
-static int weigh_node(MPI_Comm node, report *mine) {
-    const coll_cores *cores = coll_cores_get();
-    uint64_t together[COLL_CORES_WORDS];
-    int own[] = {cores->node, cores->quota, job_processes()}, most[3];
-    int code = PMPI_Comm_size(node, &mine->ranks);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Bcast(&mine->leader, 1, MPI_INT, 0, node);
-    if (code == MPI_SUCCESS)
-        code =
-            PMPI_Allreduce(cores->bound, together, COLL_CORES_WORDS, MPI_UINT64_T, MPI_BOR, node);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Allreduce(own, most, 3, MPI_INT, MPI_MAX, node);
-    if (code != MPI_SUCCESS)
-        return code;
-
-    int quota = most[1];
-    mine->cores = least(coll_cores_count(together), quota);
-    if (mine->cores < 1)
-        mine->cores = 1;
-    mine->crowded = mine->ranks > mine->cores || most[2] > least(most[0], quota);
-    return MPI_SUCCESS;
-}
-
-/* This rank's report but for its names. */
-static int look_around(MPI_Comm comm, int rank, report *mine) {
-    MPI_Comm node;
-    int code = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    if (code != MPI_SUCCESS)
-        return code;
-    *mine = (report){.leader = rank, .numa = coll_cores_get()->numa};
-    code = weigh_node(node, mine);
-    int freed = PMPI_Comm_free(&node);
-    return code != MPI_SUCCESS ? code : freed;
-}
-
-/*
- * Writes the switches above this node, "s4.s0" of SLURM_TOPOLOGY_ADDR=s4.s0.node7, as many as
- * SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node says; "" without them.
+/* The first rank on RANK's node with its NUMA domain numbers the domain; FIRST is the node's first.
  */
-static void slurm_switches(char switches[ADDRESS_MOST]) {
-    static const char word[] = "switch.";
-    const char *address = getenv("SLURM_TOPOLOGY_ADDR");
-    const char *pattern = getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
-    memset(switches, 0, ADDRESS_MOST);
-    if (!address || !pattern || strlen(address) >= ADDRESS_MOST)
-        return;
-    size_t length = 0;
-    for (; strncmp(pattern, word, strlen(word)) == 0; pattern += strlen(word)) {
-        size_t name = strcspn(address + length, ".");
-        if (!address[length + name])
-            return;
-        length += name + 1;
-    }
-    if (length)
-        memcpy(switches, address, length - 1); /* without the last dot */
-}
-
-/* Writes this node's names and returns their bytes. */
-static int name_node(char names[NAMES_MOST], int *bytes) {
-    char host[MPI_MAX_PROCESSOR_NAME];
-    int length;
-    int code = PMPI_Get_processor_name(host, &length);
-    if (code != MPI_SUCCESS)
-        return code;
-    memcpy(names, host, (size_t)length);
-    names[length] = '\0';
-    slurm_switches(names + length + 1);
-    *bytes = length + 1 + (int)strlen(names + length + 1) + 1;
-    return MPI_SUCCESS;
-}
-
-/* Tells all ranks what each has seen. */
-static int exchange_reports(findings *all, int ranks, const report *mine) {
-    size_t count = (size_t)ranks;
-    all->reports = malloc(count * sizeof *all->reports);
-    all->bytes = malloc(count * sizeof *all->bytes);
-    all->offsets = malloc(count * sizeof *all->offsets);
-    int code = agree_on_memory(all->comm, all->reports && all->bytes && all->offsets);
-    if (code != MPI_SUCCESS)
-        return code;
-    return PMPI_Allgather(mine, REPORT_INTS, MPI_INT, all->reports, REPORT_INTS, MPI_INT,
-                          all->comm);
-}
-
-/* The first rank on RANK's node with its NUMA domain numbers the domain. */
-static int numa_number(const report *reports, const coll_place *places, int rank) {
+static int numa_number(const coll_reports *all, const coll_place *places, int first, int rank) {
     int next = 0;
-    for (int other = reports[rank].leader; other < rank; other++) {
-        if (reports[other].leader != reports[rank].leader)
+    for (int other = first; other < rank; other++) {
+        if (places[other].node != places[rank].node)
             continue;
-        if (reports[other].numa == reports[rank].numa)
+        if (report_of(all, other)->numa == report_of(all, rank)->numa)
             return places[other].numa;
-        if (places[other].numa >= next)
-            next = places[other].numa + 1;
+        next = most(next, places[other].numa + 1);
     }
     return next;
 }
 
-/* Sets the nodes and NUMA domains of TOPO, which has memory for its places. */
-static void number_nodes(const report *reports, coll_topo *topo) {
-    int next = 0;
-    for (int rank = 0; rank < topo->ranks; rank++) {
-        int leader = reports[rank].leader;
-        int node = leader == rank ? next++ : topo->places[leader].node;
-        topo->places[rank] = (coll_place){.node = node};
-        topo->places[rank].numa = numa_number(reports, topo->places, rank);
-    }
-}
-
 /* Sets what TOPO says about the fullness of nodes. */
-static void weigh_nodes(const report *reports, coll_topo *topo) {
-    topo->cores_per_node = reports[0].cores;
-    for (int rank = 0; rank < topo->ranks; rank++) {
-        if (reports[rank].ranks > topo->most_ranks_per_node)
-            topo->most_ranks_per_node = reports[rank].ranks;
-        topo->cores_per_node = least(topo->cores_per_node, reports[rank].cores);
-        topo->crowded = topo->crowded || reports[rank].crowded;
+static void weigh_nodes(const census nodes[], coll_topo *topo) {
+    for (int node = 0; node < topo->nodes; node++) {
+        const census *here = &nodes[node];
+        int cores = most(1, least(coll_cores_count(here->bound), here->quota));
+        topo->most_ranks_per_node = most(topo->most_ranks_per_node, here->ranks);
+        topo->cores_per_node = node == 0 ? cores : least(topo->cores_per_node, cores);
+        topo->crowded =
+            topo->crowded || here->ranks > cores || here->job > least(here->cores, here->quota);
     }
 }
 
-/* Makes memory for what TOPO and ALL hold of each node, with TOTAL bytes of names. */
-static int make_room(findings *all, coll_topo *topo, size_t total) {
-    for (int rank = 0; rank < topo->ranks; rank++)
-        topo->nodes += all->reports[rank].leader == rank;
-    size_t nodes = (size_t)topo->nodes;
-    topo->places = malloc((size_t)topo->ranks * sizeof *topo->places);
-    topo->hosts = malloc(nodes * sizeof *topo->hosts + total);
-    all->leaders = malloc(nodes * sizeof *all->leaders);
-    all->racks = calloc(nodes, sizeof *all->racks);
-    all->sites = calloc(nodes, sizeof *all->sites);
-    return agree_on_memory(all->comm,
-                           topo->places && topo->hosts && all->leaders && all->racks && all->sites);
+static size_t name_bytes(const char *host) {
+    return strlen(host) + 1;
 }
 
-/* Makes TOPO's hosts, whose names lie behind the pointers to them. */
-static int exchange_names(findings *all, const char *mine, coll_topo *topo) {
-    size_t total = 0;
-    for (int rank = 0; rank < topo->ranks; rank++) {
-        all->offsets[rank] = (int)total;
-        all->bytes[rank] = all->reports[rank].bytes;
-        total += (size_t)all->bytes[rank];
+static size_t names_bytes(const char *names) {
+    return name_bytes(names) + name_bytes(names + name_bytes(names));
+}
+
+/* The hosts' names lie behind the pointers to them. */
+static bool name_hosts(const census nodes[], coll_topo *topo) {
+    size_t bytes = (size_t)topo->nodes * sizeof *topo->hosts;
+    for (int node = 0; node < topo->nodes; node++)
+        bytes += names_bytes(nodes[node].names);
+    topo->hosts = malloc(bytes);
+    char *next = (char *)(topo->hosts + topo->nodes);
+    for (int node = 0; topo->hosts && node < topo->nodes; node++) {
+        size_t length = names_bytes(nodes[node].names);
+        topo->hosts[node] = memcpy(next, nodes[node].names, length);
+        next += length;
     }
-    int code = make_room(all, topo, total);
-    if (code != MPI_SUCCESS)
-        return code;
-    char *names = (char *)(topo->hosts + topo->nodes);
-    code = PMPI_Allgatherv(mine, all->bytes[all->rank], MPI_CHAR, names, all->bytes, all->offsets,
-                           MPI_CHAR, all->comm);
-    for (int rank = 0, node = 0; rank < topo->ranks; rank++)
-        if (all->reports[rank].leader == rank)
-            topo->hosts[node++] = names + all->offsets[rank];
-    return code;
+    return topo->hosts;
 }
 
-/* Finds the racks and sites of all nodes. */
-static int locate_nodes(findings *all, const char *source, coll_topo *topo) {
-    for (int rank = 0, node = 0; rank < topo->ranks; rank++)
-        if (all->reports[rank].leader == rank)
-            all->leaders[node++] = rank;
-    return coll_locate(all->comm, source, topo->nodes, topo->hosts, all->leaders, all->racks,
-                       all->sites, topo->origin);
+bool coll_topo_make(const coll_reports *all, int ranks, coll_topo *topo) {
+    coll_topo made = {.ranks = ranks, .racks = 1, .sites = 1};
+    census *nodes = calloc((size_t)ranks, sizeof *nodes);
+    made.places = calloc((size_t)ranks, sizeof *made.places);
+    bool good = nodes && made.places;
+    for (int rank = 0; good && rank < ranks; rank++) {
+        int node = count_rank(rank, report_of(all, rank), nodes, &made.nodes);
+        made.places[rank].node = node;
+        made.places[rank].numa = numa_number(all, made.places, nodes[node].first, rank);
+    }
+    if (good)
+        weigh_nodes(nodes, &made);
+    good = good && name_hosts(nodes, &made);
+    free(nodes);
+    if (good)
+        *topo = made;
+    else
+        coll_topo_free(&made);
+    return good;
 }
 
-/* Sets the racks and sites of TOPO. Nodes are in the order of their first ranks. */
-static void number_locations(findings *all, coll_topo *topo) {
-    topo->racks = coll_cluster_renumber(all->racks, topo->nodes);
-    topo->sites = coll_cluster_renumber(all->sites, topo->nodes);
+void coll_topo_locate(coll_topo *topo, int racks[], int sites[]) {
+    topo->racks = coll_cluster_renumber(racks, topo->nodes);
+    topo->sites = coll_cluster_renumber(sites, topo->nodes);
     for (int rank = 0; rank < topo->ranks; rank++) {
         coll_place *place = &topo->places[rank];
-        place->rack = all->racks[place->node];
-        place->site = all->sites[place->node];
+        place->rack = racks[place->node];
+        place->site = sites[place->node];
     }
 }
 
-/* Finds out all; *FOUND and ALL may be left half made on errors. */
-static int discover(const char *source, findings *all, coll_topo *found) {
-    report mine;
-    char names[NAMES_MOST];
-    int code = PMPI_Comm_size(all->comm, &found->ranks);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Comm_rank(all->comm, &all->rank);
-    if (code == MPI_SUCCESS)
-        code = look_around(all->comm, all->rank, &mine);
-    if (code == MPI_SUCCESS && mine.leader == all->rank)
-        code = name_node(names, &mine.bytes);
-    if (code == MPI_SUCCESS)
-        code = exchange_reports(all, found->ranks, &mine);
-    if (code == MPI_SUCCESS)
-        code = exchange_names(all, names, found);
-    if (code != MPI_SUCCESS)
-        return code;
-
-    number_nodes(all->reports, found);
-    weigh_nodes(all->reports, found);
-    code = locate_nodes(all, source, found);
-    if (code == MPI_SUCCESS)
-        number_locations(all, found);
-    return code;
+/* Without the switches. */
+static void carry_hosts(coll_parcel *parcel, coll_topo *topo) {
+    size_t bytes = (size_t)topo->nodes * sizeof *topo->hosts;
+    for (int node = 0; !parcel->unpacked && node < topo->nodes; node++)
+        bytes += name_bytes(topo->hosts[node]);
+    coll_parcel_move(parcel, &bytes, sizeof bytes);
+    if (parcel->failed)
+        return;
+    if (parcel->unpacked)
+        topo->hosts = malloc(bytes);
+    parcel->failed = !topo->hosts;
+    for (int node = 0; node < topo->nodes && !parcel->failed; node++) {
+        char *first = (char *)(topo->hosts + topo->nodes);
+        if (parcel->unpacked)
+            topo->hosts[node] =
+                node == 0 ? first : topo->hosts[node - 1] + name_bytes(topo->hosts[node - 1]);
+        coll_parcel_move_text(parcel, topo->hosts[node], bytes);
+    }
 }
 
-int coll_topo_create(MPI_Comm comm, const char *source, coll_topo *topo) {
-    findings all = {.comm = comm};
-    coll_topo found = {0};
-    int code = discover(source, &all, &found);
-    free(all.reports);
-    free(all.bytes);
-    free(all.offsets);
-    free(all.leaders);
-    free(all.racks);
-    free(all.sites);
-    if (code == MPI_SUCCESS)
-        *topo = found;
-    else
-        coll_topo_free(&found);
-    return code;
+void coll_topo_carry(coll_parcel *parcel, coll_topo *topo) {
+    coll_parcel_move(parcel, topo, offsetof(coll_topo, places));
+    coll_parcel_move_text(parcel, topo->origin, sizeof topo->origin);
+    coll_parcel_move_array(parcel, (void **)&topo->places,
+                           (size_t)topo->ranks * sizeof *topo->places);
+    carry_hosts(parcel, topo);
 }
 
 void coll_topo_free(coll_topo *topo) {
@@ -359,10 +235,6 @@ void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]) {
     part->racks = renumber(part, offsetof(coll_place, rack), whole->racks, scratch);
     part->nodes = renumber(part, offsetof(coll_place, node), whole->nodes, scratch);
     part->most_ranks_per_node = count_fullest(part, scratch);
-}
-
-static size_t name_bytes(const char *host) {
-    return strlen(host) + 1;
 }
 
 /* Gives PART, of whose ranks RANKS are those of WHOLE, host names of its own. */

@@ -6,7 +6,9 @@
 #define COLL_LIB_PLACE_TOPO_H
 
 #include "coll_tools.h"
+#include "lib/base/parcel.h"
 #include "lib/place/locate.h"
+#include "lib/place/report.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -30,29 +32,32 @@ typedef struct coll_topo {
     coll_place *places; /* one a rank */
     char **hosts;       /* one a node: its host name */
     double *latencies;  /* s: from one site to another, [from * sites + to]; NULL: not known */
-    char origin[COLL_LOCATE_NOTE]; /* on rank 0: where racks and sites come from, in a line */
+    char origin[COLL_LOCATE_NOTE]; /* where racks and sites come from, in a line */
 } coll_topo;
 
+/* What RANKS ranks have reported: the first one's, and the bytes from one to the next. */
+typedef struct coll_reports {
+    const char *first;
+    size_t stride;
+} coll_reports;
+
 /*
- * Finds out the places of COMM's ranks; collective, all ranks get the same answer or all get an
- * error (MPI_ERR_FILE or MPI_ERR_NO_MEM, text on every rank, or MPI's own). COMM must return its
- * errors.
- *
- * Nodes come from MPI's shared-memory split, NUMA domains from hwloc, racks and sites from SOURCE,
- * a file or a measurement (lib/place/locate.h; rank 0's word counts, and it alone reads; NULL or ""
- * for none), or without a source from SLURM_TOPOLOGY_ADDR and its _PATTERN where Slurm sets them,
- * else all nodes are in one rack. In Slurm's address the rack is all switches down to the node's
- * own; where some address has more than one switch the site is the topmost one, else there is one
- * site, as in files.
- *
- * Cores are those that binding and control groups let the ranks of COMM on a node use together. A
- * node is crowded when these ranks outnumber them, or when the processes of the whole job on it
- * (from the launcher's environment: a communicator may hold only some) outnumber its cores.
- *
- * Call coll_topo_free on the result, which is set only on success.
+ * The places of ranks that told ALL, in one rack. Nodes and NUMA domains come from the reports;
+ * cores are those that binding and control groups let the ranks on a node use together. A node is
+ * crowded when these ranks outnumber them, or when the processes of the whole job on it (a
+ * communicator may hold only some) outnumber its cores. Behind the NUL of each host name are
+ * Slurm's switches (lib/place/locate.h). False without memory. Call coll_topo_free on the result.
  */
-int coll_topo_create(MPI_Comm comm, const char *source, coll_topo *topo);
+bool coll_topo_make(const coll_reports *all, int ranks, coll_topo *topo);
 void coll_topo_free(coll_topo *topo);
+
+/* The nodes of TOPO lie in these RACKS and SITES, which are equal for those of the same one, and
+ * are numbered from 0. */
+void coll_topo_locate(coll_topo *topo, int racks[], int sites[]);
+
+/* Puts TOPO into PARCEL, without switches and latencies, or takes it out: to be freed even where
+ * that fails. */
+void coll_topo_carry(coll_parcel *parcel, coll_topo *topo);
 
 /*
  * RANKS ranks spread like those of NOW: as many on a node, nodes in a rack and racks in a site as

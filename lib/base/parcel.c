@@ -1,0 +1,55 @@
+#include "config.h"
+
+#include "lib/base/parcel.h"
+
+#include "lib/base/spare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The first room that is made. */
+enum { USUAL = 1 << 10 };
+
+static bool make_room(coll_parcel *parcel, size_t bytes) {
+    if (bytes <= parcel->room - parcel->length)
+        return true;
+    size_t room = 2 * parcel->room + bytes + USUAL;
+    char *more = coll_spare_alloc(room);
+    if (!more)
+        return false;
+    if (parcel->length > 0)
+        memcpy(more, parcel->bytes, parcel->length);
+    coll_spare_free(parcel->bytes);
+    parcel->bytes = more;
+    parcel->room = room;
+    return true;
+}
+
+void coll_parcel_move(coll_parcel *parcel, void *data, size_t bytes) {
+    if (!parcel->unpacked && !make_room(parcel, bytes))
+        parcel->failed = true;
+    if (parcel->failed || bytes == 0)
+        return;
+    char *place = parcel->bytes + parcel->length;
+    memcpy(parcel->unpacked ? data : place, parcel->unpacked ? place : data, bytes);
+    parcel->length += bytes;
+}
+
+void coll_parcel_move_text(coll_parcel *parcel, char *text, size_t size) {
+    const char *source = parcel->unpacked ? parcel->bytes + parcel->length : text;
+    if (!parcel->failed)
+        coll_parcel_move(parcel, text, strnlen(source, size - 1) + 1);
+}
+
+void coll_parcel_move_array(coll_parcel *parcel, void **data, size_t bytes) {
+    if (parcel->unpacked)
+        *data = !parcel->failed && bytes ? malloc(bytes) : NULL;
+    if (parcel->unpacked && bytes && !*data)
+        parcel->failed = true;
+    coll_parcel_move(parcel, *data, bytes);
+}
+
+void coll_parcel_free(coll_parcel *parcel) {
+    coll_spare_free(parcel->bytes);
+    *parcel = (coll_parcel){.bytes = NULL};
+}

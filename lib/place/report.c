@@ -1,0 +1,101 @@
+#include "config.h"
+
+#include "lib/place/report.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The processes of the whole job on this node as far as the launcher tells, else 0. */
+static int job_processes(void) {
+    static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                                            "SLURM_NTASKS_PER_NODE"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        int processes = value ? atoi(value) : 0;
+        if (processes > 0)
+            return processes;
+    }
+    return 0;
+}
+
+/*
+ * Writes the switches above this node, "s4.s0" of SLURM_TOPOLOGY_ADDR=s4.s0.node7, as many as
+ * SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node says; "" without them.
+ */
+static void slurm_switches(char switches[COLL_REPORT_ADDRESS]) {
+    static const char word[] = "switch.";
+    const char *address = getenv("SLURM_TOPOLOGY_ADDR");
+    const char *pattern = getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
+    if (!address || !pattern || strlen(address) >= COLL_REPORT_ADDRESS)
+        return;
+    size_t length = 0;
+    for (; strncmp(pattern, word, strlen(word)) == 0; pattern += strlen(word)) {
+        size_t name = strcspn(address + length, ".");
+        if (!address[length + name])
+            return;
+        length += name + 1;
+    }
+    if (length)
+        memcpy(switches, address, length - 1); /* without the last dot */
+}
+
+/* Linux's name for the system since it started, which no other has; "" elsewhere. */
+static char system_name[64];
+
+static void read_system_name(void) {
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file && !fgets(system_name, sizeof system_name, file))
+        *system_name = '\0';
+    if (file)
+        fclose(file);
+}
+
+/* FNV-1a, begun with HASH. */
+static uint64_t hash_text(uint64_t hash, const char *text) {
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Containers may share a system, and systems a name. */
+static uint64_t number_of_node(const char *host) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_system_name);
+    return hash_text(hash_text(UINT64_C(0xcbf29ce484222325), system_name), host);
+}
+
+/* The words of the mask up to the last that has a core. */
+static size_t mask_bytes(const coll_cores *cores) {
+    size_t words = COLL_CORES_WORDS;
+    while (words > 0 && cores->bound[words - 1] == 0)
+        words--;
+    return words * sizeof *cores->bound;
+}
+
+int coll_report_make(coll_report *report) {
+    const coll_cores *cores = coll_cores_get();
+    int length;
+    *report = (coll_report){
+        .numa = cores->numa, .cores = cores->node, .quota = cores->quota, .job = job_processes()};
+    int code = PMPI_Get_processor_name(report->text, &length);
+    if (code != MPI_SUCCESS)
+        return code;
+    report->node = number_of_node(report->text);
+    char *switches = report->text + length + 1;
+    slurm_switches(switches);
+    char *mask = switches + strlen(switches) + 1;
+    memcpy(mask, cores->bound, mask_bytes(cores));
+    report->bytes = (int)(mask - report->text) + (int)mask_bytes(cores);
+    return MPI_SUCCESS;
+}
+
+void coll_report_add_cores(const coll_report *report, uint64_t bound[COLL_CORES_WORDS]) {
+    const char *switches = report->text + strlen(report->text) + 1;
+    const char *mask = switches + strlen(switches) + 1, *end = report->text + report->bytes;
+    for (uint64_t word; mask < end; mask += sizeof word, bound++) {
+        memcpy(&word, mask, sizeof word);
+        *bound |= word;
+    }
+}
