@@ -8,6 +8,7 @@
 #include "lib/algorithm/spec.h"
 #include "lib/base/comm.h"
 #include "lib/cost/profile.h"
+#include "lib/operation/learn.h"
 #include "lib/operation/operations.h"
 
 #include <stdbool.h>
@@ -20,6 +21,7 @@ typedef struct coll_agreed_settings {
     double timeout;                            /* s; 0: none */
     bool reproducible, trace, progress_thread; /* as in coll_state */
     coll_wait_manner manner;
+    coll_learn_what learn;
 } coll_agreed_settings;
 
 /*

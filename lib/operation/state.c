@@ -5,6 +5,7 @@
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
 #include "lib/base/spare.h"
+#include "lib/operation/learn.h"
 #include "lib/operation/settings.h"
 #include "lib/operation/trace.h"
 
@@ -67,6 +68,7 @@ static int open_whole(coll_comm *comm, coll_state *state) {
     state->trace = agreed.trace && comm->rank == 0;
     state->progress_thread = agreed.progress_thread;
     state->reproducible = agreed.reproducible;
+    state->learn = agreed.learn;
     for (int i = 0; i < COLL_OPERATIONS; i++)
         begin_anew(state, (coll_operation)i);
     coll_trace_topology(comm);
@@ -178,8 +180,9 @@ static coll_choice choose(coll_state *state, coll_operation operation, bool star
     return choice;
 }
 
-static const coll_choice *decide(coll_state *state, coll_operation operation, bool started,
-                                 const coll_shape *call) {
+/* By prediction, or by what the user asked for. */
+static coll_decision *decide(coll_state *state, coll_operation operation, bool started,
+                             const coll_shape *call) {
     coll_decisions *decisions = started ? &state->started[operation] : &state->decisions[operation];
     if (!decisions->last)
         decisions->last = coll_spare_calloc(COLL_DECISIONS, sizeof *decisions->last);
@@ -189,19 +192,22 @@ static const coll_choice *decide(coll_state *state, coll_operation operation, bo
         last->choice = choose(state, operation, started, call);
     last->call = *call;
     last->latencies = latencies;
-    last->native = state->topo.sites == 1 && !state->trace &&
-                   last->choice.algorithm == coll_operations[operation].table[0];
-    return &last->choice;
+    return last;
 }
 
 const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
                                      const coll_shape *call) {
-    return decide(state, operation, false, call);
+    coll_decision *last = decide(state, operation, false, call);
+    const coll_choice *settled = coll_learn_settled(state->comm, operation, call, &last->choice);
+    last->native = state->topo.sites == 1 && !state->trace && settled &&
+                   settled->algorithm == coll_operations[operation].table[0];
+    return &last->choice;
 }
 
 const coll_choice *coll_state_choose_started(coll_state *state, coll_operation operation,
                                              const coll_shape *call) {
-    return decide(state, operation, true, call);
+    const coll_choice *priced = &decide(state, operation, true, call)->choice;
+    return coll_learn_started(state->comm, operation, call, priced);
 }
 
 bool coll_state_native_again(const coll_state *state, coll_operation operation,
