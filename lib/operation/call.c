@@ -31,9 +31,10 @@ int coll_call_open_intra(MPI_Comm comm, const char *name, coll_comm **own) {
 int coll_call_run(coll_comm *comm, coll_operation operation, const coll_shape *shape, size_t bytes,
                   const void *call) {
     const coll_operation_info *info = &coll_operations[operation];
-    const coll_choice *choice = coll_state_choose(coll_state_of(comm), operation, shape);
-    coll_learning *trial;
-    int code = coll_learn_begin(comm, operation, shape, &choice, &trial);
+    bool learns;
+    coll_learning *trial = NULL;
+    const coll_choice *choice = coll_state_choose(coll_state_of(comm), operation, shape, &learns);
+    int code = learns ? coll_learn_begin(comm, operation, shape, &choice, &trial) : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
         return code;
     double start = PMPI_Wtime();

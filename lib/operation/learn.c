@@ -206,20 +206,14 @@ static int listen(coll_learning *one, const coll_shape *call) {
 int coll_learn_begin(coll_comm *comm, coll_operation operation, const coll_shape *call,
                      const coll_choice **choice, coll_learning **trial) {
     lessons *all = lessons_of(comm);
-    int code = MPI_SUCCESS;
-    *trial = NULL;
-    if (!concerns(all, operation, call))
-        return MPI_SUCCESS;
     coll_learning *one = find(all, operation, call);
-    if (!one && pays(all, *choice))
-        code = begin(all, operation, call, *choice, &one);
-    if (!one || code != MPI_SUCCESS)
-        return code;
-    bool timed = !one->lesson.settled && call->bytes == one->bytes;
-    if (timed)
+    int code = one ? MPI_SUCCESS : begin(all, operation, call, *choice, &one);
+    bool timed = call->bytes == one->bytes;
+    if (code == MPI_SUCCESS && timed)
         code = listen(one, call);
     const coll_choice *next =
         timed ? &one->candidates[coll_lesson_turn(&one->lesson)] : best_of(one);
+    *trial = NULL;
     if (!coll_select_applicable(next->algorithm, call))
         return code;
     *choice = next;

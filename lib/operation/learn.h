@@ -8,14 +8,13 @@
  * - Rank 0's word on what was learnt before, on another communicator or in an earlier run
  *   (lib/operation/learnt.h), comes to all with the first call of a class.
  * - What counts is the time from a call's begin to its end, on each rank. Where nobody ends before
- *   all have begun the least of all ranks' times tells, which no late rank makes longer: that of
- * the one that came last. Elsewhere, where a broadcast's root may have left before others come, the
- *   largest does.
+ *   all have begun the least of all ranks' times tells, which no late rank makes longer. Elsewhere,
+ *   where a broadcast's root may have left before others come, the largest does.
  * - Calls that are started take what was learnt of those that block: how long they take says more
  *   about what the program does meanwhile.
  * - Nothing is learnt within a host or between sites, of small or short calls, where the user has
- *   named an algorithm, where trials were measured, or where sizes differ by rank. Of reductions,
- *   whose last bits differ from algorithm to algorithm, only where COLL_LEARN=all asks for it.
+ *   named an algorithm, where trials were measured, or where ranks know different sizes. Of
+ *   reductions, whose last bits differ from algorithm to algorithm, only if COLL_LEARN=all says so.
  */
 #ifndef COLL_LIB_OPERATION_LEARN_H
 #define COLL_LIB_OPERATION_LEARN_H
@@ -37,8 +36,9 @@ typedef enum coll_learn_what {
 typedef struct coll_learning coll_learning;
 
 /*
- * Before a blocking call of OPERATION like CALL, for which *CHOICE was predicted: sets it to what
- * is to run. Where *TRIAL isn't NULL then, coll_learn_end must follow. Errors leave COMM broken.
+ * Before a blocking call of OPERATION like CALL, of which something is still to be learnt, and for
+ * which *CHOICE was predicted: sets that to what is to run. Where *TRIAL isn't NULL then,
+ * coll_learn_end must follow. Errors leave COMM broken.
  */
 int coll_learn_begin(coll_comm *comm, coll_operation operation, const coll_shape *call,
                      const coll_choice **choice, coll_learning **trial);

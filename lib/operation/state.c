@@ -196,12 +196,13 @@ static coll_decision *decide(coll_state *state, coll_operation operation, bool s
 }
 
 const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
-                                     const coll_shape *call) {
+                                     const coll_shape *call, bool *learns) {
     coll_decision *last = decide(state, operation, false, call);
     const coll_choice *settled = coll_learn_settled(state->comm, operation, call, &last->choice);
     last->native = state->topo.sites == 1 && !state->trace && settled &&
                    settled->algorithm == coll_operations[operation].table[0];
-    return &last->choice;
+    *learns = !settled;
+    return settled ? settled : &last->choice;
 }
 
 const coll_choice *coll_state_choose_started(coll_state *state, coll_operation operation,

@@ -77,12 +77,12 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
                             int root);
 
 /*
- * The choice for CALL by prediction, unless the user asked for one, remembered while calls are
- * alike. One that rests on predictions, which take milliseconds, holds for all calls of its size
- * class while the latencies between sites stay what they are.
+ * The choice for CALL, remembered while calls are alike. One that rests on predictions, which take
+ * milliseconds, holds for all calls of its size class while the latencies between sites stay what
+ * they are. *LEARNS: for this call coll_learn_begin has the last word.
  */
 const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
-                                     const coll_shape *call);
+                                     const coll_shape *call, bool *learns);
 
 /* The same for a call that is started, or what was learnt of calls that block. */
 const coll_choice *coll_state_choose_started(coll_state *state, coll_operation operation,
