@@ -136,8 +136,8 @@ typedef struct message {
     int bytes;
     double timeout;
     bool reproducible, trace, progress_thread;
+    unsigned char learn; /* a coll_learn_what */
     coll_wait_manner manner;
-    coll_learn_what learn;
     char text[LONGEST];
 } message;
 
@@ -169,7 +169,7 @@ static void pack(coll_agreed_settings *settings, message *packed) {
     packed->trace = settings->trace;
     packed->progress_thread = settings->progress_thread;
     packed->manner = settings->manner;
-    packed->learn = settings->learn;
+    packed->learn = (unsigned char)settings->learn;
     each_text(settings, &end, pack_text);
     packed->bytes = (int)(end - packed->text);
 }
@@ -181,7 +181,7 @@ static void unpack(message *packed, coll_agreed_settings *settings) {
                                        .trace = packed->trace,
                                        .progress_thread = packed->progress_thread,
                                        .manner = packed->manner,
-                                       .learn = packed->learn};
+                                       .learn = (coll_learn_what)packed->learn};
     each_text(settings, &text, unpack_text);
 }
 
