@@ -39,10 +39,11 @@ typedef struct COLL_Candidate {
 } COLL_Candidate;
 
 /*
- * What would run OPERATION on COMM with BYTES from or to ROOT: writes at most CAPACITY candidates,
- * all that are registered and in the order of their table, and sets *COUNT to how many there are.
- * With a CAPACITY of 0 it only counts. Collective like the operation itself on a communicator's
- * first use, local afterwards. The texts live as long as the program.
+ * What would run OPERATION on COMM with BYTES from or to ROOT, on rank 0 also by what was learnt
+ * before (COLL_LEARN), which other ranks hear of with their first call: writes at most CAPACITY
+ * candidates, all that are registered and in the order of their table, and sets *COUNT to how many
+ * there are. With a CAPACITY of 0 it only counts. Collective like the operation itself on a
+ * communicator's first use, local afterwards. The texts live as long as the program.
  */
 int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
                  COLL_Candidate candidates[], int capacity, int *count);
@@ -219,6 +220,12 @@ typedef struct COLL_Profile {
  * for values out of bounds or no level at all, MPI_ERR_FILE.
  */
 int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *profile);
+
+/*
+ * The path of the file that keeps what this user's programs have learnt, which may not be there
+ * yet; for the caller to free. NULL: no home directory. Local, needs no MPI.
+ */
+char *COLL_Learnt_file(void);
 
 /* An environment variable that the library or its programs read. */
 typedef struct COLL_Setting {

@@ -9,6 +9,8 @@
 #include "lib/cost/profilefile.h"
 #include "lib/info.h"
 #include "lib/operation/call.h"
+#include "lib/operation/learn.h"
+#include "lib/operation/learnt.h"
 #include "lib/operation/state.h"
 #include "lib/schedule/draw.h"
 #include "lib/schedule/traffic.h"
@@ -113,6 +115,7 @@ static void explain(const coll_state *state, coll_operation operation, const col
     if (coll_operations[operation].uneven)
         known.bytes = COLL_BYTES_UNKNOWN;
     coll_choice choice = coll_select(table, &known, &state->specs[operation]);
+    coll_learn_tell(state->comm, operation, &known, &choice);
     for (*count = 0; table[*count]; ++*count)
         if (*count < capacity)
             describe(call, &choice, table[*count], &candidates[*count]);
@@ -219,6 +222,10 @@ int COLL_Explain_question(const COLL_Question *of, MPI_Comm comm, COLL_Candidate
             code = play_long(table[i], &asked.call, of->events, &candidates[i]);
     coll_topo_free(&asked.imagined);
     return coll_raise(comm, code);
+}
+
+char *COLL_Learnt_file(void) {
+    return coll_learnt_path();
 }
 
 /* What SPEC names, or else what would run CALL; an error where that can't be drawn. */

@@ -34,6 +34,7 @@ libcoll_core_la_SOURCES = \
 	lib/alltoall/racks.c \
 	lib/base/agree.c lib/base/agree.h \
 	lib/base/blocks.c lib/base/blocks.h \
+	lib/base/cachefile.c lib/base/cachefile.h \
 	lib/base/cgroup.c lib/base/cgroup.h \
 	lib/base/comm.c lib/base/comm.h \
 	lib/base/cores.c lib/base/cores.h \
@@ -92,6 +93,9 @@ libcoll_core_la_SOURCES = \
 	lib/operation/collective.c lib/operation/collective.h \
 	lib/operation/common.c lib/operation/common.h \
 	lib/operation/direct.c lib/operation/direct.h \
+	lib/operation/learn.c lib/operation/learn.h \
+	lib/operation/learnt.c lib/operation/learnt.h \
+	lib/operation/lesson.c lib/operation/lesson.h \
 	lib/operation/native.c \
 	lib/operation/operations.h \
 	lib/operation/pending.c lib/operation/pending.h \

@@ -17,6 +17,7 @@
 #include "lib/gather/gather.h"
 #include "lib/gather/intake.h"
 #include "lib/operation/collective.h"
+#include "lib/operation/learn.h"
 #include "lib/operation/operations.h"
 #include "lib/operation/pending.h"
 #include "lib/operation/state.h"
@@ -194,11 +195,6 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
 };
 
 coll_comm_key *const coll_comm_keys[] = {
-    &coll_state_key,
-    &coll_line_key,
-    &coll_chain_confirmed_key,
-    &coll_intake_share_key,
-    &hlot_wide_key,
-    &coll_pending_key,
-    NULL,
+    &coll_state_key, &coll_line_key,    &coll_chain_confirmed_key, &coll_intake_share_key,
+    &hlot_wide_key,  &coll_pending_key, &coll_learn_key,           NULL,
 };

@@ -32,6 +32,10 @@ static setting settings[] = {
      "What messages cost: a file that coll-profile has written, or built-in", NULL},
     {"reproducible", "COLL_REPRODUCIBLE",
      "1: reductions give the same bits whatever the placement and the network", NULL},
+    {"learn", "COLL_LEARN",
+     "Whether calls try likely algorithms at first: 0: none do; 1: those that move data; all: "
+     "reductions, too",
+     NULL},
     {"timeout", "COLL_TIMEOUT",
      "Seconds without progress after which a call fails and names who is silent; 0: never", NULL},
     {"trace", "COLL_TRACE", "1: a line on stderr for each call", NULL},

@@ -120,6 +120,7 @@ static void draw_environment(generator *g) {
         {"COLL_WAIT", {"auto", "polite", "spin", "block"}},
         {"COLL_TIMEOUT", {"0", "300", "300.5", "1e6"}},
         {"COLL_TRACE", {"0", "0", "0", "1"}},
+        {"COLL_LEARN", {"0", "1", "all", "all"}},
     };
     char spec[COLL_SPEC_MAX];
     for (int i = 0; i < COLL_OPERATIONS; i++) {

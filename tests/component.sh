@@ -124,7 +124,7 @@ grep -qx '0: the request is gone' out || fail "a request with an error"
 export OMPI_MCA_mca_base_component_path=SYSTEM_DEFAULT:$work/components
 ompi_info --param coll libcoll --level 9 >out 2>err || fail "ompi_info"
 for parameter in priority enable strict any_network one_host patience bcast gather allreduce reduce reduce_scatter \
-    allgather alltoall scatter barrier scan exscan topology profile reproducible timeout \
+    allgather alltoall scatter barrier scan exscan topology profile reproducible learn timeout \
     trace; do
     grep -q "\"coll_libcoll_$parameter\"" out || fail "$parameter is not listed"
 done

@@ -24,6 +24,7 @@ allows() {
 }
 allows COLL_WAIT "$build/coll-info"
 allows COLL_PROGRESS "$build/coll-info"
+allows COLL_LEARN "$build/coll-info"
 printf '1 1 1 5 6\n1 1 2 7 8\n' >points
 allows COLL_KMEANS_KERNEL "$build/coll-kmeans" --k 1 points --centroids c.npy --assign a.npy
 [ ! -x "$build/coll-run" ] ||
@@ -56,7 +57,7 @@ compare() {
 }
 compare coll-bench coll-bench "coll-bench started" "coll-bench dcp"
 compare coll-hlot coll-hlot
-compare coll-info coll-info "coll-info draw" "coll-info explain dcp"
+compare coll-info coll-info "coll-info draw" "coll-info explain dcp" "coll-info learnt"
 compare coll-kmeans coll-kmeans
 compare coll-popcg coll-popcg
 compare coll-profile coll-profile "coll-profile --dcp"

@@ -60,15 +60,27 @@ void fill(unsigned char *bytes, size_t count, unsigned seed) {
     }
 }
 
+/* All nodes are this host, as the first rank calls it. */
+static void pretend_hosts(coll_topo *topo, int nodes) {
+    size_t length = strlen(topo->hosts[0]) + 1, list = (size_t)nodes * sizeof *topo->hosts;
+    char **hosts = malloc(list + length);
+    memcpy((char *)hosts + list, topo->hosts[0], length);
+    for (int node = 0; node < nodes; node++)
+        hosts[node] = (char *)hosts + list;
+    free(topo->hosts);
+    topo->hosts = hosts;
+    topo->nodes = nodes;
+}
+
 void pretend_layout(MPI_Comm comm, int nodes, int racks) {
     coll_comm *state;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
+    pretend_hosts(&coll_state_of(state)->topo, nodes);
     for (int i = 0; i < state->ranks; i++) {
         int node = (i * 7 + 3) % nodes;
         coll_state_of(state)->topo.places[i] =
             (coll_place){.site = 0, .rack = node % racks, .node = node};
     }
-    coll_state_of(state)->topo.nodes = nodes;
     coll_state_of(state)->topo.racks = racks;
     ((coll_line *)coll_comm_slot(state, &coll_line_key))->next_root = 0;
 }
@@ -77,18 +89,11 @@ void pretend_sites(MPI_Comm comm, int sites) {
     coll_comm *state;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     coll_topo *topo = &coll_state_of(state)->topo;
-    size_t length = strlen(topo->hosts[0]) + 1, list = 2 * (size_t)sites * sizeof *topo->hosts;
-    char **hosts = malloc(list + length);
-    memcpy((char *)hosts + list, topo->hosts[0], length);
-    for (int node = 0; node < 2 * sites; node++)
-        hosts[node] = (char *)hosts + list;
-    free(topo->hosts);
-    topo->hosts = hosts;
+    pretend_hosts(topo, 2 * sites);
     for (int i = 0; i < state->ranks; i++) {
         int site = i < sites ? i : (i * 7 + 3) % sites;
         topo->places[i] = (coll_place){.site = site, .rack = site, .node = 2 * site + i % 2};
     }
-    topo->nodes = 2 * sites;
     topo->racks = topo->sites = sites;
     ((coll_line *)coll_comm_slot(state, &coll_line_key))->next_root = 0;
 }

@@ -37,6 +37,8 @@ check_PROGRAMS += \
 	tests/images \
 	tests/incast \
 	tests/kernels \
+	tests/learnt \
+	tests/lesson \
 	tests/npy \
 	tests/order \
 	tests/output \
@@ -68,6 +70,7 @@ check_PROGRAMS += \
 	tests/faults.mpi \
 	tests/kmeans.mpi \
 	tests/large.mpi \
+	tests/learn.mpi \
 	tests/mapping.mpi \
 	tests/memory.mpi \
 	tests/operation.mpi \
@@ -100,6 +103,7 @@ tests_errors_mpi_SOURCES = tests/errors.c
 tests_faults_mpi_SOURCES = tests/faults.c
 tests_kmeans_mpi_SOURCES = tests/kmeans.c
 tests_large_mpi_SOURCES = tests/large.c
+tests_learn_mpi_SOURCES = tests/learn.c
 tests_mapping_mpi_SOURCES = tests/mapping.c
 tests_memory_mpi_SOURCES = tests/memory.c
 tests_memory_mpi_LDFLAGS = $(failing_allocations)

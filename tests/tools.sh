@@ -355,4 +355,18 @@ rm "$kept" && mkfifo "$kept"
 run 3 coll-info || fail "a pipe for a topology"
 test -f "$kept" || fail "the pipe is replaced"
 unset COLL_TOPOLOGY
+
+# What programs have learnt is shown and forgotten.
+run 0 coll-info learnt || fail "nothing learnt"
+grep -q '/cache/libcoll/learnt: nothing has been learnt$' out || fail "nothing learnt: $(cat out)"
+echo 'libcoll-learnt 1' >cache/libcoll/learnt
+run 0 coll-info learnt || fail "what is learnt"
+tail -n +2 out | cmp - cache/libcoll/learnt || fail "what is learnt: $(cat out)"
+run 0 coll-info learnt --forget || fail "what is forgotten"
+test -e cache/libcoll/learnt && fail "it is not forgotten"
+run 0 coll-info learnt --forget || fail "nothing to forget"
+counts=0
+refuses "unexpected argument nonsense" coll-info learnt nonsense
+HOME='' XDG_CACHE_HOME='' refuses "set HOME or XDG_CACHE_HOME" coll-info learnt
+COLL_LEARN=yes refuses "COLL_LEARN=yes: allowed: 0, 1, all" coll-info
 echo "all as it should be"

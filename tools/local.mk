@@ -23,6 +23,7 @@ coll_info_SOURCES = \
 	tools/info/coll-info.c \
 	tools/info/draw.c \
 	tools/info/explain-dcp.c \
+	tools/info/learnt.c \
 	tools/profile/benefit.c tools/profile/benefit.h
 coll_info_LDADD = libapp.la libcoll.la
 

@@ -70,17 +70,23 @@ static int name_the_silent(coll_comm *comm) {
 
 /* MPI may still write to what it was given when a wait has failed: it lives with the communicator.
  */
-static int finish(coll_comm *comm, int code, MPI_Request *request) {
+int coll_agree_finish(coll_comm *comm, MPI_Request *request) {
     int index = 0;
-    if (code == MPI_SUCCESS && comm->wait.timeout > 0)
-        code = coll_wait_any_for(&comm->wait, comm->wait.timeout, 1, request, &index);
-    else if (code == MPI_SUCCESS)
-        code = coll_wait_all(&comm->wait, 1, request, NULL);
+    int code = comm->wait.timeout > 0
+                   ? coll_wait_any_for(&comm->wait, comm->wait.timeout, 1, request, &index)
+                   : coll_wait_all(&comm->wait, 1, request, NULL);
     if (code == MPI_SUCCESS && index == MPI_UNDEFINED && *request != MPI_REQUEST_NULL)
         code = name_the_silent(comm);
     if (code != MPI_SUCCESS)
         comm->broken = code;
     return code;
+}
+
+/* The same after the call that started it, which returned CODE. */
+static int finish(coll_comm *comm, int code, MPI_Request *request) {
+    if (code == MPI_SUCCESS)
+        return coll_agree_finish(comm, request);
+    return comm->broken = code;
 }
 
 int coll_agree_highest(coll_comm *comm, int count, const int64_t numbers[], int64_t highest[]) {

@@ -13,6 +13,12 @@
 /* The largest of all ranks' NUMBERS, place by place; COUNT is at most COLL_AGREE_MOST. */
 int coll_agree_highest(coll_comm *comm, int count, const int64_t numbers[], int64_t highest[]);
 
+/*
+ * Waits like that for REQUEST, of a nonblocking collective on COMM's private communicator, to which
+ * the memory that it was given belongs until then: after an error for ever.
+ */
+int coll_agree_finish(coll_comm *comm, MPI_Request *request);
+
 /* MPI_SUCCESS where CODE is that on every rank, else the error of the lowest rank that has one. */
 int coll_agree(coll_comm *comm, int code);
 

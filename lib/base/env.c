@@ -53,6 +53,13 @@ const COLL_Setting coll_settings[] = {
     {"COLL_PROFILE", "what messages cost, for predictions",
      "FILE: written by coll-profile; built-in: gigabit Ethernet",
      "~/.config/libcoll/profile or /etc/libcoll/profile if measured on these hosts, else built-in"},
+    {"COLL_LEARN",
+     "whether calls try likely algorithms at first, so that the fastest runs from then on, in "
+     "later runs, too",
+     "0: they don't; 1: those that move data; all: reductions, too, whose last bits may then "
+     "differ "
+     "between calls and runs",
+     "1, but 0 where coll-profile has measured trials"},
     {"COLL_TIMEOUT", "seconds without progress after which a call fails and names who is silent",
      "0 to 1000000000; 0: never", "0"},
     {"COLL_WAIT", "how a rank waits for messages",

@@ -3,6 +3,7 @@
 #include "lib/operation/call.h"
 
 #include "lib/base/error.h"
+#include "lib/operation/learn.h"
 #include "lib/operation/state.h"
 #include "lib/operation/trace.h"
 
@@ -30,12 +31,20 @@ int coll_call_open_intra(MPI_Comm comm, const char *name, coll_comm **own) {
 int coll_call_run(coll_comm *comm, coll_operation operation, const coll_shape *shape, size_t bytes,
                   const void *call) {
     const coll_operation_info *info = &coll_operations[operation];
-    const coll_choice *choice = coll_state_choose(coll_state_of(comm), operation, shape);
+    bool learns;
+    coll_learning *trial = NULL;
+    const coll_choice *choice = coll_state_choose(coll_state_of(comm), operation, shape, &learns);
+    int code = learns ? coll_learn_begin(comm, operation, shape, &choice, &trial) : MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        return code;
     double start = PMPI_Wtime();
-    int code = info->run(choice->algorithm, call, &choice->values);
+    code = info->run(choice->algorithm, call, &choice->values);
+    double seconds = PMPI_Wtime() - start;
+    if (code == MPI_SUCCESS && trial)
+        code = coll_learn_end(trial, seconds);
     if (code != MPI_SUCCESS && !info->errors_agreed)
         comm->broken = code;
     coll_comm_leave_room(comm);
-    coll_trace(comm, info->name, shape, bytes, choice, PMPI_Wtime() - start);
+    coll_trace(comm, info->name, shape, bytes, choice, seconds);
     return code;
 }

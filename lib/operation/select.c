@@ -28,6 +28,9 @@ bool coll_select_alike(const coll_shape *a, const coll_shape *b) {
 /* The MPI library's own stays where no other is predicted to take less than so much of its time. */
 static const double CLEARLY = 0.9;
 
+/* What is predicted to take more than so many times the least is not the fastest. */
+static const double UNLIKELY = 2;
+
 /* Trials run with these. */
 static bool are_defaults(const coll_algorithm *algorithm, const coll_values *values) {
     coll_values defaults = coll_values_default(algorithm);
@@ -135,7 +138,7 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
     return best;
 }
 
-static bool can_start(const coll_algorithm *algorithm, const coll_values *values) {
+bool coll_select_can_start(const coll_algorithm *algorithm, const coll_values *values) {
     return algorithm->starts || coll_planner_of(algorithm, values);
 }
 
@@ -146,7 +149,8 @@ static coll_choice best_started(const coll_algorithm *const table[], const coll_
     coll_shape usual = usual_of(call);
     for (const coll_algorithm *const *a = table; *a; a++) {
         coll_values values = coll_values_default(*a);
-        if (!can_start(*a, &values) || (*a)->rival != rivals || !coll_select_applicable(*a, call))
+        if (!coll_select_can_start(*a, &values) || (*a)->rival != rivals ||
+            !coll_select_applicable(*a, call))
             continue;
         coll_choice next =
             predicted_choice(*a, &usual,
@@ -161,8 +165,29 @@ static coll_choice best_started(const coll_algorithm *const table[], const coll_
 coll_choice coll_select_started(const coll_algorithm *const table[], const coll_shape *call,
                                 const coll_spec *user) {
     if (user->algorithm && coll_select_applicable(user->algorithm, call) &&
-        can_start(user->algorithm, &user->values))
+        coll_select_can_start(user->algorithm, &user->values))
         return asked_for(user);
     coll_choice best = best_started(table, call, false);
     return best.algorithm ? best : best_started(table, call, true);
+}
+
+int coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
+                       coll_choice choices[], int most) {
+    coll_shape usual = usual_of(call);
+    double least = choices[0].predicted;
+    int count = 1;
+    for (const coll_algorithm *const *a = table; *a; a++) {
+        if ((*a)->rival || *a == choices[0].algorithm || !coll_select_applicable(*a, call))
+            continue;
+        coll_choice next = predicted_choice(*a, &usual, choices[0].why);
+        int at = count;
+        while (at > 1 && choices[at - 1].predicted > next.predicted)
+            at--;
+        if (next.predicted > UNLIKELY * least || at == most)
+            continue;
+        count += count < most;
+        memmove(&choices[at + 1], &choices[at], (size_t)(count - 1 - at) * sizeof *choices);
+        choices[at] = next;
+    }
+    return count;
 }

@@ -61,4 +61,15 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
 coll_choice coll_select_started(const coll_algorithm *const table[], const coll_shape *call,
                                 const coll_spec *user);
 
+/* Whether ALGORITHM with VALUES can run a call that is started. */
+bool coll_select_can_start(const coll_algorithm *algorithm, const coll_values *values);
+
+/*
+ * What of TABLE may turn out to be the fastest for CALL where predictions are rough: writes at most
+ * MOST choices, by their prices, behind CHOICES[0], which is what was chosen. Returns how many
+ * there are with that.
+ */
+int coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
+                       coll_choice choices[], int most);
+
 #endif

@@ -79,6 +79,16 @@ static int read_progress(bool *thread) {
                : coll_error(MPI_ERR_ARG, "COLL_PROGRESS=%s: allowed: calls, thread", text);
 }
 
+static int read_learn(coll_learn_what *what) {
+    const char *text = coll_env("COLL_LEARN");
+    *what = text && strcmp(text, "all") == 0 ? COLL_LEARN_ALL
+            : text && strcmp(text, "0") == 0 ? COLL_LEARN_NOTHING
+                                             : COLL_LEARN_MOVES;
+    return !text || *what != COLL_LEARN_MOVES || strcmp(text, "1") == 0
+               ? MPI_SUCCESS
+               : coll_error(MPI_ERR_ARG, "COLL_LEARN=%s: allowed: 0, 1, all", text);
+}
+
 int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found) {
     bool disabled = false;
     int code = coll_env_check();
@@ -104,6 +114,8 @@ int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found) {
         code = coll_env_switch("COLL_TRACE", &found->trace);
     if (code == MPI_SUCCESS)
         code = read_progress(&found->progress_thread);
+    if (code == MPI_SUCCESS)
+        code = read_learn(&found->learn);
     return code;
 }
 

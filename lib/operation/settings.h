@@ -9,6 +9,7 @@
 #include "lib/base/comm.h"
 #include "lib/base/parcel.h"
 #include "lib/cost/profile.h"
+#include "lib/operation/learn.h"
 #include "lib/operation/operations.h"
 
 #include <stdbool.h>
@@ -21,6 +22,7 @@ typedef struct coll_agreed_settings {
     double timeout;                            /* s; 0: none; it and what follows is no text */
     bool reproducible, trace, progress_thread; /* as in coll_state */
     coll_wait_manner manner;
+    coll_learn_what learn;
 } coll_agreed_settings;
 
 /*

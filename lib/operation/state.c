@@ -5,6 +5,7 @@
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
 #include "lib/base/spare.h"
+#include "lib/operation/learn.h"
 #include "lib/operation/settings.h"
 #include "lib/operation/setup.h"
 #include "lib/operation/trace.h"
@@ -61,6 +62,7 @@ static void begin(coll_state *state, const coll_setup *setup) {
     state->trace = agreed->trace && state->comm->rank == 0;
     state->progress_thread = agreed->progress_thread;
     state->reproducible = agreed->reproducible;
+    state->learn = agreed->learn;
     for (int i = 0; i < COLL_OPERATIONS; i++)
         begin_anew(state, (coll_operation)i);
 }
@@ -193,8 +195,9 @@ static coll_choice choose(coll_state *state, coll_operation operation, bool star
     return choice;
 }
 
-static const coll_choice *decide(coll_state *state, coll_operation operation, bool started,
-                                 const coll_shape *call) {
+/* By prediction, or by what the user asked for. */
+static coll_decision *decide(coll_state *state, coll_operation operation, bool started,
+                             const coll_shape *call) {
     coll_decisions *decisions = started ? &state->started[operation] : &state->decisions[operation];
     if (!decisions->last)
         decisions->last = coll_spare_calloc(COLL_DECISIONS, sizeof *decisions->last);
@@ -204,19 +207,23 @@ static const coll_choice *decide(coll_state *state, coll_operation operation, bo
         last->choice = choose(state, operation, started, call);
     last->call = *call;
     last->latencies = latencies;
-    last->native = state->topo.sites == 1 && !state->trace &&
-                   last->choice.algorithm == coll_operations[operation].table[0];
-    return &last->choice;
+    return last;
 }
 
 const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
-                                     const coll_shape *call) {
-    return decide(state, operation, false, call);
+                                     const coll_shape *call, bool *learns) {
+    coll_decision *last = decide(state, operation, false, call);
+    const coll_choice *settled = coll_learn_settled(state->comm, operation, call, &last->choice);
+    last->native = state->topo.sites == 1 && !state->trace && settled &&
+                   settled->algorithm == coll_operations[operation].table[0];
+    *learns = !settled;
+    return settled ? settled : &last->choice;
 }
 
 const coll_choice *coll_state_choose_started(coll_state *state, coll_operation operation,
                                              const coll_shape *call) {
-    return decide(state, operation, true, call);
+    const coll_choice *priced = &decide(state, operation, true, call)->choice;
+    return coll_learn_started(state->comm, operation, call, priced);
 }
 
 bool coll_state_native_again(const coll_state *state, coll_operation operation,

@@ -9,6 +9,7 @@
 #include "lib/base/comm.h"
 #include "lib/cost/profile.h"
 #include "lib/operation/common.h"
+#include "lib/operation/learn.h"
 #include "lib/operation/operations.h"
 #include "lib/operation/select.h"
 #include "lib/place/topo.h"
@@ -49,7 +50,8 @@ typedef struct coll_state {
     MPI_Count plain_bytes;   /* element: 0 for none */
     MPI_Op known_op;         /* the last one that was found to go with a type, and that type */
     MPI_Datatype known_type;
-    bool reproducible;    /* reductions give the same bits whatever is measured */
+    bool reproducible; /* reductions give the same bits whatever is measured */
+    coll_learn_what learn;
     bool trace;           /* this rank prints a line a call */
     bool progress_thread; /* a thread moves on what was started */
 } coll_state;
@@ -77,12 +79,12 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
 /*
  * The choice for CALL, remembered while calls are alike. One that rests on predictions, which take
  * milliseconds, holds for all calls of its size class while the latencies between sites stay what
- * they are.
+ * they are. *LEARNS: for this call coll_learn_begin has the last word.
  */
 const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
-                                     const coll_shape *call);
+                                     const coll_shape *call, bool *learns);
 
-/* The same for a call that is started. */
+/* The same for a call that is started, or what was learnt of calls that block. */
 const coll_choice *coll_state_choose_started(coll_state *state, coll_operation operation,
                                              const coll_shape *call);
 

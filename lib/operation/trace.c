@@ -6,6 +6,7 @@
 #include "lib/operation/state.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void coll_trace(const coll_comm *comm, const char *operation, const coll_shape *call, size_t bytes,
                 const coll_choice *choice, double seconds) {
@@ -22,6 +23,13 @@ void coll_trace(const coll_comm *comm, const char *operation, const coll_shape *
         "coll: %s bytes=%zu ranks=%d nodes=%d choice=%s why=\"%s\" predicted=%.3g seconds=%.6f\n",
         operation, bytes, comm->ranks, state->topo.nodes, algorithm, choice->why, predicted,
         seconds);
+}
+
+void coll_trace_learnt(const coll_learnt *learnt, int error) {
+    coll_plain_print(stderr, "coll: learnt %s bytes<=%zu ranks=%d choice=%s seconds=%.6f%s%s\n",
+                     learnt->operation, learnt->bytes, learnt->ranks, learnt->algorithm,
+                     learnt->seconds, error ? "; not kept for later runs: " : "",
+                     error ? strerror(error) : "");
 }
 
 void coll_trace_topology(const coll_comm *comm) {

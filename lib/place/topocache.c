@@ -2,13 +2,12 @@
 
 #include "lib/place/topocache.h"
 
-#include <errno.h>
+#include "lib/base/cachefile.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -34,30 +33,11 @@ static bool hash_names(int nodes, char *const hosts[], uint64_t *hash) {
 
 char *coll_topocache_path(int nodes, char *const hosts[]) {
     uint64_t hash;
-    const char *home = getenv("XDG_CACHE_HOME"), *below = "";
-    if (!home || *home != '/') { /* others are to be ignored, says the standard */
-        home = getenv("HOME");
-        below = "/.cache";
-    }
-    if (!home || *home != '/' || !hash_names(nodes, hosts, &hash))
+    char name[64];
+    if (!hash_names(nodes, hosts, &hash))
         return NULL;
-    size_t room = strlen(home) + 64;
-    char *path = malloc(room);
-    if (path)
-        snprintf(path, room, "%s%s/libcoll/topology-%016" PRIx64 ".conf", home, below, hash);
-    return path;
-}
-
-/* Makes all directories above the last name of PATH. */
-static int make_directories(char *path) {
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        int error = mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : errno;
-        *slash = '/';
-        if (error)
-            return error;
-    }
-    return 0;
+    snprintf(name, sizeof name, "topology-%016" PRIx64 ".conf", hash);
+    return coll_cachefile_path(name);
 }
 
 static void write_rack(FILE *stream, int nodes, char *const hosts[], const int racks[], int rack) {
@@ -98,41 +78,24 @@ static void write_sites(FILE *stream, int nodes, const int racks[], const int si
     }
 }
 
-/* Writes all to STREAM and closes it. Returns 0 or an errno. */
-static int write_stream(FILE *stream, int nodes, char *const hosts[], const int racks[],
-                        const int sites[], const char *note) {
+typedef struct finding {
+    int nodes;
+    char *const *hosts;
+    const int *racks, *sites;
+    const char *note;
+} finding;
+
+static void print(FILE *stream, const void *context) {
+    const finding *found = context;
     fprintf(stream,
-            "# %s\n# Delete this file, or set COLL_TOPOLOGY=auto:fresh, to measure again.\n", note);
-    write_racks(stream, nodes, hosts, racks);
-    write_sites(stream, nodes, racks, sites);
-    int error = ferror(stream) ? EIO : 0;
-    if (fflush(stream) || fsync(fileno(stream)))
-        error = errno;
-    if (fclose(stream) && !error)
-        error = errno;
-    return error;
+            "# %s\n# Delete this file, or set COLL_TOPOLOGY=auto:fresh, to measure again.\n",
+            found->note);
+    write_racks(stream, found->nodes, found->hosts, found->racks);
+    write_sites(stream, found->nodes, found->racks, found->sites);
 }
 
 int coll_topocache_write(const char *path, int nodes, char *const hosts[], const int racks[],
                          const int sites[], const char *note) {
-    size_t room = strlen(path) + 8;
-    char *scratch = malloc(room);
-    if (!scratch)
-        return ENOMEM;
-    snprintf(scratch, room, "%s.XXXXXX", path);
-    int error = make_directories(scratch);
-    int file = error ? -1 : mkstemp(scratch);
-    FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
-    if (stream)
-        error = write_stream(stream, nodes, hosts, racks, sites, note);
-    else if (!error)
-        error = errno;
-    if (!stream && file >= 0)
-        close(file);
-    if (!error && rename(scratch, path) != 0)
-        error = errno;
-    if (file >= 0 && error)
-        unlink(scratch);
-    free(scratch);
-    return error;
+    const finding found = {nodes, hosts, racks, sites, note};
+    return coll_cachefile_write(path, print, &found, true);
 }

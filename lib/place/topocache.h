@@ -1,7 +1,6 @@
 /*
  * The file in which a measured topology is kept, one for each set of hosts:
- * $XDG_CACHE_HOME/libcoll/topology-HASH.conf, or ~/.cache/libcoll/... . Its syntax is that of
- * lib/place/topofile.h. No MPI.
+ * topology-HASH.conf (lib/base/cachefile.h). Its syntax is that of lib/place/topofile.h. No MPI.
  */
 #ifndef COLL_LIB_PLACE_TOPOCACHE_H
 #define COLL_LIB_PLACE_TOPOCACHE_H

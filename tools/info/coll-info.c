@@ -24,6 +24,7 @@ static const char usage[] =
     "       coll-info explain dcp TRACE [OPTION...]   (see coll-info explain dcp --help)\n"
     "       [mpirun -n RANKS] coll-info draw OPERATION SIZE --output FILE.svg [OPTION...]\n"
     "                                                 (see coll-info draw --help)\n"
+    "       coll-info learnt [--forget]               (see coll-info learnt --help)\n"
     "       coll-info settings\n"
     "\n"
     "Shows what the library found: versions, nodes, racks and sites, waiting, profile, algorithms\n"
@@ -56,7 +57,8 @@ static bool take_words(command *options) {
     if (strcmp(words[0], "settings") == 0)
         return app_refuse(&problem, "settings stands alone; see coll-info --help");
     if (strcmp(words[0], "explain") != 0)
-        return app_refuse(&problem, "unknown command %s; known: explain, draw, settings", words[0]);
+        return app_refuse(&problem, "unknown command %s; known: explain, draw, learnt, settings",
+                          words[0]);
     if (count < 3)
         return app_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "
                                     "64M");
@@ -348,6 +350,8 @@ int main(int argc, char **argv) {
         return explain_dcp_main(argc - 2, argv + 2);
     if (argc > 1 && strcmp(argv[1], "draw") == 0)
         return draw_main(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "learnt") == 0)
+        return learnt_main(argc - 1, argv + 1);
     if (argc == 2 && strcmp(argv[1], "settings") == 0)
         return list_settings();
     command options = {.operation = NULL, .events = -1};

@@ -1,0 +1,224 @@
+#include "config.h"
+
+#include "lib/operation/learnt.h"
+
+#include "lib/base/cachefile.h"
+#include "lib/base/plain.h"
+#include "lib/base/textfile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char FIRST_LINE[] = "libcoll-learnt 1";
+
+enum {
+    MOST_BYTES = 1 << 20, /* of a file; more is some other one */
+    MOST = 2000           /* that are kept in one: then the oldest make room */
+};
+
+/* The oldest first. */
+typedef struct notes {
+    coll_learnt *at;
+    int count;
+} notes;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static notes known; /* to this process */
+static bool has_read;
+
+char *coll_learnt_path(void) {
+    return coll_cachefile_path("learnt");
+}
+
+/* FNV-1a */
+static void hash(uint64_t *so_far, const void *data, size_t bytes) {
+    for (const unsigned char *byte = data; bytes-- > 0; byte++)
+        *so_far = (*so_far ^ *byte) * UINT64_C(0x100000001b3);
+}
+
+uint64_t coll_learnt_placement(const coll_topo *topo) {
+    uint64_t placement = UINT64_C(0xcbf29ce484222325);
+    for (int rank = 0; rank < topo->ranks; rank++) {
+        const coll_place *place = &topo->places[rank];
+        const char *host = topo->hosts[place->node];
+        hash(&placement, host, strlen(host) + 1);
+        hash(&placement, &place->rack, sizeof place->rack);
+    }
+    return placement;
+}
+
+/* --- Notes --- */
+
+static coll_learnt *find(const notes *all, const coll_learnt *like) {
+    for (coll_learnt *one = all->at; one < all->at + all->count; one++)
+        if (one->placement == like->placement && one->bytes == like->bytes &&
+            strcmp(one->operation, like->operation) == 0)
+            return one;
+    return NULL;
+}
+
+/* Adds WHAT as the newest; false without memory. */
+static bool add(notes *all, const coll_learnt *what) {
+    coll_learnt *old = find(all, what);
+    if (!old && all->count == MOST)
+        old = all->at;
+    if (!old) {
+        coll_learnt *more = realloc(all->at, (size_t)(all->count + 1) * sizeof *more);
+        if (!more)
+            return false;
+        all->at = more;
+        old = &all->at[all->count++];
+    }
+    coll_learnt *last = &all->at[all->count - 1];
+    memmove(old, old + 1, (size_t)(last - old) * sizeof *old);
+    *last = *what;
+    return true;
+}
+
+/* --- The file --- */
+
+static bool take_word(const coll_lines *at, char **rest, const char *what, char *into,
+                      size_t size) {
+    const char *word = coll_word(rest);
+    if (!*word || strlen(word) >= size)
+        return coll_refuse(at, "'%.30s' is no %s; delete the file", word, what);
+    strcpy(into, word);
+    return true;
+}
+
+static bool take_number(const coll_lines *at, char **rest, const char *what, double most,
+                        double *value) {
+    const char *word = coll_word(rest);
+    return (coll_plain_number(word, value) && *value > 0 && *value <= most) ||
+           coll_refuse(at, "'%.30s' is no %s; delete the file", word, what);
+}
+
+static bool take_placement(const coll_lines *at, char **rest, uint64_t *placement) {
+    enum { DIGITS = 16 };
+    const char *word = coll_word(rest);
+    if (strlen(word) != DIGITS || strspn(word, "0123456789abcdef") != DIGITS)
+        return coll_refuse(at, "'%.30s' is no placement; delete the file", word);
+    *placement = strtoull(word, NULL, 16);
+    return true;
+}
+
+static bool parse_line(const coll_lines *at, char *line, coll_learnt *one) {
+    double ranks, bytes;
+    if (!take_placement(at, &line, &one->placement) ||
+        !take_number(at, &line, "number of ranks", 1 << 30, &ranks) ||
+        !take_word(at, &line, "host", one->host, sizeof one->host) ||
+        !take_word(at, &line, "operation", one->operation, sizeof one->operation) ||
+        !take_number(at, &line, "size", 1e18, &bytes) ||
+        !take_word(at, &line, "algorithm", one->algorithm, sizeof one->algorithm) ||
+        !take_number(at, &line, "time", 1e6, &one->seconds))
+        return false;
+    one->ranks = (int)ranks;
+    one->bytes = (size_t)bytes;
+    return coll_words_ended(at, line);
+}
+
+static bool parse(coll_lines *at, notes *found) {
+    size_t length;
+    const char *first = coll_lines_next(at, &length);
+    if (!first || strcmp(first, FIRST_LINE) != 0)
+        return coll_refuse(at, "it must begin with '%s'; delete it", FIRST_LINE);
+    char *line;
+    while ((line = coll_lines_next(at, &length))) {
+        coll_learnt one = {.ranks = 0};
+        if (*line == '#' || strspn(line, " \t") == length)
+            continue;
+        if (strlen(line) != length)
+            return coll_refuse(at, "a byte of 0; delete the file");
+        if (!parse_line(at, line, &one))
+            return false;
+        if (!add(found, &one))
+            return coll_refuse(at, "no memory");
+    }
+    return true;
+}
+
+/* What the file at PATH holds, to be freed; nothing where there is none. Why it is no good goes to
+ * PROBLEM. */
+static notes read_file(const char *path, char problem[COLL_TEXTFILE_PROBLEM]) {
+    notes found = {0};
+    char *text;
+    size_t length;
+    coll_lines at = {.kind = "file", .path = path, .problem = problem};
+    *problem = '\0';
+    int error = coll_textfile_read(path, MOST_BYTES, &text, &length);
+    if (error == ENOENT || error == ENOTDIR)
+        return found;
+    at.next = text;
+    at.end = text ? text + length : NULL;
+    bool good = error ? coll_refuse(&at, "%s", coll_textfile_fault(error)) : parse(&at, &found);
+    free(text);
+    if (good)
+        return found;
+    free(found.at);
+    return (notes){0};
+}
+
+static void print(FILE *stream, const void *context) {
+    const notes *all = context;
+    fprintf(
+        stream,
+        "%s\n# What was the fastest, while programs ran. coll-info learnt --forget deletes it.\n"
+        "# placement, ranks, first host, operation, size, algorithm, seconds\n",
+        FIRST_LINE);
+    for (const coll_learnt *one = all->at; one < all->at + all->count; one++)
+        coll_plain_print(stream, "%016" PRIx64 " %d %s %s %zu %s %.4g\n", one->placement,
+                         one->ranks, one->host, one->operation, one->bytes, one->algorithm,
+                         one->seconds);
+}
+
+/* Reads it once; the caller holds the lock. */
+static void read_once(void) {
+    char problem[COLL_TEXTFILE_PROBLEM];
+    char *path = has_read ? NULL : coll_learnt_path();
+    has_read = true;
+    if (!path)
+        return;
+    notes found = read_file(path, problem);
+    if (*problem)
+        fprintf(stderr, "coll: what was learnt in earlier runs is left aside: %s\n", problem);
+    for (int i = 0; i < found.count; i++)
+        if (!find(&known, &found.at[i]))
+            (void)add(&known, &found.at[i]);
+    free(found.at);
+    free(path);
+}
+
+/* The whole file anew: another job may have written it since it was read. */
+static int write_with(const coll_learnt *what) {
+    char ignored[COLL_TEXTFILE_PROBLEM];
+    char *path = coll_learnt_path();
+    if (!path)
+        return ENOENT;
+    notes all = read_file(path, ignored);
+    int error = add(&all, what) ? coll_cachefile_write(path, print, &all, false) : ENOMEM;
+    free(all.at);
+    free(path);
+    return error;
+}
+
+bool coll_learnt_find(coll_learnt *call) {
+    pthread_mutex_lock(&lock);
+    read_once();
+    const coll_learnt *found = find(&known, call);
+    if (found)
+        *call = *found;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+int coll_learnt_keep(const coll_learnt *what, bool in_file) {
+    pthread_mutex_lock(&lock);
+    (void)add(&known, what); /* without memory it is learnt again */
+    int error = in_file ? write_with(what) : 0;
+    pthread_mutex_unlock(&lock);
+    return error;
+}

@@ -1,0 +1,71 @@
+/* coll-info learnt: what programs have learnt while they ran. Without MPI. */
+#include "config.h"
+
+#include "tools/commands.h"
+
+#include "app/options.h"
+
+#include <coll_tools.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: coll-info learnt [--forget]\n"
+    "\n"
+    "Shows what programs of this user have learnt while they ran, as it is kept for later runs: "
+    "on\n"
+    "which placement of ranks calls of which operation, up to which size, are fastest by which\n"
+    "algorithm, and the seconds that they took.\n";
+
+static app_problem problem;
+
+static bool copy(FILE *from, const char *path) {
+    char block[4096];
+    size_t bytes;
+    printf("# %s\n", path);
+    while ((bytes = fread(block, 1, sizeof block, from)) > 0)
+        fwrite(block, 1, bytes, stdout);
+    if (ferror(from))
+        return app_refuse(&problem, "%s can't be read: %s", path, strerror(errno));
+    return !fflush(stdout) ||
+           app_refuse(&problem, "the output can't be written: %s", strerror(errno));
+}
+
+static bool show(const char *path) {
+    FILE *file = fopen(path, "r");
+    if (!file && errno == ENOENT)
+        return printf("# %s: nothing has been learnt\n", path) > 0;
+    if (!file)
+        return app_refuse(&problem, "%s can't be read: %s", path, strerror(errno));
+    bool good = copy(file, path);
+    fclose(file);
+    return good;
+}
+
+static bool forget(const char *path) {
+    return unlink(path) == 0 || errno == ENOENT ||
+           app_refuse(&problem, "%s can't be deleted: %s", path, strerror(errno));
+}
+
+int learnt_main(int argc, char **argv) {
+    bool forgets = false;
+    const app_option table[] = {
+        {"forget", NULL, "delete it: it is learnt anew, as after a change of the network",
+         .flag = &forgets},
+    };
+    const app_command line = {"coll-info learnt", usage, NULL, APP_TABLE(table)};
+    bool good = app_parse(&line, argc, argv, &problem);
+    char *path = good ? COLL_Learnt_file() : NULL;
+    if (good && !path)
+        good = app_refuse(&problem, "there is no place for it: set HOME or XDG_CACHE_HOME");
+    if (good)
+        good = forgets ? forget(path) : show(path);
+    free(path);
+    if (!good)
+        fprintf(stderr, "coll-info: %s\n", problem.text);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
