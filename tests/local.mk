@@ -229,6 +229,14 @@ endif
 check_LTLIBRARIES += libother.la
 libother_la_SOURCES = tests/interposed/other.c
 libother_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+# What has ranks of MPICH yield. It is made as a shared library alone.
+if !OPEN_MPI
+check_LTLIBRARIES += libyielding.la
+AM_TESTS_ENVIRONMENT += if test -f .libs/libyielding.so; then \
+	LD_PRELOAD=$(abs_builddir)/.libs/libyielding.so; export LD_PRELOAD; fi;
+libyielding_la_SOURCES = tests/yielding.c
+libyielding_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+endif
 
 # The same for tests/component.sh.
 if HAVE_OMPI_COMPONENT
