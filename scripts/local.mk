@@ -2,9 +2,15 @@
 if HAVE_PMPI
 bin_SCRIPTS = coll-run
 endif
+if OPEN_MPI
+launcher = openmpi
+else
+launcher = mpich
+endif
 coll-run: scripts/coll-run.in Makefile
 	$(AM_V_GEN)sed -e 's|[@]libdir@|$(libdir)|' -e 's|[@]VERSION@|$(VERSION)|' \
 		-e 's|[@]componentdir@|$(OMPI_COMPONENT_DIR)|' -e 's|[@]MPIRUN@|$(MPIRUN)|' \
+		-e 's|[@]launcher@|$(launcher)|' \
 		$(srcdir)/scripts/coll-run.in >$@ && chmod +x $@
 CLEANFILES += coll-run
 

@@ -4,11 +4,13 @@
 # and the wrapper refuse, and that nothing is left running when a rank aborts or is killed.
 set -u
 [ -x coll-run ] || {
-    echo "skipped: libcoll_pmpi is built for Open MPI only"
+    echo "skipped: libcoll_pmpi is not built"
     exit 77
 }
 . "$(dirname "$0")/programs.sh"
 export COLL_PROFILE=built-in
+library=mpich
+"$mpirun" --version 2>err | grep -q 'Open MPI' && library=openmpi
 # By treematch MPI_Dist_graph_create of Open MPI 4.1 hangs now and then, without libcoll, too.
 export OMPI_MCA_topo=basic
 
@@ -62,11 +64,15 @@ same 3 mpif_h
 same 3 use_mpi
 same 3 use_mpi_f08
 same 2 bindings
-same 3 family
-same 3 arguments
-coll_run 5 --dcp 2 --bcast chain --gather linear -- "$build/tests/interposed/arguments" ||
-    fail "arguments with --bcast and --gather"
-sort out | diff alone - || fail "arguments with --bcast and --gather"
+if [ $library = openmpi ]; then
+    same 3 family
+    same 3 arguments
+    coll_run 5 --dcp 2 --bcast chain --gather linear -- "$build/tests/interposed/arguments" ||
+        fail "arguments with --bcast and --gather"
+    sort out | diff alone - || fail "arguments with --bcast and --gather"
+else
+    echo "skipped: family, arguments: Debian's MPICH starts no further ranks, and ends where arguments are wrong"
+fi
 
 # Broadcasts and gathers go to libcoll from every language; they know their world.
 for program in calls mpif_h use_mpi use_mpi_f08; do
@@ -106,7 +112,10 @@ COLL_TRACE=1 coll_run 5 --dcp 2 -- "$build/tests/interposed/early" || fail "earl
 grep '^coll: account' err | grep -q ' served=28.3 ' || fail "another number of allreduces is served"
 
 # What else a program has of its own.
-coll_run 5 --dcp 2 -- "$build/tests/interposed/ends" atexit || fail "MPI_Finalize by atexit"
+# MPICH, whose launcher knows nothing of a rank any more at that time, often takes it for a failure, without
+# libcoll, too.
+coll_run 5 --dcp 2 -- "$build/tests/interposed/ends" atexit || [ $library = mpich ] ||
+    fail "MPI_Finalize by atexit"
 test "$(grep -c 'finalizes, sum 3$' out)" = 3 || fail "MPI_Finalize by atexit"
 printf 'one\ntwo\n' | $limited "$build/coll-run" -n 4 --dcp 1 -- "$build/tests/interposed/ends" \
     stdin >out 2>err || fail "standard input"
@@ -126,24 +135,24 @@ refuses "COLL_DCP=1:x" 4 --dcp 1:x -- "$calls"
 refuses "COLL_DCP=0" 4 --dcp 0 -- "$calls"
 refuses "3 of 3" 3 --dcp 3 -- "$calls"
 refuses "COLL_DCP=9" 3 --dcp 9 -- "$calls"
-refuses "COLL_DPC" 3 -x COLL_DPC=2 -- "$calls"
+COLL_DPC=2 refuses "COLL_DPC" 3 -- "$calls"
 refuses "COLL_BCAST=nosuch" 3 --bcast nosuch -- "$calls"
 refuses "COLL_GATHER=linear:x=3" 3 --gather linear:x=3 -- "$calls"
 refuses "COLL_WRAP: gatherv is no operation; known: all, bcast, gather, allreduce" 3 \
     --wrap scan,gatherv -- "$calls"
 refuses "COLL_SCAN=nosuch" 3 --scan nosuch -- "$calls"
-refuses "COLL_TIMEOUT=soon" 3 -x COLL_TIMEOUT=soon -- "$calls"
+COLL_TIMEOUT=soon refuses "COLL_TIMEOUT=soon" 3 -- "$calls"
 refuses "needs a value" 3 --dcp -- "$calls"
 refuses "no program" 3 --dcp 1
 "$build/coll-run" --dcp 1 -- "$calls" 2>&1 | grep -q "how many ranks" || fail "no ranks are named"
 (
     unset OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-    if [ "$(id -u)" = 0 ]; then
+    if [ "$(id -u)" = 0 ] && [ $library = openmpi ]; then
         refuses "set OMPI_ALLOW_RUN_AS_ROOT=1" 3 -- "$calls"
     else
         echo "skipped: what root is refused"
     fi
-    coll_run 3 --allow-run-as-root -- "$calls" || fail "root by an option"
+    [ $library != openmpi ] || coll_run 3 --allow-run-as-root -- "$calls" || fail "root by an option"
 ) || exit 1
 if [ -f "$build/.libs/libother.so" ]; then
     LD_PRELOAD="$build/.libs/libother.so" refuses "SomeMPI" 3 --dcp 1 -- "$calls"

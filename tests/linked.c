@@ -103,6 +103,7 @@ int main(int argc, char **argv) {
     }
     setenv("COLL_DCP", "1", 1);
     const char *launched = getenv("OMPI_COMM_WORLD_SIZE");
+    launched = launched ? launched : getenv("PMI_SIZE"); /* MPICH */
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);

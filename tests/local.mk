@@ -209,12 +209,6 @@ tests_interposed_use_mpi_f08_FCFLAGS = -DBINDING=8
 tests_interposed_use_mpi_f08_LDADD =
 endif
 CLEANFILES += callbacks_77.mod callbacks_90.mod callbacks_f08.mod
-check_PROGRAMS += tests/watch_diagnosis
-tests_watch_diagnosis_LDADD = libwatch.la $(LDADD)
-# Programs that hang, for scripts/watch-errors.
-noinst_PROGRAMS += tests/watch/seeded
-tests_watch_seeded_SOURCES = tests/watch/seeded.c tests/generator.h
-tests_watch_seeded_LDADD =
 # One that is linked with it. A static library leaves the last step of linking to the program.
 check_PROGRAMS += tests/linked.mpi
 tests_linked_mpi_SOURCES = tests/linked.c tests/interposed/persistent.h
@@ -223,10 +217,26 @@ if !SHARED
 tests_linked_mpi_LDFLAGS = $(AM_LDFLAGS) -Wl,@cdcp/pmpi/wrap.ld
 endif
 endif
+if HAVE_WATCH
+check_PROGRAMS += tests/watch_diagnosis
+tests_watch_diagnosis_LDADD = libwatch.la $(LDADD)
+# Programs that hang, for scripts/watch-errors.
+noinst_PROGRAMS += tests/watch/seeded
+tests_watch_seeded_SOURCES = tests/watch/seeded.c tests/generator.h
+tests_watch_seeded_LDADD =
+endif
 # What a program sees that runs with another MPI library.
 check_LTLIBRARIES += libother.la
 libother_la_SOURCES = tests/interposed/other.c
 libother_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+# What has ranks of MPICH yield. It is made as a shared library alone.
+if !OPEN_MPI
+check_LTLIBRARIES += libyielding.la
+AM_TESTS_ENVIRONMENT += if test -f .libs/libyielding.so; then \
+	LD_PRELOAD=$(abs_builddir)/.libs/libyielding.so; export LD_PRELOAD; fi;
+libyielding_la_SOURCES = tests/yielding.c
+libyielding_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+endif
 
 # The same for tests/component.sh.
 if HAVE_OMPI_COMPONENT

@@ -7,7 +7,8 @@ export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
 # Open MPI 5 leaves the starting of ranks to PRRTE, and warns of each IPv6 address without a route.
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_reachable=weighted
-# MPICH offers its core to others without being asked, but lets none sleep unless it is told to.
+# MPICH offers its core to others without being asked, but lets none sleep unless it is told to. In make check
+# that of 4.0, which does neither, has tests/yielding.c for it.
 export MPIR_CVAR_ENABLE_HEAVY_YIELD=1
 export OMP_WAIT_POLICY=passive
 # A rank that has failed is no reason to wait a second for the others.

@@ -1,5 +1,5 @@
 # libcoll_watch.so: says where a program hangs. Preloaded or linked, before what else defines MPI's names.
-if HAVE_PMPI
+if HAVE_WATCH
 noinst_LTLIBRARIES += libwatch.la
 libwatch_la_SOURCES = \
 	lib/base/plain.c lib/base/plain.h \

@@ -10,10 +10,10 @@
 
 typedef void coll_function(void);
 
-/* Remembers that FUNCTION is the program's own behind HANDLER. MPI_ERR_NO_MEM. */
+/* Under Open MPI: remembers that FUNCTION is the program's own behind HANDLER. MPI_ERR_NO_MEM. */
 int coll_callbacks_keep_handler(MPI_Errhandler handler, coll_function *function);
 
-/* The program's function behind the error handler of COMM, or NULL. */
+/* Under Open MPI: the program's function behind the error handler of COMM, or NULL. */
 coll_function *coll_callbacks_handler(MPI_Comm comm);
 
 /* Fortran's integers for addresses; those of MPI-1 are default ones. */
@@ -27,6 +27,8 @@ typedef struct coll_callbacks_attribute {
     coll_function *copy, *delete;
     void *c_extra;                        /* C's, or */
     coll_callbacks_integer fortran_extra; /* Fortran's */
+    coll_function *copy_by, *delete_by;   /* MPICH calls them by these in other languages than C */
+    int keyval;                           /* set by coll_callbacks_name_attribute */
     MPI_Fint number;                      /* of this record; set by coll_callbacks_keep_attribute */
     struct coll_callbacks_attribute *next;
 } coll_callbacks_attribute;
@@ -36,5 +38,11 @@ coll_callbacks_attribute *coll_callbacks_keep_attribute(coll_callbacks_attribute
 
 /* The record that has NUMBER, which must be one that was given. */
 coll_callbacks_attribute *coll_callbacks_attribute_at(MPI_Fint number);
+
+/* RECORD is that of KEYVAL from now on. */
+void coll_callbacks_name_attribute(coll_callbacks_attribute *record, int keyval);
+
+/* The record of KEYVAL, or NULL. */
+coll_callbacks_attribute *coll_callbacks_attribute_of(int keyval);
 
 #endif

@@ -9,6 +9,7 @@
 #include "cdcp/pmpi/account.h"
 #include "cdcp/pmpi/collectives.h"
 #include "cdcp/pmpi/mpi_all.h"
+#include "cdcp/pmpi/requests.h"
 #include "coll.h"
 #include "lib/base/error.h"
 
@@ -28,7 +29,7 @@ static int serve(const void *sendbuf, void *recvbuf, int count, MPI_Datatype typ
     coll_account_served();
     int code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served);
     if (code == MPI_SUCCESS && request)
-        *request = (MPI_Request)served;
+        *request = coll_requests_handle(served);
     else if (code == MPI_SUCCESS)
         code = coll_dcp_wait(&served);
     return coll_raise(comm, code);
@@ -83,7 +84,7 @@ static int allreduce_init(initialise *below, const void *sendbuf, void *recvbuf,
     coll_dcp_request *served;
     int code = coll_dcp_prepare(sendbuf, recvbuf, count, type, op, comm, &served);
     if (code == MPI_SUCCESS)
-        *request = (MPI_Request)served;
+        *request = coll_requests_handle(served);
     return coll_raise(comm, code);
 }
 

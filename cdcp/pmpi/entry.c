@@ -28,18 +28,43 @@ typedef struct user_word {
 
 static int dcps; /* how many dedicated processors serve */
 
-/* Ends the process without the program's own code: what it has registered with atexit, say. */
-_Noreturn static void leave(int status) {
-    fflush(stderr);
-    _exit(status);
-}
-
+/*
+ * Dedicated processors leave() without the program's own code, what it has registered with atexit
+ * before MPI_Init, say. prepare() comes before the MPI library's MPI_Init.
+ */
+#ifdef OPEN_MPI
 /* Fortran's calls and the kinds of requests are those of a series of Open MPI. */
-static void check_library(void) {
+static void prepare(void) {
     char built[32];
     snprintf(built, sizeof built, "Open MPI v%d.", OMPI_MAJOR_VERSION);
     coll_library_check(built);
 }
+
+_Noreturn static void leave(int status) {
+    fflush(stderr);
+    _exit(status);
+}
+#else
+/* What MPICH registers in MPI_Init must run, or its launcher takes the end for a failure. */
+static _Atomic bool leaving;
+static int leaving_with;
+
+static void leave_before_program(void) {
+    if (leaving)
+        _exit(leaving_with);
+}
+
+static void prepare(void) {
+    atexit(leave_before_program);
+}
+
+_Noreturn static void leave(int status) {
+    fflush(stderr);
+    leaving_with = status;
+    leaving = true;
+    exit(status);
+}
+#endif
 
 /* Ends a job that can't begin: collective; rank 0 says why. */
 _Noreturn static void refuse(const char *problem) {
@@ -182,13 +207,13 @@ static int begin(void) {
 }
 
 int MPI_Init(int *argc, char ***argv) {
-    check_library();
+    prepare();
     int code = PMPI_Init(argc, argv);
     return code == MPI_SUCCESS ? begin() : code;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-    check_library();
+    prepare();
     int code = PMPI_Init_thread(argc, argv, required, provided);
     return code == MPI_SUCCESS ? begin() : code;
 }

@@ -12,7 +12,7 @@ nodist_libcoll_pmpi_la_SOURCES = cdcp/pmpi/doors.c cdcp/pmpi/passed.c
 libcoll_pmpi_la_CFLAGS = $(AM_CFLAGS) -Wno-deprecated-declarations
 libcoll_pmpi_la_LIBADD = libcoll_core.la
 libcoll_pmpi_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-Bsymbolic-functions \
-	-Wl,@cdcp/pmpi/wrap.ld -export-symbols-regex '^(P?MPIX?|p?mpi|ompi)_'
+	-Wl,@cdcp/pmpi/wrap.ld -export-symbols-regex '^(P?MPI[IX]?|p?mpi|ompi)_'
 libcoll_pmpi_la_DEPENDENCIES = libcoll_core.la cdcp/pmpi/wrap.ld
 endif
 
@@ -20,12 +20,16 @@ pmpi_by_hand = \
 	cdcp/pmpi/account.c \
 	cdcp/pmpi/callbacks.c \
 	cdcp/pmpi/collectives.c \
-	cdcp/pmpi/cplusplus.c \
 	cdcp/pmpi/entry.c \
-	cdcp/pmpi/fortran.c \
 	cdcp/pmpi/request_arrays.c \
 	cdcp/pmpi/requests.c \
 	cdcp/pmpi/world.c
+# How other languages come to C's calls is the MPI library's own.
+if OPEN_MPI
+pmpi_by_hand += cdcp/pmpi/cplusplus.c cdcp/pmpi/fortran.c cdcp/pmpi/handlers.c
+else
+pmpi_by_hand += cdcp/pmpi/mpich.c
+endif
 
 # What is made from the MPI library's header.
 pmpi_made = cdcp/pmpi/doors.c cdcp/pmpi/passed.c cdcp/pmpi/wrap.ld

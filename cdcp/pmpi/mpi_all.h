@@ -4,7 +4,9 @@
 
 #include <mpi.h>
 
-/* It needs the other first. */
+/* Extensions that Open MPI keeps apart; it needs the other first. */
+#if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
+#endif
 
 #endif

@@ -1,9 +1,5 @@
 /*
  * What the program does with one request: ours, of a dedicated processor, or the MPI library's.
- *
- * In Fortran a request of ours is FIRST_HANDLE + its distance from the first one. Open MPI's
- * Fortran reads the handle from the request itself after a wait, which coll_dcp_request has room
- * for.
  */
 #include "config.h"
 
@@ -11,10 +7,6 @@
 
 #include "cdcp/pmpi/account.h"
 #include "lib/base/error.h"
-
-#include <stdint.h>
-
-enum { FIRST_HANDLE = 0x40000000 };
 
 /* What a collective operation leaves: no message. The error field is for arrays only. */
 static void clear(MPI_Status *status) {
@@ -99,7 +91,11 @@ int MPI_Start(MPI_Request *request) {
     return code;
 }
 
-/* A request keeps its handle as long as it has its address: it is written there once. */
+#ifdef OPEN_MPI
+/*
+ * Open MPI's Fortran reads the handle from the request itself after a wait, which coll_dcp_request
+ * has room for. It keeps its handle as long as it has its address: it is written there once.
+ */
 static void note_handle(coll_dcp_request *request, MPI_Fint handle) {
     MPI_Fint *room = (MPI_Fint *)request;
     if (room[0] != handle)
@@ -110,13 +106,14 @@ static void note_handle(coll_dcp_request *request, MPI_Fint handle) {
 MPI_Fint MPI_Request_c2f(MPI_Request request) {
     if (!coll_requests_own(request))
         return PMPI_Request_c2f(request);
-    MPI_Fint handle = FIRST_HANDLE + (MPI_Fint)((uintptr_t)request - coll_dcp_arena.base);
+    MPI_Fint handle = coll_requests_number(coll_requests_served(request));
     note_handle(coll_requests_served(request), handle);
     return handle;
 }
 
 MPI_Request MPI_Request_f2c(MPI_Fint handle) {
-    if (handle < FIRST_HANDLE)
+    if (handle < COLL_REQUESTS_FIRST)
         return PMPI_Request_f2c(handle);
-    return (MPI_Request)(coll_dcp_arena.base + (uintptr_t)(handle - FIRST_HANDLE));
+    return coll_requests_handle(coll_requests_numbered(handle));
 }
+#endif

@@ -1,4 +1,8 @@
-/* Requests of dedicated processors behind MPI_Request handles: told by their address. */
+/*
+ * Requests of dedicated processors behind MPI_Request handles, told from the MPI library's by their
+ * address. Where a handle is an int, as MPICH's are and all in Fortran, it is COLL_REQUESTS_FIRST
+ * and the request's distance from the first one; MPICH's own begin with other bits.
+ */
 #ifndef COLL_CDCP_PMPI_REQUESTS_H
 #define COLL_CDCP_PMPI_REQUESTS_H
 
@@ -6,18 +10,43 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+enum { COLL_REQUESTS_FIRST = 0x30000000 };
+
+static inline MPI_Fint coll_requests_number(const coll_dcp_request *request) {
+    return COLL_REQUESTS_FIRST + (MPI_Fint)((uintptr_t)request - coll_dcp_arena.base);
+}
+
+static inline coll_dcp_request *coll_requests_numbered(MPI_Fint number) {
+    return (coll_dcp_request *)(coll_dcp_arena.base + (uintptr_t)(uint32_t)number -
+                                COLL_REQUESTS_FIRST);
+}
+
+static inline MPI_Request coll_requests_handle(coll_dcp_request *request) {
+#ifdef OPEN_MPI
+    return (MPI_Request)request;
+#else
+    return coll_requests_number(request);
+#endif
+}
+
+/* What REQUEST stands for where it is ours. */
+static inline coll_dcp_request *coll_requests_served(MPI_Request request) {
+#ifdef OPEN_MPI
+    return (coll_dcp_request *)request;
+#else
+    return coll_requests_numbered(request);
+#endif
+}
 
 static inline bool coll_requests_own(MPI_Request request) {
-    return coll_dcp_owns((const void *)request);
+    return coll_dcp_owns(coll_requests_served(request));
 }
 
 /* Whether there is one of ours; a null pointer is the MPI library's to report. */
 static inline bool coll_requests_own_at(const MPI_Request *request) {
     return request && coll_requests_own(*request);
-}
-
-static inline coll_dcp_request *coll_requests_served(MPI_Request request) {
-    return (coll_dcp_request *)request;
 }
 
 /*

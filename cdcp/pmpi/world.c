@@ -71,7 +71,9 @@ int MPI_Abort(MPI_Comm comm, int status) {
     return PMPI_Abort(coll_world_shown(comm), status);
 }
 
-/* Fortran's handle of MPI_COMM_WORLD is a constant, like C's. */
+/* Fortran's handle of MPI_COMM_WORLD is a constant, like C's. In MPICH 4.0 both are the same. */
+#ifndef MPI_Comm_c2f
 MPI_Fint MPI_Comm_c2f(MPI_Comm comm) {
     return PMPI_Comm_c2f(coll_world_shown(comm));
 }
+#endif

@@ -17,6 +17,7 @@
 #include "lib/schedule/quote.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* The counts and displacements of MPI's operations, which are ints. */
@@ -94,12 +95,22 @@ static int allreduce(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Reque
                : PMPI_Allreduce(u->send, u->receive, count, u->receive_type, u->op, comm);
 }
 
+/* MPI_Reduce of MPICH 4.0 crashes on long data that are in place at another root than 0. */
+#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 40100000
+enum { REDUCES_BY_STARTING = true };
+#else
+enum { REDUCES_BY_STARTING = false };
+#endif
+
 static int reduce(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
     int count = (int)u->receive_count;
     (void)n;
-    return request ? PMPI_Ireduce(u->send, u->receive, count, u->receive_type, u->op, u->root, comm,
-                                  request)
-                   : PMPI_Reduce(u->send, u->receive, count, u->receive_type, u->op, u->root, comm);
+    if (!request && !REDUCES_BY_STARTING)
+        return PMPI_Reduce(u->send, u->receive, count, u->receive_type, u->op, u->root, comm);
+    MPI_Request own;
+    int code = PMPI_Ireduce(u->send, u->receive, count, u->receive_type, u->op, u->root, comm,
+                            request ? request : &own);
+    return request || code != MPI_SUCCESS ? code : PMPI_Wait(&own, MPI_STATUS_IGNORE);
 }
 
 static int reduce_scatter(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {

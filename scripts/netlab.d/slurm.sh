@@ -66,8 +66,9 @@ write_slurm_files() {
     slurm_settings "$slurm" >"$slurm/slurm.conf"
     # Slurm would look for the machine's cgroups even where nothing uses them.
     echo 'CgroupPlugin=cgroup/v1' >"$slurm/cgroup.conf"
-    # By its default, a mixture, srun starts Open MPI's ranks so that some get messages too early, and crash.
-    echo 'PMIxCollFence=tree' >"$slurm/mpi.conf"
+    # Open MPI 5's ranks crash where messages come before they know that all are there: with rings all learn it
+    # at about the same time, with trees, or Slurm's default, a mixture, they don't.
+    echo 'PMIxCollFence=ring' >"$slurm/mpi.conf"
     print_topology >"$slurm/topology.conf"
 }
 

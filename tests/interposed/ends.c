@@ -15,6 +15,7 @@ static void finalize(void) {
     int sum, one = 1;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     printf("rank %d finalizes, sum %d\n", rank, sum);
+    fflush(stdout); /* Hydra may end what ends like this */
     MPI_Finalize();
 }
 
@@ -27,8 +28,8 @@ int main(int argc, char **argv) {
     if (strcmp(how, "atexit") == 0)
         return 0;
 
-    char line[100];
-    while (strcmp(how, "stdin") == 0 && fgets(line, sizeof line, stdin))
+    char line[100]; /* the others' input is left open by Hydra */
+    while (strcmp(how, "stdin") == 0 && rank == 0 && fgets(line, sizeof line, stdin))
         printf("rank %d read %s", rank, line);
     if (strcmp(how, "sleep") == 0) {
         printf("pid %d\n", (int)getpid());

@@ -39,7 +39,7 @@ static int step, rank;
 static MPI_Comm comms[COMMS];
 
 /* Its requests; those that are open wait for their results, of so many bytes. */
-static MPI_Request requests[REQUESTS];
+static MPI_Request requests[REQUESTS], persistent[REQUESTS - PERSISTENT];
 static bool is_open[REQUESTS];
 static size_t bytes_of[REQUESTS];
 static int step_of[REQUESTS];
@@ -109,6 +109,8 @@ static void take_request(int i) {
     is_open[i] = false;
     if (i < SENDS || i >= PERSISTENT)
         take(to[i], bytes_of[i], step_of[i]);
+    if (i >= PERSISTENT && !WAITED_FOR_INACTIVE)
+        requests[i] = MPI_REQUEST_NULL;
 }
 
 static void take_all(void) {
@@ -126,6 +128,13 @@ static void take_some(int count, const int indices[]) {
         take_request(indices[i]);
 }
 
+static bool can_test_all(void) {
+    for (int i = PERSISTENT; i < REQUESTS; i++)
+        if (is_open[i] && !TESTED_WITH_OTHERS)
+            return false;
+    return true;
+}
+
 /* Completes requests in one of the ways that there are. */
 static void complete(int way) {
     int index = below(&own, REQUESTS), flag = 0, some, indices[REQUESTS];
@@ -140,7 +149,8 @@ static void complete(int way) {
         take_some(index != MPI_UNDEFINED, &index);
     else if (way == 4 && MPI_Waitsome(REQUESTS, requests, &some, indices, statuses) == MPI_SUCCESS)
         take_some(some, indices);
-    else if (way == 5 && MPI_Testall(REQUESTS, requests, &flag, statuses) == MPI_SUCCESS && flag)
+    else if (way == 5 && can_test_all() &&
+             MPI_Testall(REQUESTS, requests, &flag, statuses) == MPI_SUCCESS && flag)
         take_all();
     else if (way == 6 && MPI_Testany(REQUESTS, requests, &index, &flag, statuses) == MPI_SUCCESS)
         take_some(flag && index != MPI_UNDEFINED, &index);
@@ -167,6 +177,7 @@ static void begin_allreduce(MPI_Comm comm, const operand *what, int count, bool 
 static void begin_persistent(int which) {
     reopen(PERSISTENT + which, size_of(&operands[which], FEW));
     fill(from[PERSISTENT + which], &operands[which], FEW);
+    requests[PERSISTENT + which] = persistent[which]; /* at times not there: persistent.h */
     MPI_Start(&requests[PERSISTENT + which]);
 }
 
@@ -294,15 +305,20 @@ static void begin_program(uint64_t number) {
         comms[i] = MPI_COMM_NULL;
     for (int i = 0; i < REQUESTS; i++)
         requests[i] = MPI_REQUEST_NULL;
-    for (int i = PERSISTENT; i < REQUESTS; i++)
+    for (int i = PERSISTENT; i < REQUESTS; i++) {
+        MPI_Request *request = &persistent[i - PERSISTENT];
         ALLREDUCE_INIT(from[i], to[i], FEW, operands[i - PERSISTENT].type,
-                       operands[i - PERSISTENT].op, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[i]);
+                       operands[i - PERSISTENT].op, MPI_COMM_WORLD, MPI_INFO_NULL, request);
+        requests[i] = WAITED_FOR_INACTIVE ? *request : MPI_REQUEST_NULL;
+    }
 }
 
 static void end_program(void) {
     complete(2);
-    for (int i = PERSISTENT; i < REQUESTS; i++)
-        MPI_Request_free(&requests[i]);
+    for (int i = PERSISTENT; i < REQUESTS; i++) {
+        MPI_Request_free(&persistent[i - PERSISTENT]);
+        requests[i] = MPI_REQUEST_NULL;
+    }
     for (int i = 1; i < COMMS; i++)
         if (comms[i] != MPI_COMM_NULL)
             MPI_Comm_free(&comms[i]);
