@@ -273,6 +273,21 @@ START_TEST(exchanges_among_all_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
+/* Also where a segment is a share of the whole, so that no shorter call has the same. */
+START_TEST(long_calls_in_shares_take_as_long_as_they_do_in_full) {
+    for (int a_rack = 4; a_rack <= 7; a_rack++)
+        for (size_t bytes = 1 << 20; bytes <= 16 << 20; bytes *= 4) {
+            scene s;
+            set_scene(&s, &coll_allreduce_racks, 3 * a_rack, a_rack, bytes);
+            s.shape.root = COLL_NO_ROOT;
+            s.shape.element = 1;
+            s.profile.level[COLL_LEVEL_SITE].together = 3 / B;
+            double quote = coll_quote(&coll_allreduce_racks, &s.shape, &s.values);
+            ck_assert_double_eq_tol(quote / seconds_of(&s, &coll_allreduce_racks), 1, 0.1);
+        }
+}
+END_TEST
+
 /* What goes in the order of ranks that change from rack to rack crowds the uplinks, also where a
  * part of the ranks is played. */
 START_TEST(uplinks_are_as_crowded_as_in_full) {
@@ -524,6 +539,7 @@ int main(void) {
     tcase_add_test(prices, a_buffer_that_is_overrun_costs_a_time_out_once);
     tcase_add_loop_test(prices, long_calls_take_as_long_as_they_do_in_full, 0, 2);
     tcase_add_loop_test(prices, exchanges_among_all_take_as_long_as_they_do_in_full, 0, 4);
+    tcase_add_test(prices, long_calls_in_shares_take_as_long_as_they_do_in_full);
     tcase_add_loop_test(prices, uplinks_are_as_crowded_as_in_full, 0, 4);
     tcase_add_loop_test(prices, folded_ranks_take_as_long_as_all, 0,
                         sizeof of_many / sizeof *of_many);

@@ -287,9 +287,12 @@ static void keep_segment(quote *q) {
             q->values.at[i] = segment;
 }
 
-/* Looks how short a call may be that has the segments of the whole. */
+/*
+ * Looks how short a call may be that has the segments of the whole: as long, or else nearly so,
+ * where they are shares of the whole.
+ */
 static void cut(quote *q) {
-    enum { FEWEST = 2 };
+    enum { FEWEST = 2, NEARLY = 16 };
     keep_segment(q);
     coll_plan_size size = size_of(q, q->whole->bytes);
     q->round = size.segment * (size_t)size.segments;
@@ -300,6 +303,11 @@ static void cut(quote *q) {
     for (q->least = FEWEST; q->least < q->rounds; q->least *= 2)
         if (size_of(q, bytes_of(q, q->least)).segment == size.segment)
             return;
+    for (q->least = FEWEST; q->least < q->rounds; q->least += 1 + q->least / 8) {
+        size_t segment = size_of(q, bytes_of(q, q->least)).segment;
+        if (segment <= size.segment && size.segment - segment <= size.segment / NEARLY)
+            return;
+    }
     q->least = q->rounds;
 }
 
