@@ -43,6 +43,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/doorbell.c lib/base/doorbell.h \
 	lib/base/env.c lib/base/env.h \
 	lib/base/error.c lib/base/error.h \
+	lib/base/hash.h \
 	lib/base/library.c lib/base/library.h \
 	lib/base/monotonic.c lib/base/monotonic.h \
 	lib/base/parcel.c lib/base/parcel.h \

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { COLL_PARAMS_MAX = 6 };
 
@@ -75,5 +76,10 @@ typedef struct coll_algorithm {
     const struct coll_planner *planner; /* lib/schedule/plan.h; NULL: it is no plan */
     bool starts; /* though it is no plan, it is a course (lib/schedule/course.h) */
 } coll_algorithm;
+
+/* What the MPI library runs; it is priced as the algorithm of ours that is most like it. */
+static inline bool coll_algorithm_is_native(const coll_algorithm *algorithm) {
+    return strcmp(algorithm->name, "native") == 0;
+}
 
 #endif

@@ -132,6 +132,14 @@ static inline void *coll_comm_room_take(char **next, size_t bytes) {
     return taken;
 }
 
+/* The same where *LEFT bytes are left of the room; NULL: those are too few. */
+static inline void *coll_comm_room_cut(char **next, size_t *left, size_t bytes) {
+    if (coll_comm_room_of(bytes) > *left)
+        return NULL;
+    *left -= coll_comm_room_of(bytes);
+    return coll_comm_room_take(next, bytes);
+}
+
 /* An operation is over: gives back what of its room is too much to keep. */
 void coll_comm_leave_room(coll_comm *comm);
 

@@ -3,6 +3,7 @@
 #include "lib/operation/learnt.h"
 
 #include "lib/base/cachefile.h"
+#include "lib/base/hash.h"
 #include "lib/base/plain.h"
 #include "lib/base/textfile.h"
 
@@ -34,19 +35,13 @@ char *coll_learnt_path(void) {
     return coll_cachefile_path("learnt");
 }
 
-/* FNV-1a */
-static void hash(uint64_t *so_far, const void *data, size_t bytes) {
-    for (const unsigned char *byte = data; bytes-- > 0; byte++)
-        *so_far = (*so_far ^ *byte) * UINT64_C(0x100000001b3);
-}
-
 uint64_t coll_learnt_placement(const coll_topo *topo) {
-    uint64_t placement = UINT64_C(0xcbf29ce484222325);
+    uint64_t placement = COLL_HASH_NOTHING;
     for (int rank = 0; rank < topo->ranks; rank++) {
         const coll_place *place = &topo->places[rank];
         const char *host = topo->hosts[place->node];
-        hash(&placement, host, strlen(host) + 1);
-        hash(&placement, &place->rack, sizeof place->rack);
+        placement = coll_hash(placement, host, strlen(host) + 1);
+        placement = coll_hash(placement, &place->rack, sizeof place->rack);
     }
     return placement;
 }

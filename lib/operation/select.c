@@ -37,11 +37,6 @@ static bool are_defaults(const coll_algorithm *algorithm, const coll_values *val
     return memcmp(values, &defaults, sizeof defaults) == 0;
 }
 
-/* What the MPI library runs is priced as the algorithm of ours that is most like it. */
-static bool is_native(const coll_algorithm *algorithm) {
-    return strcmp(algorithm->name, "native") == 0;
-}
-
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values, double *model) {
     const coll_trials_call tried = {.operation = call->operation,
@@ -49,7 +44,7 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                                     .level = coll_profile_farthest(call->topo),
                                     .ranks = call->topo->ranks,
                                     .bytes = (double)call->bytes,
-                                    .stand_in = is_native(algorithm)};
+                                    .stand_in = coll_algorithm_is_native(algorithm)};
     double seconds =
         algorithm->predict ? algorithm->predict(call, values) : coll_quote(algorithm, call, values);
     if (model)

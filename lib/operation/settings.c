@@ -45,7 +45,7 @@ int coll_settings_check_reproducible(const char *source, const coll_operation_in
 static void disable(coll_agreed_settings *found) {
     found->reproducible = false;
     for (int i = 0; i < COLL_OPERATIONS; i++)
-        if (strcmp(coll_operations[i].table[0]->name, "native") == 0)
+        if (coll_algorithm_is_native(coll_operations[i].table[0]))
             strcpy(found->specs[i], "native");
 }
 

@@ -31,7 +31,7 @@ static bool is_left_to_mpi(const coll_state *state, coll_operation operation) {
 bool coll_state_always_native(const coll_state *state, coll_operation operation) {
     const coll_algorithm *asked = state->specs[operation].algorithm,
                          *head = coll_operations[operation].table[0];
-    return asked ? asked == head && strcmp(head->name, "native") == 0
+    return asked ? asked == head && coll_algorithm_is_native(head)
                  : is_left_to_mpi(state, operation);
 }
 

@@ -2,6 +2,8 @@
 
 #include "lib/place/report.h"
 
+#include "lib/base/hash.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,18 +54,12 @@ static void read_system_name(void) {
         fclose(file);
 }
 
-/* FNV-1a, begun with HASH. */
-static uint64_t hash_text(uint64_t hash, const char *text) {
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* Containers may share a system, and systems a name. */
 static uint64_t number_of_node(const char *host) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, read_system_name);
-    return hash_text(hash_text(UINT64_C(0xcbf29ce484222325), system_name), host);
+    uint64_t system = coll_hash(COLL_HASH_NOTHING, system_name, strlen(system_name));
+    return coll_hash(system, host, strlen(host));
 }
 
 /* The words of the mask up to the last that has a core. */

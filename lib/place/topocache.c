@@ -3,6 +3,7 @@
 #include "lib/place/topocache.h"
 
 #include "lib/base/cachefile.h"
+#include "lib/base/hash.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* FNV-1a over the sorted names, NULs included; false when two are equal or memory is short. */
+/* Over the sorted names, NULs included; false when two are equal or memory is short. */
 static bool hash_names(int nodes, char *const hosts[], uint64_t *hash) {
     char **sorted = malloc((size_t)nodes * sizeof *sorted);
     if (!sorted)
@@ -21,11 +22,10 @@ static bool hash_names(int nodes, char *const hosts[], uint64_t *hash) {
     memcpy(sorted, hosts, (size_t)nodes * sizeof *sorted);
     qsort(sorted, (size_t)nodes, sizeof *sorted, by_name);
     bool distinct = true;
-    *hash = UINT64_C(0xcbf29ce484222325);
+    *hash = COLL_HASH_NOTHING;
     for (int i = 0; i < nodes; i++) {
         distinct = distinct && (i == 0 || strcmp(sorted[i - 1], sorted[i]) != 0);
-        for (size_t k = 0; k <= strlen(sorted[i]); k++)
-            *hash = (*hash ^ (unsigned char)sorted[i][k]) * UINT64_C(0x100000001b3);
+        *hash = coll_hash(*hash, sorted[i], strlen(sorted[i]) + 1);
     }
     free(sorted);
     return distinct;

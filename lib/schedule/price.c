@@ -353,12 +353,10 @@ static bool go_on(play *p, int number) {
 /* What BYTES of the room are for; NULL: there is not so much, nor anything from now on, so that the
  * last of several tells of all. */
 static void *take_room(play *p, size_t bytes) {
-    if (coll_comm_room_of(bytes) > p->left) {
+    void *taken = coll_comm_room_cut(&p->room, &p->left, bytes);
+    if (!taken)
         p->left = 0;
-        return NULL;
-    }
-    p->left -= coll_comm_room_of(bytes);
-    return coll_comm_room_take(&p->room, bytes);
+    return taken;
 }
 
 /* A cursor has no more rounds under way than the plan has. */

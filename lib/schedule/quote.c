@@ -120,14 +120,6 @@ typedef struct labour {
     int64_t events;
 } labour;
 
-/* So many bytes of the room from NEXT on; NULL: they aren't LEFT. */
-static void *take_room(char **next, size_t *left, size_t bytes) {
-    if (coll_comm_room_of(bytes) > *left)
-        return NULL;
-    *left -= coll_comm_room_of(bytes);
-    return coll_comm_room_take(next, bytes);
-}
-
 static void add_step(labour *all, coll_network *network, int rank, const coll_step *step) {
     enum { EVENTS_OF_MESSAGE = 6 };
     if (!coll_step_is_message(step)) {
@@ -164,8 +156,8 @@ static coll_line *line_of(const quote *q, const coll_shape *shape, char **next, 
     const size_t ranks = (size_t)shape->topo->ranks;
     if (shape->topo == q->whole->topo)
         return q->line;
-    coll_line *line = take_room(next, left, sizeof *line + ranks * sizeof(int));
-    coll_visit *visits = take_room(next, left, ranks * sizeof *visits);
+    coll_line *line = coll_comm_room_cut(next, left, sizeof *line + ranks * sizeof(int));
+    coll_visit *visits = coll_comm_room_cut(next, left, ranks * sizeof *visits);
     if (visits)
         coll_order_line(shape, visits, line->order);
     return visits ? line : NULL;
@@ -189,9 +181,9 @@ static bool labour_at(const quote *q, const coll_shape *shape, int position, lab
     coll_part part = coll_price_part(shape, &q->values, line, is_root, &even);
     coll_plan_size size = planner->size(&part);
     size_t shared_bytes = planner->share ? planner->shared_bytes(&part) : 0;
-    void *own = take_room(&next, &left, size.own_bytes),
-         *shared = take_room(&next, &left, shared_bytes);
-    coll_step *steps = take_room(&next, &left, (size_t)size.steps * sizeof *steps);
+    void *own = coll_comm_room_cut(&next, &left, size.own_bytes),
+         *shared = coll_comm_room_cut(&next, &left, shared_bytes);
+    coll_step *steps = coll_comm_room_cut(&next, &left, (size_t)size.steps * sizeof *steps);
     if (!own || !shared || !steps)
         return false;
     if (planner->share) {
@@ -506,18 +498,15 @@ static int64_t find_time(quote *q) {
     return ask(q, &going_on, &pace, &rest) ? sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
 }
 
-/*
- * TIME, or what the busiest link needs for its bytes where that is more: ranks that were left out
- * of plays would have crowded it.
- */
-static int64_t at_least_traffic(const quote *q, int64_t time) {
+/* No call takes less: the bytes of all ranks over the busiest link, which those that are left out
+ * of plays would have crowded. */
+static int64_t find_least(const quote *q) {
     enum { ROUNDS = 1 << 13 };
     coll_traffic traffic;
-    if (time == COLL_PRICE_UNKNOWN || q->whole->topo->ranks <= FEW ||
+    if (q->whole->topo->ranks <= FEW ||
         !coll_traffic_count(q->algorithm, q->whole, &q->values, ROUNDS, reserve, RESERVE, &traffic))
-        return time;
-    int64_t bound = sum(0, (int64_t)(traffic.seconds * 1e6), 1, 1000);
-    return time > bound ? time : bound;
+        return 0;
+    return sum(0, (int64_t)(traffic.seconds * 1e6), 1, 1000);
 }
 
 /* By a few events, in the memory that is there. */
@@ -528,14 +517,12 @@ static int64_t find_shortly(quote *q) {
                                     : EVENTS;
     q->budget = events < EVENTS_MOST ? (int)events : EVENTS_MOST;
     pthread_mutex_lock(&reserve_lock);
+    int64_t least = find_least(q);
     q->room = reserve;
     q->left = RESERVE;
-    const coll_values asked = q->values; /* these change with the length of what is played */
     int64_t time = find_time(q);
-    q->values = asked;
-    time = at_least_traffic(q, time);
     pthread_mutex_unlock(&reserve_lock);
-    return time;
+    return time == COLL_PRICE_UNKNOWN || time > least ? time : least;
 }
 
 /* The most memory that a long quote needs besides its plays. */

@@ -38,10 +38,8 @@ static int count_links(const coll_topo *topo, int kind) {
 
 /* BYTES of the room, zeros; NULL: there aren't so many. */
 static void *take(survey *s, size_t bytes) {
-    if (coll_comm_room_of(bytes) > s->left)
-        return NULL;
-    s->left -= coll_comm_room_of(bytes);
-    return memset(coll_comm_room_take(&s->room, bytes), 0, bytes);
+    void *taken = coll_comm_room_cut(&s->room, &s->left, bytes);
+    return taken ? memset(taken, 0, bytes) : NULL;
 }
 
 /* The memory that doesn't depend on the line. */
