@@ -359,9 +359,9 @@ static void end(meeting *m) {
 int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup) {
     bool all = true;
     meeting *m = coll_spare_calloc(1, sizeof *m);
+    *setup = (coll_setup){.common = NULL};
     if (!m)
         return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *m);
-    *setup = (coll_setup){.common = NULL};
     m->comm = comm;
     wait_as_told_here(&comm->wait);
     int code = confer(m, ready);
