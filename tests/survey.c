@@ -37,6 +37,29 @@ static bool has_everything(const survey *s, const model *m) {
     return good;
 }
 
+/* Uplinks are busy both ways, of each of 2 and 3 racks of 6 hosts. */
+START_TEST(streams_leave_racks_as_they_enter) {
+    enum { RACKS = 3, HOSTS = 6, MOST = 32 };
+    for (int racks = 2; racks <= RACKS; racks++) {
+        COLL_Place places[RACKS * HOSTS];
+        int leave[RACKS] = {0}, enter[RACKS] = {0}, ranks = racks * HOSTS;
+        rank_pair pairs[MOST];
+        for (int rank = 0; rank < ranks; rank++)
+            places[rank] = (COLL_Place){.rack = rank / HOSTS, .node = rank};
+        int count = survey_streams(places, ranks, COLL_LEVEL_SITE, MOST, pairs);
+        harness_assert(count == ranks / 2, "%d pairs", count);
+        for (int i = 0; i < count; i++) {
+            leave[places[pairs[i].leader].rack]++;
+            enter[places[pairs[i].other].rack]++;
+        }
+        for (int rack = 0; rack < racks; rack++)
+            harness_assert(leave[rack] == HOSTS / 2 && enter[rack] == HOSTS / 2,
+                           "%d racks: %d leave rack %d, %d enter", racks, leave[rack], rack,
+                           enter[rack]);
+    }
+}
+END_TEST
+
 START_TEST(surveys_find_every_parameter) {
     static survey s;
     static model m;
@@ -96,6 +119,7 @@ static Suite *surveys(void) {
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     Suite *suite = suite_create("survey");
     TCase *tests = tcase_create("survey");
+    tcase_add_test(tests, streams_leave_racks_as_they_enter);
     tcase_add_test(tests, surveys_find_every_parameter);
     tcase_add_test(tests, floods_keep_to_their_bounds);
     tcase_add_test(tests, floods_that_cannot_arrive_end);

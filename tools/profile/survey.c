@@ -73,15 +73,80 @@ static int choose_pairs(const COLL_Place places[], int ranks, COLL_Level level, 
         int first = (int)((long long)count * ranks / most);
         if (!find_pair(places, ranks, level, first, 1 + count, taken, &pairs[count]))
             break;
-        taken[pairs[count].low] = taken[pairs[count].high] = true;
+        taken[pairs[count].leader] = taken[pairs[count].other] = true;
     }
     free(taken);
     return count;
 }
 
+/* The part of LEVEL whose links to the others its ranks share. */
+static int part_of(const COLL_Place *place, COLL_Level level) {
+    return level == COLL_LEVEL_WIDE   ? place->site
+           : level == COLL_LEVEL_SITE ? place->rack
+                                      : place->node;
+}
+
+/* Of the streams that were chosen, by part and by rank. */
+typedef struct chosen_streams {
+    int *leave, *enter; /* a part */
+    bool *taken;        /* a rank */
+} chosen_streams;
+
+/*
+ * The free rank, apart at LEVEL from LEADER unless that is -1, whose part has the least of WHAT,
+ * and of these the least streams; -1: there is none.
+ */
+static int find_least(const COLL_Place places[], int ranks, COLL_Level level, int leader,
+                      const chosen_streams *chosen, const int what[]) {
+    int least = -1, least_part = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        int part = part_of(&places[rank], level);
+        if (chosen->taken[rank] ||
+            (leader >= 0 && survey_apart(&places[rank], &places[leader]) != level))
+            continue;
+        int more = least < 0 ? -1 : what[part] - what[least_part];
+        if (more == 0)
+            more = chosen->leave[part] + chosen->enter[part] - chosen->leave[least_part] -
+                   chosen->enter[least_part];
+        if (more < 0) {
+            least = rank;
+            least_part = part;
+        }
+    }
+    return least;
+}
+
+int survey_streams(const COLL_Place places[], int ranks, COLL_Level level, int most,
+                   rank_pair pairs[]) {
+    size_t size = (size_t)ranks;
+    chosen_streams chosen = {.leave = calloc(size, sizeof(int)),
+                             .enter = calloc(size, sizeof(int)),
+                             .taken = calloc(size, sizeof(bool))};
+    int count = -1;
+    if (!chosen.leave || !chosen.enter || !chosen.taken)
+        goto free;
+    count = 0;
+    for (int leader; count < most &&
+                     (leader = find_least(places, ranks, level, -1, &chosen, chosen.leave)) >= 0;) {
+        chosen.taken[leader] = true;
+        int other = find_least(places, ranks, level, leader, &chosen, chosen.enter);
+        if (other < 0)
+            continue;
+        chosen.taken[other] = true;
+        chosen.leave[part_of(&places[leader], level)]++;
+        chosen.enter[part_of(&places[other], level)]++;
+        pairs[count++] = (rank_pair){leader, other};
+    }
+free:
+    free(chosen.leave);
+    free(chosen.enter);
+    free(chosen.taken);
+    return count;
+}
+
 /* Those who send to the other rank of the level's first pair. */
 static void plan_senders(const survey *s, COLL_Level level, survey_level *l) {
-    l->receiver = l->pair[0].low;
+    l->receiver = l->pair[0].leader;
     for (int rank = 0; rank < s->ranks && l->senders < CROWD_SENDERS; rank++)
         if (rank != l->receiver && survey_apart(&s->places[rank], &s->places[l->receiver]) == level)
             l->sender[l->senders++] = rank;
@@ -95,7 +160,7 @@ int survey_plan(survey *s, int *total) {
         survey_level *l = &s->level[i];
         COLL_Level level = (COLL_Level)i;
         l->pairs = choose_pairs(s->places, s->ranks, level, SURVEY_PAIRS, l->pair);
-        l->crowd = choose_pairs(s->places, s->ranks, level, SURVEY_CROWD, l->crowd_pair);
+        l->crowd = survey_streams(s->places, s->ranks, level, SURVEY_CROWD, l->crowd_pair);
         if (l->pairs < 0 || l->crowd < 0)
             return MPI_ERR_NO_MEM;
         if (l->pairs)
@@ -130,8 +195,8 @@ typedef union finding {
 
 /* The rank that has part PART of the findings of T. */
 static int finder(const survey_level *l, const task *t, int part) {
-    return t->kind == PAIR    ? l->pair[t->number].low
-           : t->kind == CROWD ? l->crowd_pair[part].low
+    return t->kind == PAIR    ? l->pair[t->number].leader
+           : t->kind == CROWD ? l->crowd_pair[part].leader
                               : l->receiver;
 }
 
@@ -141,24 +206,24 @@ static int parts(const task *t) {
 
 static bool takes_part(const survey_level *l, const task *t, int rank) {
     for (int i = 0; t->kind == CROWD && i < t->number; i++)
-        if (l->crowd_pair[i].low == rank || l->crowd_pair[i].high == rank)
+        if (l->crowd_pair[i].leader == rank || l->crowd_pair[i].other == rank)
             return true;
     if (t->kind == PAIR)
-        return l->pair[t->number].low == rank || l->pair[t->number].high == rank;
+        return l->pair[t->number].leader == rank || l->pair[t->number].other == rank;
     return t->kind != CROWD && (l->receiver == rank || sends(l, rank));
 }
 
 static int take_pair(const survey *s, const rank_pair *pair, double seconds, finding *found) {
-    return s->rank == pair->low ? probe_measure(pair->high, s->comm, seconds, &found->probe)
-                                : probe_serve(pair->low, s->comm);
+    return s->rank == pair->leader ? probe_measure(pair->other, s->comm, seconds, &found->probe)
+                                   : probe_serve(pair->leader, s->comm);
 }
 
 static int take_crowd(const survey *s, const survey_level *l, const task *t, finding *found) {
     int i = 0;
-    while (l->crowd_pair[i].low != s->rank && l->crowd_pair[i].high != s->rank)
+    while (l->crowd_pair[i].leader != s->rank && l->crowd_pair[i].other != s->rank)
         i++;
-    bool leads = l->crowd_pair[i].low == s->rank;
-    int peer = leads ? l->crowd_pair[i].high : l->crowd_pair[i].low;
+    bool leads = l->crowd_pair[i].leader == s->rank;
+    int peer = leads ? l->crowd_pair[i].other : l->crowd_pair[i].leader;
     return crowd_pair(peer, leads, s->comm, t->seconds, &found->crowd);
 }
 

@@ -16,7 +16,7 @@
 enum { SURVEY_PAIRS = 4, SURVEY_CROWD = 32, SURVEY_CROWDS = 6 };
 
 typedef struct rank_pair {
-    int low, high;
+    int leader, other; /* who sends first, and streams */
 } rank_pair;
 
 /* One level: who measures, and what was found; the latter is complete on rank 0. */
@@ -62,6 +62,14 @@ int survey_plan(survey *s, int *total);
 int survey_run(survey *s);
 
 void survey_free(survey *s);
+
+/*
+ * Chooses at most MOST pairs of RANKS that are apart at exactly LEVEL, no rank in two of them, so
+ * that about as many streams leave each part of the machine as enter it: the links that its ranks
+ * share are then busy alike, both ways. Returns how many there are, or -1 without memory.
+ */
+int survey_streams(const COLL_Place places[], int ranks, COLL_Level level, int most,
+                   rank_pair pairs[]);
 
 /* The level at which two ranks are apart. */
 COLL_Level survey_apart(const COLL_Place *one, const COLL_Place *other);
