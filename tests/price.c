@@ -217,16 +217,16 @@ START_TEST(messages_on_links_of_their_own_dont_wait) {
 END_TEST
 
 START_TEST(a_buffer_that_is_overrun_costs_a_time_out_once) {
-    enum { RANKS = 10 };
+    enum { RANKS = 10, FIRST_WINDOW = 10 * 1448 };
     const double hop = a + SEGMENT * B;
     scene s;
     set_scene(&s, &flood, RANKS, RANKS, SEGMENT);
     ck_assert_double_eq_tol(seconds_of(&s, &flood) / ((RANKS - 1) * hop), 1, 0.05);
     for (int level = 0; level < COLL_LEVELS; level++)
-        s.profile.level[level].buffer = 4 * SEGMENT;
+        s.profile.level[level].buffer = 4 * FIRST_WINDOW;
     ck_assert_double_eq_tol(seconds_of(&s, &flood) / (0.2 + (RANKS - 1) * hop), 1, 0.05);
     for (int level = 0; level < COLL_LEVELS; level++)
-        s.profile.level[level].buffer = RANKS * SEGMENT;
+        s.profile.level[level].buffer = RANKS * FIRST_WINDOW;
     ck_assert_double_eq_tol(seconds_of(&s, &flood) / ((RANKS - 1) * hop), 1, 0.05);
 }
 END_TEST

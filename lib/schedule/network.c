@@ -11,6 +11,10 @@ enum { NOBODY = -1, SEVERAL = -2 };
 /* A sender waits so long before it sends again what was lost: TCP's least time-out. */
 static const int64_t time_out = 200000000;
 
+/* A connection sends so much before it must hear from its receiver: TCP's first window, 10 packets.
+ * What is longer than some of these shares the sender's link with what that sends to others. */
+enum { FIRST_WINDOW = 10 * 1448, LONG = 2 * FIRST_WINDOW };
+
 /* What streams that meet need more of a port: one in so many. */
 static const int64_t meeting = 10;
 
@@ -150,8 +154,23 @@ static bool overruns(const coll_network *network, coll_port *port, const coll_to
     return port->overrun = true;
 }
 
+/* Of a connection NOW so many bytes wait; a first window of them may come at once. */
+static void count_waiting(coll_port *port, size_t *waiting, size_t now) {
+    size_t before = *waiting < FIRST_WINDOW ? *waiting : FIRST_WINDOW,
+           after = now < FIRST_WINDOW ? now : FIRST_WINDOW;
+    port->waiting += after - before;
+    *waiting = now;
+}
+
+bool coll_network_post(coll_network *network, int to, const coll_toll *toll, size_t *waiting) {
+    if (toll->level <= COLL_LEVEL_NODE || toll->bytes <= LONG)
+        return false;
+    count_waiting(&network->ports[network->topo->places[to].node], waiting, *waiting + toll->bytes);
+    return true;
+}
+
 int64_t coll_network_enter(coll_network *network, int from, int to, const coll_toll *toll,
-                           bool slips, bool alone, int64_t now) {
+                           bool slips, bool alone, size_t *waiting, int64_t now) {
     const coll_place *places = network->topo->places;
     coll_port *port = &network->ports[places[to].node];
     if (toll->level <= COLL_LEVEL_NODE)
@@ -166,16 +185,17 @@ int64_t coll_network_enter(coll_network *network, int from, int to, const coll_t
     if (sends && !slips && latest != sender)
         port->busy += toll->in / meeting;
     port->sender = port->sender == NOBODY || port->sender == sender ? sender : SEVERAL;
-    port->waiting += toll->bytes;
+    if (toll->bytes <= LONG)
+        count_waiting(port, waiting, *waiting + toll->bytes);
     if (!alone || !overruns(network, port, toll))
         return begin;
     port->busy += time_out;
     return begin + time_out;
 }
 
-void coll_network_leave(coll_network *network, int to, size_t bytes) {
+void coll_network_leave(coll_network *network, int to, size_t bytes, size_t *waiting) {
     coll_port *port = &network->ports[network->topo->places[to].node];
-    port->waiting -= bytes;
+    count_waiting(port, waiting, *waiting - bytes);
     if (port->waiting == 0)
         port->sender = NOBODY;
 }

@@ -38,10 +38,10 @@ typedef struct coll_toll {
 typedef struct coll_port {
     int64_t busy;     /* until then, */
     int64_t slipping; /* and with messages of a packet alone */
-    size_t waiting;
-    int sender;   /* the host whose messages wait; -1: nobody's; -2: those of several */
-    int latest;   /* the host whose message came last */
-    bool overrun; /* it has lost something */
+    size_t waiting;   /* that may come at once */
+    int sender;       /* the host whose messages wait; -1: nobody's; -2: those of several */
+    int latest;       /* the host whose message came last */
+    bool overrun;     /* it has lost something */
 } coll_port;
 
 enum { COLL_TOLLS = 64, COLL_WAYS = 3, COLL_PACKET = 1400 };
@@ -81,12 +81,20 @@ int64_t coll_network_pass(coll_network *network, int from, int to, const coll_to
                           bool slips, int64_t now);
 
 /*
+ * A message is sent off; *WAITING bytes of its connection wait for their receiver's port. Returns
+ * whether the message is one of these from now on: a long one is, since it shares its sender's link
+ * with others, and so meets those of other senders however they follow each other.
+ */
+bool coll_network_post(coll_network *network, int to, const coll_toll *toll, size_t *waiting);
+
+/*
  * When its receiver's port begins with a message that comes to it; if that is later than NOW, it
- * waits in the port's buffer, until it leaves. What the buffer can't hold is lost; that costs a
- * time-out where the message is ALONE, since what comes behind it tells its sender otherwise.
+ * waits, until it leaves. The port's buffer gets a first window of each connection's at once. What
+ * it can't hold is lost; that costs a time-out where the message is ALONE, since what comes behind
+ * it tells its sender otherwise.
  */
 int64_t coll_network_enter(coll_network *network, int from, int to, const coll_toll *toll,
-                           bool slips, bool alone, int64_t now);
-void coll_network_leave(coll_network *network, int to, size_t bytes);
+                           bool slips, bool alone, size_t *waiting, int64_t now);
+void coll_network_leave(coll_network *network, int to, size_t bytes, size_t *waiting);
 
 #endif

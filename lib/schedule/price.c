@@ -27,7 +27,7 @@ typedef struct letter {
     int path, stage;
     int sent, wanted; /* nodes of the sender's cursor, NONE if complete there, and the receiver's */
     bool slips;       /* between others */
-    bool queues;      /* before its receiver's port */
+    bool waits;       /* for its receiver's port */
     size_t bytes;
     int64_t start;
     int64_t arrival; /* or, when it comes, what is left until then */
@@ -46,6 +46,7 @@ typedef struct path {
     int lane;
     coll_level level;
     int64_t latest; /* the last message's arrival: none overtakes those that were sent before */
+    size_t waiting; /* bytes, for its receiver's port */
     int in_line;    /* messages on their way that don't slip between others */
     uint64_t taken; /* messages */
     queue arrived;  /* letters that nobody has asked for */
@@ -265,9 +266,9 @@ static bool come(play *p, int number) {
     path *way = &p->paths[one->path];
     const coll_toll *toll = coll_network_toll(&p->network, way->level, one->bytes);
     int64_t begin = coll_network_enter(&p->network, way->sender, way->receiver, toll, one->slips,
-                                       way->in_line <= 1, p->now);
+                                       way->in_line <= 1, &way->waiting, p->now);
     int64_t arrival = begin + one->arrival;
-    one->queues = begin > p->now;
+    one->waits = one->waits || begin > p->now;
     way->latest = arrival > way->latest ? arrival : way->latest;
     return plan_stage(p, number, ARRIVES, way->to, way->latest);
 }
@@ -303,6 +304,9 @@ static bool leave(play *p, int number) {
     path *way = &p->paths[one->path];
     one->slips = one->bytes <= COLL_PACKET && way->in_line == 0;
     way->in_line += !one->slips;
+    one->waits =
+        coll_network_post(&p->network, way->receiver,
+                          coll_network_toll(&p->network, way->level, one->bytes), &way->waiting);
     return travel(p, number, 0);
 }
 
@@ -335,8 +339,9 @@ static bool go_on(play *p, int number) {
     case COMES:
         return come(p, number);
     case ARRIVES:
-        if (one.queues)
-            coll_network_leave(&p->network, p->paths[one.path].receiver, one.bytes);
+        if (one.waits)
+            coll_network_leave(&p->network, p->paths[one.path].receiver, one.bytes,
+                               &p->paths[one.path].waiting);
         return arrive(p, number);
     case RECEIVED:
         return received(p, number);
