@@ -29,7 +29,8 @@ enum { CANDIDATES = 32, LEAST_ROUNDS = 6, MOST_ROUNDS = 200 };
 static const double HOPELESS = 4;
 
 /* Rounds go on until the medians are known to within the first share of themselves or time is up;
- * those that are not known to within the second one then are left out. */
+ * where they are not known to within the second one then, as where packets are lost now and then,
+ * it is the mean that counts. */
 static const double STEADY = 0.03, NOISY = 1;
 
 /* Ranks outside a group sleep for so long between looks for its end; s. */
@@ -48,7 +49,9 @@ typedef struct race {
     const operation *operation;
     app_clock clock;
     contender_list list; /* all candidates */
-    double seconds;      /* for one size */
+    double end;          /* of rank 0's time for the group */
+    int sizes;           /* to try until then */
+    double seconds;      /* for the next one */
 } race;
 
 /* This rank's place in the order of distance from rank 0. */
@@ -110,6 +113,10 @@ static int ask_model(const race *r, size_t bytes, double model[]) {
     return code;
 }
 
+static bool is_native(const contender *c) {
+    return strcmp(c->algorithm, "native") == 0;
+}
+
 /* Leaves those in HOPEFUL, in their order, that may turn out to be the fastest, and the MPI
  * library's own, which the model knows least; MODEL likewise, and WHICH they are of all. */
 static void leave_hopeful(const race *r, double model[], contender_list *hopeful, int which[]) {
@@ -119,8 +126,7 @@ static void leave_hopeful(const race *r, double model[], contender_list *hopeful
             least = model[i];
     hopeful->count = 0;
     for (int i = 0; i < r->list.count; i++) {
-        bool own = strcmp(r->list.at[i].algorithm, "native") == 0;
-        if (!(model[i] > 0) || (model[i] > HOPELESS * least && !own))
+        if (!(model[i] > 0) || (model[i] > HOPELESS * least && !is_native(&r->list.at[i])))
             continue;
         hopeful->at[hopeful->count] = r->list.at[i];
         model[hopeful->count] = model[i];
@@ -136,11 +142,36 @@ static bool is_affordable(const race *r, const double model[], int count) {
     return round * LEAST_ROUNDS < r->seconds;
 }
 
+/* Leaves out the slowest by the model, but not the MPI library's own, until they fit into the time
+ * or there are only two; what long data loses on its way is seen, too, then. */
+static void leave_affordable(const race *r, double model[], contender_list *hopeful, int which[]) {
+    while (hopeful->count > 2 && !is_affordable(r, model, hopeful->count)) {
+        int slowest = is_native(&hopeful->at[0]), last = --hopeful->count;
+        for (int i = slowest + 1; i <= last; i++)
+            if (model[i] > model[slowest] && !is_native(&hopeful->at[i]))
+                slowest = i;
+        for (int i = slowest; i < last; i++) {
+            hopeful->at[i] = hopeful->at[i + 1];
+            model[i] = model[i + 1];
+            which[i] = which[i + 1];
+        }
+    }
+}
+
+/* What a call takes by SORTED times. */
+static double time_of(const double sorted[], int count) {
+    if (app_stats_median_is_steady(sorted, count, NOISY))
+        return app_stats_quantile(sorted, count, 0.5);
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += sorted[i];
+    return sum / count;
+}
+
 /* What contender I took at one more size. */
 static void add_knot(const race *r, int i, size_t bytes, double model, const bench_result *result,
                      COLL_Trial *found) {
-    if (!(model > 0) || result->error != MPI_SUCCESS || !result->count ||
-        !app_stats_median_is_steady(result->samples, result->count, NOISY))
+    if (!(model > 0) || result->error != MPI_SUCCESS || !result->count)
         return;
     if (!found->knots) {
         *found = (COLL_Trial){.level = r->group.level, .ranks = r->group.ranks};
@@ -149,7 +180,7 @@ static void add_knot(const race *r, int i, size_t bytes, double model, const ben
     }
     found->bytes[found->knots] = (double)bytes;
     found->model[found->knots] = model;
-    found->seconds[found->knots++] = app_stats_quantile(result->samples, result->count, 0.5);
+    found->seconds[found->knots++] = time_of(result->samples, result->count);
 }
 
 static int try_size(const race *r, size_t bytes, COLL_Trial found[]) {
@@ -165,6 +196,7 @@ static int try_size(const race *r, size_t bytes, COLL_Trial found[]) {
     contender_list hopeful = {.at = some};
     int which[CANDIDATES], code = ask_model(r, bytes, model);
     leave_hopeful(r, model, &hopeful, which);
+    leave_affordable(r, model, &hopeful, which);
     if (code != MPI_SUCCESS || !is_affordable(r, model, hopeful.count))
         return code;
     code = bench_run(&hopeful, bytes, &settings, &r->clock, r->group.comm, results);
@@ -179,6 +211,12 @@ static int sizes_of(const operation *tried) {
     return tried->in == OPERATION_NOTHING && tried->out == OPERATION_NOTHING ? 1 : TRIAL_SIZES;
 }
 
+/* An even share of what time is left, the same on all ranks. */
+static int share_time(race *r) {
+    r->seconds = (r->end - MPI_Wtime()) / r->sizes--;
+    return MPI_Bcast(&r->seconds, 1, MPI_DOUBLE, 0, r->group.comm);
+}
+
 /* All sizes of one operation; what is found is appended on the group's rank 0. */
 static int try_operation(race *r, COLL_Trial found[], int *count) {
     COLL_Trial here[CANDIDATES] = {{.knots = 0}};
@@ -187,7 +225,9 @@ static int try_operation(race *r, COLL_Trial found[], int *count) {
         if (rank == 0)
             app_progress("trials: %s of %zu bytes, %d ranks", r->operation->name, trial_size[i],
                          r->group.ranks);
-        code = try_size(r, trial_size[i], here);
+        code = share_time(r);
+        if (code == MPI_SUCCESS)
+            code = try_size(r, trial_size[i], here);
     }
     for (int i = 0; i < r->list.count && rank == 0; i++)
         if (here[i].knots && *count < COLL_TRIALS)
@@ -196,14 +236,13 @@ static int try_operation(race *r, COLL_Trial found[], int *count) {
     return code;
 }
 
-/* The time is shared out evenly, whatever the sizes. */
+/* The time is shared out evenly; what one size leaves goes to those after it. */
 static int try_group(const group *g, const trial_plan *plan, double seconds, COLL_Trial found[],
                      int *count) {
-    race r = {.group = *g};
-    int code = app_clock_init(&r.clock, g->comm), sizes = 0;
+    race r = {.group = *g, .end = MPI_Wtime() + seconds};
+    int code = app_clock_init(&r.clock, g->comm);
     for (size_t i = 0; i < plan->count; i++)
-        sizes += sizes_of(operation_find(plan->operations[i]));
-    r.seconds = seconds / sizes;
+        r.sizes += sizes_of(operation_find(plan->operations[i]));
     for (size_t i = 0; i < plan->count && code == MPI_SUCCESS; i++) {
         r.operation = operation_find(plan->operations[i]);
         code = try_operation(&r, found, count);

@@ -23,8 +23,8 @@ typedef struct trial_plan {
 } trial_plan;
 
 /*
- * Runs the trials of PLAN; collective over COMM, whose ranks are at PLACES. Where the time that is
- * too little for a size, it is left out, and so is what comes out too noisy, or the model gives no
+ * Runs the trials of PLAN; collective over COMM, whose ranks are at PLACES. Where time is
+ * short the slowest by the model are left out, or the size; and so is what the model gives no
  * chance. Groups on one node are passed over, since nothing is chosen there, and those at several
  * sites, whose latencies may change at any time. The model predicts by the profile of new
  * communicators. On rank 0 what is found is written to FOUND, of COLL_TRIALS, and
