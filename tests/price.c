@@ -316,6 +316,20 @@ START_TEST(uplinks_are_as_crowded_as_in_full) {
 }
 END_TEST
 
+/* Where there are fewer elements than parts most rounds of a ring move nothing: a few of them must
+ * not make it cheap. */
+START_TEST(empty_rounds_tell_nothing) {
+    for (int ranks = 20; ranks <= 160; ranks *= 2) {
+        scene s;
+        set_scene(&s, &coll_allreduce_ring, ranks, 5, 8);
+        s.shape.root = COLL_NO_ROOT;
+        s.shape.element = 8;
+        double quote = coll_quote(&coll_allreduce_ring, &s.shape, &s.values);
+        ck_assert_double_ge(quote, seconds_of(&s, &coll_allreduce_ring));
+    }
+}
+END_TEST
+
 /* Calls of many ranks, all of which play the same part. */
 static const struct call_of_many {
     const coll_algorithm *algorithm;
@@ -540,6 +554,7 @@ int main(void) {
     tcase_add_loop_test(prices, long_calls_take_as_long_as_they_do_in_full, 0, 2);
     tcase_add_loop_test(prices, exchanges_among_all_take_as_long_as_they_do_in_full, 0, 4);
     tcase_add_test(prices, long_calls_in_shares_take_as_long_as_they_do_in_full);
+    tcase_add_test(prices, empty_rounds_tell_nothing);
     tcase_add_loop_test(prices, uplinks_are_as_crowded_as_in_full, 0, 4);
     tcase_add_loop_test(prices, folded_ranks_take_as_long_as_all, 0,
                         sizeof of_many / sizeof *of_many);

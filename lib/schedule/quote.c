@@ -414,6 +414,13 @@ static bool ask(quote *q, const span *of, int *ranks, int64_t *time) {
     return !q->is_long || waits / PATIENCE <= busy;
 }
 
+/* Whether some ranks' parts of the data are empty, and with them many of a plan's rounds. */
+static bool has_empty_parts(const coll_shape *call) {
+    const size_t element = call->element ? call->element : 1;
+    return call->sides.data == COLL_SIDE_ONE && call->sides.input != COLL_SIDE_BLOCKS &&
+           call->bytes / element < (size_t)call->topo->ranks;
+}
+
 /*
  * Plans in step: some of their rounds, and half as many, tell the pace of all. No part of the ranks
  * would do: what goes round among them depends on how many they are.
@@ -429,6 +436,8 @@ static int64_t find_time_in_step(quote *q) {
         return COLL_PRICE_UNKNOWN;
     if (q->found <= q->in_step)
         return longer;
+    if (has_empty_parts(q->whole))
+        return COLL_PRICE_UNKNOWN;
     uint64_t played = q->in_step;
     q->in_step /= 2;
     if (!play(q, ranks, q->whole->bytes, &shorter))
