@@ -1,5 +1,7 @@
 # The latency-tree component: its algorithms and service are part of the library's core.
 libcoll_core_la_SOURCES += \
+	hlot/allreduce_all_sites.c \
+	hlot/allreduce_sites.c \
 	hlot/bcast_flat.c \
 	hlot/bcast_hlot.c \
 	hlot/forecast.c hlot/forecast.h \
@@ -8,6 +10,7 @@ libcoll_core_la_SOURCES += \
 	hlot/matrix.c hlot/matrix.h \
 	hlot/probe.c hlot/probe.h \
 	hlot/relay.c hlot/relay.h \
+	hlot/sites.c hlot/sites.h \
 	hlot/study.c hlot/study.h \
 	hlot/tree.c hlot/tree.h \
 	hlot/wide.c hlot/wide.h

@@ -79,8 +79,8 @@ static void fill_network(const coll_shape *call, hlot_network *network) {
     network->sites = topo->sites;
     for (int from = 0; from < topo->sites; from++)
         for (int to = 0; to < topo->sites; to++)
-            network->latency[from][to] = topo->latencies
-                                             ? topo->latencies[from * topo->sites + to]
+            network->latency[from][to] = call->latencies
+                                             ? call->latencies[from * topo->sites + to]
                                              : call->profile->level[COLL_LEVEL_WIDE].latency;
 }
 

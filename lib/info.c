@@ -175,6 +175,7 @@ static int imagine(question *asked) {
     if (code != MPI_SUCCESS)
         return code;
     asked->call.topo = &asked->imagined;
+    asked->call.latencies = NULL;
     return MPI_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "hlot/relay.h"
+#include "hlot/sites.h"
 #include "hlot/wide.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/algorithm/line.h"
@@ -63,6 +64,8 @@ const coll_algorithm *const coll_allreduce_table[] = {
     &coll_allreduce_circulant,
     &coll_allreduce_two_level,
     &coll_allreduce_three_level,
+    &hlot_allreduce_all_sites,
+    &hlot_allreduce_sites,
     &coll_allreduce_chain,
     &coll_allreduce_binomial,
     NULL,

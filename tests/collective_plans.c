@@ -166,6 +166,22 @@ static void make_uneven(trial *t, int knowledge, size_t bytes) {
     t->call.shape.bytes = knowledge == 1 ? (all + ranks - 1) / ranks : COLL_BYTES_UNKNOWN;
 }
 
+/* Makes sites of up to three racks each, with latencies that differ, or all alike. */
+static void make_sites(trial *t, int turn) {
+    coll_topo *topo = &t->topo;
+    int racks = 1 + turn % 3;
+    for (int rank = 0; rank < topo->ranks; rank++)
+        topo->places[rank].site = topo->places[rank].rack / racks;
+    topo->sites = topo->places[topo->ranks - 1].site + 1;
+    int pairs = topo->sites * topo->sites;
+    topo->latencies = malloc((size_t)pairs * sizeof *topo->latencies);
+    if (!topo->latencies)
+        abort();
+    for (int i = 0; i < pairs; i++)
+        topo->latencies[i] = 1e-3 * (1 + (i * 37 + turn * 11) % 29);
+    t->call.shape.latencies = turn % 4 == 3 ? NULL : topo->latencies;
+}
+
 static bool applies(const trial *t) {
     const coll_algorithm *algorithm = t->call.algorithm;
     return (!algorithm->applicable || algorithm->applicable(&t->call.shape)) &&
@@ -191,6 +207,8 @@ static trial make_trial(const subject *what, int ranks, int root, size_t bytes, 
     int knowledge = unevenness(what);
     if (knowledge && turn % 4 == 1)
         make_uneven(&t, knowledge, bytes);
+    if (turn % 4 > 1 && turn / 4 % 2)
+        make_sites(&t, turn / 8);
     return t;
 }
 
@@ -207,7 +225,7 @@ static bool is_proved(trial *t, prover_report *report) {
 
 static void end_trial(trial *t) {
     free(t->counts);
-    free(t->topo.places);
+    coll_topo_free(&t->topo);
 }
 
 static void prove(const subject *what, int ranks, int root, size_t bytes, int turn) {

@@ -1,13 +1,15 @@
 #!/bin/bash
 # hlot on a lab of four sites: the tree is the one that the latencies make, and follows them when
-# they change in mid-run; no broadcast goes wrong meanwhile. Latencies by hand, good and bad.
+# they change in mid-run; no broadcast goes wrong meanwhile. Allreduces over sites. Latencies by hand, good
+# and bad.
 # Needs root and the kernel's features; skipped (77) where netlab says that the machine lacks them.
 # Times are only printed.
 set -u
 . "$(dirname "$0")/lab.sh"
 follow=$PWD/tests/hlot_follow
 hlot=$PWD/coll-hlot
-unset COLL_LATENCIES COLL_BCAST COLL_TOPOLOGY
+bench=$PWD/coll-bench
+unset COLL_LATENCIES COLL_BCAST COLL_ALLREDUCE COLL_TOPOLOGY
 
 fail() {
     echo "FAILED: $*"
@@ -65,6 +67,12 @@ grep -q '^hlot+ tree\|^# hlot+ tree from site0' "$work/log" || fail 'watch'
 # From here on the lab's latencies tell nothing, and short ones have mpirun start sooner.
 printf 's0 s1 s2 s3\n0 1 1 1\n1 0 1 1\n1 1 0 1\n1 1 1 0\n' >"$work/near"
 "$netlab" wan --name "$lab" --update "$work/near" || fail 'short latencies'
+
+# Little data of a sum goes from each site to all others.
+COLL_TRACE=1 "$netlab" run --name "$lab" -n 8 -- "$bench" allreduce --sizes 8 --algorithms auto --reps 2 --verify \
+    >"$work/log" 2>&1 || fail 'an allreduce'
+grep -q '^coll: allreduce .*choice=all_sites' "$work/log" || fail 'an allreduce goes another way'
+! grep -q 'WRONG DATA' "$work/log" || fail 'an allreduce is wrong'
 
 # by_hand FILE: runs broadcasts with these latencies, which are not the lab's.
 by_hand() {

@@ -45,7 +45,7 @@ typedef bool mutant_change(int which, generator *g, bool *done, char *text, size
 void mutant_expect_caught(mutant_change *make, int which, int wanted);
 
 /* Ranks on hosts on racks: so many a host; racks grow by one host each, or there is one rack. The
- * caller frees its places. */
+ * caller frees it. */
 coll_topo made_topo(int ranks, int a_host, bool racks);
 
 #endif

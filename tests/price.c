@@ -1,12 +1,14 @@
 /* Prices of plans against closed formulas, and the pricer's own ways: ends, budget, long calls. */
 #include "config.h"
 
+#include "hlot/sites.h"
 #include "lib/algorithm/spec.h"
 #include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
 #include "lib/alltoall/alltoall.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
+#include "lib/operation/operations.h"
 #include "lib/operation/select.h"
 #include "lib/pattern/binomial.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
@@ -433,6 +435,57 @@ START_TEST(long_plays_tell_what_a_full_one_does) {
 }
 END_TEST
 
+/* From site C the way to B is 10 ms, to A over B 20, to D 30: all others are farther from D. */
+static const double four_sites[] = {0, 10, 40, 60, 10, 0, 10, 60, 40, 10, 0, 30, 60, 60, 30, 0};
+
+static void set_sites(scene *s, const coll_algorithm *algorithm, int a_site, double latencies[]) {
+    enum { SITES = 4 };
+    set_scene(s, algorithm, SITES * a_site, a_site, 8);
+    s->topo.sites = SITES;
+    for (int rank = 0; rank < SITES * a_site; rank++)
+        s->places[rank].site = s->places[rank].rack;
+    for (int i = 0; i < SITES * SITES; i++)
+        latencies[i] = four_sites[i] * 1e-3;
+    s->shape.root = COLL_NO_ROOT;
+    s->shape.element = 8;
+    s->shape.operation = "allreduce";
+    s->shape.latencies = latencies;
+}
+
+/* To C and back; or from A to D. Also where only some of the ranks are played. */
+START_TEST(sums_go_by_the_shortest_ways_between_sites) {
+    const struct {
+        const coll_algorithm *algorithm;
+        double expected;
+    } cases[] = {{&hlot_allreduce_sites, 2 * 30e-3}, {&hlot_allreduce_all_sites, 50e-3}};
+    const coll_spec none = {.algorithm = NULL};
+    for (int i = 0; i < 2; i++)
+        for (int a_site = 1; a_site <= 256; a_site *= 4) {
+            scene s;
+            double latencies[16];
+            set_sites(&s, cases[i].algorithm, a_site, latencies);
+            double quote = coll_quote(cases[i].algorithm, &s.shape, &s.values);
+            ck_assert_double_ge(quote, cases[i].expected);
+            ck_assert_double_eq_tol(quote / cases[i].expected, 1, 0.02);
+            coll_choice choice = coll_select(coll_allreduce_table, &s.shape, &none);
+            ck_assert_str_eq(choice.algorithm->name, "all_sites");
+        }
+}
+END_TEST
+
+/* Each message between two sites takes as long as these are apart. */
+START_TEST(sites_have_latencies_of_their_own) {
+    scene s;
+    double latencies[16], known, unknown;
+    set_sites(&s, &coll_allreduce_recursive_doubling, 1, latencies);
+    known = seconds_of(&s, &coll_allreduce_recursive_doubling);
+    ck_assert_double_eq_tol(known, 30e-3 + 60e-3, 1e-3); /* C and D; then B and D */
+    s.shape.latencies = NULL;
+    unknown = seconds_of(&s, &coll_allreduce_recursive_doubling);
+    ck_assert_double_lt(unknown, 1e-3);
+}
+END_TEST
+
 START_TEST(a_price_is_always_the_same) {
     for (int i = 0; i < 2; i++) {
         const coll_algorithm *algorithm = i ? two_tree : chain;
@@ -561,6 +614,8 @@ int main(void) {
     tcase_add_test(prices, what_is_not_alike_is_not_folded);
     tcase_add_loop_test(prices, long_plays_tell_what_a_full_one_does, 0,
                         sizeof of_many / sizeof *of_many);
+    tcase_add_test(prices, sums_go_by_the_shortest_ways_between_sites);
+    tcase_add_test(prices, sites_have_latencies_of_their_own);
     tcase_add_test(prices, a_price_is_always_the_same);
     tcase_add_test(prices, with_too_little_memory_there_is_no_price);
     tcase_add_test(prices, every_message_is_seen);

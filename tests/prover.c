@@ -428,6 +428,20 @@ static bool copy(play *p, int rank, int number) {
     return true;
 }
 
+/* What NODE combines in scratch memory is lost where the result is made there on its way to the
+ * data. */
+static bool lose_scratch(player *one, const coll_node *node) {
+    label *bytes = labels_of(one, node, true);
+    if (node->step.to_scratch || node->step.scratch_first)
+        return true;
+    for (size_t i = 0; i < node->step.length; i++) {
+        if (bytes[i].readers || bytes[i].writers)
+            return false;
+        bytes[i].value = 0;
+    }
+    return true;
+}
+
 static bool combine(play *p, int rank, int number) {
     player *one = &p->players[rank];
     const coll_node *node = &one->cursor.nodes[number];
@@ -440,7 +454,7 @@ static bool combine(play *p, int rank, int number) {
         scratch[i].value = combined(p, first, second);
         good = scratch[i].value;
     }
-    good = good && write_bytes(p, one, node, step->to_scratch, scratch);
+    good = good && write_bytes(p, one, node, step->to_scratch, scratch) && lose_scratch(one, node);
     free(scratch);
     free(other);
     if (!good)

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+struct coll_comm;
+
 enum { COLL_PARAMS_MAX = 6 };
 
 /* A parameter that the user may set, "segment=32K". Sizes are in bytes. */
@@ -57,6 +59,7 @@ typedef struct coll_shape {
     bool reproducible; /* by an algorithm that is so: COLL_REPRODUCIBLE; then ordered, too */
     int events;        /* that it may take to price it; 0: what a job has the time for */
     const coll_topo *topo;
+    const double *latencies; /* as the topology's, when the call was made; NULL: not known then */
     const coll_profile *profile;
 } coll_shape;
 
@@ -74,6 +77,8 @@ typedef struct coll_algorithm {
     /* Seconds from the common start to the last rank's end; NULL: the price of its plan. */
     double (*predict)(const coll_shape *call, const coll_values *values);
     const struct coll_planner *planner; /* lib/schedule/plan.h; NULL: it is no plan */
+    /* What a blocking call finds out before it plans, on all ranks at once; NULL: nothing. */
+    int (*prepare)(struct coll_comm *comm);
     bool starts; /* though it is no plan, it is a course (lib/schedule/course.h) */
 } coll_algorithm;
 

@@ -5,13 +5,12 @@
 #include "lib/pattern/binomial.h"
 
 enum { NONE = -1 };
-enum { SEGMENT, WINDOW };
 
 const coll_param coll_trees_params[] = {
-    [SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
-                 .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 2, .lowest = 1,
-                .highest = 1 << 10},
+    [COLL_TREES_SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
+                            .lowest = 1, .highest = 1 << 30},
+    [COLL_TREES_WINDOW] = {"window", "segments under way at a time", .fallback = 2, .lowest = 1,
+                           .highest = 1 << 10},
     {.name = NULL},
 };
 
@@ -23,9 +22,11 @@ static int count_segments(const coll_part *part, size_t segment) {
 /* A round's memory: one segment that all that is sent passes, and one for each sum that comes. */
 coll_plan_size coll_trees_size(const coll_part *part, int most) {
     const coll_shape *shape = part->shape;
-    size_t segment = coll_least(coll_segment_of(shape, part->values->at[SEGMENT]), shape->bytes),
+    size_t segment = coll_least(coll_segment_of(shape, part->values->at[COLL_TREES_SEGMENT]),
+                                shape->bytes),
            segments = (size_t)count_segments(part, segment);
-    return (coll_plan_size){.window = (int)coll_least(part->values->at[WINDOW], segments),
+    return (coll_plan_size){.window =
+                                (int)coll_least(part->values->at[COLL_TREES_WINDOW], segments),
                             .steps = 3 * most + 2,
                             .segments = 1 + most,
                             .segment = segment,
@@ -34,14 +35,7 @@ coll_plan_size coll_trees_size(const coll_part *part, int most) {
 
 /* --- Rounds --- */
 
-/* A round as it is written: the last step that changed the data, or NONE. */
-typedef struct draft {
-    coll_step *steps;
-    int count, merged;
-    size_t from, length;
-} draft;
-
-static coll_step *add(draft *d, coll_step step, int after) {
+coll_step *coll_trees_add(coll_trees_draft *d, coll_step step, int after) {
     coll_step *added = &d->steps[d->count++];
     *added = step;
     if (after != NONE)
@@ -49,40 +43,44 @@ static coll_step *add(draft *d, coll_step step, int after) {
     return added;
 }
 
-static void send(draft *d, int peer) {
-    add(d, coll_step_send(peer, d->from, d->length), d->merged);
+static void send(coll_trees_draft *d, int peer) {
+    coll_trees_add(d, coll_step_send(peer, d->from, d->length), d->changed);
 }
 
 /* The sum of PEER comes to memory of its own, and is merged once step AFTER is complete, too. */
-static void merge(draft *d, int peer, int segment, bool before, int after) {
-    coll_step *receive = add(d, coll_step_receive(peer, d->from, d->length), NONE);
+static void merge(coll_trees_draft *d, int peer, int segment, bool before, int after) {
+    coll_step *receive = coll_trees_add(d, coll_step_receive(peer, d->from, d->length), NONE);
     receive->buffer = COLL_SCRATCH;
     receive->segment = segment;
-    coll_step *sum =
-        add(d, coll_step_combine(COLL_DATA, d->from, d->length, false, before), d->count - 1);
+    coll_step *sum = coll_trees_add(
+        d, coll_step_combine(COLL_DATA, d->from, d->length, false, before), d->count - 1);
     sum->segment = segment;
     if (after != NONE)
         coll_step_after(sum, 0, after);
-    d->merged = d->count - 1;
+    d->changed = d->count - 1;
+}
+
+static void exchange(const coll_trees *plan, coll_trees_draft *d) {
+    for (int i = 0; i < plan->peers; i++) {
+        send(d, plan->peer[i]);
+        merge(d, plan->peer[i], 1 + plan->children + i, plan->before[i], d->count - 1);
+    }
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_trees *plan = (const coll_trees *)base;
     size_t segment = base->size.segment;
-    draft d = {.steps = steps,
-               .merged = NONE,
-               .from = (size_t)round * segment,
-               .length = coll_segment_length(plan->part->shape->bytes, segment, round)};
+    coll_trees_draft d = {.steps = steps,
+                          .changed = NONE,
+                          .from = (size_t)round * segment,
+                          .length = coll_segment_length(plan->part->shape->bytes, segment, round)};
     for (int i = 0; i < plan->children; i++)
-        merge(&d, plan->child[i], 1 + i, false, d.merged);
-    for (int i = 0; i < plan->peers; i++) {
-        send(&d, plan->peer[i]);
-        merge(&d, plan->peer[i], 1 + plan->children + i, plan->before[i], d.count - 1);
-    }
+        merge(&d, plan->child[i], 1 + i, false, d.changed);
+    plan->meet(plan, &d);
     if (plan->parent != NONE) {
         send(&d, plan->parent);
-        add(&d, coll_step_receive(plan->parent, d.from, d.length), d.count - 1);
-        d.merged = d.count - 1;
+        coll_trees_add(&d, coll_step_receive(plan->parent, d.from, d.length), d.count - 1);
+        d.changed = d.count - 1;
     }
     for (int i = plan->children; i-- > 0;) /* the largest subtree first */
         send(&d, plan->child[i]);
@@ -97,26 +95,27 @@ coll_trees *coll_trees_open(const coll_part *part, coll_plan_size size, void *me
                                   .rounds = coll_segment_count(part->shape->bytes, size.segment),
                                   .round = plan_round},
                          .part = part,
-                         .parent = NONE};
+                         .parent = NONE,
+                         .meet = exchange};
     return plan;
 }
 
-/* Whether another node, or rack, begins in the line at POSITION. */
-static bool begins(const coll_part *part, int position, coll_trees_level level) {
+bool coll_trees_begins(const coll_part *part, int position, coll_trees_level level) {
     if (position == 0 || level == COLL_TREES_RANK)
         return true;
     const coll_place *at = &part->shape->topo->places[part->line->order[position]],
                      *before = &part->shape->topo->places[part->line->order[position - 1]];
     return level == COLL_TREES_NODE   ? at->node != before->node
            : level == COLL_TREES_RACK ? at->rack != before->rack
+           : level == COLL_TREES_SITE ? at->site != before->site
                                       : false;
 }
 
 int coll_trees_depth(const coll_part *part, coll_trees_level unit, coll_trees_level whole) {
     int count = 0, most = 1;
     for (int position = 0; position < part->shape->topo->ranks; position++) {
-        count = begins(part, position, whole) ? 0 : count;
-        count += begins(part, position, unit);
+        count = coll_trees_begins(part, position, whole) ? 0 : count;
+        count += coll_trees_begins(part, position, unit);
         most = count > most ? count : most;
     }
     return coll_tree_depth(most);
@@ -137,14 +136,14 @@ static members members_of(const coll_part *part, coll_trees_level unit, coll_tre
         all.count = part->shape->topo->ranks;
         return all;
     }
-    while (!begins(part, all.first, whole))
+    while (!coll_trees_begins(part, all.first, whole))
         all.first--;
     int position = all.first;
     do {
-        all.index += position < part->line->position && begins(part, position, unit);
-        all.count += begins(part, position, unit);
+        all.index += position < part->line->position && coll_trees_begins(part, position, unit);
+        all.count += coll_trees_begins(part, position, unit);
         position++;
-    } while (position < part->shape->topo->ranks && !begins(part, position, whole));
+    } while (position < part->shape->topo->ranks && !coll_trees_begins(part, position, whole));
     return all;
 }
 
@@ -152,7 +151,7 @@ static int member(const members *all, int index) {
     int position = all->first + (all->unit == COLL_TREES_RANK ? index : 0);
     if (all->unit != COLL_TREES_RANK)
         while (index > 0)
-            index -= begins(all->part, ++position, all->unit);
+            index -= coll_trees_begins(all->part, ++position, all->unit);
     return all->part->line->order[position];
 }
 

@@ -7,19 +7,31 @@
 
 #include "lib/schedule/plan.h"
 
-/* "segment" and "window", which all algorithms of such plans have. */
+/* "segment" and "window", which all algorithms of such plans have, in this order. */
+enum { COLL_TREES_SEGMENT, COLL_TREES_WINDOW };
 extern const coll_param coll_trees_params[];
 
 enum { COLL_TREES_CHILDREN = 64, COLL_TREES_PEERS = 31 };
+
+/* A round as it is written. */
+typedef struct coll_trees_draft {
+    coll_step *steps;
+    int count;
+    int changed;         /* the last step that changed the data; -1: none yet */
+    size_t from, length; /* of the data */
+} coll_trees_draft;
 
 /* Whom one rank meets: all by rank. */
 typedef struct coll_trees {
     coll_plan base;
     const coll_part *part;
-    int parent; /* -1: it is a root */
-    int children, child[COLL_TREES_CHILDREN];
-    int peers, peer[COLL_TREES_PEERS]; /* of a root */
-    bool before[COLL_TREES_PEERS];     /* the peer's sum comes before the own one */
+    int parent;                               /* -1: it is a root */
+    int children, child[COLL_TREES_CHILDREN]; /* in the order in which their sums are added */
+    int peers, peer[COLL_TREES_PEERS];        /* of a root */
+    bool before[COLL_TREES_PEERS];            /* the peer's sum comes before the own one */
+    /* Adds what happens between up and down: roots meet their peers, or something else, for which
+     * the segments behind those of the children are free. */
+    void (*meet)(const struct coll_trees *plan, coll_trees_draft *d);
 } coll_trees;
 
 /* Of what a tree consists, or what it spans. */
@@ -27,8 +39,15 @@ typedef enum coll_trees_level {
     COLL_TREES_RANK,
     COLL_TREES_NODE,
     COLL_TREES_RACK,
+    COLL_TREES_SITE,
     COLL_TREES_ALL
 } coll_trees_level;
+
+/* Whether another LEVEL begins in the line at POSITION. */
+bool coll_trees_begins(const coll_part *part, int position, coll_trees_level level);
+
+/* Adds STEP, which comes after step AFTER of the round unless that is -1. */
+coll_step *coll_trees_add(coll_trees_draft *d, coll_step step, int after);
 
 /* The measures where no rank receives from more than MOST others on the way up. */
 coll_plan_size coll_trees_size(const coll_part *part, int most);

@@ -462,11 +462,21 @@ static int find_copy(coll_collective *call, char **copy) {
     return code;
 }
 
+static int prepare(const coll_algorithm *algorithm, coll_collective *call) {
+    if (!algorithm->prepare)
+        return MPI_SUCCESS;
+    int code = algorithm->prepare(call->comm);
+    call->shape.latencies = call->shape.topo->latencies;
+    return code;
+}
+
 static int run_plan(const coll_algorithm *algorithm, coll_collective *call,
                     const coll_values *values) {
     void *memory;
     char *copy = NULL;
-    int code = coll_comm_room(call->comm, coll_collective_bytes(algorithm, call, values), &memory);
+    int code = prepare(algorithm, call);
+    if (code == MPI_SUCCESS)
+        code = coll_comm_room(call->comm, coll_collective_bytes(algorithm, call, values), &memory);
     if (code == MPI_SUCCESS)
         code = find_copy(call, &copy);
     if (code != MPI_SUCCESS) {

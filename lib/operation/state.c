@@ -146,6 +146,7 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
                         .ordered = is_reproducible(state, operation),
                         .reproducible = is_reproducible(state, operation),
                         .topo = &state->topo,
+                        .latencies = state->topo.latencies,
                         .profile = state->profile};
 }
 

@@ -46,7 +46,7 @@ static int ranks_of_parts(const coll_topo *topo, const int order[]) {
     const int count = first_part(topo, order), parts = topo->sites > 1   ? topo->sites
                                                        : topo->racks > 1 ? topo->racks
                                                                          : topo->nodes;
-    if (topo->latencies || count * parts != topo->ranks)
+    if (count * parts != topo->ranks)
         return topo->ranks;
     for (int i = 0; i + count + 1 < topo->ranks; i++)
         if (!are_alike(&places[order[i]], &places[order[i + 1]], &places[order[i + count]],
@@ -145,7 +145,7 @@ coll_fold coll_fold_find(coll_part *part, const coll_planner *planner, coll_line
     const coll_plan_size size = planner->size(part);
     const int all = part->shape->topo->ranks;
     const coll_fold none = {.ranks = all};
-    coll_fold fold = {.ranks = part->shape->root == COLL_NO_ROOT
+    coll_fold fold = {.ranks = part->shape->root == COLL_NO_ROOT && !part->shape->latencies
                                    ? ranks_of_parts(part->shape->topo, line->order)
                                    : all};
     if (fold.ranks == all)

@@ -61,9 +61,12 @@ static void open_links(coll_network *network, const coll_topo *topo, void *memor
         network->ports[node] = (coll_port){.sender = NOBODY};
 }
 
-void coll_network_open(coll_network *network, const coll_topo *topo, const coll_topo *whole,
-                       const coll_profile *profile, void *memory) {
+void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole,
+                       void *memory) {
+    const coll_topo *topo = call->topo;
+    const coll_profile *profile = call->profile;
     network->topo = topo;
+    network->latencies = call->latencies;
     network->profile = profile;
     if (memory)
         open_links(network, topo, memory);
@@ -101,6 +104,15 @@ const coll_toll *coll_network_toll(coll_network *network, coll_level level, size
                         .share = rate > 0 ? nanoseconds(size / rate) : 0,
                         .way = nanoseconds(coll_cost_transfer(cost, size, 2))};
     return toll;
+}
+
+int64_t coll_network_way(const coll_network *network, int from, int to, const coll_toll *toll) {
+    const coll_topo *topo = network->topo;
+    if (!network->latencies || toll->level != COLL_LEVEL_WIDE)
+        return toll->way;
+    double empty = coll_cost_transfer(&network->profile->level[COLL_LEVEL_WIDE], 0, 2),
+           own = network->latencies[topo->places[from].site * topo->sites + topo->places[to].site];
+    return toll->way - nanoseconds(empty) + nanoseconds(own);
 }
 
 int64_t coll_network_copy(const coll_network *network, size_t bytes) {

@@ -14,8 +14,7 @@
 #ifndef COLL_LIB_SCHEDULE_NETWORK_H
 #define COLL_LIB_SCHEDULE_NETWORK_H
 
-#include "lib/cost/profile.h"
-#include "lib/place/topo.h"
+#include "lib/algorithm/algorithm.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +30,7 @@ typedef struct coll_toll {
     int64_t out;   /* the sender's link is busy: gs */
     int64_t in;    /* the receiver's: gr */
     int64_t share; /* each shared link; 0: there is no limit */
-    int64_t way;   /* L */
+    int64_t way;   /* L, of any two that are so far apart */
 } coll_toll;
 
 /* What waits before the port to a host. */
@@ -48,6 +47,7 @@ enum { COLL_TOLLS = 64, COLL_WAYS = 3, COLL_PACKET = 1400 };
 
 typedef struct coll_network {
     const coll_topo *topo;
+    const double *latencies; /* between sites, or NULL: those of the profile */
     const coll_profile *profile;
     coll_toll tolls[COLL_TOLLS]; /* by size and level */
     double rate[COLL_LEVELS];    /* bytes/s of a shared link; 0: no limit */
@@ -59,16 +59,19 @@ typedef struct coll_network {
 
 /* The memory for a network of TOPO; aligned for any type. */
 size_t coll_network_bytes(const coll_topo *topo);
-/* If TOPO is a part of a WHOLE, else NULL, its links are those of the whole. Without MEMORY there
- * are levels and tolls, but no links. */
-void coll_network_open(coll_network *network, const coll_topo *topo, const coll_topo *whole,
-                       const coll_profile *profile, void *memory);
+/* For CALL. If its topology is a part of a WHOLE, else NULL, its links are those of the whole.
+ * Without MEMORY there are levels and tolls, but no links. */
+void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole,
+                       void *memory);
 
 /* How far apart two ranks are. */
 coll_level coll_network_level(const coll_network *network, int from, int to);
 
 /* Valid until the next one. */
 const coll_toll *coll_network_toll(coll_network *network, coll_level level, size_t bytes);
+
+/* L of a message between two ranks, whose TOLL is that: two sites have a latency of their own. */
+int64_t coll_network_way(const coll_network *network, int from, int to, const coll_toll *toll);
 
 /* Of bytes in memory. */
 int64_t coll_network_copy(const coll_network *network, size_t bytes);

@@ -54,7 +54,8 @@ typedef struct coll_after {
  *
  * A round has segments of memory, its own while it is under way. A step on scratch memory means
  * AT in one of them; of a combination of scratch memory with scratch memory the other operand lies
- * at FROM in segment BLOCK. Others pass through there, too, where their data is not contiguous; two
+ * at FROM in segment BLOCK. Unless AT is the first operand, or gets the result, nothing of use is
+ * left there. Others pass through there, too, where their data is not contiguous; two
  * ranges of a round may not share bytes of a segment, unless they are the same.
  *
  * Bytes that a message under way moves may not be written, nor read where it is to come.

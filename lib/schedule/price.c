@@ -288,9 +288,12 @@ static bool travel(play *p, int number, int nth) {
             return plan_stage(p, number, nth + 1, way->from, on);
     }
     bool inside = way->level <= COLL_LEVEL_NODE;
-    int64_t wire = inside ? 0 : toll->in < toll->way ? toll->in : toll->way;
+    int64_t apart = coll_network_way(&p->network, way->sender, way->receiver, toll),
+            wire = inside             ? 0
+                   : toll->in < apart ? toll->in
+                                      : apart;
     one->arrival = wire;
-    return plan_stage(p, number, COMES, way->to, p->now + toll->way - wire);
+    return plan_stage(p, number, COMES, way->to, p->now + apart - wire);
 }
 
 static bool leave(play *p, int number) {
@@ -508,7 +511,7 @@ static bool set_up(play *p) {
     p->first_path = take_room(p, (size_t)hashes(p) * sizeof(int));
     if (!p->first_path)
         return false;
-    coll_network_open(&p->network, topo, p->call->whole, p->shape.profile, network);
+    coll_network_open(&p->network, &p->shape, p->call->whole, network);
     p->network.lossless = p->call->lossless;
     for (int i = 0; i < hashes(p); i++)
         p->first_path[i] = NONE;

@@ -36,6 +36,7 @@ typedef struct quote {
     coll_line *line;    /* of all ranks */
     coll_place *places; /* of those that are played */
     int *numbers;       /* for numbering these */
+    double *latencies;  /* between their sites */
     char *room;
     size_t left;              /* bytes of it */
     size_t round, rest;       /* bytes of a round of the whole, and what is left over */
@@ -50,20 +51,37 @@ typedef struct quote {
 
 /* --- Plays --- */
 
+/* The place of number I of COUNT ranks, one in so many of the line. */
+static const coll_place *place_of(const quote *q, int i, int count) {
+    const coll_topo *whole = q->whole->topo;
+    return &whole->places[q->line->order[(int64_t)i * whole->ranks / count]];
+}
+
 /*
- * COUNT ranks, one in so many of the line, as if there were no others. Where the line comes to a
- * rack again and again, they share its uplink.
+ * COUNT ranks as if there were no others. Where the line comes to a rack again and again, they
+ * share its uplink.
  */
 static coll_topo part_of(const quote *q, int count) {
     const coll_topo *whole = q->whole->topo;
     coll_topo part = *whole;
     part.ranks = count;
     part.places = q->places;
-    part.latencies = NULL; /* it has other sites */
     for (int i = 0; i < count; i++)
-        part.places[i] = whole->places[q->line->order[(int64_t)i * whole->ranks / count]];
+        part.places[i] = *place_of(q, i, count);
     coll_topo_number(&part, whole, q->numbers);
     return part;
+}
+
+/* The latencies between the sites of PART, by their numbers there; NULL where they aren't known. */
+static const double *latencies_of(const quote *q, const coll_topo *part) {
+    const double *latencies = q->whole->latencies;
+    int *before = q->numbers;
+    for (int i = 0; i < part->ranks; i++)
+        before[part->places[i].site] = place_of(q, i, part->ranks)->site;
+    for (int i = 0; latencies && i < part->sites * part->sites; i++)
+        q->latencies[i] =
+            latencies[before[i / part->sites] * q->whole->topo->sites + before[i % part->sites]];
+    return latencies ? q->latencies : NULL;
 }
 
 /* A call of so many RANKS and BYTES; PART is of these ranks, if they aren't all. */
@@ -73,6 +91,7 @@ static coll_shape shape_of(const quote *q, int ranks, size_t bytes, coll_topo *p
     if (ranks < shape.topo->ranks) {
         *part = part_of(q, ranks);
         shape.topo = part;
+        shape.latencies = latencies_of(q, part);
         shape.root = shape.root == COLL_NO_ROOT ? COLL_NO_ROOT : 0;
     }
     return shape;
@@ -176,7 +195,7 @@ static bool labour_at(const quote *q, const coll_shape *shape, int position, lab
     if (!line)
         return false;
     line->position = position;
-    coll_network_open(&network, shape->topo, q->whole->topo, shape->profile, NULL);
+    coll_network_open(&network, shape, q->whole->topo, NULL);
     bool is_root = line->order[position] == shape->root;
     coll_part part = coll_price_part(shape, &q->values, line, is_root, &even);
     coll_plan_size size = planner->size(&part);
@@ -325,18 +344,26 @@ static int half(int ranks) {
     return (ranks + 1) / 2;
 }
 
+static size_t bytes_of_latencies(const coll_shape *call) {
+    const size_t sites = call->latencies ? (size_t)call->topo->sites : 0;
+    return sites * sites * sizeof(double);
+}
+
 /* The ranks' line; false: there is no room for it. */
 static bool line_up(quote *q) {
-    size_t ranks = (size_t)q->whole->topo->ranks,
+    const coll_topo *topo = q->whole->topo;
+    size_t ranks = (size_t)topo->ranks,
            order = coll_comm_room_of(sizeof(coll_line) + ranks * sizeof(int)),
            places = coll_comm_room_of((q->is_long ? ranks : BEGIN_MOST) * sizeof(coll_place)),
-           numbers = coll_comm_room_of((size_t)q->whole->topo->nodes * sizeof(int));
-    if (order + places + numbers + ranks * sizeof(coll_visit) > q->left)
+           numbers = coll_comm_room_of((size_t)topo->nodes * sizeof(int)),
+           latencies = coll_comm_room_of(bytes_of_latencies(q->whole));
+    if (order + places + numbers + latencies + ranks * sizeof(coll_visit) > q->left)
         return false;
     q->line = coll_comm_room_take(&q->room, order);
     q->places = coll_comm_room_take(&q->room, places);
     q->numbers = coll_comm_room_take(&q->room, numbers);
-    q->left -= order + places + numbers;
+    q->latencies = coll_comm_room_take(&q->room, latencies);
+    q->left -= order + places + numbers + latencies;
     q->line->position = 0;
     coll_order_line(q->whole, (coll_visit *)q->room, q->line->order);
     return true;
@@ -544,7 +571,8 @@ static size_t bytes_of_long(const quote *q, coll_line *line, coll_visit visits[]
     const coll_part part = coll_price_part(q->whole, &q->values, line, true, &even);
     const coll_plan_size size = planner->size(&part);
     return 2 * ranks * (2 * sizeof(int) + sizeof(coll_place) + sizeof(coll_visit)) +
-           size.own_bytes + (planner->share ? planner->shared_bytes(&part) : 0) +
+           bytes_of_latencies(q->whole) + size.own_bytes +
+           (planner->share ? planner->shared_bytes(&part) : 0) +
            (size_t)size.steps * sizeof(coll_step) + coll_fold_bytes(&part, planner) + ODDS;
 }
 

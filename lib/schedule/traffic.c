@@ -61,7 +61,7 @@ static bool reserve(survey *s) {
 static bool prepare(survey *s, const coll_values *values) {
     const coll_planner *planner = s->planner;
     coll_order_line(s->shape, s->visits, s->line->order);
-    coll_network_open(&s->network, s->shape->topo, NULL, s->shape->profile, NULL);
+    coll_network_open(&s->network, s->shape, NULL, NULL);
     s->part = coll_price_part(s->shape, values, s->line, true, &s->even);
     const coll_plan_size size = planner->size(&s->part);
     s->own = take(s, size.own_bytes);

@@ -1,0 +1,133 @@
+/*
+ * all_sites: for small data at several sites.
+ *
+ * 1. In every site sums go up binomial trees to its first rank (hlot/sites.h).
+ * 2. From there each site's sum goes to all others, down the tree of the shortest ways from its
+ *    site. Who passes sums on does so in the order in which they come by these ways.
+ * 3. Each first rank adds up all sums in the order of the sites, and the result goes down in its
+ *    site.
+ *
+ * Steps: the longest of the shortest ways between any two sites, and 2 ceil(log2 n) for n ranks of
+ * a site.
+ * Bytes: of S sites S - 1 times m to the first rank of each, and as much from it on average; from
+ * one that is amid the others up to (S - 1)^2 times.
+ * Memory: a segment for each site and each child in it, for each of the window.
+ * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks.
+ */
+#include "config.h"
+
+#include "hlot/sites.h"
+
+/* The sum of a site, as one of the sites sees it. */
+typedef struct visitor {
+    int site;
+    double arrival;   /* whole nanoseconds from the common start: so all find the same order */
+    int from;         /* rank; -1: it is this site's own */
+    int goes_to, *to; /* ranks */
+} visitor;
+
+typedef struct exchange {
+    coll_trees trees;
+    visitor visitors[HLOT_SITES_SUMMED]; /* in the order in which they come */
+    int ranks[];                         /* to whom they go */
+} exchange;
+
+static coll_step in_scratch(coll_step step, int segment) {
+    step.buffer = COLL_SCRATCH;
+    step.segment = segment;
+    return step;
+}
+
+/* Takes in the sum of V, or this site's own, and passes it on; returns after which step it is here.
+ */
+static int take_in(const visitor *v, int segment, coll_trees_draft *d) {
+    int here = d->count;
+    if (v->from < 0)
+        coll_trees_add(d, coll_step_copy(COLL_DATA, d->from, d->length, true), d->changed)
+            ->segment = segment;
+    else
+        coll_trees_add(d, in_scratch(coll_step_receive(v->from, d->from, d->length), segment), -1);
+    for (int i = 0; i < v->goes_to; i++)
+        coll_trees_add(d, in_scratch(coll_step_send(v->to[i], d->from, d->length), segment), here);
+    return here;
+}
+
+/* All sums come and go; then they are added up in the place of this site's own. Those that are
+ * still being sent stay what they are: they are the first operands. */
+static void meet(const coll_trees *plan, coll_trees_draft *d) {
+    const exchange *all = (const exchange *)plan;
+    const int sites = plan->part->shape->topo->sites, first = 1 + plan->children;
+    int here[HLOT_SITES_SUMMED], own = 0;
+    for (int i = 0; i < sites; i++) {
+        const visitor *v = &all->visitors[i];
+        here[v->site] = take_in(v, first + v->site, d);
+        if (v->from < 0)
+            own = here[v->site];
+    }
+    for (int site = 0; site < sites; site++) {
+        coll_step step = site == 0 ? coll_step_copy(COLL_DATA, d->from, d->length, false)
+                                   : coll_step_combine(COLL_DATA, d->from, d->length, false, true);
+        step.segment = first + site;
+        coll_step *added = coll_trees_add(d, step, here[site]);
+        coll_step_after(added, 0, site == 0 ? own : d->count - 2);
+        d->changed = d->count - 1;
+    }
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    const int sites = part->shape->topo->sites;
+    coll_plan_size size = hlot_sites_size(part);
+    size.steps += sites * sites;
+    size.own_bytes = sizeof(exchange) + (size_t)sites * (size_t)sites * sizeof(int);
+    return size;
+}
+
+/* Puts V among the first COUNT of ALL, behind those that arrive at the same moment. */
+static void insert(visitor all[], int count, visitor v) {
+    for (; count > 0 && all[count - 1].arrival > v.arrival; count--)
+        all[count] = all[count - 1];
+    all[count] = v;
+}
+
+/* Who comes to SITE from whom, and goes on to whom; FIRST has the first rank of each site. */
+static void find_visitors(exchange *plan, const coll_shape *call, int site, const int first[]) {
+    hlot_network network;
+    int *to = plan->ranks;
+    hlot_sites_network(call, &network);
+    for (int from = 0; from < network.sites; from++) {
+        hlot_tree tree;
+        double arrival[HLOT_SITES];
+        const int *children;
+        hlot_tree_make(&network, HLOT_SPT, from, &tree);
+        hlot_tree_time(&network, &tree, arrival);
+        visitor v = {.site = from,
+                     .arrival = arrival[site],
+                     .from = from == site ? -1 : first[tree.parent[site]],
+                     .goes_to = hlot_tree_children(&tree, site, &children),
+                     .to = to};
+        for (int i = 0; i < v.goes_to; i++)
+            *to++ = first[children[i]];
+        insert(plan->visitors, from, v);
+    }
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    int first[HLOT_SITES_SUMMED];
+    exchange *plan = (exchange *)hlot_sites_open(part, size, memory, first);
+    if (plan->trees.parent >= 0)
+        return &plan->trees.base;
+    find_visitors(plan, part->shape, hlot_sites_own(part), first);
+    plan->trees.meet = meet;
+    return &plan->trees.base;
+}
+
+static const coll_planner planner = {.size = plan_size, .plan = make_plan};
+
+const coll_algorithm hlot_allreduce_all_sites = {
+    .name = "all_sites",
+    .summary = "up a tree in each site, from each to all others by the shortest ways, and down",
+    .params = hlot_sites_params,
+    .applicable = hlot_sites_apply,
+    .planner = &planner,
+    .prepare = hlot_sites_prepare,
+};

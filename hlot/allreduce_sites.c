@@ -1,0 +1,67 @@
+/*
+ * sites: for data at several sites.
+ *
+ * 1. In every site sums go up binomial trees to its first rank (hlot/sites.h).
+ * 2. Between sites they go up HLOT's tree of shortest ways, to the site from which the longest of
+ *    these, there and back, is the shortest.
+ * 3. The result goes down the same trees.
+ *
+ * Steps: the longest way, there and back, and 2 ceil(log2 n) for n ranks of a site.
+ * Bytes: m to and from the first rank of a site for each child that it has in its trees.
+ * Memory: a segment for each site and each child in it, for each of the window.
+ *
+ * The order of combination follows from the latencies: bits are the same on all ranks and, once
+ * these have been measured, in all calls of a communicator; in other runs where COLL_LATENCIES is
+ * set.
+ *
+ * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks.
+ */
+#include "config.h"
+
+#include "hlot/sites.h"
+
+/* The tree of shortest ways there and back, from the site that is nearest to all. */
+static hlot_tree tree_of(const coll_shape *call) {
+    hlot_network network;
+    hlot_tree best, tree;
+    hlot_sites_network(call, &network);
+    for (int a = 0; a < network.sites; a++)
+        for (int b = 0; b < a; b++)
+            network.latency[a][b] = network.latency[b][a] += network.latency[a][b];
+    double least = hlot_tree_make(&network, HLOT_SPT, 0, &best);
+    for (int root = 1; root < network.sites; root++) {
+        double time = hlot_tree_make(&network, HLOT_SPT, root, &tree);
+        if (time < least) {
+            least = time;
+            best = tree;
+        }
+    }
+    return best;
+}
+
+/* The child with the shortest way comes first. */
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    int first[HLOT_SITES_SUMMED];
+    coll_trees *plan = hlot_sites_open(part, size, memory, first);
+    if (plan->parent >= 0)
+        return &plan->base;
+    const hlot_tree tree = tree_of(part->shape);
+    const int site = hlot_sites_own(part), *children;
+    int count = hlot_tree_children(&tree, site, &children);
+    while (count > 0)
+        plan->child[plan->children++] = first[children[--count]];
+    if (tree.parent[site] >= 0)
+        plan->parent = first[tree.parent[site]];
+    return &plan->base;
+}
+
+static const coll_planner planner = {.size = hlot_sites_size, .plan = make_plan};
+
+const coll_algorithm hlot_allreduce_sites = {
+    .name = "sites",
+    .summary = "up a tree in each site, up and down HLOT's tree between sites, and down again",
+    .params = hlot_sites_params,
+    .applicable = hlot_sites_apply,
+    .planner = &planner,
+    .prepare = hlot_sites_prepare,
+};

@@ -1,0 +1,65 @@
+#include "config.h"
+
+#include "hlot/sites.h"
+
+#include "hlot/wide.h"
+
+#include <math.h>
+
+/* Ways are long: more segments are under way than elsewhere. */
+const coll_param hlot_sites_params[] = {
+    [COLL_TREES_SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
+                            .lowest = 1, .highest = 1 << 30},
+    [COLL_TREES_WINDOW] = {"window", "segments under way at a time", .fallback = 16, .lowest = 1,
+                           .highest = 1 << 10},
+    {.name = NULL},
+};
+
+bool hlot_sites_apply(const coll_shape *call) {
+    return !call->ordered && hlot_wide_possible(call->topo) &&
+           call->topo->sites <= HLOT_SITES_SUMMED;
+}
+
+int hlot_sites_prepare(coll_comm *comm) {
+    hlot_wide *wide;
+    return hlot_wide_get(comm, true, &wide);
+}
+
+coll_plan_size hlot_sites_size(const coll_part *part) {
+    return coll_trees_size(part, coll_trees_depth(part, COLL_TREES_RANK, COLL_TREES_NODE) +
+                                     coll_trees_depth(part, COLL_TREES_NODE, COLL_TREES_RACK) +
+                                     coll_trees_depth(part, COLL_TREES_RACK, COLL_TREES_SITE) +
+                                     part->shape->topo->sites);
+}
+
+int hlot_sites_own(const coll_part *part) {
+    return part->shape->topo->places[part->line->order[part->line->position]].site;
+}
+
+static void find_first(const coll_part *part, int first[]) {
+    const coll_topo *topo = part->shape->topo;
+    for (int i = 0; i < topo->ranks; i++)
+        if (coll_trees_begins(part, i, COLL_TREES_SITE))
+            first[topo->places[part->line->order[i]].site] = part->line->order[i];
+}
+
+coll_trees *hlot_sites_open(const coll_part *part, coll_plan_size size, void *memory, int first[]) {
+    coll_trees *plan = coll_trees_open(part, size, memory);
+    coll_trees_join(plan, COLL_TREES_RANK, COLL_TREES_NODE);
+    coll_trees_join(plan, COLL_TREES_NODE, COLL_TREES_RACK);
+    coll_trees_join(plan, COLL_TREES_RACK, COLL_TREES_SITE);
+    if (plan->parent < 0)
+        find_first(part, first);
+    return plan;
+}
+
+void hlot_sites_network(const coll_shape *call, hlot_network *network) {
+    const int sites = call->topo->sites;
+    network->sites = sites;
+    network->gap = 0;
+    network->segments = 1;
+    for (int from = 0; from < sites; from++)
+        for (int to = 0; to < sites; to++)
+            network->latency[from][to] =
+                call->latencies ? rint(call->latencies[from * sites + to] * 1e9) : 1;
+}

@@ -1,0 +1,39 @@
+/*
+ * Allreduces over sites: in a site sums go up trees to its first rank, and results down again;
+ * between these the algorithms differ. For the table of allreduces, and what they have in common.
+ */
+#ifndef COLL_HLOT_SITES_H
+#define COLL_HLOT_SITES_H
+
+#include "hlot/tree.h"
+#include "lib/allreduce/trees.h"
+#include "lib/base/comm.h"
+
+extern const coll_algorithm hlot_allreduce_all_sites, hlot_allreduce_sites;
+
+/* The most sites: a rank's children in its site and a sum of each have to fit. */
+enum { HLOT_SITES_SUMMED = COLL_TREES_CHILDREN / 2 };
+
+extern const coll_param hlot_sites_params[];
+
+/* For commuting operations, at several sites, but not too many. */
+bool hlot_sites_apply(const coll_shape *call);
+
+/* Measures the latencies where they aren't known. */
+int hlot_sites_prepare(coll_comm *comm);
+
+/* The measures of a plan whose first ranks receive a sum of each site. */
+coll_plan_size hlot_sites_size(const coll_part *part);
+
+/* A plan that is complete inside the sites; a site's first rank, which has no parent yet, gets the
+ * FIRST ranks of all sites. */
+coll_trees *hlot_sites_open(const coll_part *part, coll_plan_size size, void *memory, int first[]);
+
+/* The sites of CALL, for small messages: whole nanoseconds, which can be added without error. Where
+ * they aren't known all are as far apart. */
+void hlot_sites_network(const coll_shape *call, hlot_network *network);
+
+/* The site of the rank that PART is for. */
+int hlot_sites_own(const coll_part *part);
+
+#endif
