@@ -3,18 +3,17 @@
  *
  * Values go through the mailbox in the node's shared memory where the rank has one and its next
  * slot is free, else as a message to the DCP; the result comes back the same way. A rank may use
- * both: the DCP knows an allreduce by its communicator and its number.
+ * both: the DCP knows a call by its communicator and its number.
  *
  * Cost: on the mailbox a post and a completed wait are two copies of the value and about four
  * misses of the cache, independent of the number of ranks.
  */
 #include "config.h"
 
-#include "cdcp/dcp.h"
+#include "cdcp/client.h"
 
 #include "cdcp/job.h"
 #include "cdcp/membership.h"
-#include "cdcp/operands.h"
 #include "cdcp/request_pool.h"
 #include "cdcp/wire.h"
 #include "lib/base/error.h"
@@ -37,6 +36,7 @@ struct coll_envelope {
 /* This rank's mailbox, and who waits for the result in each slot; by the job's lock. */
 static coll_mailbox box;
 static coll_dcp_request *waits_for[COLL_MAILBOX_SLOTS];
+static bool parcel_taken[COLL_MAILBOX_PARCELS];
 
 static int most_requests; /* at once */
 
@@ -53,6 +53,7 @@ static int make_room_for_requests(void) {
 int coll_client_open(void) {
     const coll_job *job = &coll_the_job;
     memset(waits_for, 0, sizeof waits_for);
+    memset(parcel_taken, 0, sizeof parcel_taken);
     int code = make_room_for_requests();
     if (code == MPI_SUCCESS)
         code = coll_membership_begin();
@@ -68,20 +69,19 @@ bool coll_dcp_knows(MPI_Comm comm) {
     return !coll_the_job.posts || coll_membership_of(comm);
 }
 
-bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    if (!coll_the_job.posts)
-        return false;
-    coll_membership *membership = coll_membership_of(comm);
-    if (!membership || !membership->served)
-        return false;
-    coll_membership_look_up(membership, type, op);
-    return count >= 0 && count <= membership->most;
+/* Puts the bytes of GIVEN one after the other at TO. */
+static void put(void *to, const coll_data *given) {
+    if (!given->bytes)
+        return;
+    const void *packed = coll_data_read(given, 0, given->bytes, to);
+    if (packed != to)
+        memcpy(to, packed, given->bytes);
 }
 
-/* For values of no bytes too, which may be nowhere. */
-static void copy(void *to, const void *from, size_t bytes) {
-    if (bytes)
-        memcpy(to, from, bytes);
+/* The other way round. */
+static void take(const coll_data *wanted, const void *from) {
+    if (wanted->bytes)
+        coll_data_write(wanted, 0, wanted->bytes, from);
 }
 
 static coll_wire_header header_of(const coll_dcp_request *request) {
@@ -89,23 +89,44 @@ static coll_wire_header header_of(const coll_dcp_request *request) {
     return (coll_wire_header){.team = membership->number,
                               .sequence = membership->sequence,
                               .kind = COLL_WIRE_CONTRIBUTION,
-                              .code = request->code,
-                              .count = request->count,
+                              .code = request->call.code,
+                              .count = request->call.count,
                               .rank = membership->rank};
+}
+
+static size_t larger(size_t one, size_t other) {
+    return one > other ? one : other;
+}
+
+/* Takes a parcel where the data of CALL don't fit into a slot. False where none is free. */
+static bool take_parcel(const coll_client_call *call, int *parcel) {
+    *parcel = COLL_MAILBOX_NO_PARCEL;
+    if (larger(call->given.bytes, call->wanted.bytes) <= coll_mailbox_room(&box))
+        return true;
+    for (int i = 0; i < COLL_MAILBOX_PARCELS; i++)
+        if (!parcel_taken[i]) {
+            parcel_taken[i] = true;
+            *parcel = i;
+            return true;
+        }
+    return false;
 }
 
 /* Puts the values into the next slot; false where that waits for an earlier result. */
 static bool put_into_mailbox(coll_dcp_request *request) {
-    if (!box.slots || waits_for[box.ticket % COLL_MAILBOX_SLOTS])
+    int parcel;
+    if (!box.slots || waits_for[box.ticket % COLL_MAILBOX_SLOTS] ||
+        !take_parcel(&request->call, &parcel))
         return false;
     const coll_membership *membership = request->membership;
     coll_mailbox_slot *slot = coll_mailbox_slot_at(&box, box.ticket);
-    slot->code = request->code;
+    slot->code = request->call.code;
     slot->team = membership->number;
     slot->sequence = membership->sequence;
-    slot->count = request->count;
+    slot->count = request->call.count;
     slot->rank = membership->rank;
-    copy(slot->data, request->sendbuf, request->bytes);
+    slot->parcel = parcel;
+    put(coll_mailbox_data(&box, slot), &request->call.given);
     atomic_store_explicit(&slot->state, coll_mailbox_state(box.ticket, COLL_MAILBOX_POSTED),
                           memory_order_release);
     waits_for[box.ticket % COLL_MAILBOX_SLOTS] = request;
@@ -114,9 +135,9 @@ static bool put_into_mailbox(coll_dcp_request *request) {
     return true;
 }
 
-static coll_envelope *make_envelope(size_t bytes) {
-    const size_t unit = alignof(max_align_t), text = COLL_WIRE_TEXT;
-    size_t letter = sizeof(coll_wire_header) + (bytes > text ? bytes : text);
+static coll_envelope *make_envelope(size_t given, size_t wanted) {
+    const size_t unit = alignof(max_align_t);
+    size_t letter = sizeof(coll_wire_header) + larger(COLL_WIRE_TEXT, larger(given, wanted));
     size_t room = (letter + unit - 1) / unit * unit;
     coll_envelope *envelope = malloc(sizeof *envelope + 2 * room);
     if (envelope)
@@ -131,22 +152,22 @@ static char *result_in(coll_envelope *envelope) {
 /* Sends the values as a message. */
 static int mail(coll_dcp_request *request) {
     const coll_job *job = &coll_the_job;
-    coll_envelope *envelope = make_envelope(request->bytes);
+    coll_envelope *envelope = make_envelope(request->call.given.bytes, request->call.wanted.bytes);
     if (!envelope)
-        return coll_error(MPI_ERR_NO_MEM, "no memory to post an allreduce");
+        return coll_error(MPI_ERR_NO_MEM, "no memory to post a collective");
     int dcp = job->mapping.dcp_of[job->rank];
     coll_wire_header header = header_of(request);
     header.reply = COLL_JOB_TAG_RESULT + coll_request_number(request);
     memcpy(envelope->letters, &header, sizeof header);
-    copy(envelope->letters + sizeof header, request->sendbuf, request->bytes);
+    put(envelope->letters + sizeof header, &request->call.given);
     int code = PMPI_Irecv(result_in(envelope), (int)envelope->room, MPI_BYTE, dcp, header.reply,
                           job->wire, &envelope->requests[1]);
     if (code != MPI_SUCCESS) {
         free(envelope);
         return code;
     }
-    code = PMPI_Isend(envelope->letters, (int)(sizeof header + request->bytes), MPI_BYTE, dcp,
-                      COLL_JOB_TAG_TO_DCP, job->wire, &envelope->requests[0]);
+    code = PMPI_Isend(envelope->letters, (int)(sizeof header + request->call.given.bytes), MPI_BYTE,
+                      dcp, COLL_JOB_TAG_TO_DCP, job->wire, &envelope->requests[0]);
     if (code != MPI_SUCCESS) {
         coll_wait_abandon(1, &envelope->requests[1]); /* may still be written to: not freed */
         return code;
@@ -156,27 +177,27 @@ static int mail(coll_dcp_request *request) {
     return MPI_SUCCESS;
 }
 
-int coll_dcp_prepare(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                     MPI_Comm comm, coll_dcp_request **request) {
-    *request = NULL;
-    coll_membership *membership = coll_membership_of(comm);
+void coll_client_drop(coll_client_call *call) {
+    coll_data_close(&call->given);
+    coll_data_close(&call->wanted);
+}
+
+int coll_client_prepare(coll_membership *membership, coll_client_call *call,
+                        coll_dcp_request **request) {
     coll_job_enter();
     coll_dcp_request *made = coll_request_take();
     membership->requests += made != NULL;
     coll_job_leave();
-    if (!made)
-        return coll_error(MPI_ERR_NO_MEM, "more than %d allreduces under way at once",
+    *request = made;
+    if (!made) {
+        coll_client_drop(call);
+        return coll_error(MPI_ERR_NO_MEM, "more than %d collectives under way at once",
                           most_requests);
-    coll_membership_look_up(membership, type, op);
-    made->sendbuf = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-    made->recvbuf = recvbuf;
-    made->count = count;
-    made->code = membership->code;
-    made->bytes = (size_t)count * membership->extent;
+    }
+    made->call = *call;
     made->membership = membership;
     made->persistent = true;
     made->active = false;
-    *request = made;
     return MPI_SUCCESS;
 }
 
@@ -190,6 +211,7 @@ int coll_dcp_begin(coll_dcp_request *request) {
 }
 
 void coll_dcp_release(coll_dcp_request **request) {
+    coll_client_drop(&(*request)->call);
     coll_job_enter();
     coll_membership_let_go((*request)->membership);
     coll_request_give_back(*request);
@@ -197,9 +219,9 @@ void coll_dcp_release(coll_dcp_request **request) {
     *request = NULL;
 }
 
-int coll_dcp_post(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                  MPI_Comm comm, coll_dcp_request **request) {
-    int code = coll_dcp_prepare(sendbuf, recvbuf, count, type, op, comm, request);
+int coll_client_post(coll_membership *membership, coll_client_call *call,
+                     coll_dcp_request **request) {
+    int code = coll_client_prepare(membership, call, request);
     if (code != MPI_SUCCESS)
         return code;
     (*request)->persistent = false;
@@ -248,13 +270,15 @@ static int failure(int error_class, const void *text) {
 }
 
 static int fetch_from_mailbox(coll_dcp_request *request) {
-    const coll_mailbox_slot *slot = request->slot;
+    coll_mailbox_slot *slot = request->slot;
     int code = MPI_SUCCESS;
     if (atomic_load_explicit(&slot->state, memory_order_relaxed) ==
         coll_mailbox_state(request->ticket, COLL_MAILBOX_DONE))
-        copy(request->recvbuf, slot->data, request->bytes);
+        take(&request->call.wanted, coll_mailbox_data(&box, slot));
     else
         code = failure(slot->code, slot->data);
+    if (slot->parcel != COLL_MAILBOX_NO_PARCEL)
+        parcel_taken[slot->parcel] = false;
     waits_for[request->ticket % COLL_MAILBOX_SLOTS] = NULL;
     return code;
 }
@@ -264,7 +288,7 @@ static int fetch_from_envelope(coll_dcp_request *request) {
     const coll_wire_header *header = (const void *)result_in(envelope);
     int code = MPI_SUCCESS;
     if (header->kind == COLL_WIRE_RESULT)
-        copy(request->recvbuf, header + 1, request->bytes);
+        take(&request->call.wanted, header + 1);
     else
         code = failure(header->code, header + 1);
     free(envelope);

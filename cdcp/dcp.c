@@ -92,6 +92,7 @@ static void plan(const coll_state *world, uint64_t limit, coll_job *job) {
     };
     job->radix = coll_model_radix(model.dcps, &model.among);
     job->limit = limit ? (size_t)limit : coll_model_limit(&model, job->radix);
+    job->blocks = coll_model_blocks(job->limit);
 }
 
 static int map(coll_comm *world, const settings *agreed, int *node_of) {
@@ -110,7 +111,8 @@ static int connect_ranks(coll_comm *world, const settings *agreed, const int nod
     int code = PMPI_Query_thread(&threads);
     job->threaded = threads == MPI_THREAD_MULTIPLE;
     if (code == MPI_SUCCESS && agreed->transport != MESSAGES)
-        code = coll_mailboxes_make(&job->mailboxes, job->wire, &job->mapping, node_of, job->limit);
+        code = coll_mailboxes_make(&job->mailboxes, job->wire, &job->mapping, node_of, job->limit,
+                                   job->blocks);
     if (code == MPI_SUCCESS && agreed->transport == SHARED && job->mailboxes.window == MPI_WIN_NULL)
         code = coll_error(MPI_ERR_OTHER, "COLL_DCP_TRANSPORT=shared: a node has no shared memory "
                                          "for its ranks; use auto or p2p");

@@ -1,6 +1,6 @@
 /*
- * Dedicated collective processors (DCPs): some ranks of a job serve the allreduces of the others,
- * the application ranks, which post their values and fetch the result without taking part in
+ * Dedicated collective processors (DCPs): some ranks of a job serve collectives of the others, the
+ * application ranks, which post their values and fetch the result without taking part in
  * between. Source: paper "CDCP", section IV.
  *
  * A job's life: every rank calls coll_dcp_start after MPI_Init. A DCP then calls DCP_Serve, which
@@ -37,7 +37,7 @@
 int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app);
 
 /*
- * Makes COMM known to the engine, so that DCPs take its allreduces: its members agree on a number
+ * Makes COMM known to the engine, so that DCPs take its collectives: its members agree on a number
  * for it by one allreduce of 16 bytes. Collective over COMM, and waits for the others: the place
  * for it is where communicators are made, or in another call that may wait. DCPs don't serve
  * intercommunicators, communicators with ranks that aren't application ranks of this job, and those
@@ -49,25 +49,8 @@ int coll_dcp_register(MPI_Comm comm);
 bool coll_dcp_knows(MPI_Comm comm);
 
 /*
- * True where DCPs take an allreduce: a predefined operation on a predefined type that it is defined
- * for, of no more bytes than the limit, on a communicator that has been registered. The same on all
- * ranks of COMM that make the same call; about 10 ns for the communicator used last.
- */
-bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-
-/*
- * False for buffers that are an error: then call the MPI library, which reports it.
- * Ask before posting.
- */
-static inline bool coll_dcp_sound(const void *sendbuf, const void *recvbuf, MPI_Count count) {
-    bool is_nowhere = count > 0 && (!sendbuf || !recvbuf);
-    bool is_same = count > 1 && sendbuf == recvbuf; /* a single element passes */
-    return recvbuf != MPI_IN_PLACE && !is_nowhere && !is_same;
-}
-
-/*
- * A posted allreduce, or a persistent one. Requests lie in one range of addresses, so that a caller
- * who hides them behind MPI_Request handles can tell them from MPI's own: coll_dcp_owns.
+ * A posted collective, or a persistent one. Requests lie in one range of addresses, so that a
+ * caller who hides them behind MPI_Request handles can tell them from MPI's own: coll_dcp_owns.
  */
 typedef struct coll_dcp_request coll_dcp_request;
 
@@ -84,10 +67,31 @@ static inline bool coll_dcp_owns(const void *request) {
 }
 
 /*
- * Posts an allreduce that coll_dcp_takes and coll_dcp_sound are true for. SENDBUF (or MPI_IN_PLACE)
- * is read before it returns; RECVBUF is written by the wait or test that completes the request. The
- * posts on a communicator must come in the same order on all its ranks; completion in any order.
+ * --- What DCPs serve ---
+ *
+ * coll_dcp_takes... are the same on all ranks that make the same call on a registered communicator;
+ * on others DCPs take nothing. Posts read what the rank contributes before they return; the result
+ * is written by the wait or test that completes the request. The posts on a communicator must come
+ * in the same order on all its ranks; completion in any order.
  */
+
+/*
+ * True where DCPs take an allreduce: a predefined operation on a predefined type that it is defined
+ * for, of no more bytes than the limit. About 10 ns for the communicator used last.
+ */
+bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
+/*
+ * False for buffers that are an error: then call the MPI library, which reports it.
+ * Ask before posting.
+ */
+static inline bool coll_dcp_sound(const void *sendbuf, const void *recvbuf, MPI_Count count) {
+    bool is_nowhere = count > 0 && (!sendbuf || !recvbuf);
+    bool is_same = count > 1 && sendbuf == recvbuf; /* a single element passes */
+    return recvbuf != MPI_IN_PLACE && !is_nowhere && !is_same;
+}
+
+/* Posts one that coll_dcp_takes and coll_dcp_sound are true for. SENDBUF may be MPI_IN_PLACE. */
 int coll_dcp_post(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm, coll_dcp_request **request);
 
@@ -98,6 +102,42 @@ int coll_dcp_post(const void *sendbuf, void *recvbuf, int count, MPI_Datatype ty
 int coll_dcp_prepare(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm, coll_dcp_request **request);
 int coll_dcp_begin(coll_dcp_request *request);
+
+/*
+ * True where DCPs take a broadcast: of no more bytes than the limit, of any type. False for
+ * arguments that are an error, too: the MPI library reports it.
+ */
+bool coll_dcp_takes_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int root,
+                          MPI_Comm comm);
+
+/* Posts one that DCPs take. */
+int coll_dcp_post_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                        coll_dcp_request **request);
+
+/*
+ * True where DCPs take an alltoall: of any types, where all blocks of a rank together are no more
+ * bytes than a limit. False for arguments that are an error, too.
+ */
+bool coll_dcp_takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                             MPI_Comm comm);
+
+/* Posts one that DCPs take. SENDBUF may be MPI_IN_PLACE. */
+int coll_dcp_post_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                           coll_dcp_request **request);
+
+/*
+ * True where DCPs take a reduce_scatter of blocks of COUNT elements each: what coll_dcp_takes says,
+ * where all blocks of a rank together are no more bytes than a limit. Ask coll_dcp_sound, too.
+ */
+bool coll_dcp_takes_reduce_scatter(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
+/* Posts one that both are true for. SENDBUF may be MPI_IN_PLACE. */
+int coll_dcp_post_reduce_scatter(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
+                                 MPI_Op op, MPI_Comm comm, coll_dcp_request **request);
+
+/* --- Requests --- */
 
 /* Ends an inactive persistent request and sets *REQUEST to NULL. */
 void coll_dcp_release(coll_dcp_request **request);

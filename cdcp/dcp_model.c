@@ -49,3 +49,8 @@ size_t coll_model_limit(const coll_model_job *job, int radix) {
         limit *= 2;
     return limit;
 }
+
+size_t coll_model_blocks(size_t limit) {
+    size_t blocks = limit * COLL_MODEL_BLOCKS_PER_LIMIT;
+    return blocks < COLL_MODEL_BLOCKS_MOST ? blocks : COLL_MODEL_BLOCKS_MOST;
+}

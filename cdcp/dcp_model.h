@@ -38,4 +38,11 @@ double coll_model_native(const coll_model_job *job, size_t bytes);
 enum { COLL_MODEL_LIMIT_LEAST = 1024, COLL_MODEL_LIMIT_MOST = 8192 };
 size_t coll_model_limit(const coll_model_job *job, int radix);
 
+/*
+ * The bytes of all blocks of a rank up to which DCPs take an alltoall or the like, where LIMIT is
+ * that of allreduces: its time is in messages, a DCP has fewer, and their number is what counts.
+ */
+enum { COLL_MODEL_BLOCKS_MOST = 32768, COLL_MODEL_BLOCKS_PER_LIMIT = 32 };
+size_t coll_model_blocks(size_t limit);
+
 #endif

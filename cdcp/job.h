@@ -20,7 +20,8 @@ typedef struct coll_job {
     MPI_Comm app;    /* of the application ranks, on these */
     coll_mapping mapping;
     coll_mailboxes mailboxes;
-    size_t limit;   /* bytes of the largest allreduce that is taken */
+    size_t limit;   /* bytes of the largest allreduce or broadcast that is taken */
+    size_t blocks;  /* and of all blocks of a rank, one for each other, where there are blocks */
     int radix;      /* of the exchange among DCPs */
     double timeout; /* s until late ranks are reported; 0: never */
     coll_wait wait;

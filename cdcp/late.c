@@ -54,11 +54,11 @@ static void write_names(const coll_late_ranks *late, char *text, size_t size) {
         snprintf(text + length, size - length, " and %d more", late->count - late->named);
 }
 
-static int send_to_others(coll_desk *desk, const coll_reduction *reduction, coll_wire_kind kind,
+static int send_to_others(coll_desk *desk, const coll_dcp_call *call, coll_wire_kind kind,
                           const void *body, size_t bytes) {
-    const coll_team *team = reduction->team;
+    const coll_team *team = call->team;
     const coll_wire_header header = {
-        .team = team->number, .sequence = reduction->sequence, .kind = (int32_t)kind};
+        .team = team->number, .sequence = call->sequence, .kind = (int32_t)kind};
     int code = MPI_SUCCESS;
     for (int i = 0; i < team->stations && code == MPI_SUCCESS; i++)
         if (i != team->position)
@@ -68,57 +68,54 @@ static int send_to_others(coll_desk *desk, const coll_reduction *reduction, coll
 }
 
 /* All DCPs have answered. With nobody missing, messages are slow: ask again later. */
-static int report(coll_desk *desk, coll_reduction *reduction) {
+static int report(coll_desk *desk, coll_dcp_call *call) {
     char names[120];
-    if (!reduction->all.count) {
-        reduction->asked = false;
-        reduction->since = PMPI_Wtime();
+    if (!call->all.count) {
+        call->asked = false;
+        call->since = PMPI_Wtime();
         return MPI_SUCCESS;
     }
-    write_names(&reduction->all, names, sizeof names);
-    coll_reduction_fail(reduction, MPI_ERR_OTHER,
-                        "allreduce: %s not there for %.1f s; see what keeps them, or raise "
-                        "COLL_TIMEOUT (seconds)",
-                        names, desk->job->timeout);
-    int code =
-        send_to_others(desk, reduction, COLL_WIRE_VERDICT, reduction->text, sizeof reduction->text);
-    return code == MPI_SUCCESS ? coll_reduction_report(desk, reduction) : code;
+    write_names(&call->all, names, sizeof names);
+    coll_dcp_call_fail(call, MPI_ERR_OTHER,
+                       "%s: %s not there for %.1f s; see what keeps them, or raise "
+                       "COLL_TIMEOUT (seconds)",
+                       call->service->name, names, desk->job->timeout);
+    int code = send_to_others(desk, call, COLL_WIRE_VERDICT, call->text, sizeof call->text);
+    return code == MPI_SUCCESS ? coll_dcp_call_report(desk, call) : code;
 }
 
 int coll_late_hold(coll_desk *desk, coll_team *team, uint32_t sequence) {
     coll_late_ranks late = list_missing(team, sequence);
-    coll_reduction *reduction;
+    coll_dcp_call *call;
     if (!late.count)
         return MPI_SUCCESS;
-    int code = coll_reduction_of(desk, team, sequence, &reduction);
-    if (code == MPI_SUCCESS && !reduction->held) {
-        reduction->held = true;
-        reduction->own = late;
+    int code = coll_dcp_call_of(desk, team, sequence, &call);
+    if (code == MPI_SUCCESS && !call->held) {
+        call->held = true;
+        call->own = late;
     }
     return code;
 }
 
 /* What this DCP says of its ranks. */
 static coll_late_ranks own_word(const coll_team *team, uint32_t sequence) {
-    const coll_reduction *reduction = coll_reduction_find(team, sequence);
-    return reduction && reduction->held ? reduction->own : (coll_late_ranks){0};
+    const coll_dcp_call *call = coll_dcp_call_find(team, sequence);
+    return call && call->held ? call->own : (coll_late_ranks){0};
 }
 
-static int ask(coll_desk *desk, coll_reduction *reduction) {
-    int code = coll_late_hold(desk, reduction->team, reduction->sequence);
-    reduction->asked = true;
-    reduction->answers = 0;
-    reduction->all = own_word(reduction->team, reduction->sequence);
-    return code == MPI_SUCCESS ? send_to_others(desk, reduction, COLL_WIRE_QUESTION, NULL, 0)
-                               : code;
+static int ask(coll_desk *desk, coll_dcp_call *call) {
+    int code = coll_late_hold(desk, call->team, call->sequence);
+    call->asked = true;
+    call->answers = 0;
+    call->all = own_word(call->team, call->sequence);
+    return code == MPI_SUCCESS ? send_to_others(desk, call, COLL_WIRE_QUESTION, NULL, 0) : code;
 }
 
-int coll_late_look(coll_desk *desk, coll_reduction *reduction, double now) {
-    if (reduction->asked || reduction->reported || !reduction->arrived ||
-        now - reduction->since < desk->job->timeout)
+int coll_late_look(coll_desk *desk, coll_dcp_call *call, double now) {
+    if (call->asked || call->reported || !call->arrived || now - call->since < desk->job->timeout)
         return MPI_SUCCESS;
-    int code = ask(desk, reduction);
-    return code == MPI_SUCCESS && reduction->team->stations == 1 ? report(desk, reduction) : code;
+    int code = ask(desk, call);
+    return code == MPI_SUCCESS && call->team->stations == 1 ? report(desk, call) : code;
 }
 
 int coll_late_asked(coll_desk *desk, coll_team *team, const coll_wire_header *header, int source) {
@@ -138,27 +135,27 @@ int coll_late_asked(coll_desk *desk, coll_team *team, const coll_wire_header *he
 
 int coll_late_answered(coll_desk *desk, coll_team *team, const coll_wire_header *header,
                        const int32_t named[], int source) {
-    coll_reduction *reduction = coll_reduction_find(team, header->sequence);
-    if (!reduction || !reduction->asked || reduction->reported)
+    coll_dcp_call *call = coll_dcp_call_find(team, header->sequence);
+    if (!call || !call->asked || call->reported)
         return MPI_SUCCESS;
     if (header->count < 0)
-        add_served(&reduction->all, team, desk->job, source);
+        add_served(&call->all, team, desk->job, source);
     else
-        add_all(&reduction->all, header->count, named);
-    bool last = ++reduction->answers == team->stations - 1;
-    return last ? report(desk, reduction) : MPI_SUCCESS;
+        add_all(&call->all, header->count, named);
+    bool last = ++call->answers == team->stations - 1;
+    return last ? report(desk, call) : MPI_SUCCESS;
 }
 
 int coll_late_told(coll_desk *desk, coll_team *team, const coll_wire_header *header,
                    const char *text) {
-    bool over = !coll_reduction_find(team, header->sequence) &&
+    bool over = !coll_dcp_call_find(team, header->sequence) &&
                 list_missing(team, header->sequence).count == 0;
     if (over) /* it has failed by the word of another DCP, which was told before */
         return MPI_SUCCESS;
-    coll_reduction *reduction;
-    int code = coll_reduction_of(desk, team, header->sequence, &reduction);
-    if (code != MPI_SUCCESS || reduction->reported)
+    coll_dcp_call *call;
+    int code = coll_dcp_call_of(desk, team, header->sequence, &call);
+    if (code != MPI_SUCCESS || call->reported)
         return code;
-    coll_reduction_fail(reduction, MPI_ERR_OTHER, "%.*s", COLL_WIRE_TEXT, text);
-    return coll_reduction_report(desk, reduction);
+    coll_dcp_call_fail(call, MPI_ERR_OTHER, "%.*s", COLL_WIRE_TEXT, text);
+    return coll_dcp_call_report(desk, call);
 }

@@ -1,26 +1,26 @@
 /*
- * Finds the ranks that keep an allreduce waiting; all ranks report the same ones:
+ * Finds the ranks that keep a call of a collective waiting; all ranks report the same ones:
  *
  * 1. A DCP whose ranks have waited for longer than COLL_TIMEOUT asks the other DCPs of the
  *    communicator which of their ranks they miss.
- * 2. A DCP that misses some says so, and holds the allreduce: whoever comes from now on, it sends
+ * 2. A DCP that misses some says so, and holds the call: whoever comes from now on, it sends
  *    no values, so that no DCP can complete what another one reports. It gives the same answer to
  *    all who ask.
  * 3. If ranks are missing, the DCP that asked names them to the other DCPs. Each reports
  *    to its ranks: at once to those that wait, to the others as they come.
  *
- * An allreduce that isn't late costs nothing more. Mismatched calls fail on all ranks too: the
- * failure goes where the values would have gone (cdcp/dcp_reduction.h).
+ * A call that isn't late costs nothing more. Mismatched calls fail on all ranks too: the
+ * failure goes where the values would have gone (cdcp/dcp_call.h).
  */
 #ifndef COLL_CDCP_LATE_H
 #define COLL_CDCP_LATE_H
 
-#include "cdcp/dcp_reduction.h"
+#include "cdcp/dcp_call.h"
 
 /* Asks or reports where REDUCTION has waited too long by now, the date NOW. */
-int coll_late_look(coll_desk *desk, coll_reduction *reduction, double now);
+int coll_late_look(coll_desk *desk, coll_dcp_call *call, double now);
 
-/* Holds allreduce SEQUENCE of TEAM, which is ready, if ranks of this DCP are missing. */
+/* Holds call SEQUENCE of TEAM, which is ready, if ranks of this DCP are missing. */
 int coll_late_hold(coll_desk *desk, coll_team *team, uint32_t sequence);
 
 /*

@@ -1,10 +1,14 @@
 # The engine of dedicated collective processors: a part of libcoll.
 libcoll_core_la_SOURCES += \
 	cdcp/api.c \
-	cdcp/client.c \
+	cdcp/client.c cdcp/client.h \
+	cdcp/client_calls.c \
 	cdcp/dcp.c cdcp/dcp.h \
+	cdcp/dcp_alltoall.c \
+	cdcp/dcp_call.c cdcp/dcp_call.h \
 	cdcp/dcp_model.c cdcp/dcp_model.h \
-	cdcp/dcp_reduction.c cdcp/dcp_reduction.h \
+	cdcp/dcp_operation.h \
+	cdcp/dcp_tree.c \
 	cdcp/early.c cdcp/early.h \
 	cdcp/forest.c cdcp/forest.h \
 	cdcp/job.h \

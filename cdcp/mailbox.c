@@ -5,10 +5,14 @@
 #include "cdcp/wire.h"
 #include "lib/base/agree.h"
 
+static size_t in_lines(size_t bytes) {
+    const size_t line = COLL_MAILBOX_LINE;
+    return (bytes + line - 1) / line * line;
+}
+
 static size_t stride_for(size_t limit) {
-    const size_t line = COLL_MAILBOX_LINE, head = offsetof(coll_mailbox_slot, data);
-    size_t most = limit > COLL_WIRE_TEXT ? limit : COLL_WIRE_TEXT;
-    return (head + most + line - 1) / line * line;
+    return in_lines(offsetof(coll_mailbox_slot, data) +
+                    (limit > COLL_WIRE_TEXT ? limit : COLL_WIRE_TEXT));
 }
 
 /* Posts are numbered from 1: a state of 0 is no event. */
@@ -30,10 +34,12 @@ static int agree(coll_mailboxes *boxes, bool good) {
 }
 
 int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping *mapping,
-                        const int node_of[], size_t limit) {
+                        const int node_of[], size_t limit, size_t blocks) {
     int rank;
-    *boxes = (coll_mailboxes){
-        .node = MPI_COMM_NULL, .window = MPI_WIN_NULL, .stride = stride_for(limit)};
+    *boxes = (coll_mailboxes){.node = MPI_COMM_NULL,
+                              .window = MPI_WIN_NULL,
+                              .stride = stride_for(limit),
+                              .parcel_bytes = in_lines(blocks)};
     int code = PMPI_Comm_rank(job, &rank);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_split(job, node_of[rank], rank, &boxes->node);
@@ -45,7 +51,9 @@ int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping 
     int dcp = mapping->dcp_of[rank];
     bool has_box = dcp >= 0 && node_of[dcp] == node_of[rank];
     /* A line more than the slots: MPI does not say how it aligns them. */
-    size_t bytes = has_box ? COLL_MAILBOX_SLOTS * boxes->stride + COLL_MAILBOX_LINE : 0;
+    size_t needed = COLL_MAILBOX_SLOTS * boxes->stride +
+                    COLL_MAILBOX_PARCELS * boxes->parcel_bytes + COLL_MAILBOX_LINE;
+    size_t bytes = has_box ? needed : 0;
     void *base;
     code = PMPI_Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL, boxes->node, &base,
                                     &boxes->window);
@@ -84,7 +92,8 @@ static int find_on_node(const coll_mailboxes *boxes, MPI_Comm job, int rank, int
 }
 
 int coll_mailbox_open(const coll_mailboxes *boxes, MPI_Comm job, int rank, coll_mailbox *box) {
-    *box = (coll_mailbox){.stride = boxes->stride, .ticket = 1};
+    *box =
+        (coll_mailbox){.stride = boxes->stride, .parcel_bytes = boxes->parcel_bytes, .ticket = 1};
     if (boxes->window == MPI_WIN_NULL)
         return MPI_SUCCESS;
     int on_node;
@@ -95,8 +104,10 @@ int coll_mailbox_open(const coll_mailboxes *boxes, MPI_Comm job, int rank, coll_
     int unit;
     char *base;
     code = PMPI_Win_shared_query(boxes->window, on_node, &bytes, &unit, &base);
-    if (code == MPI_SUCCESS && bytes > 0)
-        box->slots =
-            base + (COLL_MAILBOX_LINE - (uintptr_t)base % COLL_MAILBOX_LINE) % COLL_MAILBOX_LINE;
-    return code;
+    if (code != MPI_SUCCESS || bytes == 0)
+        return code;
+    box->slots =
+        base + (COLL_MAILBOX_LINE - (uintptr_t)base % COLL_MAILBOX_LINE) % COLL_MAILBOX_LINE;
+    box->parcels = box->slots + COLL_MAILBOX_SLOTS * box->stride;
+    return MPI_SUCCESS;
 }

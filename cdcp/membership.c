@@ -85,6 +85,7 @@ static coll_membership *attach(MPI_Comm comm) {
         return NULL;
     *made = (coll_membership){.comm = comm, .type = MPI_DATATYPE_NULL, .op = MPI_OP_NULL};
     if (PMPI_Comm_rank(comm, &made->rank) != MPI_SUCCESS ||
+        PMPI_Comm_size(comm, &made->ranks) != MPI_SUCCESS ||
         PMPI_Comm_set_attr(comm, key, made) != MPI_SUCCESS) {
         free(made);
         return NULL;

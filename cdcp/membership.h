@@ -1,6 +1,6 @@
 /*
  * A communicator as an application rank and the engine know it: the number that stands for it on
- * the wire, and how far its allreduces have come. Made by a collective call on the communicator,
+ * the wire, and how far its calls have come. Made by a collective call on the communicator,
  * cached as an attribute, dropped with the communicator.
  */
 #ifndef COLL_CDCP_MEMBERSHIP_H
@@ -13,10 +13,10 @@
 
 typedef struct coll_membership {
     MPI_Comm comm;     /* MPI_COMM_NULL once its user has freed it */
-    bool served;       /* it has a number, and DCPs take its allreduces */
+    bool served;       /* it has a number, and DCPs take its calls */
     uint64_t number;   /* unique in the job, the same on all members */
-    int rank;          /* this one in the communicator */
-    uint32_t sequence; /* of the next allreduce */
+    int rank, ranks;   /* this one in the communicator, and how many there are */
+    uint32_t sequence; /* of the next call */
     int requests;      /* that still refer to it */
     /* The operands asked for last: what they are as a code, and the most elements taken. */
     MPI_Datatype type;

@@ -19,7 +19,7 @@ static int set_aside(void) {
     void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED)
-        return coll_error(MPI_ERR_NO_MEM, "no room for the requests of allreduces");
+        return coll_error(MPI_ERR_NO_MEM, "no room for the requests of collectives");
     requests = range;
     coll_dcp_arena = (coll_dcp_range){.base = (uintptr_t)range, .size = bytes};
     return MPI_SUCCESS;

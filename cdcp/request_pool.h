@@ -8,9 +8,16 @@
 #include "cdcp/dcp.h"
 #include "cdcp/mailbox.h"
 #include "cdcp/membership.h"
+#include "lib/base/data.h"
 
 /* A contribution and its result as messages. */
 typedef struct coll_envelope coll_envelope;
+
+/* What is called (cdcp/dcp_operation.h), what this rank contributes, where its result goes. */
+typedef struct coll_client_call {
+    int32_t code, count;
+    coll_data given, wanted;
+} coll_client_call;
 
 struct coll_dcp_request {
     int room[COLL_DCP_ROOM]; /* its holder's */
@@ -18,11 +25,8 @@ struct coll_dcp_request {
     coll_mailbox_slot *slot;
     uint32_t ticket;
     coll_envelope *envelope;
-    void *recvbuf;
-    size_t bytes;
+    coll_client_call call;
     coll_membership *membership;
-    const void *sendbuf;
-    int count, code;
     bool persistent, active;
     struct coll_dcp_request *next; /* of those that nobody uses */
 };

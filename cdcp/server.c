@@ -1,13 +1,13 @@
 /*
  * A DCP's side: one loop polls the mailboxes of its application ranks and the messages that have
- * come, and advances the allreduces that they belong to (cdcp/dcp_reduction.h). Between polls it
+ * come, and advances the calls that they belong to (cdcp/dcp_call.h). Between polls it
  * waits politely; after a long silence it sleeps.
  */
 #include "config.h"
 
 #include "cdcp/dcp.h"
 
-#include "cdcp/dcp_reduction.h"
+#include "cdcp/dcp_call.h"
 #include "cdcp/job.h"
 #include "cdcp/late.h"
 #include "cdcp/team.h"
@@ -74,7 +74,7 @@ static void drop_team(server *s, coll_team *team) {
     *link = team->next;
     if (s->recent == team)
         s->recent = NULL;
-    coll_reduction_free_all(team);
+    coll_dcp_call_free_all(team);
     coll_team_free(team);
 }
 
@@ -84,7 +84,8 @@ static void drop_if_over(server *s, coll_team *team) {
 }
 
 static size_t letter_bytes(const server *s) {
-    return sizeof(coll_wire_header) + coll_wire_room(s->desk.job->limit);
+    const coll_job *job = s->desk.job;
+    return sizeof(coll_wire_header) + coll_wire_room(job->limit, job->blocks);
 }
 
 static char *letter_at(const server *s, int i) {
@@ -101,7 +102,7 @@ static int work_on(server *s, coll_team *team, const coll_wire_header *header, c
                    size_t bytes, int source) {
     const coll_contributor where = {.source = source, .reply = header->reply};
     if (header->kind == COLL_WIRE_CONTRIBUTION)
-        return coll_reduction_contribute(&s->desk, team, header, body, &where);
+        return coll_dcp_call_contribute(&s->desk, team, header, body, &where);
     if (header->kind == COLL_WIRE_FORGET) {
         team->forgotten++;
         team->posted += header->sequence;
@@ -111,7 +112,7 @@ static int work_on(server *s, coll_team *team, const coll_wire_header *header, c
         return coll_late_hold(&s->desk, team, header->sequence);
     if (header->kind == COLL_WIRE_VERDICT)
         return coll_late_told(&s->desk, team, header, body);
-    return coll_reduction_exchange(&s->desk, team, header, body, bytes, source);
+    return coll_dcp_call_exchange(&s->desk, team, header, body, bytes, source);
 }
 
 /* The members of TEAM are known now: what came before them is due. */
@@ -234,9 +235,10 @@ static int look_into(server *s, coll_mailbox *box, bool *moved) {
                                      .code = slot->code,
                                      .count = slot->count,
                                      .rank = slot->rank};
-    const coll_contributor where = {.slot = slot, .ticket = box->ticket++};
+    void *data = coll_mailbox_data(box, slot);
+    const coll_contributor where = {.slot = slot, .ticket = box->ticket++, .data = data};
     *moved = true;
-    int code = coll_reduction_contribute(&s->desk, team, &header, slot->data, &where);
+    int code = coll_dcp_call_contribute(&s->desk, team, &header, data, &where);
     drop_if_over(s, team);
     return code;
 }
@@ -248,7 +250,7 @@ static int look_at_mailboxes(server *s, bool *moved) {
     return code;
 }
 
-/* Looks, now and then, for allreduces that wait for late ranks. */
+/* Looks, now and then, for calls that wait for late ranks. */
 static int look_for_late(server *s) {
     double now, timeout = s->desk.job->timeout;
     if (!s->desk.timed || (now = PMPI_Wtime()) - s->looked < timeout / 8)
@@ -342,7 +344,7 @@ static int open_boxes(server *s) {
 
 static int open_receives(server *s) {
     s->letters = malloc(RECEIVES * letter_bytes(s));
-    s->desk.body = malloc(coll_wire_room(s->desk.job->limit));
+    s->desk.body = malloc(coll_wire_room(s->desk.job->limit, s->desk.job->blocks));
     if (!s->letters || !s->desk.body)
         return coll_error(MPI_ERR_NO_MEM, "no memory for messages");
     int code = MPI_SUCCESS;

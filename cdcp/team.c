@@ -14,7 +14,7 @@ static int no_memory(void) {
 
 coll_team *coll_team_new(uint64_t number) {
     coll_team *team = calloc(1, sizeof *team);
-    coll_reduction **window = calloc(FIRST_WINDOW, sizeof *window);
+    coll_dcp_call **window = calloc(FIRST_WINDOW, sizeof *window);
     if (!team || !window) {
         free(team);
         free(window);
@@ -31,7 +31,9 @@ void coll_team_free(coll_team *team) {
         return;
     coll_early_free(&team->early);
     free(team->members);
-    free(team->own);
+    free(team->grouped);
+    free(team->group);
+    free(team->station_of);
     free(team->arrived);
     free(team->station);
     free(team->stage);
@@ -43,19 +45,36 @@ bool coll_team_ready(const coll_team *team) {
     return team->ranks > 0 && team->listed == team->ranks;
 }
 
-/* Fills own, station and position from the members. SEEN has a place for every rank of the job. */
-static void find_stations(coll_team *team, const coll_job *job, bool seen[]) {
+/*
+ * Fills station, position and station_of from the members. POSITION_OF has a place for every rank
+ * of the job, with -1 in it.
+ */
+static void find_stations(coll_team *team, const coll_job *job, int position_of[]) {
     for (int i = 0; i < team->ranks; i++) {
         int dcp = job->mapping.dcp_of[team->members[i]];
+        if (position_of[dcp] < 0) {
+            position_of[dcp] = team->stations;
+            team->station[team->stations++] = dcp;
+        }
+        team->station_of[i] = position_of[dcp];
         if (dcp == job->rank)
-            team->own[team->here++] = i;
-        if (seen[dcp])
-            continue;
-        seen[dcp] = true;
-        if (dcp == job->rank)
-            team->position = team->stations;
-        team->station[team->stations++] = dcp;
+            team->position = position_of[dcp];
     }
+}
+
+/* Fills grouped and group, which is all zeros, from station_of; and what is this DCP's. */
+static void group_members(coll_team *team) {
+    for (int i = 0; i < team->ranks; i++)
+        team->group[team->station_of[i] + 1]++;
+    for (int station = 0; station < team->stations; station++)
+        team->group[station + 1] += team->group[station];
+    for (int i = 0; i < team->ranks; i++) /* each group's beginning moves to its end, */
+        team->grouped[team->group[team->station_of[i]]++] = i;
+    for (int station = team->stations; station > 0; station--) /* where the next one begins */
+        team->group[station] = team->group[station - 1];
+    team->group[0] = 0;
+    team->here = coll_team_served_by(team, team->position);
+    team->own = coll_team_ranks_of(team, team->position);
 }
 
 static int plan_exchange(coll_team *team, const coll_job *job) {
@@ -71,15 +90,22 @@ static int plan_exchange(coll_team *team, const coll_job *job) {
 }
 
 static int settle(coll_team *team, const coll_job *job) {
-    size_t ranks = (size_t)team->ranks;
-    bool *seen = calloc((size_t)job->mapping.ranks, sizeof *seen);
-    team->own = malloc(ranks * sizeof *team->own);
+    size_t ranks = (size_t)team->ranks, all = (size_t)job->mapping.ranks;
+    int *position_of = malloc(all * sizeof *position_of);
+    team->grouped = malloc(ranks * sizeof *team->grouped);
+    team->group = calloc(ranks + 1, sizeof *team->group);
+    team->station_of = malloc(ranks * sizeof *team->station_of);
     team->arrived = calloc(ranks, sizeof *team->arrived);
     team->station = malloc(ranks * sizeof *team->station);
-    bool good = seen && team->own && team->arrived && team->station;
-    if (good)
-        find_stations(team, job, seen);
-    free(seen);
+    bool good = position_of && team->grouped && team->group && team->station_of && team->arrived &&
+                team->station;
+    for (size_t i = 0; i < all && good; i++)
+        position_of[i] = -1;
+    if (good) {
+        find_stations(team, job, position_of);
+        group_members(team);
+    }
+    free(position_of);
     return good ? plan_exchange(team, job) : no_memory();
 }
 
@@ -97,8 +123,7 @@ int coll_team_list(coll_team *team, const coll_job *job, const coll_wire_header 
     return coll_team_ready(team) ? settle(team, job) : MPI_SUCCESS;
 }
 
-/* The place of member RANK in own. */
-static int place_of(const coll_team *team, int rank) {
+int coll_team_place(const coll_team *team, int rank) {
     int low = 0, high = team->here - 1;
     while (low < high) {
         int middle = low + (high - low) / 2;
@@ -114,8 +139,7 @@ bool coll_team_misses(const coll_team *team, int place, uint32_t sequence) {
     return (int32_t)(team->arrived[place] - (sequence + 1)) < 0;
 }
 
-void coll_team_count(coll_team *team, int rank, uint32_t sequence) {
-    int place = place_of(team, rank);
+void coll_team_count(coll_team *team, int place, uint32_t sequence) {
     team->taken++;
     if (coll_team_misses(team, place, sequence))
         team->arrived[place] = sequence + 1;

@@ -325,7 +325,7 @@ typedef struct COLL_Aggregate_stats {
  */
 int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats);
 
-/* An allreduce under way, made by DCP_IAllreduce. */
+/* A collective under way, made by DCP_IAllreduce or one of those below it. */
 typedef struct DCP_Pending *DCP_Request;
 #define DCP_REQUEST_NULL ((DCP_Request)0)
 
@@ -344,8 +344,22 @@ int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
                    MPI_Op op, MPI_Comm comm, DCP_Request *request);
 
 /*
+ * The same of other collectives of small data: DCPs do what MPI_Ibcast, MPI_Ialltoall and
+ * MPI_Ireduce_scatter_block do. The first two take any type. A broadcast by DCPs is complete when
+ * all ranks have called it. Where all blocks that a rank has are no more than 32K bytes
+ * (COLL_DCP_LIMIT), DCPs take an alltoall or a reduce_scatter; a block of its result has the bits
+ * of DCP_IAllreduce. Buffers may be MPI_IN_PLACE as with MPI.
+ */
+int DCP_IBcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+               DCP_Request *request);
+int DCP_IAlltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, DCP_Request *request);
+int DCP_IReduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                              MPI_Datatype type, MPI_Op op, MPI_Comm comm, DCP_Request *request);
+
+/*
  * Waits until *REQUEST is complete and sets it to DCP_REQUEST_NULL. Not collective. A
- * DCP_REQUEST_NULL is complete at once. Ranks whose count, type or operation don't match get
+ * DCP_REQUEST_NULL is complete at once. Ranks whose sizes, type, operation or root don't match get
  * MPI_ERR_OTHER with a text that says who and how; with COLL_TIMEOUT, late ranks are named.
  */
 int DCP_Wait(DCP_Request *request);

@@ -63,6 +63,7 @@ check_PROGRAMS += \
 	tests/checkpoint.mpi \
 	tests/coll_random.mpi \
 	tests/dcp.mpi \
+	tests/dcp_calls.mpi \
 	tests/dcp_random.mpi \
 	tests/gather.mpi \
 	tests/info.mpi \
@@ -96,6 +97,7 @@ tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_checkpoint_mpi_SOURCES = tests/checkpoint.c
 tests_coll_random_mpi_SOURCES = tests/coll_random.c tests/open_requests.c tests/open_requests.h
 tests_dcp_mpi_SOURCES = tests/dcp.c tests/dcp_run.c tests/dcp_run.h
+tests_dcp_calls_mpi_SOURCES = tests/dcp_calls.c tests/dcp_run.c tests/dcp_run.h
 tests_dcp_random_mpi_SOURCES = tests/dcp_random.c tests/dcp_run.c tests/dcp_run.h tests/generator.h
 tests_gather_mpi_SOURCES = tests/gather.c
 tests_info_mpi_SOURCES = tests/info.c

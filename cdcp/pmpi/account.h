@@ -40,7 +40,7 @@ void coll_account_start(void);
 void coll_account_pause(void);
 void coll_account_resume(void);
 
-/* One more allreduce that a dedicated processor serves. */
+/* One more collective that a dedicated processor serves. */
 void coll_account_served(void);
 
 /*

@@ -1,7 +1,8 @@
 /*
- * The collectives that libcoll takes: allreduces go to dedicated processors, and all blocking ones
- * to libcoll's algorithms where COLL_WRAP or their own settings ask. Nonblocking and persistent
- * ones stay the MPI library's: their requests are among the program's others.
+ * The collectives that libcoll takes: allreduces and some nonblocking ones go to dedicated
+ * processors, and all blocking ones to libcoll's algorithms where COLL_WRAP or their own settings
+ * ask. Other nonblocking and persistent ones stay the MPI library's: their requests are among the
+ * program's others.
  */
 #include "config.h"
 
@@ -103,6 +104,75 @@ int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
                           request);
 }
 #endif
+
+/* --- Nonblocking ones --- */
+
+/* What became of a call that was posted to a dedicated processor as SERVED. */
+static int hand_out(int code, coll_dcp_request *served, MPI_Comm comm, MPI_Request *request) {
+    coll_account_served();
+    if (code == MPI_SUCCESS)
+        *request = coll_requests_handle(served);
+    return coll_raise(comm, code);
+}
+
+/* What a call does: posts it as SERVED where dedicated processors take it, or it is the library's.
+ */
+#define SERVE(takes, posts, theirs)                                                                \
+    do {                                                                                           \
+        coll_dcp_request *served = NULL;                                                           \
+        comm = coll_dcp_comm(comm);                                                                \
+        coll_account_enter(COLL_ACCOUNT_collective);                                               \
+        bool taken = request && takes;                                                             \
+        int code = taken ? posts : theirs;                                                         \
+        if (taken)                                                                                 \
+            code = hand_out(code, served, comm, request);                                          \
+        coll_account_leave(COLL_ACCOUNT_collective);                                               \
+        return code;                                                                               \
+    } while (0)
+
+int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+               MPI_Request *request) {
+    SERVE(coll_dcp_takes_bcast(buffer, count, type, root, comm),
+          coll_dcp_post_bcast(buffer, count, type, root, comm, &served),
+          PMPI_Ibcast(buffer, count, type, root, comm, request));
+}
+
+int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    SERVE(
+        coll_dcp_takes_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+        coll_dcp_post_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                               &served),
+        PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request));
+}
+
+int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype type,
+                              MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+    SERVE(coll_dcp_sound(sendbuf, recvbuf, recvcount) &&
+              coll_dcp_takes_reduce_scatter(recvcount, type, op, comm),
+          coll_dcp_post_reduce_scatter(sendbuf, recvbuf, recvcount, type, op, comm, &served),
+          PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm, request));
+}
+
+/* The count that all of a communicator's ranks have in COUNTS, or -1. */
+static int common_count(const int counts[], MPI_Comm comm) {
+    int ranks;
+    if (!counts || comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
+        return -1;
+    for (int i = 1; i < ranks; i++)
+        if (counts[i] != counts[0])
+            return -1;
+    return counts[0];
+}
+
+int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
+                        MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+    SERVE(coll_dcp_takes_reduce_scatter(0, type, op, comm) &&
+              coll_dcp_takes_reduce_scatter(common_count(recvcounts, comm), type, op, comm) &&
+              coll_dcp_sound(sendbuf, recvbuf, recvcounts[0]),
+          coll_dcp_post_reduce_scatter(sendbuf, recvbuf, recvcounts[0], type, op, comm, &served),
+          PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm, request));
+}
 
 /* --- Those by one count --- */
 

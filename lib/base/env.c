@@ -74,8 +74,10 @@ const COLL_Setting coll_settings[] = {
      "1:A: one for every A ranks of the program; N: so many in all", "none"},
     {"COLL_DCP_TRANSPORT", "how a rank reaches a DCP on its own host",
      "auto: shared where possible; shared: shared memory; p2p: MPI messages", "auto"},
-    {"COLL_DCP_LIMIT", "the largest allreduce that DCPs serve, in bytes", "1 to 8K",
-     "by the cost model, 1K or more"},
+    {"COLL_DCP_LIMIT",
+     "the largest allreduce or broadcast that DCPs serve, in bytes; all blocks of a rank in an "
+     "alltoall or reduce_scatter may have 32 times that, and 32K at most",
+     "1 to 8K", "by the cost model, 1K or more"},
     {"COLL_TRACE", "a line on stderr for each call; under coll-run also where the time went",
      "0: off; 1: on", "0"},
     {"COLL_LIBRARY", "which libcoll the Python package coll loads", "FILE: libcoll.so.0",

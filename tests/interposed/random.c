@@ -1,7 +1,7 @@
 /*
  * Random programs: collectives of many kinds, requests and messages on communicators that come and
  * go, completed in an order that every rank chooses for itself. Prints a checksum of all results of
- * a program, the same whoever serves its allreduces: all numbers are small integers, so that sums
+ * a program, the same whoever serves its collectives: all numbers are small integers, so that sums
  * are exact in every type and order.
  *
  *   random [PROGRAMS [SEED]]     programs of SEED, SEED + 1, ...
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 80, COMMS = 5, FEW = 40, MANY = 3000, BYTES = 16 * MANY };
+enum { STEPS = 80, COMMS = 5, FEW = 40, MANY = 3000, BYTES = 16 * MANY, MOST_RANKS = 64 };
 
 /* Requests of collectives and receives, each with one of a send, and persistent ones. */
 enum { PENDING = 16, SENDS = PENDING, PERSISTENT = 2 * PENDING, REQUESTS = PERSISTENT + 2 };
@@ -188,6 +188,27 @@ static void begin_bcast(MPI_Comm comm, const operand *what, int count, int root)
     MPI_Ibcast(to[i], count, what->type, root, comm, &requests[i]);
 }
 
+static void begin_alltoall(MPI_Comm comm, const operand *what, int count, int ranks) {
+    int i = below(&own, PENDING);
+    reopen(i, size_of(what, count * ranks));
+    fill(from[i], what, count * ranks);
+    MPI_Ialltoall(from[i], count, what->type, to[i], count, what->type, comm, &requests[i]);
+}
+
+/* By a count of each rank, or all of them the same. */
+static void begin_reduce_scatter(MPI_Comm comm, const operand *what, int count, bool block,
+                                 int ranks) {
+    int i = below(&own, PENDING), counts[MOST_RANKS];
+    for (int j = 0; j < ranks; j++)
+        counts[j] = count;
+    reopen(i, size_of(what, count));
+    fill(from[i], what, count * ranks);
+    if (block)
+        MPI_Ireduce_scatter_block(from[i], to[i], count, what->type, what->op, comm, &requests[i]);
+    else
+        MPI_Ireduce_scatter(from[i], to[i], counts, what->type, what->op, comm, &requests[i]);
+}
+
 /* Around the ring. */
 static void begin_messages(MPI_Comm comm, int place, int ranks) {
     int i = below(&own, PENDING);
@@ -200,7 +221,7 @@ static void begin_messages(MPI_Comm comm, int place, int ranks) {
 
 /* One that blocks. Only members call it; all draw before they know whether they are. */
 static void call_collective(MPI_Comm comm, int which, const operand *what, int count, int root) {
-    static char mine[BYTES], all[64 * 16 * FEW];
+    static char mine[BYTES], all[MOST_RANKS * 16 * FEW];
     int ranks, place;
     size_t bytes = size_of(what, count);
     MPI_Comm_size(comm, &ranks);
@@ -285,8 +306,12 @@ static void take_step(void) {
         return;
     MPI_Comm_size(comm, &ranks);
     MPI_Comm_rank(comm, &place);
-    if (what < 9)
+    if (what < 6)
         begin_allreduce(comm, reduced, large ? many : count, in_place);
+    else if (what < 8)
+        begin_alltoall(comm, reduced, count, ranks);
+    else if (what < 9)
+        begin_reduce_scatter(comm, reduced, count, in_place, ranks);
     else if (what < 11)
         begin_bcast(comm, reduced, count, root % ranks);
     else if (what < 13)

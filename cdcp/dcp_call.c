@@ -1,0 +1,399 @@
+#include "config.h"
+
+#include "cdcp/dcp_call.h"
+
+#include "cdcp/dcp_operation.h"
+#include "lib/base/error.h"
+#include "lib/base/plain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(void) {
+    return coll_error(MPI_ERR_NO_MEM, "a dedicated processor has no memory for a collective");
+}
+
+static coll_dcp_call **window_place(const coll_team *team, uint32_t sequence) {
+    return &team->window[sequence & (team->window_size - 1)];
+}
+
+coll_dcp_call *coll_dcp_call_find(const coll_team *team, uint32_t sequence) {
+    coll_dcp_call *found = *window_place(team, sequence);
+    return found && found->sequence == sequence ? found : NULL;
+}
+
+/* Doubles the window until SEQUENCE has a place of its own beside those under way. */
+static bool widen(coll_team *team, uint32_t sequence) {
+    while (*window_place(team, sequence)) {
+        uint32_t before = team->window_size;
+        coll_dcp_call **old = team->window;
+        coll_dcp_call **wider = calloc(2 * (size_t)before, sizeof *wider);
+        if (!wider)
+            return false;
+        team->window = wider;
+        team->window_size = 2 * before;
+        for (uint32_t i = 0; i < before; i++)
+            if (old[i])
+                *window_place(team, old[i]->sequence) = old[i];
+        free(old);
+    }
+    return true;
+}
+
+static void free_call(coll_dcp_call *call) {
+    if (!call)
+        return;
+    coll_early_free(&call->early);
+    coll_forest_free(&call->forest);
+    coll_forest_free(&call->share);
+    free(call->rows);
+    free(call->contributors);
+    free(call);
+}
+
+void coll_dcp_call_free_all(coll_team *team) {
+    for (uint32_t i = 0; i < team->window_size; i++)
+        free_call(team->window[i]);
+    while (team->spare) {
+        coll_dcp_call *next = team->spare->next;
+        free_call(team->spare);
+        team->spare = next;
+    }
+}
+
+static coll_dcp_call *make(const coll_team *team) {
+    coll_dcp_call *made = calloc(1, sizeof *made);
+    coll_contributor *contributors = malloc((size_t)team->here * sizeof *contributors);
+    if (!made || !contributors) {
+        free(made);
+        free(contributors);
+        return NULL;
+    }
+    made->contributors = contributors;
+    return made;
+}
+
+/* Empties one that was used before, or is new; memory stays. */
+static void begin(coll_dcp_call *call, coll_team *team, uint32_t sequence, bool timed) {
+    call->team = team;
+    call->sequence = sequence;
+    call->known = call->held = call->asked = call->reported = false;
+    call->arrived = call->answered = call->sent = call->received = 0;
+    call->error_class = MPI_SUCCESS;
+    call->since = timed ? PMPI_Wtime() : 0;
+}
+
+int coll_dcp_call_of(coll_desk *desk, coll_team *team, uint32_t sequence, coll_dcp_call **call) {
+    *call = coll_dcp_call_find(team, sequence);
+    if (*call)
+        return MPI_SUCCESS;
+    coll_dcp_call *begun = team->spare;
+    if (begun)
+        team->spare = begun->next;
+    else
+        begun = make(team);
+    if (!begun || !widen(team, sequence)) {
+        free_call(begun);
+        return no_memory();
+    }
+    begin(begun, team, sequence, desk->timed);
+    *window_place(team, sequence) = begun;
+    team->under_way++;
+    desk->under_way++;
+    *call = begun;
+    return MPI_SUCCESS;
+}
+
+static void end(coll_desk *desk, coll_dcp_call *call) {
+    coll_team *team = call->team;
+    *window_place(team, call->sequence) = NULL;
+    call->next = team->spare;
+    team->spare = call;
+    team->under_way--;
+    desk->under_way--;
+}
+
+void coll_dcp_call_fail(coll_dcp_call *call, int error_class, const char *format, ...) {
+    if (call->error_class != MPI_SUCCESS)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    locale_t before = coll_plain_begin();
+    vsnprintf(call->text, sizeof call->text, format, arguments);
+    coll_plain_end(before);
+    va_end(arguments);
+    call->error_class = error_class;
+}
+
+static const coll_dcp_service *const services[COLL_DCP_OPERATIONS] = {
+    [COLL_DCP_ALLREDUCE] = &coll_dcp_allreduce,
+    [COLL_DCP_BCAST] = &coll_dcp_bcast,
+    [COLL_DCP_ALLTOALL] = &coll_dcp_alltoall,
+    [COLL_DCP_REDUCE_SCATTER] = &coll_dcp_reduce_scatter,
+};
+
+static void fail_for_mismatch(coll_dcp_call *call, const coll_wire_header *header) {
+    const coll_dcp_service *other = services[coll_dcp_operation_of(header->code)];
+    char brought[80], before[80];
+    other->describe(header->code, header->count, brought, sizeof brought);
+    call->service->describe(call->code, call->count, before, sizeof before);
+    if (other == call->service)
+        coll_dcp_call_fail(call, MPI_ERR_OTHER, "%s: rank %d brings %s, but rank %d brings %s",
+                           other->name, header->rank, brought, call->rank, before);
+    else
+        coll_dcp_call_fail(call, MPI_ERR_OTHER,
+                           "rank %d calls %s and brings %s, but rank %d calls %s and brings %s",
+                           header->rank, other->name, brought, call->rank, call->service->name,
+                           before);
+}
+
+/* The first word on what is called counts; others must be the same. */
+static int compare(coll_dcp_call *call, const coll_wire_header *header) {
+    if (call->known) {
+        if (call->code != header->code || call->count != header->count)
+            fail_for_mismatch(call, header);
+        return MPI_SUCCESS;
+    }
+    call->known = true;
+    call->code = header->code;
+    call->count = header->count;
+    call->rank = header->rank;
+    call->service = services[coll_dcp_operation_of(call->code)];
+    return call->service->begin(call);
+}
+
+static int put_into_slot(const coll_dcp_call *call, const coll_contributor *to) {
+    coll_mailbox_slot *slot = to->slot;
+    bool good = call->error_class == MPI_SUCCESS;
+    const void *result;
+    size_t bytes = good ? call->service->result(call, to->place, &result) : 0;
+    if (bytes)
+        memcpy(to->data, result, bytes);
+    if (!good) {
+        slot->code = call->error_class;
+        memcpy(slot->data, call->text, sizeof call->text);
+    }
+    coll_mailbox_event event = good ? COLL_MAILBOX_DONE : COLL_MAILBOX_FAILED;
+    atomic_store_explicit(&slot->state, coll_mailbox_state(to->ticket, event),
+                          memory_order_release);
+    return MPI_SUCCESS;
+}
+
+static int send_result(coll_desk *desk, const coll_dcp_call *call, const coll_contributor *to) {
+    coll_wire_header header = {.kind = COLL_WIRE_RESULT};
+    const void *result = call->text;
+    size_t bytes = sizeof call->text;
+    if (call->error_class == MPI_SUCCESS)
+        bytes = call->service->result(call, to->place, &result);
+    else {
+        header.kind = COLL_WIRE_FAILURE;
+        header.code = call->error_class;
+    }
+    return coll_outbox_send(&desk->outbox, to->source, to->reply, &header, result, bytes);
+}
+
+/* Tells those contributors that haven't been told yet of the result or failure. */
+static int answer(coll_desk *desk, coll_dcp_call *call) {
+    int code = MPI_SUCCESS;
+    for (; call->answered < call->arrived && code == MPI_SUCCESS; call->answered++) {
+        const coll_contributor *to = &call->contributors[call->answered];
+        code = to->slot ? put_into_slot(call, to) : send_result(desk, call, to);
+    }
+    return code;
+}
+
+/* --- The exchange, by recursive multiplying or in one direct stage --- */
+
+static int stages_of(const coll_dcp_call *call) {
+    return call->service->direct ? 1 : call->team->stages;
+}
+
+static int depth_of(const coll_dcp_call *call, int stage) {
+    return call->service->direct ? 0 : call->team->stage[stage].depth;
+}
+
+static int receives_of(const coll_dcp_call *call, int stage) {
+    const coll_team *team = call->team;
+    return call->service->direct ? team->stations - 1 : team->stage[stage].receives;
+}
+
+/* Sends a message to COUNT of the stations, the positions TO; one for itself is taken at once. */
+static int send_to(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
+                   const coll_wire_header *header, const void *body, size_t bytes) {
+    const coll_team *team = call->team;
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < count && code == MPI_SUCCESS; i++)
+        code = to[i] == team->position ? call->service->absorb(call, header, body)
+                                       : coll_outbox_send(&desk->outbox, team->station[to[i]],
+                                                          COLL_JOB_TAG_TO_DCP, header, body, bytes);
+    return code;
+}
+
+/* Sends what there is for them, in as many pieces as bodies need, but one at least. */
+static int send_items(coll_desk *desk, coll_dcp_call *call, int stations, const int to[],
+                      coll_wire_header *header) {
+    size_t bytes;
+    int count = call->service->items(call, to[0], &bytes), code = MPI_SUCCESS;
+    int most = bytes ? (int)(coll_wire_room(desk->job->limit, desk->job->blocks) / bytes) : count;
+    header->first = 0;
+    do {
+        int left = count - header->first;
+        header->items = left < most ? left : most;
+        header->more = header->items < left;
+        call->service->pack(call, to[0], header->first, header->items, desk->body);
+        code = send_to(desk, call, stations, to, header, desk->body, (size_t)header->items * bytes);
+        header->first += header->items;
+    } while (header->more && code == MPI_SUCCESS);
+    return code;
+}
+
+/* To each station what is for its ranks; every DCP begins with another one. */
+static int send_directly(coll_desk *desk, coll_dcp_call *call, coll_wire_header *header) {
+    const coll_team *team = call->team;
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < team->stations && code == MPI_SUCCESS; i++) {
+        const int to = (team->position + i) % team->stations;
+        code = send_items(desk, call, 1, &to, header);
+    }
+    return code;
+}
+
+static int send_failure(coll_desk *desk, coll_dcp_call *call, int stations, const int to[],
+                        coll_wire_header *header) {
+    header->kind = COLL_WIRE_FAILURE;
+    header->first = call->error_class;
+    return send_to(desk, call, stations, to, header, call->text, sizeof call->text);
+}
+
+static int send_failure_directly(coll_desk *desk, coll_dcp_call *call, coll_wire_header *header) {
+    const coll_team *team = call->team;
+    int code = MPI_SUCCESS;
+    for (int to = 0; to < team->stations && code == MPI_SUCCESS; to++)
+        if (to != team->position)
+            code = send_failure(desk, call, 1, &to, header);
+    return code;
+}
+
+static int send_stage(coll_desk *desk, coll_dcp_call *call) {
+    const coll_multiply_stage *stage = &call->team->stage[call->sent];
+    bool good = call->error_class == MPI_SUCCESS;
+    coll_wire_header header = {.team = call->team->number,
+                               .sequence = call->sequence,
+                               .kind = COLL_WIRE_ITEMS,
+                               .code = call->code,
+                               .count = call->count,
+                               .rank = call->rank,
+                               .depth = depth_of(call, call->sent)};
+    if (call->service->direct)
+        return good ? send_directly(desk, call, &header)
+                    : send_failure_directly(desk, call, &header);
+    return good ? send_items(desk, call, stage->sends, stage->to, &header)
+                : send_failure(desk, call, stage->sends, stage->to, &header);
+}
+
+/* Messages of another kind of exchange are not those that are waited for: there is no going on. */
+static int check_exchange(const coll_dcp_call *call, const coll_wire_header *header) {
+    const coll_dcp_service *other = services[coll_dcp_operation_of(header->code)];
+    if (other->direct == call->service->direct)
+        return MPI_SUCCESS;
+    return coll_error(MPI_ERR_OTHER, "rank %d calls %s where rank %d calls %s", header->rank,
+                      other->name, call->rank, call->service->name);
+}
+
+/* A message of the stage that is being received. */
+static int absorb(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
+    int code = compare(call, header);
+    if (header->kind == COLL_WIRE_FAILURE)
+        coll_dcp_call_fail(call, header->first, "%.*s", COLL_WIRE_TEXT, body);
+    if (code == MPI_SUCCESS && call->error_class == MPI_SUCCESS)
+        code = call->service->absorb(call, header, body);
+    call->received += !header->more;
+    return code;
+}
+
+/* Takes the early messages that belong to the stage that was sent last, in their order. */
+static int absorb_early(coll_dcp_call *call) {
+    int depth = depth_of(call, call->sent - 1), code = MPI_SUCCESS;
+    coll_early_message *message;
+    while (code == MPI_SUCCESS && (message = coll_early_take(&call->early, depth))) {
+        code = absorb(call, &message->header, message->body);
+        free(message);
+    }
+    return code;
+}
+
+static int check_early(const coll_dcp_call *call) {
+    int code = MPI_SUCCESS;
+    for (const coll_early_message *message = call->early.first; message && code == MPI_SUCCESS;
+         message = message->next)
+        code = check_exchange(call, &message->header);
+    return code;
+}
+
+/* Goes as far as what has arrived allows. */
+static int move_on(coll_desk *desk, coll_dcp_call *call) {
+    bool waits_for_verdict = call->held && !call->reported;
+    if (call->arrived < call->team->here || waits_for_verdict)
+        return MPI_SUCCESS;
+    int code = call->sent ? MPI_SUCCESS : check_early(call);
+    while (code == MPI_SUCCESS) {
+        bool stage_complete =
+            call->sent == 0 || call->received == receives_of(call, call->sent - 1);
+        if (!stage_complete)
+            return MPI_SUCCESS;
+        if (call->sent == stages_of(call))
+            break;
+        code = send_stage(desk, call);
+        call->sent++;
+        call->received = 0;
+        if (code == MPI_SUCCESS)
+            code = absorb_early(call);
+    }
+    if (code == MPI_SUCCESS)
+        code = answer(desk, call);
+    end(desk, call);
+    return code;
+}
+
+int coll_dcp_call_report(coll_desk *desk, coll_dcp_call *call) {
+    call->reported = true;
+    int code = answer(desk, call);
+    return code == MPI_SUCCESS ? move_on(desk, call) : code;
+}
+
+int coll_dcp_call_contribute(coll_desk *desk, coll_team *team, const coll_wire_header *header,
+                             const void *values, const coll_contributor *where) {
+    coll_dcp_call *call;
+    int code = coll_dcp_call_of(desk, team, header->sequence, &call);
+    if (code != MPI_SUCCESS)
+        return code;
+    int place = coll_team_place(team, header->rank);
+    code = compare(call, header);
+    call->contributors[call->arrived] = *where;
+    call->contributors[call->arrived++].place = place;
+    coll_team_count(team, place, header->sequence);
+    if (code == MPI_SUCCESS && call->error_class == MPI_SUCCESS)
+        code = call->service->take(call, place, values);
+    if (code == MPI_SUCCESS && call->reported)
+        code = answer(desk, call);
+    return code == MPI_SUCCESS ? move_on(desk, call) : code;
+}
+
+int coll_dcp_call_exchange(coll_desk *desk, coll_team *team, const coll_wire_header *header,
+                           const void *body, size_t bytes, int source) {
+    coll_dcp_call *call;
+    int code = coll_dcp_call_of(desk, team, header->sequence, &call);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (call->sent == 0)
+        return coll_early_keep(&call->early, header, body, bytes, source);
+    code = check_exchange(call, header);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (header->depth != depth_of(call, call->sent - 1))
+        return coll_early_keep(&call->early, header, body, bytes, source);
+    code = absorb(call, header, body);
+    return code == MPI_SUCCESS ? move_on(desk, call) : code;
+}

@@ -1,0 +1,239 @@
+/*
+ * What goes along a tree over the ranks (cdcp/forest.h): the items of the DCPs' messages are its
+ * nodes, each with its value.
+ *
+ * An allreduce combines the values of all ranks by recursive multiplying, until each DCP has one
+ * node, the result. A broadcast has one value, its root's, and goes the same way: it too is
+ * complete when all ranks have posted, so that whatever doesn't match is found on all of them. In a
+ * reduce_scatter a DCP combines all blocks of its own ranks and sends each other DCP what is for
+ * that one's, along the same tree: the same bits as an allreduce.
+ */
+#include "config.h"
+
+#include "cdcp/dcp_call.h"
+
+#include "cdcp/dcp_operation.h"
+#include "cdcp/operands.h"
+#include "lib/base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int no_memory(void) {
+    return coll_error(MPI_ERR_NO_MEM, "a dedicated processor has no memory for values");
+}
+
+/* MPI computes WITH op INTO: what MPI defines, bit for bit. */
+static int combine(void *into, const void *with, int count, const coll_dcp_call *call) {
+    int operand = coll_dcp_detail_of(call->code);
+    return PMPI_Reduce_local(with, into, count, coll_operands_type(operand),
+                             coll_operands_op(operand));
+}
+
+static int add(coll_dcp_call *call, coll_forest *forest, coll_wire_node node, const void *value,
+               coll_forest_combine *combine_values) {
+    int error;
+    if (!coll_forest_add(forest, node.first, node.height, value, combine_values, call, &error))
+        return no_memory();
+    return error;
+}
+
+static coll_wire_node leaf_of(const coll_dcp_call *call, int place) {
+    return (coll_wire_node){.first = call->team->own[place], .height = 0};
+}
+
+static int begin_forest(coll_forest *forest, int leaves, size_t bytes, int capacity) {
+    return coll_forest_begin(forest, leaves, bytes, capacity) ? MPI_SUCCESS : no_memory();
+}
+
+/* Bodies are read and written byte by byte, and so aligned for nothing. */
+static char *put(char *body, const void *from, size_t bytes) {
+    if (bytes)
+        memcpy(body, from, bytes);
+    return body + bytes;
+}
+
+static char *put_node(char *body, const coll_forest_node *node) {
+    const coll_wire_node item = {node->first, node->height};
+    return put(body, &item, sizeof item);
+}
+
+/* Adds the items of a message, with values of BYTES each, to FOREST. */
+static int add_items(coll_dcp_call *call, coll_forest *forest, const coll_wire_header *header,
+                     const char *body, size_t bytes, coll_forest_combine *combine_values) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < header->items && code == MPI_SUCCESS; i++) {
+        coll_wire_node node;
+        memcpy(&node, body, sizeof node);
+        body += sizeof node;
+        code = add(call, forest, node, body, combine_values);
+        body += bytes;
+    }
+    return code;
+}
+
+static void describe_operands(int32_t code, int32_t count, char *text, size_t size) {
+    int operand = coll_dcp_detail_of(code);
+    snprintf(text, size, "%d of %s to %s", count, coll_operands_type_name(operand),
+             coll_operands_op_name(operand));
+}
+
+static size_t operand_bytes(const coll_dcp_call *call) {
+    return (size_t)call->count * coll_operands_extent(coll_dcp_detail_of(call->code));
+}
+
+/* --- Values that are the same for all --- */
+
+static int combine_values(void *into, const void *with, void *context) {
+    const coll_dcp_call *call = context;
+    return combine(into, with, call->count, call);
+}
+
+static int items(const coll_dcp_call *call, int station, size_t *bytes) {
+    (void)station;
+    *bytes = sizeof(coll_wire_node) + call->bytes;
+    return call->forest.count;
+}
+
+static void pack(const coll_dcp_call *call, int station, int first, int count, char *body) {
+    (void)station;
+    for (int i = first; i < first + count; i++) {
+        body = put_node(body, &call->forest.nodes[i]);
+        body = put(body, coll_forest_value(&call->forest, i), call->bytes);
+    }
+}
+
+static int absorb(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
+    return add_items(call, &call->forest, header, body, call->bytes, combine_values);
+}
+
+/* --- Allreduce --- */
+
+static int begin_allreduce(coll_dcp_call *call) {
+    call->bytes = operand_bytes(call);
+    return begin_forest(&call->forest, call->team->ranks, call->bytes, call->team->here);
+}
+
+static int take_addend(coll_dcp_call *call, int place, const void *values) {
+    return add(call, &call->forest, leaf_of(call, place), values, combine_values);
+}
+
+static size_t sum(const coll_dcp_call *call, int place, const void **result) {
+    (void)place;
+    *result = coll_forest_value(&call->forest, 0);
+    return call->bytes;
+}
+
+const coll_dcp_service coll_dcp_allreduce = {
+    .name = "allreduce",
+    .describe = describe_operands,
+    .begin = begin_allreduce,
+    .take = take_addend,
+    .items = items,
+    .pack = pack,
+    .absorb = absorb,
+    .result = sum,
+};
+
+/* --- Broadcast: a tree of one leaf --- */
+
+static void describe_bcast(int32_t code, int32_t count, char *text, size_t size) {
+    snprintf(text, size, "%d bytes from root %d", count, coll_dcp_detail_of(code));
+}
+
+static int begin_bcast(coll_dcp_call *call) {
+    call->bytes = (size_t)call->count;
+    return begin_forest(&call->forest, 1, call->bytes, 1);
+}
+
+static bool is_root(const coll_dcp_call *call, int place) {
+    return call->team->own[place] == coll_dcp_detail_of(call->code);
+}
+
+static int take_from_root(coll_dcp_call *call, int place, const void *values) {
+    const coll_wire_node leaf = {0, 0};
+    return is_root(call, place) ? add(call, &call->forest, leaf, values, NULL) : MPI_SUCCESS;
+}
+
+static size_t what_root_sent(const coll_dcp_call *call, int place, const void **result) {
+    *result = coll_forest_value(&call->forest, 0);
+    return is_root(call, place) ? 0 : call->bytes;
+}
+
+const coll_dcp_service coll_dcp_bcast = {
+    .name = "bcast",
+    .describe = describe_bcast,
+    .begin = begin_bcast,
+    .take = take_from_root,
+    .items = items,
+    .pack = pack,
+    .absorb = absorb,
+    .result = what_root_sent,
+};
+
+/* --- Reduce_scatter of equal blocks: the forest has all blocks, share has this DCP's ranks' --- */
+
+static int combine_all_blocks(void *into, const void *with, void *context) {
+    const coll_dcp_call *call = context;
+    return combine(into, with, call->count * call->team->ranks, call);
+}
+
+static int combine_share(void *into, const void *with, void *context) {
+    const coll_dcp_call *call = context;
+    return combine(into, with, call->count * call->team->here, call);
+}
+
+static size_t share_bytes(const coll_dcp_call *call, int station) {
+    return (size_t)coll_team_served_by(call->team, station) * call->bytes;
+}
+
+static int begin_reduce_scatter(coll_dcp_call *call) {
+    const coll_team *team = call->team;
+    call->bytes = operand_bytes(call);
+    int code =
+        begin_forest(&call->forest, team->ranks, (size_t)team->ranks * call->bytes, team->here);
+    size_t bytes = share_bytes(call, team->position);
+    return code == MPI_SUCCESS ? begin_forest(&call->share, team->ranks, bytes, team->here) : code;
+}
+
+static int take_blocks(coll_dcp_call *call, int place, const void *values) {
+    return add(call, &call->forest, leaf_of(call, place), values, combine_all_blocks);
+}
+
+static int shares(const coll_dcp_call *call, int station, size_t *bytes) {
+    *bytes = sizeof(coll_wire_node) + share_bytes(call, station);
+    return call->forest.count;
+}
+
+static void pack_share(const coll_dcp_call *call, int station, int first, int count, char *body) {
+    const int *ranks = coll_team_ranks_of(call->team, station);
+    int served = coll_team_served_by(call->team, station);
+    for (int i = first; i < first + count; i++) {
+        const char *blocks = coll_forest_value(&call->forest, i);
+        body = put_node(body, &call->forest.nodes[i]);
+        for (int j = 0; j < served; j++)
+            body = put(body, blocks + (size_t)ranks[j] * call->bytes, call->bytes);
+    }
+}
+
+static int absorb_share(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
+    return add_items(call, &call->share, header, body, share_bytes(call, call->team->position),
+                     combine_share);
+}
+
+static size_t block(const coll_dcp_call *call, int place, const void **result) {
+    *result = (const char *)coll_forest_value(&call->share, 0) + (size_t)place * call->bytes;
+    return call->bytes;
+}
+
+const coll_dcp_service coll_dcp_reduce_scatter = {
+    .name = "reduce_scatter",
+    .direct = true,
+    .describe = describe_operands,
+    .begin = begin_reduce_scatter,
+    .take = take_blocks,
+    .items = shares,
+    .pack = pack_share,
+    .absorb = absorb_share,
+    .result = block,
+};
