@@ -33,6 +33,7 @@ EXTRA_DIST += \
 	scripts/applications.d/programs/cp2k.sh \
 	scripts/applications.d/programs/espresso.sh \
 	scripts/applications.d/programs/gromacs.sh \
+	scripts/applications.d/programs/hpcc.c \
 	scripts/applications.d/programs/hpcc.sh \
 	scripts/applications.d/programs/lammps.sh \
 	scripts/applications.d/programs/mpb.sh \
