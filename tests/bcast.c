@@ -59,7 +59,8 @@ static void check_all(MPI_Comm comm, const char *spec, int units) {
     ck_assert_int_eq(COLL_Set(comm, "bcast", spec), MPI_SUCCESS);
     for (int root = 0; root < ranks; root++)
         for (int kind = 0; kind < LAYOUTS; kind++)
-            for (int mixture = 0; mixture < 3; mixture++) {
+            for (int mixture = ranks > 5 ? 2 : 0; mixture < 3;
+                 mixture++) { /* many: one is enough */
                 int other = (kind + mixture + (mixture == 2 ? rank : 0)) % LAYOUTS;
                 layout mine = describe(rank == root ? kind : other, units);
                 bool good = arrives(comm, root, &mine, units, (unsigned)(units * 31 + root));

@@ -248,10 +248,10 @@ static void prove(const subject *what, int ranks, int root, size_t bytes, int tu
 START_TEST(all_plans_are_right) {
     static const size_t sizes[] = {1, 2, 7, 24, 61, 130};
     const subject *what = &subjects[_i];
-    bool all = proof_is_asked_for("all"), rootless = coll_operations[what->operation].rootless,
+    bool all = harness_proves("all"), rootless = coll_operations[what->operation].rootless,
          blocks = coll_operations[what->operation].sides.data == COLL_SIDE_BLOCKS ||
                   coll_operations[what->operation].sides.root_input == COLL_SIDE_BLOCKS;
-    int most = all ? 128 : proof_is_asked_for("few") ? 16 : 64, turn = 0;
+    int most = all ? 128 : harness_proves("few") ? 16 : 64, turn = 0;
     for (int ranks = 2; ranks <= most; ranks += all || ranks < 16 ? 1 : 1 + ranks / 8) {
         int step = rootless ? ranks : all || ranks <= 16 ? 1 : (ranks + 4) / 5;
         int plays = (ranks <= 16 ? 24 : 12) / (rootless ? 1 : 4);
@@ -325,7 +325,7 @@ static bool is_caught(int which, generator *g, bool *done, char *text, size_t si
 }
 
 START_TEST(wrong_plans_are_caught) {
-    mutant_expect_caught(is_caught, _i, proof_is_asked_for("few") ? 20 : 100);
+    mutant_expect_caught(is_caught, _i, harness_proves("few") ? 20 : 100);
 }
 END_TEST
 

@@ -70,6 +70,10 @@ void harness_another_job(void);
 bool harness_comma(void);
 void harness_point(void);
 
+/* Whether PROVE is HOW_MUCH: "all" of what takes minutes, or "few", for sanitizers, which make what
+ * computes slow. */
+bool harness_proves(const char *how_much);
+
 /* The class and the text of an error code, as the MPI library tells them; "" for MPI_SUCCESS. */
 int harness_class(int code);
 const char *harness_text(int code);

@@ -3,7 +3,6 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 mutation mutant;
 
@@ -130,11 +129,6 @@ coll_topo made_topo(int ranks, int a_host, bool racks) {
         topo.places[rank] = (coll_place){.node = topo.nodes - 1, .rack = topo.racks - 1};
     }
     return topo;
-}
-
-bool proof_is_asked_for(const char *what) {
-    const char *wanted = getenv("PROVE");
-    return wanted && strcmp(wanted, what) == 0;
 }
 
 void mutant_expect_caught(mutant_change *make, int which, int wanted) {

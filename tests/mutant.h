@@ -34,9 +34,6 @@ extern mutation mutant;
 /* For prover_call.alter, with the mutant as its context. */
 const coll_plan *mutant_alter(const coll_plan *plan, int rank, void *context);
 
-/* PROVE=all: every root up to 128 ranks; few: for sanitizers, which make it slow. */
-bool proof_is_asked_for(const char *what);
-
 /* Makes a random change of plan WHICH by G, and says whether it is caught; *DONE: there was a step
  * to change. TEXT, of SIZE bytes, describes it. */
 typedef bool mutant_change(int which, generator *g, bool *done, char *text, size_t size);

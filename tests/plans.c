@@ -153,13 +153,13 @@ static void prove_at(const claim *what, int ranks, int root) {
 }
 
 static int mutations(void) {
-    return proof_is_asked_for("few") ? 50 : 300;
+    return harness_proves("few") ? 50 : 300;
 }
 
 /* Every root up to 16 ranks, and five above. */
 START_TEST(all_plans_are_right) {
-    bool all = proof_is_asked_for("all");
-    int most = all ? 128 : proof_is_asked_for("few") ? 20 : 64;
+    bool all = harness_proves("all");
+    int most = all ? 128 : harness_proves("few") ? 20 : 64;
     for (int ranks = 2; ranks <= most; ranks++)
         for (int root = 0; root < ranks; root += all || ranks <= 16 ? 1 : (ranks + 4) / 5)
             prove_at(&claims[_i], ranks, root);
@@ -348,7 +348,7 @@ static void prove_gather(const gather_claim *what, const coll_topo *topo, int ro
 
 START_TEST(all_gathers_are_right) {
     int turn = 0;
-    for (int ranks = 2; ranks <= (proof_is_asked_for("few") ? 20 : 64); ranks++)
+    for (int ranks = 2; ranks <= (harness_proves("few") ? 20 : 64); ranks++)
         for (int root = 0; root < ranks; root += ranks <= 16 ? 1 : (ranks + 4) / 5)
             for (int shape = 0; shape < 4; shape++) {
                 coll_topo topo = made_topo(ranks, shape % 2 ? 3 : 1, shape / 2);

@@ -323,6 +323,29 @@ START_TEST(odd_slurm_settings_mean_one_rack) {
 }
 END_TEST
 
+/* Whatever the system calls them, in the order in which the node's ranks come to them. */
+START_TEST(numa_domains_are_numbered_on_each_node) {
+    enum { NODES = 3, EACH = 8, ALL = NODES * EACH };
+    static const int domain[NODES][EACH] = {
+        {4, 1, 4, 0, 1, 0, 4, 2}, {7, 7, 7, 7, 7, 7, 7, 7}, {1, 0, 1, 0, 0, 1, 0, 1}};
+    static const int number[NODES][EACH] = {
+        {0, 1, 0, 2, 1, 2, 0, 3}, {0, 0, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 1, 1, 0, 1, 0}};
+    coll_report *reports = calloc(ALL, sizeof *reports);
+    const coll_reports all = {.first = (const char *)reports, .stride = sizeof *reports};
+    coll_topo topo;
+    ck_assert_ptr_nonnull(reports);
+    for (int rank = 0; rank < ALL; rank++)
+        reports[rank] = (coll_report){.node = (uint64_t)(rank % NODES),
+                                      .numa = domain[rank % NODES][rank / NODES]};
+    ck_assert(coll_topo_make(&all, ALL, &topo));
+    ck_assert_int_eq(topo.nodes, NODES);
+    for (int rank = 0; rank < ALL; rank++)
+        ck_assert_int_eq(topo.places[rank].numa, number[rank % NODES][rank / NODES]);
+    coll_topo_free(&topo);
+    free(reports);
+}
+END_TEST
+
 /* The synthetic machine has four cores, and nothing is bound. */
 START_TEST(crowding_counts_the_ranks_and_the_job) {
     int cores = least(4, coll_cores_get()->quota);
@@ -364,6 +387,7 @@ static Suite *suite(void) {
     tcase_add_test(tests, hosts_without_addresses_cannot_be_measured);
     tcase_add_test(tests, racks_and_sites_come_from_slurm);
     tcase_add_test(tests, odd_slurm_settings_mean_one_rack);
+    tcase_add_test(tests, numa_domains_are_numbered_on_each_node);
     tcase_add_test(tests, crowding_counts_the_ranks_and_the_job);
     suite_add_tcase(all, tests);
     return all;

@@ -15,7 +15,7 @@
 typedef struct census {
     uint64_t node;                    /* as reports number it */
     const char *names;                /* its host name and, behind the NUL, its switches */
-    int first;                        /* of its ranks */
+    int domains, newest;              /* of NUMA, and the first rank of the one met last */
     uint64_t bound[COLL_CORES_WORDS]; /* the cores that its ranks may use */
     int ranks, cores, quota, job;     /* the last three: the most that a rank tells */
 } census;
@@ -33,7 +33,7 @@ static int most(int a, int b) {
 }
 
 /* Counts RANK, which sent REPORT; says on which of COUNT nodes it is, or adds one. */
-static int count_rank(int rank, const coll_report *report, census nodes[], int *count) {
+static int count_rank(const coll_report *report, census nodes[], int *count) {
     int node = 0;
     while (node < *count && nodes[node].node != report->node)
         node++;
@@ -42,7 +42,6 @@ static int count_rank(int rank, const coll_report *report, census nodes[], int *
         (*count)++;
         here->node = report->node;
         here->names = report->text;
-        here->first = rank;
     }
     here->ranks++;
     here->cores = most(here->cores, report->cores);
@@ -52,18 +51,17 @@ static int count_rank(int rank, const coll_report *report, census nodes[], int *
     return node;
 }
 
-/* The first rank on RANK's node with its NUMA domain numbers the domain; FIRST is the node's first.
- */
-static int numa_number(const coll_reports *all, const coll_place *places, int first, int rank) {
-    int next = 0;
-    for (int other = first; other < rank; other++) {
-        if (places[other].node != places[rank].node)
-            continue;
-        if (report_of(all, other)->numa == report_of(all, rank)->numa)
-            return places[other].numa;
-        next = most(next, places[other].numa + 1);
-    }
-    return next;
+/* The number of RANK's NUMA domain on its node, which is HERE. The first rank of each domain knows
+ * that of the domain that was met BEFORE. */
+static int numa_number(const coll_reports *all, const coll_place *places, census *here,
+                       int before[], int rank) {
+    int first = here->newest;
+    for (int i = 0; i < here->domains; i++, first = before[first])
+        if (report_of(all, first)->numa == report_of(all, rank)->numa)
+            return places[first].numa;
+    before[rank] = here->newest;
+    here->newest = rank;
+    return here->domains++;
 }
 
 /* Sets what TOPO says about the fullness of nodes. */
@@ -104,16 +102,18 @@ static bool name_hosts(const census nodes[], coll_topo *topo) {
 bool coll_topo_make(const coll_reports *all, int ranks, coll_topo *topo) {
     coll_topo made = {.ranks = ranks, .racks = 1, .sites = 1};
     census *nodes = calloc((size_t)ranks, sizeof *nodes);
+    int *before = malloc((size_t)ranks * sizeof *before);
     made.places = calloc((size_t)ranks, sizeof *made.places);
-    bool good = nodes && made.places;
+    bool good = nodes && before && made.places;
     for (int rank = 0; good && rank < ranks; rank++) {
-        int node = count_rank(rank, report_of(all, rank), nodes, &made.nodes);
+        int node = count_rank(report_of(all, rank), nodes, &made.nodes);
         made.places[rank].node = node;
-        made.places[rank].numa = numa_number(all, made.places, nodes[node].first, rank);
+        made.places[rank].numa = numa_number(all, made.places, &nodes[node], before, rank);
     }
     if (good)
         weigh_nodes(nodes, &made);
     good = good && name_hosts(nodes, &made);
+    free(before);
     free(nodes);
     if (good)
         *topo = made;
