@@ -7,6 +7,7 @@
 #include "lib/schedule/agenda.h"
 #include "lib/schedule/cursor.h"
 #include "lib/schedule/network.h"
+#include "lib/schedule/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -375,45 +376,10 @@ static coll_plan_size size_of(const coll_plan *plan) {
     return size;
 }
 
-/* Some rounds of another plan, from the first to the last. */
-typedef struct chosen_rounds {
-    coll_plan base;
-    const coll_plan *all;
-    coll_step *steps; /* scratch for one of its rounds */
-} chosen_rounds;
-
-static int round_of(const chosen_rounds *some, uint64_t round, coll_step steps[]) {
-    return some->all->round(some->all, round * some->all->rounds / some->base.rounds, steps);
-}
-
-/* What a step comes after may be in a round that isn't chosen: then the one in its place counts. */
-static int chosen_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const chosen_rounds *some = (const chosen_rounds *)base;
-    int count = round_of(some, round, steps);
-    for (int i = 0; i < count; i++) {
-        int kept = 0;
-        for (int k = 0; k < steps[i].afters; k++) {
-            const coll_after after = steps[i].after[k];
-            uint64_t back = (uint64_t)after.back;
-            if (back == 0 ||
-                (back <= round && after.step < round_of(some, round - back, some->steps)))
-                steps[i].after[kept++] = after;
-        }
-        steps[i].afters = kept;
-    }
-    return count;
-}
-
-static coll_plan *choose_rounds(play *p, coll_plan *all) {
-    chosen_rounds *some = take_room(p, sizeof *some);
-    coll_step *steps = take_room(p, (size_t)all->size.steps * sizeof *steps);
-    if (!some || !steps)
-        return NULL;
-    *some = (chosen_rounds){
-        .base = {.size = all->size, .rounds = p->call->rounds, .round = chosen_round},
-        .all = all,
-        .steps = steps};
-    return &some->base;
+/* So many rounds of the plan ALL as the call says; NULL: there is no room for that. */
+static coll_plan *choose_rounds(play *p, const coll_plan *all) {
+    void *memory = take_room(p, coll_sample_bytes(&all->size));
+    return memory ? coll_sample_open(all, p->call->rounds, memory) : NULL;
 }
 
 static bool seat(play *p, int who) {
@@ -555,9 +521,7 @@ static size_t bytes_of(const play *p, const coll_line *line) {
            of_all = 2 * sizeof(int) + sizeof(coll_visit),
            each = sizeof(player) + coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
                   coll_comm_room_of(nodes * sizeof(int)) +
-                  (p->call->rounds ? coll_comm_room_of(sizeof(chosen_rounds)) +
-                                         coll_comm_room_of((size_t)size.steps * sizeof(coll_step))
-                                   : 0),
+                  (p->call->rounds ? coll_sample_bytes(&size) : 0),
            letters = sizeof(letter) + sizeof(int) + sizeof(path) + sizeof(coll_event);
     enum { ODDS = 1 << 10 };
     return ranks * of_all + played * each + (size_t)hashes(p) * sizeof(int) + shared +

@@ -3,7 +3,7 @@
 #include "lib/schedule/quote.h"
 
 #include "lib/base/comm.h"
-#include "lib/schedule/network.h"
+#include "lib/schedule/labour.h"
 #include "lib/schedule/price.h"
 #include "lib/schedule/traffic.h"
 
@@ -125,50 +125,7 @@ static size_t bytes_of(const quote *q, uint64_t rounds) {
     return (size_t)rounds * q->round + q->rest;
 }
 
-/* A + B / C * D, or the most that there may be. */
-static int64_t sum(int64_t a, int64_t b, uint64_t c, uint64_t d) {
-    double all = (double)a + (double)b / (double)c * (double)d;
-    return all < 0x1p62 ? (int64_t)all : INT64_MAX / 2;
-}
-
-/* --- The labour of one rank --- */
-
-/* For how long its processor and its links are busy, in nanoseconds, and what it takes to play. */
-typedef struct labour {
-    int64_t processor, out, in;
-    int64_t events;
-} labour;
-
-static void add_step(labour *all, coll_network *network, int rank, const coll_step *step) {
-    enum { EVENTS_OF_MESSAGE = 6 };
-    if (!coll_step_is_message(step)) {
-        all->processor += coll_network_copy(network, step->length);
-        all->events++;
-        return;
-    }
-    coll_level level = coll_network_level(network, rank, step->peer);
-    const coll_toll *toll = coll_network_toll(network, level, step->length);
-    bool sends = step->kind == COLL_STEP_SEND;
-    all->processor += sends ? toll->send : toll->take;
-    all->events += EVENTS_OF_MESSAGE / 2;
-    if (level > COLL_LEVEL_NODE)
-        *(sends ? &all->out : &all->in) += sends ? toll->out : toll->in;
-}
-
-static void add_rounds(labour *all, coll_network *network, int rank, const coll_plan *plan,
-                       coll_step steps[]) {
-    enum { MOST = 1 << 8, ROUNDS_OF_EVENT = 4 }; /* also a round without steps takes its time */
-    uint64_t rounds = plan->rounds < MOST ? plan->rounds : MOST;
-    for (uint64_t i = 0; i < rounds; i++) {
-        int count = plan->round(plan, i * plan->rounds / rounds, steps);
-        for (int k = 0; k < count; k++)
-            add_step(all, network, rank, &steps[k]);
-    }
-    int64_t *const sums[] = {&all->processor, &all->out, &all->in, &all->events};
-    for (int i = 0; i < 4 && rounds; i++)
-        *sums[i] = sum(0, *sums[i], rounds, plan->rounds);
-    all->events += (int64_t)(plan->rounds / ROUNDS_OF_EVENT);
-}
+/* --- What ranks are busy with --- */
 
 /* Of SHAPE's ranks; NULL: there is no room for it. */
 static coll_line *line_of(const quote *q, const coll_shape *shape, char **next, size_t *left) {
@@ -182,35 +139,18 @@ static coll_line *line_of(const quote *q, const coll_shape *shape, char **next, 
     return visits ? line : NULL;
 }
 
-/* That of the rank at POSITION of SHAPE's line, told of some of its rounds where there are many.
- * False: there is no room to find out. */
-static bool labour_at(const quote *q, const coll_shape *shape, int position, labour *all) {
-    const coll_planner *planner = q->algorithm->planner;
+/* That of the rank at POSITION of SHAPE's line. False: there is no room to find out. */
+static bool labour_at(const quote *q, const coll_shape *shape, int position, coll_labour *labour) {
     char *next = q->room;
     size_t left = q->left;
-    coll_network network;
-    coll_blocks even;
-    *all = (labour){.processor = 0};
     coll_line *line = line_of(q, shape, &next, &left);
-    if (!line)
-        return false;
-    line->position = position;
-    coll_network_open(&network, shape, q->whole->topo, NULL);
-    bool is_root = line->order[position] == shape->root;
-    coll_part part = coll_price_part(shape, &q->values, line, is_root, &even);
-    coll_plan_size size = planner->size(&part);
-    size_t shared_bytes = planner->share ? planner->shared_bytes(&part) : 0;
-    void *own = coll_comm_room_cut(&next, &left, size.own_bytes),
-         *shared = coll_comm_room_cut(&next, &left, shared_bytes);
-    coll_step *steps = coll_comm_room_cut(&next, &left, (size_t)size.steps * sizeof *steps);
-    if (!own || !shared || !steps)
-        return false;
-    if (planner->share) {
-        planner->share(&part, shared);
-        part.shared = shared;
-    }
-    add_rounds(all, &network, line->order[position], planner->plan(&part, size, own), steps);
-    return true;
+    const coll_price_call call = {.algorithm = q->algorithm,
+                                  .shape = shape,
+                                  .values = &q->values,
+                                  .whole = q->whole->topo,
+                                  .memory = next,
+                                  .bytes = left};
+    return line && coll_labour_find(&call, line, position, labour);
 }
 
 /* The first rank's, or that of one amid the line: no call ends sooner. COLL_PRICE_UNKNOWN: there is
@@ -220,7 +160,7 @@ static int64_t labour_for(const quote *q, int ranks, size_t bytes) {
     const coll_shape shape = shape_of(q, ranks, bytes, &part);
     int64_t most = 0;
     for (int amid = 0; amid < 2; amid++) {
-        labour one;
+        coll_labour one;
         if (!labour_at(q, &shape, amid ? ranks / 2 : 0, &one))
             return COLL_PRICE_UNKNOWN;
         const int64_t busy[] = {one.processor, one.out, one.in};
@@ -238,12 +178,12 @@ static int64_t events_of(const quote *q, int ranks, size_t bytes) {
     uint64_t played = ranks == q->whole->topo->ranks ? (uint64_t)q->fold.ranks : (uint64_t)ranks;
     int64_t events = 0;
     for (int i = 0; i < TOLD; i++) {
-        labour one;
+        coll_labour one;
         if (!labour_at(q, &shape, (int)((2 * i + 1) * (int64_t)ranks / (2 * TOLD)), &one))
             return INT64_MAX;
         events += one.events;
     }
-    return sum(0, events, TOLD, played);
+    return coll_price_sum(0, events, TOLD, played);
 }
 
 /* --- How long a call takes --- */
@@ -268,7 +208,8 @@ static bool go_on(quote *q, int ranks, int64_t *time) {
         return true;
     if (!play(q, ranks, bytes_of(q, q->shorter), &shorter))
         return false;
-    *time = sum(*time, *time + shortest - shorter, q->longer - q->shorter, q->rounds - q->longer);
+    *time = coll_price_sum(*time, *time + shortest - shorter, q->longer - q->shorter,
+                           q->rounds - q->longer);
     return true;
 }
 
@@ -396,12 +337,14 @@ static int64_t extrapolate(const told *of, int doublings, int all, bool pace) {
     if (first + second < time / 8)
         return time;                                                       /* no more than chance */
     if (linear < first / 4 || (pace && second < time / 3) || more <= less) /* the logarithm alone */
-        return sum(time, first + second, 2, (uint64_t)doublings);
+        return coll_price_sum(time, first + second, 2, (uint64_t)doublings);
     if (linear > first) /* the line alone */
-        return sum(time, first + second, (uint64_t)(more + less), (uint64_t)(all - ranks[0]));
-    int64_t logarithm = sum(first, -linear, (uint64_t)(more - less), (uint64_t)less);
-    return sum(sum(time, linear, (uint64_t)(more - less), (uint64_t)(all - ranks[0])), logarithm, 1,
-               (uint64_t)doublings);
+        return coll_price_sum(time, first + second, (uint64_t)(more + less),
+                              (uint64_t)(all - ranks[0]));
+    int64_t logarithm = coll_price_sum(first, -linear, (uint64_t)(more - less), (uint64_t)less);
+    return coll_price_sum(
+        coll_price_sum(time, linear, (uint64_t)(more - less), (uint64_t)(all - ranks[0])),
+        logarithm, 1, (uint64_t)doublings);
 }
 
 static int64_t waiting(const quote *q, const span *of, int ranks, int64_t time) {
@@ -436,7 +379,7 @@ static bool ask(quote *q, const span *of, int *ranks, int64_t *time) {
     }
     q->events = events;
     int64_t waits = extrapolate(&parts, doublings, all, of == &going_on);
-    *time = sum(busy, waits, 1, 1);
+    *time = coll_price_sum(busy, waits, 1, 1);
     enum { PATIENCE = 1000 }; /* who waits longer than so often its own work has been misjudged */
     return !q->is_long || waits / PATIENCE <= busy;
 }
@@ -469,7 +412,7 @@ static int64_t find_time_in_step(quote *q) {
     q->in_step /= 2;
     if (!play(q, ranks, q->whole->bytes, &shorter))
         return COLL_PRICE_UNKNOWN;
-    return sum(longer, longer - shorter, played - q->in_step, q->found - played);
+    return coll_price_sum(longer, longer - shorter, played - q->in_step, q->found - played);
 }
 
 /* Whether one that plans for all ranks may choose among their rounds. */
@@ -531,7 +474,7 @@ static int64_t find_time(quote *q) {
     q->lossless = true;
     q->budget *= 2; /* so many events are an estimate */
     fold(q, events / ranks * (ranks < pace ? ranks : pace));
-    return ask(q, &going_on, &pace, &rest) ? sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
+    return ask(q, &going_on, &pace, &rest) ? coll_price_sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
 }
 
 /* No call takes less: the bytes of all ranks over the busiest link, which those that are left out
@@ -542,7 +485,7 @@ static int64_t find_least(const quote *q) {
     if (q->whole->topo->ranks <= FEW ||
         !coll_traffic_count(q->algorithm, q->whole, &q->values, ROUNDS, reserve, RESERVE, &traffic))
         return 0;
-    return sum(0, (int64_t)(traffic.seconds * 1e6), 1, 1000);
+    return coll_price_sum(0, (int64_t)(traffic.seconds * 1e6), 1, 1000);
 }
 
 /* By a few events, in the memory that is there. */
