@@ -72,6 +72,7 @@ libcoll_core_la_SOURCES = \
 	lib/component.c \
 	lib/collectives.c lib/request.h \
 	lib/confirm/blame.c lib/confirm/blame.h \
+	lib/confirm/boxes.c lib/confirm/boxes.h \
 	lib/confirm/message.c lib/confirm/message.h \
 	lib/confirm/note.c lib/confirm/note.h \
 	lib/confirm/watch.c lib/confirm/watch.h \

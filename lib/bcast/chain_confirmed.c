@@ -5,12 +5,12 @@
 #include "lib/algorithm/line.h"
 #include "lib/base/error.h"
 #include "lib/confirm/blame.h"
+#include "lib/confirm/boxes.h"
 #include "lib/confirm/message.h"
 #include "lib/confirm/note.h"
 #include "lib/confirm/watch.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void (*coll_chain_confirmed_tamper)(int rank, uint32_t epoch, uint64_t index, char *bytes,
@@ -34,7 +34,7 @@ typedef struct lifetime {
 typedef struct part {
     const coll_bcast_call *call;
     coll_comm *comm;
-    size_t segment, segments, window;
+    size_t segments;
     unsigned retry;
     double limit; /* s without progress that end a try; 0: none do */
     uint32_t sequence;
@@ -58,70 +58,25 @@ typedef struct part {
     coll_watch watch;
     int confirmations; /* of this epoch */
 
-    /*
-     * Requests: the note awaited, the inbox, and for each epoch an outbox. An outbox has a place
-     * for the message that closes its epoch behind those for segments. The inbox is taken in the
-     * order in which it was posted, which is the order in which any one rank's messages come.
-     */
-    MPI_Request *requests;
-    coll_confirm_note note;
-    char *inbox;
-    bool *arrived;
-    size_t head;
-    char **outboxes;
+    coll_boxes boxes;
+    coll_confirm_note note; /* awaited by the boxes' own request */
     coll_notes notes;
 } part;
-
-enum { NOTE, INBOX }; /* the first requests */
 
 static bool is_root(const part *p) {
     return p->comm->rank == p->call->root;
 }
 
-/* --- Where things are --- */
-
-/* Memory of a message: so much that the next is aligned. */
-static size_t message_size(const part *p) {
-    size_t unit = _Alignof(coll_message);
-    return sizeof(coll_message) + (p->segment + unit - 1) / unit * unit;
-}
-
-static size_t outbox_bytes(const part *p) {
-    return p->window * message_size(p) + sizeof(coll_message);
-}
-
-static coll_message *inbox_message(const part *p, size_t slot) {
-    return (coll_message *)(p->inbox + slot * message_size(p));
-}
-
-static coll_message *outbox_message(const part *p, size_t slot) {
-    return (coll_message *)(p->outboxes[p->epoch] + slot * message_size(p));
-}
-
-static MPI_Request *outbox(const part *p, uint32_t epoch) {
-    return p->requests + INBOX + p->window + epoch * (p->window + 1);
-}
-
-/* Requests up to those of this epoch's outbox. */
-static int request_count(const part *p) {
-    return (int)(outbox(p, p->epoch + 1) - p->requests);
-}
-
 static size_t length_of(const part *p, size_t i) {
-    size_t from = i * p->segment, bytes = p->call->data->bytes;
-    return bytes - from < p->segment ? bytes - from : p->segment;
-}
-
-/* Tags take turns: nothing is taken for this broadcast that a quicker rank sends in the next. */
-static int turn(const part *p, int tag) {
-    return tag + (int)(p->sequence % 2);
+    size_t segment = p->boxes.segment, left = p->call->data->bytes - i * segment;
+    return left < segment ? left : segment;
 }
 
 /* --- Notes --- */
 
 static int await_note(part *p) {
-    return PMPI_Irecv(&p->note, (int)sizeof p->note, MPI_BYTE, MPI_ANY_SOURCE,
-                      turn(p, COLL_TAG_NOTE), p->comm->private, &p->requests[NOTE]);
+    return PMPI_Irecv(&p->note, (int)sizeof p->note, MPI_BYTE, MPI_ANY_SOURCE, p->notes.tag,
+                      p->comm->private, &p->boxes.requests[COLL_BOXES_OWN]);
 }
 
 static coll_confirm_note write_note(const part *p, coll_note_kind kind) {
@@ -168,30 +123,21 @@ static int enter_epoch(part *p) {
     p->spoiled = p->acknowledged = false;
     p->confirmations = 0;
     coll_watch_begin(&p->watch, p->life.now);
-    if (p->next < 0)
-        return MPI_SUCCESS;
-    if (!p->outboxes[p->epoch])
-        p->outboxes[p->epoch] = malloc(outbox_bytes(p));
-    return p->outboxes[p->epoch]
-               ? MPI_SUCCESS
-               : coll_error(MPI_ERR_NO_MEM, "no memory for %zu segments of %zu bytes", p->window,
-                            p->segment);
+    return p->next < 0 ? MPI_SUCCESS : coll_boxes_open(&p->boxes, p->epoch);
 }
 
-static int send_message(part *p, size_t slot) {
-    coll_message *message = outbox_message(p, slot);
-    return PMPI_Isend(message, (int)coll_message_bytes(message), MPI_BYTE, p->next,
-                      turn(p, COLL_TAG_CONFIRMED), p->comm->private, &outbox(p, p->epoch)[slot]);
+static coll_message *outbox_message(const part *p, size_t slot) {
+    return coll_boxes_out(&p->boxes, p->epoch, slot);
 }
 
 static int close_epoch(part *p) {
     if (p->next < 0)
         return MPI_SUCCESS;
-    coll_message *message = outbox_message(p, p->window);
+    coll_message *message = outbox_message(p, p->boxes.window);
     *message = (coll_message){
         .sequence = p->sequence, .epoch = p->epoch, .index = COLL_MESSAGE_END, .length = 0};
     coll_message_seal(message);
-    return send_message(p, p->window);
+    return coll_boxes_send(&p->boxes, p->epoch, p->boxes.window, p->next);
 }
 
 static void move_to_end(int rank, int order[], int ranks) {
@@ -224,31 +170,35 @@ static int restart(part *p, const coll_blame *blame) {
 
 /* --- Segments --- */
 
-static bool is_free(const part *p, size_t slot) {
-    return outbox(p, p->epoch)[slot] == MPI_REQUEST_NULL;
+/* The slot of the outbox that is segment p->passed's. */
+static size_t slot_of(const part *p) {
+    return p->passed % p->boxes.window;
+}
+
+static bool is_free(const part *p) {
+    return coll_boxes_is_free(&p->boxes, p->epoch, slot_of(p));
 }
 
 /* Sends the message that lies in the outbox as segment p->passed. */
 static int pass_on(part *p) {
-    size_t slot = p->passed % p->window;
-    coll_message *message = outbox_message(p, slot);
+    coll_message *message = outbox_message(p, slot_of(p));
     if (coll_chain_confirmed_tamper)
         coll_chain_confirmed_tamper(p->comm->rank, p->epoch, message->index,
                                     coll_message_payload(message), message->length);
-    return send_message(p, slot);
+    return coll_boxes_send(&p->boxes, p->epoch, slot_of(p), p->next);
 }
 
 /* At the root: sends as long as there is room under way. */
 static int send_segments(part *p) {
-    for (; p->passed < p->segments && is_free(p, p->passed % p->window); p->passed++) {
-        coll_message *message = outbox_message(p, p->passed % p->window);
+    for (; p->passed < p->segments && is_free(p); p->passed++) {
+        coll_message *message = outbox_message(p, slot_of(p));
         *message = (coll_message){.sequence = p->sequence,
                                   .epoch = p->epoch,
                                   .index = p->passed,
                                   .length = (uint32_t)length_of(p, p->passed)};
         char *payload = coll_message_payload(message);
         const void *bytes =
-            coll_data_read(p->call->data, p->passed * p->segment, message->length, payload);
+            coll_data_read(p->call->data, p->passed * p->boxes.segment, message->length, payload);
         if (bytes != payload)
             memcpy(payload, bytes, message->length);
         coll_message_seal(message);
@@ -259,17 +209,11 @@ static int send_segments(part *p) {
     return MPI_SUCCESS;
 }
 
-static int await_message(part *p, size_t slot) {
-    p->arrived[slot] = false;
-    return PMPI_Irecv(inbox_message(p, slot), (int)message_size(p), MPI_BYTE, MPI_ANY_SOURCE,
-                      turn(p, COLL_TAG_CONFIRMED), p->comm->private, &p->requests[INBOX + slot]);
-}
-
 /* What to do with a message. */
 typedef enum fate { KEEP, DISCARD, CLOSE, POSTPONE, COMPLAIN } fate;
 
 static fate fate_of(const part *p, coll_message *message) {
-    if (!coll_message_intact(message, p->segment))
+    if (!coll_message_intact(message, p->boxes.segment))
         return p->spoiled ? DISCARD : COMPLAIN;
     if (message->sequence != p->sequence)
         return DISCARD;
@@ -281,11 +225,11 @@ static fate fate_of(const part *p, coll_message *message) {
         return DISCARD;
     if (message->index != p->passed || message->length != length_of(p, p->passed))
         return COMPLAIN;
-    return p->next >= 0 && !is_free(p, p->passed % p->window) ? POSTPONE : KEEP;
+    return p->next >= 0 && !is_free(p) ? POSTPONE : KEEP;
 }
 
 static int keep(part *p, coll_message *message) {
-    size_t from = p->passed * p->segment;
+    size_t from = p->passed * p->boxes.segment;
     char *payload = coll_message_payload(message);
     void *target = coll_data_target(p->call->data, from, payload);
     if (target != payload)
@@ -293,7 +237,7 @@ static int keep(part *p, coll_message *message) {
     coll_data_store(p->call->data, from, message->length, payload);
     int code = MPI_SUCCESS;
     if (p->next >= 0) {
-        memcpy(outbox_message(p, p->passed % p->window), message, coll_message_bytes(message));
+        memcpy(outbox_message(p, slot_of(p)), message, coll_message_bytes(message));
         code = pass_on(p);
     }
     p->passed++;
@@ -312,8 +256,9 @@ static int complain(part *p) {
 
 /* Takes what has come, in its order, as far as it can be taken. */
 static int take_messages(part *p) {
-    while (p->arrived[p->head]) {
-        coll_message *message = inbox_message(p, p->head);
+    coll_boxes *boxes = &p->boxes;
+    while (boxes->arrived[boxes->head]) {
+        coll_message *message = coll_boxes_in(boxes, boxes->head);
         fate decided = fate_of(p, message);
         if (decided == POSTPONE)
             return MPI_SUCCESS;
@@ -326,20 +271,17 @@ static int take_messages(part *p) {
             p->ends++;
         p->taken++;
         if (code == MPI_SUCCESS)
-            code = await_message(p, p->head);
+            code = coll_boxes_await(boxes, boxes->head);
         if (code != MPI_SUCCESS)
             return code;
-        p->head = (p->head + 1) % p->window;
+        boxes->head = (boxes->head + 1) % boxes->window;
     }
     return MPI_SUCCESS;
 }
 
 /* Whether all that older epochs sent to this rank and from it has arrived. */
 static bool is_quiet(const part *p) {
-    for (const MPI_Request *r = outbox(p, 0); r < outbox(p, p->epoch); r++)
-        if (*r != MPI_REQUEST_NULL)
-            return false;
-    return p->ends >= p->epoch;
+    return p->ends >= p->epoch && coll_boxes_have_left(&p->boxes, p->epoch);
 }
 
 /* In the first epoch the last rank speaks for all. */
@@ -437,8 +379,8 @@ static int judge(part *p) {
 /* Waits for what comes next, but not beyond the next sign of life. */
 static int take_next(part *p) {
     int i;
-    int code = coll_wait_any_for(&p->comm->wait, p->limit / (2 * BEATS), request_count(p),
-                                 p->requests, &i);
+    int code = coll_wait_any_for(&p->comm->wait, p->limit / (2 * BEATS),
+                                 coll_boxes_requests(&p->boxes, p->epoch), p->boxes.requests, &i);
     double gap = look_at_clock(&p->life);
     if (code != MPI_SUCCESS)
         return code;
@@ -447,12 +389,12 @@ static int take_next(part *p) {
         coll_blame blame = {.fault = COLL_FAULT_SILENT, .who = p->comm->rank, .seconds = gap};
         return fail(p, &blame);
     }
-    if (i == NOTE)
+    if (i == COLL_BOXES_OWN)
         return read_note(p);
     if (i == MPI_UNDEFINED)
         return MPI_SUCCESS;
-    if (i < INBOX + (int)p->window)
-        p->arrived[i - INBOX] = true;
+    if (i < COLL_BOXES_INBOX + (int)p->boxes.window)
+        p->boxes.arrived[i - COLL_BOXES_INBOX] = true;
     p->watch.progress = p->life.now;
     return MPI_SUCCESS;
 }
@@ -461,8 +403,8 @@ static int take_part(part *p) {
     int code = enter_epoch(p);
     if (code == MPI_SUCCESS)
         code = await_note(p);
-    for (size_t slot = 0; slot < p->window && code == MPI_SUCCESS && !is_root(p); slot++)
-        code = await_message(p, slot);
+    for (size_t slot = 0; slot < p->boxes.window && code == MPI_SUCCESS && !is_root(p); slot++)
+        code = coll_boxes_await(&p->boxes, slot);
     while (code == MPI_SUCCESS && !p->over) {
         code = is_root(p) ? send_segments(p) : take_messages(p);
         if (code == MPI_SUCCESS && !is_root(p))
@@ -479,9 +421,9 @@ static int take_part(part *p) {
 
 /* After success: what this rank sent leaves, what it awaited doesn't come any more. */
 static int settle(part *p) {
-    MPI_Request *sends = outbox(p, 0);
-    int code =
-        coll_wait_all(&p->comm->wait, request_count(p) - (int)(sends - p->requests), sends, NULL);
+    MPI_Request *sends = coll_boxes_sends(&p->boxes);
+    int count = coll_boxes_requests(&p->boxes, p->epoch) - (int)(sends - p->boxes.requests),
+        code = coll_wait_all(&p->comm->wait, count, sends, NULL);
     if (code == MPI_SUCCESS)
         code = coll_notes_flush(&p->notes, &p->comm->wait, patience(p));
     if (code == MPI_SUCCESS && p->notes.count > 0) {
@@ -489,19 +431,7 @@ static int settle(part *p) {
             .fault = COLL_FAULT_SILENT, .who = p->notes.peers[0], .seconds = patience(p)};
         code = coll_blame_error(&blame, p->call->shape->topo, p->epoch + 1);
     }
-    for (size_t slot = 0; slot < p->window && code == MPI_SUCCESS; slot++) {
-        MPI_Request *awaited = &p->requests[INBOX + slot];
-        if (*awaited == MPI_REQUEST_NULL)
-            continue;
-        code = PMPI_Cancel(awaited);
-        if (code == MPI_SUCCESS)
-            code = PMPI_Wait(awaited, MPI_STATUS_IGNORE);
-    }
-    return code;
-}
-
-static size_t requests_most(const part *p) {
-    return INBOX + p->window + (p->retry + 1) * (p->window + 1);
+    return code == MPI_SUCCESS ? coll_boxes_cancel(&p->boxes) : code;
 }
 
 /*
@@ -510,56 +440,60 @@ static size_t requests_most(const part *p) {
  * then as silent as one that has failed.
  */
 static size_t room_bytes(const part *p) {
-    return coll_comm_room_of(sizeof *p) + coll_comm_room_of((p->retry + 1) * sizeof *p->outboxes) +
-           coll_comm_room_of(requests_most(p) * sizeof *p->requests) +
-           coll_comm_room_of(p->window * message_size(p)) + coll_comm_room_of(outbox_bytes(p)) +
-           coll_comm_room_of((size_t)p->comm->ranks * sizeof *p->order) +
-           coll_comm_room_of(p->window * sizeof *p->arrived);
+    return coll_comm_room_of(sizeof *p) + coll_boxes_bytes(&p->boxes) +
+           coll_comm_room_of((size_t)p->comm->ranks * sizeof *p->order);
 }
 
 /* Puts PLANNED into ROOM, with what it needs. */
 static part *furnish(const part *planned, char *room) {
     part *p = coll_comm_room_take(&room, sizeof *p);
     *p = *planned;
-    size_t ranks = (size_t)p->comm->ranks, tries = p->retry + 1;
-    p->outboxes = coll_comm_room_take(&room, tries * sizeof *p->outboxes);
-    p->requests = coll_comm_room_take(&room, requests_most(p) * sizeof *p->requests);
-    p->inbox = coll_comm_room_take(&room, p->window * message_size(p));
-    memset(p->outboxes, 0, tries * sizeof *p->outboxes);
-    p->outboxes[0] = coll_comm_room_take(&room, outbox_bytes(p));
-    p->order = coll_comm_room_take(&room, ranks * sizeof *p->order);
-    p->arrived = coll_comm_room_take(&room, p->window * sizeof *p->arrived);
-    memset(p->arrived, 0, p->window * sizeof *p->arrived);
-    memcpy(p->order, coll_line_of(p->comm, p->call->shape)->order, ranks * sizeof *p->order);
-    for (size_t i = 0; i < requests_most(p); i++)
-        p->requests[i] = MPI_REQUEST_NULL;
+    size_t bytes = (size_t)p->comm->ranks * sizeof *p->order;
+    coll_boxes_furnish(&p->boxes, &room);
+    p->order = coll_comm_room_take(&room, bytes);
+    memcpy(p->order, coll_line_of(p->comm, p->call->shape)->order, bytes);
     return p;
 }
 
 /* Frees what isn't in the room. */
 static void clear_out(part *p) {
-    for (uint32_t epoch = 1; epoch <= p->epoch; epoch++)
-        free(p->outboxes[epoch]);
+    coll_boxes_free(&p->boxes, p->epoch);
     coll_watch_free(&p->watch);
     coll_notes_free(&p->notes);
+}
+
+/* What is known of the broadcast before there is memory for it. */
+static part plan_part(const coll_bcast_call *call, size_t segment, int window, unsigned retry) {
+    coll_comm *comm = call->comm;
+    size_t bytes = call->data->bytes;
+    double limit = comm->wait.timeout;
+    uint32_t sequence = (*(uint32_t *)coll_comm_slot(comm, &coll_chain_confirmed_key))++;
+    /* Tags take turns: nothing is taken for this call that a quicker rank sends in the next. */
+    int turn = (int)(sequence % 2);
+    segment = segment < bytes ? segment : bytes;
+    size_t segments = (bytes + segment - 1) / segment;
+    return (part){
+        .call = call,
+        .comm = comm,
+        .segments = segments,
+        .retry = retry,
+        .limit = limit,
+        .sequence = sequence,
+        .life = {.date = PMPI_Wtime(), .step = limit / BEATS},
+        .beat = limit / BEATS,
+        .boxes = {.comm = comm->private,
+                  .tag = COLL_TAG_CONFIRMED + turn,
+                  .segment = segment,
+                  .window = (size_t)window < segments ? (size_t)window : segments,
+                  .epochs = retry + 1},
+        .notes = {.comm = comm->private, .tag = COLL_TAG_NOTE + turn},
+    };
 }
 
 int coll_chain_confirmed_run(const coll_bcast_call *call, size_t segment, int window,
                              unsigned retry) {
     coll_comm *comm = call->comm;
-    size_t bytes = call->data->bytes;
-    double limit = comm->wait.timeout;
-    part planned = {.call = call,
-                    .comm = comm,
-                    .segment = segment < bytes ? segment : bytes,
-                    .retry = retry,
-                    .limit = limit,
-                    .sequence = (*(uint32_t *)coll_comm_slot(comm, &coll_chain_confirmed_key))++,
-                    .life = {.date = PMPI_Wtime(), .step = limit / BEATS},
-                    .beat = limit / BEATS};
-    planned.segments = (bytes + planned.segment - 1) / planned.segment;
-    planned.window = (size_t)window < planned.segments ? (size_t)window : planned.segments;
-    planned.notes = (coll_notes){.comm = comm->private, .tag = turn(&planned, COLL_TAG_NOTE)};
+    part planned = plan_part(call, segment, window, retry);
     void *room;
     int code = coll_comm_room(comm, room_bytes(&planned), &room);
     if (code != MPI_SUCCESS)
@@ -575,8 +509,8 @@ int coll_chain_confirmed_run(const coll_bcast_call *call, size_t segment, int wi
         clear_out(p);
         return MPI_SUCCESS;
     }
-    coll_notes_flush(&p->notes, &comm->wait, limit > 0 ? limit / BEATS : 1);
+    coll_notes_flush(&p->notes, &comm->wait, p->limit > 0 ? p->limit / BEATS : 1);
     coll_wait_abandon(p->notes.count, p->notes.requests);
-    coll_wait_abandon(request_count(p), p->requests);
+    coll_wait_abandon(coll_boxes_requests(&p->boxes, p->epoch), p->boxes.requests);
     return code;
 }

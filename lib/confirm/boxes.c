@@ -1,0 +1,114 @@
+#include "config.h"
+
+#include "lib/confirm/boxes.h"
+
+#include "lib/base/comm.h"
+#include "lib/base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory of a message: so much that the next is aligned. */
+static size_t message_size(const coll_boxes *boxes) {
+    size_t unit = _Alignof(coll_message);
+    return sizeof(coll_message) + (boxes->segment + unit - 1) / unit * unit;
+}
+
+static size_t outbox_bytes(const coll_boxes *boxes) {
+    return boxes->window * message_size(boxes) + sizeof(coll_message);
+}
+
+static MPI_Request *outbox(const coll_boxes *boxes, uint32_t epoch) {
+    return boxes->requests + COLL_BOXES_INBOX + boxes->window + epoch * (boxes->window + 1);
+}
+
+static size_t requests_most(const coll_boxes *boxes) {
+    return COLL_BOXES_INBOX + boxes->window + boxes->epochs * (boxes->window + 1);
+}
+
+size_t coll_boxes_bytes(const coll_boxes *boxes) {
+    return coll_comm_room_of(boxes->epochs * sizeof *boxes->outboxes) +
+           coll_comm_room_of(requests_most(boxes) * sizeof *boxes->requests) +
+           coll_comm_room_of(boxes->window * message_size(boxes)) +
+           coll_comm_room_of(outbox_bytes(boxes)) +
+           coll_comm_room_of(boxes->window * sizeof *boxes->arrived);
+}
+
+void coll_boxes_furnish(coll_boxes *boxes, char **room) {
+    boxes->outboxes = coll_comm_room_take(room, boxes->epochs * sizeof *boxes->outboxes);
+    boxes->requests = coll_comm_room_take(room, requests_most(boxes) * sizeof *boxes->requests);
+    boxes->inbox = coll_comm_room_take(room, boxes->window * message_size(boxes));
+    memset(boxes->outboxes, 0, boxes->epochs * sizeof *boxes->outboxes);
+    boxes->outboxes[0] = coll_comm_room_take(room, outbox_bytes(boxes));
+    boxes->arrived = coll_comm_room_take(room, boxes->window * sizeof *boxes->arrived);
+    memset(boxes->arrived, 0, boxes->window * sizeof *boxes->arrived);
+    for (size_t i = 0; i < requests_most(boxes); i++)
+        boxes->requests[i] = MPI_REQUEST_NULL;
+}
+
+int coll_boxes_open(coll_boxes *boxes, uint32_t epoch) {
+    char **box = &boxes->outboxes[epoch];
+    if (!*box)
+        *box = malloc(outbox_bytes(boxes));
+    return *box ? MPI_SUCCESS
+                : coll_error(MPI_ERR_NO_MEM, "no memory for %zu segments of %zu bytes",
+                             boxes->window, boxes->segment);
+}
+
+void coll_boxes_free(coll_boxes *boxes, uint32_t last) {
+    for (uint32_t epoch = 1; epoch <= last; epoch++)
+        free(boxes->outboxes[epoch]);
+}
+
+int coll_boxes_requests(const coll_boxes *boxes, uint32_t epoch) {
+    return (int)(outbox(boxes, epoch + 1) - boxes->requests);
+}
+
+coll_message *coll_boxes_in(const coll_boxes *boxes, size_t slot) {
+    return (coll_message *)(boxes->inbox + slot * message_size(boxes));
+}
+
+int coll_boxes_await(coll_boxes *boxes, size_t slot) {
+    boxes->arrived[slot] = false;
+    return PMPI_Irecv(coll_boxes_in(boxes, slot), (int)message_size(boxes), MPI_BYTE,
+                      MPI_ANY_SOURCE, boxes->tag, boxes->comm,
+                      &boxes->requests[COLL_BOXES_INBOX + slot]);
+}
+
+int coll_boxes_cancel(coll_boxes *boxes) {
+    int code = MPI_SUCCESS;
+    for (size_t slot = 0; slot < boxes->window && code == MPI_SUCCESS; slot++) {
+        MPI_Request *awaited = &boxes->requests[COLL_BOXES_INBOX + slot];
+        if (*awaited == MPI_REQUEST_NULL)
+            continue;
+        code = PMPI_Cancel(awaited);
+        if (code == MPI_SUCCESS)
+            code = PMPI_Wait(awaited, MPI_STATUS_IGNORE);
+    }
+    return code;
+}
+
+coll_message *coll_boxes_out(const coll_boxes *boxes, uint32_t epoch, size_t slot) {
+    return (coll_message *)(boxes->outboxes[epoch] + slot * message_size(boxes));
+}
+
+int coll_boxes_send(coll_boxes *boxes, uint32_t epoch, size_t slot, int to) {
+    coll_message *message = coll_boxes_out(boxes, epoch, slot);
+    return PMPI_Isend(message, (int)coll_message_bytes(message), MPI_BYTE, to, boxes->tag,
+                      boxes->comm, &outbox(boxes, epoch)[slot]);
+}
+
+bool coll_boxes_is_free(const coll_boxes *boxes, uint32_t epoch, size_t slot) {
+    return outbox(boxes, epoch)[slot] == MPI_REQUEST_NULL;
+}
+
+bool coll_boxes_have_left(const coll_boxes *boxes, uint32_t epoch) {
+    for (const MPI_Request *r = outbox(boxes, 0); r < outbox(boxes, epoch); r++)
+        if (*r != MPI_REQUEST_NULL)
+            return false;
+    return true;
+}
+
+MPI_Request *coll_boxes_sends(const coll_boxes *boxes) {
+    return outbox(boxes, 0);
+}
