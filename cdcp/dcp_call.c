@@ -225,60 +225,59 @@ static int send_to(coll_desk *desk, coll_dcp_call *call, int count, const int to
     const coll_team *team = call->team;
     int code = MPI_SUCCESS;
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        code = to[i] == team->position ? call->service->absorb(call, header, body)
-                                       : coll_outbox_send(&desk->outbox, team->station[to[i]],
-                                                          COLL_JOB_TAG_TO_DCP, header, body, bytes);
+        if (to[i] == team->position)
+            code = call->service->absorb(call, header, body);
+        else
+            code = coll_outbox_send(&desk->outbox, team->station[to[i]], COLL_JOB_TAG_TO_DCP,
+                                    header, body, bytes);
     return code;
 }
 
 /* Sends what there is for them, in as many pieces as bodies need, but one at least. */
-static int send_items(coll_desk *desk, coll_dcp_call *call, int stations, const int to[],
+static int send_items(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
                       coll_wire_header *header) {
     size_t bytes;
-    int count = call->service->items(call, to[0], &bytes), code = MPI_SUCCESS;
-    int most = bytes ? (int)(coll_wire_room(desk->job->limit, desk->job->blocks) / bytes) : count;
+    int items = call->service->items(call, to[0], &bytes), code = MPI_SUCCESS;
+    int most = bytes ? (int)(coll_wire_room(desk->job->limit, desk->job->blocks) / bytes) : items;
     header->first = 0;
     do {
-        int left = count - header->first;
+        int left = items - header->first;
         header->items = left < most ? left : most;
         header->more = header->items < left;
         call->service->pack(call, to[0], header->first, header->items, desk->body);
-        code = send_to(desk, call, stations, to, header, desk->body, (size_t)header->items * bytes);
+        code = send_to(desk, call, count, to, header, desk->body, (size_t)header->items * bytes);
         header->first += header->items;
     } while (header->more && code == MPI_SUCCESS);
     return code;
 }
 
-/* To each station what is for its ranks; every DCP begins with another one. */
-static int send_directly(coll_desk *desk, coll_dcp_call *call, coll_wire_header *header) {
-    const coll_team *team = call->team;
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < team->stations && code == MPI_SUCCESS; i++) {
-        const int to = (team->position + i) % team->stations;
-        code = send_items(desk, call, 1, &to, header);
-    }
-    return code;
-}
-
-static int send_failure(coll_desk *desk, coll_dcp_call *call, int stations, const int to[],
+static int send_failure(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
                         coll_wire_header *header) {
     header->kind = COLL_WIRE_FAILURE;
     header->first = call->error_class;
-    return send_to(desk, call, stations, to, header, call->text, sizeof call->text);
+    return send_to(desk, call, count, to, header, call->text, sizeof call->text);
 }
 
-static int send_failure_directly(coll_desk *desk, coll_dcp_call *call, coll_wire_header *header) {
+/* Sends what there is, or the failure. */
+static int send_word(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
+                     coll_wire_header *header) {
+    return call->error_class == MPI_SUCCESS ? send_items(desk, call, count, to, header)
+                                            : send_failure(desk, call, count, to, header);
+}
+
+/* To each station what is for its ranks; every DCP begins with itself, if there is anything. */
+static int send_directly(coll_desk *desk, coll_dcp_call *call, coll_wire_header *header) {
     const coll_team *team = call->team;
     int code = MPI_SUCCESS;
-    for (int to = 0; to < team->stations && code == MPI_SUCCESS; to++)
-        if (to != team->position)
-            code = send_failure(desk, call, 1, &to, header);
+    for (int i = call->error_class != MPI_SUCCESS; i < team->stations && code == MPI_SUCCESS; i++) {
+        const int to = (team->position + i) % team->stations;
+        code = send_word(desk, call, 1, &to, header);
+    }
     return code;
 }
 
 static int send_stage(coll_desk *desk, coll_dcp_call *call) {
     const coll_multiply_stage *stage = &call->team->stage[call->sent];
-    bool good = call->error_class == MPI_SUCCESS;
     coll_wire_header header = {.team = call->team->number,
                                .sequence = call->sequence,
                                .kind = COLL_WIRE_ITEMS,
@@ -287,10 +286,8 @@ static int send_stage(coll_desk *desk, coll_dcp_call *call) {
                                .rank = call->rank,
                                .depth = depth_of(call, call->sent)};
     if (call->service->direct)
-        return good ? send_directly(desk, call, &header)
-                    : send_failure_directly(desk, call, &header);
-    return good ? send_items(desk, call, stage->sends, stage->to, &header)
-                : send_failure(desk, call, stage->sends, stage->to, &header);
+        return send_directly(desk, call, &header);
+    return stage->sends ? send_word(desk, call, stage->sends, stage->to, &header) : MPI_SUCCESS;
 }
 
 /* Messages of another kind of exchange are not those that are waited for: there is no going on. */

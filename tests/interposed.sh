@@ -180,6 +180,11 @@ for rank in 0 2; do
     ended "an abort"
 done
 
+# Ranks of two dedicated processors call collectives that go different ways.
+coll_run 5 --dcp 2 -- "$work/ends" mismatch && fail "a mismatch is taken"
+grep -q 'dedicated processor: rank [0-2] calls .* where rank [0-2] calls ' err || fail "no word of a mismatch"
+ended "a mismatch"
+
 # started: waits until a job runs that sleeps; its application's processes are in out.
 started() {
     : >out

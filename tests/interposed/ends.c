@@ -1,7 +1,8 @@
 /*
  * How a program may end, and what else must be the program's own: `ends atexit` leaves MPI_Finalize
  * to atexit, `ends stdin` has rank 0 repeat its standard input, `ends abort R` has rank R abort
- * while the others wait, `ends sleep` prints its process number and waits to be killed.
+ * while the others wait, `ends sleep` prints its process number and waits to be killed. In `ends
+ * mismatch` the last rank calls another collective than the others.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -17,6 +18,17 @@ static void finalize(void) {
     printf("rank %d finalizes, sum %d\n", rank, sum);
     fflush(stdout); /* Hydra may end what ends like this */
     MPI_Finalize();
+}
+
+static void call_another(void) {
+    int ranks, one[64] = {1}, result[64];
+    MPI_Request request;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (rank == ranks - 1)
+        MPI_Ialltoall(one, 1, MPI_INT, result, 1, MPI_INT, MPI_COMM_WORLD, &request);
+    else
+        MPI_Iallreduce(one, result, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 int main(int argc, char **argv) {
@@ -41,6 +53,8 @@ int main(int argc, char **argv) {
             MPI_Abort(MPI_COMM_WORLD, 3);
         pause();
     }
+    if (strcmp(how, "mismatch") == 0)
+        call_another();
     MPI_Finalize();
     return 0;
 }
