@@ -15,9 +15,14 @@ const coll_param hlot_sites_params[] = {
     {.name = NULL},
 };
 
+/* Each rank looks at all, and no rank's plan stands for others': it takes too long to price more.
+ */
+enum { RANKS_MOST = 2048 };
+
 bool hlot_sites_apply(const coll_shape *call) {
-    return !call->ordered && hlot_wide_possible(call->topo) &&
-           call->topo->sites <= HLOT_SITES_SUMMED;
+    const coll_topo *topo = call->topo;
+    return !call->ordered && hlot_wide_possible(topo) && topo->sites <= HLOT_SITES_SUMMED &&
+           topo->ranks <= RANKS_MOST;
 }
 
 int hlot_sites_prepare(coll_comm *comm) {
