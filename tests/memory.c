@@ -6,6 +6,7 @@
 
 #include "coll.h"
 #include "lib/aggregate/aggregate.h"
+#include "lib/base/spare.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
 #include "lib/operation/operations.h"
@@ -339,6 +340,43 @@ START_TEST(first_communicators) {
 }
 END_TEST
 
+/* Takes all of libcoll's reserve but less than 2 LEFT bytes; gives the number of pieces. */
+static int use_up_reserve(size_t left, void *pieces[], int most) {
+    int count = 0;
+    allocation_countdown = 1;
+    pieces[count++] = coll_spare_alloc(left);
+    for (size_t size = 32 << 10; size >= 2 * left; size /= 2)
+        do {
+            harness_assert(count < most, "more than %d pieces", most);
+            allocation_countdown = 1;
+            pieces[count] = coll_spare_alloc(size);
+        } while (pieces[count] && ++count);
+    return count;
+}
+
+/* Rank 0 has none for what all others tell it. */
+START_TEST(first_words) {
+    enum { WORD = 256, PIECES = 100 };
+    void *pieces[PIECES];
+    bool right;
+    int count = use_up_reserve(WORD, pieces, PIECES);
+    for (int i = 0; i < 2; i++) {
+        in_common = i;
+        MPI_Comm comm = open_comm("bcast", NULL, NULL);
+        failing_bytes = world_rank == 0 ? (size_t)world_ranks * WORD : 0;
+        int code = broadcast(comm, &right);
+        harness_assert(failing_bytes == 0, "no such allocation");
+        harness_assert(harness_class(code) == MPI_ERR_NO_MEM, "%s",
+                       code == MPI_SUCCESS ? "no error" : harness_text(code));
+        code = broadcast(comm, &right);
+        harness_assert(code == MPI_SUCCESS && right, "not with memory either");
+        MPI_Comm_free(&comm);
+    }
+    for (int i = 0; i < count; i++)
+        coll_spare_free(pieces[i]);
+}
+END_TEST
+
 static void set_up(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
@@ -361,6 +399,7 @@ static Suite *memory(void) {
     tcase_add_test(tests, aggregations);
     tcase_add_test(tests, first_uses);
     tcase_add_test(tests, first_communicators);
+    tcase_add_test(tests, first_words);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -46,7 +46,8 @@ typedef struct meeting {
     coll_topo places;
     word mine;
     size_t word_bytes;
-    char *words; /* on rank 0: all ranks' */
+    char *words;   /* on rank 0: all ranks' */
+    bool one_word; /* without memory for them: one of them, and nobody knows whose */
     struct {
         size_t bytes; /* of the decision */
         bool verify;  /* whether all could do as they were told */
@@ -105,16 +106,42 @@ static size_t word_bytes(const word *told) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* Rank 0 needs memory for all, come what may. */
+/* What takes up all words in the place of one. */
+static int make_word_upon_word(size_t bytes, MPI_Datatype *type) {
+    MPI_Datatype one;
+    int code = PMPI_Type_contiguous((int)bytes, MPI_BYTE, &one);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Type_create_resized(one, 0, 0, type);
+    PMPI_Type_free(&one);
+    return code == MPI_SUCCESS ? PMPI_Type_commit(type) : code;
+}
+
+/* For want of memory; the others can't be told before rank 0 has received what they sent. */
+static int gather_into_one(meeting *m) {
+    MPI_Request request;
+    MPI_Datatype type;
+    m->words = coll_spare_alloc(m->word_bytes);
+    if (!m->words)
+        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", m->word_bytes);
+    int code = make_word_upon_word(m->word_bytes, &type);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Igather(&m->mine, (int)m->word_bytes, MPI_BYTE, m->words, 1, type, 0, m->comm->user,
+                        &request);
+    PMPI_Type_free(&type);
+    return finish(m, code, &request);
+}
+
 static int gather(meeting *m) {
     MPI_Request request;
-    size_t all = (size_t)m->comm->ranks * m->word_bytes;
     coll_spare_free(m->words);
     m->words = NULL;
     if (is_root(m))
-        m->words = coll_spare_alloc(all);
-    if (is_root(m) && !m->words)
-        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", all);
+        m->words = coll_spare_alloc((size_t)m->comm->ranks * m->word_bytes);
+    m->one_word = is_root(m) && !m->words;
+    if (m->one_word)
+        return gather_into_one(m);
     int code = PMPI_Igather(&m->mine, (int)m->word_bytes, MPI_BYTE, m->words, (int)m->word_bytes,
                             MPI_BYTE, 0, m->comm->user, &request);
     return finish(m, code, &request);
@@ -170,6 +197,10 @@ static void decide(meeting *m) {
     bool ready = true;
     made->known = m->common;
     made->more = 0;
+    if (m->one_word) {
+        refuse_by(made, no_memory());
+        return;
+    }
     for (int rank = 0; rank < m->comm->ranks; rank++) {
         const word *told = word_of(m, rank);
         ready = ready && told->ready;
