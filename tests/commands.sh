@@ -182,5 +182,5 @@ done <blocks/spans
 awk '/^ *```c$/ { code = 1; next } /^ *```$/ { exit } code' "$source_dir/docs/adding-an-algorithm.md" >relay.c
 grep -q coll_bcast_relay relay.c || fail "docs/adding-an-algorithm.md shows no algorithm"
 sed -n 's/^CC = //p' "$build/Makefile" | { read -r compiler && $compiler -std=c11 -Wall -Werror -fsyntax-only \
-    -I"$build" -I"$source_dir" -I"$source_dir/include" relay.c; } >out 2>err || fail "relay.c"
+    -I"$build/build-aux" -I"$source_dir" -I"$source_dir/include" relay.c; } >out 2>err || fail "relay.c"
 echo "all as it should be"
