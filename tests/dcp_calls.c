@@ -392,7 +392,7 @@ static bool refused_bcasts(MPI_Comm app) {
 
 static bool takes_alltoall(const void *from, int sent, MPI_Datatype type, MPI_Count count,
                            MPI_Comm comm) {
-    int to[64];
+    int to[64] = {0};
     return coll_dcp_takes_alltoall(from, sent, type, to, count, MPI_INT, comm);
 }
 
