@@ -47,14 +47,8 @@ static int begin(coll_dcp_call *call) {
     return MPI_SUCCESS;
 }
 
-/* For blocks of no bytes too. */
-static void copy(void *to, const void *from, size_t bytes) {
-    if (bytes)
-        memcpy(to, from, bytes);
-}
-
 static int take(coll_dcp_call *call, int place, const void *values) {
-    copy(given_by(call, place), values, row_bytes(call));
+    coll_dcp_put(given_by(call, place), values, row_bytes(call));
     return MPI_SUCCESS;
 }
 
@@ -67,8 +61,9 @@ static void pack(const coll_dcp_call *call, int station, int first, int count, c
     const int *ranks = coll_team_ranks_of(call->team, station);
     int served = coll_team_served_by(call->team, station);
     for (int i = first; i < first + count; i++)
-        for (int j = 0; j < served; j++, body += call->bytes)
-            copy(body, given_by(call, i) + (size_t)ranks[j] * call->bytes, call->bytes);
+        for (int j = 0; j < served; j++)
+            body =
+                coll_dcp_put(body, given_by(call, i) + (size_t)ranks[j] * call->bytes, call->bytes);
 }
 
 static int absorb(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
@@ -76,7 +71,8 @@ static int absorb(coll_dcp_call *call, const coll_wire_header *header, const cha
     const int *ranks = coll_team_ranks_of(team, team->station_of[header->rank]) + header->first;
     for (int i = 0; i < header->items; i++)
         for (int place = 0; place < team->here; place++, body += call->bytes)
-            copy(wanted_by(call, place) + (size_t)ranks[i] * call->bytes, body, call->bytes);
+            coll_dcp_put(wanted_by(call, place) + (size_t)ranks[i] * call->bytes, body,
+                         call->bytes);
     return MPI_SUCCESS;
 }
 

@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A rank that has contributed, and where it awaits the result. */
 typedef struct coll_contributor {
@@ -99,6 +100,14 @@ struct coll_dcp_service {
 
 extern const coll_dcp_service coll_dcp_allreduce, coll_dcp_bcast, coll_dcp_alltoall,
     coll_dcp_reduce_scatter;
+
+/* Copies BYTES, perhaps none, from nowhere then, to BODY, and returns what is behind them. Bodies
+ * are read and written byte by byte, and so aligned for nothing. */
+static inline char *coll_dcp_put(char *body, const void *from, size_t bytes) {
+    if (bytes)
+        memcpy(body, from, bytes);
+    return body + bytes;
+}
 
 /* What a DCP works with; sends go through the outbox. */
 typedef struct coll_desk {

@@ -46,16 +46,9 @@ static int begin_forest(coll_forest *forest, int leaves, size_t bytes, int capac
     return coll_forest_begin(forest, leaves, bytes, capacity) ? MPI_SUCCESS : no_memory();
 }
 
-/* Bodies are read and written byte by byte, and so aligned for nothing. */
-static char *put(char *body, const void *from, size_t bytes) {
-    if (bytes)
-        memcpy(body, from, bytes);
-    return body + bytes;
-}
-
 static char *put_node(char *body, const coll_forest_node *node) {
     const coll_wire_node item = {node->first, node->height};
-    return put(body, &item, sizeof item);
+    return coll_dcp_put(body, &item, sizeof item);
 }
 
 /* Adds the items of a message, with values of BYTES each, to FOREST. */
@@ -99,7 +92,7 @@ static void pack(const coll_dcp_call *call, int station, int first, int count, c
     (void)station;
     for (int i = first; i < first + count; i++) {
         body = put_node(body, &call->forest.nodes[i]);
-        body = put(body, coll_forest_value(&call->forest, i), call->bytes);
+        body = coll_dcp_put(body, coll_forest_value(&call->forest, i), call->bytes);
     }
 }
 
@@ -212,7 +205,7 @@ static void pack_share(const coll_dcp_call *call, int station, int first, int co
         const char *blocks = coll_forest_value(&call->forest, i);
         body = put_node(body, &call->forest.nodes[i]);
         for (int j = 0; j < served; j++)
-            body = put(body, blocks + (size_t)ranks[j] * call->bytes, call->bytes);
+            body = coll_dcp_put(body, blocks + (size_t)ranks[j] * call->bytes, call->bytes);
     }
 }
 

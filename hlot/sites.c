@@ -59,12 +59,10 @@ coll_trees *hlot_sites_open(const coll_part *part, coll_plan_size size, void *me
 }
 
 void hlot_sites_network(const coll_shape *call, hlot_network *network) {
-    const int sites = call->topo->sites;
-    network->sites = sites;
+    hlot_wide_network(call, network);
     network->gap = 0;
     network->segments = 1;
-    for (int from = 0; from < sites; from++)
-        for (int to = 0; to < sites; to++)
-            network->latency[from][to] =
-                call->latencies ? rint(call->latencies[from * sites + to] * 1e9) : 1;
+    for (int from = 0; from < network->sites; from++)
+        for (int to = 0; to < network->sites; to++)
+            network->latency[from][to] = rint(network->latency[from][to] * 1e9);
 }

@@ -29,8 +29,7 @@ coll_plan_size hlot_sites_size(const coll_part *part);
  * FIRST ranks of all sites. */
 coll_trees *hlot_sites_open(const coll_part *part, coll_plan_size size, void *memory, int first[]);
 
-/* The sites of CALL, for small messages: whole nanoseconds, which can be added without error. Where
- * they aren't known all are as far apart. */
+/* hlot_wide_network for small messages, in whole nanoseconds, which can be added without error. */
 void hlot_sites_network(const coll_shape *call, hlot_network *network);
 
 /* The site of the rank that PART is for. */

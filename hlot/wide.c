@@ -74,7 +74,7 @@ int hlot_wide_get(coll_comm *comm, bool latencies, hlot_wide **wide) {
 
 /* --- predictions --- */
 
-static void fill_network(const coll_shape *call, hlot_network *network) {
+void hlot_wide_network(const coll_shape *call, hlot_network *network) {
     const coll_topo *topo = call->topo;
     network->sites = topo->sites;
     for (int from = 0; from < topo->sites; from++)
@@ -116,7 +116,7 @@ size_t hlot_wide_predict(const coll_shape *call, hlot_kind kind, uint64_t segmen
     double least = INFINITY;
     if (!seconds && (segment || call->bytes <= LEAST_SEGMENT)) /* there is no choice */
         return lowest < call->bytes ? lowest : call->bytes;
-    fill_network(call, &network);
+    hlot_wide_network(call, &network);
     for (size_t now = lowest; now <= highest; now *= 2) {
         size_t length = now < call->bytes ? now : call->bytes;
         double time = predict_with(call, kind, length, &network);

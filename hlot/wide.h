@@ -35,6 +35,9 @@ bool hlot_wide_possible(const coll_topo *topo);
  */
 int hlot_wide_get(coll_comm *comm, bool latencies, hlot_wide **wide);
 
+/* Sets the sites of NETWORK, and their latencies: the profile's where they are not known. */
+void hlot_wide_network(const coll_shape *call, hlot_network *network);
+
 /*
  * The network that a broadcast of CALL is predicted on, alike on all ranks, and the bytes of a
  * segment: SEGMENT, or for 0 the one with the least predicted time. Latencies that are not known

@@ -1,6 +1,7 @@
 /* Allreduces on dedicated processors against the MPI library's own, for any number of DCPs. */
 #include "config.h"
 
+#include "app/agreement.h"
 #include "cdcp/dcp.h"
 #include "cdcp/operands.h"
 #include "coll.h"
@@ -15,24 +16,6 @@
 #include <string.h>
 
 enum { MOST_BYTES = 8192 };
-
-static int rank_of(MPI_Comm comm) {
-    int rank;
-    MPI_Comm_rank(comm, &rank);
-    return rank;
-}
-
-static int size_of(MPI_Comm comm) {
-    int size;
-    MPI_Comm_size(comm, &size);
-    return size;
-}
-
-/* How many ranks are the application's where the tests vary the number of DCPs. */
-static int applications(void) {
-    int ranks = size_of(MPI_COMM_WORLD);
-    return ranks > 3 ? ranks - 3 : ranks > 1 ? ranks - 1 : 1;
-}
 
 static bool allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm) {
@@ -167,7 +150,7 @@ static bool agrees(const void *ours, const void *native, int count, MPI_Datatype
 static bool one_operand_pair(MPI_Comm app, MPI_Datatype type, MPI_Op op, int count) {
     static char from[MOST_BYTES], ours[MOST_BYTES], native[MOST_BYTES];
     size_t size = (size_t)count * coll_operands_extent(coll_operands_code(type, op));
-    int rank = rank_of(app);
+    int rank = app_rank(app);
     fill(from, size, type, (unsigned)(rank * 31 + count));
     memset(ours, 0, size);
     bool in_place = count % 2;
@@ -175,7 +158,7 @@ static bool one_operand_pair(MPI_Comm app, MPI_Datatype type, MPI_Op op, int cou
         memcpy(ours, from, size);
     bool good = allreduce(in_place ? MPI_IN_PLACE : from, ours, count, type, op, app);
     PMPI_Allreduce(from, native, count, type, op, app);
-    good = agrees(ours, native, count, type, op, size_of(app)) && good;
+    good = agrees(ours, native, count, type, op, app_ranks(app)) && good;
     good = same_everywhere(ours, size, app) && good;
     if (!good) {
         int code = coll_operands_code(type, op);
@@ -287,7 +270,7 @@ static bool all_operands(MPI_Comm app, void *context) {
 }
 
 START_TEST(operands) {
-    harness_assert(dcp_run_everywhere(applications(), 2, all_operands, NULL),
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 2, all_operands, NULL),
                    "every operation on every type");
 }
 END_TEST
@@ -302,7 +285,7 @@ static bool all_sizes(MPI_Comm app, void *context) {
 }
 
 START_TEST(sizes) {
-    harness_assert(dcp_run_everywhere(applications(), 3, all_sizes, NULL), "all sizes");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 3, all_sizes, NULL), "all sizes");
 }
 END_TEST
 
@@ -316,8 +299,8 @@ static bool sums_along_tree(MPI_Comm app, void *context) {
     int *seed = context;
     bool good = true;
     for (*seed = 0; *seed < 20; ++*seed) {
-        double value = uneven(rank_of(app), seed), sum = 0;
-        double expected = dcp_tree_sum(size_of(app), uneven, seed);
+        double value = uneven(app_rank(app), seed), sum = 0;
+        double expected = dcp_tree_sum(app_ranks(app), uneven, seed);
         good = allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, app) &&
                memcmp(&sum, &expected, sizeof sum) == 0 && good;
     }
@@ -326,7 +309,8 @@ static bool sums_along_tree(MPI_Comm app, void *context) {
 
 START_TEST(same_bits_for_any_number_of_dcps) {
     int seed = 0;
-    harness_assert(dcp_run_everywhere(applications(), 4, sums_along_tree, &seed), "fixed tree");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 4, sums_along_tree, &seed),
+                   "fixed tree");
 }
 END_TEST
 
@@ -336,7 +320,7 @@ static bool many_in_flight(MPI_Comm app, void *context) {
     enum { MANY = 150 };
     static coll_dcp_request *requests[MANY];
     static int64_t from[MANY], to[MANY];
-    int rank = rank_of(app), ranks = size_of(app);
+    int rank = app_rank(app), ranks = app_ranks(app);
     bool good = true;
     for (int i = 0; i < MANY; i++) {
         from[i] = (int64_t)(rank + 1) * i;
@@ -355,13 +339,14 @@ static bool many_in_flight(MPI_Comm app, void *context) {
 }
 
 START_TEST(in_flight) {
-    harness_assert(dcp_run_everywhere(applications(), 3, many_in_flight, NULL), "many in flight");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 3, many_in_flight, NULL),
+                   "many in flight");
 }
 END_TEST
 
 static bool persistent_requests(MPI_Comm app, void *context) {
     (void)context;
-    int value, sum = 0, ranks = size_of(app);
+    int value, sum = 0, ranks = app_ranks(app);
     coll_dcp_request *request;
     bool good = coll_dcp_prepare(&value, &sum, 1, MPI_INT, MPI_SUM, app, &request) == MPI_SUCCESS;
     good = good && !coll_dcp_active(request) && coll_dcp_ready(request) &&
@@ -377,14 +362,15 @@ static bool persistent_requests(MPI_Comm app, void *context) {
 }
 
 START_TEST(persistent) {
-    harness_assert(dcp_run_everywhere(applications(), 2, persistent_requests, NULL), "persistent");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 2, persistent_requests, NULL),
+                   "persistent");
 }
 END_TEST
 
 /* A split with ranks turned around, a dup, and requests that outlive their communicator. */
 static bool several_communicators(MPI_Comm app, void *context) {
     (void)context;
-    int rank = rank_of(app);
+    int rank = app_rank(app);
     bool good = true;
     for (int round = 0; round < 5; round++) {
         MPI_Comm half, copy;
@@ -413,14 +399,14 @@ static bool several_communicators(MPI_Comm app, void *context) {
 }
 
 START_TEST(communicators) {
-    harness_assert(dcp_run_everywhere(applications(), 3, several_communicators, NULL),
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 3, several_communicators, NULL),
                    "several communicators");
 }
 END_TEST
 
 /* The last rank starts while the others wait for its message: starts are local. */
 static bool starts_early(MPI_Comm comm, bool by_dcp) {
-    int rank = rank_of(comm), ranks = size_of(comm), one = 1, sum = 0;
+    int rank = app_rank(comm), ranks = app_ranks(comm), one = 1, sum = 0;
     DCP_Request request;
     if (rank != ranks - 1)
         PMPI_Recv(&one, 1, MPI_INT, ranks - 1, 0, comm, MPI_STATUS_IGNORE);
@@ -440,7 +426,7 @@ static bool registration(MPI_Comm app, void *context) {
     MPI_Comm_dup(app, &copy);
     bool good = coll_dcp_knows(app) && !coll_dcp_knows(copy) && starts_early(copy, false);
     good = coll_dcp_register(copy) == MPI_SUCCESS && coll_dcp_knows(copy) && good;
-    good = starts_early(copy, size_of(app) > 1) && good;
+    good = starts_early(copy, app_ranks(app) > 1) && good;
     MPI_Comm_free(&copy);
     return coll_dcp_register(MPI_COMM_NULL) == MPI_SUCCESS &&
            coll_dcp_register(MPI_COMM_SELF) == MPI_SUCCESS &&
@@ -448,7 +434,8 @@ static bool registration(MPI_Comm app, void *context) {
 }
 
 START_TEST(registered) {
-    harness_assert(dcp_run_everywhere(applications(), 3, registration, NULL), "registration");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 3, registration, NULL),
+                   "registration");
 }
 END_TEST
 
@@ -492,7 +479,7 @@ static bool uses_up_tags(MPI_Comm app, void *context) {
                harness_class(code) == MPI_ERR_NO_MEM && strstr(harness_text(code), "under way") &&
                good;
         for (int i = posted - 1; i >= 0; i--)
-            good = coll_dcp_wait(&requests[i]) == MPI_SUCCESS && sums[i] == size_of(app) && good;
+            good = coll_dcp_wait(&requests[i]) == MPI_SUCCESS && sums[i] == app_ranks(app) && good;
     }
     return good && highest_seen <= highest_tag;
 }
@@ -500,7 +487,7 @@ static bool uses_up_tags(MPI_Comm app, void *context) {
 START_TEST(few_tags) {
     highest_tag = 50;
     highest_seen = 0;
-    harness_assert(dcp_run_everywhere(applications(), 2, uses_up_tags, NULL), "few tags");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 2, uses_up_tags, NULL), "few tags");
     highest_tag = 0;
 }
 END_TEST
@@ -518,7 +505,7 @@ static bool refuses_wrong_buffers(MPI_Comm app, int data[2]) {
 /* What DCPs don't take, and the calls of coll.h whoever takes them. */
 static bool public_calls(MPI_Comm app, void *context) {
     (void)context;
-    int ranks = size_of(app), rank = rank_of(app), flag = 0;
+    int ranks = app_ranks(app), rank = app_rank(app), flag = 0;
     bool good = coll_dcp_comm(MPI_COMM_SELF) == MPI_COMM_SELF;
     static int from[4 * MOST_BYTES], to[4 * MOST_BYTES];
     MPI_Datatype pair;
@@ -543,24 +530,16 @@ static bool public_calls(MPI_Comm app, void *context) {
 }
 
 START_TEST(api) {
-    harness_assert(dcp_run_everywhere(applications(), 2, public_calls, NULL), "DCP_IAllreduce");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 2, public_calls, NULL),
+                   "DCP_IAllreduce");
     harness_assert(public_calls(MPI_COMM_WORLD, NULL), "DCP_IAllreduce without DCPs");
 }
 END_TEST
 
-static bool is_error(int code, const char *part, const char *other) {
-    const char *text = harness_text(code);
-    int class = harness_class(code);
-    bool good = class == MPI_ERR_OTHER && strstr(text, part) && strstr(text, other);
-    if (!good)
-        fprintf(stderr, "error %d: %s\n", class, text);
-    return good;
-}
-
 /* The last rank calls another allreduce than the others; the next call is fine again. */
 static bool mismatches(MPI_Comm app, void *context) {
     (void)context;
-    int rank = rank_of(app), ranks = size_of(app);
+    int rank = app_rank(app), ranks = app_ranks(app);
     bool odd = rank == ranks - 1, good = true;
     double values[2] = {1, 1}, sums[2] = {0};
     const struct {
@@ -577,22 +556,23 @@ static bool mismatches(MPI_Comm app, void *context) {
             coll_dcp_post(values, sums, odd ? other[i].count : 1, odd ? other[i].type : MPI_DOUBLE,
                           odd ? other[i].op : MPI_SUM, app, &request) == MPI_SUCCESS &&
             good;
-        good =
-            is_error(coll_dcp_wait(&request), other[i].text, "1 of MPI_DOUBLE to MPI_SUM") && good;
+        good = dcp_run_is_error(coll_dcp_wait(&request), other[i].text,
+                                "1 of MPI_DOUBLE to MPI_SUM") &&
+               good;
         good = allreduce(values, sums, 1, MPI_DOUBLE, MPI_SUM, app) && sums[0] == ranks && good;
     }
     return good;
 }
 
 START_TEST(mismatched_calls) {
-    harness_assert(dcp_run_everywhere(applications(), 3, mismatches, NULL), "mismatches");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 3, mismatches, NULL), "mismatches");
 }
 END_TEST
 
 /* With COLL_TIMEOUT: the last rank comes late, and all hear of it. */
 static bool late_rank(MPI_Comm app, void *context) {
     (void)context;
-    int rank = rank_of(app), ranks = size_of(app);
+    int rank = app_rank(app), ranks = app_ranks(app);
     int one = 1, sum = 0;
     bool good = true;
     coll_dcp_request *request;
@@ -604,7 +584,7 @@ static bool late_rank(MPI_Comm app, void *context) {
     good = coll_dcp_post(&one, &sum, 1, MPI_INT, MPI_SUM, app, &request) == MPI_SUCCESS;
     char who[40];
     snprintf(who, sizeof who, "rank %d not there", ranks - 1);
-    good = is_error(coll_dcp_wait(&request), who, "1.0 s") && good;
+    good = dcp_run_is_error(coll_dcp_wait(&request), who, "1.0 s") && good;
     if (rank < ranks - 1)
         PMPI_Send(&one, 1, MPI_INT, ranks - 1, 0, app);
     PMPI_Barrier(app);
@@ -614,7 +594,7 @@ static bool late_rank(MPI_Comm app, void *context) {
 START_TEST(late) {
     setenv("COLL_TIMEOUT", "600", 1);
     dcp_run_timeout = 1;
-    bool good = dcp_run_everywhere(applications(), 3, late_rank, NULL);
+    bool good = dcp_run_everywhere(dcp_run_applications(), 3, late_rank, NULL);
     unsetenv("COLL_TIMEOUT");
     harness_assert(good, "late rank");
 }
@@ -623,7 +603,7 @@ END_TEST
 /* The last ranks come about when the others have waited enough: all get the sum or one error. */
 static bool just_in_time(MPI_Comm app, void *context) {
     (void)context;
-    int rank = rank_of(app), ranks = size_of(app), sum;
+    int rank = app_rank(app), ranks = app_ranks(app), sum;
     const int one = 1;
     bool good = true;
     for (int round = 0; round < 8; round++) {
@@ -646,7 +626,7 @@ static bool just_in_time(MPI_Comm app, void *context) {
 START_TEST(late_or_not) {
     setenv("COLL_TIMEOUT", "600", 1);
     dcp_run_timeout = 0.02;
-    bool good = dcp_run_everywhere(applications(), 3, just_in_time, NULL);
+    bool good = dcp_run_everywhere(dcp_run_applications(), 3, just_in_time, NULL);
     unsetenv("COLL_TIMEOUT");
     harness_assert(good, "one verdict");
 }

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "app/agreement.h"
 #include "cdcp/dcp.h"
 #include "cdcp/job.h"
 #include "coll.h"
@@ -13,24 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int rank_of(MPI_Comm comm) {
-    int rank;
-    MPI_Comm_rank(comm, &rank);
-    return rank;
-}
-
-static int size_of(MPI_Comm comm) {
-    int size;
-    MPI_Comm_size(comm, &size);
-    return size;
-}
-
-/* How many ranks are the application's where the tests vary the number of DCPs. */
-static int applications(void) {
-    int ranks = size_of(MPI_COMM_WORLD);
-    return ranks > 3 ? ranks - 3 : ranks - 1;
-}
 
 /* Ints, one after the other or, on ranks that have it so, in every other place. */
 typedef struct ints {
@@ -42,7 +25,7 @@ enum { UNTOUCHED = -77 };
 
 /* COUNT ints, a stride apart that depends on the rank. */
 static ints make_ints(int count, MPI_Comm comm) {
-    ints made = {.type = MPI_INT, .stride = 1 + rank_of(comm) % 2, .count = count};
+    ints made = {.type = MPI_INT, .stride = 1 + app_rank(comm) % 2, .count = count};
     if (made.stride > 1) {
         MPI_Type_create_resized(MPI_INT, 0, made.stride * (MPI_Aint)sizeof(int), &made.type);
         MPI_Type_commit(&made.type);
@@ -90,7 +73,7 @@ static bool same_ints(const ints *a, const ints *b) {
 
 /* Does WORK on APP, a duplicate, its halves with the ranks turned around, and most of it. */
 static bool on_several(MPI_Comm app, bool (*work)(MPI_Comm comm)) {
-    int rank = rank_of(app);
+    int rank = app_rank(app);
     MPI_Comm comms[3];
     MPI_Comm_dup(app, &comms[0]);
     MPI_Comm_split(app, rank % 2, -rank, &comms[1]);
@@ -100,17 +83,9 @@ static bool on_several(MPI_Comm app, bool (*work)(MPI_Comm comm)) {
         good = coll_dcp_register(comms[i]) == MPI_SUCCESS && good;
         if (comms[i] == MPI_COMM_NULL)
             continue;
-        good = (size_of(comms[i]) == 1 || work(comms[i])) && good;
+        good = (app_ranks(comms[i]) == 1 || work(comms[i])) && good;
         MPI_Comm_free(&comms[i]);
     }
-    return good;
-}
-
-static bool is_error(int code, const char *part) {
-    const char *text = harness_text(code);
-    bool good = harness_class(code) == MPI_ERR_OTHER && strstr(text, part);
-    if (!good)
-        fprintf(stderr, "error %d: %s\n", harness_class(code), text);
     return good;
 }
 
@@ -119,7 +94,7 @@ static bool is_error(int code, const char *part) {
 static bool bcast(int count, int root, MPI_Comm comm) {
     ints ours = make_ints(count, comm), native = make_ints(count, comm);
     coll_dcp_request *request;
-    if (rank_of(comm) == root) {
+    if (app_rank(comm) == root) {
         bring(&ours, count, root);
         bring(&native, count, root);
     }
@@ -129,7 +104,7 @@ static bool bcast(int count, int root, MPI_Comm comm) {
     free_type(&ours); /* it lives until the call is complete */
     good = good && coll_dcp_wait(&request) == MPI_SUCCESS && same_ints(&ours, &native);
     if (!good)
-        fprintf(stderr, "bcast of %d from %d of %d is wrong\n", count, root, size_of(comm));
+        fprintf(stderr, "bcast of %d from %d of %d is wrong\n", count, root, app_ranks(comm));
     free_ints(&ours);
     free_ints(&native);
     return good;
@@ -138,7 +113,7 @@ static bool bcast(int count, int root, MPI_Comm comm) {
 static bool all_bcasts(MPI_Comm comm) {
     const int counts[] = {0, 1, 7, (int)(coll_the_job.limit / sizeof(int))};
     bool good = true;
-    for (int root = 0; root < size_of(comm); root++)
+    for (int root = 0; root < app_ranks(comm); root++)
         for (int i = 0; i < 4; i++)
             good = bcast(counts[i], root, comm) && good;
     return good;
@@ -150,19 +125,19 @@ static bool bcasts(MPI_Comm app, void *context) {
 }
 
 START_TEST(broadcasts) {
-    harness_assert(dcp_run_everywhere(applications(), 3, bcasts, NULL), "broadcasts");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 3, bcasts, NULL), "broadcasts");
 }
 END_TEST
 
 /* --- Alltoalls --- */
 
 static bool alltoall(int count, bool in_place, MPI_Comm comm) {
-    int ranks = size_of(comm);
+    int ranks = app_ranks(comm);
     ints from = make_ints(count * ranks, comm), native = make_ints(count * ranks, comm);
     ints ours = make_ints(count * ranks, comm);
     coll_dcp_request *request;
-    bring(in_place ? &ours : &from, count, rank_of(comm));
-    bring(&from, count, rank_of(comm));
+    bring(in_place ? &ours : &from, count, app_rank(comm));
+    bring(&from, count, app_rank(comm));
     const void *sent = in_place ? MPI_IN_PLACE : from.at;
     MPI_Datatype type = in_place ? MPI_DATATYPE_NULL : from.type;
     bool good = coll_dcp_takes_alltoall(sent, count, type, ours.at, count, ours.type, comm) &&
@@ -182,7 +157,7 @@ static bool alltoall(int count, bool in_place, MPI_Comm comm) {
 
 /* The largest blocks that DCPs take, in ints. */
 static int most_ints(MPI_Comm comm) {
-    return (int)(coll_the_job.blocks / sizeof(int)) / size_of(comm);
+    return (int)(coll_the_job.blocks / sizeof(int)) / app_ranks(comm);
 }
 
 static bool all_alltoalls(MPI_Comm comm) {
@@ -200,7 +175,7 @@ static bool alltoalls(MPI_Comm app, void *context) {
 }
 
 START_TEST(all_to_all) {
-    harness_assert(dcp_run_everywhere(applications(), 3, alltoalls, NULL), "alltoalls");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 3, alltoalls, NULL), "alltoalls");
 }
 END_TEST
 
@@ -208,7 +183,7 @@ END_TEST
 
 /* Sums that change with the order of summation: the same bits as those of an allreduce. */
 static bool reduce_scatter(int count, bool in_place, MPI_Comm comm) {
-    int ranks = size_of(comm), rank = rank_of(comm), all = count * ranks;
+    int ranks = app_ranks(comm), rank = app_rank(comm), all = count * ranks;
     double *from = calloc((size_t)all + 1, sizeof *from), *to = calloc((size_t)all + 1, sizeof *to);
     double *sums = calloc((size_t)all + 1, sizeof *sums);
     coll_dcp_request *request;
@@ -239,12 +214,12 @@ static bool reduce_scatter(int count, bool in_place, MPI_Comm comm) {
 /* Largest blocks: compared with the MPI library's, whose integers are exact. */
 static bool large_reduce_scatter(MPI_Comm comm) {
     int count = most_ints(comm);
-    ints from = {.stride = 1, .count = count * size_of(comm)};
+    ints from = {.stride = 1, .count = count * app_ranks(comm)};
     int *ours = malloc((size_t)count * sizeof *ours),
         *native = malloc((size_t)count * sizeof *ours);
     from.at = malloc((size_t)from.count * sizeof *from.at);
     coll_dcp_request *request;
-    bring(&from, 1, rank_of(comm));
+    bring(&from, 1, app_rank(comm));
     bool good = coll_dcp_takes_reduce_scatter(count, MPI_INT, MPI_MAX, comm) &&
                 !coll_dcp_takes_reduce_scatter(count + 1, MPI_INT, MPI_MAX, comm) &&
                 coll_dcp_post_reduce_scatter(from.at, ours, count, MPI_INT, MPI_MAX, comm,
@@ -273,7 +248,8 @@ static bool reduce_scatters(MPI_Comm app, void *context) {
 }
 
 START_TEST(reduce_and_scatter) {
-    harness_assert(dcp_run_everywhere(applications(), 3, reduce_scatters, NULL), "reduce_scatters");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 3, reduce_scatters, NULL),
+                   "reduce_scatters");
 }
 END_TEST
 
@@ -285,7 +261,7 @@ static bool many_in_flight(MPI_Comm app, void *context) {
     enum { MANY = 120, MOST_RANKS = 16, LONG = 400 };
     static coll_dcp_request *requests[MANY];
     static int from[MOST_RANKS * LONG], to[MANY][MOST_RANKS * LONG];
-    int rank = rank_of(app), ranks = size_of(app);
+    int rank = app_rank(app), ranks = app_ranks(app);
     bool good = true;
     for (int i = 0; i < MANY; i++) {
         int root = i % ranks, code;
@@ -310,7 +286,8 @@ static bool many_in_flight(MPI_Comm app, void *context) {
 }
 
 START_TEST(in_flight) {
-    harness_assert(dcp_run_everywhere(applications(), 3, many_in_flight, NULL), "many in flight");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 3, many_in_flight, NULL),
+                   "many in flight");
 }
 END_TEST
 
@@ -318,36 +295,36 @@ END_TEST
 static bool mismatches(MPI_Comm app, void *context) {
     (void)context;
     enum { MOST_RANKS = 16 };
-    int rank = rank_of(app), ranks = size_of(app);
+    int rank = app_rank(app), ranks = app_ranks(app);
     int values[2 * MOST_RANKS] = {0}, sums[2 * MOST_RANKS];
     bool odd = rank == ranks - 1, good = true;
     coll_dcp_request *request;
     coll_dcp_post_bcast(values, odd ? 2 : 1, MPI_INT, 0, app, &request);
-    good = is_error(coll_dcp_wait(&request), "8 bytes from root 0") && good;
+    good = dcp_run_is_error(coll_dcp_wait(&request), "8 bytes from root 0", "") && good;
     coll_dcp_post_bcast(values, 1, MPI_INT, odd, app, &request);
-    good = is_error(coll_dcp_wait(&request), "4 bytes from root 1") && good;
+    good = dcp_run_is_error(coll_dcp_wait(&request), "4 bytes from root 1", "") && good;
     if (odd)
         coll_dcp_post(values, sums, 1, MPI_INT, MPI_SUM, app, &request);
     else
         coll_dcp_post_bcast(values, 1, MPI_INT, 0, app, &request);
-    good = is_error(coll_dcp_wait(&request), "calls allreduce") && good;
+    good = dcp_run_is_error(coll_dcp_wait(&request), "calls allreduce", "") && good;
     int count = odd ? 2 : 1;
     coll_dcp_post_alltoall(values, count, MPI_INT, sums, count, MPI_INT, app, &request);
-    good = is_error(coll_dcp_wait(&request), "brings 8 bytes for each rank") && good;
+    good = dcp_run_is_error(coll_dcp_wait(&request), "brings 8 bytes for each rank", "") && good;
     coll_dcp_post_reduce_scatter(values, sums, 1, MPI_INT, odd ? MPI_MAX : MPI_SUM, app, &request);
-    good = is_error(coll_dcp_wait(&request), "1 of MPI_INT to MPI_MAX") && good;
+    good = dcp_run_is_error(coll_dcp_wait(&request), "1 of MPI_INT to MPI_MAX", "") && good;
     return bcast(1, 0, app) && alltoall(1, false, app) && good;
 }
 
 START_TEST(mismatched_calls) {
-    harness_assert(dcp_run_everywhere(applications(), 3, mismatches, NULL), "mismatches");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 3, mismatches, NULL), "mismatches");
 }
 END_TEST
 
 /* With COLL_TIMEOUT: the last rank comes late, and all hear of it. */
 static bool late_rank(MPI_Comm app, void *context) {
     (void)context;
-    int rank = rank_of(app), ranks = size_of(app), value = rank;
+    int rank = app_rank(app), ranks = app_ranks(app), value = rank;
     bool good = true;
     coll_dcp_request *requests[2];
     for (int other = 0; rank == ranks - 1 && other < ranks - 1; other++)
@@ -357,7 +334,7 @@ static bool late_rank(MPI_Comm app, void *context) {
     for (int i = 0; i < 2; i++) {
         char text[60];
         snprintf(text, sizeof text, "%s: rank %d not there", i ? "alltoall" : "bcast", ranks - 1);
-        good = is_error(coll_dcp_wait(&requests[i]), text) && good;
+        good = dcp_run_is_error(coll_dcp_wait(&requests[i]), text, "") && good;
     }
     if (rank < ranks - 1)
         PMPI_Send(NULL, 0, MPI_INT, ranks - 1, 0, app);
@@ -368,7 +345,7 @@ static bool late_rank(MPI_Comm app, void *context) {
 START_TEST(late) {
     setenv("COLL_TIMEOUT", "600", 1);
     dcp_run_timeout = 0.5;
-    bool good = dcp_run_everywhere(applications(), 2, late_rank, NULL);
+    bool good = dcp_run_everywhere(dcp_run_applications(), 2, late_rank, NULL);
     unsetenv("COLL_TIMEOUT");
     harness_assert(good, "late rank");
 }
@@ -376,7 +353,7 @@ END_TEST
 
 /* What DCPs don't take. */
 static bool refused_bcasts(MPI_Comm app) {
-    int ranks = size_of(app), value = 0;
+    int ranks = app_ranks(app), value = 0;
     MPI_Count much = (MPI_Count)coll_the_job.limit + 1;
     return coll_dcp_takes_bcast(&value, 1, MPI_INT, 0, app) &&
            coll_dcp_takes_bcast(NULL, 0, MPI_INT, 0, app) &&
@@ -419,7 +396,8 @@ static bool refused(MPI_Comm app, void *context) {
 }
 
 START_TEST(not_taken) {
-    harness_assert(dcp_run_everywhere(applications(), 1, refused, NULL), "what isn't taken");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 1, refused, NULL),
+                   "what isn't taken");
 }
 END_TEST
 
@@ -428,7 +406,7 @@ static bool public_calls(MPI_Comm app, void *context) {
     (void)context;
     enum { MOST_RANKS = 16, MUCH = 20000 };
     static int from[MOST_RANKS * MUCH], to[MOST_RANKS * MUCH];
-    int ranks = size_of(app), rank = rank_of(app);
+    int ranks = app_ranks(app), rank = app_rank(app);
     bool good = true;
     for (int count = 1; count <= MUCH; count += MUCH - 1) {
         DCP_Request request;
@@ -450,7 +428,8 @@ static bool public_calls(MPI_Comm app, void *context) {
 }
 
 START_TEST(api) {
-    harness_assert(dcp_run_everywhere(applications(), 2, public_calls, NULL), "DCP_IBcast ...");
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 2, public_calls, NULL),
+                   "DCP_IBcast ...");
     harness_assert(public_calls(MPI_COMM_WORLD, NULL), "DCP_IBcast ... without DCPs");
 }
 END_TEST

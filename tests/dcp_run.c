@@ -2,6 +2,7 @@
 
 #include "tests/dcp_run.h"
 
+#include "app/agreement.h"
 #include "cdcp/dcp.h"
 #include "cdcp/job.h"
 #include "tests/harness.h"
@@ -9,6 +10,7 @@
 #include <coll_tools.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 double dcp_run_timeout;
 
@@ -43,6 +45,20 @@ bool dcp_run_everywhere(int ranks, int most, dcp_work *work, void *context) {
         if (world != MPI_COMM_NULL)
             MPI_Comm_free(&world);
     }
+    return good;
+}
+
+int dcp_run_applications(void) {
+    int ranks = app_ranks(MPI_COMM_WORLD);
+    return ranks > 3 ? ranks - 3 : ranks > 1 ? ranks - 1 : 1;
+}
+
+bool dcp_run_is_error(int code, const char *part, const char *other) {
+    const char *text = harness_text(code);
+    int class = harness_class(code);
+    bool good = class == MPI_ERR_OTHER && strstr(text, part) && strstr(text, other);
+    if (!good)
+        fprintf(stderr, "error %d: %s\n", class, text);
     return good;
 }
 

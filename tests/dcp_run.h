@@ -28,6 +28,12 @@ bool dcp_run(MPI_Comm world, const char *spec, const char *transport, dcp_work *
  */
 bool dcp_run_everywhere(int ranks, int most, dcp_work *work, void *context);
 
+/* How many ranks are the application's where the tests vary the number of DCPs. */
+int dcp_run_applications(void);
+
+/* Whether CODE is of MPI_ERR_OTHER with a text that has PART and OTHER; tells of it where not. */
+bool dcp_run_is_error(int code, const char *part, const char *other);
+
 /*
  * What the sum of value(0) .. value(ranks - 1) must be to the bit: along the tree that splits at
  * multiples of powers of two.

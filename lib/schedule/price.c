@@ -277,14 +277,16 @@ static bool come(play *p, int number) {
 /* From link NTH of its way on, as far as it can go now. */
 static bool travel(play *p, int number, int nth) {
     letter *one = &p->letters[number];
-    const path *way = &p->paths[one->path];
+    path *way = &p->paths[one->path];
     const coll_toll *toll = coll_network_toll(&p->network, way->level, one->bytes);
     const int *order = p->line->order;
     for (; nth < COLL_WAYS; nth++) {
         int64_t on = coll_network_pass(&p->network, order[way->from], way->receiver, toll, nth,
                                        one->slips, p->now);
-        if (nth == 0)
+        if (nth == 0) {
             one->start = on;
+            one->waits = coll_network_post(&p->network, way->receiver, toll, &way->waiting);
+        }
         if (on > p->now)
             return plan_stage(p, number, nth + 1, way->from, on);
     }
@@ -308,9 +310,6 @@ static bool leave(play *p, int number) {
     path *way = &p->paths[one->path];
     one->slips = one->bytes <= COLL_PACKET && way->in_line == 0;
     way->in_line += !one->slips;
-    one->waits =
-        coll_network_post(&p->network, way->receiver,
-                          coll_network_toll(&p->network, way->level, one->bytes), &way->waiting);
     return travel(p, number, 0);
 }
 

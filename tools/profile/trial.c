@@ -143,7 +143,7 @@ static bool is_affordable(const race *r, const double model[], int count) {
 }
 
 /* Leaves out the slowest by the model, but not the MPI library's own, until they fit into the time
- * or there are only two; what long data loses on its way is seen, too, then. */
+ * or there are only two. So long sizes, where packets may be lost, are tried, too. */
 static void leave_affordable(const race *r, double model[], contender_list *hopeful, int which[]) {
     while (hopeful->count > 2 && !is_affordable(r, model, hopeful->count)) {
         int slowest = is_native(&hopeful->at[0]), last = --hopeful->count;
