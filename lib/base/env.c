@@ -75,8 +75,8 @@ const COLL_Setting coll_settings[] = {
     {"COLL_DCP_TRANSPORT", "how a rank reaches a DCP on its own host",
      "auto: shared where possible; shared: shared memory; p2p: MPI messages", "auto"},
     {"COLL_DCP_LIMIT",
-     "the largest allreduce or broadcast that DCPs serve, in bytes; all blocks of a rank in an "
-     "alltoall or reduce_scatter may have 32 times that, and 32K at most",
+     "the largest allreduce or broadcast that DCPs serve, in bytes; in an alltoall or "
+     "reduce_scatter all blocks of a rank together may be 32 times that, at most 32K",
      "1 to 8K", "by the cost model, 1K or more"},
     {"COLL_TRACE", "a line on stderr for each call; under coll-run also where the time went",
      "0: off; 1: on", "0"},
