@@ -91,9 +91,9 @@ libcoll_core_la_SOURCES = \
 	lib/gather/window.c \
 	lib/info.c lib/info.h \
 	lib/operation/call.c lib/operation/call.h \
-	lib/operation/choices.c lib/operation/choices.h \
 	lib/operation/collective.c lib/operation/collective.h \
 	lib/operation/common.c lib/operation/common.h \
+	lib/operation/decisions.c lib/operation/decisions.h \
 	lib/operation/direct.c lib/operation/direct.h \
 	lib/operation/learn.c lib/operation/learn.h \
 	lib/operation/learnt.c lib/operation/learnt.h \

@@ -22,12 +22,12 @@ check_PROGRAMS += \
 	tests/assign \
 	tests/bags \
 	tests/cgroup \
-	tests/choices \
 	tests/cluster \
 	tests/confirm \
 	tests/trials \
 	tests/cost \
 	tests/crc32c \
+	tests/decisions \
 	tests/doorbell \
 	tests/forest \
 	tests/hlot_latency \

@@ -3,7 +3,7 @@
 #include "lib/operation/common.h"
 
 #include "lib/base/error.h"
-#include "lib/operation/choices.h"
+#include "lib/operation/decisions.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -13,8 +13,8 @@
 
 struct coll_common {
     coll_common_facts facts;
-    int users; /* communicators */
-    coll_choices choices;
+    int users;                                    /* communicators */
+    coll_decisions decisions[COLL_OPERATIONS][2]; /* of blocking calls, and of started ones */
     int *ranks; /* of the ranks of MPI_COMM_WORLD; -1 where they are none of its */
     struct coll_common *next;
 };
@@ -54,7 +54,10 @@ void coll_world_free(coll_world *world) {
 static void free_common(coll_common *common) {
     coll_topo_free(&common->facts.topo);
     coll_profile_free(&common->facts.profile);
-    coll_choices_free(&common->choices);
+    for (int i = 0; i < COLL_OPERATIONS; i++) {
+        coll_decisions_free(&common->decisions[i][false]);
+        coll_decisions_free(&common->decisions[i][true]);
+    }
     free(common->ranks);
     free(common);
 }
@@ -108,7 +111,11 @@ bool coll_common_find_choice(coll_common *common, coll_operation operation, bool
     if (!has_choices(common, call->topo))
         return false;
     pthread_mutex_lock(&lock);
-    bool found = coll_choices_find(&common->choices, operation, started, call, choice);
+    const coll_decision *last =
+        coll_decisions_at(&common->decisions[operation][started], call->bytes);
+    bool found = coll_decision_holds(last, call);
+    if (found)
+        *choice = last->choice;
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -118,7 +125,7 @@ void coll_common_keep_choice(coll_common *common, coll_operation operation, bool
     if (!(choice->predicted > 0) || !has_choices(common, call->topo))
         return;
     pthread_mutex_lock(&lock);
-    coll_choices_keep(&common->choices, operation, started, call, choice);
+    coll_decisions_keep(&common->decisions[operation][started], call, choice);
     pthread_mutex_unlock(&lock);
 }
 

@@ -4,7 +4,6 @@
 
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
-#include "lib/base/spare.h"
 #include "lib/operation/learn.h"
 #include "lib/operation/settings.h"
 #include "lib/operation/setup.h"
@@ -18,8 +17,8 @@ static bool is_reproducible(const coll_state *state, coll_operation operation) {
 }
 
 static void forget(coll_state *state, coll_operation operation) {
-    coll_spare_free(state->decisions[operation].last);
-    coll_spare_free(state->started[operation].last);
+    coll_decisions_free(&state->decisions[operation]);
+    coll_decisions_free(&state->started[operation]);
 }
 
 /* Whether nobody asked for anything else, and the ranks are where it is hard to beat. */
@@ -38,9 +37,7 @@ bool coll_state_always_native(const coll_state *state, coll_operation operation)
 /* Forgets what was decided for OPERATION. */
 static void begin_anew(coll_state *state, coll_operation operation) {
     forget(state, operation);
-    state->started[operation] = (coll_decisions){.native = false};
-    state->decisions[operation] =
-        (coll_decisions){.native = !state->trace && is_left_to_mpi(state, operation)};
+    state->decisions[operation].native = !state->trace && is_left_to_mpi(state, operation);
 }
 
 static int parse_specs(const coll_agreed_settings *agreed, coll_state *state) {
@@ -150,37 +147,6 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
                         .profile = state->profile};
 }
 
-static int place_of(size_t bytes) {
-    return coll_size_class(bytes) % COLL_DECISIONS;
-}
-
-static bool is_alike(const coll_shape *a, const coll_shape *b) {
-    return a->bytes == b->bytes && a->root == b->root && coll_select_alike(a, b);
-}
-
-/* They may be measured anew at any time, alike on all ranks. */
-static double all_latencies(const coll_topo *topo) {
-    double all = 0;
-    for (int i = 0; topo->latencies && i < topo->sites * topo->sites; i++)
-        all += topo->latencies[i] * (i + 1);
-    return all;
-}
-
-/* Whether what was decided LAST is good for CALL, too. */
-static bool holds(const coll_decision *last, const coll_shape *call, double latencies) {
-    const coll_algorithm *algorithm = last->choice.algorithm;
-    if (!algorithm || last->latencies != latencies)
-        return false;
-    return is_alike(&last->call, call) ||
-           (call->topo->sites == 1 && last->choice.predicted > 0 &&
-            coll_select_alike(&last->call, call) && coll_select_applicable(algorithm, call));
-}
-
-/* As constant as what it is part of. */
-static coll_decision *last_of(const coll_decisions *decisions, size_t bytes) {
-    return decisions->last ? &decisions->last[place_of(bytes)] : (coll_decision *)&decisions->only;
-}
-
 /* What others have found for calls like this one, or else a choice of its own. */
 static coll_choice choose(coll_state *state, coll_operation operation, bool started,
                           const coll_shape *call) {
@@ -200,14 +166,12 @@ static coll_choice choose(coll_state *state, coll_operation operation, bool star
 static coll_decision *decide(coll_state *state, coll_operation operation, bool started,
                              const coll_shape *call) {
     coll_decisions *decisions = started ? &state->started[operation] : &state->decisions[operation];
-    if (!decisions->last)
-        decisions->last = coll_spare_calloc(COLL_DECISIONS, sizeof *decisions->last);
-    coll_decision *last = last_of(decisions, call->bytes);
-    double latencies = all_latencies(&state->topo);
-    if (!holds(last, call, latencies))
-        last->choice = choose(state, operation, started, call);
+    coll_decision *last = coll_decisions_at(decisions, call->bytes);
+    if (!coll_decision_holds(last, call)) {
+        coll_choice choice = choose(state, operation, started, call);
+        return coll_decisions_keep(decisions, call, &choice);
+    }
     last->call = *call;
-    last->latencies = latencies;
     return last;
 }
 
@@ -229,6 +193,6 @@ const coll_choice *coll_state_choose_started(coll_state *state, coll_operation o
 
 bool coll_state_native_again(const coll_state *state, coll_operation operation,
                              const coll_shape *call) {
-    const coll_decision *last = last_of(&state->decisions[operation], call->bytes);
-    return last->native && is_alike(&last->call, call);
+    const coll_decision *last = coll_decisions_at(&state->decisions[operation], call->bytes);
+    return last->native && coll_decision_same(&last->call, call);
 }

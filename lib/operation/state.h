@@ -9,31 +9,14 @@
 #include "lib/base/comm.h"
 #include "lib/cost/profile.h"
 #include "lib/operation/common.h"
+#include "lib/operation/decisions.h"
 #include "lib/operation/learn.h"
 #include "lib/operation/operations.h"
-#include "lib/operation/select.h"
 #include "lib/place/topo.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-/*
- * What was decided for an operation. Calls that go to the MPI library's own, and of which nothing
- * is traced, are native: they may go to it directly (lib/operation/direct.h).
- */
-enum { COLL_DECISIONS = 32 };
-typedef struct coll_decision {
-    coll_shape call;
-    double latencies;   /* of its topology, all together */
-    coll_choice choice; /* for it; no algorithm where nothing was decided */
-    bool native;
-} coll_decision;
-typedef struct coll_decisions {
-    bool native;         /* every call is */
-    coll_decision *last; /* COLL_DECISIONS of them, a size class each; NULL: none yet, */
-    coll_decision only;  /* or no memory for more than this one */
-} coll_decisions;
 
 typedef struct coll_state {
     coll_comm *comm;
