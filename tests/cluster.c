@@ -186,9 +186,10 @@ END_TEST
 START_TEST(numbers_follow_first_appearance) {
     int labels[] = {7, 3, 7, 0, 3, 9};
     static const int expected[] = {0, 1, 0, 2, 1, 3};
-    ck_assert_int_eq(coll_cluster_renumber(labels, 6), 4);
+    int map[10];
+    ck_assert_int_eq(coll_cluster_renumber(labels, sizeof *labels, 6, 10, map), 4);
     ck_assert_mem_eq(labels, expected, sizeof labels);
-    ck_assert_int_eq(coll_cluster_renumber(labels, 0), 0);
+    ck_assert_int_eq(coll_cluster_renumber(labels, sizeof *labels, 0, 10, map), 0);
 }
 END_TEST
 

@@ -34,13 +34,13 @@ static coll_topofile *parse(const char *text) {
     return file;
 }
 
-static bool found(const coll_topofile *file, const char *host, int *rack, int *site) {
+static bool found(coll_topofile *file, const char *host, int *rack, int *site) {
     char problem[COLL_TEXTFILE_PROBLEM];
     return coll_topofile_find(file, host, rack, site, problem);
 }
 
 /* True when the two are in one rack; *SITES says whether in one site. */
-static bool together(const coll_topofile *file, const char *a, const char *b, bool *sites) {
+static bool together(coll_topofile *file, const char *a, const char *b, bool *sites) {
     int rack[2], site[2];
     ck_assert_msg(found(file, a, &rack[0], &site[0]), "%s", a);
     ck_assert_msg(found(file, b, &rack[1], &site[1]), "%s", b);
@@ -51,6 +51,10 @@ static bool together(const coll_topofile *file, const char *a, const char *b, bo
 START_TEST(racks_and_sites_are_found) {
     coll_topofile *file = parse(TWO_SITES);
     bool site;
+    int rack, which;
+    ck_assert(found(file, "x1y09.cluster.org", &rack, &which) && rack == 0 && which == 0);
+    ck_assert(found(file, "n4", &rack, &which) && rack == 1 && which == 1);
+    ck_assert(found(file, "n0", &rack, &which) && rack == 2 && which == 1);
     ck_assert(together(file, "n0", "n3", &site) && site);
     ck_assert(together(file, "n0", "n7", &site) && site);
     ck_assert(together(file, "n0", "n012", &site) && site);

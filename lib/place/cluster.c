@@ -48,26 +48,24 @@ static int by_time(const void *a, const void *b) {
     return (one > other) - (one < other);
 }
 
-int coll_cluster_renumber(int labels[], int count) {
+int coll_cluster_renumber(int *first, size_t stride, int count, int before, int map[]) {
     int next = 0;
+    for (int i = 0; i < before; i++)
+        map[i] = -1;
     for (int i = 0; i < count; i++) {
-        int label = labels[i];
-        if (label < 0) /* has its number N already, as -1 - N */
-            continue;
-        for (int j = i; j < count; j++)
-            if (labels[j] == label)
-                labels[j] = -1 - next;
-        next++;
+        int *number = (int *)((char *)first + (size_t)i * stride);
+        if (map[*number] < 0)
+            map[*number] = next++;
+        *number = map[*number];
     }
-    for (int i = 0; i < count; i++)
-        labels[i] = -1 - labels[i];
     return next;
 }
 
+/* What the groups were is lost. */
 static int number_groups(int parents[], int nodes, int labels[]) {
     for (int node = 0; node < nodes; node++)
         labels[node] = find(parents, node);
-    return coll_cluster_renumber(labels, nodes);
+    return coll_cluster_renumber(labels, sizeof *labels, nodes, nodes, parents);
 }
 
 /*

@@ -14,6 +14,7 @@
 #define COLL_LIB_PLACE_CLUSTER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* What was measured between nodes A and B, which differ. */
 typedef struct coll_pair {
@@ -34,7 +35,10 @@ typedef struct coll_clusters {
 bool coll_cluster(int nodes, int count, coll_pair pairs[], int racks[], int sites[],
                   coll_clusters *found);
 
-/* Numbers LABELS from 0 by first appearance, equal ones alike; returns how many there are. */
-int coll_cluster_renumber(int labels[], int count);
+/*
+ * Numbers anew, from 0 by first appearance, COUNT numbers from FIRST on, STRIDE bytes apart, that
+ * were below BEFORE; returns how many there are. MAP has room for BEFORE numbers.
+ */
+int coll_cluster_renumber(int *first, size_t stride, int count, int before, int map[]);
 
 #endif

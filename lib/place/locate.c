@@ -42,18 +42,21 @@ static void locate_by_slurm(const location *at) {
         layered = layered || strchr(switches_of(at->hosts[node]), '.');
         named = named || *switches_of(at->hosts[node]);
     }
+    int racks = 0, sites = 0;
     for (int node = 0; node < at->nodes; node++) {
         const char *mine = switches_of(at->hosts[node]);
         size_t top = strcspn(mine, ".");
-        at->racks[node] = node;
-        at->sites[node] = layered ? node : 0;
-        for (int other = node - 1; other >= 0 && at->racks[node] == node; other--) {
+        at->racks[node] = racks;
+        at->sites[node] = layered ? sites : 0;
+        for (int other = node - 1; other >= 0 && at->racks[node] == racks; other--) {
             const char *others = switches_of(at->hosts[other]);
             if (strcmp(mine, others) == 0)
                 at->racks[node] = at->racks[other];
             if (strncmp(mine, others, top) == 0 && strcspn(others, ".") == top)
                 at->sites[node] = at->sites[other];
         }
+        racks += at->racks[node] == racks;
+        sites += at->sites[node] == sites;
     }
     snprintf(at->note, COLL_LOCATE_NOTE, "%s",
              named ? "from Slurm" : "nothing is said of racks; set COLL_TOPOLOGY");

@@ -15,8 +15,7 @@ typedef enum coll_locate_rest {
     COLL_LOCATE_COMPARE
 } coll_locate_rest;
 
-/* Of a communicator's nodes: names, and numbers that are equal for nodes of the same rack or site.
- */
+/* Of a communicator's nodes: names, and racks and sites, numbered by first appearance. */
 typedef struct coll_location {
     int nodes;
     char *const *hosts;

@@ -122,13 +122,14 @@ bool coll_topo_make(const coll_reports *all, int ranks, coll_topo *topo) {
     return good;
 }
 
-void coll_topo_locate(coll_topo *topo, int racks[], int sites[]) {
-    topo->racks = coll_cluster_renumber(racks, topo->nodes);
-    topo->sites = coll_cluster_renumber(sites, topo->nodes);
+void coll_topo_locate(coll_topo *topo, const int racks[], const int sites[]) {
+    topo->racks = topo->sites = 1;
     for (int rank = 0; rank < topo->ranks; rank++) {
         coll_place *place = &topo->places[rank];
         place->rack = racks[place->node];
         place->site = sites[place->node];
+        topo->racks = most(topo->racks, place->rack + 1);
+        topo->sites = most(topo->sites, place->site + 1);
     }
 }
 
@@ -202,23 +203,6 @@ int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo) {
     return MPI_SUCCESS;
 }
 
-/*
- * Numbers anew, from 0, what is NUMBER bytes within each place of PART, where it was below BEFORE;
- * returns how many there are. MAP has room for BEFORE numbers.
- */
-static int renumber(coll_topo *part, size_t number, int before, int map[]) {
-    int next = 0;
-    for (int i = 0; i < before; i++)
-        map[i] = -1;
-    for (int rank = 0; rank < part->ranks; rank++) {
-        int *place = (int *)((char *)&part->places[rank] + number);
-        if (map[*place] < 0)
-            map[*place] = next++;
-        *place = map[*place];
-    }
-    return next;
-}
-
 /* COUNTS has room for a number a node. */
 static int count_fullest(const coll_topo *topo, int counts[]) {
     int most = 0;
@@ -231,9 +215,12 @@ static int count_fullest(const coll_topo *topo, int counts[]) {
 }
 
 void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]) {
-    part->sites = renumber(part, offsetof(coll_place, site), whole->sites, scratch);
-    part->racks = renumber(part, offsetof(coll_place, rack), whole->racks, scratch);
-    part->nodes = renumber(part, offsetof(coll_place, node), whole->nodes, scratch);
+    coll_place *first = part->places;
+    size_t stride = sizeof *first;
+    int ranks = part->ranks;
+    part->sites = coll_cluster_renumber(&first->site, stride, ranks, whole->sites, scratch);
+    part->racks = coll_cluster_renumber(&first->rack, stride, ranks, whole->racks, scratch);
+    part->nodes = coll_cluster_renumber(&first->node, stride, ranks, whole->nodes, scratch);
     part->most_ranks_per_node = count_fullest(part, scratch);
 }
 

@@ -51,9 +51,8 @@ typedef struct coll_reports {
 bool coll_topo_make(const coll_reports *all, int ranks, coll_topo *topo);
 void coll_topo_free(coll_topo *topo);
 
-/* The nodes of TOPO lie in these RACKS and SITES, which are equal for those of the same one, and
- * are numbered from 0. */
-void coll_topo_locate(coll_topo *topo, int racks[], int sites[]);
+/* The nodes of TOPO lie in these RACKS and SITES, numbered from 0 in order of first appearance. */
+void coll_topo_locate(coll_topo *topo, const int racks[], const int sites[]);
 
 /* Puts TOPO into PARCEL, without switches and latencies, or takes it out: to be freed even where
  * that fails. */

@@ -26,8 +26,9 @@ typedef struct switch_line {
     const char *nodes;    /* its hosts, or NULL: then it has */
     const char *switches; /* the switches below it */
     int line;
-    int parent; /* the switch above, or NONE */
-    int site;   /* the topmost switch above */
+    int parent;                   /* the switch above, or NONE */
+    int site;                     /* the topmost switch above */
+    int rack_number, site_number; /* as they were found, from 1; 0: not yet */
 } switch_line;
 
 struct coll_topofile {
@@ -36,7 +37,8 @@ struct coll_topofile {
     char *text; /* names and lists point into it */
     switch_line *switches;
     int count, room;
-    bool layered; /* some switch is above others */
+    bool layered;     /* some switch is above others */
+    int racks, sites; /* found */
 };
 
 /* The place of a problem: line LINE. */
@@ -338,7 +340,14 @@ static int rack_of(const coll_topofile *file, int start, const char *host, match
     return NONE;
 }
 
-bool coll_topofile_find(const coll_topofile *file, const char *host, int *rack, int *site,
+/* The NUMBER of a rack or site; a new one is the NEXT. */
+static int numbered(int *number, int *next) {
+    if (!*number)
+        *number = ++*next;
+    return *number - 1;
+}
+
+bool coll_topofile_find(coll_topofile *file, const char *host, int *rack, int *site,
                         char *problem) {
     matcher *manner = coll_hostlist_has;
     int found = rack_of(file, 0, host, manner);
@@ -362,7 +371,9 @@ bool coll_topofile_find(const coll_topofile *file, const char *host, int *rack, 
                  host, file->path, a->name, a->line, b->name, b->line);
         return false;
     }
-    *rack = found;
-    *site = file->layered ? file->switches[found].site : 0;
+    *rack = numbered(&file->switches[found].rack_number, &file->racks);
+    *site = 0;
+    if (file->layered)
+        *site = numbered(&file->switches[file->switches[found].site].site_number, &file->sites);
     return true;
 }

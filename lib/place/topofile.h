@@ -42,10 +42,9 @@ coll_topofile *coll_topofile_read(const char *path, char *problem);
 void coll_topofile_free(coll_topofile *file);
 
 /*
- * Finds HOST. *RACK and *SITE are numbers that are equal for hosts of the same rack or site; set
+ * Finds HOST. *RACK and *SITE are numbered from 0 as they are found first; set
  * only on success. False, with PROBLEM, when no rack lists the host or two of them do.
  */
-bool coll_topofile_find(const coll_topofile *file, const char *host, int *rack, int *site,
-                        char *problem);
+bool coll_topofile_find(coll_topofile *file, const char *host, int *rack, int *site, char *problem);
 
 #endif
