@@ -126,7 +126,7 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm hlot_allreduce_all_sites = {
     .name = "all_sites",
     .summary = "up a tree in each site, from each to all others by the shortest ways, and down",
-    .params = hlot_sites_params,
+    .params = HLOT_SITES_PARAMS,
     .applicable = hlot_sites_apply,
     .planner = &planner,
     .prepare = hlot_sites_prepare,

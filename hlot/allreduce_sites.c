@@ -60,7 +60,7 @@ static const coll_planner planner = {.size = hlot_sites_size, .plan = make_plan}
 const coll_algorithm hlot_allreduce_sites = {
     .name = "sites",
     .summary = "up a tree in each site, up and down HLOT's tree between sites, and down again",
-    .params = hlot_sites_params,
+    .params = HLOT_SITES_PARAMS,
     .applicable = hlot_sites_apply,
     .planner = &planner,
     .prepare = hlot_sites_prepare,

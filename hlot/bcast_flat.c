@@ -12,34 +12,25 @@
 #include "hlot/relay.h"
 #include "hlot/wide.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit; 0: by the model",
-                 .highest = 1 << 30},
-    [WINDOW] = {"window", "messages under way to the next site", .fallback = 16, .lowest = 1,
-                .highest = 1024},
-    {.name = NULL},
-};
-
 static bool applicable(const coll_shape *call) {
     return hlot_wide_possible(call->topo);
 }
 
 static double predict(const coll_shape *call, const coll_values *values) {
     double seconds;
-    hlot_wide_predict(call, HLOT_FLAT, values->at[SEGMENT], &seconds);
+    hlot_wide_predict(call, HLOT_FLAT, values->at[COLL_SEGMENT], &seconds);
     return seconds;
 }
 
 static int run(const coll_bcast_call *call, const coll_values *values) {
-    return hlot_relay_run(call, HLOT_FLAT, values->at[SEGMENT], (int)values->at[WINDOW]);
+    return hlot_relay_run(call, HLOT_FLAT, values->at[COLL_SEGMENT], (int)values->at[COLL_WINDOW]);
 }
 
 const coll_bcast_algorithm hlot_bcast_flat = {
     .base = {.name = "flat",
              .summary = "the root sends to one rank of each site, which passes it on there",
-             .params = params,
+             .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the model", 0),
+                        COLL_PARAM_WINDOW("messages under way to the next site", 16)},
              .applicable = applicable,
              .rival = true,
              .predict = predict},

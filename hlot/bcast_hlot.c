@@ -21,16 +21,6 @@
 
 enum { PLUS, SEGMENT, WINDOW };
 
-static const coll_param params[] = {
-    [PLUS] = {"plus", "1: the tree counts sends and bytes too; 0: latencies alone", .fallback = 1,
-              .highest = 1},
-    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit; 0: by the model",
-                 .highest = 1 << 30},
-    [WINDOW] = {"window", "messages under way to the next site", .fallback = 16, .lowest = 1,
-                .highest = 1024},
-    {.name = NULL},
-};
-
 static hlot_kind kind_of(const coll_values *values) {
     return values->at[PLUS] ? HLOT_PLUS : HLOT_PAPER;
 }
@@ -52,7 +42,13 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
 const coll_bcast_algorithm hlot_bcast_hlot = {
     .base = {.name = "hlot",
              .summary = "down a tree over the sites, made from their latencies, then within sites",
-             .params = params,
+             .params = {[PLUS] = {"plus",
+                                  "1: the tree counts sends and bytes too; 0: latencies alone",
+                                  .fallback = 1, .highest = 1},
+                        [SEGMENT] = {"segment", COLL_MESSAGE_BYTES "; 0: by the model",
+                                     .highest = 1 << 30},
+                        [WINDOW] = {"window", "messages under way to the next site", .fallback = 16,
+                                    .lowest = 1, .highest = 1024}},
              .applicable = applicable,
              .predict = predict},
     .run = run,

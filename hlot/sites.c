@@ -6,15 +6,6 @@
 
 #include <math.h>
 
-/* Ways are long: more segments are under way than elsewhere. */
-const coll_param hlot_sites_params[] = {
-    [COLL_TREES_SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
-                            .lowest = 1, .highest = 1 << 30},
-    [COLL_TREES_WINDOW] = {"window", "segments under way at a time", .fallback = 16, .lowest = 1,
-                           .highest = 1 << 10},
-    {.name = NULL},
-};
-
 /* Each rank looks at all, and no rank's plan stands for others': it takes too long to price more.
  */
 enum { RANKS_MOST = 2048 };

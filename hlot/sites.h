@@ -14,7 +14,8 @@ extern const coll_algorithm hlot_allreduce_all_sites, hlot_allreduce_sites;
 /* The most sites: a rank's children in its site and a sum of each have to fit. */
 enum { HLOT_SITES_SUMMED = COLL_TREES_CHILDREN / 2 };
 
-extern const coll_param hlot_sites_params[];
+/* Ways are long: more segments are under way than elsewhere. */
+#define HLOT_SITES_PARAMS COLL_TREES_PARAMS(16)
 
 /* For commuting operations, at several sites, but not too many. */
 bool hlot_sites_apply(const coll_shape *call);

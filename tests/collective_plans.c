@@ -126,7 +126,7 @@ static coll_values small_values(const coll_algorithm *algorithm, int turn) {
     static const uint64_t segments[] = {1, 2, 5}, windows[] = {1, 4, 1024, 2},
                           radices[] = {2, 3, 8};
     coll_values values = coll_values_default(algorithm);
-    for (int i = 0; algorithm->params && algorithm->params[i].name; i++) {
+    for (int i = 0; algorithm->params[i].name; i++) {
         if (strcmp(algorithm->params[i].name, "segment") == 0)
             values.at[i] = segments[turn % 3];
         else if (strcmp(algorithm->params[i].name, "window") == 0)

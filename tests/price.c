@@ -167,10 +167,8 @@ static coll_plan *pair_plan(const coll_part *part, coll_plan_size size, void *me
     return plan;
 }
 
-static const coll_param no_params[] = {{.name = NULL}};
 static const coll_planner pair_planner = {.size = pair_size, .plan = pair_plan};
-static const coll_algorithm pairs = {
-    .name = "pairs", .params = no_params, .planner = &pair_planner};
+static const coll_algorithm pairs = {.name = "pairs", .planner = &pair_planner};
 
 static int flood_round(const coll_plan *plan, uint64_t round, coll_step steps[]) {
     (void)round;
@@ -190,8 +188,7 @@ static coll_plan *flood_plan(const coll_part *part, coll_plan_size size, void *m
 }
 
 static const coll_planner flood_planner = {.size = pair_size, .plan = flood_plan};
-static const coll_algorithm flood = {
-    .name = "flood", .params = no_params, .planner = &flood_planner};
+static const coll_algorithm flood = {.name = "flood", .planner = &flood_planner};
 
 /* An uplink is as fast as a host's link, where the network of two racks moves two streams: each
  * further message takes its bytes' time. */

@@ -117,7 +117,7 @@ static const coll_algorithm *planned(MPI_Comm comm, coll_operation operation, si
 /* Small segments and windows, where ALGORITHM has such parameters. */
 static void small_spec(const coll_algorithm *algorithm, char *spec, size_t size) {
     size_t used = (size_t)snprintf(spec, size, "%s", algorithm->name);
-    for (const coll_param *p = algorithm->params; p && p->name; p++) {
+    for (const coll_param *p = algorithm->params; p->name; p++) {
         bool segment = strcmp(p->name, "segment") == 0, window = strcmp(p->name, "window") == 0;
         if (segment || window)
             used +=

@@ -9,13 +9,6 @@
 
 #include <limits.h>
 
-const coll_param coll_aggregate_params[] = {
-    [COLL_AGGREGATE_SEGMENT] = {"segment", "bytes of a message, one pair at least", 256 << 10, 64,
-                                1 << 30},
-    [COLL_AGGREGATE_WINDOW] = {"window", "segments in flight in each direction", 4, 1, 64},
-    {0},
-};
-
 /*
  * Finds out whether all ranks gave good and equal arguments, and how many pairs there are at most;
  * the same outcome everywhere.

@@ -38,9 +38,13 @@ static inline const coll_aggregate_algorithm *coll_aggregate_of(const coll_algor
     return (const coll_aggregate_algorithm *)base;
 }
 
-/* The parameters that all of them have, and their places among the values. */
-enum { COLL_AGGREGATE_SEGMENT, COLL_AGGREGATE_WINDOW };
-extern const coll_param coll_aggregate_params[];
+/* The parameters that all of them have. */
+#define COLL_AGGREGATE_PARAMS                                                                      \
+    {                                                                                              \
+        [COLL_SEGMENT] = {"segment", "bytes of a message, one pair at least", 256 << 10, 64,       \
+                          1 << 30},                                                                \
+        [COLL_WINDOW] = {"window", "segments in flight in each direction", 4, 1, 64},              \
+    }
 
 /*
  * Aggregates by CHOICE with VALUES, or with its defaults where VALUES is NULL. The pool, the root

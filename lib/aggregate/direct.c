@@ -22,7 +22,7 @@ static double predict(const coll_shape *call, const coll_values *values) {
 const coll_aggregate_algorithm coll_aggregate_direct = {
     .base = {.name = "direct",
              .summary = "every rank sends its pairs straight to the root",
-             .params = coll_aggregate_params,
+             .params = COLL_AGGREGATE_PARAMS,
              .predict = predict},
     .gather = coll_route_to_root,
 };

@@ -84,10 +84,10 @@ static bool create_buffers(coll_exchange *x) {
 /* As the user wants them, but no more memory than can ever be needed. */
 static void set_segments(coll_exchange *x, const coll_values *values) {
     size_t most = x->args.most_pairs ? x->args.most_pairs : 1;
-    size_t pairs = values->at[COLL_AGGREGATE_SEGMENT] / x->pair_bytes;
+    size_t pairs = values->at[COLL_SEGMENT] / x->pair_bytes;
     x->segment_pairs = pairs < 1 ? 1 : pairs < most ? pairs : most;
     size_t whole = most / x->segment_pairs, partners = (size_t)x->args.comm->ranks;
-    size_t window = values->at[COLL_AGGREGATE_WINDOW];
+    size_t window = values->at[COLL_WINDOW];
     x->window = (int)(window < whole + partners ? window : whole + partners);
 }
 

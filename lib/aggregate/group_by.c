@@ -33,7 +33,7 @@ static double predict(const coll_shape *call, const coll_values *values) {
 const coll_aggregate_algorithm coll_aggregate_group_by = {
     .base = {.name = "group_by",
              .summary = "regroup by key across all ranks, then gather",
-             .params = coll_aggregate_params,
+             .params = COLL_AGGREGATE_PARAMS,
              .predict = predict},
     .group_by = coll_route_all_to_owners,
     .gather = coll_route_to_root,

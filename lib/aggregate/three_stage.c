@@ -37,7 +37,7 @@ static double predict(const coll_shape *call, const coll_values *values) {
 const coll_aggregate_algorithm coll_aggregate_three_stage = {
     .base = {.name = "three_stage",
              .summary = "combine on each host, regroup by key across hosts, then gather",
-             .params = coll_aggregate_params,
+             .params = COLL_AGGREGATE_PARAMS,
              .predict = predict},
     .local = coll_route_to_collectors,
     .group_by = coll_route_to_owners,

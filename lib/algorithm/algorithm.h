@@ -27,6 +27,15 @@ typedef struct coll_param {
     const char *formerly; /* an older name, which is still understood; NULL: none */
 } coll_param;
 
+/* Those that most algorithms have, by their numbers, and their USUAL values; 0: any is allowed, and
+ * 0 leaves it to the algorithm. */
+enum { COLL_SEGMENT, COLL_WINDOW };
+#define COLL_PARAM_SEGMENT_FORMERLY(old, text, usual)                                              \
+    [COLL_SEGMENT] = {"segment", text, usual, (usual) > 0, 1 << 30, old}
+#define COLL_PARAM_SEGMENT(text, usual) COLL_PARAM_SEGMENT_FORMERLY(NULL, text, usual)
+#define COLL_PARAM_WINDOW(text, usual) [COLL_WINDOW] = {"window", text, usual, (usual) > 0, 1 << 10}
+#define COLL_MESSAGE_BYTES "bytes a message, under the transport's eager limit"
+
 /* The values of an algorithm's parameters, in the order of its params. */
 typedef struct coll_values {
     uint64_t at[COLL_PARAMS_MAX];
@@ -66,7 +75,7 @@ typedef struct coll_shape {
 typedef struct coll_algorithm {
     const char *name;
     const char *summary;                        /* one line */
-    const coll_param *params;                   /* ended by one whose name is NULL */
+    coll_param params[COLL_PARAMS_MAX + 1];     /* ended by one whose name is NULL */
     bool (*applicable)(const coll_shape *call); /* NULL: always */
     size_t best_up_to; /* of a table's first: bytes up to which, in one site, no other is chosen */
     bool sizeless;     /* chosen where sizes differ and the root alone knows them */

@@ -22,8 +22,6 @@
 #include "lib/pattern/binomial.h"
 #include "lib/schedule/plan.h"
 
-static const coll_param params[] = {{.name = NULL}};
-
 /* Bytes of all blocks. */
 static const size_t BYTES_MOST = 4 << 20;
 
@@ -155,7 +153,6 @@ static const coll_planner sparbit = {.size = sparbit_size, .plan = sparbit_plan}
 const coll_algorithm coll_allgather_bruck = {
     .name = "bruck",
     .summary = "what each rank has doubles in each round, near ones first",
-    .params = params,
     .applicable = is_short,
     .planner = &bruck,
 };
@@ -163,7 +160,6 @@ const coll_algorithm coll_allgather_bruck = {
 const coll_algorithm coll_allgather_sparbit = {
     .name = "sparbit",
     .summary = "what each rank has doubles in each round, far ones first",
-    .params = params,
     .applicable = is_short,
     .planner = &sparbit,
 };

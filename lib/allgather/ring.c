@@ -18,16 +18,6 @@
 #include "lib/allgather/allgather.h"
 #include "lib/schedule/plan.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
-                 .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 8, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
-
 /* Blocks count from this rank's own, back along the line, as they come. */
 typedef struct ring_plan {
     coll_plan base;
@@ -74,9 +64,9 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 static coll_plan_size plan_size(const coll_part *part) {
-    size_t most = part->values->at[SEGMENT], longest = coll_blocks_longest(part->blocks);
+    size_t most = part->values->at[COLL_SEGMENT], longest = coll_blocks_longest(part->blocks);
     uint64_t segments = coll_segment_count(longest, most);
-    return (coll_plan_size){.window = (int)part->values->at[WINDOW],
+    return (coll_plan_size){.window = (int)part->values->at[COLL_WINDOW],
                             .steps = 2,
                             .segments = 2,
                             /* not long ones and a short one */
@@ -106,6 +96,7 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan, .in_s
 const coll_algorithm coll_allgather_ring = {
     .name = "ring",
     .summary = "blocks go round the ring of the ranks, uplinks crossed by one stream",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),
+               COLL_PARAM_WINDOW("segments under way at a time", 8)},
     .planner = &planner,
 };

@@ -29,7 +29,7 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_allreduce_binomial = {
     .name = "binomial",
     .summary = "up a binomial tree and down again",
-    .params = coll_trees_params,
+    .params = COLL_TREES_PARAMS(2),
     .rival = true,
     .planner = &planner,
 };

@@ -17,16 +17,7 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/schedule/plan.h"
 
-enum { SEGMENT, WINDOW };
 enum { FEWEST = 3 }; /* rounds: results come to a rank two rounds after they left the one before */
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes that go on at a time; 0: by the cost model", .fallback = 0,
-                 .lowest = 0, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time, three at least", .fallback = 8,
-                .lowest = 1, .highest = 1 << 10},
-    {.name = NULL},
-};
 
 enum { ADDED, SENT, PASSED, SEGMENTS }; /* of a round's memory */
 
@@ -94,8 +85,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
     const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    uint64_t window = part->values->at[WINDOW];
-    size_t segment = coll_profile_segment_or(part->values->at[SEGMENT], link, shape->bytes,
+    uint64_t window = part->values->at[COLL_WINDOW];
+    size_t segment = coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes,
                                              2.0 * shape->topo->ranks);
     return (coll_plan_size){.window = window < FEWEST ? FEWEST : (int)window,
                             .steps = 5,
@@ -125,6 +116,7 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_allreduce_chain = {
     .name = "chain",
     .summary = "sums go up the line of the ranks, results down, segment by segment",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT("bytes that go on at a time; 0: by the cost model", 0),
+               COLL_PARAM_WINDOW("segments under way at a time, three at least", 8)},
     .planner = &planner,
 };

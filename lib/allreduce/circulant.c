@@ -19,16 +19,6 @@
 #include "lib/pattern/binomial.h"
 #include "lib/schedule/plan.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes of a chunk, all blocks of which go on at a time, at most",
-                 .fallback = 256 << 10, .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "chunks under way at a time", .fallback = 2, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
-
 enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* of a round's memory */
 enum { PIECES = 2 };                                 /* of blocks that wrap around */
 
@@ -163,7 +153,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 static size_t chunk_of(const coll_part *part) {
     const coll_shape *shape = part->shape;
     size_t least = (size_t)shape->topo->ranks * shape->element,
-           all = coll_segment_count(shape->bytes, least), asked = part->values->at[SEGMENT] / least;
+           all = coll_segment_count(shape->bytes, least),
+           asked = part->values->at[COLL_SEGMENT] / least;
     return least * (asked == 0 ? 1 : coll_least(asked, all));
 }
 
@@ -172,7 +163,7 @@ static coll_plan_size plan_size(const coll_part *part) {
     enum { STEPS = 5 * PIECES };
     const coll_shape *shape = part->shape;
     size_t chunk = chunk_of(part);
-    return (coll_plan_size){.window = (int)coll_least(part->values->at[WINDOW],
+    return (coll_plan_size){.window = (int)coll_least(part->values->at[COLL_WINDOW],
                                                       coll_segment_count(shape->bytes, chunk)),
                             .steps = STEPS * coll_tree_depth(shape->topo->ranks),
                             .segments = SEGMENTS,
@@ -201,7 +192,9 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_allreduce_circulant = {
     .name = "circulant",
     .summary = "blocks are summed up and passed on over a circulant graph, in the fewest steps",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT("bytes of a chunk, all blocks of which go on at a time, at most",
+                                  256 << 10),
+               COLL_PARAM_WINDOW("chunks under way at a time", 2)},
     .applicable = applicable,
     .planner = &planner,
 };

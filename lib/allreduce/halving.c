@@ -21,16 +21,6 @@
 #include "lib/pattern/binomial.h"
 
 enum { NONE = -1 };
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes of a chunk, which is halved, at most", .fallback = 256 << 10,
-                 .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "chunks under way at a time", .fallback = 2, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
-
 /* Of a round's memory: where sums come to, and what data pass on their way where they have gaps. */
 enum { HALVES, GIVEN, TAKEN_BACK, PASSED_ON, FROM_PAIRED, TO_PAIRED, SEGMENTS };
 
@@ -163,7 +153,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 static size_t chunk_of(const coll_part *part) {
     const coll_shape *shape = part->shape;
     size_t least = shape->element << coll_tree_depth(shape->topo->ranks),
-           all = coll_segment_count(shape->bytes, least), asked = part->values->at[SEGMENT] / least;
+           all = coll_segment_count(shape->bytes, least),
+           asked = part->values->at[COLL_SEGMENT] / least;
     return least * (asked == 0 ? 1 : coll_least(asked, all));
 }
 
@@ -171,7 +162,7 @@ static size_t chunk_of(const coll_part *part) {
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
     size_t chunk = chunk_of(part);
-    return (coll_plan_size){.window = (int)coll_least(part->values->at[WINDOW],
+    return (coll_plan_size){.window = (int)coll_least(part->values->at[COLL_WINDOW],
                                                       coll_segment_count(shape->bytes, chunk)),
                             .steps = 5 * coll_tree_depth(shape->topo->ranks) + 3,
                             .segments = SEGMENTS,
@@ -191,7 +182,8 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan, .in_s
 const coll_algorithm coll_allreduce_halving = {
     .name = "halving",
     .summary = "pairs of ranks halve the data, sum them up, and put them together again",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT("bytes of a chunk, which is halved, at most", 256 << 10),
+               COLL_PARAM_WINDOW("chunks under way at a time", 2)},
     .reproducible = true,
     .planner = &planner,
 };

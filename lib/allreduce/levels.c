@@ -70,7 +70,7 @@ static const coll_planner two = {.size = size_two, .plan = plan_two},
 const coll_algorithm coll_allreduce_two_level = {
     .name = "two_level",
     .summary = "up a tree in each node or rack, exchanged by the first ranks, and down again",
-    .params = coll_trees_params,
+    .params = COLL_TREES_PARAMS(2),
     .applicable = has_two,
     .planner = &two,
 };
@@ -78,7 +78,7 @@ const coll_algorithm coll_allreduce_two_level = {
 const coll_algorithm coll_allreduce_three_level = {
     .name = "three_level",
     .summary = "up trees in nodes and racks, exchanged by the racks' first ranks, and down again",
-    .params = coll_trees_params,
+    .params = COLL_TREES_PARAMS(2),
     .applicable = has_three,
     .planner = &three,
 };

@@ -24,18 +24,8 @@
 
 #include <limits.h>
 
-enum { SEGMENT, WINDOW };
-
 enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* of a round's memory */
 enum { SUMS, RESULTS };                              /* lanes */
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes of a rank's part of a piece, on average; 0: by the cost model",
-                 .fallback = 0, .lowest = 0, .highest = 1 << 30},
-    [WINDOW] = {"window", "rounds under way besides those of a turn", .fallback = 4, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
 
 typedef struct racks_plan {
     coll_plan base;
@@ -320,7 +310,7 @@ static void racks_in_line(const coll_topo *topo, const coll_line *line, int *lea
 static uint64_t groups_of(const coll_part *part) {
     const coll_shape *shape = part->shape;
     const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    size_t asked = coll_profile_segment_or(part->values->at[SEGMENT], link, shape->bytes,
+    size_t asked = coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes,
                                            2.0 * shape->topo->ranks),
            segment = coll_segment_of(shape, asked);
     uint64_t ranks = (uint64_t)shape->topo->ranks, most = INT_MAX / ranks,
@@ -339,7 +329,7 @@ static coll_plan_size plan_size(const coll_part *part) {
     racks_in_line(shape->topo, part->line, &least, &most);
     size_t piece = coll_share_start(shape, shape->bytes, (int)groups_of(part) * racks, 1),
            turn = (size_t)most + 1,
-           window = coll_least(part->values->at[WINDOW], ((size_t)racks - 1) * turn);
+           window = coll_least(part->values->at[COLL_WINDOW], ((size_t)racks - 1) * turn);
     int overlaps = most / least + 2, across = 1 + 2 * (overlaps < most ? overlaps : most);
     return (coll_plan_size){.window = (int)(turn + window),
                             .steps = across < 5 ? 5 : across,
@@ -393,7 +383,9 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_allreduce_racks = {
     .name = "racks",
     .summary = "summed up inside racks, round the ring of the racks, and passed round inside",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT(
+                   "bytes of a rank's part of a piece, on average; 0: by the cost model", 0),
+               COLL_PARAM_WINDOW("rounds under way besides those of a turn", 4)},
     .applicable = applicable,
     .planner = &planner,
 };

@@ -32,7 +32,7 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_allreduce_recursive_doubling = {
     .name = "recursive_doubling",
     .summary = "pairs of ranks exchange all of their sums, twice as far apart each time",
-    .params = coll_trees_params,
+    .params = COLL_TREES_PARAMS(2),
     .reproducible = true,
     .planner = &planner,
 };

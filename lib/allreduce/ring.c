@@ -16,16 +16,6 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/schedule/plan.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
-                 .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
-
 typedef struct ring_plan {
     coll_plan base;
     const coll_part *part;
@@ -102,12 +92,12 @@ static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
     int p = shape->topo->ranks;
     size_t longest = coll_share_start(shape, shape->bytes, p, 1),
-           most = coll_segment_of(shape, part->values->at[SEGMENT]);
+           most = coll_segment_of(shape, part->values->at[COLL_SEGMENT]);
     uint64_t segments = coll_segment_count(longest, most);
     size_t element = shape->element ? shape->element : 1,
            even = (longest + segments - 1) / segments; /* not a long one and a short one */
     size_t segment = coll_least(coll_segment_of(shape, even + element - 1), most);
-    return (coll_plan_size){.window = (int)part->values->at[WINDOW],
+    return (coll_plan_size){.window = (int)part->values->at[COLL_WINDOW],
                             .steps = 3,
                             .segments = 2,
                             .segment = segment,
@@ -137,7 +127,8 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan, .in_s
 const coll_algorithm coll_allreduce_ring = {
     .name = "ring",
     .summary = "parts go round the ring of the ranks: added up, then passed on",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),
+               COLL_PARAM_WINDOW("segments under way at a time", 4)},
     .applicable = applicable,
     .planner = &planner,
 };

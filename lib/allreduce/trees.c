@@ -6,14 +6,6 @@
 
 enum { NONE = -1 };
 
-const coll_param coll_trees_params[] = {
-    [COLL_TREES_SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
-                            .lowest = 1, .highest = 1 << 30},
-    [COLL_TREES_WINDOW] = {"window", "segments under way at a time", .fallback = 2, .lowest = 1,
-                           .highest = 1 << 10},
-    {.name = NULL},
-};
-
 static int count_segments(const coll_part *part, size_t segment) {
     uint64_t segments = coll_segment_count(part->shape->bytes, segment);
     return segments < INT32_MAX ? (int)segments : INT32_MAX;
@@ -22,11 +14,10 @@ static int count_segments(const coll_part *part, size_t segment) {
 /* A round's memory: one segment that all that is sent passes, and one for each sum that comes. */
 coll_plan_size coll_trees_size(const coll_part *part, int most) {
     const coll_shape *shape = part->shape;
-    size_t segment = coll_least(coll_segment_of(shape, part->values->at[COLL_TREES_SEGMENT]),
-                                shape->bytes),
+    size_t segment =
+               coll_least(coll_segment_of(shape, part->values->at[COLL_SEGMENT]), shape->bytes),
            segments = (size_t)count_segments(part, segment);
-    return (coll_plan_size){.window =
-                                (int)coll_least(part->values->at[COLL_TREES_WINDOW], segments),
+    return (coll_plan_size){.window = (int)coll_least(part->values->at[COLL_WINDOW], segments),
                             .steps = 3 * most + 2,
                             .segments = 1 + most,
                             .segment = segment,

@@ -7,9 +7,12 @@
 
 #include "lib/schedule/plan.h"
 
-/* "segment" and "window", which all algorithms of such plans have, in this order. */
-enum { COLL_TREES_SEGMENT, COLL_TREES_WINDOW };
-extern const coll_param coll_trees_params[];
+/* What all algorithms of such plans have: so many segments are under way. */
+#define COLL_TREES_PARAMS(segments)                                                                \
+    {                                                                                              \
+        COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),                       \
+            COLL_PARAM_WINDOW("segments under way at a time", segments)                            \
+    }
 
 enum { COLL_TREES_CHILDREN = 64, COLL_TREES_PEERS = 31 };
 

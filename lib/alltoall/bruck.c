@@ -18,8 +18,6 @@
 #include "lib/pattern/binomial.h"
 #include "lib/schedule/plan.h"
 
-static const coll_param params[] = {{.name = NULL}};
-
 /* Bytes of all blocks of a rank. */
 static const size_t BYTES_MOST = 4 << 20;
 
@@ -96,7 +94,6 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_alltoall_bruck = {
     .name = "bruck",
     .summary = "blocks go in log2 p rounds, many in one message",
-    .params = params,
     .applicable = is_short,
     .planner = &planner,
 };

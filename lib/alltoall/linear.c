@@ -10,14 +10,6 @@
 #include "lib/alltoall/alltoall.h"
 #include "lib/schedule/plan.h"
 
-enum { SEGMENT };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes of a block that go at a time, at most", .fallback = 64 << 10,
-                 .lowest = 1, .highest = 1 << 30},
-    {.name = NULL},
-};
-
 typedef struct linear_plan {
     coll_plan base;
     const coll_part *part;
@@ -58,7 +50,8 @@ static coll_plan_size plan_size(const coll_part *part) {
     return (coll_plan_size){.window = 1,
                             .steps = 2 * (ranks - 1),
                             .segments = 2 * ranks,
-                            .segment = coll_least(part->values->at[SEGMENT], part->shape->bytes),
+                            .segment =
+                                coll_least(part->values->at[COLL_SEGMENT], part->shape->bytes),
                             .own_bytes = sizeof(linear_plan)};
 }
 
@@ -78,7 +71,7 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_alltoall_linear = {
     .name = "linear",
     .summary = "all ranks send to all at once",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT("bytes of a block that go at a time, at most", 64 << 10)},
     .rival = true,
     .planner = &planner,
 };

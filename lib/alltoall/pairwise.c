@@ -24,16 +24,7 @@
 
 #include <stdlib.h>
 
-enum { SEGMENT, WINDOW };
 enum { QUESTIONS = 1 }; /* their lane */
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes of a block that go at a time, at most", .fallback = 16 << 10,
-                 .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way to a rank at a time", .fallback = 3, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
 
 /* Blocks that are together no longer than this fit the buffer of any switch's port. */
 static const size_t UNASKED = 32 << 10;
@@ -236,11 +227,11 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 static coll_plan_size plan_size(const coll_part *part) {
     size_t bytes = part->shape->bytes, ranks = (size_t)part->shape->topo->ranks,
            listed = 2 * ranks * sizeof(turn) + ranks * sizeof(seat);
-    int rounds = (int)coll_least(part->values->at[WINDOW], ROUNDS_MOST);
+    int rounds = (int)coll_least(part->values->at[COLL_WINDOW], ROUNDS_MOST);
     return (coll_plan_size){.window = rounds < ROUNDS_LEAST ? ROUNDS_LEAST : rounds,
                             .steps = 4,
                             .segments = 2,
-                            .segment = coll_least(part->values->at[SEGMENT], bytes),
+                            .segment = coll_least(part->values->at[COLL_SEGMENT], bytes),
                             .own_bytes =
                                 sizeof(pairwise_plan) + (count_even_racks(part) ? 0 : listed)};
 }
@@ -249,7 +240,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     pairwise_plan *plan = memory;
     size_t ranks = (size_t)part->shape->topo->ranks;
     *plan = (pairwise_plan){.base = {.size = size, .round = plan_round}, .part = part};
-    plan->under_way = part->values->at[WINDOW] * part->values->at[SEGMENT];
+    plan->under_way = part->values->at[COLL_WINDOW] * part->values->at[COLL_SEGMENT];
     plan->even_racks = count_even_racks(part);
     plan->segments = coll_segment_count(part->shape->bytes, size.segment);
     if (plan->even_racks) {
@@ -277,7 +268,8 @@ static const coll_planner planner = {
 const coll_algorithm coll_alltoall_pairwise = {
     .name = "pairwise",
     .summary = "each rank exchanges with one after the other, uplinks always as busy",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT("bytes of a block that go at a time, at most", 16 << 10),
+               COLL_PARAM_WINDOW("segments under way to a rank at a time", 3)},
     .sizeless = true,
     .planner = &planner,
 };

@@ -21,8 +21,6 @@
 #include "lib/alltoall/alltoall.h"
 #include "lib/schedule/plan.h"
 
-static const coll_param params[] = {{.name = NULL}};
-
 /* Bytes of all blocks of a rank. */
 static const size_t BYTES_MOST = 4 << 20;
 
@@ -159,7 +157,6 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_alltoall_racks = {
     .name = "racks",
     .summary = "one message for each rack, by place, whose blocks are then spread inside",
-    .params = params,
     .applicable = applicable,
     .planner = &planner,
 };

@@ -16,12 +16,6 @@
 
 enum { RADIX };
 
-static const coll_param params[] = {
-    [RADIX] = {"radix", "a rank tells so many others, less one, in a round", .fallback = 4,
-               .lowest = 2, .highest = COLL_BARRIER_RADIX},
-    {.name = NULL},
-};
-
 int coll_barrier_rounds(int count, int radix) {
     int rounds = 0;
     for (long long heard = 1; heard < count; heard *= radix)
@@ -75,6 +69,7 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_barrier_dissemination = {
     .name = "dissemination",
     .summary = "in each round every rank tells a few others what it has heard of",
-    .params = params,
+    .params = {[RADIX] = {"radix", "a rank tells so many others, less one, in a round",
+                          .fallback = 4, .lowest = 2, .highest = COLL_BARRIER_RADIX}},
     .planner = &planner,
 };

@@ -17,12 +17,6 @@
 
 enum { RADIX };
 
-static const coll_param params[] = {
-    [RADIX] = {"radix", "children of a rank, and what one tells others in a round, plus one",
-               .fallback = 8, .lowest = 2, .highest = COLL_BARRIER_RADIX},
-    {.name = NULL},
-};
-
 /* What ranks are in together, from inside. */
 typedef enum level { RANK, NODE, RACK, SITE } level;
 
@@ -143,6 +137,8 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_barrier_racks = {
     .name = "racks",
     .summary = "up a tree in every rack, between racks by one rank each, and down again",
-    .params = params,
+    .params = {[RADIX] = {"radix",
+                          "children of a rank, and what one tells others in a round, plus one",
+                          .fallback = 8, .lowest = 2, .highest = COLL_BARRIER_RADIX}},
     .planner = &planner,
 };

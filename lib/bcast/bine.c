@@ -21,19 +21,8 @@
 #include "lib/pattern/binomial.h"
 #include "lib/schedule/plan.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment",
-                 "bytes a message, under the transport's eager limit; 0: by the cost model",
-                 .fallback = 0, .lowest = 0, .highest = 1 << 30},
-    [WINDOW] = {"window", "messages under way to each child", .fallback = 8, .lowest = 1,
-                .highest = 1024},
-    {.name = NULL},
-};
-
 static size_t segment_of(const coll_shape *call, const coll_values *values) {
-    return coll_bcast_segment(call, values->at[SEGMENT],
+    return coll_bcast_segment(call, values->at[COLL_SEGMENT],
                               (coll_tree_depth(call->topo->ranks) + 1) / 2.);
 }
 
@@ -69,7 +58,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 static coll_plan_size plan_size(const coll_part *part) {
     size_t segment = segment_of(part->shape, part->values);
     uint64_t segments = coll_segment_count(part->own, segment);
-    return (coll_plan_size){.window = (int)coll_least(2 * part->values->at[WINDOW], segments),
+    return (coll_plan_size){.window = (int)coll_least(2 * part->values->at[COLL_WINDOW], segments),
                             .steps = 1 + coll_tree_depth(part->shape->topo->ranks),
                             .segments = 1,
                             .segment = coll_least(segment, part->own),
@@ -84,7 +73,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
                         .order = part->line->order,
                         .bytes = part->own,
                         .segment = size.segment,
-                        .window = (int)part->values->at[WINDOW]};
+                        .window = (int)part->values->at[COLL_WINDOW]};
     plan->children =
         coll_tree_bine(part->shape->topo->ranks, part->line->position, &plan->parent, plan->child);
     return &plan->base;
@@ -95,7 +84,8 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_bcast_algorithm coll_bcast_bine = {
     .base = {.name = "bine",
              .summary = "segments down a binomial tree whose ways are a third shorter",
-             .params = params,
+             .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
+                        COLL_PARAM_WINDOW("messages under way to each child", 8)},
              .rival = true, /* until trials on racks have shown where it is faster */
              .planner = &planner},
 };

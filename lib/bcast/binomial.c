@@ -18,8 +18,6 @@
 #include "lib/pattern/binomial.h"
 #include "lib/schedule/turns.h"
 
-static const coll_param params[] = {{.name = NULL}};
-
 /* The turn with the parent, which the root hasn't, and then one for each child. */
 static int turn(const coll_part *part, uint64_t turn, coll_step whole[]) {
     const coll_line *line = part->line;
@@ -48,6 +46,5 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_bcast_algorithm coll_bcast_binomial = {
     .base = {.name = "binomial",
              .summary = "the whole message down a binomial tree in rack order",
-             .params = params,
              .planner = &planner},
 };

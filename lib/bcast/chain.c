@@ -29,28 +29,17 @@
 
 #include <math.h>
 
-enum { SEGMENT, WINDOW, CONFIRM, RETRY };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment",
-                 "bytes a message, under the transport's eager limit; 0: by the cost model",
-                 .highest = 1 << 30, .formerly = "chunk"},
-    [WINDOW] = {"window", "messages that the next rank has not confirmed; 0: by the cost model",
-                .fallback = 0, .lowest = 0, .highest = 1024},
-    [CONFIRM] = {"confirm", "1: checksums, and the last rank's acknowledgement", .highest = 1},
-    [RETRY] = {"retry", "with confirm=1: restarts after faults", .fallback = 2, .highest = 10},
-    {.name = NULL},
-};
+enum { CONFIRM = COLL_WINDOW + 1, RETRY };
 
 static size_t segment_of(const coll_shape *call, const coll_values *values) {
-    return coll_bcast_segment(call, values->at[SEGMENT], call->topo->ranks - 2);
+    return coll_bcast_segment(call, values->at[COLL_SEGMENT], call->topo->ranks - 2);
 }
 
 /* As many segments as half of the buffer before the next rank holds, of those that are worth it. */
 static int window_of(const coll_shape *call, const coll_values *values, size_t segment) {
     enum { FEWEST = 4, MOST = 16 };
-    if (values->at[WINDOW])
-        return (int)values->at[WINDOW];
+    if (values->at[COLL_WINDOW])
+        return (int)values->at[COLL_WINDOW];
     double buffer = coll_cost_buffer(coll_profile_outermost(call->profile, call->topo));
     double fit = buffer > 0 ? floor(buffer / 2 / fmax((double)segment, 1)) : MOST;
     return (int)fmin(fmax(fit, FEWEST), MOST);
@@ -142,7 +131,15 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
 const coll_bcast_algorithm coll_bcast_chain = {
     .base = {.name = "chain",
              .summary = "segments pass along a line of ranks in rack order",
-             .params = params,
+             .params = {COLL_PARAM_SEGMENT_FORMERLY("chunk",
+                                                    COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
+                        COLL_PARAM_WINDOW("messages that the next rank has not confirmed; "
+                                          "0: by the cost model",
+                                          0),
+                        [CONFIRM] = {"confirm", "1: checksums, and the last rank's acknowledgement",
+                                     .highest = 1},
+                        [RETRY] = {"retry", "with confirm=1: restarts after faults", .fallback = 2,
+                                   .highest = 10}},
              .planner = &planner},
     .run = run,
 };

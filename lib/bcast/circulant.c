@@ -22,19 +22,9 @@
 #include "lib/pattern/circulant.h"
 #include "lib/schedule/plan.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment",
-                 "bytes a message, under the transport's eager limit; 0: by the cost model",
-                 .fallback = 0, .lowest = 0, .highest = 1 << 30, .formerly = "block"},
-    [WINDOW] = {"window", "messages under way in each direction", .fallback = 8, .lowest = 1,
-                .highest = 1024},
-    {.name = NULL},
-};
-
 static size_t segment_of(const coll_shape *call, const coll_values *values) {
-    return coll_bcast_segment(call, values->at[SEGMENT], coll_tree_depth(call->topo->ranks) - 1);
+    return coll_bcast_segment(call, values->at[COLL_SEGMENT],
+                              coll_tree_depth(call->topo->ranks) - 1);
 }
 
 typedef struct circulant_plan {
@@ -109,7 +99,7 @@ static uint64_t rounds_of(const coll_part *part, size_t segment) {
 static coll_plan_size plan_size(const coll_part *part) {
     size_t segment = segment_of(part->shape, part->values);
     return (coll_plan_size){
-        .window = (int)coll_least(2 * part->values->at[WINDOW], rounds_of(part, segment)),
+        .window = (int)coll_least(2 * part->values->at[COLL_WINDOW], rounds_of(part, segment)),
         .steps = 2,
         .segments = 2,
         .segment = coll_least(segment, part->own),
@@ -125,7 +115,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
         .bytes = part->own,
         .segment = size.segment,
         .segments = (long long)coll_segment_count(part->own, size.segment),
-        .window = (int)part->values->at[WINDOW]};
+        .window = (int)part->values->at[COLL_WINDOW]};
     coll_circulant_init(&plan->schedule, part->shape->topo->ranks, line->position);
     return &plan->base;
 }
@@ -135,6 +125,8 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_bcast_algorithm coll_bcast_circulant = {
     .base = {.name = "circulant",
              .summary = "segments over a circulant graph, in the fewest possible rounds",
-             .params = params,
+             .params = {COLL_PARAM_SEGMENT_FORMERLY("block",
+                                                    COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
+                        COLL_PARAM_WINDOW("messages under way in each direction", 8)},
              .planner = &planner},
 };

@@ -15,8 +15,6 @@
 #include "lib/bcast/bcast.h"
 #include "lib/schedule/turns.h"
 
-static const coll_param params[] = {{.name = NULL}};
-
 static int turn(const coll_part *part, uint64_t turn, coll_step whole[]) {
     const coll_line *line = part->line;
     whole[0] = line->position == 0 ? coll_step_send(line->order[turn + 1], 0, part->own)
@@ -38,7 +36,6 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_bcast_algorithm coll_bcast_linear = {
     .base = {.name = "linear",
              .summary = "the root sends to each rank in turn",
-             .params = params,
              .rival = true,
              .planner = &planner},
 };

@@ -28,8 +28,6 @@ enum { BEST_UP_TO = 2 << 10 };
 /* One call's limit; at the same time what a packed copy may take. */
 static const size_t segment_most = (size_t)256 << 20;
 
-static const coll_param params[] = {{.name = NULL}};
-
 /*
  * What Open MPI takes below so many ranks and bytes, in the order in which it asks. A tree is known
  * by the most children that a rank has in one of its rounds, which all are sent to at once.
@@ -163,7 +161,6 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
 const coll_bcast_algorithm coll_bcast_native = {
     .base = {.name = "native",
              .summary = "the MPI library's own broadcast",
-             .params = params,
              .best_up_to = BEST_UP_TO,
              .predict = predict},
     .run = run,

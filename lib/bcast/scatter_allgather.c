@@ -18,8 +18,6 @@
 #include "lib/pattern/block.h"
 #include "lib/schedule/turns.h"
 
-static const coll_param params[] = {{.name = NULL}};
-
 static coll_step whole_block(coll_step (*step)(int peer, size_t from, size_t length),
                              const coll_part *part, int position, int block) {
     size_t bytes = part->own;
@@ -73,7 +71,6 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_bcast_algorithm coll_bcast_scatter_allgather = {
     .base = {.name = "scatter_allgather",
              .summary = "scatter a block to each rank, then pass the blocks around a ring",
-             .params = params,
              .rival = true,
              .planner = &planner},
 };

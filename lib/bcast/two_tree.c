@@ -25,17 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment",
-                 "bytes a message, under the transport's eager limit; 0: by the cost model",
-                 .fallback = 0, .lowest = 0, .highest = 1 << 30, .formerly = "chunk"},
-    [WINDOW] = {"window", "messages under way to each child", .fallback = 8, .lowest = 1,
-                .highest = 1024},
-    {.name = NULL},
-};
-
 /* The hops to the farthest node: the racks one after the other, then a tree of half of a rack. */
 static double depth_of(const coll_topo *topo) {
     int rack = (topo->nodes + topo->racks - 1) / topo->racks;
@@ -43,7 +32,7 @@ static double depth_of(const coll_topo *topo) {
 }
 
 static size_t segment_of(const coll_shape *call, const coll_values *values) {
-    return coll_bcast_segment(call, values->at[SEGMENT], 2 * depth_of(call->topo));
+    return coll_bcast_segment(call, values->at[COLL_SEGMENT], 2 * depth_of(call->topo));
 }
 
 /* Two children in a tree and the next rank of the node. */
@@ -177,7 +166,7 @@ static uint64_t rounds_of(size_t bytes, size_t segment) {
 static coll_plan_size plan_size(const coll_part *part) {
     size_t bytes = part->shape->bytes, segment = segment_of(part->shape, part->values);
     return (coll_plan_size){
-        .window = (int)coll_least(2 * part->values->at[WINDOW], rounds_of(bytes, segment)),
+        .window = (int)coll_least(2 * part->values->at[COLL_WINDOW], rounds_of(bytes, segment)),
         .steps = TREES * (1 + CHILDREN),
         .segments = TREES,
         .segment = coll_least(segment, bytes),
@@ -191,7 +180,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
         .base = {.size = size, .rounds = rounds_of(bytes, size.segment), .round = plan_round},
         .bytes = bytes,
         .segment = size.segment,
-        .window = (int)part->values->at[WINDOW]};
+        .window = (int)part->values->at[COLL_WINDOW]};
     if (!part->shared)
         grow_forest(part, plan + 1);
     take_place(part->line, part->shared ? part->shared : (void *)(plan + 1), plan->branch);
@@ -204,6 +193,8 @@ static const coll_planner planner = {
 const coll_bcast_algorithm coll_bcast_two_tree = {
     .base = {.name = "two_tree",
              .summary = "segments alternate between two trees; each host forwards in only one",
-             .params = params,
+             .params = {COLL_PARAM_SEGMENT_FORMERLY("chunk",
+                                                    COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
+                        COLL_PARAM_WINDOW("messages under way to each child", 8)},
              .planner = &planner},
 };

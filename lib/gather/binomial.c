@@ -19,16 +19,6 @@
 #include "lib/pattern/binomial.h"
 #include "lib/schedule/plan.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit",
-                 .fallback = 32 << 10, .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments that a rank holds", .fallback = 8, .lowest = 1,
-                .highest = 1024},
-    {.name = NULL},
-};
-
 /* Bytes of the root's stream, counted from the start of its own block. */
 typedef struct range {
     size_t from, to;
@@ -96,9 +86,9 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 /* No rank has more segments than the root, nor more children. */
 static coll_plan_size plan_size(const coll_part *part) {
     size_t all = (size_t)part->shape->topo->ranks * part->shape->bytes,
-           segment = part->values->at[SEGMENT];
+           segment = part->values->at[COLL_SEGMENT];
     return (coll_plan_size){
-        .window = (int)coll_least(part->values->at[WINDOW], coll_segment_count(all, segment)),
+        .window = (int)coll_least(part->values->at[COLL_WINDOW], coll_segment_count(all, segment)),
         .steps = coll_tree_depth(part->shape->topo->ranks) + 2,
         .segments = 1,
         .segment = coll_least(segment, all),
@@ -107,7 +97,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     int ranks = part->shape->topo->ranks, position = part->line->position;
-    size_t bytes = part->shape->bytes, segment = part->values->at[SEGMENT],
+    size_t bytes = part->shape->bytes, segment = part->values->at[COLL_SEGMENT],
            start = (size_t)position * bytes,
            end = (size_t)coll_tree_binomial_end(ranks, position) * bytes;
     tree_plan *plan = memory;
@@ -127,7 +117,8 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_gather_algorithm coll_gather_binomial = {
     .base = {.name = "binomial",
              .summary = "segments stream up a binomial tree in rack order",
-             .params = params,
+             .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
+                        COLL_PARAM_WINDOW("segments that a rank holds", 8)},
              .applicable = coll_gather_is_even,
              .planner = &planner},
 };

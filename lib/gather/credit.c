@@ -31,20 +31,7 @@
 
 #include <math.h>
 
-enum { SEGMENT, WINDOW, RUN, LANES };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit; 0: by the window",
-                 .fallback = 0, .lowest = 0, .highest = 1 << 30},
-    [WINDOW] = {"window", "bytes on the way; 0: by the cost model", .fallback = 0, .lowest = 0,
-                .highest = UINT64_C(1) << 40},
-    [RUN] = {"run", "bytes on the way while one rank alone sends", .fallback = 1 << 20, .lowest = 1,
-             .highest = UINT64_C(1) << 40},
-    [LANES] = {"lanes",
-               "racks that are asked at a time; 0: as many as it takes to fill the root's link",
-               .fallback = 0, .lowest = 0, .highest = 1024},
-    {.name = NULL},
-};
+enum { RUN = COLL_WINDOW + 1, LANES };
 
 /* Links whose costs differ by less than that are alike. */
 static const double UNEVEN = 0.2;
@@ -88,12 +75,13 @@ static coll_credit credit_of(const coll_shape *call, const coll_values *values) 
     double usable = coll_gather_buffer(call) * BUFFER_SHARE;
     double per_byte = coll_cost_receive_gap(link, SEGMENT_MOST) / SEGMENT_MOST;
     double window = fmin(usable * WINDOW_SHARE, lanes * LONGEST_QUEUE / per_byte);
-    if (values->at[WINDOW])
-        window = (double)values->at[WINDOW];
+    if (values->at[COLL_WINDOW])
+        window = (double)values->at[COLL_WINDOW];
     double segment = fmax(fmin(window / (2 * lanes), SEGMENT_MOST), SEGMENT_LEAST);
     size_t most = coll_gather_is_even(call) ? SIZE_MAX : UNKNOWN_MOST;
     return (coll_credit){
-        .segment = coll_least(values->at[SEGMENT] ? values->at[SEGMENT] : (size_t)segment, most),
+        .segment =
+            coll_least(values->at[COLL_SEGMENT] ? values->at[COLL_SEGMENT] : (size_t)segment, most),
         .window = coll_least((size_t)window, most),
         .run = coll_least(values->at[RUN], most),
         .unasked = (size_t)fmin(window, usable * (1 - WINDOW_SHARE)),
@@ -120,7 +108,15 @@ static coll_course open(const coll_gather_call *call, const coll_values *values,
 const coll_gather_algorithm coll_gather_credit = {
     .base = {.name = "credit",
              .summary = "the root asks rank by rank for as many bytes as the switch can buffer",
-             .params = params,
+             .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the window", 0),
+                        [COLL_WINDOW] = {"window", "bytes on the way; 0: by the cost model",
+                                         .fallback = 0, .lowest = 0, .highest = UINT64_C(1) << 40},
+                        [RUN] = {"run", "bytes on the way while one rank alone sends",
+                                 .fallback = 1 << 20, .lowest = 1, .highest = UINT64_C(1) << 40},
+                        [LANES] = {"lanes",
+                                   "racks that are asked at a time; 0: as many as it takes to fill "
+                                   "the root's link",
+                                   .fallback = 0, .lowest = 0, .highest = 1024}},
              .sizeless = true,
              .predict = predict,
              .starts = true},

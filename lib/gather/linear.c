@@ -15,8 +15,6 @@
 
 #include <limits.h>
 
-static const coll_param params[] = {{.name = NULL}};
-
 static const coll_straight how = {
     .segment = 1 << 20, .window = 16, .together = 64, .senders = INT_MAX, .sends = 4};
 
@@ -33,7 +31,6 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_gather_algorithm coll_gather_linear = {
     .base = {.name = "linear",
              .summary = "all ranks send to the root at once",
-             .params = params,
              .rival = true,
              .planner = &planner},
 };

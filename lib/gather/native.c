@@ -22,8 +22,6 @@
 /* What the segments of all ranks together may take at the root. */
 static const size_t staged_most = (size_t)256 << 20;
 
-static const coll_param params[] = {{.name = NULL}};
-
 static double predict(const coll_shape *call, const coll_values *values) {
     (void)values;
     const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
@@ -164,9 +162,6 @@ static int run(const coll_gather_call *call, const coll_values *values) {
 }
 
 const coll_gather_algorithm coll_gather_native = {
-    .base = {.name = "native",
-             .summary = "the MPI library's own gather",
-             .params = params,
-             .predict = predict},
+    .base = {.name = "native", .summary = "the MPI library's own gather", .predict = predict},
     .run = run,
 };

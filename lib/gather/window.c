@@ -22,12 +22,6 @@
 
 enum { SENDERS };
 
-static const coll_param params[] = {
-    [SENDERS] = {"senders", "ranks that send at a time; 0: by the cost model", .fallback = 0,
-                 .lowest = 0, .highest = 1 << 20},
-    {.name = NULL},
-};
-
 static int window_of(const coll_shape *call, const coll_values *values) {
     int senders = call->topo->ranks - 1;
     if (values->at[SENDERS])
@@ -63,7 +57,8 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_gather_algorithm coll_gather_window = {
     .base = {.name = "window",
              .summary = "a window of ranks sends at a time; each starts the next one",
-             .params = params,
+             .params = {[SENDERS] = {"senders", "ranks that send at a time; 0: by the cost model",
+                                     .fallback = 0, .lowest = 0, .highest = 1 << 20}},
              .rival = true,
              .applicable = coll_gather_is_even,
              .planner = &planner},

@@ -302,13 +302,10 @@ static double predict(const coll_shape *call, const coll_values *unused) {
     return loss(call) * coll_quote(row->algorithm, &by_rank, &values);
 }
 
-static const coll_param none[] = {{.name = NULL}};
-
 #define NATIVE(operation)                                                                          \
     const coll_algorithm coll_##operation##_native = {.name = "native",                            \
                                                       .summary =                                   \
                                                           "the MPI library's own " #operation,     \
-                                                      .params = none,                              \
                                                       .applicable = fits,                          \
                                                       .predict = predict}
 

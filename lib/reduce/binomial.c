@@ -18,16 +18,6 @@
 #include "lib/reduce/reduce.h"
 #include "lib/reduce/tree.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit",
-                 .fallback = 32 << 10, .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
-
 static int nearest_first(int p, int position, int *parent, int children[]) {
     int count = coll_tree_binomial(p, position, parent, children);
     for (int i = 0, j = count - 1; i < j; i++, j--) {
@@ -40,8 +30,9 @@ static int nearest_first(int p, int position, int *parent, int children[]) {
 
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
-    size_t segment = coll_segment_of(shape, part->values->at[SEGMENT]);
-    return coll_reduce_tree_size(part, coll_least(segment, shape->bytes), part->values->at[WINDOW],
+    size_t segment = coll_segment_of(shape, part->values->at[COLL_SEGMENT]);
+    return coll_reduce_tree_size(part, coll_least(segment, shape->bytes),
+                                 part->values->at[COLL_WINDOW],
                                  coll_tree_depth(shape->topo->ranks));
 }
 
@@ -54,7 +45,8 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_reduce_binomial = {
     .name = "binomial",
     .summary = "sums go up a binomial tree in rack order",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
+               COLL_PARAM_WINDOW("segments under way at a time", 4)},
     .reproducible = true,
     .planner = &planner,
 };

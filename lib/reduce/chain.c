@@ -16,17 +16,6 @@
 #include "lib/reduce/reduce.h"
 #include "lib/reduce/tree.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment",
-                 "bytes a message, under the transport's eager limit; 0: by the cost model",
-                 .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
-
 static int next_one(int p, int position, int *parent, int children[]) {
     *parent = position - 1;
     children[0] = position + 1;
@@ -36,10 +25,10 @@ static int next_one(int p, int position, int *parent, int children[]) {
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
     const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    size_t segment = coll_profile_segment_or(part->values->at[SEGMENT], link, shape->bytes,
+    size_t segment = coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes,
                                              shape->topo->ranks - 2);
-    return coll_reduce_tree_size(part, coll_segment_of(shape, segment), part->values->at[WINDOW],
-                                 1);
+    return coll_reduce_tree_size(part, coll_segment_of(shape, segment),
+                                 part->values->at[COLL_WINDOW], 1);
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
@@ -51,6 +40,7 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_reduce_chain = {
     .name = "chain",
     .summary = "sums pass along a line of ranks in rack order, in segments",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
+               COLL_PARAM_WINDOW("segments under way at a time", 4)},
     .planner = &planner,
 };

@@ -21,16 +21,6 @@
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/schedule/plan.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes that go on at a time, of all blocks together",
-                 .fallback = 64 << 10, .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
-
 /* Round I is about segment I of each block. */
 typedef struct graph_plan {
     coll_plan base;
@@ -42,7 +32,7 @@ typedef struct graph_plan {
 enum { SUMS, ARRIVALS }; /* segments of memory */
 
 static size_t segment_of(const coll_part *part) {
-    size_t each = part->values->at[SEGMENT] / (size_t)part->shape->topo->ranks;
+    size_t each = part->values->at[COLL_SEGMENT] / (size_t)part->shape->topo->ranks;
     return coll_least(coll_segment_of(part->shape, each), coll_blocks_longest(part->input));
 }
 
@@ -141,7 +131,7 @@ static coll_plan_size plan_size(const coll_part *part) {
     int p = part->shape->topo->ranks;
     size_t segment = segment_of(part);
     uint64_t rounds = coll_segment_count(coll_blocks_longest(part->input), segment);
-    return (coll_plan_size){.window = (int)coll_least(part->values->at[WINDOW], rounds),
+    return (coll_plan_size){.window = (int)coll_least(part->values->at[COLL_WINDOW], rounds),
                             .steps = (is_whole(part, segment) ? 2 : p) + 3 * coll_tree_depth(p) + 1,
                             .segments = 2,
                             .segment = (size_t)p * segment,
@@ -170,7 +160,8 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_reduce_scatter_circulant = {
     .name = "circulant",
     .summary = "sums of runs of blocks over a circulant graph, in the fewest possible rounds",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, of all blocks together", 64 << 10),
+               COLL_PARAM_WINDOW("segments under way at a time", 4)},
     .applicable = applicable,
     .planner = &planner,
 };

@@ -17,16 +17,6 @@
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/schedule/plan.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit",
-                 .fallback = 32 << 10, .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 8, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
-
 typedef struct pair_plan {
     coll_plan base;
     const coll_part *part;
@@ -129,8 +119,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 static coll_plan_size plan_size(const coll_part *part) {
     size_t longest = coll_blocks_longest(part->input),
-           segment = coll_segment_of(part->shape, part->values->at[SEGMENT]);
-    return (coll_plan_size){.window = (int)part->values->at[WINDOW],
+           segment = coll_segment_of(part->shape, part->values->at[COLL_SEGMENT]);
+    return (coll_plan_size){.window = (int)part->values->at[COLL_WINDOW],
                             .steps = 7,
                             .segments = 4,
                             .segment = coll_least(segment, longest),
@@ -152,7 +142,8 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_reduce_scatter_pairwise = {
     .name = "pairwise",
     .summary = "every rank gets its block from each other, and adds them up in order",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
+               COLL_PARAM_WINDOW("segments under way at a time", 8)},
     .reproducible = true,
     .planner = &planner,
 };

@@ -17,16 +17,6 @@
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/schedule/plan.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes that go on at a time, at most", .fallback = 32 << 10,
-                 .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments of a block under way at a time", .fallback = 4, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
-
 /* In turn T a rank has to do with the block T + 1 places before its own: with some segments of it,
  * a round for each. These have P turns, then come the next ones. */
 typedef struct ring_plan {
@@ -71,11 +61,11 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
     size_t longest = coll_blocks_longest(part->input),
-           most = coll_segment_of(shape, part->values->at[SEGMENT]);
+           most = coll_segment_of(shape, part->values->at[COLL_SEGMENT]);
     uint64_t segments = coll_segment_count(longest, most);
     size_t even = (longest + segments - 1) / segments; /* not a long one and a short one */
     size_t segment = coll_least(coll_segment_of(shape, even + shape->element - 1), most);
-    return (coll_plan_size){.window = 2 * (int)coll_least(part->values->at[WINDOW], segments),
+    return (coll_plan_size){.window = 2 * (int)coll_least(part->values->at[COLL_WINDOW], segments),
                             .steps = 3,
                             .segments = 1,
                             .segment = segment,
@@ -102,7 +92,8 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_reduce_scatter_ring = {
     .name = "ring",
     .summary = "blocks go round the ring of the ranks, and are added up",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),
+               COLL_PARAM_WINDOW("segments of a block under way at a time", 4)},
     .applicable = applicable,
     .planner = &planner,
 };

@@ -11,17 +11,6 @@
 
 #include "lib/scan/scan.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment",
-                 "bytes a message, under the transport's eager limit; 0: by the cost model",
-                 .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
-
 static coll_step send_on(const coll_scan_plan *plan, coll_buffer buffer, size_t from,
                          size_t length) {
     coll_step step = coll_step_send(plan->rank + 1, from, length);
@@ -78,10 +67,10 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
     const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    size_t wanted = coll_profile_segment_or(part->values->at[SEGMENT], link, shape->bytes,
+    size_t wanted = coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes,
                                             shape->topo->ranks - 2),
            segment = coll_segment_of(shape, wanted);
-    return coll_scan_size(part, segment, part->values->at[WINDOW], 4, 2);
+    return coll_scan_size(part, segment, part->values->at[COLL_WINDOW], 4, 2);
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
@@ -92,7 +81,9 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 
 #define LINEAR                                                                                     \
     {                                                                                              \
-        .name = "linear", .summary = "sums pass from rank to rank, in segments", .params = params, \
+        .name = "linear", .summary = "sums pass from rank to rank, in segments",                   \
+        .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),             \
+                   COLL_PARAM_WINDOW("segments under way at a time", 4)},                          \
         .planner = &planner                                                                        \
     }
 

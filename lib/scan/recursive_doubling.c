@@ -16,16 +16,6 @@
 #include "lib/pattern/binomial.h"
 #include "lib/scan/scan.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes a message, under the transport's eager limit",
-                 .fallback = 32 << 10, .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 4, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
-
 /* Segments of memory: the data and the input pass through there, and what comes in each turn. */
 enum { OWN, BROUGHT, ARRIVALS };
 
@@ -78,8 +68,10 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
     int turns = coll_tree_depth(shape->topo->ranks);
-    size_t segment = coll_least(coll_segment_of(shape, part->values->at[SEGMENT]), shape->bytes);
-    return coll_scan_size(part, segment, part->values->at[WINDOW], 2 + 3 * turns, ARRIVALS + turns);
+    size_t segment =
+        coll_least(coll_segment_of(shape, part->values->at[COLL_SEGMENT]), shape->bytes);
+    return coll_scan_size(part, segment, part->values->at[COLL_WINDOW], 2 + 3 * turns,
+                          ARRIVALS + turns);
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
@@ -91,7 +83,9 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 #define RECURSIVE_DOUBLING                                                                         \
     {                                                                                              \
         .name = "recursive_doubling", .summary = "sums of twice as many ranks in each turn",       \
-        .params = params, .reproducible = true, .planner = &planner                                \
+        .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),                               \
+                   COLL_PARAM_WINDOW("segments under way at a time", 4)},                          \
+        .reproducible = true, .planner = &planner                                                  \
     }
 
 const coll_algorithm coll_scan_recursive_doubling = RECURSIVE_DOUBLING,

@@ -16,8 +16,6 @@
 #include "lib/scatter/scatter.h"
 #include "lib/schedule/plan.h"
 
-static const coll_param params[] = {{.name = NULL}};
-
 /* Bytes of all blocks. */
 static const size_t BYTES_MOST = 64 << 10;
 
@@ -85,7 +83,6 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_scatter_binomial = {
     .name = "binomial",
     .summary = "blocks go down a binomial tree in rack order, a subtree's in one message",
-    .params = params,
     .applicable = is_short,
     .planner = &planner,
 };

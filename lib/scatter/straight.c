@@ -13,16 +13,6 @@
 #include "lib/scatter/scatter.h"
 #include "lib/schedule/plan.h"
 
-enum { SEGMENT, WINDOW };
-
-static const coll_param params[] = {
-    [SEGMENT] = {"segment", "bytes of a block that go at a time, at most", .fallback = 32 << 10,
-                 .lowest = 1, .highest = 1 << 30},
-    [WINDOW] = {"window", "segments under way at a time", .fallback = 16, .lowest = 1,
-                .highest = 1 << 10},
-    {.name = NULL},
-};
-
 /* Segments of one block after the other, a round for each. */
 typedef struct straight_plan {
     coll_plan base;
@@ -58,12 +48,12 @@ static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[
 }
 
 static coll_plan_size plan_size(const coll_part *part) {
-    return (coll_plan_size){.window = (int)part->values->at[WINDOW],
-                            .steps = 1,
-                            .segments = 1,
-                            .segment = coll_least(part->values->at[SEGMENT], part->shape->bytes),
-                            .own_bytes = sizeof(straight_plan) +
-                                         (size_t)part->shape->topo->ranks * sizeof(uint64_t)};
+    return (coll_plan_size){
+        .window = (int)part->values->at[COLL_WINDOW],
+        .steps = 1,
+        .segments = 1,
+        .segment = coll_least(part->values->at[COLL_SEGMENT], part->shape->bytes),
+        .own_bytes = sizeof(straight_plan) + (size_t)part->shape->topo->ranks * sizeof(uint64_t)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
@@ -90,7 +80,8 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 const coll_algorithm coll_scatter_straight = {
     .name = "straight",
     .summary = "the root sends each block directly, to near and far ranks in turn",
-    .params = params,
+    .params = {COLL_PARAM_SEGMENT("bytes of a block that go at a time, at most", 32 << 10),
+               COLL_PARAM_WINDOW("segments under way at a time", 16)},
     .sizeless = true,
     .planner = &planner,
 };

@@ -234,7 +234,7 @@ static coll_plan_size size_of(const quote *q, size_t bytes) {
 static void keep_segment(quote *q) {
     const coll_param *params = q->algorithm->params;
     size_t segment = size_of(q, q->whole->bytes).segment;
-    for (int i = 0; params && params[i].name; i++)
+    for (int i = 0; params[i].name; i++)
         if (strcmp(params[i].name, "segment") == 0)
             q->values.at[i] = segment;
 }
