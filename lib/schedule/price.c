@@ -74,6 +74,7 @@ typedef struct play {
     coll_fold fold;     /* how many are played, */
     player *players;    /* the first ones of the line */
     coll_network network;
+    coll_plan_size plan_size;
     coll_agenda agenda;
     letter *letters;
     int *next_letter;
@@ -384,18 +385,17 @@ static coll_plan *choose_rounds(play *p, const coll_plan *all) {
 static bool seat(play *p, int who) {
     player *one = &p->players[who];
     p->line->position = who;
-    coll_plan_size size = p->call->planner->size(&one->part);
-    void *memory = take_room(p, size.own_bytes);
+    void *memory = take_room(p, p->plan_size.own_bytes);
     if (!memory)
         return false;
-    coll_plan *plan = p->call->planner->plan(&one->part, size, memory);
+    coll_plan *plan = p->call->planner->plan(&one->part, p->plan_size, memory);
     if (p->line->order[who] == 0)
         p->price->rounds = plan->rounds;
     if (p->call->rounds && p->call->rounds < plan->rounds)
         plan = choose_rounds(p, plan);
     if (!plan)
         return false;
-    plan->size = size = size_of(plan);
+    const coll_plan_size size = plan->size = size_of(plan);
     one->plan = plan;
     memory = take_room(p, coll_cursor_bytes(&size));
     one->next = take_room(p, (size_t)size.window * (size_t)size.steps * sizeof(int));
@@ -483,6 +483,7 @@ static bool set_up(play *p) {
     p->unused = NONE;
     if (!share(p))
         return false;
+    p->plan_size = p->call->planner->size(&p->players[0].part);
     for (int who = 0; who < p->fold.ranks; who++)
         if (!seat(p, who))
             return false;

@@ -19,6 +19,7 @@ typedef struct survey {
     const coll_planner *planner;
     const coll_shape *shape;
     coll_part part;
+    coll_plan_size size; /* of all plans */
     coll_blocks even;
     coll_network network; /* which tells levels alone */
     coll_line *line;
@@ -63,10 +64,10 @@ static bool prepare(survey *s, const coll_values *values) {
     coll_order_line(s->shape, s->visits, s->line->order);
     coll_network_open(&s->network, s->shape, NULL, NULL);
     s->part = coll_price_part(s->shape, values, s->line, true, &s->even);
-    const coll_plan_size size = planner->size(&s->part);
-    s->own = take(s, size.own_bytes);
+    s->size = planner->size(&s->part);
+    s->own = take(s, s->size.own_bytes);
     s->fold = take(s, coll_fold_bytes(&s->part, planner));
-    s->steps = take(s, (size_t)size.steps * sizeof *s->steps);
+    s->steps = take(s, (size_t)s->size.steps * sizeof *s->steps);
     s->shared = planner->share ? take(s, planner->shared_bytes(&s->part)) : NULL;
     if (!s->own || !s->fold || !s->steps || (planner->share && !s->shared))
         return false;
@@ -100,7 +101,7 @@ static void add_rank(survey *s, const coll_values *values, int position, uint64_
     s->line->position = position;
     s->part = coll_price_part(s->shape, values, s->line, rank == s->shape->root, &s->even);
     s->part.shared = s->shared;
-    const coll_plan *plan = s->planner->plan(&s->part, s->planner->size(&s->part), s->own);
+    const coll_plan *plan = s->planner->plan(&s->part, s->size, s->own);
     uint64_t rounds = plan->rounds < most ? plan->rounds : most;
     for (uint64_t i = 0; i < rounds; i++) {
         int count = plan->round(plan, chosen_round(i, rounds, plan->rounds), s->steps);
