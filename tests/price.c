@@ -14,6 +14,7 @@
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/schedule/price.h"
 #include "lib/schedule/quote.h"
+#include "lib/schedule/traffic.h"
 #include "tests/harness.h"
 
 #include <check.h>
@@ -329,6 +330,66 @@ START_TEST(empty_rounds_tell_nothing) {
 }
 END_TEST
 
+/* A call of OPERATION on RANKS hosts in five racks, by ALGORITHM of its table; false: it can't be.
+ */
+static bool set_call(scene *s, const coll_operation_info *operation,
+                     const coll_algorithm *algorithm, int ranks, size_t bytes) {
+    enum { RACKS = 5 };
+    set_scene(s, algorithm, ranks, (ranks + RACKS - 1) / RACKS, bytes);
+    s->shape.operation = operation->name;
+    s->shape.sides = operation->sides;
+    s->shape.root = operation->rootless ? COLL_NO_ROOT : 0;
+    s->shape.element = operation->reduces ? 8 : 0;
+    return algorithm->planner && (!algorithm->applicable || algorithm->applicable(&s->shape));
+}
+
+/* What takes longer than is enough may be said to take only that, and nothing else is. */
+START_TEST(what_takes_less_than_is_enough_has_its_price) {
+    static const int ranks[] = {16, 33, 150};
+    const coll_operation_info *operation = &coll_operations[_i];
+    for (const coll_algorithm *const *one = operation->table; *one; one++)
+        for (int i = 0; i < (harness_proves("few") ? 1 : 3); i++)
+            for (size_t bytes = 8; bytes <= 1 << 18; bytes <<= 15) {
+                scene s;
+                if (!set_call(&s, operation, *one, ranks[i], bytes))
+                    continue;
+                double quote = coll_quote(*one, &s.shape, &s.values);
+                s.shape.enough = 1.01 * quote;
+                ck_assert_double_eq(coll_quote(*one, &s.shape, &s.values), quote);
+                for (s.shape.enough = 0.9 * quote; s.shape.enough > 0.1 * quote;
+                     s.shape.enough /= 2)
+                    ck_assert_double_ge(coll_quote(*one, &s.shape, &s.values), s.shape.enough);
+            }
+}
+END_TEST
+
+/* Where all ranks do much alike, some of them tell what the links carry. */
+START_TEST(some_ranks_tell_what_links_carry) {
+    static const struct {
+        coll_operation operation;
+        const coll_algorithm *algorithm;
+    } long_rounds[] = {{COLL_OPERATION_ALLTOALL, &coll_alltoall_bruck},
+                       {COLL_OPERATION_ALLGATHER, &coll_allgather_bruck},
+                       {COLL_OPERATION_REDUCE_SCATTER, &coll_reduce_scatter_circulant}};
+    enum { RANKS = 250, FEW = 10 * RANKS, MANY = 1000 * RANKS, BYTES = 1 << 20 };
+    const coll_algorithm *algorithm = long_rounds[_i].algorithm;
+    char *memory = malloc(BYTES);
+    for (size_t bytes = 8; bytes <= 1 << 12; bytes <<= 9) {
+        scene s;
+        coll_traffic some, all;
+        ck_assert(
+            set_call(&s, &coll_operations[long_rounds[_i].operation], algorithm, RANKS, bytes));
+        ck_assert(coll_traffic_count(algorithm, &s.shape, &s.values, FEW, memory, BYTES, &some));
+        ck_assert(coll_traffic_count(algorithm, &s.shape, &s.values, MANY, memory, BYTES, &all));
+        for (int kind = 0; kind <= COLL_LINK_RACK; kind++) {
+            ck_assert_double_le(some.busiest[kind], 1.1 * all.busiest[kind]);
+            ck_assert_double_ge(some.busiest[kind], 0.7 * all.busiest[kind]);
+        }
+    }
+    free(memory);
+}
+END_TEST
+
 /* Calls of many ranks, all of which play the same part. */
 static const struct call_of_many {
     const coll_algorithm *algorithm;
@@ -605,6 +666,8 @@ int main(void) {
     tcase_add_loop_test(prices, exchanges_among_all_take_as_long_as_they_do_in_full, 0, 4);
     tcase_add_test(prices, long_calls_in_shares_take_as_long_as_they_do_in_full);
     tcase_add_test(prices, empty_rounds_tell_nothing);
+    tcase_add_loop_test(prices, what_takes_less_than_is_enough_has_its_price, 0, COLL_OPERATIONS);
+    tcase_add_loop_test(prices, some_ranks_tell_what_links_carry, 0, 3);
     tcase_add_loop_test(prices, uplinks_are_as_crowded_as_in_full, 0, 4);
     tcase_add_loop_test(prices, folded_ranks_take_as_long_as_all, 0,
                         sizeof of_many / sizeof *of_many);

@@ -67,6 +67,7 @@ typedef struct coll_shape {
     bool ordered;      /* ranks are combined in the order of their numbers */
     bool reproducible; /* by an algorithm that is so: COLL_REPRODUCIBLE; then ordered, too */
     int events;        /* that it may take to price it; 0: what a job has the time for */
+    double enough;     /* seconds from which on a price is but a bound: others take less; 0: none */
     const coll_topo *topo;
     const double *latencies; /* as the topology's, when the call was made; NULL: not known then */
     const coll_profile *profile;

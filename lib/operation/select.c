@@ -38,6 +38,17 @@ static bool are_defaults(const coll_algorithm *algorithm, const coll_values *val
     return memcmp(values, &defaults, sizeof defaults) == 0;
 }
 
+/* What the model may say at least where as many seconds are predicted as are enough for CALL. */
+static double enough_of_model(const coll_shape *call, const coll_trials_call *tried) {
+    enum { DOUBLINGS = 6 };
+    double model = call->enough;
+    for (int i = 0; i < DOUBLINGS; i++, model *= 2)
+        if (coll_trials_predict(call->profile->trial, call->profile->trials, tried, model) >=
+            call->enough)
+            return model;
+    return 0;
+}
+
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values, double *model) {
     const coll_trials_call tried = {.operation = call->operation,
@@ -46,11 +57,15 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                                     .ranks = call->topo->ranks,
                                     .bytes = (double)call->bytes,
                                     .stand_in = coll_algorithm_is_native(algorithm)};
-    double seconds =
-        algorithm->predict ? algorithm->predict(call, values) : coll_quote(algorithm, call, values);
+    const bool is_tried = are_defaults(algorithm, values);
+    coll_shape asked = *call;
+    if (call->enough > 0 && is_tried)
+        asked.enough = enough_of_model(call, &tried);
+    double seconds = algorithm->predict ? algorithm->predict(&asked, values)
+                                        : coll_quote(algorithm, &asked, values);
     if (model)
         *model = seconds;
-    if (!are_defaults(algorithm, values))
+    if (!is_tried)
         return seconds;
     return coll_trials_predict(call->profile->trial, call->profile->trials, &tried, seconds);
 }
@@ -121,14 +136,14 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
 
     coll_shape usual = usual_of(call);
     coll_choice best = predicted_choice(standby, &usual, "least predicted time");
-    double least = CLEARLY * best.predicted;
+    double least = usual.enough = CLEARLY * best.predicted;
     for (const coll_algorithm *const *a = table + 1; *a; a++) {
         if ((*a)->rival || !coll_select_applicable(*a, call))
             continue;
         coll_choice next = predicted_choice(*a, &usual, best.why);
         if (next.predicted < least) {
             best = next;
-            least = next.predicted;
+            least = usual.enough = next.predicted;
         }
     }
     return best;
@@ -152,8 +167,10 @@ static coll_choice best_started(const coll_algorithm *const table[], const coll_
             predicted_choice(*a, &usual,
                              call->reproducible ? "least predicted time of what is reproducible"
                                                 : "least predicted time of what can be started");
-        if (!best.algorithm || next.predicted < best.predicted)
+        if (!best.algorithm || next.predicted < best.predicted) {
             best = next;
+            usual.enough = next.predicted;
+        }
     }
     return best;
 }
@@ -170,8 +187,9 @@ coll_choice coll_select_started(const coll_algorithm *const table[], const coll_
 int coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
                        coll_choice choices[], int most) {
     coll_shape usual = usual_of(call);
-    double least = choices[0].predicted;
+    const double likely = UNLIKELY * choices[0].predicted;
     int count = 1;
+    usual.enough = likely;
     for (const coll_algorithm *const *a = table; *a; a++) {
         if ((*a)->rival || *a == choices[0].algorithm || !coll_select_applicable(*a, call))
             continue;
@@ -179,7 +197,7 @@ int coll_select_likely(const coll_algorithm *const table[], const coll_shape *ca
         int at = count;
         while (at > 1 && choices[at - 1].predicted > next.predicted)
             at--;
-        if (next.predicted > UNLIKELY * least || at == most)
+        if (next.predicted >= likely || at == most)
             continue;
         count += count < most;
         memmove(&choices[at + 1], &choices[at], (size_t)(count - 1 - at) * sizeof *choices);

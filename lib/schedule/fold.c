@@ -4,8 +4,8 @@
 
 #include "lib/base/comm.h"
 
-/* Rounds of a plan that are looked at, and ranks of a copy. */
-enum { ROUNDS = 64, RANKS = 6 };
+/* Rounds of a plan that are looked at, fewer where these have many steps, and ranks of a copy. */
+enum { ROUNDS = 64, ROUNDS_LEAST = 4, STEPS = 1 << 14, RANKS = 6 };
 
 /* Two plans, and the steps of one round of each. */
 typedef struct pair {
@@ -87,6 +87,12 @@ static bool same_step(const pair *two, const coll_fold *fold, int all, int away,
             moved(fold, all, two->positions[a->peer], away) == two->positions[b->peer]);
 }
 
+static uint64_t rounds_of(const coll_plan *plan) {
+    int most = STEPS / plan->size.steps;
+    most = most > ROUNDS ? ROUNDS : most < ROUNDS_LEAST ? ROUNDS_LEAST : most;
+    return plan->rounds < (uint64_t)most ? plan->rounds : (uint64_t)most;
+}
+
 static bool same_plan(coll_part *part, const coll_planner *planner, coll_line *line,
                       const coll_fold *fold, const pair *two, int position, int away) {
     const int all = part->shape->topo->ranks, other = moved(fold, all, position, away);
@@ -94,7 +100,7 @@ static bool same_plan(coll_part *part, const coll_planner *planner, coll_line *l
                                plan_at(part, planner, line, other, two->memory[1])};
     if (plan[0]->rounds != plan[1]->rounds)
         return false;
-    uint64_t rounds = plan[0]->rounds < ROUNDS ? plan[0]->rounds : ROUNDS;
+    const uint64_t rounds = rounds_of(plan[0]);
     for (uint64_t r = 0; r < rounds; r++) {
         int count[2];
         for (int which = 0; which < 2; which++) {

@@ -490,13 +490,22 @@ static bool set_up(play *p) {
     return true;
 }
 
+/* Not that it takes so long: it may take longer. */
+static int leave_early(play *p) {
+    p->price->time = p->call->enough;
+    return MPI_SUCCESS;
+}
+
 static int play_to_end(play *p) {
     const int played = p->fold.ranks;
+    const int64_t enough = p->call->enough ? p->call->enough : INT64_MAX;
     bool good = set_up(p) || exceed(p);
     for (int who = 0; who < played && good; who++)
         good = start(p, who);
     for (coll_event event; good && coll_agenda_take(&p->agenda, &event);) {
         p->now = event.time;
+        if (p->now >= enough)
+            return leave_early(p);
         good = go_on(p, event.what);
     }
     for (int who = 0; who < played && good; who++)

@@ -45,6 +45,7 @@ typedef struct quote {
     bool lossless;            /* a pace knows no time-outs: they come once */
     uint64_t in_step;         /* rounds that are played of plans in step; 0: all */
     uint64_t found;           /* rounds of the last plan that was played */
+    int64_t enough;           /* nobody asks how much longer it takes; 0: all do */
     int budget;               /* events of a play */
     int events;               /* of the last one */
 } quote;
@@ -97,6 +98,10 @@ static coll_shape shape_of(const quote *q, int ranks, size_t bytes, coll_topo *p
     return shape;
 }
 
+static bool is_enough(const quote *q, int64_t time) {
+    return q->enough && time >= q->enough;
+}
+
 /* False: it takes more events or memory than there are. */
 static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
     coll_topo part;
@@ -110,6 +115,7 @@ static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
                                   .lossless = q->lossless,
                                   .rounds = q->in_step,
                                   .budget = q->budget,
+                                  .enough = q->enough,
                                   .letters = q->is_long ? LETTERS_OF_LONG : LETTERS,
                                   .memory = q->is_long ? NULL : q->room,
                                   .bytes = q->is_long ? 0 : q->left};
@@ -363,7 +369,7 @@ static bool ask(quote *q, const span *of, int *ranks, int64_t *time) {
         if (part <= of->least)
             return false;
     *ranks = part;
-    if (part == all)
+    if (part == all || is_enough(q, *time))
         return true;
     if (q->fold.ranks < all) /* what goes round among parts that are alike depends on how many */
         return false;
@@ -404,7 +410,7 @@ static int64_t find_time_in_step(quote *q) {
     q->budget *= 4; /* rounds differ */
     if (!play(q, ranks, q->whole->bytes, &longer))
         return COLL_PRICE_UNKNOWN;
-    if (q->found <= q->in_step)
+    if (q->found <= q->in_step || is_enough(q, longer))
         return longer;
     if (has_empty_parts(q->whole))
         return COLL_PRICE_UNKNOWN;
@@ -463,7 +469,7 @@ static int64_t find_time(quote *q) {
     int ranks = ranks_within(q, bytes_of(q, q->least), BEGIN_MOST);
     if (!ask(q, &beginning, &ranks, &time))
         return COLL_PRICE_UNKNOWN;
-    if (q->least == q->rounds)
+    if (q->least == q->rounds || is_enough(q, time))
         return time;
     double events = (double)q->events / (double)q->least;
     if (ranks == q->whole->topo->ranks && events * (double)q->rounds < q->budget &&
@@ -499,7 +505,7 @@ static int64_t find_shortly(quote *q) {
     int64_t least = find_least(q);
     q->room = reserve;
     q->left = RESERVE;
-    int64_t time = find_time(q);
+    int64_t time = is_enough(q, least) ? least : find_time(q);
     pthread_mutex_unlock(&reserve_lock);
     return time == COLL_PRICE_UNKNOWN || time > least ? time : least;
 }
@@ -538,12 +544,20 @@ static int64_t find_at_length(quote *q) {
     return time;
 }
 
+static int64_t nanoseconds(double seconds) {
+    return seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * 1e9) + 1 : 0;
+}
+
 double coll_quote(const coll_algorithm *algorithm, const coll_shape *shape,
                   const coll_values *values) {
     int ranks = shape->topo->ranks;
     if (ranks == 1 || shape->bytes == 0)
         return 0;
-    quote q = {.algorithm = algorithm, .whole = shape, .values = *values, .fold = {.ranks = ranks}};
+    quote q = {.algorithm = algorithm,
+               .whole = shape,
+               .values = *values,
+               .fold = {.ranks = ranks},
+               .enough = nanoseconds(shape->enough)};
     quote longer = q;
     int64_t time = shape->events ? find_at_length(&longer) : COLL_PRICE_UNKNOWN;
     if (time == COLL_PRICE_UNKNOWN)

@@ -18,8 +18,9 @@
 
 /*
  * Seconds that ALGORITHM's plan takes for SHAPE, also where with these values it is none and does
- * the same with more; INFINITY: even a few ranks take too many messages. It is the same number on
- * every rank, whatever memory that has: it allocates none.
+ * the same with more; at least what is enough where it takes as long; INFINITY: even a few ranks
+ * take too many messages. It is the same number on every rank, whatever memory that has: it
+ * allocates none.
  */
 double coll_quote(const coll_algorithm *algorithm, const coll_shape *shape,
                   const coll_values *values);

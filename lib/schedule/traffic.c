@@ -15,6 +15,9 @@
 /* Out of the links, and into them. */
 enum { OUT, IN, DIRECTIONS };
 
+/* Steps of a round that is not long. */
+enum { A_ROUND = 32 };
+
 typedef struct survey {
     const coll_planner *planner;
     const coll_shape *shape;
@@ -27,6 +30,8 @@ typedef struct survey {
     void *own, *shared, *fold;
     coll_step *steps;
     double *bytes[COLL_LINKS][DIRECTIONS]; /* of each host, rack and site */
+    int asked, asking;                     /* ranks whose steps are counted, of so many */
+    uint64_t work;                         /* that this took, in steps */
     char *room;
     size_t left; /* bytes of it */
 } survey;
@@ -95,26 +100,54 @@ static uint64_t chosen_round(uint64_t nth, uint64_t count, uint64_t all) {
            nth * UINT64_C(2654435761) % (UINT64_C(1) << 32) * (end - begin) / (UINT64_C(1) << 32);
 }
 
-/* The rank at POSITION, whose plan's rounds are as many as MOST. */
+/* The rank at POSITION, told of MOST rounds at most. */
 static void add_rank(survey *s, const coll_values *values, int position, uint64_t most) {
+    enum { A_STEP = 16 }; /* ranks that a plan or a round looks at take as long */
     const int rank = s->line->order[position];
     s->line->position = position;
     s->part = coll_price_part(s->shape, values, s->line, rank == s->shape->root, &s->even);
     s->part.shared = s->shared;
     const coll_plan *plan = s->planner->plan(&s->part, s->size, s->own);
     uint64_t rounds = plan->rounds < most ? plan->rounds : most;
+    s->asked++;
+    s->work += (rounds + 1) * (uint64_t)(s->shape->topo->ranks / A_STEP);
     for (uint64_t i = 0; i < rounds; i++) {
         int count = plan->round(plan, chosen_round(i, rounds, plan->rounds), s->steps);
+        s->work += (uint64_t)count;
         for (int k = 0; k < count; k++)
             add_step(s, rank, &s->steps[k], (double)plan->rounds / (double)rounds);
     }
 }
 
+static int divisor(int a, int b) {
+    return b ? divisor(b, a % b) : a;
+}
+
+/* How far apart positions are that are asked one after the other: wherever that ends they are
+ * spread, and if it doesn't all ALL are met. */
+static int stride_of(int all) {
+    const double golden = 0.618;
+    int stride = (int)(golden * all) + 1;
+    while (divisor(stride, all) > 1)
+        stride++;
+    return stride;
+}
+
+/* Of ranks that were asked; where they weren't all, the mean of the links, which the busiest is not
+ * below. */
 static double busiest(const survey *s, int kind) {
+    const int links = count_links(s->shape->topo, kind);
     double most = 0;
-    for (int way = 0; way < DIRECTIONS; way++)
-        for (int i = 0; i < count_links(s->shape->topo, kind); i++)
-            most = s->bytes[kind][way][i] > most ? s->bytes[kind][way][i] : most;
+    for (int way = 0; way < DIRECTIONS; way++) {
+        double all = 0, here = 0;
+        for (int i = 0; i < links; i++) {
+            all += s->bytes[kind][way][i];
+            here = fmax(here, s->bytes[kind][way][i]);
+        }
+        if (s->asked < s->asking)
+            here = all * s->shape->topo->ranks / s->asked / links;
+        most = fmax(most, here);
+    }
     return most;
 }
 
@@ -146,8 +179,10 @@ bool coll_traffic_count(const coll_algorithm *algorithm, const coll_shape *shape
     coll_part part = coll_price_part(shape, values, s.line, false, &s.even);
     const coll_fold fold = coll_fold_find(&part, s.planner, s.line, s.fold);
     uint64_t each = rounds / (uint64_t)fold.ranks;
-    for (int position = 0; position < fold.ranks; position++)
-        add_rank(&s, values, position, each ? each : 1);
+    s.asking = fold.ranks;
+    const int stride = stride_of(fold.ranks);
+    for (int64_t at = 0; s.asked < s.asking && s.work < rounds * A_ROUND; at += stride)
+        add_rank(&s, values, (int)(at % fold.ranks), each ? each : 1);
     sum_up(&s, traffic);
     return true;
 }

@@ -15,8 +15,9 @@ typedef struct coll_traffic {
 } coll_traffic;
 
 /*
- * Told of about so many ROUNDS of all ranks together, chosen evenly where there are more; in BYTES
- * of MEMORY, aligned for any type. False: these don't do.
+ * Told of about so many ROUNDS of all ranks together, chosen evenly where there are more, or of
+ * some of the ranks where rounds are long; in BYTES of MEMORY, aligned for any type. False: these
+ * don't do.
  */
 bool coll_traffic_count(const coll_algorithm *algorithm, const coll_shape *shape,
                         const coll_values *values, uint64_t rounds, void *memory, size_t bytes,
