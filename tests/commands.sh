@@ -66,7 +66,8 @@ for program in coll-bench coll-info coll-hlot coll-run; do
     smaller $program ''
 done
 PATH=$work/bin:$PATH
-python=$(. "$source_dir/tests/find_python.sh" >/dev/null && echo "$python")
+# By its path, since it is run by one of its name.
+python=$(. "$source_dir/tests/find_python.sh" >/dev/null && command -v "$python")
 if [ -n "$python" ]; then
     printf '#!/bin/bash\nexec %s "$@"\n' "$python" >bin/python3
     printf '#!/bin/bash\nexec %s -m pip "$@"\n' "$python" >bin/pip
