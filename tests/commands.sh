@@ -112,6 +112,15 @@ run() {
 
 # --- Looking ---
 
+# Open MPI 5's tells of each option when it is asked.
+help_of_mpirun() {
+    mpirun --help all | tee out
+    grep -q -e --hostfile out && return
+    for option in $(grep -o -h -e '--[a-z][a-z-]*' "${pages[@]}" | sort -u); do
+        mpirun --help "${option#--}" 2>&1 | grep -q 'unknown option' || echo "$option"
+    done
+}
+
 # The options of a program: all its help.
 help_of() {
     case $1 in
@@ -124,7 +133,7 @@ help_of() {
     install-component) cat "$source_dir/scripts/install-component" ;;
     configure) "$source_dir/configure" --help ;;
     pkg-config) pkg-config --help ;;
-    mpirun) mpirun --help all ;;
+    mpirun) help_of_mpirun ;;
     *) "$build/$1" --help ;;
     esac >"help.${1//\//.}" 2>/dev/null
 }
