@@ -22,9 +22,9 @@ int hlot_sites_prepare(coll_comm *comm) {
 }
 
 coll_plan_size hlot_sites_size(const coll_part *part) {
-    return coll_trees_size(part, coll_trees_depth(part, COLL_TREES_RANK, COLL_TREES_NODE) +
-                                     coll_trees_depth(part, COLL_TREES_NODE, COLL_TREES_RACK) +
-                                     coll_trees_depth(part, COLL_TREES_RACK, COLL_TREES_SITE) +
+    return coll_trees_size(part, coll_trees_depth(part, COLL_UNIT_RANK, COLL_UNIT_NODE) +
+                                     coll_trees_depth(part, COLL_UNIT_NODE, COLL_UNIT_RACK) +
+                                     coll_trees_depth(part, COLL_UNIT_RACK, COLL_UNIT_SITE) +
                                      part->shape->topo->sites);
 }
 
@@ -35,15 +35,15 @@ int hlot_sites_own(const coll_part *part) {
 static void find_first(const coll_part *part, int first[]) {
     const coll_topo *topo = part->shape->topo;
     for (int i = 0; i < topo->ranks; i++)
-        if (coll_trees_begins(part, i, COLL_TREES_SITE))
+        if (coll_line_begins(part->line, topo, i, COLL_UNIT_SITE))
             first[topo->places[part->line->order[i]].site] = part->line->order[i];
 }
 
 coll_trees *hlot_sites_open(const coll_part *part, coll_plan_size size, void *memory, int first[]) {
     coll_trees *plan = coll_trees_open(part, size, memory);
-    coll_trees_join(plan, COLL_TREES_RANK, COLL_TREES_NODE);
-    coll_trees_join(plan, COLL_TREES_NODE, COLL_TREES_RACK);
-    coll_trees_join(plan, COLL_TREES_RACK, COLL_TREES_SITE);
+    coll_trees_join(plan, COLL_UNIT_RANK, COLL_UNIT_NODE);
+    coll_trees_join(plan, COLL_UNIT_NODE, COLL_UNIT_RACK);
+    coll_trees_join(plan, COLL_UNIT_RACK, COLL_UNIT_SITE);
     if (plan->parent < 0)
         find_first(part, first);
     return plan;

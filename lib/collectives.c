@@ -90,66 +90,30 @@ static int run(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     return coll_raise(comm, code);
 }
 
-/* The MPI library's own, on COMM. */
-static int start_natively(const char *name, coll_operation operation, const coll_user *user,
-                          MPI_Comm comm, COLL_Request *request) {
-    coll_pending *pending;
-    MPI_Request native = MPI_REQUEST_NULL;
-    int code = coll_request_create(name, comm, NULL, &pending);
-    if (code != MPI_SUCCESS)
-        return coll_raise(comm, code);
-    code = coll_collective_native(operation, user, coll_dcp_comm(comm), &native,
-                                  &pending->native_arguments);
-    return coll_request_hand_out_native(pending, native, code, request);
-}
-
-static int prepare(const char *name, coll_operation operation, const coll_user *user, MPI_Comm comm,
-                   coll_comm *own, bool persistent, COLL_Request *request) {
-    coll_pending *pending;
-    int code = coll_request_create(name, comm, own, &pending);
-    if (code != MPI_SUCCESS)
-        return coll_raise(comm, code);
-    pending->user_call = *user;
-    code = coll_collective_open(&pending->call.collective, operation, &pending->user_call, own);
+static int prepare(coll_pending *pending, const coll_entry *entry) {
+    pending->user_call = *(const coll_user *)entry->given;
     pending->is_collective = true;
+    int code = coll_collective_open(&pending->call.collective, entry->operation,
+                                    &pending->user_call, pending->comm);
     if (code == MPI_SUCCESS)
         coll_pending_prepare_collective(pending);
-    return coll_request_hand_out(pending, persistent, code, request);
+    return code;
 }
 
-static int start(const char *name, coll_operation operation, const coll_user *user, MPI_Comm comm,
-                 COLL_Request *request) {
-    coll_comm *own;
-    int code = coll_request_find_comm(comm, operation, &own);
-    if (code != MPI_SUCCESS)
-        return code;
-    return own ? prepare(name, operation, user, comm, own, false, request)
-               : start_natively(name, operation, user, comm, request);
-}
-
-static int keep(const char *name, coll_operation operation, const coll_user *user, MPI_Comm comm,
-                COLL_Request *request) {
-    coll_comm *own;
-    int code = coll_call_open_intra(comm, name, &own);
-    return code == MPI_SUCCESS ? prepare(name, operation, user, comm, own, true, request) : code;
+static int start_natively(const coll_entry *entry, MPI_Comm comm, MPI_Request *native,
+                          int **arguments) {
+    return coll_collective_native(entry->operation, entry->given, coll_dcp_comm(comm), native,
+                                  arguments);
 }
 
 /* The three entries of an operation: their names, PARAMETERS in brackets, and what these mean. */
 #define ENTRIES(blocking, nonblocking, persistent, operation, parameters, ...)                     \
-    int blocking(EACH parameters MPI_Comm comm) {                                                  \
+    int blocking(COLL_EACH parameters MPI_Comm comm) {                                             \
         const coll_user user = {__VA_ARGS__};                                                      \
         return run(operation, &user, comm);                                                        \
     }                                                                                              \
-    int nonblocking(EACH parameters MPI_Comm comm, COLL_Request *request) {                        \
-        const coll_user user = {__VA_ARGS__};                                                      \
-        return start(__func__, operation, &user, comm, request);                                   \
-    }                                                                                              \
-    int persistent(EACH parameters MPI_Comm comm, MPI_Info info, COLL_Request *request) {          \
-        const coll_user user = {__VA_ARGS__};                                                      \
-        (void)info;                                                                                \
-        return keep(__func__, operation, &user, comm, request);                                    \
-    }
-#define EACH(...) __VA_ARGS__
+    COLL_STARTED(nonblocking, persistent, operation, prepare, start_natively, coll_user,           \
+                 parameters, __VA_ARGS__)
 
 ENTRIES(COLL_Allreduce, COLL_Iallreduce, COLL_Allreduce_init, COLL_OPERATION_ALLREDUCE,
         (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,

@@ -13,7 +13,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-int coll_request_find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
+/* Whether an operation on COMM is libcoll's: *OWN is its state, else NULL. All ranks find the same.
+ */
+static int find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
     *own = comm == MPI_COMM_NULL ? NULL : coll_comm_find(comm);
     if (comm == MPI_COMM_NULL)
         return coll_raise(comm, coll_error(MPI_ERR_COMM, "null communicator"));
@@ -24,36 +26,62 @@ int coll_request_find_comm(MPI_Comm comm, coll_operation operation, coll_comm **
     return *own ? coll_raise(comm, (*own)->broken) : MPI_SUCCESS;
 }
 
-int coll_request_create(const char *name, MPI_Comm comm, coll_comm *own, coll_pending **made) {
-    *made = coll_pending_create(name, comm, own ? own->ranks : 0);
+static int create(const coll_entry *entry, MPI_Comm comm, coll_comm *own, coll_pending **made) {
+    *made = coll_pending_create(entry->name, comm, own ? own->ranks : 0);
     if (!*made)
-        return coll_error(MPI_ERR_NO_MEM, "%s: no memory for a request", name);
+        return coll_raise(comm,
+                          coll_error(MPI_ERR_NO_MEM, "%s: no memory for a request", entry->name));
     (*made)->comm = own;
     return MPI_SUCCESS;
 }
 
-int coll_request_hand_out(coll_pending *pending, bool persistent, int code, COLL_Request *request) {
-    if (persistent)
-        code = coll_pending_keep(pending, code);
-    else if (code == MPI_SUCCESS)
-        code = coll_pending_start(pending);
-    MPI_Comm user = pending->user;
+/* The user gets PENDING, unless it failed with CODE. */
+static int hand_out(coll_pending *pending, int code, COLL_Request *request) {
     if (code == MPI_SUCCESS)
         *request = pending;
     else
         coll_pending_free(pending);
-    return coll_raise(user, code);
+    return code;
 }
 
-int coll_request_hand_out_native(coll_pending *pending, MPI_Request native, int code,
-                                 COLL_Request *request) {
-    if (code == MPI_SUCCESS) {
+static int start(const coll_entry *entry, coll_comm *own, bool persistent, MPI_Comm comm,
+                 COLL_Request *request) {
+    coll_pending *pending;
+    int code = create(entry, comm, own, &pending);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = entry->prepare(pending, entry);
+    if (persistent)
+        code = coll_pending_keep(pending, code);
+    else if (code == MPI_SUCCESS)
+        code = coll_pending_start(pending);
+    return coll_raise(comm, hand_out(pending, code, request));
+}
+
+static int start_natively(const coll_entry *entry, MPI_Comm comm, COLL_Request *request) {
+    coll_pending *pending;
+    MPI_Request native = MPI_REQUEST_NULL;
+    int code = create(entry, comm, NULL, &pending);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = entry->natively(entry, comm, &native, &pending->native_arguments);
+    if (code == MPI_SUCCESS)
         coll_pending_start_native(pending, native);
-        *request = pending;
-    } else {
-        coll_pending_free(pending);
-    }
-    return code;
+    return hand_out(pending, code, request);
+}
+
+int coll_request_start(const coll_entry *entry, MPI_Comm comm, COLL_Request *request) {
+    coll_comm *own;
+    int code = find_comm(comm, entry->operation, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    return own ? start(entry, own, false, comm, request) : start_natively(entry, comm, request);
+}
+
+int coll_request_keep(const coll_entry *entry, MPI_Comm comm, COLL_Request *request) {
+    coll_comm *own;
+    int code = coll_call_open_intra(comm, entry->name, &own);
+    return code == MPI_SUCCESS ? start(entry, own, true, comm, request) : code;
 }
 
 /* --- Broadcast --- */
@@ -65,7 +93,8 @@ typedef struct bcast_arguments {
     int root;
 } bcast_arguments;
 
-static int prepare_bcast(coll_pending *pending, const bcast_arguments *given) {
+static int prepare_bcast(coll_pending *pending, const coll_entry *entry) {
+    const bcast_arguments *given = entry->given;
     coll_comm *own = pending->comm;
     int code = coll_check_bcast(given->buffer, given->count, given->type, given->root, own->ranks);
     if (code == MPI_SUCCESS)
@@ -75,48 +104,19 @@ static int prepare_bcast(coll_pending *pending, const bcast_arguments *given) {
     return code;
 }
 
-static int bcast_natively(const char *name, const bcast_arguments *given, MPI_Comm comm,
-                          COLL_Request *request) {
-    coll_pending *pending;
-    MPI_Request native = MPI_REQUEST_NULL;
+static int bcast_natively(const coll_entry *entry, MPI_Comm comm, MPI_Request *native,
+                          int **arguments) {
+    const bcast_arguments *given = entry->given;
+    (void)arguments;
     if (given->count > INT_MAX)
         return coll_raise(comm, coll_too_many());
-    int code = coll_request_create(name, comm, NULL, &pending);
-    if (code != MPI_SUCCESS)
-        return coll_raise(comm, code);
-    code = PMPI_Ibcast(given->buffer, (int)given->count, given->type, given->root,
-                       coll_dcp_comm(comm), &native);
-    return coll_request_hand_out_native(pending, native, code, request);
+    return PMPI_Ibcast(given->buffer, (int)given->count, given->type, given->root,
+                       coll_dcp_comm(comm), native);
 }
 
-static int start_bcast(const char *name, const bcast_arguments *given, MPI_Comm comm,
-                       coll_comm *own, bool persistent, COLL_Request *request) {
-    coll_pending *pending;
-    int code = coll_request_create(name, comm, own, &pending);
-    return code == MPI_SUCCESS
-               ? coll_request_hand_out(pending, persistent, prepare_bcast(pending, given), request)
-               : coll_raise(comm, code);
-}
-
-int COLL_Ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
-                COLL_Request *request) {
-    const bcast_arguments given = {buffer, count, type, root};
-    coll_comm *own;
-    int code = coll_request_find_comm(comm, COLL_OPERATION_BCAST, &own);
-    if (code != MPI_SUCCESS)
-        return code;
-    return own ? start_bcast(__func__, &given, comm, own, false, request)
-               : bcast_natively(__func__, &given, comm, request);
-}
-
-int COLL_Bcast_init(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
-                    MPI_Info info, COLL_Request *request) {
-    const bcast_arguments given = {buffer, count, type, root};
-    coll_comm *own;
-    (void)info;
-    int code = coll_call_open_intra(comm, __func__, &own);
-    return code == MPI_SUCCESS ? start_bcast(__func__, &given, comm, own, true, request) : code;
-}
+COLL_STARTED(COLL_Ibcast, COLL_Bcast_init, COLL_OPERATION_BCAST, prepare_bcast, bcast_natively,
+             bcast_arguments, (void *buffer, MPI_Count count, MPI_Datatype type, int root, ),
+             buffer, count, type, root)
 
 /* --- Gather --- */
 
@@ -124,7 +124,8 @@ typedef struct gather_arguments {
     const void *buffer;
     MPI_Count count;
     MPI_Datatype type;
-    coll_blocks_layout layout; /* with counts: they differ */
+    coll_blocks_layout layout;
+    bool even; /* all blocks are as long: without counts */
     int root;
 } gather_arguments;
 
@@ -143,7 +144,8 @@ static int prepare_root(coll_pending *pending, const gather_arguments *given, si
                                : code;
 }
 
-static int prepare_gather(coll_pending *pending, const gather_arguments *given, bool even) {
+static int prepare_gather(coll_pending *pending, const coll_entry *entry) {
+    const gather_arguments *given = entry->given;
     coll_comm *own = pending->comm;
     size_t bytes = 0;
     int code = coll_check_gather(given->buffer, given->count, given->type, &given->layout,
@@ -155,122 +157,49 @@ static int prepare_gather(coll_pending *pending, const gather_arguments *given, 
     if (own->rank != given->root)
         bytes = pending->data.bytes;
     if (code == MPI_SUCCESS)
-        coll_pending_prepare(pending, COLL_OPERATION_GATHER, even ? bytes : COLL_BYTES_UNKNOWN,
-                             given->root);
+        coll_pending_prepare(pending, COLL_OPERATION_GATHER,
+                             given->even ? bytes : COLL_BYTES_UNKNOWN, given->root);
     return code;
 }
 
-static int start_gather(const char *name, const gather_arguments *given, bool even, MPI_Comm comm,
-                        coll_comm *own, bool persistent, COLL_Request *request) {
-    coll_pending *pending;
-    int code = coll_request_create(name, comm, own, &pending);
-    return code == MPI_SUCCESS
-               ? coll_request_hand_out(pending, persistent, prepare_gather(pending, given, even),
-                                       request)
-               : coll_raise(comm, code);
-}
-
-int COLL_Igather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-                 void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root,
-                 MPI_Comm comm, COLL_Request *request) {
-    const gather_arguments given = {
-        send_buffer,
-        send_count,
-        send_type,
-        {.buffer = receive_buffer, .count = receive_count, .type = receive_type},
-        root};
-    coll_comm *own;
-    coll_pending *pending;
-    MPI_Request native = MPI_REQUEST_NULL;
-    int code = coll_request_find_comm(comm, COLL_OPERATION_GATHER, &own);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (own)
-        return start_gather(__func__, &given, true, comm, own, false, request);
-    if (send_count > INT_MAX || receive_count > INT_MAX)
+/* Counts and displacements live as long as the request. */
+static int gather_natively(const coll_entry *entry, MPI_Comm comm, MPI_Request *native,
+                           int **arguments) {
+    const gather_arguments *given = entry->given;
+    const coll_blocks_layout *into = &given->layout;
+    int *counts, *places;
+    if (given->even && (given->count > INT_MAX || into->count > INT_MAX))
         return coll_raise(comm, coll_too_many());
-    code = coll_request_create(__func__, comm, NULL, &pending);
+    if (given->even)
+        return PMPI_Igather(given->buffer, (int)given->count, given->type, into->buffer,
+                            (int)into->count, into->type, given->root, coll_dcp_comm(comm), native);
+    int code = coll_int_counts(into, given->count, given->root, comm, &counts, &places);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
-    code = PMPI_Igather(send_buffer, (int)send_count, send_type, receive_buffer, (int)receive_count,
-                        receive_type, root, coll_dcp_comm(comm), &native);
-    return coll_request_hand_out_native(pending, native, code, request);
+    *arguments = counts;
+    return PMPI_Igatherv(given->buffer, (int)given->count, given->type, into->buffer, counts,
+                         places, into->type, given->root, coll_dcp_comm(comm), native);
 }
 
-int COLL_Gather_init(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-                     void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
-                     int root, MPI_Comm comm, MPI_Info info, COLL_Request *request) {
-    const gather_arguments given = {
-        send_buffer,
-        send_count,
-        send_type,
-        {.buffer = receive_buffer, .count = receive_count, .type = receive_type},
-        root};
-    coll_comm *own;
-    (void)info;
-    int code = coll_call_open_intra(comm, __func__, &own);
-    return code == MPI_SUCCESS ? start_gather(__func__, &given, true, comm, own, true, request)
-                               : code;
-}
+COLL_STARTED(COLL_Igather, COLL_Gather_init, COLL_OPERATION_GATHER, prepare_gather, gather_natively,
+             gather_arguments,
+             (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+              void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root, ),
+             .buffer = send_buffer, .count = send_count, .type = send_type,
+             .layout = {.buffer = receive_buffer, .count = receive_count, .type = receive_type},
+             .even = true, .root = root)
 
-/* The MPI library's own, with counts and displacements that live as long as the request. */
-static int gatherv_natively(const char *name, const gather_arguments *given, MPI_Comm comm,
-                            COLL_Request *request) {
-    coll_pending *pending;
-    MPI_Request native = MPI_REQUEST_NULL;
-    int *counts, *places, code = coll_request_create(name, comm, NULL, &pending);
-    if (code != MPI_SUCCESS)
-        return coll_raise(comm, code);
-    code = coll_int_counts(&given->layout, given->count, given->root, comm, &counts, &places);
-    if (code != MPI_SUCCESS) {
-        coll_pending_free(pending);
-        return coll_raise(comm, code);
-    }
-    pending->native_arguments = counts;
-    code =
-        PMPI_Igatherv(given->buffer, (int)given->count, given->type, given->layout.buffer, counts,
-                      places, given->layout.type, given->root, coll_dcp_comm(comm), &native);
-    return coll_request_hand_out_native(pending, native, code, request);
-}
-
-/* Blocks of different lengths. */
-static gather_arguments uneven(const void *buffer, MPI_Count count, MPI_Datatype type, void *into,
-                               const MPI_Count counts[], const MPI_Aint places[],
-                               MPI_Datatype into_type, int root) {
-    return (gather_arguments){
-        buffer,
-        count,
-        type,
-        {.buffer = into, .counts = counts, .places = places, .type = into_type},
-        root};
-}
-
-int COLL_Igatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-                  void *receive_buffer, const MPI_Count receive_counts[],
-                  const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
-                  MPI_Comm comm, COLL_Request *request) {
-    const gather_arguments given = uneven(send_buffer, send_count, send_type, receive_buffer,
-                                          receive_counts, displacements, receive_type, root);
-    coll_comm *own;
-    int code = coll_request_find_comm(comm, COLL_OPERATION_GATHER, &own);
-    if (code != MPI_SUCCESS)
-        return code;
-    return own ? start_gather(__func__, &given, false, comm, own, false, request)
-               : gatherv_natively(__func__, &given, comm, request);
-}
-
-int COLL_Gatherv_init(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-                      void *receive_buffer, const MPI_Count receive_counts[],
-                      const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
-                      MPI_Comm comm, MPI_Info info, COLL_Request *request) {
-    const gather_arguments given = uneven(send_buffer, send_count, send_type, receive_buffer,
-                                          receive_counts, displacements, receive_type, root);
-    coll_comm *own;
-    (void)info;
-    int code = coll_call_open_intra(comm, __func__, &own);
-    return code == MPI_SUCCESS ? start_gather(__func__, &given, false, comm, own, true, request)
-                               : code;
-}
+COLL_STARTED(COLL_Igatherv, COLL_Gatherv_init, COLL_OPERATION_GATHER, prepare_gather,
+             gather_natively, gather_arguments,
+             (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+              void *receive_buffer, const MPI_Count receive_counts[],
+              const MPI_Aint displacements[], MPI_Datatype receive_type, int root, ),
+             .buffer = send_buffer, .count = send_count, .type = send_type,
+             .layout = {.buffer = receive_buffer,
+                        .counts = receive_counts,
+                        .places = displacements,
+                        .type = receive_type},
+             .root = root)
 
 /* --- Requests --- */
 

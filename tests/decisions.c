@@ -8,7 +8,7 @@
 
 #include <check.h>
 
-static const coll_choice ring = {.algorithm = &coll_allreduce_ring, .predicted = 2};
+static const coll_choices ring = {1, {{.algorithm = &coll_allreduce_ring, .predicted = 2}}};
 
 static coll_shape of_bytes(size_t bytes) {
     static const coll_topo topo = {.ranks = 8, .sites = 1, .racks = 1, .nodes = 8};
@@ -17,8 +17,9 @@ static coll_shape of_bytes(size_t bytes) {
 
 static bool holds(const coll_decisions *decisions, coll_shape call) {
     const coll_decision *last = coll_decisions_at(decisions, call.bytes);
-    return coll_decision_holds(last, &call) && last->choice.algorithm == ring.algorithm &&
-           last->choice.predicted == ring.predicted;
+    return coll_decision_holds(last, &call) && last->choices.count == 1 &&
+           last->choices.of[0].algorithm == ring.of[0].algorithm &&
+           last->choices.of[0].predicted == ring.of[0].predicted;
 }
 
 /* One was made for 200 bytes. */

@@ -109,8 +109,8 @@ static void fly(MPI_Comm comm, const char *spec, int root) {
 static const coll_algorithm *planned(MPI_Comm comm, coll_operation operation, size_t bytes) {
     const coll_decisions *plans = &coll_state_of(coll_comm_find(comm))->started[operation];
     for (int i = 0; plans->last && i < COLL_DECISIONS; i++)
-        if (plans->last[i].choice.algorithm && plans->last[i].call.bytes == bytes)
-            return plans->last[i].choice.algorithm;
+        if (plans->last[i].choices.of[0].algorithm && plans->last[i].call.bytes == bytes)
+            return plans->last[i].choices.of[0].algorithm;
     return NULL;
 }
 

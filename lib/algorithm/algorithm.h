@@ -73,6 +73,11 @@ typedef struct coll_shape {
     const coll_profile *profile;
 } coll_shape;
 
+/* Where what ranks bring may be combined in any order. */
+static inline bool coll_order_is_free(const coll_shape *call) {
+    return !call->ordered;
+}
+
 typedef struct coll_algorithm {
     const char *name;
     const char *summary;                        /* one line */

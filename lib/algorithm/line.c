@@ -17,6 +17,12 @@ void coll_order_line(const coll_shape *call, coll_visit visits[], int order[]) {
         order[rank] = rank;
 }
 
+bool coll_line_begins(const coll_line *line, const coll_topo *topo, int position, coll_unit unit) {
+    const int *at = &line->order[position];
+    return position == 0 || unit == COLL_UNIT_RANK ||
+           coll_topo_level(topo, at[-1], at[0]) > (coll_level)unit;
+}
+
 const coll_line *coll_line_of(const coll_comm *comm, const coll_shape *call) {
     coll_line *line = coll_comm_slot(comm, &coll_line_key);
     int wanted = call->ordered ? BY_RANK : coll_line_head(call) + 1;

@@ -26,6 +26,18 @@ extern coll_comm_key coll_line_key;
 /* Writes the ranks of CALL into ORDER. VISITS is scratch, one for every rank. */
 void coll_order_line(const coll_shape *call, coll_visit visits[], int order[]);
 
+/* What stands together in the line, from inside. */
+typedef enum coll_unit {
+    COLL_UNIT_RANK,
+    COLL_UNIT_NODE = COLL_LEVEL_NODE,
+    COLL_UNIT_RACK = COLL_LEVEL_RACK,
+    COLL_UNIT_SITE = COLL_LEVEL_SITE,
+    COLL_UNIT_ALL = COLL_LEVEL_WIDE
+} coll_unit;
+
+/* Whether another UNIT begins at POSITION. */
+bool coll_line_begins(const coll_line *line, const coll_topo *topo, int position, coll_unit unit);
+
 const coll_line *coll_line_of(const coll_comm *comm, const coll_shape *call);
 
 #endif

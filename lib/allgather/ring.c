@@ -64,13 +64,10 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 static coll_plan_size plan_size(const coll_part *part) {
-    size_t most = part->values->at[COLL_SEGMENT], longest = coll_blocks_longest(part->blocks);
-    uint64_t segments = coll_segment_count(longest, most);
     return (coll_plan_size){.window = (int)part->values->at[COLL_WINDOW],
                             .steps = 2,
                             .segments = 2,
-                            /* not long ones and a short one */
-                            .segment = segments ? (longest + segments - 1) / segments : 1,
+                            .segment = coll_segment_even(part, coll_blocks_longest(part->blocks)),
                             .own_bytes = sizeof(ring_plan) +
                                          ((size_t)part->shape->topo->ranks + 1) * sizeof(uint64_t)};
 }

@@ -29,17 +29,12 @@ typedef struct chain_plan {
     uint64_t segments, lag; /* of the results, in rounds */
 } chain_plan;
 
-typedef struct range {
-    size_t from, length;
-} range;
-
-static range range_of(const chain_plan *plan, uint64_t i) {
-    size_t segment = plan->base.size.segment;
-    return (range){(size_t)i * segment, coll_segment_length(plan->part->shape->bytes, segment, i)};
+static coll_range range_of(const chain_plan *plan, uint64_t i) {
+    return coll_segment_at(plan->part->shape->bytes, plan->base.size.segment, i);
 }
 
 /* Adds what comes from behind, and passes it on. */
-static int up(const chain_plan *plan, range what, coll_step steps[]) {
+static int up(const chain_plan *plan, coll_range what, coll_step steps[]) {
     int count = 0;
     if (!plan->last) {
         steps[0] = coll_step_receive(plan->behind, what.from, what.length);
@@ -59,7 +54,7 @@ static int up(const chain_plan *plan, range what, coll_step steps[]) {
 }
 
 /* The results of a segment come, and go on; COUNT steps of the sums are in the round already. */
-static int down(const chain_plan *plan, range what, coll_step steps[], int count) {
+static int down(const chain_plan *plan, coll_range what, coll_step steps[], int count) {
     if (!plan->first) {
         steps[count] = coll_step_receive(plan->before, what.from, what.length);
         steps[count].segment = PASSED;
@@ -84,15 +79,13 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
-    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
     uint64_t window = part->values->at[COLL_WINDOW];
-    size_t segment = coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes,
-                                             2.0 * shape->topo->ranks);
-    return (coll_plan_size){.window = window < FEWEST ? FEWEST : (int)window,
-                            .steps = 5,
-                            .segments = SEGMENTS,
-                            .segment = coll_least(coll_segment_of(shape, segment), shape->bytes),
-                            .own_bytes = sizeof(chain_plan)};
+    return (coll_plan_size){
+        .window = window < FEWEST ? FEWEST : (int)window,
+        .steps = 5,
+        .segments = SEGMENTS,
+        .segment = coll_least(coll_segment_asked(part, 2.0 * shape->topo->ranks), shape->bytes),
+        .own_bytes = sizeof(chain_plan)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {

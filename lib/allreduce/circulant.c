@@ -39,19 +39,15 @@ typedef struct draft {
     int sent[32][PIECES]; /* which steps sent the sums, by skip */
 } draft;
 
-typedef struct range {
-    size_t from, length;
-} range;
-
 /* Blocks FIRST to FIRST + COUNT - 1 of the chunk, modulo p: those up to the last, and the rest. */
-static void blocks_of(const draft *d, int first, int count, range pieces[PIECES]) {
+static void blocks_of(const draft *d, int first, int count, coll_range pieces[PIECES]) {
     const coll_shape *shape = d->plan->part->shape;
     int p = d->plan->ranks, begin = first % p, end = begin + count;
     const int ends[PIECES][2] = {{begin, end < p ? end : p}, {0, end > p ? end - p : 0}};
     for (int i = 0; i < PIECES; i++) {
         size_t from = coll_share_start(shape, d->length, p, ends[i][0]),
                to = coll_share_start(shape, d->length, p, ends[i][1]);
-        pieces[i] = (range){d->from + from, to - from};
+        pieces[i] = (coll_range){d->from + from, to - from};
     }
 }
 
@@ -79,7 +75,7 @@ static void replace_last(draft *d, const int last[], int count) {
 
 /* From skip BEFORE to SKIP: sums of blocks go to the rank that is so far above. */
 static void reduce(draft *d, int which, int before, int skip) {
-    range pieces[PIECES];
+    coll_range pieces[PIECES];
     int last[PIECES], count = 0;
     blocks_of(d, d->plan->position + skip, before - skip, pieces);
     for (int i = 0; i < PIECES; i++) {
@@ -109,7 +105,7 @@ static void reduce(draft *d, int which, int before, int skip) {
 
 /* The same way back: results go to the rank that is so far below. */
 static void gather(draft *d, int which, int before, int skip) {
-    range pieces[PIECES];
+    coll_range pieces[PIECES];
     int last[PIECES], count = 0;
     blocks_of(d, d->plan->position, before - skip, pieces);
     for (int i = 0; i < PIECES; i++) {
@@ -148,21 +144,12 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return d.count;
 }
 
-/* A chunk is as many elements for each rank: some are received more than once, into as much memory.
- */
-static size_t chunk_of(const coll_part *part) {
-    const coll_shape *shape = part->shape;
-    size_t least = (size_t)shape->topo->ranks * shape->element,
-           all = coll_segment_count(shape->bytes, least),
-           asked = part->values->at[COLL_SEGMENT] / least;
-    return least * (asked == 0 ? 1 : coll_least(asked, all));
-}
-
-/* Of each skip: two sends, receives and combinations, two sends and receives. */
+/* Of each skip: two sends, receives and combinations, two sends and receives. A chunk is as many
+ * elements for each rank: some are received more than once, into as much memory. */
 static coll_plan_size plan_size(const coll_part *part) {
     enum { STEPS = 5 * PIECES };
     const coll_shape *shape = part->shape;
-    size_t chunk = chunk_of(part);
+    size_t chunk = coll_chunk_of(part, (size_t)shape->topo->ranks * shape->element);
     return (coll_plan_size){.window = (int)coll_least(part->values->at[COLL_WINDOW],
                                                       coll_segment_count(shape->bytes, chunk)),
                             .steps = STEPS * coll_tree_depth(shape->topo->ranks),
@@ -183,10 +170,6 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static bool applicable(const coll_shape *call) {
-    return !call->ordered;
-}
-
 static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 
 const coll_algorithm coll_allreduce_circulant = {
@@ -195,6 +178,6 @@ const coll_algorithm coll_allreduce_circulant = {
     .params = {COLL_PARAM_SEGMENT("bytes of a chunk, all blocks of which go on at a time, at most",
                                   256 << 10),
                COLL_PARAM_WINDOW("chunks under way at a time", 2)},
-    .applicable = applicable,
+    .applicable = coll_order_is_free,
     .planner = &planner,
 };

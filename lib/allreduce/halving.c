@@ -149,19 +149,11 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return d.count;
 }
 
-/* A chunk is as many elements for each part. */
-static size_t chunk_of(const coll_part *part) {
-    const coll_shape *shape = part->shape;
-    size_t least = shape->element << coll_tree_depth(shape->topo->ranks),
-           all = coll_segment_count(shape->bytes, least),
-           asked = part->values->at[COLL_SEGMENT] / least;
-    return least * (asked == 0 ? 1 : coll_least(asked, all));
-}
-
-/* Of each peer: a send, a receive and a combination, and a send and a receive. */
+/* Of each peer: a send, a receive and a combination, and a send and a receive. A chunk is as many
+ * elements for each part. */
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
-    size_t chunk = chunk_of(part);
+    size_t chunk = coll_chunk_of(part, shape->element << coll_tree_depth(shape->topo->ranks));
     return (coll_plan_size){.window = (int)coll_least(part->values->at[COLL_WINDOW],
                                                       coll_segment_count(shape->bytes, chunk)),
                             .steps = 5 * coll_tree_depth(shape->topo->ranks) + 3,
@@ -172,7 +164,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     coll_trees *plan = coll_trees_open(part, size, memory);
-    coll_trees_double(plan, COLL_TREES_RANK);
+    coll_trees_double(plan, COLL_UNIT_RANK);
     plan->base.round = plan_round;
     return &plan->base;
 }

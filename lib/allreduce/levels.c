@@ -22,35 +22,35 @@ static bool share_nodes(const coll_topo *topo) {
 }
 
 /* The lower one of two levels. */
-static coll_trees_level level_of(const coll_topo *topo) {
-    return share_nodes(topo) ? COLL_TREES_NODE : COLL_TREES_RACK;
+static coll_unit level_of(const coll_topo *topo) {
+    return share_nodes(topo) ? COLL_UNIT_NODE : COLL_UNIT_RACK;
 }
 
 static coll_plan_size size_two(const coll_part *part) {
-    coll_trees_level level = level_of(part->shape->topo);
-    return coll_trees_size(part, coll_trees_depth(part, COLL_TREES_RANK, level) +
-                                     coll_trees_depth(part, level, COLL_TREES_ALL));
+    coll_unit level = level_of(part->shape->topo);
+    return coll_trees_size(part, coll_trees_depth(part, COLL_UNIT_RANK, level) +
+                                     coll_trees_depth(part, level, COLL_UNIT_ALL));
 }
 
 static coll_plan_size size_three(const coll_part *part) {
-    return coll_trees_size(part, coll_trees_depth(part, COLL_TREES_RANK, COLL_TREES_NODE) +
-                                     coll_trees_depth(part, COLL_TREES_NODE, COLL_TREES_RACK) +
-                                     coll_trees_depth(part, COLL_TREES_RACK, COLL_TREES_ALL));
+    return coll_trees_size(part, coll_trees_depth(part, COLL_UNIT_RANK, COLL_UNIT_NODE) +
+                                     coll_trees_depth(part, COLL_UNIT_NODE, COLL_UNIT_RACK) +
+                                     coll_trees_depth(part, COLL_UNIT_RACK, COLL_UNIT_ALL));
 }
 
 static coll_plan *plan_two(const coll_part *part, coll_plan_size size, void *memory) {
     coll_trees *plan = coll_trees_open(part, size, memory);
-    coll_trees_level level = level_of(part->shape->topo);
-    coll_trees_join(plan, COLL_TREES_RANK, level);
+    coll_unit level = level_of(part->shape->topo);
+    coll_trees_join(plan, COLL_UNIT_RANK, level);
     coll_trees_double(plan, level);
     return &plan->base;
 }
 
 static coll_plan *plan_three(const coll_part *part, coll_plan_size size, void *memory) {
     coll_trees *plan = coll_trees_open(part, size, memory);
-    coll_trees_join(plan, COLL_TREES_RANK, COLL_TREES_NODE);
-    coll_trees_join(plan, COLL_TREES_NODE, COLL_TREES_RACK);
-    coll_trees_double(plan, COLL_TREES_RACK);
+    coll_trees_join(plan, COLL_UNIT_RANK, COLL_UNIT_NODE);
+    coll_trees_join(plan, COLL_UNIT_NODE, COLL_UNIT_RACK);
+    coll_trees_double(plan, COLL_UNIT_RACK);
     return &plan->base;
 }
 

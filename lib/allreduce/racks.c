@@ -37,10 +37,6 @@ typedef struct racks_plan {
     int first[]; /* where each rack begins in the line, and where the last one ends */
 } racks_plan;
 
-typedef struct range {
-    size_t from, length;
-} range;
-
 static int modulo(int64_t i, int n) {
     return (int)((i % n + n) % n);
 }
@@ -49,31 +45,26 @@ static int size_of(const racks_plan *plan, int rack) {
     return plan->first[rack + 1] - plan->first[rack];
 }
 
-static range piece_of(const racks_plan *plan, uint64_t group, int64_t which) {
+static coll_range piece_of(const racks_plan *plan, uint64_t group, int64_t which) {
     const coll_shape *shape = plan->part->shape;
-    int pieces = (int)plan->groups * plan->racks,
-        piece = (int)group * plan->racks + modulo(which, plan->racks);
-    size_t from = coll_share_start(shape, shape->bytes, pieces, piece);
-    return (range){from, coll_share_start(shape, shape->bytes, pieces, piece + 1) - from};
+    return coll_share(shape, shape->bytes, (int)plan->groups * plan->racks,
+                      (int)group * plan->racks + modulo(which, plan->racks));
 }
 
 /* The part of PIECE that the rank at PLACE of a rack of so many RANKS sums up. */
-static range part_of(const racks_plan *plan, range piece, int ranks, int64_t place) {
-    const coll_shape *shape = plan->part->shape;
-    int part = modulo(place, ranks);
-    size_t from = coll_share_start(shape, piece.length, ranks, part),
-           end = coll_share_start(shape, piece.length, ranks, part + 1);
-    return (range){piece.from + from, end - from};
+static coll_range part_of(const racks_plan *plan, coll_range piece, int ranks, int64_t place) {
+    coll_range part = coll_share(plan->part->shape, piece.length, ranks, modulo(place, ranks));
+    return (coll_range){piece.from + part.from, part.length};
 }
 
-static range own_part(const racks_plan *plan, range piece) {
+static coll_range own_part(const racks_plan *plan, coll_range piece) {
     return part_of(plan, piece, plan->ranks, plan->place);
 }
 
-static range shared(range a, range b) {
+static coll_range shared(coll_range a, coll_range b) {
     size_t from = a.from > b.from ? a.from : b.from,
            end = coll_least(a.from + a.length, b.from + b.length);
-    return (range){from, end > from ? end - from : 0};
+    return (coll_range){from, end > from ? end - from : 0};
 }
 
 /* --- Between racks --- */
@@ -84,11 +75,12 @@ static int rack_before(const racks_plan *plan) {
 
 /* Writes a message for each rank of rack OTHER that shares this rank's part of PIECE, like the
  * model ONE, which has that part's range. */
-static int exchange(const racks_plan *plan, range piece, int other, coll_step one,
+static int exchange(const racks_plan *plan, coll_range piece, int other, coll_step one,
                     coll_step steps[]) {
     int count = 0, ranks = size_of(plan, other);
     for (int place = 0; place < ranks; place++) {
-        range own = own_part(plan, piece), both = shared(own, part_of(plan, piece, ranks, place));
+        coll_range own = own_part(plan, piece),
+                   both = shared(own, part_of(plan, piece, ranks, place));
         if (!both.length)
             continue;
         coll_step *step = &steps[count++];
@@ -102,7 +94,7 @@ static int exchange(const racks_plan *plan, range piece, int other, coll_step on
 }
 
 /* The place of the step that adds, or stores, what came of PIECE: behind its messages. */
-static int place_of_merge(const racks_plan *plan, range piece) {
+static int place_of_merge(const racks_plan *plan, coll_range piece) {
     int count = 0, other = rack_before(plan), ranks = size_of(plan, other);
     for (int place = 0; place < ranks; place++)
         count += shared(own_part(plan, piece), part_of(plan, piece, ranks, place)).length > 0;
@@ -114,8 +106,8 @@ static int place_of_merge(const racks_plan *plan, range piece) {
  * with the data by MERGE; and goes to the next rack, but in the last turn. In the first one, SEND
  * says what that comes after.
  */
-static int pass_on(const racks_plan *plan, range piece, int turn, coll_step merge, coll_step send,
-                   coll_step steps[]) {
+static int pass_on(const racks_plan *plan, coll_range piece, int turn, coll_step merge,
+                   coll_step send, coll_step steps[]) {
     int count = 0;
     if (!merge.length)
         return 0;
@@ -138,11 +130,11 @@ static int pass_on(const racks_plan *plan, range piece, int turn, coll_step merg
 
 /* --- Inside a rack --- */
 
-static bool is_passed_round(const racks_plan *plan, range piece, int hop) {
+static bool is_passed_round(const racks_plan *plan, coll_range piece, int hop) {
     return hop < plan->ranks - 1 && part_of(plan, piece, plan->ranks, plan->place - 1 - hop).length;
 }
 
-static bool is_summed_up(const racks_plan *plan, range piece, int hop) {
+static bool is_summed_up(const racks_plan *plan, coll_range piece, int hop) {
     return hop < plan->ranks - 1 && part_of(plan, piece, plan->ranks, plan->place - 2 - hop).length;
 }
 
@@ -150,7 +142,7 @@ static bool is_summed_up(const racks_plan *plan, range piece, int hop) {
 typedef struct moment {
     uint64_t group;
     int turn;
-    range sums, results;
+    coll_range sums, results;
 } moment;
 
 static moment moment_of(const racks_plan *plan, uint64_t turn) {
@@ -178,13 +170,13 @@ static void like(coll_step *step, int lane, int segment) {
 }
 
 /* The ranges of hop HOP round a rack: it is received, and what came in the last hop is sent. */
-static coll_step from_left(const racks_plan *plan, range what) {
+static coll_step from_left(const racks_plan *plan, coll_range what) {
     int left = modulo(plan->place - 1, plan->ranks);
     return coll_step_receive(plan->part->line->order[plan->first[plan->rack] + left], what.from,
                              what.length);
 }
 
-static coll_step to_right(const racks_plan *plan, range what) {
+static coll_step to_right(const racks_plan *plan, coll_range what) {
     int right = modulo(plan->place + 1, plan->ranks);
     return coll_step_send(plan->part->line->order[plan->first[plan->rack] + right], what.from,
                           what.length);
@@ -203,7 +195,7 @@ static int receive_inside(const racks_plan *plan, const moment *now, uint64_t tu
         }
     }
     if (is_summed_up(plan, now->sums, hop)) {
-        range sum = part_of(plan, now->sums, n, plan->place - 2 - hop);
+        coll_range sum = part_of(plan, now->sums, n, plan->place - 2 - hop);
         steps[count] = from_left(plan, sum);
         steps[count].buffer = COLL_SCRATCH;
         like(&steps[count], SUMS, RECEIVED);
@@ -218,8 +210,8 @@ static int receive_inside(const racks_plan *plan, const moment *now, uint64_t tu
 static int inside(const racks_plan *plan, const moment *now, uint64_t turn, int hop,
                   coll_step steps[]) {
     int n = plan->ranks, count = receive_inside(plan, now, turn, hop, steps);
-    range sum = part_of(plan, now->sums, n, plan->place - 1 - hop),
-          result = part_of(plan, now->results, n, plan->place - hop);
+    coll_range sum = part_of(plan, now->sums, n, plan->place - 1 - hop),
+               result = part_of(plan, now->results, n, plan->place - hop);
     if (hop >= n - 1)
         return 0;
     if (sum.length) {
@@ -244,7 +236,7 @@ static int inside(const racks_plan *plan, const moment *now, uint64_t turn, int 
 /* --- Rounds of a turn: what comes from other racks, hops inside, what goes to other racks --- */
 
 static int get_results(const racks_plan *plan, const moment *now, coll_step steps[]) {
-    range own = own_part(plan, now->results);
+    coll_range own = own_part(plan, now->results);
     coll_step store = coll_step_copy(COLL_DATA, own.from, own.length, false),
               send = coll_step_send(0, 0, 0);
     send.lane = RESULTS;
@@ -253,7 +245,7 @@ static int get_results(const racks_plan *plan, const moment *now, coll_step step
 }
 
 static int give_sums(const racks_plan *plan, const moment *now, coll_step steps[]) {
-    range own = own_part(plan, now->sums);
+    coll_range own = own_part(plan, now->sums);
     coll_step add = coll_step_combine(COLL_DATA, own.from, own.length, false, true),
               send = coll_step_send(0, 0, 0);
     send.lane = SUMS;
@@ -279,40 +271,18 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* --- Measures --- */
 
-/* Ranks of the smallest and of the largest rack. */
-static void rack_sizes(const coll_topo *topo, int *least, int *most) {
-    *least = topo->ranks;
-    *most = 0;
-    for (int rack = 0; rack < topo->racks; rack++) {
-        int ranks = 0;
-        for (int i = 0; i < topo->ranks; i++)
-            ranks += topo->places[i].rack == rack;
-        *least = ranks < *least ? ranks : *least;
-        *most = ranks > *most ? ranks : *most;
-    }
-}
-
-/* The same, of those who stand in a LINE: rack by rack, so that they need be looked at but once. */
-static void racks_in_line(const coll_topo *topo, const coll_line *line, int *least, int *most) {
-    *least = topo->ranks;
-    *most = 0;
-    for (int i = 0, first = 0; i < topo->ranks; i++) {
-        int rack = topo->places[line->order[i]].rack;
-        if (i + 1 < topo->ranks && topo->places[line->order[i + 1]].rack == rack)
-            continue;
-        int ranks = i + 1 - first;
-        first = i + 1;
-        *least = ranks < *least ? ranks : *least;
-        *most = ranks > *most ? ranks : *most;
-    }
+/* Behind the rack that begins at position FIRST of the line. */
+static int end_of_rack(const coll_part *part, int first) {
+    const coll_topo *topo = part->shape->topo;
+    int end = first + 1;
+    while (end < topo->ranks && !coll_line_begins(part->line, topo, end, COLL_UNIT_RACK))
+        end++;
+    return end;
 }
 
 static uint64_t groups_of(const coll_part *part) {
     const coll_shape *shape = part->shape;
-    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    size_t asked = coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes,
-                                           2.0 * shape->topo->ranks),
-           segment = coll_segment_of(shape, asked);
+    size_t segment = coll_segment_asked(part, 2.0 * shape->topo->ranks);
     uint64_t ranks = (uint64_t)shape->topo->ranks, most = INT_MAX / ranks,
              groups = coll_segment_count(coll_segment_count(shape->bytes, segment), ranks);
     return groups < most ? groups : most;
@@ -320,13 +290,17 @@ static uint64_t groups_of(const coll_part *part) {
 
 /*
  * What one rack sends in a turn the next one receives in the same round of its next turn: so there
- * are more under way than those of a turn. With at most a turn for each rack, a range is no longer
- * on its way to the next rack when the result of it comes back.
+ * are more under way than those of a turn. With at most a turn for each rack, a range is no
+ * longer on its way to the next rack when the result of it comes back.
  */
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
-    int least, most, racks = shape->topo->racks;
-    racks_in_line(shape->topo, part->line, &least, &most);
+    int least = shape->topo->ranks, most = 0, racks = shape->topo->racks;
+    for (int first = 0, end; first < shape->topo->ranks; first = end) {
+        end = end_of_rack(part, first);
+        least = end - first < least ? end - first : least;
+        most = end - first > most ? end - first : most;
+    }
     size_t piece = coll_share_start(shape, shape->bytes, (int)groups_of(part) * racks, 1),
            turn = (size_t)most + 1,
            window = coll_least(part->values->at[COLL_WINDOW], ((size_t)racks - 1) * turn);
@@ -340,17 +314,17 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static void find_racks(racks_plan *plan) {
     const coll_line *line = plan->part->line;
-    const coll_topo *topo = plan->part->shape->topo;
-    int racks = 0;
-    for (int i = 0; i < topo->ranks; i++) {
-        if (i == 0 || topo->places[line->order[i]].rack != topo->places[line->order[i - 1]].rack)
-            plan->first[racks++] = i;
-        if (i == line->position)
-            plan->rack = racks - 1;
+    plan->first[0] = 0;
+    for (int rack = 0; rack < plan->racks; rack++) {
+        int first = plan->first[rack], end = end_of_rack(plan->part, first), ranks = end - first;
+        plan->first[rack + 1] = end;
+        plan->rounds = ranks + 1 > plan->rounds ? ranks + 1 : plan->rounds;
+        if (first > line->position || line->position >= end)
+            continue;
+        plan->rack = rack;
+        plan->place = line->position - first;
+        plan->ranks = ranks;
     }
-    plan->first[racks] = topo->ranks;
-    plan->place = line->position - plan->first[plan->rack];
-    plan->ranks = size_of(plan, plan->rack);
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
@@ -360,10 +334,6 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
                          .racks = part->shape->topo->racks,
                          .groups = groups_of(part)};
     find_racks(plan);
-    for (int rack = 0; rack < plan->racks; rack++) {
-        int rounds = size_of(plan, rack) + 1;
-        plan->rounds = rounds > plan->rounds ? rounds : plan->rounds;
-    }
     plan->base.rounds = (plan->groups + 1) * (uint64_t)plan->racks * (uint64_t)plan->rounds;
     return &plan->base;
 }
@@ -371,10 +341,17 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 /* A rank's messages to another rack are not too many. */
 static bool applicable(const coll_shape *call) {
     enum { MOST = 16 };
-    int least, most;
-    if (call->ordered || call->topo->racks < 2)
+    const coll_topo *topo = call->topo;
+    int least = topo->ranks, most = 0;
+    if (call->ordered || topo->racks < 2)
         return false;
-    rack_sizes(call->topo, &least, &most);
+    for (int rack = 0; rack < topo->racks; rack++) {
+        int ranks = 0;
+        for (int i = 0; i < topo->ranks; i++)
+            ranks += topo->places[i].rack == rack;
+        least = ranks < least ? ranks : least;
+        most = ranks > most ? ranks : most;
+    }
     return most <= MOST * least;
 }
 

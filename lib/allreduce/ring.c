@@ -24,27 +24,22 @@ typedef struct ring_plan {
 } ring_plan;
 
 /* Segment I of a part of the data, which may be empty. */
-typedef struct range {
-    size_t from, length;
-} range;
-
-static range range_of(const ring_plan *plan, int64_t which, uint64_t i) {
+static coll_range range_of(const ring_plan *plan, int64_t which, uint64_t i) {
     const coll_shape *shape = plan->part->shape;
-    int p = plan->ranks, part = (int)((which % p + p) % p);
-    size_t begin = coll_share_start(shape, shape->bytes, p, part),
-           bytes = coll_share_start(shape, shape->bytes, p, part + 1) - begin,
-           segment = plan->base.size.segment;
-    if (i * segment >= bytes)
-        return (range){0, 0};
-    return (range){begin + i * segment, coll_segment_length(bytes, segment, i)};
+    int p = plan->ranks;
+    size_t segment = plan->base.size.segment;
+    coll_range part = coll_share(shape, shape->bytes, p, (int)((which % p + p) % p));
+    if (i * segment >= part.length)
+        return (coll_range){0, 0};
+    return (coll_range){part.from + i * segment, coll_segment_length(part.length, segment, i)};
 }
 
 /* What a rank sends in TURN, and what it receives: the part before. */
-static range sent(const ring_plan *plan, uint64_t turn, uint64_t i) {
+static coll_range sent(const ring_plan *plan, uint64_t turn, uint64_t i) {
     return range_of(plan, plan->position - (int64_t)turn, i);
 }
 
-static range received(const ring_plan *plan, uint64_t turn, uint64_t i) {
+static coll_range received(const ring_plan *plan, uint64_t turn, uint64_t i) {
     return range_of(plan, plan->position - (int64_t)turn - 1, i);
 }
 
@@ -66,7 +61,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     const int *order = plan->part->line->order;
     int p = plan->ranks, count = 0;
     uint64_t turn = round / plan->segments, i = round % plan->segments, adding = (uint64_t)p - 1;
-    range in = received(plan, turn, i), out = sent(plan, turn, i);
+    coll_range in = received(plan, turn, i), out = sent(plan, turn, i);
     if (in.length) {
         coll_step *step = &steps[count++];
         *step = coll_step_receive(order[(plan->position + p - 1) % p], in.from, in.length);
@@ -88,38 +83,28 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
+static size_t longest_part(const coll_shape *shape) {
+    return coll_share_start(shape, shape->bytes, shape->topo->ranks, 1);
+}
+
 static coll_plan_size plan_size(const coll_part *part) {
-    const coll_shape *shape = part->shape;
-    int p = shape->topo->ranks;
-    size_t longest = coll_share_start(shape, shape->bytes, p, 1),
-           most = coll_segment_of(shape, part->values->at[COLL_SEGMENT]);
-    uint64_t segments = coll_segment_count(longest, most);
-    size_t element = shape->element ? shape->element : 1,
-           even = (longest + segments - 1) / segments; /* not a long one and a short one */
-    size_t segment = coll_least(coll_segment_of(shape, even + element - 1), most);
     return (coll_plan_size){.window = (int)part->values->at[COLL_WINDOW],
                             .steps = 3,
                             .segments = 2,
-                            .segment = segment,
+                            .segment = coll_segment_even(part, longest_part(part->shape)),
                             .own_bytes = sizeof(ring_plan)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    const coll_shape *shape = part->shape;
-    int p = shape->topo->ranks;
+    int p = part->shape->topo->ranks;
     ring_plan *plan = memory;
-    *plan = (ring_plan){
-        .base = {.size = size, .round = plan_round},
-        .part = part,
-        .ranks = p,
-        .position = part->line->position,
-        .segments = coll_segment_count(coll_share_start(shape, shape->bytes, p, 1), size.segment)};
+    *plan = (ring_plan){.base = {.size = size, .round = plan_round},
+                        .part = part,
+                        .ranks = p,
+                        .position = part->line->position,
+                        .segments = coll_segment_count(longest_part(part->shape), size.segment)};
     plan->base.rounds = 2 * ((uint64_t)p - 1) * plan->segments;
     return &plan->base;
-}
-
-static bool applicable(const coll_shape *call) {
-    return !call->ordered;
 }
 
 static const coll_planner planner = {.size = plan_size, .plan = make_plan, .in_step = true};
@@ -129,6 +114,6 @@ const coll_algorithm coll_allreduce_ring = {
     .summary = "parts go round the ring of the ranks: added up, then passed on",
     .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),
                COLL_PARAM_WINDOW("segments under way at a time", 4)},
-    .applicable = applicable,
+    .applicable = coll_order_is_free,
     .planner = &planner,
 };

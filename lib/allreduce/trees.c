@@ -91,22 +91,16 @@ coll_trees *coll_trees_open(const coll_part *part, coll_plan_size size, void *me
     return plan;
 }
 
-bool coll_trees_begins(const coll_part *part, int position, coll_trees_level level) {
-    if (position == 0 || level == COLL_TREES_RANK)
-        return true;
-    const coll_place *at = &part->shape->topo->places[part->line->order[position]],
-                     *before = &part->shape->topo->places[part->line->order[position - 1]];
-    return level == COLL_TREES_NODE   ? at->node != before->node
-           : level == COLL_TREES_RACK ? at->rack != before->rack
-           : level == COLL_TREES_SITE ? at->site != before->site
-                                      : false;
+/* Whether another UNIT begins in the line at POSITION. */
+static bool begins(const coll_part *part, int position, coll_unit unit) {
+    return coll_line_begins(part->line, part->shape->topo, position, unit);
 }
 
-int coll_trees_depth(const coll_part *part, coll_trees_level unit, coll_trees_level whole) {
+int coll_trees_depth(const coll_part *part, coll_unit unit, coll_unit whole) {
     int count = 0, most = 1;
     for (int position = 0; position < part->shape->topo->ranks; position++) {
-        count = coll_trees_begins(part, position, whole) ? 0 : count;
-        count += coll_trees_begins(part, position, unit);
+        count = begins(part, position, whole) ? 0 : count;
+        count += begins(part, position, unit);
         most = count > most ? count : most;
     }
     return coll_tree_depth(most);
@@ -115,39 +109,39 @@ int coll_trees_depth(const coll_part *part, coll_trees_level unit, coll_trees_le
 /* The first ranks of all UNITs from position FIRST on: so many, this rank one of them. */
 typedef struct members {
     const coll_part *part;
-    coll_trees_level unit;
+    coll_unit unit;
     int first, count, index;
 } members;
 
-static members members_of(const coll_part *part, coll_trees_level unit, coll_trees_level whole) {
+static members members_of(const coll_part *part, coll_unit unit, coll_unit whole) {
     members all = {.part = part, .unit = unit, .first = part->line->position};
-    if (unit == COLL_TREES_RANK && whole == COLL_TREES_ALL) {
+    if (unit == COLL_UNIT_RANK && whole == COLL_UNIT_ALL) {
         all.first = 0;
         all.index = part->line->position;
         all.count = part->shape->topo->ranks;
         return all;
     }
-    while (!coll_trees_begins(part, all.first, whole))
+    while (!begins(part, all.first, whole))
         all.first--;
     int position = all.first;
     do {
-        all.index += position < part->line->position && coll_trees_begins(part, position, unit);
-        all.count += coll_trees_begins(part, position, unit);
+        all.index += position < part->line->position && begins(part, position, unit);
+        all.count += begins(part, position, unit);
         position++;
-    } while (position < part->shape->topo->ranks && !coll_trees_begins(part, position, whole));
+    } while (position < part->shape->topo->ranks && !begins(part, position, whole));
     return all;
 }
 
 static int member(const members *all, int index) {
-    int position = all->first + (all->unit == COLL_TREES_RANK ? index : 0);
-    if (all->unit != COLL_TREES_RANK)
+    int position = all->first + (all->unit == COLL_UNIT_RANK ? index : 0);
+    if (all->unit != COLL_UNIT_RANK)
         while (index > 0)
-            index -= coll_trees_begins(all->part, ++position, all->unit);
+            index -= begins(all->part, ++position, all->unit);
     return all->part->line->order[position];
 }
 
 /* Children are merged in the order of the line: the smallest subtree first. */
-void coll_trees_join(coll_trees *plan, coll_trees_level unit, coll_trees_level whole) {
+void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole) {
     int parent, children[31];
     if (plan->parent != NONE)
         return;
@@ -165,10 +159,10 @@ static int power_below(int count) {
     return 1 << (depth - (1 << depth > count));
 }
 
-void coll_trees_double(coll_trees *plan, coll_trees_level unit) {
+void coll_trees_double(coll_trees *plan, coll_unit unit) {
     if (plan->parent != NONE)
         return;
-    members all = members_of(plan->part, unit, COLL_TREES_ALL);
+    members all = members_of(plan->part, unit, COLL_UNIT_ALL);
     int power = power_below(all.count), pairs = all.count - power;
     bool paired = all.index < 2 * pairs;
     if (paired && all.index % 2) {

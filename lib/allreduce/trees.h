@@ -37,18 +37,6 @@ typedef struct coll_trees {
     void (*meet)(const struct coll_trees *plan, coll_trees_draft *d);
 } coll_trees;
 
-/* Of what a tree consists, or what it spans. */
-typedef enum coll_trees_level {
-    COLL_TREES_RANK,
-    COLL_TREES_NODE,
-    COLL_TREES_RACK,
-    COLL_TREES_SITE,
-    COLL_TREES_ALL
-} coll_trees_level;
-
-/* Whether another LEVEL begins in the line at POSITION. */
-bool coll_trees_begins(const coll_part *part, int position, coll_trees_level level);
-
 /* Adds STEP, which comes after step AFTER of the round unless that is -1. */
 coll_step *coll_trees_add(coll_trees_draft *d, coll_step step, int after);
 
@@ -63,10 +51,10 @@ coll_trees *coll_trees_open(const coll_part *part, coll_plan_size size, void *me
  * are runs of the line; or all by recursive doubling, in pairs first where they are no power of
  * two. In order either way. Nothing for ranks that have a parent already.
  */
-void coll_trees_join(coll_trees *plan, coll_trees_level unit, coll_trees_level whole);
-void coll_trees_double(coll_trees *plan, coll_trees_level unit);
+void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole);
+void coll_trees_double(coll_trees *plan, coll_unit unit);
 
 /* From how many others a rank receives that joins, or doubles, at most; the same on all ranks. */
-int coll_trees_depth(const coll_part *part, coll_trees_level unit, coll_trees_level whole);
+int coll_trees_depth(const coll_part *part, coll_unit unit, coll_unit whole);
 
 #endif

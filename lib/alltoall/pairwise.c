@@ -70,12 +70,10 @@ static uint64_t turn_of(seat a, seat b, int racks, int longest) {
 
 /* Where each position sits; returns how many racks there are, and the ranks of the longest. */
 static int find_seats(const coll_part *part, seat seats[], int *longest) {
-    const coll_place *places = part->shape->topo->places;
-    const int *order = part->line->order;
     seat next = {0, 0};
     *longest = 1;
     for (int i = 0; i < part->shape->topo->ranks; i++, next.place++) {
-        if (i > 0 && places[order[i]].rack != places[order[i - 1]].rack)
+        if (i > 0 && coll_line_begins(part->line, part->shape->topo, i, COLL_UNIT_RACK))
             next = (seat){next.rack + 1, 0};
         seats[i] = next;
         *longest = next.place >= *longest ? next.place + 1 : *longest;
@@ -123,11 +121,11 @@ static bool is_even(const coll_blocks *blocks) {
  * many turns, one of them with itself: nobody need list them. */
 static int count_even_racks(const coll_part *part) {
     const coll_topo *topo = part->shape->topo;
-    const int *order = part->line->order, places = topo->ranks / topo->racks;
+    const int places = topo->ranks / topo->racks;
     if (places * topo->racks != topo->ranks || !is_even(part->input) || !is_even(part->blocks))
         return 0;
     for (int i = 1; i < topo->ranks; i++)
-        if ((topo->places[order[i]].rack == topo->places[order[i - 1]].rack) == (i % places == 0))
+        if (coll_line_begins(part->line, topo, i, COLL_UNIT_RACK) != (i % places == 0))
             return 0;
     return topo->racks;
 }

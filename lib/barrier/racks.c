@@ -17,9 +17,6 @@
 
 enum { RADIX };
 
-/* What ranks are in together, from inside. */
-typedef enum level { RANK, NODE, RACK, SITE } level;
-
 typedef struct rack_plan {
     coll_plan base;
     int parent;              /* rank; -1: this one is its group's first */
@@ -28,23 +25,11 @@ typedef struct rack_plan {
     int children, *child;
 } rack_plan;
 
-static bool together(const coll_part *part, int a, int b, level in) {
-    const coll_place *x = &part->shape->topo->places[part->line->order[a]],
-                     *y = &part->shape->topo->places[part->line->order[b]];
-    switch (in) {
-    case NODE:
-        return x->node == y->node;
-    case RACK:
-        return x->rack == y->rack;
-    case SITE:
-        return x->site == y->site;
-    default:
-        return a == b;
-    }
-}
-
-static level outermost(const coll_topo *topo) {
-    return topo->sites > 1 ? SITE : topo->racks > 1 ? RACK : topo->nodes > 1 ? NODE : RANK;
+static coll_unit outermost(const coll_topo *topo) {
+    return topo->sites > 1   ? COLL_UNIT_SITE
+           : topo->racks > 1 ? COLL_UNIT_RACK
+           : topo->nodes > 1 ? COLL_UNIT_NODE
+                             : COLL_UNIT_RANK;
 }
 
 static int groups_of(const coll_topo *topo) {
@@ -57,19 +42,19 @@ static int most_children(const coll_topo *topo, int radix) {
     return (int)outermost(topo) * radix;
 }
 
-static bool is_first(const coll_part *part, int position, level in) {
-    return position == 0 || !together(part, position - 1, position, in);
+static bool is_first(const coll_part *part, int position, coll_unit unit) {
+    return coll_line_begins(part->line, part->shape->topo, position, unit);
 }
 
 /* This rank's place in the tree over those that are first one level below, of the group that it is
  * in: its children there, and its parent. */
-static void climb(rack_plan *plan, const coll_part *part, level in) {
+static void climb(rack_plan *plan, const coll_part *part, coll_unit in) {
     const int *order = part->line->order;
     int own = part->line->position, start = own, before = 0, ranks = part->shape->topo->ranks;
     for (; !is_first(part, start, in); start--)
         before += is_first(part, start, in - 1);
     int number = 0, parent = (before - 1) / plan->radix;
-    for (int i = start; i < ranks && together(part, i, start, in); i++) {
+    for (int i = start; i < ranks && (i == start || !is_first(part, i, in)); i++) {
         if (!is_first(part, i, in - 1))
             continue;
         if (before > 0 && number == parent)
@@ -112,14 +97,14 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     const coll_line *line = part->line;
-    level outer = outermost(part->shape->topo);
+    coll_unit outer = outermost(part->shape->topo);
     rack_plan *plan = memory;
     *plan = (rack_plan){.base = {.size = size, .rounds = 3, .round = plan_round},
                         .parent = -1,
                         .radix = (int)part->values->at[RADIX],
                         .first = (int *)(plan + 1)};
     plan->child = plan->first + groups_of(part->shape->topo);
-    for (level in = NODE; in <= outer && plan->parent < 0; in++)
+    for (coll_unit in = COLL_UNIT_NODE; in <= outer && plan->parent < 0; in++)
         climb(plan, part, in);
     for (int i = 0; i < part->shape->topo->ranks; i++) {
         if (is_first(part, i, outer))

@@ -106,8 +106,8 @@ static bool has_choices(const coll_common *common, const coll_topo *topo) {
                   (size_t)topo->ranks * sizeof *topo->places) == 0;
 }
 
-bool coll_common_find_choice(coll_common *common, coll_operation operation, bool started,
-                             const coll_shape *call, coll_choice *choice) {
+bool coll_common_find_choices(coll_common *common, coll_operation operation, bool started,
+                              const coll_shape *call, coll_choices *choices) {
     if (!has_choices(common, call->topo))
         return false;
     pthread_mutex_lock(&lock);
@@ -115,17 +115,17 @@ bool coll_common_find_choice(coll_common *common, coll_operation operation, bool
         coll_decisions_at(&common->decisions[operation][started], call->bytes);
     bool found = coll_decision_holds(last, call);
     if (found)
-        *choice = last->choice;
+        *choices = last->choices;
     pthread_mutex_unlock(&lock);
     return found;
 }
 
-void coll_common_keep_choice(coll_common *common, coll_operation operation, bool started,
-                             const coll_shape *call, const coll_choice *choice) {
-    if (!(choice->predicted > 0) || !has_choices(common, call->topo))
+void coll_common_keep_choices(coll_common *common, coll_operation operation, bool started,
+                              const coll_shape *call, const coll_choices *choices) {
+    if (!(choices->of[0].predicted > 0) || !has_choices(common, call->topo))
         return;
     pthread_mutex_lock(&lock);
-    coll_decisions_keep(&common->decisions[operation][started], call, choice);
+    coll_decisions_keep(&common->decisions[operation][started], call, choices);
     pthread_mutex_unlock(&lock);
 }
 

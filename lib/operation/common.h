@@ -64,15 +64,15 @@ const coll_common_facts *coll_common_facts_of(const coll_common *common);
 
 /*
  * Whether a call of OPERATION like CALL was chosen for before, on a communicator whose ranks have
- * the same places: *CHOICE then. No choice is known where several sites are, whose latencies
+ * the same places: *CHOICES then. None are known where several sites are, whose latencies
  * change, and where COMMON is NULL.
  */
-bool coll_common_find_choice(coll_common *common, coll_operation operation, bool started,
-                             const coll_shape *call, coll_choice *choice);
+bool coll_common_find_choices(coll_common *common, coll_operation operation, bool started,
+                              const coll_shape *call, coll_choices *choices);
 
-/* Keeps CHOICE for such calls, if it rests on a prediction. */
-void coll_common_keep_choice(coll_common *common, coll_operation operation, bool started,
-                             const coll_shape *call, const coll_choice *choice);
+/* Keeps CHOICES for such calls, if they rest on predictions. */
+void coll_common_keep_choices(coll_common *common, coll_operation operation, bool started,
+                              const coll_shape *call, const coll_choices *choices);
 
 /* Nothing where COMMON is NULL. What most ranks have in common is kept for communicators to come.
  */

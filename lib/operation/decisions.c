@@ -22,21 +22,22 @@ static double all_latencies(const coll_topo *topo) {
 }
 
 bool coll_decision_holds(const coll_decision *last, const coll_shape *call) {
-    const coll_algorithm *algorithm = last->choice.algorithm;
-    if (!algorithm || last->latencies != all_latencies(call->topo))
+    const coll_choice *choice = &last->choices.of[0];
+    if (!choice->algorithm || last->latencies != all_latencies(call->topo))
         return false;
     return coll_decision_same(&last->call, call) ||
-           (call->topo->sites == 1 && last->choice.predicted > 0 &&
-            coll_select_alike(&last->call, call) && coll_select_applicable(algorithm, call));
+           (call->topo->sites == 1 && choice->predicted > 0 &&
+            coll_select_alike(&last->call, call) &&
+            coll_select_applicable(choice->algorithm, call));
 }
 
 coll_decision *coll_decisions_keep(coll_decisions *decisions, const coll_shape *call,
-                                   const coll_choice *choice) {
+                                   const coll_choices *choices) {
     if (!decisions->last)
         decisions->last = coll_spare_calloc(COLL_DECISIONS, sizeof *decisions->last);
     coll_decision *last = coll_decisions_at(decisions, call->bytes);
     *last =
-        (coll_decision){.call = *call, .latencies = all_latencies(call->topo), .choice = *choice};
+        (coll_decision){.call = *call, .latencies = all_latencies(call->topo), .choices = *choices};
     return last;
 }
 

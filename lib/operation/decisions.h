@@ -18,8 +18,8 @@
 enum { COLL_DECISIONS = 32 };
 typedef struct coll_decision {
     coll_shape call;
-    double latencies;   /* of its topology, all together */
-    coll_choice choice; /* for it; no algorithm where nothing was decided */
+    double latencies;     /* of its topology, all together */
+    coll_choices choices; /* for it; none where nothing was decided */
     bool native;
 } coll_decision;
 
@@ -42,9 +42,9 @@ bool coll_decision_same(const coll_shape *a, const coll_shape *b);
  */
 bool coll_decision_holds(const coll_decision *last, const coll_shape *call);
 
-/* Keeps CHOICE, which was made for CALL; returns where. */
+/* Keeps CHOICES, which were made for CALL; returns where. */
 coll_decision *coll_decisions_keep(coll_decisions *decisions, const coll_shape *call,
-                                   const coll_choice *choice);
+                                   const coll_choices *choices);
 
 void coll_decisions_free(coll_decisions *decisions);
 

@@ -8,6 +8,7 @@
 #include "lib/operation/state.h"
 #include "lib/operation/trace.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -147,6 +148,15 @@ static int begin(lessons *all, coll_operation operation, const coll_shape *call,
     return all->comm->broken = ask(one, call);
 }
 
+/* What was priced when the communicator decided about such calls; says how many those are. */
+static int take_likely(coll_learning *one, const coll_shape *call) {
+    static_assert((int)COLL_LIKELY <= (int)COLL_LESSON_MOST, "a lesson for all");
+    const coll_decisions *decisions = &coll_state_of(one->comm)->decisions[one->operation];
+    const coll_choices *likely = &coll_decisions_at(decisions, call->bytes)->choices;
+    memcpy(one->candidates, likely->of, (size_t)likely->count * sizeof *likely->of);
+    return likely->count;
+}
+
 /* Rank 0's word has come: it settles all, or others are there to try. */
 static void meet_others(coll_learning *one, const coll_shape *call) {
     int count = 1;
@@ -154,8 +164,7 @@ static void meet_others(coll_learning *one, const coll_shape *call) {
         one->candidates[0] =
             recalled(one->operation, (int)one->all[0] - 1, 1e-9 * (double)one->all[1]);
     else
-        count = coll_select_likely(coll_operations[one->operation].table, call, one->candidates,
-                                   COLL_LESSON_MOST);
+        count = take_likely(one, call);
     for (int i = 0; i < count && count > 1; i++)
         one->candidates[i].why = "tried, to learn which is the fastest";
     coll_lesson_meet(&one->lesson, count);

@@ -5,6 +5,7 @@
 #include "lib/schedule/plan.h"
 #include "lib/schedule/quote.h"
 
+#include <math.h>
 #include <string.h>
 
 bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call) {
@@ -116,8 +117,9 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user) {
     return !user->algorithm && topo->nodes == 1;
 }
 
-coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
-                        const coll_spec *user) {
+/* What CALL goes by where the table's prices don't count; no algorithm: they do. */
+static coll_choice without_prices(const coll_algorithm *const table[], const coll_shape *call,
+                                  const coll_spec *user) {
     const coll_algorithm *standby = table[0];
     if (user->algorithm && coll_select_applicable(user->algorithm, call))
         return asked_for(user);
@@ -133,20 +135,54 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
         return choice(standby, "all ranks on one node");
     if (call->topo->sites == 1 && call->bytes <= standby->best_up_to)
         return choice(standby, "the data is small");
+    return (coll_choice){.algorithm = NULL};
+}
 
+/* Puts NEXT, by its price, among those behind the first, where there is room. */
+static void insert(coll_choices *all, coll_choice next) {
+    int at = all->count;
+    while (at > 1 && all->of[at - 1].predicted > next.predicted)
+        at--;
+    if (at == COLL_LIKELY)
+        return;
+    all->count += all->count < COLL_LIKELY;
+    memmove(&all->of[at + 1], &all->of[at], (size_t)(all->count - 1 - at) * sizeof next);
+    all->of[at] = next;
+}
+
+coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
+                                const coll_spec *user) {
+    enum { MOST = 32 }; /* algorithms of a table */
+    coll_choices all = {1, {without_prices(table, call, user)}};
+    bool compares = !all.of[0].algorithm;
+    if (!compares && !(all.of[0].predicted > 0))
+        return all;
     coll_shape usual = usual_of(call);
-    coll_choice best = predicted_choice(standby, &usual, "least predicted time");
-    double least = usual.enough = CLEARLY * best.predicted;
-    for (const coll_algorithm *const *a = table + 1; *a; a++) {
+    coll_choice priced[MOST];
+    int count = 0, best = 0;
+    double least = INFINITY;
+    for (const coll_algorithm *const *a = table; *a && count < MOST; a++) {
         if ((*a)->rival || !coll_select_applicable(*a, call))
             continue;
-        coll_choice next = predicted_choice(*a, &usual, best.why);
-        if (next.predicted < least) {
-            best = next;
-            least = usual.enough = next.predicted;
-        }
+        priced[count] = predicted_choice(*a, &usual, "least predicted time");
+        least = fmin(least, priced[count++].predicted);
+        usual.enough = UNLIKELY / CLEARLY * least;
     }
-    return best;
+    for (int i = 1; i < count; i++)
+        if (priced[i].predicted < (best ? 1 : CLEARLY) * priced[best].predicted)
+            best = i;
+    if (compares)
+        all.of[0] = priced[best];
+    for (int i = 0; i < count; i++)
+        if (priced[i].algorithm != all.of[0].algorithm &&
+            priced[i].predicted <= UNLIKELY * all.of[0].predicted)
+            insert(&all, priced[i]);
+    return all;
+}
+
+coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
+                        const coll_spec *user) {
+    return coll_select_likely(table, call, user).of[0];
 }
 
 bool coll_select_can_start(const coll_algorithm *algorithm, const coll_values *values) {
@@ -182,26 +218,4 @@ coll_choice coll_select_started(const coll_algorithm *const table[], const coll_
         return asked_for(user);
     coll_choice best = best_started(table, call, false);
     return best.algorithm ? best : best_started(table, call, true);
-}
-
-int coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
-                       coll_choice choices[], int most) {
-    coll_shape usual = usual_of(call);
-    const double likely = UNLIKELY * choices[0].predicted;
-    int count = 1;
-    usual.enough = likely;
-    for (const coll_algorithm *const *a = table; *a; a++) {
-        if ((*a)->rival || *a == choices[0].algorithm || !coll_select_applicable(*a, call))
-            continue;
-        coll_choice next = predicted_choice(*a, &usual, choices[0].why);
-        int at = count;
-        while (at > 1 && choices[at - 1].predicted > next.predicted)
-            at--;
-        if (next.predicted >= likely || at == most)
-            continue;
-        count += count < most;
-        memmove(&choices[at + 1], &choices[at], (size_t)(count - 1 - at) * sizeof *choices);
-        choices[at] = next;
-    }
-    return count;
 }

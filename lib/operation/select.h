@@ -15,6 +15,13 @@ typedef struct coll_choice {
     const char *why;  /* a few words, static */
 } coll_choice;
 
+/* What was chosen, and behind it what may turn out to be faster, by their prices. */
+enum { COLL_LIKELY = 5 };
+typedef struct coll_choices {
+    int count;
+    coll_choice of[COLL_LIKELY];
+} coll_choices;
+
 /*
  * What is predicted of a call holds for its class: all sizes from above one power of two, 2^(class
  * - 1), up to the next.
@@ -53,6 +60,10 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user);
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_spec *user);
 
+/* The same, with what else of TABLE may be the fastest where predictions are rough. */
+coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
+                                const coll_spec *user);
+
 /*
  * The same for a call that is started: what the user asked for where that can be, else what has the
  * least predicted time, the table's first where ranks bring different sizes. Rivals are left aside
@@ -63,13 +74,5 @@ coll_choice coll_select_started(const coll_algorithm *const table[], const coll_
 
 /* Whether ALGORITHM with VALUES can run a call that is started. */
 bool coll_select_can_start(const coll_algorithm *algorithm, const coll_values *values);
-
-/*
- * What of TABLE may turn out to be the fastest for CALL where predictions are rough: writes at most
- * MOST choices, by their prices, behind CHOICES[0], which is what was chosen. Returns how many
- * there are with that.
- */
-int coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
-                       coll_choice choices[], int most);
 
 #endif

@@ -147,19 +147,20 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
                         .profile = state->profile};
 }
 
-/* What others have found for calls like this one, or else a choice of its own. */
-static coll_choice choose(coll_state *state, coll_operation operation, bool started,
-                          const coll_shape *call) {
+/* What others have found for calls like this one, or else choices of its own. */
+static coll_choices choose(coll_state *state, coll_operation operation, bool started,
+                           const coll_shape *call) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     const coll_spec *asked = &state->specs[operation];
-    coll_choice choice;
+    coll_choices choices;
     if (!asked->algorithm &&
-        coll_common_find_choice(state->common, operation, started, call, &choice))
-        return choice;
-    choice = started ? coll_select_started(table, call, asked) : coll_select(table, call, asked);
+        coll_common_find_choices(state->common, operation, started, call, &choices))
+        return choices;
+    choices = started ? (coll_choices){1, {coll_select_started(table, call, asked)}}
+                      : coll_select_likely(table, call, asked);
     if (!asked->algorithm)
-        coll_common_keep_choice(state->common, operation, started, call, &choice);
-    return choice;
+        coll_common_keep_choices(state->common, operation, started, call, &choices);
+    return choices;
 }
 
 /* By prediction, or by what the user asked for. */
@@ -168,8 +169,8 @@ static coll_decision *decide(coll_state *state, coll_operation operation, bool s
     coll_decisions *decisions = started ? &state->started[operation] : &state->decisions[operation];
     coll_decision *last = coll_decisions_at(decisions, call->bytes);
     if (!coll_decision_holds(last, call)) {
-        coll_choice choice = choose(state, operation, started, call);
-        return coll_decisions_keep(decisions, call, &choice);
+        coll_choices choices = choose(state, operation, started, call);
+        return coll_decisions_keep(decisions, call, &choices);
     }
     last->call = *call;
     return last;
@@ -178,16 +179,17 @@ static coll_decision *decide(coll_state *state, coll_operation operation, bool s
 const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
                                      const coll_shape *call, bool *learns) {
     coll_decision *last = decide(state, operation, false, call);
-    const coll_choice *settled = coll_learn_settled(state->comm, operation, call, &last->choice);
+    const coll_choice *priced = &last->choices.of[0],
+                      *settled = coll_learn_settled(state->comm, operation, call, priced);
     last->native = state->topo.sites == 1 && !state->trace && settled &&
                    settled->algorithm == coll_operations[operation].table[0];
     *learns = !settled;
-    return settled ? settled : &last->choice;
+    return settled ? settled : priced;
 }
 
 const coll_choice *coll_state_choose_started(coll_state *state, coll_operation operation,
                                              const coll_shape *call) {
-    const coll_choice *priced = &decide(state, operation, true, call)->choice;
+    const coll_choice *priced = &decide(state, operation, true, call)->choices.of[0];
     return coll_learn_started(state->comm, operation, call, priced);
 }
 

@@ -177,6 +177,15 @@ const char *COLL_Level_name(int level) {
     return level >= 0 && level < COLL_LEVELS ? names[level] : NULL;
 }
 
+coll_level coll_topo_level(const coll_topo *topo, int a, int b) {
+    const coll_place *one = &topo->places[a], *other = &topo->places[b];
+    return one->site != other->site   ? COLL_LEVEL_WIDE
+           : one->rack != other->rack ? COLL_LEVEL_SITE
+           : one->node != other->node ? COLL_LEVEL_RACK
+           : one->numa != other->numa ? COLL_LEVEL_NODE
+                                      : COLL_LEVEL_NUMA;
+}
+
 static int divide_up(int dividend, int divisor) {
     return dividend / divisor + (dividend % divisor != 0);
 }

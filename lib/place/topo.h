@@ -71,6 +71,9 @@ int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
  */
 int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part);
 
+/* What the ranks A and B are apart in: how far messages between them go. */
+coll_level coll_topo_level(const coll_topo *topo, int a, int b);
+
 /*
  * Gives sites, racks and nodes of PART, whose ranks and places are some of WHOLE's, numbers of its
  * own, and counts them. SCRATCH has room for a number for each of WHOLE's nodes.

@@ -23,12 +23,8 @@ static int next_one(int p, int position, int *parent, int children[]) {
 }
 
 static coll_plan_size plan_size(const coll_part *part) {
-    const coll_shape *shape = part->shape;
-    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    size_t segment = coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes,
-                                             shape->topo->ranks - 2);
-    return coll_reduce_tree_size(part, coll_segment_of(shape, segment),
-                                 part->values->at[COLL_WINDOW], 1);
+    size_t segment = coll_segment_asked(part, part->shape->topo->ranks - 2);
+    return coll_reduce_tree_size(part, segment, part->values->at[COLL_WINDOW], 1);
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {

@@ -151,10 +151,6 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static bool applicable(const coll_shape *call) {
-    return !call->ordered;
-}
-
 static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 
 const coll_algorithm coll_reduce_scatter_circulant = {
@@ -162,6 +158,6 @@ const coll_algorithm coll_reduce_scatter_circulant = {
     .summary = "sums of runs of blocks over a circulant graph, in the fewest possible rounds",
     .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, of all blocks together", 64 << 10),
                COLL_PARAM_WINDOW("segments under way at a time", 4)},
-    .applicable = applicable,
+    .applicable = coll_order_is_free,
     .planner = &planner,
 };

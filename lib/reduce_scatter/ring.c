@@ -59,12 +59,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 static coll_plan_size plan_size(const coll_part *part) {
-    const coll_shape *shape = part->shape;
-    size_t longest = coll_blocks_longest(part->input),
-           most = coll_segment_of(shape, part->values->at[COLL_SEGMENT]);
-    uint64_t segments = coll_segment_count(longest, most);
-    size_t even = (longest + segments - 1) / segments; /* not a long one and a short one */
-    size_t segment = coll_least(coll_segment_of(shape, even + shape->element - 1), most);
+    size_t longest = coll_blocks_longest(part->input), segment = coll_segment_even(part, longest);
+    uint64_t segments = coll_segment_count(longest, segment);
     return (coll_plan_size){.window = 2 * (int)coll_least(part->values->at[COLL_WINDOW], segments),
                             .steps = 3,
                             .segments = 1,
@@ -83,10 +79,6 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static bool applicable(const coll_shape *call) {
-    return !call->ordered;
-}
-
 static const coll_planner planner = {.size = plan_size, .plan = make_plan};
 
 const coll_algorithm coll_reduce_scatter_ring = {
@@ -94,6 +86,6 @@ const coll_algorithm coll_reduce_scatter_ring = {
     .summary = "blocks go round the ring of the ranks, and are added up",
     .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),
                COLL_PARAM_WINDOW("segments of a block under way at a time", 4)},
-    .applicable = applicable,
+    .applicable = coll_order_is_free,
     .planner = &planner,
 };

@@ -65,11 +65,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 static coll_plan_size plan_size(const coll_part *part) {
-    const coll_shape *shape = part->shape;
-    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    size_t wanted = coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes,
-                                            shape->topo->ranks - 2),
-           segment = coll_segment_of(shape, wanted);
+    size_t segment = coll_segment_asked(part, part->shape->topo->ranks - 2);
     return coll_scan_size(part, segment, part->values->at[COLL_WINDOW], 4, 2);
 }
 

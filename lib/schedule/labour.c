@@ -12,7 +12,7 @@ static void add_step(coll_labour *all, coll_network *network, int rank, const co
         all->events++;
         return;
     }
-    coll_level level = coll_network_level(network, rank, step->peer);
+    coll_level level = coll_topo_level(network->topo, rank, step->peer);
     const coll_toll *toll = coll_network_toll(network, level, step->length);
     bool sends = step->kind == COLL_STEP_SEND;
     all->processor += sends ? toll->send : toll->take;

@@ -76,17 +76,6 @@ void coll_network_open(coll_network *network, const coll_shape *call, const coll
         network->rate[level] = shared_rate(whole ? whole : topo, &profile->level[level], level);
 }
 
-coll_level coll_network_level(const coll_network *network, int from, int to) {
-    const coll_place *a = &network->topo->places[from], *b = &network->topo->places[to];
-    if (a->site != b->site)
-        return COLL_LEVEL_WIDE;
-    if (a->rack != b->rack)
-        return COLL_LEVEL_SITE;
-    if (a->node != b->node)
-        return COLL_LEVEL_RACK;
-    return a->numa != b->numa ? COLL_LEVEL_NODE : COLL_LEVEL_NUMA;
-}
-
 const coll_toll *coll_network_toll(coll_network *network, coll_level level, size_t bytes) {
     coll_toll *toll = &network->tolls[(bytes / 8 + bytes / 4096 * 7 + level * 13) % COLL_TOLLS];
     if (toll->level == (int)level && toll->bytes == bytes)

@@ -64,9 +64,6 @@ size_t coll_network_bytes(const coll_topo *topo);
 void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole,
                        void *memory);
 
-/* How far apart two ranks are. */
-coll_level coll_network_level(const coll_network *network, int from, int to);
-
 /* Valid until the next one. */
 const coll_toll *coll_network_toll(coll_network *network, coll_level level, size_t bytes);
 

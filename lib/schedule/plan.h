@@ -191,10 +191,24 @@ static inline size_t coll_share_start(const coll_shape *shape, size_t bytes, int
     return coll_block_start(bytes / element, p, i) * element;
 }
 
+typedef struct coll_range {
+    size_t from, length; /* bytes */
+} coll_range;
+
+/* That part. */
+static inline coll_range coll_share(const coll_shape *shape, size_t bytes, int p, int i) {
+    size_t from = coll_share_start(shape, bytes, p, i);
+    return (coll_range){from, coll_share_start(shape, bytes, p, i + 1) - from};
+}
+
 /* Bytes of segment I of a range of BYTES that is cut into segments of SEGMENT. */
 static inline size_t coll_segment_length(size_t bytes, size_t segment, uint64_t i) {
     size_t left = bytes - (size_t)i * segment;
     return left < segment ? left : segment;
+}
+
+static inline coll_range coll_segment_at(size_t bytes, size_t segment, uint64_t i) {
+    return (coll_range){(size_t)i * segment, coll_segment_length(bytes, segment, i)};
 }
 
 /* How many segments BYTES are; 0 for none. */
@@ -204,6 +218,32 @@ static inline uint64_t coll_segment_count(size_t bytes, size_t segment) {
 
 static inline size_t coll_least(size_t a, size_t b) {
     return a < b ? a : b;
+}
+
+/* The user's segment, or the cost model's for a pipeline with a FILL (coll_profile_segment). */
+static inline size_t coll_segment_asked(const coll_part *part, double fill) {
+    const coll_shape *shape = part->shape;
+    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
+    return coll_segment_of(
+        shape, coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes, fill));
+}
+
+/* The user's segment, or less for LONGEST bytes: not long ones and a short one. */
+static inline size_t coll_segment_even(const coll_part *part, size_t longest) {
+    const coll_shape *shape = part->shape;
+    size_t most = coll_segment_of(shape, part->values->at[COLL_SEGMENT]),
+           segments = coll_segment_count(longest, most), element = shape->element;
+    if (segments == 0)
+        return 1;
+    size_t even = (longest + segments - 1) / segments;
+    return coll_least(coll_segment_of(shape, even + (element ? element - 1 : 0)), most);
+}
+
+/* A chunk of about the user's segment: some times LEAST bytes, and no longer than the data need. */
+static inline size_t coll_chunk_of(const coll_part *part, size_t least) {
+    size_t all = coll_segment_count(part->shape->bytes, least),
+           asked = part->values->at[COLL_SEGMENT] / least;
+    return least * (asked == 0 ? 1 : coll_least(asked, all));
 }
 
 #endif

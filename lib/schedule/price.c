@@ -130,7 +130,7 @@ static int path_of(play *p, int sender, int to, int lane) {
                                      .sender = ranks[0],
                                      .receiver = ranks[1],
                                      .lane = lane,
-                                     .level = coll_network_level(&p->network, ranks[0], ranks[1]),
+                                     .level = coll_topo_level(p->shape.topo, ranks[0], ranks[1]),
                                      .arrived = {NONE, NONE},
                                      .wanted = {NONE, NONE},
                                      .next = *first};

@@ -87,7 +87,7 @@ static void add_step(survey *s, int rank, const coll_step *step, double times) {
     const coll_place *place = &s->shape->topo->places[rank];
     const int way = step->kind == COLL_STEP_SEND ? OUT : IN,
               links[] = {place->node, place->rack, place->site};
-    int crossed = (int)coll_network_level(&s->network, rank, step->peer) - COLL_LEVEL_NODE;
+    int crossed = (int)coll_topo_level(s->shape->topo, rank, step->peer) - COLL_LEVEL_NODE;
     for (int kind = 0; kind < crossed; kind++)
         s->bytes[kind][way][links[kind]] += (double)step->length * times;
 }
