@@ -2,17 +2,26 @@
 #ifndef COLL_CDCP_CLIENT_H
 #define COLL_CDCP_CLIENT_H
 
+#include "cdcp/job.h"
+#include "cdcp/membership.h"
 #include "cdcp/request_pool.h"
 
-/* Frees what CALL holds. */
-void coll_client_drop(coll_client_call *call);
-
-/* Makes an inactive persistent request for CALL, whose data it takes in any case. */
-int coll_client_prepare(coll_membership *membership, coll_client_call *call,
-                        coll_dcp_request **request);
-
-/* Posts CALL; the same. */
-int coll_client_post(coll_membership *membership, coll_client_call *call,
-                     coll_dcp_request **request);
+/*
+ * Makes an inactive request, to be completed once, whose call the caller describes in it. NULL
+ * where there are too many: MPI_ERR_NO_MEM.
+ */
+static inline int coll_client_request(coll_membership *membership, coll_dcp_request **request) {
+    coll_job_enter();
+    int code = coll_request_take(request);
+    membership->requests += code == MPI_SUCCESS;
+    coll_job_leave();
+    if (code != MPI_SUCCESS)
+        return code;
+    (*request)->slot = NULL;
+    (*request)->envelope = NULL;
+    (*request)->membership = membership;
+    (*request)->persistent = false;
+    return MPI_SUCCESS;
+}
 
 #endif

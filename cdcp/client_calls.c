@@ -1,55 +1,106 @@
-/* The collectives that DCPs serve, as application ranks call them. */
+/*
+ * The collectives that DCPs serve, as application ranks call them; and coll.h's, which the MPI
+ * library does where no DCP takes them.
+ */
 #include "config.h"
 
 #include "cdcp/client.h"
 
 #include "cdcp/dcp_operation.h"
 #include "cdcp/job.h"
-#include "cdcp/operands.h"
+#include "cdcp/native.h"
+#include "coll.h"
+#include "lib/base/error.h"
 
-/* That of COMM where DCPs serve it, else NULL. */
-static coll_membership *served(MPI_Comm comm) {
-    coll_membership *membership = coll_the_job.posts ? coll_membership_of(comm) : NULL;
-    return membership && membership->served ? membership : NULL;
+/*
+ * Posts REQUEST, NULL where DCPs don't take it; or ends it where its call could not be described,
+ * which is CODE.
+ */
+static int post(int code, coll_dcp_request **request) {
+    if (!*request)
+        return code;
+    if (code == MPI_SUCCESS)
+        code = coll_dcp_begin(*request);
+    if (code != MPI_SUCCESS)
+        coll_dcp_release(request);
+    return code;
+}
+
+/* --- Reductions --- */
+
+/* False for buffers that are an error. */
+static bool is_sound(const void *sendbuf, const void *recvbuf, MPI_Count count) {
+    if (count > 0 && (!sendbuf || !recvbuf))
+        return false;
+    if (count > 1 && sendbuf == recvbuf) /* a single element passes */
+        return false;
+    return recvbuf != MPI_IN_PLACE;
+}
+
+/*
+ * A request for OPERATION of the operands looked up last: COUNT elements are wanted, TIMES as many
+ * are given.
+ */
+static inline int reduce(coll_dcp_operation operation, const void *sendbuf, void *recvbuf,
+                         MPI_Count count, int times, coll_membership *membership,
+                         coll_dcp_request **request) {
+    int code = coll_client_request(membership, request);
+    if (code != MPI_SUCCESS)
+        return code;
+    const void *from = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+    size_t bytes = (size_t)count * membership->extent;
+    coll_client_call *call = &(*request)->call;
+    call->code = coll_dcp_code(operation, membership->code);
+    call->count = (int32_t)count;
+    coll_data_open_bytes(&call->given, (void *)from, bytes * (size_t)times);
+    coll_data_open_bytes(&call->wanted, recvbuf, bytes);
+    return MPI_SUCCESS;
 }
 
 /* --- Allreduce --- */
 
+static bool takes(MPI_Count count, const coll_membership *membership) {
+    return membership && count >= 0 && count <= membership->most;
+}
+
 bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    coll_membership *membership = served(comm);
-    if (!membership)
-        return false;
-    coll_membership_look_up(membership, type, op);
-    return count >= 0 && count <= membership->most;
+    return takes(count, coll_membership_reducing(type, op, comm));
 }
 
-/* COUNT elements of the operands looked up last, as they lie at BUFFER. */
-static coll_data operands_at(const void *buffer, int count, const coll_membership *membership) {
-    return (coll_data){.bytes = (size_t)count * membership->extent, .base = (char *)buffer};
+static inline int allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
+                            MPI_Op op, MPI_Comm comm, coll_dcp_request **request) {
+    coll_membership *membership = coll_membership_reducing(type, op, comm);
+    *request = NULL;
+    if (!takes(count, membership) || !is_sound(sendbuf, recvbuf, count))
+        return MPI_SUCCESS;
+    return reduce(COLL_DCP_ALLREDUCE, sendbuf, recvbuf, count, 1, membership, request);
 }
 
-static coll_client_call allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
-                                  MPI_Op op, coll_membership *membership) {
-    coll_membership_look_up(membership, type, op);
-    const void *from = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-    return (coll_client_call){.code = coll_dcp_code(COLL_DCP_ALLREDUCE, membership->code),
-                              .count = count,
-                              .given = operands_at(from, count, membership),
-                              .wanted = operands_at(recvbuf, count, membership)};
+int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
+                     MPI_Op op, MPI_Comm comm, coll_dcp_request **request) {
+    int code = allreduce(sendbuf, recvbuf, count, type, op, comm, request);
+    if (*request)
+        (*request)->persistent = true;
+    return code;
 }
 
-int coll_dcp_prepare(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                     MPI_Comm comm, coll_dcp_request **request) {
-    coll_membership *membership = coll_membership_of(comm);
-    coll_client_call call = allreduce(sendbuf, recvbuf, count, type, op, membership);
-    return coll_client_prepare(membership, &call, request);
-}
-
-int coll_dcp_post(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+int coll_dcp_post(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm, coll_dcp_request **request) {
-    coll_membership *membership = coll_membership_of(comm);
-    coll_client_call call = allreduce(sendbuf, recvbuf, count, type, op, membership);
-    return coll_client_post(membership, &call, request);
+    return post(allreduce(sendbuf, recvbuf, count, type, op, comm, request), request);
+}
+
+int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
+                   MPI_Op op, MPI_Comm comm, DCP_Request *request) {
+    comm = coll_dcp_comm(comm);
+    int code = post(allreduce(sendbuf, recvbuf, count, type, op, comm, request), request);
+    if (*request || code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    MPI_Request *native;
+    code = coll_native_make("DCP_IAllreduce", count, comm, &native);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Iallreduce(sendbuf, recvbuf, (int)count, type, op, comm, native);
+    return coll_native_begun(code, native, request);
 }
 
 /* --- Data of any type --- */
@@ -77,34 +128,49 @@ static int open_data(coll_data *data, const void *buffer, MPI_Count count, MPI_D
     return code;
 }
 
-/* Posts CALL unless one of its data has not been opened, which is CODE. */
-static int post(int code, coll_membership *membership, coll_client_call *call,
-                coll_dcp_request **request) {
-    if (code == MPI_SUCCESS)
-        return coll_client_post(membership, call, request);
-    coll_client_drop(call);
-    return code;
-}
-
 /* --- Broadcast --- */
 
-bool coll_dcp_takes_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                          MPI_Comm comm) {
-    const coll_membership *membership = served(comm);
+static bool takes_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int root,
+                        const coll_membership *membership) {
     MPI_Count bytes;
     return membership && root >= 0 && root < membership->ranks &&
            is_data(buffer, count, type, &bytes) && bytes <= (MPI_Count)coll_the_job.limit;
 }
 
+bool coll_dcp_takes_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int root,
+                          MPI_Comm comm) {
+    return takes_bcast(buffer, count, type, root, coll_membership_served(comm));
+}
+
 int coll_dcp_post_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                         coll_dcp_request **request) {
-    coll_membership *membership = coll_membership_of(comm);
-    coll_client_call call = {.code = coll_dcp_code(COLL_DCP_BCAST, root)};
-    bool is_root = membership->rank == root;
-    coll_data *data = is_root ? &call.given : &call.wanted;
-    int code = open_data(data, buffer, count, type);
-    call.count = (int32_t)data->bytes;
-    return post(code, membership, &call, request);
+    coll_membership *membership = coll_membership_served(comm);
+    *request = NULL;
+    if (!takes_bcast(buffer, count, type, root, membership))
+        return MPI_SUCCESS;
+    int code = coll_client_request(membership, request);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_client_call *call = &(*request)->call;
+    *call = (coll_client_call){.code = coll_dcp_code(COLL_DCP_BCAST, root)};
+    coll_data *data = membership->rank == root ? &call->given : &call->wanted;
+    code = open_data(data, buffer, count, type);
+    call->count = (int32_t)data->bytes;
+    return post(code, request);
+}
+
+int DCP_IBcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+               DCP_Request *request) {
+    comm = coll_dcp_comm(comm);
+    int code = coll_dcp_post_bcast(buffer, count, type, root, comm, request);
+    if (*request || code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    MPI_Request *native;
+    code = coll_native_make("DCP_IBcast", count, comm, &native);
+    if (code != MPI_SUCCESS)
+        return code;
+    return coll_native_begun(PMPI_Ibcast(buffer, (int)count, type, root, comm, native), native,
+                             request);
 }
 
 /* --- Alltoall --- */
@@ -113,10 +179,9 @@ static bool fits(MPI_Count block, const coll_membership *membership) {
     return block <= (MPI_Count)(coll_the_job.blocks / (size_t)membership->ranks);
 }
 
-bool coll_dcp_takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                             const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                             MPI_Comm comm) {
-    const coll_membership *membership = served(comm);
+static bool takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                           const coll_membership *membership) {
     MPI_Count block, sent;
     if (!membership || !is_data(recvbuf, recvcount, recvtype, &block) || !fits(block, membership))
         return false;
@@ -124,42 +189,87 @@ bool coll_dcp_takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datat
            (is_data(sendbuf, sendcount, sendtype, &sent) && sent == block);
 }
 
+bool coll_dcp_takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                             MPI_Comm comm) {
+    return takes_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                          coll_membership_served(comm));
+}
+
 int coll_dcp_post_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                            void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                            coll_dcp_request **request) {
-    coll_membership *membership = coll_membership_of(comm);
-    coll_client_call call = {.code = coll_dcp_code(COLL_DCP_ALLTOALL, 0)};
+    coll_membership *membership = coll_membership_served(comm);
+    *request = NULL;
+    if (!takes_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, membership))
+        return MPI_SUCCESS;
+    int code = coll_client_request(membership, request);
+    if (code != MPI_SUCCESS)
+        return code;
     MPI_Count ranks = membership->ranks;
-    int code = open_data(&call.wanted, recvbuf, ranks * recvcount, recvtype);
+    coll_client_call *call = &(*request)->call;
+    *call = (coll_client_call){.code = coll_dcp_code(COLL_DCP_ALLTOALL, 0)};
+    code = open_data(&call->wanted, recvbuf, ranks * recvcount, recvtype);
     if (code == MPI_SUCCESS)
         code = sendbuf == MPI_IN_PLACE
-                   ? open_data(&call.given, recvbuf, ranks * recvcount, recvtype)
-                   : open_data(&call.given, sendbuf, ranks * sendcount, sendtype);
-    call.count = (int32_t)(call.wanted.bytes / (size_t)ranks);
-    return post(code, membership, &call, request);
+                   ? open_data(&call->given, recvbuf, ranks * recvcount, recvtype)
+                   : open_data(&call->given, sendbuf, ranks * sendcount, sendtype);
+    call->count = (int32_t)(call->wanted.bytes / (size_t)ranks);
+    return post(code, request);
+}
+
+int DCP_IAlltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, DCP_Request *request) {
+    comm = coll_dcp_comm(comm);
+    int code = coll_dcp_post_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                      comm, request);
+    if (*request || code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    MPI_Count sent = sendbuf == MPI_IN_PLACE ? 0 : sendcount; /* else it doesn't count */
+    MPI_Request *native;
+    code = coll_native_make("DCP_IAlltoall", sent > recvcount ? sent : recvcount, comm, &native);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Ialltoall(sendbuf, (int)sent, sendtype, recvbuf, (int)recvcount, recvtype, comm,
+                          native);
+    return coll_native_begun(code, native, request);
 }
 
 /* --- Reduce_scatter of equal blocks --- */
 
-bool coll_dcp_takes_reduce_scatter(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    coll_membership *membership = served(comm);
+static bool takes_reduce_scatter(MPI_Count count, const coll_membership *membership) {
     MPI_Count block;
-    if (!membership)
-        return false;
-    coll_membership_look_up(membership, type, op);
-    return count >= 0 && membership->code >= 0 &&
+    return membership && count >= 0 && membership->code >= 0 &&
            !__builtin_mul_overflow(count, (MPI_Count)membership->extent, &block) &&
            fits(block, membership);
 }
 
-int coll_dcp_post_reduce_scatter(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
-                                 MPI_Op op, MPI_Comm comm, coll_dcp_request **request) {
-    coll_membership *membership = coll_membership_of(comm);
-    coll_membership_look_up(membership, type, op);
-    const void *from = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-    coll_client_call call = {.code = coll_dcp_code(COLL_DCP_REDUCE_SCATTER, membership->code),
-                             .count = count,
-                             .given = operands_at(from, count * membership->ranks, membership),
-                             .wanted = operands_at(recvbuf, count, membership)};
-    return coll_client_post(membership, &call, request);
+bool coll_dcp_takes_reduce_scatter(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    return takes_reduce_scatter(count, coll_membership_reducing(type, op, comm));
+}
+
+int coll_dcp_post_reduce_scatter(const void *sendbuf, void *recvbuf, MPI_Count count,
+                                 MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                 coll_dcp_request **request) {
+    coll_membership *membership = coll_membership_reducing(type, op, comm);
+    *request = NULL;
+    if (!takes_reduce_scatter(count, membership) || !is_sound(sendbuf, recvbuf, count))
+        return MPI_SUCCESS;
+    return post(reduce(COLL_DCP_REDUCE_SCATTER, sendbuf, recvbuf, count, membership->ranks,
+                       membership, request),
+                request);
+}
+
+int DCP_IReduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                              MPI_Datatype type, MPI_Op op, MPI_Comm comm, DCP_Request *request) {
+    comm = coll_dcp_comm(comm);
+    int code = coll_dcp_post_reduce_scatter(sendbuf, recvbuf, recvcount, type, op, comm, request);
+    if (*request || code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    MPI_Request *native;
+    code = coll_native_make("DCP_IReduce_scatter_block", recvcount, comm, &native);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Ireduce_scatter_block(sendbuf, recvbuf, (int)recvcount, type, op, comm, native);
+    return coll_native_begun(code, native, request);
 }

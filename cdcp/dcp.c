@@ -186,6 +186,10 @@ int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app) {
     return MPI_SUCCESS;
 }
 
+int DCP_Start(const char *spec, MPI_Comm *app) {
+    return coll_dcp_start(spec, MPI_COMM_WORLD, app);
+}
+
 int DCP_Serve(void) {
     int code = coll_server_run(&coll_the_job);
     return code == MPI_SUCCESS ? end_job() : code;

@@ -49,10 +49,11 @@ int coll_dcp_register(MPI_Comm comm);
 bool coll_dcp_knows(MPI_Comm comm);
 
 /*
- * A posted collective, or a persistent one. Requests lie in one range of addresses, so that a
- * caller who hides them behind MPI_Request handles can tell them from MPI's own: coll_dcp_owns.
+ * A posted collective, or a persistent one; what a DCP_Request (coll.h) points to. Requests lie in
+ * one range of addresses, so that a caller who hides them behind MPI_Request handles can tell them
+ * from MPI's own: coll_dcp_owns.
  */
-typedef struct coll_dcp_request coll_dcp_request;
+typedef struct DCP_Pending coll_dcp_request;
 
 /* A request begins with so many ints for its holder's own use, which are kept when it is reused. */
 enum { COLL_DCP_ROOM = 64 };
@@ -70,37 +71,29 @@ static inline bool coll_dcp_owns(const void *request) {
  * --- What DCPs serve ---
  *
  * coll_dcp_takes... are the same on all ranks that make the same call on a registered communicator;
- * on others DCPs take nothing. Posts read what the rank contributes before they return; the result
- * is written by the wait or test that completes the request. The posts on a communicator must come
- * in the same order on all its ranks; completion in any order.
+ * on others DCPs take nothing. Posts set *REQUEST to NULL, and that is no error, where DCPs don't
+ * take the call or its arguments are one: then call the MPI library, which reports it. They read
+ * what the rank contributes before they return; the result is written by the wait or test that
+ * completes the request. The posts on a communicator must come in the same order on all its ranks;
+ * completion in any order.
  */
 
 /*
  * True where DCPs take an allreduce: a predefined operation on a predefined type that it is defined
- * for, of no more bytes than the limit. About 10 ns for the communicator used last.
+ * for, of no more bytes than the limit.
  */
 bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
-/*
- * False for buffers that are an error: then call the MPI library, which reports it.
- * Ask before posting.
- */
-static inline bool coll_dcp_sound(const void *sendbuf, const void *recvbuf, MPI_Count count) {
-    bool is_nowhere = count > 0 && (!sendbuf || !recvbuf);
-    bool is_same = count > 1 && sendbuf == recvbuf; /* a single element passes */
-    return recvbuf != MPI_IN_PLACE && !is_nowhere && !is_same;
-}
-
-/* Posts one that coll_dcp_takes and coll_dcp_sound are true for. SENDBUF may be MPI_IN_PLACE. */
-int coll_dcp_post(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+/* SENDBUF may be MPI_IN_PLACE. */
+int coll_dcp_post(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm, coll_dcp_request **request);
 
 /*
  * The same as a persistent request, inactive until coll_dcp_begin reads its SENDBUF and posts it.
  * Waiting and testing leave it inactive; coll_dcp_release ends it.
  */
-int coll_dcp_prepare(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                     MPI_Comm comm, coll_dcp_request **request);
+int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
+                     MPI_Op op, MPI_Comm comm, coll_dcp_request **request);
 int coll_dcp_begin(coll_dcp_request *request);
 
 /*
@@ -110,7 +103,6 @@ int coll_dcp_begin(coll_dcp_request *request);
 bool coll_dcp_takes_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int root,
                           MPI_Comm comm);
 
-/* Posts one that DCPs take. */
 int coll_dcp_post_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                         coll_dcp_request **request);
 
@@ -122,20 +114,21 @@ bool coll_dcp_takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datat
                              const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                              MPI_Comm comm);
 
-/* Posts one that DCPs take. SENDBUF may be MPI_IN_PLACE. */
+/* SENDBUF may be MPI_IN_PLACE. */
 int coll_dcp_post_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                            void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                            coll_dcp_request **request);
 
 /*
  * True where DCPs take a reduce_scatter of blocks of COUNT elements each: what coll_dcp_takes says,
- * where all blocks of a rank together are no more bytes than a limit. Ask coll_dcp_sound, too.
+ * where all blocks of a rank together are no more bytes than a limit.
  */
 bool coll_dcp_takes_reduce_scatter(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
-/* Posts one that both are true for. SENDBUF may be MPI_IN_PLACE. */
-int coll_dcp_post_reduce_scatter(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
-                                 MPI_Op op, MPI_Comm comm, coll_dcp_request **request);
+/* SENDBUF may be MPI_IN_PLACE. */
+int coll_dcp_post_reduce_scatter(const void *sendbuf, void *recvbuf, MPI_Count count,
+                                 MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                 coll_dcp_request **request);
 
 /* --- Requests --- */
 
@@ -160,8 +153,9 @@ bool coll_dcp_ready(coll_dcp_request *request);
 /*
  * Completes *REQUEST: RECVBUF holds the result afterwards, or the error comes back. A request that
  * isn't persistent is gone and *REQUEST is NULL; a persistent one is inactive. An inactive one
- * completes at once. Waiting is polite, and lets MPI make progress.
+ * completes at once. Waiting is polite, and lets MPI make progress. Where an error comes back *COMM
+ * is what coll_dcp_request_comm said.
  */
-int coll_dcp_wait(coll_dcp_request **request);
+int coll_dcp_wait(coll_dcp_request **request, MPI_Comm *comm);
 
 #endif

@@ -27,7 +27,12 @@ typedef struct coll_job {
     coll_wait wait;
 } coll_job;
 
-extern coll_job coll_the_job;
+/* Hidden, so that reading it takes no look-up of its address. */
+extern coll_job coll_the_job __attribute__((visibility("hidden")));
+
+/* What is rarely called: inlined it would have its caller save registers, which every post or wait
+ * pays for. */
+#define COLL_ASIDE __attribute__((noinline, cold))
 
 /* Held where several threads may post, by who looks at what an application rank's threads share. */
 extern pthread_mutex_t coll_job_lock;

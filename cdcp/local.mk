@@ -1,6 +1,5 @@
 # The engine of dedicated collective processors: a part of libcoll.
 libcoll_core_la_SOURCES += \
-	cdcp/api.c \
 	cdcp/client.c cdcp/client.h \
 	cdcp/client_calls.c \
 	cdcp/dcp.c cdcp/dcp.h \
@@ -17,6 +16,7 @@ libcoll_core_la_SOURCES += \
 	cdcp/mapping.c cdcp/mapping.h \
 	cdcp/membership.c cdcp/membership.h \
 	cdcp/operands.c cdcp/operands.h \
+	cdcp/native.c cdcp/native.h \
 	cdcp/outbox.c cdcp/outbox.h \
 	cdcp/request_pool.c cdcp/request_pool.h \
 	cdcp/server.c \

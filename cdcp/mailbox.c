@@ -15,11 +15,10 @@ static size_t stride_for(size_t limit) {
                     (limit > COLL_WIRE_TEXT ? limit : COLL_WIRE_TEXT));
 }
 
-/* Posts are numbered from 1: a state of 0 is no event. */
 static void empty(char *slots, size_t stride) {
     const coll_mailbox box = {.slots = slots, .stride = stride};
     for (uint32_t i = 0; i < COLL_MAILBOX_SLOTS; i++)
-        atomic_init(&coll_mailbox_slot_at(&box, i)->state, 0);
+        atomic_init(&coll_mailbox_slot_at(&box, i)->state, COLL_MAILBOX_FREE);
 }
 
 /* Whether all of the node have the window; else those that do give it back. */

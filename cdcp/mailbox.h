@@ -5,8 +5,8 @@
  *
  * The rank numbers its posts, puts post number t into slot t modulo the ring's length and sets the
  * slot's state to "t posted" when everything else is written. The DCP awaits the posts in order; it
- * writes the result over the values and sets the state to "t done" or "t failed". The slot is free
- * again when the rank has fetched the result. Cost: two transfers of the line.
+ * writes the result over the values and sets the state to "t done" or "t failed". When the rank has
+ * fetched the result it sets the state to "free". Cost: two transfers of the line.
  *
  * What doesn't fit into a slot, the blocks of an alltoall, lies in one of a few parcels beside
  * them.
@@ -25,7 +25,8 @@
 enum { COLL_MAILBOX_SLOTS = 32, COLL_MAILBOX_PARCELS = 8, COLL_MAILBOX_LINE = 64 };
 
 typedef enum coll_mailbox_event {
-    COLL_MAILBOX_POSTED = 1,
+    COLL_MAILBOX_FREE,
+    COLL_MAILBOX_POSTED,
     COLL_MAILBOX_DONE,
     COLL_MAILBOX_FAILED
 } coll_mailbox_event;
@@ -45,6 +46,12 @@ enum { COLL_MAILBOX_NO_PARCEL = -1 };
 
 static inline uint32_t coll_mailbox_state(uint32_t ticket, coll_mailbox_event event) {
     return ticket << 2 | (uint32_t)event;
+}
+
+/* The last event in SLOT, and what ORDER says of what was written before it. */
+static inline coll_mailbox_event coll_mailbox_event_in(const coll_mailbox_slot *slot,
+                                                       memory_order order) {
+    return (coll_mailbox_event)(atomic_load_explicit(&slot->state, order) & 3);
 }
 
 /* One rank's slots as this process sees them; none where it has no mailbox. */

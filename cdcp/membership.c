@@ -44,16 +44,6 @@ static int tell_end(const coll_membership *membership) {
     return coll_job_tell(&header, sizeof header);
 }
 
-static void free_if_over(coll_membership *membership) {
-    if (membership->requests == 0 && membership->comm == MPI_COMM_NULL)
-        free(membership);
-}
-
-void coll_membership_let_go(coll_membership *membership) {
-    membership->requests--;
-    free_if_over(membership);
-}
-
 /* The communicator goes. The DCP hears of it after all posts of this rank. */
 static int forget(MPI_Comm comm, int which, void *value, void *extra) {
     (void)comm, (void)which, (void)extra;
@@ -64,7 +54,8 @@ static int forget(MPI_Comm comm, int which, void *value, void *extra) {
     coll_job_enter();
     unlink_it(membership);
     membership->comm = MPI_COMM_NULL;
-    free_if_over(membership);
+    if (membership->requests == 0)
+        free(membership);
     coll_job_leave();
     return code;
 }
@@ -83,7 +74,8 @@ static coll_membership *attach(MPI_Comm comm) {
     coll_membership *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
-    *made = (coll_membership){.comm = comm, .type = MPI_DATATYPE_NULL, .op = MPI_OP_NULL};
+    *made = (coll_membership){
+        .comm = comm, .type = MPI_DATATYPE_NULL, .op = MPI_OP_NULL, .code = -1, .most = -1};
     if (PMPI_Comm_rank(comm, &made->rank) != MPI_SUCCESS ||
         PMPI_Comm_size(comm, &made->ranks) != MPI_SUCCESS ||
         PMPI_Comm_set_attr(comm, key, made) != MPI_SUCCESS) {
@@ -106,28 +98,49 @@ int coll_membership_begin(void) {
     return MPI_SUCCESS;
 }
 
-coll_membership *coll_membership_of(MPI_Comm comm) {
-    if (recent && recent->comm == comm)
-        return recent;
+static coll_membership *look_for(MPI_Comm comm) {
     coll_membership *found = NULL;
     int there = 0;
-    if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, key, &found, &there) != MPI_SUCCESS ||
-        !there)
+    if (!coll_the_job.posts || comm == MPI_COMM_NULL ||
+        PMPI_Comm_get_attr(comm, key, &found, &there) != MPI_SUCCESS || !there)
         return NULL;
     if (!coll_the_job.threaded)
         recent = found;
     return found;
 }
 
-void coll_membership_look_up(coll_membership *membership, MPI_Datatype type, MPI_Op op) {
-    if (type == membership->type && op == membership->op)
-        return;
+coll_membership *coll_membership_of(MPI_Comm comm) {
+    return recent && recent->comm == comm ? recent : look_for(comm);
+}
+
+coll_membership *coll_membership_served(MPI_Comm comm) {
+    coll_membership *membership = coll_membership_of(comm);
+    return membership && membership->served ? membership : NULL;
+}
+
+static bool has_looked_up(const coll_membership *membership, MPI_Datatype type, MPI_Op op) {
+    return membership->type == type && membership->op == op;
+}
+
+static void look_up(coll_membership *membership, MPI_Datatype type, MPI_Op op) {
     int code = coll_operands_code(type, op);
     membership->code = code;
     membership->extent = code < 0 ? 0 : coll_operands_extent(code);
     membership->most = code < 0 ? -1 : (MPI_Count)(coll_the_job.limit / membership->extent);
     membership->type = type;
     membership->op = op;
+}
+
+COLL_ASIDE static coll_membership *reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    coll_membership *membership = coll_membership_served(comm);
+    if (membership && !has_looked_up(membership, type, op))
+        look_up(membership, type, op);
+    return membership;
+}
+
+coll_membership *coll_membership_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    bool as_before = recent && recent->comm == comm && has_looked_up(recent, type, op);
+    return as_before ? recent : reducing(type, op, comm);
 }
 
 /* The members of a communicator, as far as all of them know alike; and this one's part. */

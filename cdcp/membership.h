@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 typedef struct coll_membership {
     MPI_Comm comm;     /* MPI_COMM_NULL once its user has freed it */
@@ -30,8 +31,14 @@ typedef struct coll_membership {
 /* Makes that of the application's world. Ends with coll_membership_end_all. */
 int coll_membership_begin(void);
 
-/* That of COMM, or NULL where none has been made. Local. */
+/* That of COMM, or NULL where none has been made or no DCPs serve. Local. */
 coll_membership *coll_membership_of(MPI_Comm comm);
+
+/* The same where DCPs take its calls, else NULL. */
+coll_membership *coll_membership_served(MPI_Comm comm);
+
+/* The same with the operands TYPE and OP looked up, for code, extent and most. */
+coll_membership *coll_membership_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /*
  * Makes that of COMM, which has none: its members agree on a number, and the DCPs hear who they
@@ -41,11 +48,11 @@ coll_membership *coll_membership_of(MPI_Comm comm);
  */
 int coll_membership_make(MPI_Comm comm);
 
-/* Looks the operands up, for code, extent and most. */
-void coll_membership_look_up(coll_membership *membership, MPI_Datatype type, MPI_Op op);
-
 /* One of its requests has ended: it goes if its communicator is gone too. Under the job's lock. */
-void coll_membership_let_go(coll_membership *membership);
+static inline void coll_membership_let_go(coll_membership *membership) {
+    if (--membership->requests == 0 && membership->comm == MPI_COMM_NULL)
+        free(membership);
+}
 
 /* Detaches all of them from their communicators, and tells nobody any more. */
 int coll_membership_end_all(void);

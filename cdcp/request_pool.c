@@ -25,20 +25,22 @@ static int set_aside(void) {
     return MPI_SUCCESS;
 }
 
-int coll_request_open(int *most) {
+int coll_request_open(int most) {
     unused = NULL;
     used = 0;
-    allowed = *most = *most < MOST ? *most : MOST;
+    allowed = most < MOST ? most : MOST;
     return requests ? MPI_SUCCESS : set_aside();
 }
 
-coll_dcp_request *coll_request_take(void) {
-    coll_dcp_request *taken = unused;
-    if (taken)
-        unused = taken->next;
+int coll_request_take(coll_dcp_request **request) {
+    *request = unused;
+    if (unused)
+        unused = unused->next;
     else if (used < allowed)
-        taken = &requests[used++];
-    return taken;
+        *request = &requests[used++];
+    else
+        return coll_error(MPI_ERR_NO_MEM, "more than %d collectives under way at once", allowed);
+    return MPI_SUCCESS;
 }
 
 void coll_request_give_back(coll_dcp_request *request) {

@@ -19,26 +19,26 @@ typedef struct coll_client_call {
     coll_data given, wanted;
 } coll_client_call;
 
-struct coll_dcp_request {
+struct DCP_Pending {
     int room[COLL_DCP_ROOM]; /* its holder's */
-    /* Where the result comes: a slot, whose state is then DONE or FAILED, or an envelope. */
+    /* Where the result comes: a slot, whose state is then DONE or FAILED, or an envelope. Neither:
+     * it is inactive. */
     coll_mailbox_slot *slot;
-    uint32_t ticket;
     coll_envelope *envelope;
     coll_client_call call;
     coll_membership *membership;
-    bool persistent, active;
-    struct coll_dcp_request *next; /* of those that nobody uses */
+    bool persistent;
+    coll_dcp_request *next; /* of those that nobody uses */
 };
 
 /*
- * Makes room for the requests of a job; none of an earlier one is in use. *MOST is how many there
- * may be at once, and becomes how many there can be. MPI_ERR_NO_MEM.
+ * Makes room for the requests of a job, at most MOST at once; none of an earlier one is in use.
+ * MPI_ERR_NO_MEM.
  */
-int coll_request_open(int *most);
+int coll_request_open(int most);
 
-/* An unused request, or NULL where there are none left. */
-coll_dcp_request *coll_request_take(void);
+/* Sets *REQUEST to an unused one, or to NULL where there are too many: MPI_ERR_NO_MEM. */
+int coll_request_take(coll_dcp_request **request);
 void coll_request_give_back(coll_dcp_request *request);
 
 /* The number of REQUEST in the range, from 0. */

@@ -22,7 +22,7 @@ static bool allreduce(const void *from, void *to, int count, MPI_Datatype type, 
     coll_dcp_request *request;
     return coll_dcp_takes(count, type, op, comm) &&
            coll_dcp_post(from, to, count, type, op, comm, &request) == MPI_SUCCESS &&
-           coll_dcp_wait(&request) == MPI_SUCCESS && !request;
+           dcp_run_wait(&request) == MPI_SUCCESS && !request;
 }
 
 /* Whether all ranks hold the same BYTES. */
@@ -332,7 +332,7 @@ static bool many_in_flight(MPI_Comm app, void *context) {
     for (int i = MANY - 1; i >= 0; i--) {
         while (i % 2 == 0 && !coll_dcp_ready(requests[i]))
             continue;
-        good = coll_dcp_wait(&requests[i]) == MPI_SUCCESS && good;
+        good = dcp_run_wait(&requests[i]) == MPI_SUCCESS && good;
         good = !requests[i] && to[i] == (int64_t)ranks * (ranks + 1) / 2 * i && good;
     }
     return good;
@@ -350,11 +350,11 @@ static bool persistent_requests(MPI_Comm app, void *context) {
     coll_dcp_request *request;
     bool good = coll_dcp_prepare(&value, &sum, 1, MPI_INT, MPI_SUM, app, &request) == MPI_SUCCESS;
     good = good && !coll_dcp_active(request) && coll_dcp_ready(request) &&
-           coll_dcp_wait(&request) == MPI_SUCCESS && request;
+           dcp_run_wait(&request) == MPI_SUCCESS && request;
     for (int i = 0; i < 50 && good; i++) {
         value = i;
         good = coll_dcp_begin(request) == MPI_SUCCESS && coll_dcp_active(request) &&
-               coll_dcp_wait(&request) == MPI_SUCCESS && request && !coll_dcp_active(request) &&
+               dcp_run_wait(&request) == MPI_SUCCESS && request && !coll_dcp_active(request) &&
                sum == i * ranks;
     }
     coll_dcp_release(&request);
@@ -392,7 +392,7 @@ static bool several_communicators(MPI_Comm app, void *context) {
         MPI_Comm_free(&half);
         MPI_Comm_free(&copy);
         for (int i = 2; i >= 0; i--)
-            good = (!requests[i] || coll_dcp_wait(&requests[i]) == MPI_SUCCESS) &&
+            good = (!requests[i] || dcp_run_wait(&requests[i]) == MPI_SUCCESS) &&
                    sums[i] == expected[i] && good;
     }
     return good;
@@ -479,7 +479,7 @@ static bool uses_up_tags(MPI_Comm app, void *context) {
                harness_class(code) == MPI_ERR_NO_MEM && strstr(harness_text(code), "under way") &&
                good;
         for (int i = posted - 1; i >= 0; i--)
-            good = coll_dcp_wait(&requests[i]) == MPI_SUCCESS && sums[i] == app_ranks(app) && good;
+            good = dcp_run_wait(&requests[i]) == MPI_SUCCESS && sums[i] == app_ranks(app) && good;
     }
     return good && highest_seen <= highest_tag;
 }
@@ -556,9 +556,9 @@ static bool mismatches(MPI_Comm app, void *context) {
             coll_dcp_post(values, sums, odd ? other[i].count : 1, odd ? other[i].type : MPI_DOUBLE,
                           odd ? other[i].op : MPI_SUM, app, &request) == MPI_SUCCESS &&
             good;
-        good = dcp_run_is_error(coll_dcp_wait(&request), other[i].text,
-                                "1 of MPI_DOUBLE to MPI_SUM") &&
-               good;
+        good =
+            dcp_run_is_error(dcp_run_wait(&request), other[i].text, "1 of MPI_DOUBLE to MPI_SUM") &&
+            good;
         good = allreduce(values, sums, 1, MPI_DOUBLE, MPI_SUM, app) && sums[0] == ranks && good;
     }
     return good;
@@ -584,7 +584,7 @@ static bool late_rank(MPI_Comm app, void *context) {
     good = coll_dcp_post(&one, &sum, 1, MPI_INT, MPI_SUM, app, &request) == MPI_SUCCESS;
     char who[40];
     snprintf(who, sizeof who, "rank %d not there", ranks - 1);
-    good = dcp_run_is_error(coll_dcp_wait(&request), who, "1.0 s") && good;
+    good = dcp_run_is_error(dcp_run_wait(&request), who, "1.0 s") && good;
     if (rank < ranks - 1)
         PMPI_Send(&one, 1, MPI_INT, ranks - 1, 0, app);
     PMPI_Barrier(app);
@@ -615,7 +615,7 @@ static bool just_in_time(MPI_Comm app, void *context) {
         while (rank > 0 && rank >= ranks - 2 && PMPI_Wtime() < come)
             PMPI_Iprobe(MPI_ANY_SOURCE, 0, app, &there, MPI_STATUS_IGNORE);
         good = coll_dcp_post(&one, &sum, 1, MPI_INT, MPI_SUM, app, &request) == MPI_SUCCESS && good;
-        int code = coll_dcp_wait(&request);
+        int code = dcp_run_wait(&request);
         strcpy(text, harness_text(code));
         good = (code != MPI_SUCCESS || sum == ranks) && good;
         good = same_everywhere(text, sizeof text, app) && good;

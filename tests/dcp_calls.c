@@ -102,7 +102,7 @@ static bool bcast(int count, int root, MPI_Comm comm) {
                 coll_dcp_post_bcast(ours.at, count, ours.type, root, comm, &request) == MPI_SUCCESS;
     PMPI_Bcast(native.at, count, native.type, root, comm);
     free_type(&ours); /* it lives until the call is complete */
-    good = good && coll_dcp_wait(&request) == MPI_SUCCESS && same_ints(&ours, &native);
+    good = good && dcp_run_wait(&request) == MPI_SUCCESS && same_ints(&ours, &native);
     if (!good)
         fprintf(stderr, "bcast of %d from %d of %d is wrong\n", count, root, app_ranks(comm));
     free_ints(&ours);
@@ -146,7 +146,7 @@ static bool alltoall(int count, bool in_place, MPI_Comm comm) {
     PMPI_Alltoall(from.at, count, from.type, native.at, count, native.type, comm);
     free_type(&ours);
     bring(&from, -1, 0); /* it was read already */
-    good = good && coll_dcp_wait(&request) == MPI_SUCCESS && same_ints(&ours, &native);
+    good = good && dcp_run_wait(&request) == MPI_SUCCESS && same_ints(&ours, &native);
     if (!good)
         fprintf(stderr, "alltoall of %d among %d is wrong\n", count, ranks);
     free_ints(&from);
@@ -194,14 +194,14 @@ static bool reduce_scatter(int count, bool in_place, MPI_Comm comm) {
         for (int at = i * count; at < (i + 1) * count && good; at++)
             good = coll_dcp_post(from + at, sums + at, 1, MPI_DOUBLE, MPI_SUM, comm, &request) ==
                        MPI_SUCCESS &&
-                   coll_dcp_wait(&request) == MPI_SUCCESS;
+                   dcp_run_wait(&request) == MPI_SUCCESS;
     if (in_place)
         memcpy(to, from, (size_t)all * sizeof *to);
     good = good && coll_dcp_takes_reduce_scatter(count, MPI_DOUBLE, MPI_SUM, comm) &&
            coll_dcp_post_reduce_scatter(in_place ? MPI_IN_PLACE : from, to, count, MPI_DOUBLE,
                                         MPI_SUM, comm, &request) == MPI_SUCCESS;
     memset(from, 0, (size_t)all * sizeof *from);
-    good = good && coll_dcp_wait(&request) == MPI_SUCCESS &&
+    good = good && dcp_run_wait(&request) == MPI_SUCCESS &&
            memcmp(to, sums + rank * count, (size_t)count * sizeof *to) == 0;
     if (!good)
         fprintf(stderr, "reduce_scatter of %d among %d is wrong\n", count, ranks);
@@ -225,7 +225,7 @@ static bool large_reduce_scatter(MPI_Comm comm) {
                 coll_dcp_post_reduce_scatter(from.at, ours, count, MPI_INT, MPI_MAX, comm,
                                              &request) == MPI_SUCCESS;
     PMPI_Reduce_scatter_block(from.at, native, count, MPI_INT, MPI_MAX, comm);
-    good = good && coll_dcp_wait(&request) == MPI_SUCCESS &&
+    good = good && dcp_run_wait(&request) == MPI_SUCCESS &&
            memcmp(ours, native, (size_t)count * sizeof *ours) == 0;
     free(from.at);
     free(ours);
@@ -281,7 +281,7 @@ static bool many_in_flight(MPI_Comm app, void *context) {
         good = code == MPI_SUCCESS && good;
     }
     for (int i = MANY - 1; i >= 0; i--)
-        good = coll_dcp_wait(&requests[i]) == MPI_SUCCESS && to[i][0] == i && good;
+        good = dcp_run_wait(&requests[i]) == MPI_SUCCESS && to[i][0] == i && good;
     return good;
 }
 
@@ -300,19 +300,19 @@ static bool mismatches(MPI_Comm app, void *context) {
     bool odd = rank == ranks - 1, good = true;
     coll_dcp_request *request;
     coll_dcp_post_bcast(values, odd ? 2 : 1, MPI_INT, 0, app, &request);
-    good = dcp_run_is_error(coll_dcp_wait(&request), "8 bytes from root 0", "") && good;
+    good = dcp_run_is_error(dcp_run_wait(&request), "8 bytes from root 0", "") && good;
     coll_dcp_post_bcast(values, 1, MPI_INT, odd, app, &request);
-    good = dcp_run_is_error(coll_dcp_wait(&request), "4 bytes from root 1", "") && good;
+    good = dcp_run_is_error(dcp_run_wait(&request), "4 bytes from root 1", "") && good;
     if (odd)
         coll_dcp_post(values, sums, 1, MPI_INT, MPI_SUM, app, &request);
     else
         coll_dcp_post_bcast(values, 1, MPI_INT, 0, app, &request);
-    good = dcp_run_is_error(coll_dcp_wait(&request), "calls allreduce", "") && good;
+    good = dcp_run_is_error(dcp_run_wait(&request), "calls allreduce", "") && good;
     int count = odd ? 2 : 1;
     coll_dcp_post_alltoall(values, count, MPI_INT, sums, count, MPI_INT, app, &request);
-    good = dcp_run_is_error(coll_dcp_wait(&request), "brings 8 bytes for each rank", "") && good;
+    good = dcp_run_is_error(dcp_run_wait(&request), "brings 8 bytes for each rank", "") && good;
     coll_dcp_post_reduce_scatter(values, sums, 1, MPI_INT, odd ? MPI_MAX : MPI_SUM, app, &request);
-    good = dcp_run_is_error(coll_dcp_wait(&request), "1 of MPI_INT to MPI_MAX", "") && good;
+    good = dcp_run_is_error(dcp_run_wait(&request), "1 of MPI_INT to MPI_MAX", "") && good;
     return bcast(1, 0, app) && alltoall(1, false, app) && good;
 }
 
@@ -334,7 +334,7 @@ static bool late_rank(MPI_Comm app, void *context) {
     for (int i = 0; i < 2; i++) {
         char text[60];
         snprintf(text, sizeof text, "%s: rank %d not there", i ? "alltoall" : "bcast", ranks - 1);
-        good = dcp_run_is_error(coll_dcp_wait(&requests[i]), text, "") && good;
+        good = dcp_run_is_error(dcp_run_wait(&requests[i]), text, "") && good;
     }
     if (rank < ranks - 1)
         PMPI_Send(NULL, 0, MPI_INT, ranks - 1, 0, app);

@@ -122,7 +122,7 @@ static void take_result(program *p, pending *done) {
 static void wait_for(program *p, pending *awaited) {
     if (!awaited->request)
         return;
-    check(p, coll_dcp_wait(&awaited->request) == MPI_SUCCESS, "error of wait");
+    check(p, dcp_run_wait(&awaited->request) == MPI_SUCCESS, "error of wait");
     take_result(p, awaited);
 }
 
@@ -235,7 +235,9 @@ static void run_program(program *p) {
 }
 
 static int next_request(void) {
-    coll_dcp_request *request = coll_request_take();
+    coll_dcp_request *request;
+    if (coll_request_take(&request) != MPI_SUCCESS)
+        return PENDING;
     int number = coll_request_number(request);
     coll_request_give_back(request);
     return number;

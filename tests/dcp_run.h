@@ -2,6 +2,8 @@
 #ifndef COLL_TESTS_DCP_RUN_H
 #define COLL_TESTS_DCP_RUN_H
 
+#include "cdcp/dcp.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 
@@ -30,6 +32,12 @@ bool dcp_run_everywhere(int ranks, int most, dcp_work *work, void *context);
 
 /* How many ranks are the application's where the tests vary the number of DCPs. */
 int dcp_run_applications(void);
+
+/* coll_dcp_wait, whose error is for nobody's handler. */
+static inline int dcp_run_wait(coll_dcp_request **request) {
+    MPI_Comm comm;
+    return coll_dcp_wait(request, &comm);
+}
 
 /* Whether CODE is of MPI_ERR_OTHER with a text that has PART and OTHER; tells of it where not. */
 bool dcp_run_is_error(int code, const char *part, const char *other);

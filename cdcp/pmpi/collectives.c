@@ -18,24 +18,6 @@
 
 bool coll_routed[COLL_OPERATIONS];
 
-static bool is_served(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype type,
-                      MPI_Op op, MPI_Comm comm) {
-    return coll_dcp_sound(sendbuf, recvbuf, count) && coll_dcp_takes(count, type, op, comm);
-}
-
-/* Posts to a dedicated processor, and waits where REQUEST is NULL. */
-static int serve(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                 MPI_Comm comm, MPI_Request *request) {
-    coll_dcp_request *served;
-    coll_account_served();
-    int code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served);
-    if (code == MPI_SUCCESS && request)
-        *request = coll_requests_handle(served);
-    else if (code == MPI_SUCCESS)
-        code = coll_dcp_wait(&served);
-    return coll_raise(comm, code);
-}
-
 /*
  * A communicator that had no number from where it was made, MPI_Comm_idup's, gets it in the first
  * blocking allreduce: nonblocking ones may not wait for the other ranks.
@@ -44,30 +26,29 @@ static bool is_registered_now(MPI_Comm comm) {
     return !coll_dcp_knows(comm) && coll_raise(comm, coll_dcp_register(comm)) == MPI_SUCCESS;
 }
 
+/* Waits for SERVED, whose posting was CODE. */
+static int finish(int code, coll_dcp_request *served, MPI_Comm comm) {
+    if (served) {
+        coll_account_served();
+        code = coll_dcp_wait(&served, &comm);
+    }
+    return coll_raise(comm, code);
+}
+
 int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm) {
+    coll_dcp_request *served;
     comm = coll_dcp_comm(comm);
     coll_account_enter(COLL_ACCOUNT_collective);
-    bool served = is_served(sendbuf, recvbuf, count, type, op, comm) ||
-                  (is_registered_now(comm) && is_served(sendbuf, recvbuf, count, type, op, comm));
-    int code;
-    if (served)
-        code = serve(sendbuf, recvbuf, count, type, op, comm, NULL);
+    int code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served);
+    if (code == MPI_SUCCESS && !served && is_registered_now(comm))
+        code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served);
+    if (served || code != MPI_SUCCESS)
+        code = finish(code, served, comm);
     else if (coll_routed[COLL_OPERATION_ALLREDUCE])
         code = COLL_Allreduce(sendbuf, recvbuf, count, type, op, comm);
     else
         code = PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
-    coll_account_leave(COLL_ACCOUNT_collective);
-    return code;
-}
-
-int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                   MPI_Comm comm, MPI_Request *request) {
-    comm = coll_dcp_comm(comm);
-    coll_account_enter(COLL_ACCOUNT_collective);
-    int code = is_served(sendbuf, recvbuf, count, type, op, comm)
-                   ? serve(sendbuf, recvbuf, count, type, op, comm, request)
-                   : PMPI_Iallreduce(sendbuf, recvbuf, count, type, op, comm, request);
     coll_account_leave(COLL_ACCOUNT_collective);
     return code;
 }
@@ -79,12 +60,12 @@ typedef int initialise(const void *sendbuf, void *recvbuf, int count, MPI_Dataty
 static int allreduce_init(initialise *below, const void *sendbuf, void *recvbuf, int count,
                           MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
                           MPI_Request *request) {
-    comm = coll_dcp_comm(comm);
-    if (!is_served(sendbuf, recvbuf, count, type, op, comm))
-        return below(sendbuf, recvbuf, count, type, op, comm, info, request);
     coll_dcp_request *served;
+    comm = coll_dcp_comm(comm);
     int code = coll_dcp_prepare(sendbuf, recvbuf, count, type, op, comm, &served);
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS && !served)
+        return below(sendbuf, recvbuf, count, type, op, comm, info, request);
+    if (served)
         *request = coll_requests_handle(served);
     return coll_raise(comm, code);
 }
@@ -107,40 +88,38 @@ int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
 
 /* --- Nonblocking ones --- */
 
-/* What became of a call that was posted to a dedicated processor as SERVED. */
-static int hand_out(int code, coll_dcp_request *served, MPI_Comm comm, MPI_Request *request) {
-    coll_account_served();
-    if (code == MPI_SUCCESS)
-        *request = coll_requests_handle(served);
-    return coll_raise(comm, code);
-}
-
 /* What a call does: posts it as SERVED where dedicated processors take it, or it is the library's.
  */
-#define SERVE(takes, posts, theirs)                                                                \
+#define SERVE(posts, theirs)                                                                       \
     do {                                                                                           \
         coll_dcp_request *served = NULL;                                                           \
         comm = coll_dcp_comm(comm);                                                                \
         coll_account_enter(COLL_ACCOUNT_collective);                                               \
-        bool taken = request && takes;                                                             \
-        int code = taken ? posts : theirs;                                                         \
-        if (taken)                                                                                 \
-            code = hand_out(code, served, comm, request);                                          \
+        int code = request ? posts : MPI_SUCCESS;                                                  \
+        if (served) {                                                                              \
+            coll_account_served();                                                                 \
+            *request = coll_requests_handle(served);                                               \
+        } else                                                                                     \
+            code = code == MPI_SUCCESS ? theirs : coll_raise(comm, code);                          \
         coll_account_leave(COLL_ACCOUNT_collective);                                               \
         return code;                                                                               \
     } while (0)
 
+int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm, MPI_Request *request) {
+    SERVE(coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served),
+          PMPI_Iallreduce(sendbuf, recvbuf, count, type, op, comm, request));
+}
+
 int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
                MPI_Request *request) {
-    SERVE(coll_dcp_takes_bcast(buffer, count, type, root, comm),
-          coll_dcp_post_bcast(buffer, count, type, root, comm, &served),
+    SERVE(coll_dcp_post_bcast(buffer, count, type, root, comm, &served),
           PMPI_Ibcast(buffer, count, type, root, comm, request));
 }
 
 int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
     SERVE(
-        coll_dcp_takes_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
         coll_dcp_post_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                &served),
         PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request));
@@ -148,13 +127,11 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 
 int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype type,
                               MPI_Op op, MPI_Comm comm, MPI_Request *request) {
-    SERVE(coll_dcp_sound(sendbuf, recvbuf, recvcount) &&
-              coll_dcp_takes_reduce_scatter(recvcount, type, op, comm),
-          coll_dcp_post_reduce_scatter(sendbuf, recvbuf, recvcount, type, op, comm, &served),
+    SERVE(coll_dcp_post_reduce_scatter(sendbuf, recvbuf, recvcount, type, op, comm, &served),
           PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm, request));
 }
 
-/* The count that all of a communicator's ranks have in COUNTS, or -1. */
+/* The count that all of a communicator's ranks have in COUNTS, or -1, which DCPs don't take. */
 static int common_count(const int counts[], MPI_Comm comm) {
     int ranks;
     if (!counts || comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
@@ -167,10 +144,9 @@ static int common_count(const int counts[], MPI_Comm comm) {
 
 int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
                         MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request) {
-    SERVE(coll_dcp_takes_reduce_scatter(0, type, op, comm) &&
-              coll_dcp_takes_reduce_scatter(common_count(recvcounts, comm), type, op, comm) &&
-              coll_dcp_sound(sendbuf, recvbuf, recvcounts[0]),
-          coll_dcp_post_reduce_scatter(sendbuf, recvbuf, recvcounts[0], type, op, comm, &served),
+    bool perhaps = coll_dcp_takes_reduce_scatter(0, type, op, coll_dcp_comm(comm));
+    int count = perhaps ? common_count(recvcounts, coll_dcp_comm(comm)) : -1;
+    SERVE(coll_dcp_post_reduce_scatter(sendbuf, recvbuf, count, type, op, comm, &served),
           PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm, request));
 }
 

@@ -68,8 +68,8 @@ typedef struct outcome {
 /* Completes *REQUEST, one of ours, into STATUSES[at]. */
 static void complete(MPI_Request *request, MPI_Status statuses[], int at, outcome *all) {
     MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[at];
-    MPI_Comm comm = coll_dcp_request_comm(coll_requests_served(*request));
-    int error = coll_requests_complete(request, status);
+    MPI_Comm comm;
+    int error = coll_requests_complete(request, status, &comm);
     if (status != MPI_STATUS_IGNORE)
         status->MPI_ERROR = error;
     if (error != MPI_SUCCESS && all->error == MPI_SUCCESS)
@@ -131,8 +131,9 @@ static int test_any(int count, MPI_Request requests[], int *index, int *flag, MP
             continue;
         *index = i;
         *flag = 1;
-        MPI_Comm comm = coll_dcp_request_comm(coll_requests_served(requests[i]));
-        return coll_raise(comm, coll_requests_complete(&requests[i], status));
+        MPI_Comm comm;
+        int code = coll_requests_complete(&requests[i], status, &comm);
+        return coll_raise(comm, code);
     }
     hiding hidden;
     int code = hide(&hidden, count, requests);

@@ -15,9 +15,9 @@ static void clear(MPI_Status *status) {
             .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = status->MPI_ERROR};
 }
 
-int coll_requests_complete(MPI_Request *request, MPI_Status *status) {
+int coll_requests_complete(MPI_Request *request, MPI_Status *status, MPI_Comm *comm) {
     coll_dcp_request *served = coll_requests_served(*request);
-    int code = coll_dcp_wait(&served);
+    int code = coll_dcp_wait(&served, comm);
     if (!served)
         *request = MPI_REQUEST_NULL;
     clear(status);
@@ -25,9 +25,10 @@ int coll_requests_complete(MPI_Request *request, MPI_Status *status) {
 }
 
 static int complete_alone(MPI_Request *request, MPI_Status *status) {
-    MPI_Comm comm = coll_dcp_request_comm(coll_requests_served(*request));
+    MPI_Comm comm;
     coll_account_enter(COLL_ACCOUNT_collective);
-    int code = coll_raise(comm, coll_requests_complete(request, status));
+    int code = coll_requests_complete(request, status, &comm);
+    coll_raise(comm, code);
     coll_account_leave(COLL_ACCOUNT_collective);
     return code;
 }

@@ -51,8 +51,9 @@ static inline bool coll_requests_own_at(const MPI_Request *request) {
 
 /*
  * Waits for *REQUEST, which must be ours, and sets STATUS but for its error. The handle becomes
- * MPI_REQUEST_NULL unless it is persistent. Returns the operation's error, calls no handler.
+ * MPI_REQUEST_NULL unless it is persistent. Returns the operation's error, for *COMM's handler, and
+ * calls none.
  */
-int coll_requests_complete(MPI_Request *request, MPI_Status *status);
+int coll_requests_complete(MPI_Request *request, MPI_Status *status, MPI_Comm *comm);
 
 #endif

@@ -67,10 +67,6 @@ int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype 
     return MPI_SUCCESS;
 }
 
-void coll_data_close(coll_data *data) {
-    coll_typemap_free(&data->map);
-}
-
 coll_data coll_data_shifted(const coll_data *data, MPI_Aint offset, MPI_Count count, size_t bytes) {
     coll_data shifted = *data;
     shifted.bytes = bytes;
@@ -95,10 +91,6 @@ void coll_data_copy(const coll_data *into, const coll_data *from) {
         size_t length = from->bytes - at < most ? from->bytes - at : most;
         coll_data_write(into, at, length, coll_data_read(from, at, length, segment));
     }
-}
-
-bool coll_data_in_place(const coll_data *data) {
-    return !data->map;
 }
 
 void *coll_data_read(const coll_data *data, size_t from, size_t length, void *segment) {

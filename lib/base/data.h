@@ -22,7 +22,16 @@ typedef struct coll_data {
 /* Describes the data; BUFFER stays the user's. Errors: MPI_ERR_COUNT where no memory could hold
  * it, MPI_ERR_TYPE, MPI_ERR_NO_MEM. */
 int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype type);
-void coll_data_close(coll_data *data);
+
+/* BYTES one after the other at BASE; need not be closed. */
+static inline void coll_data_open_bytes(coll_data *data, void *base, size_t bytes) {
+    *data = (coll_data){.bytes = bytes, .base = base};
+}
+
+static inline void coll_data_close(coll_data *data) {
+    if (data->map)
+        coll_typemap_free(&data->map);
+}
 
 /*
  * The first COUNT elements of DATA, which are BYTES long, OFFSET bytes further on in memory. It
@@ -37,7 +46,9 @@ void coll_data_write(const coll_data *data, size_t from, size_t length, const vo
 void coll_data_copy(const coll_data *into, const coll_data *from);
 
 /* True when bytes move in place, so that no segment memory is needed. */
-bool coll_data_in_place(const coll_data *data);
+static inline bool coll_data_in_place(const coll_data *data) {
+    return !data->map;
+}
 
 /*
  * Memory that holds bytes [FROM, FROM + LENGTH): the user's own, or SEGMENT after packing them
