@@ -390,6 +390,17 @@ START_TEST(some_ranks_tell_what_links_carry) {
 }
 END_TEST
 
+/* Also where even a few rounds of all ranks are too many to play. */
+START_TEST(plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full) {
+    const coll_operation operation = _i ? COLL_OPERATION_ALLGATHER : COLL_OPERATION_ALLREDUCE;
+    const coll_algorithm *algorithm = _i ? &coll_allgather_ring : &coll_allreduce_halving;
+    scene s;
+    ck_assert(set_call(&s, &coll_operations[operation], algorithm, 1024, _i ? 4 << 10 : 64 << 10));
+    double quote = coll_quote(algorithm, &s.shape, &s.values);
+    ck_assert_double_eq_tol(quote / seconds_of(&s, algorithm), 1, 0.15);
+}
+END_TEST
+
 /* Calls of many ranks, all of which play the same part. */
 static const struct call_of_many {
     const coll_algorithm *algorithm;
@@ -668,6 +679,8 @@ int main(void) {
     tcase_add_test(prices, empty_rounds_tell_nothing);
     tcase_add_loop_test(prices, what_takes_less_than_is_enough_has_its_price, 0, COLL_OPERATIONS);
     tcase_add_loop_test(prices, some_ranks_tell_what_links_carry, 0, 3);
+    tcase_add_loop_test(prices, plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full, 0,
+                        harness_proves("few") ? 1 : 2);
     tcase_add_loop_test(prices, uplinks_are_as_crowded_as_in_full, 0, 4);
     tcase_add_loop_test(prices, folded_ranks_take_as_long_as_all, 0,
                         sizeof of_many / sizeof *of_many);

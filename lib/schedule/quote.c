@@ -397,28 +397,60 @@ static bool has_empty_parts(const coll_shape *call) {
            call->bytes / element < (size_t)call->topo->ranks;
 }
 
+/* So many RANKS have parts of the data, or blocks, as long as those of all. */
+static size_t bytes_among(const quote *q, int ranks) {
+    const coll_shape *call = q->whole;
+    return call->sides.data == COLL_SIDE_ONE
+               ? (size_t)coll_price_sum(0, (int64_t)call->bytes, (uint64_t)call->topo->ranks,
+                                        (uint64_t)ranks)
+               : call->bytes;
+}
+
+/* Some rounds of plans in step, of all ranks or, where these are too many, of *RANKS. */
+static bool play_in_step(quote *q, int *ranks, int64_t *time) {
+    enum { LEAST = 256 };
+    *ranks = q->whole->topo->ranks;
+    bool good = play(q, *ranks, q->whole->bytes, time);
+    while (!good && half(*ranks) >= LEAST) {
+        *ranks = half(*ranks);
+        good =
+            (q->is_long || *ranks <= BEGIN_MOST) && play(q, *ranks, bytes_among(q, *ranks), time);
+    }
+    return good;
+}
+
 /*
- * Plans in step: some of their rounds, and half as many, tell the pace of all. No part of the ranks
- * would do: what goes round among them depends on how many they are.
+ * Plans in step: some of their rounds, and half as many, tell the pace of all. What goes round
+ * among the ranks depends on how many they are: a part of them tells the pace alone, and only where
+ * there are about as many rounds as ranks. COLL_PRICE_UNKNOWN: nothing tells it so.
  */
 static int64_t find_time_in_step(quote *q) {
-    enum { EVENTS_A_RANK = 8, LEAST = 6 };
-    const int ranks = q->whole->topo->ranks;
+    const uint64_t all = (uint64_t)q->whole->topo->ranks;
+    int ranks;
     int64_t longer, shorter;
-    uint64_t rounds = (uint64_t)(q->budget / (EVENTS_A_RANK * q->fold.ranks));
-    q->in_step = rounds > LEAST ? rounds : LEAST;
-    q->budget *= 4; /* rounds differ */
-    if (!play(q, ranks, q->whole->bytes, &longer))
+    if (!play_in_step(q, &ranks, &longer))
+        return COLL_PRICE_UNKNOWN;
+    if ((uint64_t)ranks < all && q->found < (uint64_t)ranks / 2)
         return COLL_PRICE_UNKNOWN;
     if (q->found <= q->in_step || is_enough(q, longer))
         return longer;
-    if (has_empty_parts(q->whole))
-        return COLL_PRICE_UNKNOWN;
-    uint64_t played = q->in_step;
+    uint64_t played = q->in_step, found = q->found * all / (uint64_t)ranks;
     q->in_step /= 2;
-    if (!play(q, ranks, q->whole->bytes, &shorter))
+    if (has_empty_parts(q->whole) || !play(q, ranks, bytes_among(q, ranks), &shorter))
         return COLL_PRICE_UNKNOWN;
-    return coll_price_sum(longer, longer - shorter, played - q->in_step, q->found - played);
+    return coll_price_sum(longer, longer - shorter, played - q->in_step, found - played);
+}
+
+/* The same with the events that this may take. */
+static int64_t find_pace_in_step(quote *q) {
+    enum { EVENTS_A_RANK = 8, LEAST = 6, MORE = 4 }; /* rounds differ */
+    uint64_t rounds = (uint64_t)(q->budget / (EVENTS_A_RANK * q->fold.ranks));
+    q->in_step = rounds > LEAST ? rounds : LEAST;
+    q->budget *= MORE;
+    int64_t time = find_time_in_step(q);
+    q->budget /= MORE;
+    q->in_step = 0;
+    return time;
 }
 
 /* Whether one that plans for all ranks may choose among their rounds. */
@@ -463,8 +495,11 @@ static int64_t find_time(quote *q) {
         return COLL_PRICE_UNKNOWN;
     if (q->is_long && play_all(q, &time))
         return time;
-    if (is_in_step(q))
-        return find_time_in_step(q);
+    if (is_in_step(q)) {
+        time = find_pace_in_step(q);
+        if (time != COLL_PRICE_UNKNOWN || has_empty_parts(q->whole))
+            return time;
+    }
     cut(q);
     int ranks = ranks_within(q, bytes_of(q, q->least), BEGIN_MOST);
     if (!ask(q, &beginning, &ranks, &time))
