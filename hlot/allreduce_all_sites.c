@@ -56,7 +56,7 @@ static int take_in(const visitor *v, int segment, coll_trees_draft *d) {
  * still being sent stay what they are: they are the first operands. */
 static void meet(const coll_trees *plan, coll_trees_draft *d) {
     const exchange *all = (const exchange *)plan;
-    const int sites = plan->part->shape->topo->sites, first = 1 + plan->children;
+    const int sites = plan->base.part->shape->topo->sites, first = 1 + plan->children;
     int here[HLOT_SITES_SUMMED], own = 0;
     for (int i = 0; i < sites; i++) {
         const visitor *v = &all->visitors[i];

@@ -27,7 +27,6 @@ static const size_t BYTES_MOST = 4 << 20;
 
 typedef struct doubling_plan {
     coll_plan base;
-    const coll_part *part;
     bool near_first;
 } doubling_plan;
 
@@ -70,7 +69,7 @@ static int copy_set(const coll_part *part, int start, set all, bool to_scratch, 
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const doubling_plan *plan = (const doubling_plan *)base;
-    const coll_part *part = plan->part;
+    const coll_part *part = plan->base.part;
     int ranks = part->shape->topo->ranks, own = part->line->position, count;
     int distance = 1 << (plan->near_first ? round : base->rounds - 1 - round);
     set all = {.from = 0, .stride = plan->near_first ? 1 : 2 * distance};
@@ -119,11 +118,10 @@ static coll_plan_size size_of(const coll_part *part, bool near_first) {
 static coll_plan *plan_of(const coll_part *part, bool near_first, coll_plan_size size,
                           void *memory) {
     doubling_plan *plan = memory;
-    *plan = (doubling_plan){.base = {.size = size,
-                                     .rounds = (uint64_t)coll_tree_depth(part->shape->topo->ranks),
-                                     .round = plan_round},
-                            .part = part,
-                            .near_first = near_first};
+    *plan = (doubling_plan){
+        .base = coll_plan_of(part, size, (uint64_t)coll_tree_depth(part->shape->topo->ranks),
+                             plan_round),
+        .near_first = near_first};
     return &plan->base;
 }
 

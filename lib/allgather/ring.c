@@ -21,7 +21,6 @@
 /* Blocks count from this rank's own, back along the line, as they come. */
 typedef struct ring_plan {
     coll_plan base;
-    const coll_part *part;
     uint64_t own;     /* segments of this rank's block */
     uint64_t first[]; /* segments of the blocks before each, and of all; its own is the first */
 } ring_plan;
@@ -34,7 +33,7 @@ static int position_of(const coll_part *part, int back) {
 
 /* Segment NUMBER of all that are not this rank's own, or the first of its own. */
 static coll_step segment_of(const ring_plan *plan, coll_step_kind kind, uint64_t number) {
-    const coll_part *part = plan->part;
+    const coll_part *part = plan->base.part;
     int back = coll_block_with(plan->first, part->shape->topo->ranks, number);
     int position = position_of(part, back),
         peer = position_of(part, kind == COLL_STEP_SEND ? -1 : 1);
@@ -51,7 +50,7 @@ static coll_step segment_of(const ring_plan *plan, coll_step_kind kind, uint64_t
 /* Sends all but the last block, receives all but its own. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const ring_plan *plan = (const ring_plan *)base;
-    int ranks = plan->part->shape->topo->ranks, count = 0;
+    int ranks = plan->base.part->shape->topo->ranks, count = 0;
     bool receives = round < plan->first[ranks] - plan->own;
     if (receives)
         steps[count++] = segment_of(plan, COLL_STEP_RECEIVE, plan->own + round);
@@ -75,7 +74,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     int ranks = part->shape->topo->ranks;
     ring_plan *plan = memory;
-    *plan = (ring_plan){.base = {.size = size, .round = plan_round}, .part = part};
+    *plan = (ring_plan){.base = coll_plan_of(part, size, 0, plan_round)};
     plan->first[0] = 0;
     for (int back = 0; back < ranks; back++)
         plan->first[back + 1] =

@@ -23,14 +23,13 @@ enum { ADDED, SENT, PASSED, SEGMENTS }; /* of a round's memory */
 
 typedef struct chain_plan {
     coll_plan base;
-    const coll_part *part;
     bool first, last;       /* in the line */
     int before, behind;     /* ranks */
     uint64_t segments, lag; /* of the results, in rounds */
 } chain_plan;
 
 static coll_range range_of(const chain_plan *plan, uint64_t i) {
-    return coll_segment_at(plan->part->shape->bytes, plan->base.size.segment, i);
+    return coll_segment_at(plan->base.part->shape->bytes, plan->base.size.segment, i);
 }
 
 /* Adds what comes from behind, and passes it on. */
@@ -92,8 +91,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     const coll_line *line = part->line;
     int position = line->position, p = part->shape->topo->ranks;
     chain_plan *plan = memory;
-    *plan = (chain_plan){.base = {.size = size, .round = plan_round},
-                         .part = part,
+    *plan = (chain_plan){.base = coll_plan_of(part, size, 0, plan_round),
                          .first = position == 0,
                          .last = position == p - 1,
                          .segments = coll_segment_count(part->shape->bytes, size.segment),

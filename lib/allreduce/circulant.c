@@ -24,7 +24,6 @@ enum { PIECES = 2 };                                 /* of blocks that wrap arou
 
 typedef struct circulant_plan {
     coll_plan base;
-    const coll_part *part;
     int ranks, position;
 } circulant_plan;
 
@@ -41,7 +40,7 @@ typedef struct draft {
 
 /* Blocks FIRST to FIRST + COUNT - 1 of the chunk, modulo p: those up to the last, and the rest. */
 static void blocks_of(const draft *d, int first, int count, coll_range pieces[PIECES]) {
-    const coll_shape *shape = d->plan->part->shape;
+    const coll_shape *shape = d->plan->base.part->shape;
     int p = d->plan->ranks, begin = first % p, end = begin + count;
     const int ends[PIECES][2] = {{begin, end < p ? end : p}, {0, end > p ? end - p : 0}};
     for (int i = 0; i < PIECES; i++) {
@@ -53,7 +52,7 @@ static void blocks_of(const draft *d, int first, int count, coll_range pieces[PI
 
 static int rank_at(const draft *d, int distance) {
     int p = d->plan->ranks;
-    return d->plan->part->line->order[(d->plan->position + distance + p) % p];
+    return d->plan->base.part->line->order[(d->plan->position + distance + p) % p];
 }
 
 /* Adds STEP after the last ones. */
@@ -133,7 +132,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     draft d = {.plan = plan,
                .steps = steps,
                .from = (size_t)round * segment,
-               .length = coll_segment_length(plan->part->shape->bytes, segment, round)};
+               .length = coll_segment_length(plan->base.part->shape->bytes, segment, round)};
     int skips[33] = {plan->ranks}, count = 0;
     for (; skips[count] > 1; count++)
         skips[count + 1] = (skips[count] + 1) / 2;
@@ -160,13 +159,11 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     circulant_plan *plan = memory;
-    *plan =
-        (circulant_plan){.base = {.size = size,
-                                  .rounds = coll_segment_count(part->shape->bytes, size.segment),
-                                  .round = plan_round},
-                         .part = part,
-                         .ranks = part->shape->topo->ranks,
-                         .position = part->line->position};
+    *plan = (circulant_plan){
+        .base = coll_plan_of(part, size, coll_segment_count(part->shape->bytes, size.segment),
+                             plan_round),
+        .ranks = part->shape->topo->ranks,
+        .position = part->line->position};
     return &plan->base;
 }
 

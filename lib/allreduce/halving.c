@@ -47,7 +47,7 @@ static void after(draft *d, int step, int earlier) {
 }
 
 static size_t start_of(const draft *d, int part) {
-    return coll_share_start(d->plan->part->shape, d->length, 1 << d->plan->peers, part);
+    return coll_share_start(d->plan->base.part->shape, d->length, 1 << d->plan->peers, part);
 }
 
 static size_t bytes_of(const draft *d, half range) {
@@ -136,7 +136,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
                .latest = NONE,
                .passed = NONE,
                .begin = (size_t)round * segment,
-               .length = coll_segment_length(plan->part->shape->bytes, segment, round)};
+               .length = coll_segment_length(plan->base.part->shape->bytes, segment, round)};
     if (plan->parent >= 0) {
         leave_to_parent(&d, whole);
         return d.count;

@@ -29,7 +29,6 @@ enum { SUMS, RESULTS };                              /* lanes */
 
 typedef struct racks_plan {
     coll_plan base;
-    const coll_part *part;
     int racks, rack, place,
         ranks;  /* this rank's rack along the line, its place there, of so many */
     int rounds; /* of a turn */
@@ -46,14 +45,14 @@ static int size_of(const racks_plan *plan, int rack) {
 }
 
 static coll_range piece_of(const racks_plan *plan, uint64_t group, int64_t which) {
-    const coll_shape *shape = plan->part->shape;
+    const coll_shape *shape = plan->base.part->shape;
     return coll_share(shape, shape->bytes, (int)plan->groups * plan->racks,
                       (int)group * plan->racks + modulo(which, plan->racks));
 }
 
 /* The part of PIECE that the rank at PLACE of a rack of so many RANKS sums up. */
 static coll_range part_of(const racks_plan *plan, coll_range piece, int ranks, int64_t place) {
-    coll_range part = coll_share(plan->part->shape, piece.length, ranks, modulo(place, ranks));
+    coll_range part = coll_share(plan->base.part->shape, piece.length, ranks, modulo(place, ranks));
     return (coll_range){piece.from + part.from, part.length};
 }
 
@@ -85,7 +84,7 @@ static int exchange(const racks_plan *plan, coll_range piece, int other, coll_st
             continue;
         coll_step *step = &steps[count++];
         *step = one;
-        step->peer = plan->part->line->order[plan->first[other] + place];
+        step->peer = plan->base.part->line->order[plan->first[other] + place];
         step->from = both.from;
         step->length = both.length;
         step->at = both.from - own.from;
@@ -172,13 +171,13 @@ static void like(coll_step *step, int lane, int segment) {
 /* The ranges of hop HOP round a rack: it is received, and what came in the last hop is sent. */
 static coll_step from_left(const racks_plan *plan, coll_range what) {
     int left = modulo(plan->place - 1, plan->ranks);
-    return coll_step_receive(plan->part->line->order[plan->first[plan->rack] + left], what.from,
-                             what.length);
+    return coll_step_receive(plan->base.part->line->order[plan->first[plan->rack] + left],
+                             what.from, what.length);
 }
 
 static coll_step to_right(const racks_plan *plan, coll_range what) {
     int right = modulo(plan->place + 1, plan->ranks);
-    return coll_step_send(plan->part->line->order[plan->first[plan->rack] + right], what.from,
+    return coll_step_send(plan->base.part->line->order[plan->first[plan->rack] + right], what.from,
                           what.length);
 }
 
@@ -313,10 +312,11 @@ static coll_plan_size plan_size(const coll_part *part) {
 }
 
 static void find_racks(racks_plan *plan) {
-    const coll_line *line = plan->part->line;
+    const coll_line *line = plan->base.part->line;
     plan->first[0] = 0;
     for (int rack = 0; rack < plan->racks; rack++) {
-        int first = plan->first[rack], end = end_of_rack(plan->part, first), ranks = end - first;
+        int first = plan->first[rack], end = end_of_rack(plan->base.part, first),
+            ranks = end - first;
         plan->first[rack + 1] = end;
         plan->rounds = ranks + 1 > plan->rounds ? ranks + 1 : plan->rounds;
         if (first > line->position || line->position >= end)
@@ -329,8 +329,7 @@ static void find_racks(racks_plan *plan) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     racks_plan *plan = memory;
-    *plan = (racks_plan){.base = {.size = size, .round = plan_round},
-                         .part = part,
+    *plan = (racks_plan){.base = coll_plan_of(part, size, 0, plan_round),
                          .racks = part->shape->topo->racks,
                          .groups = groups_of(part)};
     find_racks(plan);

@@ -18,14 +18,13 @@
 
 typedef struct ring_plan {
     coll_plan base;
-    const coll_part *part;
     int ranks, position;
     uint64_t segments; /* of the longest part: rounds of a turn */
 } ring_plan;
 
 /* Segment I of a part of the data, which may be empty. */
 static coll_range range_of(const ring_plan *plan, int64_t which, uint64_t i) {
-    const coll_shape *shape = plan->part->shape;
+    const coll_shape *shape = plan->base.part->shape;
     int p = plan->ranks;
     size_t segment = plan->base.size.segment;
     coll_range part = coll_share(shape, shape->bytes, p, (int)((which % p + p) % p));
@@ -58,7 +57,7 @@ static void after_turns(const ring_plan *plan, coll_step *step, uint64_t turns, 
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const ring_plan *plan = (const ring_plan *)base;
-    const int *order = plan->part->line->order;
+    const int *order = plan->base.part->line->order;
     int p = plan->ranks, count = 0;
     uint64_t turn = round / plan->segments, i = round % plan->segments, adding = (uint64_t)p - 1;
     coll_range in = received(plan, turn, i), out = sent(plan, turn, i);
@@ -98,8 +97,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     int p = part->shape->topo->ranks;
     ring_plan *plan = memory;
-    *plan = (ring_plan){.base = {.size = size, .round = plan_round},
-                        .part = part,
+    *plan = (ring_plan){.base = coll_plan_of(part, size, 0, plan_round),
                         .ranks = p,
                         .position = part->line->position,
                         .segments = coll_segment_count(longest_part(part->shape), size.segment)};

@@ -64,7 +64,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     coll_trees_draft d = {.steps = steps,
                           .changed = NONE,
                           .from = (size_t)round * segment,
-                          .length = coll_segment_length(plan->part->shape->bytes, segment, round)};
+                          .length =
+                              coll_segment_length(plan->base.part->shape->bytes, segment, round)};
     for (int i = 0; i < plan->children; i++)
         merge(&d, plan->child[i], 1 + i, false, d.changed);
     plan->meet(plan, &d);
@@ -82,10 +83,9 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 coll_trees *coll_trees_open(const coll_part *part, coll_plan_size size, void *memory) {
     coll_trees *plan = memory;
-    *plan = (coll_trees){.base = {.size = size,
-                                  .rounds = coll_segment_count(part->shape->bytes, size.segment),
-                                  .round = plan_round},
-                         .part = part,
+    *plan = (coll_trees){.base = coll_plan_of(part, size,
+                                              coll_segment_count(part->shape->bytes, size.segment),
+                                              plan_round),
                          .parent = NONE,
                          .meet = exchange};
     return plan;
@@ -145,7 +145,7 @@ void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole) {
     int parent, children[31];
     if (plan->parent != NONE)
         return;
-    members all = members_of(plan->part, unit, whole);
+    members all = members_of(plan->base.part, unit, whole);
     int count = coll_tree_binomial(all.count, all.index, &parent, children);
     while (count > 0)
         plan->child[plan->children++] = member(&all, children[--count]);
@@ -162,7 +162,7 @@ static int power_below(int count) {
 void coll_trees_double(coll_trees *plan, coll_unit unit) {
     if (plan->parent != NONE)
         return;
-    members all = members_of(plan->part, unit, COLL_UNIT_ALL);
+    members all = members_of(plan->base.part, unit, COLL_UNIT_ALL);
     int power = power_below(all.count), pairs = all.count - power;
     bool paired = all.index < 2 * pairs;
     if (paired && all.index % 2) {

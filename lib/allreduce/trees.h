@@ -27,7 +27,6 @@ typedef struct coll_trees_draft {
 /* Whom one rank meets: all by rank. */
 typedef struct coll_trees {
     coll_plan base;
-    const coll_part *part;
     int parent;                               /* -1: it is a root */
     int children, child[COLL_TREES_CHILDREN]; /* in the order in which their sums are added */
     int peers, peer[COLL_TREES_PEERS];        /* of a root */

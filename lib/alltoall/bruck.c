@@ -21,11 +21,6 @@
 /* Bytes of all blocks of a rank. */
 static const size_t BYTES_MOST = 4 << 20;
 
-typedef struct bruck_plan {
-    coll_plan base;
-    const coll_part *part;
-} bruck_plan;
-
 /* The block that goes, or has come, FAR positions, where it is before the round of DISTANCE. */
 static coll_step copy(const coll_part *part, int far, int distance, bool to_scratch) {
     int ranks = part->shape->topo->ranks, own = part->line->position;
@@ -51,7 +46,7 @@ static int copies(const coll_part *part, int distance, bool to_scratch, coll_ste
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const coll_part *part = ((const bruck_plan *)base)->part;
+    const coll_part *part = base->part;
     int ranks = part->shape->topo->ranks, own = part->line->position, distance = 1 << round,
         count = copies(part, distance, true, steps);
     size_t length = (size_t)count * part->shape->bytes;
@@ -73,16 +68,14 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .steps = 2 * most + 2,
                             .segments = 2,
                             .segment = (size_t)most * part->shape->bytes,
-                            .own_bytes = sizeof(bruck_plan)};
+                            .own_bytes = sizeof(coll_plan)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    bruck_plan *plan = memory;
-    *plan = (bruck_plan){.base = {.size = size,
-                                  .rounds = (uint64_t)coll_tree_depth(part->shape->topo->ranks),
-                                  .round = plan_round},
-                         .part = part};
-    return &plan->base;
+    coll_plan *plan = memory;
+    *plan =
+        coll_plan_of(part, size, (uint64_t)coll_tree_depth(part->shape->topo->ranks), plan_round);
+    return plan;
 }
 
 static bool is_short(const coll_shape *call) {

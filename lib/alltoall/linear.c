@@ -10,18 +10,13 @@
 #include "lib/alltoall/alltoall.h"
 #include "lib/schedule/plan.h"
 
-typedef struct linear_plan {
-    coll_plan base;
-    const coll_part *part;
-} linear_plan;
-
 /* Segment I of the block to, or from, a POSITION; false where it has none. */
-static bool segment_of(const linear_plan *plan, coll_step_kind kind, int position, uint64_t i,
+static bool segment_of(const coll_plan *plan, coll_step_kind kind, int position, uint64_t i,
                        coll_step *step) {
     const coll_part *part = plan->part;
     bool sends = kind == COLL_STEP_SEND;
     size_t bytes = coll_part_block(part, sends ? part->input : part->blocks, position),
-           segment = plan->base.size.segment;
+           segment = plan->size.segment;
     *step = (coll_step){.kind = kind,
                         .buffer = sends ? COLL_INPUT : COLL_DATA,
                         .peer = part->line->order[position],
@@ -35,13 +30,12 @@ static bool segment_of(const linear_plan *plan, coll_step_kind kind, int positio
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const linear_plan *plan = (const linear_plan *)base;
-    int ranks = plan->part->shape->topo->ranks, own = plan->part->line->position, count = 0;
+    int ranks = base->part->shape->topo->ranks, own = base->part->line->position, count = 0;
     for (int away = 1; away < ranks; away++)
         count +=
-            segment_of(plan, COLL_STEP_RECEIVE, (own - away + ranks) % ranks, round, &steps[count]);
+            segment_of(base, COLL_STEP_RECEIVE, (own - away + ranks) % ranks, round, &steps[count]);
     for (int away = 1; away < ranks; away++)
-        count += segment_of(plan, COLL_STEP_SEND, (own + away) % ranks, round, &steps[count]);
+        count += segment_of(base, COLL_STEP_SEND, (own + away) % ranks, round, &steps[count]);
     return count;
 }
 
@@ -52,18 +46,16 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .segments = 2 * ranks,
                             .segment =
                                 coll_least(part->values->at[COLL_SEGMENT], part->shape->bytes),
-                            .own_bytes = sizeof(linear_plan)};
+                            .own_bytes = sizeof(coll_plan)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    linear_plan *plan = memory;
+    coll_plan *plan = memory;
     size_t sent = coll_blocks_longest(part->input), received = coll_blocks_longest(part->blocks);
-    *plan = (linear_plan){
-        .base = {.size = size,
-                 .rounds = coll_segment_count(sent > received ? sent : received, size.segment),
-                 .round = plan_round},
-        .part = part};
-    return &plan->base;
+    *plan = coll_plan_of(part, size,
+                         coll_segment_count(sent > received ? sent : received, size.segment),
+                         plan_round);
+    return plan;
 }
 
 static const coll_planner planner = {.size = plan_size, .plan = make_plan};

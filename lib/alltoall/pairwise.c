@@ -41,7 +41,6 @@ typedef struct turn {
 
 typedef struct pairwise_plan {
     coll_plan base;
-    const coll_part *part;
     size_t under_way;  /* bytes to this rank, at most, unless they come unasked */
     int even_racks;    /* so many that have as many ranks each, of blocks that are all as long, */
     uint64_t segments; /* and of a block; 0: neither need be so */
@@ -134,8 +133,8 @@ static int count_even_racks(const coll_part *part) {
 
 /* The turn whose number is NTH: the places that it goes further, and the racks. */
 static turn even_turn(const pairwise_plan *plan, uint64_t nth) {
-    const int own = plan->part->line->position, racks = plan->even_racks,
-              longest = plan->part->shape->topo->ranks / racks,
+    const int own = plan->base.part->line->position, racks = plan->even_racks,
+              longest = plan->base.part->shape->topo->ranks / racks,
               places = (int)(nth / (uint64_t)racks), further = (int)(nth % (uint64_t)racks),
               rack = own / longest, place = own % longest,
               before = (place - places + longest) % longest,
@@ -147,7 +146,7 @@ static turn even_turn(const pairwise_plan *plan, uint64_t nth) {
 }
 
 static bool is_asked_for(const pairwise_plan *plan, size_t bytes) {
-    return bytes > UNASKED / (size_t)plan->part->shape->topo->ranks;
+    return bytes > UNASKED / (size_t)plan->base.part->shape->topo->ranks;
 }
 
 static turn find_turn(const pairwise_plan *plan, uint64_t round) {
@@ -168,7 +167,7 @@ static turn find_turn(const pairwise_plan *plan, uint64_t round) {
 static size_t received(const pairwise_plan *plan, uint64_t round) {
     const turn now = find_turn(plan, round);
     uint64_t i = round - now.first;
-    size_t bytes = bytes_from(plan->part, now.from), segment = plan->base.size.segment;
+    size_t bytes = bytes_from(plan->base.part, now.from), segment = plan->base.size.segment;
     return i * segment < bytes ? coll_segment_length(bytes, segment, i) : 0;
 }
 
@@ -191,11 +190,11 @@ static coll_step question(int peer, coll_step_kind kind) {
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const pairwise_plan *plan = (const pairwise_plan *)base;
-    const int *order = plan->part->line->order;
+    const int *order = plan->base.part->line->order;
     const turn now = find_turn(plan, round);
     uint64_t i = round - now.first;
     size_t segment = base->size.segment, from = (size_t)i * segment,
-           in = bytes_from(plan->part, now.from), out = bytes_to(plan->part, now.to);
+           in = bytes_from(plan->base.part, now.from), out = bytes_to(plan->base.part, now.to);
     int count = 0;
     if (from < in) {
         steps[count] =
@@ -237,7 +236,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     pairwise_plan *plan = memory;
     size_t ranks = (size_t)part->shape->topo->ranks;
-    *plan = (pairwise_plan){.base = {.size = size, .round = plan_round}, .part = part};
+    *plan = (pairwise_plan){.base = coll_plan_of(part, size, 0, plan_round)};
     plan->under_way = part->values->at[COLL_WINDOW] * part->values->at[COLL_SEGMENT];
     plan->even_racks = count_even_racks(part);
     plan->segments = coll_segment_count(part->shape->bytes, size.segment);

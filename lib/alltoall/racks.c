@@ -29,7 +29,6 @@ enum { WINDOW = 8 };
 
 typedef struct racks_plan {
     coll_plan base;
-    const coll_part *part;
     int racks, places; /* of each rack */
     int rack, place;   /* this rank's */
 } racks_plan;
@@ -56,9 +55,9 @@ static coll_step message(const racks_plan *plan, coll_step_kind kind, int peer, 
                          int count) {
     return (coll_step){.kind = kind,
                        .buffer = kind == COLL_STEP_SEND ? COLL_INPUT : COLL_DATA,
-                       .peer = plan->part->line->order[peer],
+                       .peer = plan->base.part->line->order[peer],
                        .block = position,
-                       .length = (size_t)count * plan->part->shape->bytes,
+                       .length = (size_t)count * plan->base.part->shape->bytes,
                        .segment = kind != COLL_STEP_SEND};
 }
 
@@ -74,7 +73,7 @@ static int cross(const racks_plan *plan, int further, coll_step steps[]) {
 /* The block that goes to PLACE of this rack, or has come from there, and is from or of RACK. */
 static coll_step copy(const racks_plan *plan, int rack, int place, bool to_scratch) {
     bool is_own = to_scratch && rack == plan->rack;
-    size_t bytes = plan->part->shape->bytes;
+    size_t bytes = plan->base.part->shape->bytes;
     coll_step step = coll_step_copy(is_own ? COLL_INPUT : COLL_DATA, 0, bytes, to_scratch);
     step.block = rack * plan->places + place;
     step.at = (size_t)rack * bytes;
@@ -125,14 +124,13 @@ static coll_plan_size plan_size(const coll_part *part) {
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     racks_plan *plan = memory;
     int racks = racks_of(part->shape->topo), places = part->shape->topo->ranks / racks;
-    *plan = (racks_plan){.base = {.size = size,
-                                  .rounds = (uint64_t)(racks - 1 + size.window - 1 + places),
-                                  .round = plan_round},
-                         .part = part,
-                         .racks = racks,
-                         .places = places,
-                         .rack = part->line->position / places,
-                         .place = part->line->position % places};
+    *plan =
+        (racks_plan){.base = coll_plan_of(
+                         part, size, (uint64_t)(racks - 1 + size.window - 1 + places), plan_round),
+                     .racks = racks,
+                     .places = places,
+                     .rack = part->line->position / places,
+                     .place = part->line->position % places};
     return &plan->base;
 }
 

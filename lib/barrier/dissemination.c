@@ -37,13 +37,8 @@ int coll_barrier_round(const int ranks[], int count, int place, int radix, int r
     return made;
 }
 
-typedef struct dissemination {
-    coll_plan base;
-    const coll_part *part;
-} dissemination;
-
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const coll_part *part = ((const dissemination *)base)->part;
+    const coll_part *part = base->part;
     return coll_barrier_round(part->line->order, part->shape->topo->ranks, part->line->position,
                               (int)part->values->at[RADIX], (int)round, steps);
 }
@@ -53,15 +48,14 @@ static coll_plan_size plan_size(const coll_part *part) {
     return (coll_plan_size){.window = 1,
                             .steps = 2 * ((int)part->values->at[RADIX] - 1),
                             .segments = 1,
-                            .own_bytes = sizeof(dissemination)};
+                            .own_bytes = sizeof(coll_plan)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    dissemination *plan = memory;
+    coll_plan *plan = memory;
     int rounds = coll_barrier_rounds(part->shape->topo->ranks, (int)part->values->at[RADIX]);
-    *plan = (dissemination){.base = {.size = size, .rounds = (uint64_t)rounds, .round = plan_round},
-                            .part = part};
-    return &plan->base;
+    *plan = coll_plan_of(part, size, (uint64_t)rounds, plan_round);
+    return plan;
 }
 
 static const coll_planner planner = {.size = plan_size, .plan = make_plan};

@@ -99,7 +99,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     const coll_line *line = part->line;
     coll_unit outer = outermost(part->shape->topo);
     rack_plan *plan = memory;
-    *plan = (rack_plan){.base = {.size = size, .rounds = 3, .round = plan_round},
+    *plan = (rack_plan){.base = coll_plan_of(part, size, 3, plan_round),
                         .parent = -1,
                         .radix = (int)part->values->at[RADIX],
                         .first = (int *)(plan + 1)};

@@ -29,26 +29,24 @@ static size_t segment_of(const coll_shape *call, const coll_values *values) {
 /* Round I is about segment I. */
 typedef struct bine_plan {
     coll_plan base;
-    const int *order;
-    size_t bytes, segment;
-    int window;
     int parent, children, child[31]; /* positions; parent -1: this is the root */
 } bine_plan;
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const bine_plan *plan = (const bine_plan *)base;
-    size_t from = (size_t)round * plan->segment,
-           length = coll_segment_length(plan->bytes, plan->segment, round);
+    const int *order = base->part->line->order;
+    coll_range what = coll_segment_at(base->part->own, base->size.segment, round);
+    uint64_t window = base->part->values->at[COLL_WINDOW];
     int count = 0;
     if (plan->parent >= 0)
-        steps[count++] = coll_step_receive(plan->order[plan->parent], from, length);
+        steps[count++] = coll_step_receive(order[plan->parent], what.from, what.length);
     for (int i = 0; i < plan->children; i++) {
         coll_step *pass = &steps[count];
-        *pass = coll_step_send(plan->order[plan->child[i]], from, length);
+        *pass = coll_step_send(order[plan->child[i]], what.from, what.length);
         if (plan->parent >= 0)
             coll_step_after(pass, 0, 0);
-        if (round >= (uint64_t)plan->window) /* no more are under way to a child */
-            coll_step_after(pass, plan->window, count);
+        if (round >= window) /* no more are under way to a child */
+            coll_step_after(pass, (int)window, count);
         count++;
     }
     return count;
@@ -67,13 +65,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     bine_plan *plan = memory;
-    *plan = (bine_plan){.base = {.size = size,
-                                 .rounds = coll_segment_count(part->own, size.segment),
-                                 .round = plan_round},
-                        .order = part->line->order,
-                        .bytes = part->own,
-                        .segment = size.segment,
-                        .window = (int)part->values->at[COLL_WINDOW]};
+    plan->base = coll_plan_of(part, size, coll_segment_count(part->own, size.segment), plan_round);
     plan->children =
         coll_tree_bine(part->shape->topo->ranks, part->line->position, &plan->parent, plan->child);
     return &plan->base;

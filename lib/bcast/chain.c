@@ -49,18 +49,18 @@ static int window_of(const coll_shape *call, const coll_values *values, size_t s
 typedef struct chain_plan {
     coll_plan base;
     int previous, next; /* -1: nobody */
-    size_t bytes, segment, window;
+    size_t window;
     size_t step; /* a confirmation, an empty message, is for so many segments */
 } chain_plan;
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const chain_plan *plan = (const chain_plan *)base;
-    size_t i = (size_t)round, window = plan->window, from = i * plan->segment,
-           length = coll_segment_length(plan->bytes, plan->segment, round);
+    coll_range what = coll_segment_at(base->part->own, base->size.segment, round);
+    size_t i = (size_t)round, window = plan->window;
     int count = 0, received = -1, confirmed = -1;
     if (plan->previous >= 0) {
         received = count++;
-        steps[received] = coll_step_receive(plan->previous, from, length);
+        steps[received] = coll_step_receive(plan->previous, what.from, what.length);
     }
     if (plan->next >= 0 && i >= window && (i - window) % plan->step == 0) {
         confirmed = count++;
@@ -70,7 +70,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     }
     if (plan->next >= 0) {
         coll_step *forward = &steps[count++];
-        *forward = coll_step_send(plan->next, from, length);
+        *forward = coll_step_send(plan->next, what.from, what.length);
         if (received >= 0)
             coll_step_after(forward, 0, received);
         if (confirmed >= 0)
@@ -99,16 +99,14 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     const coll_line *line = part->line;
-    size_t segment = size.segment, bytes = part->shape->bytes,
-           segments = coll_segment_count(bytes, segment),
-           window = coll_least((size_t)window_of(part->shape, part->values, segment), segments);
+    size_t segments = coll_segment_count(part->own, size.segment),
+           window =
+               coll_least((size_t)window_of(part->shape, part->values, size.segment), segments);
     bool is_last = line->position == part->shape->topo->ranks - 1;
     chain_plan *plan = memory;
-    *plan = (chain_plan){.base = {.size = size, .rounds = segments, .round = plan_round},
+    *plan = (chain_plan){.base = coll_plan_of(part, size, segments, plan_round),
                          .previous = line->position > 0 ? line->order[line->position - 1] : -1,
                          .next = is_last ? -1 : line->order[line->position + 1],
-                         .bytes = bytes,
-                         .segment = segment,
                          .window = window,
                          .step = window < 4 ? 1 : window / 4};
     return &plan->base;

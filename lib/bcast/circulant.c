@@ -29,11 +29,8 @@ static size_t segment_of(const coll_shape *call, const coll_values *values) {
 
 typedef struct circulant_plan {
     coll_plan base;
-    const int *order;
     coll_circulant schedule;
-    size_t bytes, segment;
     long long segments;
-    int window;
 } circulant_plan;
 
 static coll_circulant_round round_at(const circulant_plan *plan, uint64_t round) {
@@ -58,35 +55,35 @@ static void follow(const circulant_plan *plan, uint64_t round, long long segment
     }
 }
 
-static coll_step cut(const circulant_plan *plan, long long segment, int position,
+static coll_step cut(const coll_plan *base, long long segment, int position,
                      coll_step (*step)(int peer, size_t from, size_t length)) {
-    return step(plan->order[position], (size_t)segment * plan->segment,
-                coll_segment_length(plan->bytes, plan->segment, (uint64_t)segment));
+    coll_range what = coll_segment_at(base->part->own, base->size.segment, (uint64_t)segment);
+    return step(base->part->line->order[position], what.from, what.length);
 }
 
 /* A round's first step is its receive, where it has one. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const circulant_plan *plan = (const circulant_plan *)base;
     coll_circulant_round now = round_at(plan, round);
-    uint64_t window = (uint64_t)plan->window;
+    uint64_t window = base->part->values->at[COLL_WINDOW];
     coll_circulant_round before = {.send = -1, .receive = -1};
     int count = 0;
     if (round >= window)
         before = round_at(plan, round - window);
     if (now.receive >= 0) {
-        steps[count] = cut(plan, now.receive, now.from, coll_step_receive);
+        steps[count] = cut(base, now.receive, now.from, coll_step_receive);
         if (before.receive >= 0)
-            coll_step_pace(&steps[count], plan->window, 0);
+            coll_step_pace(&steps[count], (int)window, 0);
         count++;
     }
     if (now.send < 0)
         return count;
     coll_step *send = &steps[count++];
-    *send = cut(plan, now.send, now.to, coll_step_send);
+    *send = cut(base, now.send, now.to, coll_step_send);
     send->segment = 1;
     follow(plan, round, now.send, send);
     if (before.send >= 0) /* no more are under way */
-        coll_step_after(send, plan->window, before.receive >= 0);
+        coll_step_after(send, (int)window, before.receive >= 0);
     return count;
 }
 
@@ -107,16 +104,11 @@ static coll_plan_size plan_size(const coll_part *part) {
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    const coll_line *line = part->line;
     circulant_plan *plan = memory;
     *plan = (circulant_plan){
-        .base = {.size = size, .rounds = rounds_of(part, size.segment), .round = plan_round},
-        .order = line->order,
-        .bytes = part->own,
-        .segment = size.segment,
-        .segments = (long long)coll_segment_count(part->own, size.segment),
-        .window = (int)part->values->at[COLL_WINDOW]};
-    coll_circulant_init(&plan->schedule, part->shape->topo->ranks, line->position);
+        .base = coll_plan_of(part, size, rounds_of(part, size.segment), plan_round),
+        .segments = (long long)coll_segment_count(part->own, size.segment)};
+    coll_circulant_init(&plan->schedule, part->shape->topo->ranks, part->line->position);
     return &plan->base;
 }
 

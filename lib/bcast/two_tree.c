@@ -47,8 +47,6 @@ typedef struct branch {
 /* Round I is about segment I of each tree; tree t carries segments t, t + 2, t + 4, ... */
 typedef struct tree_plan {
     coll_plan base;
-    size_t bytes, segment;
-    int window;
     branch branch[TREES];
 } tree_plan;
 
@@ -131,27 +129,29 @@ static void take_place(const coll_line *line, const forest *all, branch branches
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const tree_plan *plan = (const tree_plan *)base;
+    const coll_part *part = base->part;
+    uint64_t window = part->values->at[COLL_WINDOW];
     int count = 0;
     for (int t = 0; t < TREES; t++) {
         const branch *b = &plan->branch[t];
-        size_t segment = TREES * (size_t)round + (size_t)t, from = segment * plan->segment;
-        if (from >= plan->bytes)
-            break;
-        size_t length = coll_segment_length(plan->bytes, plan->segment, segment);
+        coll_range what =
+            coll_segment_at(part->own, base->size.segment, TREES * round + (uint64_t)t);
         int received = -1;
+        if (what.from >= part->own)
+            break;
         if (b->parent >= 0) {
             received = count++;
-            steps[received] = coll_step_receive(b->parent, from, length);
+            steps[received] = coll_step_receive(b->parent, what.from, what.length);
             steps[received].lane = steps[received].segment = t;
         }
         for (int c = 0; c < b->children; c++) {
             coll_step *pass = &steps[count];
-            *pass = coll_step_send(b->child[c], from, length);
+            *pass = coll_step_send(b->child[c], what.from, what.length);
             pass->lane = pass->segment = t;
             if (received >= 0)
                 coll_step_after(pass, 0, received);
-            if (round >= (uint64_t)plan->window) /* no more are under way to a child */
-                coll_step_after(pass, plan->window, count);
+            if (round >= window) /* no more are under way to a child */
+                coll_step_after(pass, (int)window, count);
             count++;
         }
     }
@@ -174,13 +174,9 @@ static coll_plan_size plan_size(const coll_part *part) {
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    size_t bytes = part->shape->bytes;
     tree_plan *plan = memory;
     *plan = (tree_plan){
-        .base = {.size = size, .rounds = rounds_of(bytes, size.segment), .round = plan_round},
-        .bytes = bytes,
-        .segment = size.segment,
-        .window = (int)part->values->at[COLL_WINDOW]};
+        .base = coll_plan_of(part, size, rounds_of(part->own, size.segment), plan_round)};
     if (!part->shared)
         grow_forest(part, plan + 1);
     take_place(part->line, part->shared ? part->shared : (void *)(plan + 1), plan->branch);

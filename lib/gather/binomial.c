@@ -34,8 +34,6 @@ static range meet(range a, range b) {
 /* Round I is about the segment I after the first that this rank has bytes of. */
 typedef struct tree_plan {
     coll_plan base;
-    const int *order;
-    size_t bytes, segment; /* of a block, and where the stream is cut */
     uint64_t first;
     range subtree;                   /* this rank's block and all below */
     int parent, children, child[31]; /* positions; -1: this is the root */
@@ -43,7 +41,7 @@ typedef struct tree_plan {
 
 /* This rank's own bytes of segment ALL, which begins at START, and all of it to the parent. */
 static int pass_up(const tree_plan *plan, range all, range own, size_t start, coll_step steps[]) {
-    int parent = plan->order[plan->parent];
+    int parent = plan->base.part->line->order[plan->parent];
     size_t from = own.from - plan->subtree.from, length = own.to - own.from;
     if (length == all.to - all.from) {
         steps[0] = coll_step_send(parent, from, length);
@@ -63,21 +61,23 @@ static int pass_up(const tree_plan *plan, range all, range own, size_t start, co
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const tree_plan *plan = (const tree_plan *)base;
-    size_t start = (size_t)(plan->first + round) * plan->segment, end = plan->subtree.to;
-    range all = meet(plan->subtree, (range){start, start + plan->segment});
+    const coll_part *part = base->part;
+    size_t segment = part->values->at[COLL_SEGMENT], bytes = part->shape->bytes,
+           start = (size_t)(plan->first + round) * segment, end = plan->subtree.to;
+    range all = meet(plan->subtree, (range){start, start + segment});
     int count = 0;
     for (int c = 0; c < plan->children; c++) {
-        size_t begin = (size_t)plan->child[c] * plan->bytes;
-        range part = meet((range){begin, end}, all);
+        size_t begin = (size_t)plan->child[c] * bytes;
+        range here = meet((range){begin, end}, all);
         end = begin;
-        if (part.from == part.to)
+        if (here.from == here.to)
             continue;
         coll_step *step = &steps[count++];
-        *step = coll_step_receive(plan->order[plan->child[c]], part.from % plan->bytes,
-                                  part.to - part.from);
-        step->block = (int)(part.from / plan->bytes);
+        *step = coll_step_receive(part->line->order[plan->child[c]], here.from % bytes,
+                                  here.to - here.from);
+        step->block = (int)(here.from / bytes);
         step->buffer = plan->parent >= 0 ? COLL_SCRATCH : COLL_DATA;
-        step->at = part.from - start;
+        step->at = here.from - start;
     }
     range own = meet((range){plan->subtree.from, end}, all);
     return plan->parent < 0 ? count : count + pass_up(plan, all, own, start, steps + count);
@@ -101,10 +101,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
            start = (size_t)position * bytes,
            end = (size_t)coll_tree_binomial_end(ranks, position) * bytes;
     tree_plan *plan = memory;
-    *plan = (tree_plan){.base = {.size = size, .round = plan_round},
-                        .order = part->line->order,
-                        .bytes = bytes,
-                        .segment = segment,
+    *plan = (tree_plan){.base = coll_plan_of(part, size, 0, plan_round),
                         .first = start / segment,
                         .subtree = {start, end}};
     plan->base.rounds = coll_segment_count(end, segment) - plan->first;

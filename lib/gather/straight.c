@@ -9,7 +9,6 @@ enum { SIGNALS = 1 }; /* their lane */
 /* The messages of the blocks in chain order are numbered from 0. */
 typedef struct straight_plan {
     coll_plan base;
-    const coll_part *part;
     coll_straight how;
     int signal_from, signal_to; /* who starts this rank, and whom it starts then; -1: nobody */
     size_t usual;               /* bytes of the longest message */
@@ -23,7 +22,7 @@ static int together_of(const coll_straight *how, size_t usual) {
 
 static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const straight_plan *plan = (const straight_plan *)base;
-    const coll_part *part = plan->part;
+    const coll_part *part = plan->base.part;
     uint64_t number = round * (uint64_t)plan->together, end = plan->first[part->shape->topo->ranks];
     int count = 0;
     for (int position = coll_block_with(plan->first, part->shape->topo->ranks, number);
@@ -47,7 +46,7 @@ static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[
 static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const straight_plan *plan = (const straight_plan *)base;
     const coll_straight *how = &plan->how;
-    size_t bytes = plan->part->own;
+    size_t bytes = plan->base.part->own;
     uint64_t begin = plan->signal_from >= 0, end = begin + coll_segment_count(bytes, how->segment),
              sends = (uint64_t)how->sends;
     if (round < begin) {
@@ -55,7 +54,7 @@ static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         steps[0].lane = SIGNALS;
     } else if (round < end) {
         uint64_t nth = round - begin;
-        steps[0] = coll_step_send(plan->part->line->order[0], nth * how->segment,
+        steps[0] = coll_step_send(plan->base.part->line->order[0], nth * how->segment,
                                   coll_segment_length(bytes, how->segment, nth));
         if (nth >= sends)
             coll_step_after(&steps[0], how->sends, 0);
@@ -88,7 +87,7 @@ coll_plan_size coll_straight_size(const coll_part *part, const coll_straight *ho
 
 /* The root's plan: all blocks but its own. */
 static void number_messages(straight_plan *plan) {
-    const coll_part *part = plan->part;
+    const coll_part *part = plan->base.part;
     int ranks = part->shape->topo->ranks;
     uint64_t next = plan->first[0] = plan->first[1] = 0;
     for (int position = 1; position < ranks; position++) {
@@ -104,7 +103,7 @@ static void number_messages(straight_plan *plan) {
 
 /* Another rank's: its block, and the signals before and after it. */
 static void place_signals(straight_plan *plan) {
-    const coll_part *part = plan->part;
+    const coll_part *part = plan->base.part;
     const int *order = part->line->order;
     int j = part->line->position, p = part->shape->topo->ranks, w = plan->how.senders;
     plan->signal_from = j > w ? order[j - w] : -1;
@@ -117,7 +116,7 @@ static void place_signals(straight_plan *plan) {
 coll_plan *coll_straight_plan(const coll_part *part, const coll_straight *how, coll_plan_size size,
                               void *memory) {
     straight_plan *plan = memory;
-    *plan = (straight_plan){.base = {.size = size}, .part = part, .how = *how};
+    *plan = (straight_plan){.base = coll_plan_of(part, size, 0, NULL), .how = *how};
     if (part->blocks)
         number_messages(plan);
     else

@@ -5,7 +5,6 @@
 /* Round I is about segment I. */
 typedef struct tree_plan {
     coll_plan base;
-    size_t bytes;
     int parent; /* ranks; -1: this is the root */
     int children, child[2 * COLL_TREE_CHILDREN];
     int behind; /* so many of them stand behind this rank in the line, the others before it */
@@ -14,8 +13,8 @@ typedef struct tree_plan {
 /* The sum lies in the first segment of memory, what comes from a child in one of its own. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const tree_plan *plan = (const tree_plan *)base;
-    size_t from = (size_t)round * base->size.segment,
-           length = coll_segment_length(plan->bytes, base->size.segment, round);
+    coll_range what = coll_segment_at(base->part->shape->bytes, base->size.segment, round);
+    size_t length = what.length;
     int count = 0;
     for (int c = 0; c < plan->children; c++) {
         coll_step *step = &steps[count++];
@@ -24,7 +23,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         step->segment = c;
         step = &steps[count++];
         *step = c > 0 ? coll_step_combine(COLL_SCRATCH, 0, length, false, c >= plan->behind)
-                      : coll_step_combine(COLL_INPUT, from, length, true, c >= plan->behind);
+                      : coll_step_combine(COLL_INPUT, what.from, length, true, c >= plan->behind);
         step->segment = c;
         coll_step_after(step, 0, count - 2);
         if (c > 0)
@@ -32,9 +31,9 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     }
     coll_step *last = &steps[count];
     if (plan->parent < 0) {
-        *last = coll_step_copy(COLL_DATA, from, length, false);
+        *last = coll_step_copy(COLL_DATA, what.from, length, false);
     } else {
-        *last = coll_step_send(plan->parent, from, length);
+        *last = coll_step_send(plan->parent, what.from, length);
         last->buffer = plan->children ? COLL_SCRATCH : COLL_INPUT;
     }
     if (plan->children)
@@ -72,10 +71,8 @@ coll_plan *coll_reduce_tree_plan(const coll_part *part, coll_plan_size size, voi
     int p = shape->topo->ranks, head = shape->ordered ? shape->root : 0,
         distance = line->position - head;
     tree_plan *plan = memory;
-    *plan = (tree_plan){.base = {.size = size,
-                                 .rounds = coll_segment_count(shape->bytes, size.segment),
-                                 .round = plan_round},
-                        .bytes = shape->bytes};
+    uint64_t rounds = coll_segment_count(shape->bytes, size.segment);
+    *plan = (tree_plan){.base = coll_plan_of(part, size, rounds, plan_round)};
     if (distance >= 0)
         add_side(plan, line->order, tree, p - head, distance, head, 1);
     plan->behind = plan->children;

@@ -24,7 +24,6 @@
 /* Round I is about segment I of each block. */
 typedef struct graph_plan {
     coll_plan base;
-    const coll_part *part;
     size_t segment; /* of a block */
     size_t *at;     /* where those of the blocks begin in memory, from this rank's own on */
 } graph_plan;
@@ -43,14 +42,14 @@ static bool is_whole(const coll_part *part, size_t segment) {
 
 /* The block K places behind this rank's own. */
 static int block_at(const graph_plan *plan, int k) {
-    return (plan->part->line->position + k) % plan->part->shape->topo->ranks;
+    return (plan->base.part->line->position + k) % plan->base.part->shape->topo->ranks;
 }
 
 static void place_blocks(const graph_plan *plan, uint64_t i) {
     size_t from = (size_t)i * plan->segment;
     plan->at[0] = 0;
-    for (int k = 0; k < plan->part->shape->topo->ranks; k++) {
-        size_t bytes = coll_part_block(plan->part, plan->part->input, block_at(plan, k));
+    for (int k = 0; k < plan->base.part->shape->topo->ranks; k++) {
+        size_t bytes = coll_part_block(plan->base.part, plan->base.part->input, block_at(plan, k));
         plan->at[k + 1] =
             plan->at[k] + (from < bytes ? coll_segment_length(bytes, plan->segment, i) : 0);
     }
@@ -58,8 +57,8 @@ static void place_blocks(const graph_plan *plan, uint64_t i) {
 
 /* Own shares to where the sums will be: block by block, or by up to two runs of them. */
 static int copy_shares(const graph_plan *plan, uint64_t i, coll_step steps[]) {
-    int p = plan->part->shape->topo->ranks, count = 0;
-    bool whole = is_whole(plan->part, plan->segment);
+    int p = plan->base.part->shape->topo->ranks, count = 0;
+    bool whole = is_whole(plan->base.part, plan->segment);
     for (int k = 0, next; k < p; k = next) {
         int block = block_at(plan, k);
         next = !whole ? k + 1 : k == 0 ? p - block : p;
@@ -82,8 +81,8 @@ static int copy_shares(const graph_plan *plan, uint64_t i, coll_step steps[]) {
  * and *SUMMED, by which the sums are as they are: -1: there are none. */
 static int halve(const graph_plan *plan, int half, int end, size_t arrivals, int count, int *summed,
                  coll_step steps[]) {
-    const int *order = plan->part->line->order;
-    int p = plan->part->shape->topo->ranks;
+    const int *order = plan->base.part->line->order;
+    int p = plan->base.part->shape->topo->ranks;
     size_t out = plan->at[end] - plan->at[half], in = plan->at[end - half];
     if (out) {
         coll_step *send = &steps[count++];
@@ -113,7 +112,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     place_blocks(plan, round);
     int count = copy_shares(plan, round, steps), summed = count - 1;
     size_t arrivals = 0;
-    for (int end = plan->part->shape->topo->ranks, half; end > 1; end = half) {
+    for (int end = plan->base.part->shape->topo->ranks, half; end > 1; end = half) {
         half = (end + 1) / 2;
         count = halve(plan, half, end, arrivals, count, &summed, steps);
         arrivals += plan->at[end - half];
@@ -142,10 +141,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     graph_plan *plan = memory;
     size_t segment = segment_of(part);
     *plan = (graph_plan){
-        .base = {.size = size,
-                 .rounds = coll_segment_count(coll_blocks_longest(part->input), segment),
-                 .round = plan_round},
-        .part = part,
+        .base = coll_plan_of(
+            part, size, coll_segment_count(coll_blocks_longest(part->input), segment), plan_round),
         .segment = segment,
         .at = (size_t *)(plan + 1)};
     return &plan->base;

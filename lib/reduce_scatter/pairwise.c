@@ -19,13 +19,12 @@
 
 typedef struct pair_plan {
     coll_plan base;
-    const coll_part *part;
     uint64_t segments; /* of the longest block: rounds of a turn */
 } pair_plan;
 
 /* Segment I of the block at POSITION as STEP's range; false: there is none. */
 static bool cut(const pair_plan *plan, int position, uint64_t i, coll_step *step) {
-    size_t bytes = coll_part_block(plan->part, plan->part->input, position),
+    size_t bytes = coll_part_block(plan->base.part, plan->base.part->input, position),
            segment = plan->base.size.segment;
     step->from = (size_t)i * segment;
     step->length = step->from < bytes ? coll_segment_length(bytes, segment, i) : 0;
@@ -35,7 +34,8 @@ static bool cut(const pair_plan *plan, int position, uint64_t i, coll_step *step
 /* The positions that have to do with POSITION in TURN: before it and behind it; returns how many.
  */
 static int peers_in(const pair_plan *plan, int turn, int peers[]) {
-    int p = plan->part->shape->topo->ranks, position = plan->part->line->position, count = 0;
+    int p = plan->base.part->shape->topo->ranks, position = plan->base.part->line->position,
+        count = 0;
     if (position - turn >= 0)
         peers[count++] = position - turn;
     if (position + turn < p)
@@ -72,7 +72,7 @@ static int add_first(const coll_step *own, int position, const int peers[], int 
 /* What comes from COUNT peers, and its sums; the first one comes after that of the turn before. */
 static int add(const pair_plan *plan, uint64_t round, const int peers[], int count,
                coll_step steps[]) {
-    const coll_line *line = plan->part->line;
+    const coll_line *line = plan->base.part->line;
     int turn = turn_of(plan, round), all = 2 * count;
     coll_step own;
     if (!cut(plan, line->position, round % plan->segments, &own))
@@ -109,7 +109,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         if (!cut(plan, peers[k], i, &share))
             continue;
         coll_step *step = &steps[count++];
-        *step = coll_step_send(plan->part->line->order[peers[k]], share.from, share.length);
+        *step = coll_step_send(plan->base.part->line->order[peers[k]], share.from, share.length);
         step->buffer = COLL_INPUT;
         step->block = peers[k];
         step->segment = 2 + k;
@@ -130,8 +130,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     pair_plan *plan = memory;
     *plan =
-        (pair_plan){.base = {.size = size, .round = plan_round},
-                    .part = part,
+        (pair_plan){.base = coll_plan_of(part, size, 0, plan_round),
                     .segments = coll_segment_count(coll_blocks_longest(part->input), size.segment)};
     plan->base.rounds = ((uint64_t)part->shape->topo->ranks - 1) * plan->segments;
     return &plan->base;

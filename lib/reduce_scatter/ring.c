@@ -21,19 +21,18 @@
  * a round for each. These have P turns, then come the next ones. */
 typedef struct ring_plan {
     coll_plan base;
-    const coll_part *part;
     uint64_t side_by_side; /* segments */
 } ring_plan;
 
 /* What a rank gets in a turn it sends on in the same one: the next rank's next turn. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const ring_plan *plan = (const ring_plan *)base;
-    const coll_line *line = plan->part->line;
-    int p = plan->part->shape->topo->ranks, position = line->position,
+    const coll_line *line = plan->base.part->line;
+    int p = plan->base.part->shape->topo->ranks, position = line->position,
         turn = (int)(round / plan->side_by_side % (uint64_t)p),
         block = (position - turn - 1 + p) % p;
     uint64_t some = plan->side_by_side, i = round / some / (uint64_t)p * some + round % some;
-    size_t bytes = coll_part_block(plan->part, plan->part->input, block),
+    size_t bytes = coll_part_block(plan->base.part, plan->base.part->input, block),
            from = (size_t)i * base->size.segment;
     if (from >= bytes)
         return 0;
@@ -73,8 +72,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     uint64_t some = (uint64_t)size.window / 2,
              times = coll_segment_count(
                  coll_segment_count(coll_blocks_longest(part->input), size.segment), some);
-    *plan = (ring_plan){
-        .base = {.size = size, .round = plan_round}, .part = part, .side_by_side = some};
+    *plan = (ring_plan){.base = coll_plan_of(part, size, 0, plan_round), .side_by_side = some};
     plan->base.rounds = times * (uint64_t)part->shape->topo->ranks * some;
     return &plan->base;
 }

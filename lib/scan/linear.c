@@ -58,10 +58,9 @@ static int exscan_round(const coll_scan_plan *plan, size_t from, size_t length, 
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_scan_plan *plan = (const coll_scan_plan *)base;
-    size_t from = (size_t)round * base->size.segment,
-           length = coll_segment_length(plan->bytes, base->size.segment, round);
-    return plan->excludes ? exscan_round(plan, from, length, steps)
-                          : scan_round(plan, from, length, steps);
+    coll_range what = coll_segment_at(base->part->shape->bytes, base->size.segment, round);
+    return plan->excludes ? exscan_round(plan, what.from, what.length, steps)
+                          : scan_round(plan, what.from, what.length, steps);
 }
 
 static coll_plan_size plan_size(const coll_part *part) {

@@ -34,8 +34,8 @@ static int shift(const coll_scan_plan *plan, size_t from, size_t length, coll_st
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_scan_plan *plan = (const coll_scan_plan *)base;
-    size_t from = (size_t)round * base->size.segment,
-           length = coll_segment_length(plan->bytes, base->size.segment, round);
+    coll_range what = coll_segment_at(base->part->shape->bytes, base->size.segment, round);
+    size_t from = what.from, length = what.length;
     int count = plan->excludes ? shift(plan, from, length, steps) : 0, lowest = plan->excludes,
         latest = plan->excludes ? 0 : -1; /* the step by which the data are the sum so far */
     if (plan->rank < lowest)

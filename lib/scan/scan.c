@@ -13,15 +13,13 @@ coll_plan_size coll_scan_size(const coll_part *part, size_t segment, size_t wind
 }
 
 coll_plan *coll_scan_open(const coll_part *part, coll_plan_size size, void *memory,
-                          int (*round)(const coll_plan *plan, uint64_t round, coll_step steps[])) {
+                          coll_round *round) {
     const coll_shape *shape = part->shape;
     coll_scan_plan *plan = memory;
-    *plan = (coll_scan_plan){.base = {.size = size,
-                                      .rounds = coll_segment_count(shape->bytes, size.segment),
-                                      .round = round},
-                             .rank = part->line->order[part->line->position],
-                             .ranks = shape->topo->ranks,
-                             .bytes = shape->bytes,
-                             .excludes = shape->sides.input == COLL_SIDE_ONE};
+    *plan = (coll_scan_plan){
+        .base = coll_plan_of(part, size, coll_segment_count(shape->bytes, size.segment), round),
+        .rank = part->line->order[part->line->position],
+        .ranks = shape->topo->ranks,
+        .excludes = shape->sides.input == COLL_SIDE_ONE};
     return &plan->base;
 }

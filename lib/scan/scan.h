@@ -11,7 +11,6 @@ extern const coll_algorithm coll_scan_linear, coll_scan_recursive_doubling, coll
 typedef struct coll_scan_plan {
     coll_plan base;
     int rank, ranks;
-    size_t bytes;
     bool excludes; /* an exscan: the data leave out the rank's own contribution */
 } coll_scan_plan;
 
@@ -20,6 +19,6 @@ typedef struct coll_scan_plan {
 coll_plan_size coll_scan_size(const coll_part *part, size_t segment, size_t window, int steps,
                               int segments);
 coll_plan *coll_scan_open(const coll_part *part, coll_plan_size size, void *memory,
-                          int (*round)(const coll_plan *plan, uint64_t round, coll_step steps[]));
+                          coll_round *round);
 
 #endif

@@ -19,11 +19,6 @@
 /* Bytes of all blocks. */
 static const size_t BYTES_MOST = 64 << 10;
 
-typedef struct tree_plan {
-    coll_plan base;
-    const coll_part *part;
-} tree_plan;
-
 /* The blocks of a subtree of one are the rank's own data; else they pass through scratch memory. */
 static int take(const coll_part *part, int parent, int end, coll_step steps[]) {
     size_t bytes = part->shape->bytes;
@@ -34,7 +29,7 @@ static int take(const coll_part *part, int parent, int end, coll_step steps[]) {
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const coll_part *part = ((const tree_plan *)base)->part;
+    const coll_part *part = base->part;
     int ranks = part->shape->topo->ranks, own = part->line->position, parent, child[31],
         children = coll_tree_binomial(ranks, own, &parent, child), count = 0;
     size_t bytes = part->shape->bytes;
@@ -65,13 +60,13 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .steps = coll_tree_depth(ranks) + 2,
                             .segments = 1,
                             .segment = (size_t)ranks * part->shape->bytes,
-                            .own_bytes = sizeof(tree_plan)};
+                            .own_bytes = sizeof(coll_plan)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    tree_plan *plan = memory;
-    *plan = (tree_plan){.base = {.size = size, .rounds = 1, .round = plan_round}, .part = part};
-    return &plan->base;
+    coll_plan *plan = memory;
+    *plan = coll_plan_of(part, size, 1, plan_round);
+    return plan;
 }
 
 static bool is_short(const coll_shape *call) {

@@ -16,7 +16,6 @@
 /* Segments of one block after the other, a round for each. */
 typedef struct straight_plan {
     coll_plan base;
-    const coll_part *part;
     uint64_t first[]; /* at the root: of the block that is sent as the nth, and after the last */
 } straight_plan;
 
@@ -27,7 +26,7 @@ static int served(const coll_part *part, int nth) {
 
 static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const straight_plan *plan = (const straight_plan *)base;
-    const coll_part *part = plan->part;
+    const coll_part *part = base->part;
     int nth = coll_block_with(plan->first, part->shape->topo->ranks - 1, round),
         position = served(part, nth);
     uint64_t i = round - plan->first[nth];
@@ -40,10 +39,8 @@ static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const coll_part *part = ((const straight_plan *)base)->part;
-    size_t segment = base->size.segment;
-    steps[0] = coll_step_receive(part->line->order[0], (size_t)round * segment,
-                                 coll_segment_length(part->own, segment, round));
+    coll_range what = coll_segment_at(base->part->own, base->size.segment, round);
+    steps[0] = coll_step_receive(base->part->line->order[0], what.from, what.length);
     return 1;
 }
 
@@ -58,10 +55,9 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     straight_plan *plan = memory;
-    *plan = (straight_plan){.base = {.size = size,
-                                     .rounds = coll_segment_count(part->own, size.segment),
-                                     .round = receive_round},
-                            .part = part};
+    *plan = (straight_plan){
+        .base =
+            coll_plan_of(part, size, coll_segment_count(part->own, size.segment), receive_round)};
     if (!part->input)
         return &plan->base;
     int others = part->shape->topo->ranks - 1;

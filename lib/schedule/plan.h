@@ -86,12 +86,16 @@ typedef struct coll_plan_size {
     size_t own_bytes; /* memory that the plan itself needs */
 } coll_plan_size;
 
-typedef struct coll_plan {
+/* Writes the steps of ROUND, in order, and returns how many there are. */
+typedef struct coll_plan coll_plan;
+typedef int coll_round(const coll_plan *plan, uint64_t round, coll_step steps[]);
+
+struct coll_plan {
     coll_plan_size size;
+    const struct coll_part *part;
     uint64_t rounds;
-    /* Writes the steps of ROUND, in order, and returns how many there are. */
-    int (*round)(const struct coll_plan *plan, uint64_t round, coll_step steps[]);
-} coll_plan;
+    coll_round *round;
+};
 
 /* One rank's part in a call: the ground that its plan rests on. It outlives the plan. */
 typedef struct coll_part {
@@ -103,6 +107,12 @@ typedef struct coll_part {
     const coll_blocks *input;  /* likewise of the input */
     const void *shared;        /* what the planner's share made; NULL: the plan makes its own */
 } coll_part;
+
+/* A plan of PART in so many ROUNDS, or 0 where they are set later. */
+static inline coll_plan coll_plan_of(const coll_part *part, coll_plan_size size, uint64_t rounds,
+                                     coll_round *round) {
+    return (coll_plan){.size = size, .part = part, .rounds = rounds, .round = round};
+}
 
 /* Bytes of the block at POSITION of the data or the input, BLOCKS of PART. */
 static inline size_t coll_part_block(const coll_part *part, const coll_blocks *blocks,

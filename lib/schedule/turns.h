@@ -11,7 +11,6 @@ enum { COLL_TURN_RANGES = 2 }; /* at most */
 
 typedef struct coll_turns {
     coll_plan base;
-    const coll_part *part;
     uint64_t rounds; /* of a turn */
     /* Writes what TURN moves as a step for each whole range, and returns how many there are. */
     int (*turn)(const coll_part *part, uint64_t turn, coll_step whole[]);
