@@ -121,13 +121,11 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->trees.base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm hlot_allreduce_all_sites = {
     .name = "all_sites",
     .summary = "up a tree in each site, from each to all others by the shortest ways, and down",
     .params = HLOT_SITES_PARAMS,
     .applicable = hlot_sites_apply,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
     .prepare = hlot_sites_prepare,
 };

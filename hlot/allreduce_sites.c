@@ -55,13 +55,11 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = hlot_sites_size, .plan = make_plan};
-
 const coll_algorithm hlot_allreduce_sites = {
     .name = "sites",
     .summary = "up a tree in each site, up and down HLOT's tree between sites, and down again",
     .params = HLOT_SITES_PARAMS,
     .applicable = hlot_sites_apply,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = hlot_sites_size, .plan = make_plan},
     .prepare = hlot_sites_prepare,
 };

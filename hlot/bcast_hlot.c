@@ -9,10 +9,13 @@
  * With plus=0 the tree is figure 3 of the paper; with plus=1 it also counts what sending takes, so
  * that large messages get fewer children and longer ways (hlot/tree.h).
  *
+ * flat, its rival: the root sends to the head of every other site; what MagPIe and MPICH-G2 do.
+ *
  * Cost: T(tree) + (n - 1) (most children on the way) (a + c B) for n segments of c bytes, and n
- * times that of a segment within a site.
+ * times that of a segment within a site; of flat max L(root, site) + (sites - 1) n (a + c B) for
+ * the tree.
  * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks,
- * figure 3 and eq. 1 to 4.
+ * section 2, figure 3 and eq. 1 to 4.
  */
 #include "config.h"
 
@@ -35,21 +38,40 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return seconds;
 }
 
-static int run(const coll_bcast_call *call, const coll_values *values) {
+static double predict_flat(const coll_shape *call, const coll_values *values) {
+    double seconds;
+    hlot_wide_predict(call, HLOT_FLAT, values->at[COLL_SEGMENT], &seconds);
+    return seconds;
+}
+
+static int run(const void *call, const coll_values *values) {
     return hlot_relay_run(call, kind_of(values), values->at[SEGMENT], (int)values->at[WINDOW]);
 }
 
-const coll_bcast_algorithm hlot_bcast_hlot = {
-    .base = {.name = "hlot",
-             .summary = "down a tree over the sites, made from their latencies, then within sites",
-             .params = {[PLUS] = {"plus",
-                                  "1: the tree counts sends and bytes too; 0: latencies alone",
-                                  .fallback = 1, .highest = 1},
-                        [SEGMENT] = {"segment", COLL_MESSAGE_BYTES "; 0: by the model",
-                                     .highest = 1 << 30},
-                        [WINDOW] = {"window", "messages under way to the next site", .fallback = 16,
-                                    .lowest = 1, .highest = 1024}},
-             .applicable = applicable,
-             .predict = predict},
+static int run_flat(const void *call, const coll_values *values) {
+    return hlot_relay_run(call, HLOT_FLAT, values->at[COLL_SEGMENT], (int)values->at[COLL_WINDOW]);
+}
+
+const coll_algorithm hlot_bcast_hlot = {
+    .name = "hlot",
+    .summary = "down a tree over the sites, made from their latencies, then within sites",
+    .params = {[PLUS] = {"plus", "1: the tree counts sends and bytes too; 0: latencies alone",
+                         .fallback = 1, .highest = 1},
+               [SEGMENT] = {"segment", COLL_MESSAGE_BYTES "; 0: by the model", .highest = 1 << 30},
+               [WINDOW] = {"window", "messages under way to the next site", .fallback = 16,
+                           .lowest = 1, .highest = 1024}},
+    .applicable = applicable,
+    .predict = predict,
     .run = run,
+};
+
+const coll_algorithm hlot_bcast_flat = {
+    .name = "flat",
+    .summary = "the root sends to one rank of each site, which passes it on there",
+    .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the model", 0),
+               COLL_PARAM_WINDOW("messages under way to the next site", 16)},
+    .applicable = applicable,
+    .rival = true,
+    .predict = predict_flat,
+    .run = run_flat,
 };

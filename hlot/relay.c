@@ -186,8 +186,9 @@ static int spread(const relay *r, size_t i) {
         coll_state_shape(coll_state_of(local), COLL_OPERATION_BCAST, data.bytes, local_head);
     coll_choice choice = coll_select(coll_bcast_table, &shape, &(coll_spec){.algorithm = NULL});
     coll_bcast_call call = {.comm = local, .root = local_head, .shape = &shape, .data = &data};
+    const coll_planned planned = coll_bcast_planned(choice.algorithm, &call, &choice.values);
     if (code == MPI_SUCCESS)
-        code = coll_bcast_run(choice.algorithm, &call, &choice.values);
+        code = coll_planned_run(&planned);
     coll_data_close(&data);
     return code;
 }

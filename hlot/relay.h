@@ -20,7 +20,7 @@
 int hlot_relay_run(const coll_bcast_call *call, hlot_kind kind, uint64_t given, int window);
 
 /* Broadcasts over sites, for the table of broadcasts. */
-extern const coll_bcast_algorithm hlot_bcast_flat;
-extern const coll_bcast_algorithm hlot_bcast_hlot;
+extern const coll_algorithm hlot_bcast_flat;
+extern const coll_algorithm hlot_bcast_hlot;
 
 #endif

@@ -30,22 +30,22 @@
 #include <limits.h>
 
 const coll_algorithm *const coll_bcast_table[] = {
-    &coll_bcast_native.base,
-    &coll_bcast_linear.base,
-    &coll_bcast_binomial.base,
-    &coll_bcast_scatter_allgather.base,
-    &coll_bcast_chain.base,
-    &coll_bcast_circulant.base,
-    &coll_bcast_two_tree.base,
-    &coll_bcast_bine.base,
-    &hlot_bcast_flat.base,
-    &hlot_bcast_hlot.base,
+    &coll_bcast_native,
+    &coll_bcast_linear,
+    &coll_bcast_binomial,
+    &coll_bcast_scatter_allgather,
+    &coll_bcast_chain,
+    &coll_bcast_circulant,
+    &coll_bcast_two_tree,
+    &coll_bcast_bine,
+    &hlot_bcast_flat,
+    &hlot_bcast_hlot,
     NULL,
 };
 
 const coll_algorithm *const coll_gather_table[] = {
-    &coll_gather_native.base, &coll_gather_linear.base, &coll_gather_binomial.base,
-    &coll_gather_window.base, &coll_gather_credit.base, NULL,
+    &coll_gather_native, &coll_gather_linear, &coll_gather_binomial,
+    &coll_gather_window, &coll_gather_credit, NULL,
 };
 
 const coll_algorithm *const coll_aggregate_table[] = {
@@ -118,15 +118,6 @@ const coll_algorithm *const coll_exscan_table[] = {
     NULL,
 };
 
-static int run_bcast(const coll_algorithm *algorithm, const void *call, const coll_values *values) {
-    return coll_bcast_run(algorithm, call, values);
-}
-
-static int run_gather(const coll_algorithm *algorithm, const void *call,
-                      const coll_values *values) {
-    return coll_gather_run(algorithm, call, values);
-}
-
 static int run_aggregate(const coll_algorithm *algorithm, const void *call,
                          const coll_values *values) {
     return coll_aggregate_run(call, coll_aggregate_of(algorithm), values);
@@ -139,8 +130,8 @@ static int run_aggregate(const coll_algorithm *algorithm, const void *call,
 #define COLLECTIVE(what, setting, ...)                                                             \
     {                                                                                              \
         .name = #what, .variable = "COLL_" #setting, .info_key = "coll_" #what,                    \
-        .table = coll_##what##_table, .run = coll_collective_run, .bytes = coll_collective_bytes,  \
-        .open = coll_collective_course, __VA_ARGS__                                                \
+        .table = coll_##what##_table, .run = coll_collective_run,                                  \
+        .planned = coll_collective_planned, __VA_ARGS__                                            \
     }
 
 /* The MPI library's gather passes blocks of up to 4 KB whole, whatever the number of ranks. */
@@ -150,18 +141,14 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
                               .info_key = "coll_bcast",
                               .sides = {.data = ONE, .root_data = ONE},
                               .table = coll_bcast_table,
-                              .run = run_bcast,
-                              .bytes = coll_bcast_bytes,
-                              .open = coll_bcast_open,
+                              .planned = coll_bcast_planned,
                               .direct_up_to = INT_MAX},
     [COLL_OPERATION_GATHER] = {.name = "gather",
                                .variable = "COLL_GATHER",
                                .info_key = "coll_gather",
                                .sides = {.data = ONE, .root_data = BLOCKS},
                                .table = coll_gather_table,
-                               .run = run_gather,
-                               .bytes = coll_gather_bytes,
-                               .open = coll_gather_open,
+                               .planned = coll_gather_planned,
                                .direct_up_to = 4 << 10,
                                .blocks = true},
     [COLL_OPERATION_AGGREGATE] = {.name = "aggregate",

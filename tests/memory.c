@@ -287,7 +287,7 @@ static void check_table(const operation *o, const coll_algorithm *const table[])
 
 START_TEST(broadcasts) {
     check_table(&bcasts, coll_bcast_table);
-    check(&bcasts, &coll_bcast_chain.base, "chain:confirm=1");
+    check(&bcasts, &coll_bcast_chain, "chain:confirm=1");
 }
 END_TEST
 
@@ -295,11 +295,11 @@ END_TEST
 START_TEST(what_is_started) {
     static const char *const specs[] = {"two_tree", "chain:segment=1K,window=1024", "native"};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-        check(&started_bcasts, &coll_bcast_chain.base, specs[i]);
-        check(&kept_bcasts, &coll_bcast_chain.base, specs[i]);
+        check(&started_bcasts, &coll_bcast_chain, specs[i]);
+        check(&kept_bcasts, &coll_bcast_chain, specs[i]);
     }
-    check(&started_gathers, &coll_gather_binomial.base, "binomial");
-    check(&started_gathers, &coll_gather_credit.base, "credit:segment=100,window=200");
+    check(&started_gathers, &coll_gather_binomial, "binomial");
+    check(&started_gathers, &coll_gather_credit, "credit:segment=100,window=200");
 }
 END_TEST
 

@@ -265,7 +265,7 @@ START_TEST(specs_are_read) {
     ck_assert_int_eq(coll_spec_parse("X", "auto", coll_bcast_table, &spec), MPI_SUCCESS);
     ck_assert_ptr_null(spec.algorithm);
     ck_assert_int_eq(coll_spec_parse("X", "chain", coll_bcast_table, &spec), MPI_SUCCESS);
-    ck_assert_ptr_eq(spec.algorithm, &coll_bcast_chain.base);
+    ck_assert_ptr_eq(spec.algorithm, &coll_bcast_chain);
     ck_assert_uint_eq(spec.values.at[0], 0);
     ck_assert_uint_eq(spec.values.at[1], 0);
     ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,segment=8K", coll_bcast_table, &spec),

@@ -73,13 +73,13 @@ typedef struct claim {
     bounded bounded;
 } claim;
 static const claim claims[] = {
-    {&coll_bcast_linear.base, NONE, NONE, by_rank, unbounded, RANK},
-    {&coll_bcast_binomial.base, NONE, NONE, by_level, by_level, RANK},
-    {&coll_bcast_scatter_allgather.base, NONE, NONE, two, two, RANK},
-    {&coll_bcast_chain.base, 0, 1, one, one, EAGER},
-    {&coll_bcast_circulant.base, 0, 1, by_rank, unbounded, RANK},
-    {&coll_bcast_two_tree.base, 0, 1, one, two, RANK_TO_RANK},
-    {&coll_bcast_bine.base, 0, 1, twice_by_level, twice_by_level, RANK_TO_RANK},
+    {&coll_bcast_linear, NONE, NONE, by_rank, unbounded, RANK},
+    {&coll_bcast_binomial, NONE, NONE, by_level, by_level, RANK},
+    {&coll_bcast_scatter_allgather, NONE, NONE, two, two, RANK},
+    {&coll_bcast_chain, 0, 1, one, one, EAGER},
+    {&coll_bcast_circulant, 0, 1, by_rank, unbounded, RANK},
+    {&coll_bcast_two_tree, 0, 1, one, two, RANK_TO_RANK},
+    {&coll_bcast_bine, 0, 1, twice_by_level, twice_by_level, RANK_TO_RANK},
 };
 enum { CLAIMS = sizeof claims / sizeof *claims };
 
@@ -246,8 +246,8 @@ typedef struct gather_claim {
     coll_values cases[CASES];
 } gather_claim;
 static const gather_claim gather_claims[] = {
-    {.algorithm = &coll_gather_linear.base, .senders_by = -1, .sends_by = -1, .sends = 4},
-    {.algorithm = &coll_gather_window.base,
+    {.algorithm = &coll_gather_linear, .senders_by = -1, .sends_by = -1, .sends = 4},
+    {.algorithm = &coll_gather_window,
      .sends_by = -1,
      .sends = COLL_STEP_AFTER,
      .cases = {{{1}}, {{3}}, {{7}}, {{ALL_SENDERS}}}},
@@ -263,7 +263,7 @@ static const gather_claim gather_claims[] = {
                {{2, 3, 4, ALL_SENDERS, 2}},
                {{1, 16, 1, ALL_SENDERS, 4}},
                {{9, 4, 3, 2, 1}}}},
-    {.algorithm = &coll_gather_binomial.base,
+    {.algorithm = &coll_gather_binomial,
      .relays = true,
      .senders_by = -1,
      .sends_by = 1,

@@ -80,8 +80,8 @@ static double seconds_of(const scene *s, const coll_algorithm *algorithm) {
     return (double)price.time * 1e-9;
 }
 
-static const coll_algorithm *const chain = &coll_bcast_chain.base;
-static const coll_algorithm *const two_tree = &coll_bcast_two_tree.base;
+static const coll_algorithm *const chain = &coll_bcast_chain;
+static const coll_algorithm *const two_tree = &coll_bcast_two_tree;
 
 START_TEST(a_chain_takes_as_long_as_zhang_says) {
     static const int ranks[] = {2, 3, 16, 60, 150}, segments[] = {1, 2, 7, 32, 1000};
@@ -118,13 +118,13 @@ static double one_by_one(int ranks, int segments) {
 }
 
 /* Tam and Wang's eq. 2 and 8, where the root's link is full, and Traeff's rounds. */
-static const formula formulas[] = {{&coll_bcast_binomial.base, "bcast", 1, levels},
-                                   {&coll_bcast_circulant.base, "bcast", 1, rounds},
-                                   {&coll_bcast_circulant.base, "bcast", 4, rounds},
-                                   {&coll_bcast_linear.base, "bcast", 1, one_by_one},
-                                   {&coll_gather_binomial.base, "gather", 1, one_by_one},
-                                   {&coll_gather_linear.base, "gather", 1, one_by_one},
-                                   {&coll_gather_window.base, "gather", 1, one_by_one}};
+static const formula formulas[] = {{&coll_bcast_binomial, "bcast", 1, levels},
+                                   {&coll_bcast_circulant, "bcast", 1, rounds},
+                                   {&coll_bcast_circulant, "bcast", 4, rounds},
+                                   {&coll_bcast_linear, "bcast", 1, one_by_one},
+                                   {&coll_gather_binomial, "gather", 1, one_by_one},
+                                   {&coll_gather_linear, "gather", 1, one_by_one},
+                                   {&coll_gather_window, "gather", 1, one_by_one}};
 
 START_TEST(others_take_as_many_messages_as_is_said) {
     static const int ranks[] = {2, 4, 16, 25, 128};

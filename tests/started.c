@@ -132,7 +132,7 @@ START_TEST(broadcasts_at_once_by_every_plan) {
     pretend_layout(comm, 3, 2);
     for (const coll_algorithm *const *a = coll_bcast_table; *a; a++) {
         char spec[COLL_SPEC_MAX];
-        if (!(*a)->planner && !(*a)->starts)
+        if (!(*a)->planner && !(*a)->open)
             continue;
         small_spec(*a, spec, sizeof spec);
         ck_assert_int_eq(COLL_Set(comm, "bcast", spec), MPI_SUCCESS);
@@ -296,7 +296,7 @@ START_TEST(gathers_at_once_by_every_plan) {
     pretend_layout(comm, 3, 2);
     for (const coll_algorithm *const *a = coll_gather_table; *a; a++) {
         char spec[COLL_SPEC_MAX];
-        if (!(*a)->planner && !(*a)->starts)
+        if (!(*a)->planner && !(*a)->open)
             continue;
         small_spec(*a, spec, sizeof spec);
         ck_assert_int_eq(COLL_Set(comm, "gather", spec), MPI_SUCCESS);

@@ -145,19 +145,16 @@ static bool is_short(const coll_shape *call) {
     return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks;
 }
 
-static const coll_planner bruck = {.size = bruck_size, .plan = bruck_plan};
-static const coll_planner sparbit = {.size = sparbit_size, .plan = sparbit_plan};
-
 const coll_algorithm coll_allgather_bruck = {
     .name = "bruck",
     .summary = "what each rank has doubles in each round, near ones first",
     .applicable = is_short,
-    .planner = &bruck,
+    .planner = &(const coll_planner){.size = bruck_size, .plan = bruck_plan},
 };
 
 const coll_algorithm coll_allgather_sparbit = {
     .name = "sparbit",
     .summary = "what each rank has doubles in each round, far ones first",
     .applicable = is_short,
-    .planner = &sparbit,
+    .planner = &(const coll_planner){.size = sparbit_size, .plan = sparbit_plan},
 };

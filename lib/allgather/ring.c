@@ -87,12 +87,10 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan, .in_step = true};
-
 const coll_algorithm coll_allgather_ring = {
     .name = "ring",
     .summary = "blocks go round the ring of the ranks, uplinks crossed by one stream",
     .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),
                COLL_PARAM_WINDOW("segments under way at a time", 8)},
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan, .in_step = true},
 };

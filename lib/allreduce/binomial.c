@@ -24,12 +24,10 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_allreduce_binomial = {
     .name = "binomial",
     .summary = "up a binomial tree and down again",
     .params = COLL_TREES_PARAMS(2),
     .rival = true,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -102,12 +102,10 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_allreduce_chain = {
     .name = "chain",
     .summary = "sums go up the line of the ranks, results down, segment by segment",
     .params = {COLL_PARAM_SEGMENT("bytes that go on at a time; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("segments under way at a time, three at least", 8)},
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -167,8 +167,6 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_allreduce_circulant = {
     .name = "circulant",
     .summary = "blocks are summed up and passed on over a circulant graph, in the fewest steps",
@@ -176,5 +174,5 @@ const coll_algorithm coll_allreduce_circulant = {
                                   256 << 10),
                COLL_PARAM_WINDOW("chunks under way at a time", 2)},
     .applicable = coll_order_is_free,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -169,13 +169,11 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan, .in_step = true};
-
 const coll_algorithm coll_allreduce_halving = {
     .name = "halving",
     .summary = "pairs of ranks halve the data, sum them up, and put them together again",
     .params = {COLL_PARAM_SEGMENT("bytes of a chunk, which is halved, at most", 256 << 10),
                COLL_PARAM_WINDOW("chunks under way at a time", 2)},
     .reproducible = true,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan, .in_step = true},
 };

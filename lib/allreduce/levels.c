@@ -64,15 +64,12 @@ static bool has_three(const coll_shape *call) {
     return !call->ordered && share_nodes(topo) && topo->racks > 1 && topo->racks < topo->nodes;
 }
 
-static const coll_planner two = {.size = size_two, .plan = plan_two},
-                          three = {.size = size_three, .plan = plan_three};
-
 const coll_algorithm coll_allreduce_two_level = {
     .name = "two_level",
     .summary = "up a tree in each node or rack, exchanged by the first ranks, and down again",
     .params = COLL_TREES_PARAMS(2),
     .applicable = has_two,
-    .planner = &two,
+    .planner = &(const coll_planner){.size = size_two, .plan = plan_two},
 };
 
 const coll_algorithm coll_allreduce_three_level = {
@@ -80,5 +77,5 @@ const coll_algorithm coll_allreduce_three_level = {
     .summary = "up trees in nodes and racks, exchanged by the racks' first ranks, and down again",
     .params = COLL_TREES_PARAMS(2),
     .applicable = has_three,
-    .planner = &three,
+    .planner = &(const coll_planner){.size = size_three, .plan = plan_three},
 };

@@ -354,8 +354,6 @@ static bool applicable(const coll_shape *call) {
     return most <= MOST * least;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_allreduce_racks = {
     .name = "racks",
     .summary = "summed up inside racks, round the ring of the racks, and passed round inside",
@@ -363,5 +361,5 @@ const coll_algorithm coll_allreduce_racks = {
                    "bytes of a rank's part of a piece, on average; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("rounds under way besides those of a turn", 4)},
     .applicable = applicable,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -27,12 +27,10 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_allreduce_recursive_doubling = {
     .name = "recursive_doubling",
     .summary = "pairs of ranks exchange all of their sums, twice as far apart each time",
     .params = COLL_TREES_PARAMS(2),
     .reproducible = true,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -82,11 +82,9 @@ static bool is_short(const coll_shape *call) {
     return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_alltoall_bruck = {
     .name = "bruck",
     .summary = "blocks go in log2 p rounds, many in one message",
     .applicable = is_short,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

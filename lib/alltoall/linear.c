@@ -58,12 +58,10 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return plan;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_alltoall_linear = {
     .name = "linear",
     .summary = "all ranks send to all at once",
     .params = {COLL_PARAM_SEGMENT("bytes of a block that go at a time, at most", 64 << 10)},
     .rival = true,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -259,14 +259,12 @@ static bool stays_in_step(const coll_part *part) {
     return count_even_racks(part) > 0;
 }
 
-static const coll_planner planner = {
-    .size = plan_size, .plan = make_plan, .stays_in_step = stays_in_step};
-
 const coll_algorithm coll_alltoall_pairwise = {
     .name = "pairwise",
     .summary = "each rank exchanges with one after the other, uplinks always as busy",
     .params = {COLL_PARAM_SEGMENT("bytes of a block that go at a time, at most", 16 << 10),
                COLL_PARAM_WINDOW("segments under way to a rank at a time", 3)},
     .sizeless = true,
-    .planner = &planner,
+    .planner =
+        &(const coll_planner){.size = plan_size, .plan = make_plan, .stays_in_step = stays_in_step},
 };

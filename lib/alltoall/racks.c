@@ -150,11 +150,9 @@ static bool applicable(const coll_shape *call) {
     return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks && is_even(call->topo);
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_alltoall_racks = {
     .name = "racks",
     .summary = "one message for each rack, by place, whose blocks are then spread inside",
     .applicable = applicable,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -58,12 +58,10 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return plan;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_barrier_dissemination = {
     .name = "dissemination",
     .summary = "in each round every rank tells a few others what it has heard of",
     .params = {[RADIX] = {"radix", "a rank tells so many others, less one, in a round",
                           .fallback = 4, .lowest = 2, .highest = COLL_BARRIER_RADIX}},
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -117,13 +117,11 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_barrier_racks = {
     .name = "racks",
     .summary = "up a tree in every rack, between racks by one rank each, and down again",
     .params = {[RADIX] = {"radix",
                           "children of a rank, and what one tells others in a round, plus one",
                           .fallback = 8, .lowest = 2, .highest = COLL_BARRIER_RADIX}},
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -6,7 +6,7 @@
 #include "lib/algorithm/line.h"
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
-#include "lib/schedule/course.h"
+#include "lib/schedule/engine.h"
 
 /* A broadcast on this rank. There are at least 2 ranks and 1 byte, the same everywhere. */
 typedef struct coll_bcast_call {
@@ -18,23 +18,9 @@ typedef struct coll_bcast_call {
     const coll_data *data;   /* read at the root, written elsewhere */
 } coll_bcast_call;
 
-typedef struct coll_bcast_algorithm {
-    coll_algorithm base;
-    int (*run)(const coll_bcast_call *call, const coll_values *values); /* where it is no plan */
-} coll_bcast_algorithm;
-
-/* Runs ALGORITHM, of the table, to its end. */
-int coll_bcast_run(const coll_algorithm *algorithm, const coll_bcast_call *call,
-                   const coll_values *values);
-
-/*
- * The memory that CALL, a coll_bcast_call, needs by ALGORITHM if it can be started, the same on all
- * ranks; and its course in so much MEMORY, which refers to CALL and VALUES.
- */
-size_t coll_bcast_bytes(const coll_algorithm *algorithm, const void *call,
-                        const coll_values *values);
-coll_course coll_bcast_open(const coll_algorithm *algorithm, const void *call,
-                            const coll_values *values, void *memory);
+/* How CALL, a coll_bcast_call, goes by ALGORITHM. */
+coll_planned coll_bcast_planned(const coll_algorithm *algorithm, const void *call,
+                                const coll_values *values);
 
 /*
  * The segment of a pipeline that CALL is: the one that is WANTED; else (0) by coll_profile_segment
@@ -43,13 +29,13 @@ coll_course coll_bcast_open(const coll_algorithm *algorithm, const void *call,
  */
 size_t coll_bcast_segment(const coll_shape *call, uint64_t wanted, double fill);
 
-extern const coll_bcast_algorithm coll_bcast_native;
-extern const coll_bcast_algorithm coll_bcast_linear;
-extern const coll_bcast_algorithm coll_bcast_binomial;
-extern const coll_bcast_algorithm coll_bcast_scatter_allgather;
-extern const coll_bcast_algorithm coll_bcast_chain;
-extern const coll_bcast_algorithm coll_bcast_circulant;
-extern const coll_bcast_algorithm coll_bcast_two_tree;
-extern const coll_bcast_algorithm coll_bcast_bine;
+extern const coll_algorithm coll_bcast_native;
+extern const coll_algorithm coll_bcast_linear;
+extern const coll_algorithm coll_bcast_binomial;
+extern const coll_algorithm coll_bcast_scatter_allgather;
+extern const coll_algorithm coll_bcast_chain;
+extern const coll_algorithm coll_bcast_circulant;
+extern const coll_algorithm coll_bcast_two_tree;
+extern const coll_algorithm coll_bcast_bine;
 
 #endif

@@ -71,13 +71,11 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
-const coll_bcast_algorithm coll_bcast_bine = {
-    .base = {.name = "bine",
-             .summary = "segments down a binomial tree whose ways are a third shorter",
-             .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
-                        COLL_PARAM_WINDOW("messages under way to each child", 8)},
-             .rival = true, /* until trials on racks have shown where it is faster */
-             .planner = &planner},
+const coll_algorithm coll_bcast_bine = {
+    .name = "bine",
+    .summary = "segments down a binomial tree whose ways are a third shorter",
+    .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
+               COLL_PARAM_WINDOW("messages under way to each child", 8)},
+    .rival = true, /* until trials on racks have shown where it is faster */
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

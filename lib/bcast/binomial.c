@@ -41,10 +41,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return coll_turns_plan(part, size, memory, part->own, turns, turn);
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
-const coll_bcast_algorithm coll_bcast_binomial = {
-    .base = {.name = "binomial",
-             .summary = "the whole message down a binomial tree in rack order",
-             .planner = &planner},
+const coll_algorithm coll_bcast_binomial = {
+    .name = "binomial",
+    .summary = "the whole message down a binomial tree in rack order",
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -117,27 +117,25 @@ static bool is_confirmed(const coll_values *values) {
     return values->at[CONFIRM];
 }
 
-static const coll_planner planner = {
-    .size = plan_size, .plan = make_plan, .unplanned = is_confirmed};
-
-static int run(const coll_bcast_call *call, const coll_values *values) {
-    size_t segment = segment_of(call->shape, values);
-    return coll_chain_confirmed_run(call, segment, window_of(call->shape, values, segment),
+static int run(const void *call, const coll_values *values) {
+    const coll_shape *shape = ((const coll_bcast_call *)call)->shape;
+    size_t segment = segment_of(shape, values);
+    return coll_chain_confirmed_run(call, segment, window_of(shape, values, segment),
                                     (unsigned)values->at[RETRY]);
 }
 
-const coll_bcast_algorithm coll_bcast_chain = {
-    .base = {.name = "chain",
-             .summary = "segments pass along a line of ranks in rack order",
-             .params = {COLL_PARAM_SEGMENT_FORMERLY("chunk",
-                                                    COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
-                        COLL_PARAM_WINDOW("messages that the next rank has not confirmed; "
-                                          "0: by the cost model",
-                                          0),
-                        [CONFIRM] = {"confirm", "1: checksums, and the last rank's acknowledgement",
-                                     .highest = 1},
-                        [RETRY] = {"retry", "with confirm=1: restarts after faults", .fallback = 2,
-                                   .highest = 10}},
-             .planner = &planner},
+const coll_algorithm coll_bcast_chain = {
+    .name = "chain",
+    .summary = "segments pass along a line of ranks in rack order",
+    .params = {COLL_PARAM_SEGMENT_FORMERLY("chunk", COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
+               COLL_PARAM_WINDOW("messages that the next rank has not confirmed; "
+                                 "0: by the cost model",
+                                 0),
+               [CONFIRM] = {"confirm", "1: checksums, and the last rank's acknowledgement",
+                            .highest = 1},
+               [RETRY] = {"retry", "with confirm=1: restarts after faults", .fallback = 2,
+                          .highest = 10}},
+    .planner =
+        &(const coll_planner){.size = plan_size, .plan = make_plan, .unplanned = is_confirmed},
     .run = run,
 };

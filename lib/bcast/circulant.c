@@ -112,13 +112,10 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
-const coll_bcast_algorithm coll_bcast_circulant = {
-    .base = {.name = "circulant",
-             .summary = "segments over a circulant graph, in the fewest possible rounds",
-             .params = {COLL_PARAM_SEGMENT_FORMERLY("block",
-                                                    COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
-                        COLL_PARAM_WINDOW("messages under way in each direction", 8)},
-             .planner = &planner},
+const coll_algorithm coll_bcast_circulant = {
+    .name = "circulant",
+    .summary = "segments over a circulant graph, in the fewest possible rounds",
+    .params = {COLL_PARAM_SEGMENT_FORMERLY("block", COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
+               COLL_PARAM_WINDOW("messages under way in each direction", 8)},
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

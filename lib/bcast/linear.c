@@ -31,11 +31,9 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return coll_turns_plan(part, size, memory, part->own, (uint64_t)turns, turn);
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
-const coll_bcast_algorithm coll_bcast_linear = {
-    .base = {.name = "linear",
-             .summary = "the root sends to each rank in turn",
-             .rival = true,
-             .planner = &planner},
+const coll_algorithm coll_bcast_linear = {
+    .name = "linear",
+    .summary = "the root sends to each rank in turn",
+    .rival = true,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -140,9 +140,10 @@ static int broadcast(const coll_bcast_call *call, void *bytes, int length) {
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Bcast") : code;
 }
 
-static int run(const coll_bcast_call *call, const coll_values *values) {
-    (void)values;
+static int run(const void *of, const coll_values *values) {
+    const coll_bcast_call *call = of;
     const coll_data *data = call->data;
+    (void)values;
     size_t most = data->bytes < segment_most ? data->bytes : segment_most;
     void *segment;
     int code = coll_comm_room(call->comm, most, &segment);
@@ -158,10 +159,10 @@ static int run(const coll_bcast_call *call, const coll_values *values) {
     return code;
 }
 
-const coll_bcast_algorithm coll_bcast_native = {
-    .base = {.name = "native",
-             .summary = "the MPI library's own broadcast",
-             .best_up_to = BEST_UP_TO,
-             .predict = predict},
+const coll_algorithm coll_bcast_native = {
+    .name = "native",
+    .summary = "the MPI library's own broadcast",
+    .best_up_to = BEST_UP_TO,
+    .predict = predict,
     .run = run,
 };

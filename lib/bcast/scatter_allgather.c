@@ -66,11 +66,9 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return coll_turns_plan(part, size, memory, longest_block(part), (uint64_t)turns, turn);
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
-const coll_bcast_algorithm coll_bcast_scatter_allgather = {
-    .base = {.name = "scatter_allgather",
-             .summary = "scatter a block to each rank, then pass the blocks around a ring",
-             .rival = true,
-             .planner = &planner},
+const coll_algorithm coll_bcast_scatter_allgather = {
+    .name = "scatter_allgather",
+    .summary = "scatter a block to each rank, then pass the blocks around a ring",
+    .rival = true,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

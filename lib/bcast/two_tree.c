@@ -183,14 +183,13 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {
-    .size = plan_size, .plan = make_plan, .shared_bytes = forest_bytes, .share = grow_forest};
-
-const coll_bcast_algorithm coll_bcast_two_tree = {
-    .base = {.name = "two_tree",
-             .summary = "segments alternate between two trees; each host forwards in only one",
-             .params = {COLL_PARAM_SEGMENT_FORMERLY("chunk",
-                                                    COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
-                        COLL_PARAM_WINDOW("messages under way to each child", 8)},
-             .planner = &planner},
+const coll_algorithm coll_bcast_two_tree = {
+    .name = "two_tree",
+    .summary = "segments alternate between two trees; each host forwards in only one",
+    .params = {COLL_PARAM_SEGMENT_FORMERLY("chunk", COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
+               COLL_PARAM_WINDOW("messages under way to each child", 8)},
+    .planner = &(const coll_planner){.size = plan_size,
+                                     .plan = make_plan,
+                                     .shared_bytes = forest_bytes,
+                                     .share = grow_forest},
 };

@@ -109,13 +109,11 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
-const coll_gather_algorithm coll_gather_binomial = {
-    .base = {.name = "binomial",
-             .summary = "segments stream up a binomial tree in rack order",
-             .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
-                        COLL_PARAM_WINDOW("segments that a rank holds", 8)},
-             .applicable = coll_gather_is_even,
-             .planner = &planner},
+const coll_algorithm coll_gather_binomial = {
+    .name = "binomial",
+    .summary = "segments stream up a binomial tree in rack order",
+    .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
+               COLL_PARAM_WINDOW("segments that a rank holds", 8)},
+    .applicable = coll_gather_is_even,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

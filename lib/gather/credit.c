@@ -94,32 +94,33 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return coll_gather_seconds(call, ceil((double)call->bytes / (double)credit.segment));
 }
 
-static size_t bytes(const coll_gather_call *call, const coll_values *values) {
+static size_t bytes(const void *of, const coll_values *values) {
+    const coll_gather_call *call = of;
     coll_credit credit = credit_of(call->shape, values);
     return coll_intake_bytes(call, &credit);
 }
 
-static coll_course open(const coll_gather_call *call, const coll_values *values, void *memory) {
+static coll_course open(const void *of, const coll_values *values, void *memory) {
+    const coll_gather_call *call = of;
     coll_credit credit = credit_of(call->shape, values);
     return call->blocks ? coll_intake_open(call, &credit, memory)
                         : coll_supply_open(call, &credit, memory);
 }
 
-const coll_gather_algorithm coll_gather_credit = {
-    .base = {.name = "credit",
-             .summary = "the root asks rank by rank for as many bytes as the switch can buffer",
-             .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the window", 0),
-                        [COLL_WINDOW] = {"window", "bytes on the way; 0: by the cost model",
-                                         .fallback = 0, .lowest = 0, .highest = UINT64_C(1) << 40},
-                        [RUN] = {"run", "bytes on the way while one rank alone sends",
-                                 .fallback = 1 << 20, .lowest = 1, .highest = UINT64_C(1) << 40},
-                        [LANES] = {"lanes",
-                                   "racks that are asked at a time; 0: as many as it takes to fill "
-                                   "the root's link",
-                                   .fallback = 0, .lowest = 0, .highest = 1024}},
-             .sizeless = true,
-             .predict = predict,
-             .starts = true},
+const coll_algorithm coll_gather_credit = {
+    .name = "credit",
+    .summary = "the root asks rank by rank for as many bytes as the switch can buffer",
+    .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the window", 0),
+               [COLL_WINDOW] = {"window", "bytes on the way; 0: by the cost model", .fallback = 0,
+                                .lowest = 0, .highest = UINT64_C(1) << 40},
+               [RUN] = {"run", "bytes on the way while one rank alone sends", .fallback = 1 << 20,
+                        .lowest = 1, .highest = UINT64_C(1) << 40},
+               [LANES] = {"lanes",
+                          "racks that are asked at a time; 0: as many as it takes to fill "
+                          "the root's link",
+                          .fallback = 0, .lowest = 0, .highest = 1024}},
+    .sizeless = true,
+    .predict = predict,
     .bytes = bytes,
     .open = open,
 };

@@ -2,48 +2,22 @@
 
 #include "lib/gather/gather.h"
 #include "lib/pattern/incast.h"
-#include "lib/schedule/engine.h"
 
 #include <math.h>
 
-static const coll_gather_algorithm *of(const coll_algorithm *base) {
-    return (const coll_gather_algorithm *)base;
-}
-
-static coll_planned planned_of(const coll_algorithm *algorithm, const coll_gather_call *call,
-                               const coll_values *values) {
-    return (coll_planned){.comm = call->comm,
-                          .planner = coll_planner_of(algorithm, values),
-                          .part = {.shape = call->shape,
+coll_planned coll_gather_planned(const coll_algorithm *algorithm, const void *call,
+                                 const coll_values *values) {
+    const coll_gather_call *of = call;
+    return (coll_planned){.comm = of->comm,
+                          .algorithm = algorithm,
+                          .call = call,
+                          .part = {.shape = of->shape,
                                    .values = values,
-                                   .line = coll_gather_line(call),
-                                   .own = call->mine ? call->mine->bytes : 0,
-                                   .blocks = call->blocks},
-                          .data = call->mine,
-                          .tag = coll_gather_tag(call)};
-}
-
-size_t coll_gather_bytes(const coll_algorithm *algorithm, const void *call,
-                         const coll_values *values) {
-    coll_planned planned = planned_of(algorithm, call, values);
-    return planned.planner ? coll_engine_bytes(&planned) : of(algorithm)->bytes(call, values);
-}
-
-coll_course coll_gather_open(const coll_algorithm *algorithm, const void *call,
-                             const coll_values *values, void *memory) {
-    coll_planned planned = planned_of(algorithm, call, values);
-    return planned.planner ? coll_engine_open(&planned, memory)
-                           : of(algorithm)->open(call, values, memory);
-}
-
-int coll_gather_run(const coll_algorithm *algorithm, const coll_gather_call *call,
-                    const coll_values *values) {
-    void *memory;
-    if (of(algorithm)->run)
-        return of(algorithm)->run(call, values);
-    int code = coll_comm_room(call->comm, coll_gather_bytes(algorithm, call, values), &memory);
-    return code == MPI_SUCCESS ? coll_course_run(coll_gather_open(algorithm, call, values, memory))
-                               : code;
+                                   .line = coll_gather_line(of),
+                                   .own = of->mine ? of->mine->bytes : 0,
+                                   .blocks = of->blocks},
+                          .data = of->mine,
+                          .tag = coll_gather_tag(of)};
 }
 
 /* How long ITEMS bytes take through LINK once the first is there. */

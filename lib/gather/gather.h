@@ -7,7 +7,7 @@
 #include "lib/base/blocks.h"
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
-#include "lib/schedule/course.h"
+#include "lib/schedule/engine.h"
 
 /*
  * A gather on this rank, one of at least 2. Where all ranks bring the same amount the shape has it,
@@ -24,26 +24,9 @@ typedef struct coll_gather_call {
     const coll_blocks *blocks; /* at the root; NULL elsewhere */
 } coll_gather_call;
 
-typedef struct coll_gather_algorithm {
-    coll_algorithm base;
-    /* Where it is no plan: it is run, or it is a course of its own. */
-    int (*run)(const coll_gather_call *call, const coll_values *values);
-    size_t (*bytes)(const coll_gather_call *call, const coll_values *values);
-    coll_course (*open)(const coll_gather_call *call, const coll_values *values, void *memory);
-} coll_gather_algorithm;
-
-/* Runs ALGORITHM, of the table, to its end. */
-int coll_gather_run(const coll_algorithm *algorithm, const coll_gather_call *call,
-                    const coll_values *values);
-
-/*
- * The memory that CALL, a coll_gather_call, needs by ALGORITHM if it can be started, the same on
- * all ranks; and its course in so much MEMORY, which refers to CALL and VALUES.
- */
-size_t coll_gather_bytes(const coll_algorithm *algorithm, const void *call,
-                         const coll_values *values);
-coll_course coll_gather_open(const coll_algorithm *algorithm, const void *call,
-                             const coll_values *values, void *memory);
+/* How CALL, a coll_gather_call, goes by ALGORITHM. */
+coll_planned coll_gather_planned(const coll_algorithm *algorithm, const void *call,
+                                 const coll_values *values);
 
 /* The tag of CALL's messages; COLL_LANES from there on are its own. */
 static inline int coll_gather_tag(const coll_gather_call *call) {
@@ -55,11 +38,11 @@ static inline const coll_line *coll_gather_line(const coll_gather_call *call) {
     return call->line ? call->line : coll_line_of(call->comm, call->shape);
 }
 
-extern const coll_gather_algorithm coll_gather_native;
-extern const coll_gather_algorithm coll_gather_linear;
-extern const coll_gather_algorithm coll_gather_binomial;
-extern const coll_gather_algorithm coll_gather_window;
-extern const coll_gather_algorithm coll_gather_credit;
+extern const coll_algorithm coll_gather_native;
+extern const coll_algorithm coll_gather_linear;
+extern const coll_algorithm coll_gather_binomial;
+extern const coll_algorithm coll_gather_window;
+extern const coll_algorithm coll_gather_credit;
 
 /* For algorithms whose ranks all need to know the size. */
 static inline bool coll_gather_is_even(const coll_shape *call) {

@@ -26,11 +26,9 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return coll_straight_plan(part, &how, size, memory);
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
-const coll_gather_algorithm coll_gather_linear = {
-    .base = {.name = "linear",
-             .summary = "all ranks send to the root at once",
-             .rival = true,
-             .planner = &planner},
+const coll_algorithm coll_gather_linear = {
+    .name = "linear",
+    .summary = "all ranks send to the root at once",
+    .rival = true,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

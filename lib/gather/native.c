@@ -145,8 +145,11 @@ static int run_uneven(const coll_gather_call *call) {
     code = tell(call, fit);
     if (code != MPI_SUCCESS)
         return code;
-    if (!*fit)
-        return coll_gather_run(&coll_gather_linear.base, call, &(coll_values){.at = {0}});
+    if (!*fit) {
+        const coll_values none = {.at = {0}};
+        const coll_planned linear = coll_gather_planned(&coll_gather_linear, call, &none);
+        return coll_planned_run(&linear);
+    }
     if (is_root)
         return gatherv(call, MPI_IN_PLACE, 0, MPI_BYTE,
                        coll_data_target(&call->blocks->longest, 0, NULL), counts, places);
@@ -156,12 +159,15 @@ static int run_uneven(const coll_gather_call *call) {
     return gatherv(call, mine->buffer, (int)mine->count, call->type, NULL, NULL, NULL);
 }
 
-static int run(const coll_gather_call *call, const coll_values *values) {
+static int run(const void *call, const coll_values *values) {
     (void)values;
-    return coll_gather_is_even(call->shape) ? run_even(call) : run_uneven(call);
+    return coll_gather_is_even(((const coll_gather_call *)call)->shape) ? run_even(call)
+                                                                        : run_uneven(call);
 }
 
-const coll_gather_algorithm coll_gather_native = {
-    .base = {.name = "native", .summary = "the MPI library's own gather", .predict = predict},
+const coll_algorithm coll_gather_native = {
+    .name = "native",
+    .summary = "the MPI library's own gather",
+    .predict = predict,
     .run = run,
 };

@@ -52,14 +52,12 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return coll_straight_plan(part, &how, size, memory);
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
-const coll_gather_algorithm coll_gather_window = {
-    .base = {.name = "window",
-             .summary = "a window of ranks sends at a time; each starts the next one",
-             .params = {[SENDERS] = {"senders", "ranks that send at a time; 0: by the cost model",
-                                     .fallback = 0, .lowest = 0, .highest = 1 << 20}},
-             .rival = true,
-             .applicable = coll_gather_is_even,
-             .planner = &planner},
+const coll_algorithm coll_gather_window = {
+    .name = "window",
+    .summary = "a window of ranks sends at a time; each starts the next one",
+    .params = {[SENDERS] = {"senders", "ranks that send at a time; 0: by the cost model",
+                            .fallback = 0, .lowest = 0, .highest = 1 << 20}},
+    .rival = true,
+    .applicable = coll_gather_is_even,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

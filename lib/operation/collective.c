@@ -391,13 +391,15 @@ void coll_collective_begin(coll_collective *call) {
 
 /* --- The way by plans --- */
 
-static coll_planned planned_of(const coll_algorithm *algorithm, const coll_collective *call,
-                               const coll_values *values) {
+coll_planned coll_collective_planned(const coll_algorithm *algorithm, const void *of,
+                                     const coll_values *values) {
+    const coll_collective *call = of;
     const coll_sides *sides = &call->shape.sides;
     coll_side data = is_root(call) ? sides->root_data : sides->data;
     return (coll_planned){
         .comm = call->comm,
-        .planner = coll_planner_of(algorithm, values),
+        .algorithm = algorithm,
+        .call = call,
         .part = {.shape = &call->shape,
                  .values = values,
                  .line = call->line ? call->line : coll_line_of(call->comm, &call->shape),
@@ -408,18 +410,6 @@ static coll_planned planned_of(const coll_algorithm *algorithm, const coll_colle
         .input = &call->input,
         .reduction = call->reduction,
         .tag = call->tag ? call->tag : COLL_TAG_COLLECTIVE};
-}
-
-size_t coll_collective_bytes(const coll_algorithm *algorithm, const void *call,
-                             const coll_values *values) {
-    coll_planned planned = planned_of(algorithm, call, values);
-    return coll_engine_bytes(&planned);
-}
-
-coll_course coll_collective_course(const coll_algorithm *algorithm, const void *call,
-                                   const coll_values *values, void *memory) {
-    coll_planned planned = planned_of(algorithm, call, values);
-    return coll_engine_open(&planned, memory);
 }
 
 void coll_collective_move_input(coll_collective *call, char *copy) {
@@ -470,13 +460,19 @@ static int prepare(const coll_algorithm *algorithm, coll_collective *call) {
     return code;
 }
 
+static size_t bytes_of(const coll_algorithm *algorithm, const coll_collective *call,
+                       const coll_values *values) {
+    const coll_planned planned = coll_collective_planned(algorithm, call, values);
+    return coll_planned_bytes(&planned);
+}
+
 static int run_plan(const coll_algorithm *algorithm, coll_collective *call,
                     const coll_values *values) {
     void *memory;
     char *copy = NULL;
     int code = prepare(algorithm, call);
     if (code == MPI_SUCCESS)
-        code = coll_comm_room(call->comm, coll_collective_bytes(algorithm, call, values), &memory);
+        code = coll_comm_room(call->comm, bytes_of(algorithm, call, values), &memory);
     if (code == MPI_SUCCESS)
         code = find_copy(call, &copy);
     if (code != MPI_SUCCESS) {
@@ -484,7 +480,8 @@ static int run_plan(const coll_algorithm *algorithm, coll_collective *call,
         return code;
     }
     coll_collective_begin(call);
-    code = coll_course_run(coll_collective_course(algorithm, call, values, memory));
+    const coll_planned planned = coll_collective_planned(algorithm, call, values);
+    code = coll_course_run(coll_planned_open(&planned, memory));
     if (code == MPI_SUCCESS)
         free(copy);
     else

@@ -88,10 +88,8 @@ static inline bool coll_collective_copies(const coll_collective *call) {
 /* The entries of the operation's table: CALL is a coll_collective. */
 int coll_collective_run(const coll_algorithm *algorithm, const void *call,
                         const coll_values *values);
-size_t coll_collective_bytes(const coll_algorithm *algorithm, const void *call,
-                             const coll_values *values);
-coll_course coll_collective_course(const coll_algorithm *algorithm, const void *call,
-                                   const coll_values *values, void *memory);
+coll_planned coll_collective_planned(const coll_algorithm *algorithm, const void *call,
+                                     const coll_values *values);
 
 /*
  * The MPI library's own, on COMM: nonblocking where REQUEST isn't NULL; *INTS, for coll_spare_free

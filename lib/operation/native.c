@@ -86,13 +86,13 @@ static int convert(bool reduces, const coll_user *user, MPI_Comm comm, ints *mad
 
 /* Each of MPI's operations, nonblocking where there is a request to set. */
 typedef int native_call(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request);
+#define EITHER(nonblocking, blocking, ...)                                                         \
+    (request ? nonblocking(__VA_ARGS__, comm, request) : blocking(__VA_ARGS__, comm))
 
 static int allreduce(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
-    int count = (int)u->receive_count;
     (void)n;
-    return request
-               ? PMPI_Iallreduce(u->send, u->receive, count, u->receive_type, u->op, comm, request)
-               : PMPI_Allreduce(u->send, u->receive, count, u->receive_type, u->op, comm);
+    return EITHER(PMPI_Iallreduce, PMPI_Allreduce, u->send, u->receive, (int)u->receive_count,
+                  u->receive_type, u->op);
 }
 
 /* MPI_Reduce of MPICH 4.0 crashes on long data that are in place at another root than 0. */
@@ -103,71 +103,46 @@ enum { REDUCES_BY_STARTING = false };
 #endif
 
 static int reduce(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
-    int count = (int)u->receive_count;
+    MPI_Request own, *asked = request;
     (void)n;
-    if (!request && !REDUCES_BY_STARTING)
-        return PMPI_Reduce(u->send, u->receive, count, u->receive_type, u->op, u->root, comm);
-    MPI_Request own;
-    int code = PMPI_Ireduce(u->send, u->receive, count, u->receive_type, u->op, u->root, comm,
-                            request ? request : &own);
-    return request || code != MPI_SUCCESS ? code : PMPI_Wait(&own, MPI_STATUS_IGNORE);
+    if (!request && REDUCES_BY_STARTING)
+        request = &own;
+    int code = EITHER(PMPI_Ireduce, PMPI_Reduce, u->send, u->receive, (int)u->receive_count,
+                      u->receive_type, u->op, u->root);
+    return request == asked || code != MPI_SUCCESS ? code : PMPI_Wait(&own, MPI_STATUS_IGNORE);
 }
 
 static int reduce_scatter(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
-    const int *counts = n->receive_counts;
-    int count = (int)u->receive_count;
-    if (u->uneven)
-        return request
-                   ? PMPI_Ireduce_scatter(u->send, u->receive, counts, u->receive_type, u->op, comm,
-                                          request)
-                   : PMPI_Reduce_scatter(u->send, u->receive, counts, u->receive_type, u->op, comm);
-    return request ? PMPI_Ireduce_scatter_block(u->send, u->receive, count, u->receive_type, u->op,
-                                                comm, request)
-                   : PMPI_Reduce_scatter_block(u->send, u->receive, count, u->receive_type, u->op,
-                                               comm);
+    return u->uneven ? EITHER(PMPI_Ireduce_scatter, PMPI_Reduce_scatter, u->send, u->receive,
+                              n->receive_counts, u->receive_type, u->op)
+                     : EITHER(PMPI_Ireduce_scatter_block, PMPI_Reduce_scatter_block, u->send,
+                              u->receive, (int)u->receive_count, u->receive_type, u->op);
 }
 
 static int allgather(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
-    const int *counts = n->receive_counts, *places = n->receive_places;
     int send = (int)u->send_count, receive = (int)u->receive_count;
-    if (u->uneven)
-        return request ? PMPI_Iallgatherv(u->send, send, u->send_type, u->receive, counts, places,
-                                          u->receive_type, comm, request)
-                       : PMPI_Allgatherv(u->send, send, u->send_type, u->receive, counts, places,
-                                         u->receive_type, comm);
-    return request ? PMPI_Iallgather(u->send, send, u->send_type, u->receive, receive,
-                                     u->receive_type, comm, request)
-                   : PMPI_Allgather(u->send, send, u->send_type, u->receive, receive,
-                                    u->receive_type, comm);
+    return u->uneven ? EITHER(PMPI_Iallgatherv, PMPI_Allgatherv, u->send, send, u->send_type,
+                              u->receive, n->receive_counts, n->receive_places, u->receive_type)
+                     : EITHER(PMPI_Iallgather, PMPI_Allgather, u->send, send, u->send_type,
+                              u->receive, receive, u->receive_type);
 }
 
 static int alltoall(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
     int send = (int)u->send_count, receive = (int)u->receive_count;
-    if (u->uneven)
-        return request ? PMPI_Ialltoallv(u->send, n->send_counts, n->send_places, u->send_type,
-                                         u->receive, n->receive_counts, n->receive_places,
-                                         u->receive_type, comm, request)
-                       : PMPI_Alltoallv(u->send, n->send_counts, n->send_places, u->send_type,
-                                        u->receive, n->receive_counts, n->receive_places,
-                                        u->receive_type, comm);
-    return request ? PMPI_Ialltoall(u->send, send, u->send_type, u->receive, receive,
-                                    u->receive_type, comm, request)
-                   : PMPI_Alltoall(u->send, send, u->send_type, u->receive, receive,
-                                   u->receive_type, comm);
+    return u->uneven ? EITHER(PMPI_Ialltoallv, PMPI_Alltoallv, u->send, n->send_counts,
+                              n->send_places, u->send_type, u->receive, n->receive_counts,
+                              n->receive_places, u->receive_type)
+                     : EITHER(PMPI_Ialltoall, PMPI_Alltoall, u->send, send, u->send_type,
+                              u->receive, receive, u->receive_type);
 }
 
 static int scatter(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
-    const int *counts = n->send_counts, *places = n->send_places;
     int send = (int)u->send_count, receive = (int)u->receive_count;
-    if (u->uneven)
-        return request ? PMPI_Iscatterv(u->send, counts, places, u->send_type, u->receive, receive,
-                                        u->receive_type, u->root, comm, request)
-                       : PMPI_Scatterv(u->send, counts, places, u->send_type, u->receive, receive,
-                                       u->receive_type, u->root, comm);
-    return request ? PMPI_Iscatter(u->send, send, u->send_type, u->receive, receive,
-                                   u->receive_type, u->root, comm, request)
-                   : PMPI_Scatter(u->send, send, u->send_type, u->receive, receive, u->receive_type,
-                                  u->root, comm);
+    return u->uneven
+               ? EITHER(PMPI_Iscatterv, PMPI_Scatterv, u->send, n->send_counts, n->send_places,
+                        u->send_type, u->receive, receive, u->receive_type, u->root)
+               : EITHER(PMPI_Iscatter, PMPI_Scatter, u->send, send, u->send_type, u->receive,
+                        receive, u->receive_type, u->root);
 }
 
 static int barrier(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
@@ -176,17 +151,15 @@ static int barrier(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request
 }
 
 static int scan(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
-    int count = (int)u->receive_count;
     (void)n;
-    return request ? PMPI_Iscan(u->send, u->receive, count, u->receive_type, u->op, comm, request)
-                   : PMPI_Scan(u->send, u->receive, count, u->receive_type, u->op, comm);
+    return EITHER(PMPI_Iscan, PMPI_Scan, u->send, u->receive, (int)u->receive_count,
+                  u->receive_type, u->op);
 }
 
 static int exscan(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
-    int count = (int)u->receive_count;
     (void)n;
-    return request ? PMPI_Iexscan(u->send, u->receive, count, u->receive_type, u->op, comm, request)
-                   : PMPI_Exscan(u->send, u->receive, count, u->receive_type, u->op, comm);
+    return EITHER(PMPI_Iexscan, PMPI_Exscan, u->send, u->receive, (int)u->receive_count,
+                  u->receive_type, u->op);
 }
 
 int coll_collective_native(coll_operation operation, const coll_user *user, MPI_Comm comm,

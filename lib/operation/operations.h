@@ -3,7 +3,7 @@
 #define COLL_LIB_OPERATION_OPERATIONS_H
 
 #include "lib/algorithm/algorithm.h"
-#include "lib/schedule/course.h"
+#include "lib/schedule/engine.h"
 
 typedef enum coll_operation {
     COLL_OPERATION_BCAST,
@@ -31,13 +31,11 @@ typedef struct coll_operation_info {
     /* Its algorithms, ended by NULL. The first applies to every call: the MPI library's own, if it
      * has one. */
     const coll_algorithm *const *table;
-    /* Runs an algorithm of the table; CALL is of the operation's own type. */
+    /* How a call of the operation's own type goes by an algorithm of the table. */
+    coll_planned (*planned)(const coll_algorithm *algorithm, const void *call,
+                            const coll_values *values);
+    /* Runs it, where more is to be done than coll_planned_run does; NULL: nothing is. */
     int (*run)(const coll_algorithm *algorithm, const void *call, const coll_values *values);
-
-    /* The memory of a call that is started, and its course in it; NULL: none can be. */
-    size_t (*bytes)(const coll_algorithm *algorithm, const void *call, const coll_values *values);
-    coll_course (*open)(const coll_algorithm *algorithm, const void *call,
-                        const coll_values *values, void *memory);
 
     bool rootless;      /* all ranks play the same part */
     bool reduces;       /* by an MPI_Op */

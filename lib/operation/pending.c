@@ -166,13 +166,18 @@ static size_t copy_bytes(const coll_pending *pending) {
     return copies ? coll_comm_room_of(pending->call.collective.copied + 1) : 0;
 }
 
+static coll_planned planned_of(const coll_pending *pending) {
+    return coll_operations[pending->operation].planned(pending->choice.algorithm, &pending->call,
+                                                       &pending->choice.values);
+}
+
 static void open_course(coll_pending *pending) {
     size_t copy = copy_bytes(pending);
     if (copy)
         coll_collective_move_input(&pending->call.collective,
                                    (char *)pending->memory + pending->bytes - copy);
-    pending->course = coll_operations[pending->operation].open(
-        pending->choice.algorithm, &pending->call, &pending->choice.values, pending->memory);
+    const coll_planned planned = planned_of(pending);
+    pending->course = coll_planned_open(&planned, pending->memory);
 }
 
 /* Goes on as soon as there are memory and tags. */
@@ -309,8 +314,8 @@ void coll_pending_prepare(coll_pending *pending, coll_operation operation, size_
                                .shape = &pending->shape,
                                .mine = pending->has_blocks ? NULL : &pending->data,
                                .blocks = pending->has_blocks ? &pending->blocks : NULL};
-    pending->bytes = coll_operations[operation].bytes(pending->choice.algorithm, &pending->call,
-                                                      &pending->choice.values);
+    const coll_planned planned = planned_of(pending);
+    pending->bytes = coll_planned_bytes(&planned);
 }
 
 void coll_pending_prepare_collective(coll_pending *pending) {
@@ -326,9 +331,8 @@ void coll_pending_prepare_collective(coll_pending *pending) {
     const coll_line *line = coll_line_of(pending->comm, &call->shape);
     memcpy(pending->line, line, sizeof *line + (size_t)call->comm->ranks * sizeof *line->order);
     call->line = pending->line;
-    pending->bytes =
-        coll_collective_bytes(pending->choice.algorithm, call, &pending->choice.values) +
-        copy_bytes(pending);
+    const coll_planned planned = planned_of(pending);
+    pending->bytes = coll_planned_bytes(&planned) + copy_bytes(pending);
 }
 
 int coll_pending_keep(coll_pending *pending, int code) {

@@ -186,7 +186,7 @@ coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *c
 }
 
 bool coll_select_can_start(const coll_algorithm *algorithm, const coll_values *values) {
-    return algorithm->starts || coll_planner_of(algorithm, values);
+    return algorithm->open || coll_planner_of(algorithm, values);
 }
 
 /* The best of TABLE that can be started, among rivals or others; no algorithm where none can. */

@@ -40,13 +40,11 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return coll_reduce_tree_plan(part, size, memory, nearest_first);
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_reduce_binomial = {
     .name = "binomial",
     .summary = "sums go up a binomial tree in rack order",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
                COLL_PARAM_WINDOW("segments under way at a time", 4)},
     .reproducible = true,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -31,12 +31,10 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return coll_reduce_tree_plan(part, size, memory, next_one);
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_reduce_chain = {
     .name = "chain",
     .summary = "sums pass along a line of ranks in rack order, in segments",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("segments under way at a time", 4)},
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -148,13 +148,11 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_reduce_scatter_circulant = {
     .name = "circulant",
     .summary = "sums of runs of blocks over a circulant graph, in the fewest possible rounds",
     .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, of all blocks together", 64 << 10),
                COLL_PARAM_WINDOW("segments under way at a time", 4)},
     .applicable = coll_order_is_free,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -136,13 +136,11 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_reduce_scatter_pairwise = {
     .name = "pairwise",
     .summary = "every rank gets its block from each other, and adds them up in order",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
                COLL_PARAM_WINDOW("segments under way at a time", 8)},
     .reproducible = true,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

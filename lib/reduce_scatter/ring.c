@@ -77,13 +77,11 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_reduce_scatter_ring = {
     .name = "ring",
     .summary = "blocks go round the ring of the ranks, and are added up",
     .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),
                COLL_PARAM_WINDOW("segments of a block under way at a time", 4)},
     .applicable = coll_order_is_free,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -73,11 +73,9 @@ static bool is_short(const coll_shape *call) {
     return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks;
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
 const coll_algorithm coll_scatter_binomial = {
     .name = "binomial",
     .summary = "blocks go down a binomial tree in rack order, a subtree's in one message",
     .applicable = is_short,
-    .planner = &planner,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -260,8 +260,14 @@ static size_t spare_of(const coll_planned *call) {
     return call->reduction ? coll_reduction_spare(call->reduction) : 0;
 }
 
-size_t coll_engine_bytes(const coll_planned *call) {
-    coll_plan_size size = call->planner->size(&call->part);
+static const coll_planner *planner_of(const coll_planned *call) {
+    return coll_planner_of(call->algorithm, call->part.values);
+}
+
+size_t coll_planned_bytes(const coll_planned *call) {
+    if (!planner_of(call))
+        return call->algorithm->bytes(call->call, call->part.values);
+    coll_plan_size size = planner_of(call)->size(&call->part);
     size_t nodes = (size_t)size.window * (size_t)size.steps,
            segments = (size_t)size.window * (size_t)size.segments;
     return coll_comm_room_of(sizeof(coll_engine)) + coll_comm_room_of(size.own_bytes) +
@@ -272,15 +278,17 @@ size_t coll_engine_bytes(const coll_planned *call) {
            coll_comm_room_of(segments * size.segment) + spare_of(call);
 }
 
-coll_course coll_engine_open(const coll_planned *call, void *memory) {
-    coll_plan_size size = call->planner->size(&call->part);
+coll_course coll_planned_open(const coll_planned *call, void *memory) {
+    if (!planner_of(call))
+        return call->algorithm->open(call->call, call->part.values, memory);
+    coll_plan_size size = planner_of(call)->size(&call->part);
     size_t nodes = (size_t)size.window * (size_t)size.steps,
            segments = (size_t)size.window * (size_t)size.segments;
     char *room = memory;
     coll_engine *engine = coll_comm_room_take(&room, sizeof *engine);
     *engine = (coll_engine){.call = *call};
-    engine->plan =
-        call->planner->plan(&engine->call.part, size, coll_comm_room_take(&room, size.own_bytes));
+    engine->plan = planner_of(call)->plan(&engine->call.part, size,
+                                          coll_comm_room_take(&room, size.own_bytes));
     coll_cursor_open(&engine->cursor, engine->plan,
                      coll_comm_room_take(&room, coll_cursor_bytes(&size)));
     engine->requests = coll_comm_room_take(&room, nodes * sizeof(MPI_Request));
@@ -292,4 +300,12 @@ coll_course coll_engine_open(const coll_planned *call, void *memory) {
     engine->segments = coll_comm_room_take(&room, segments * size.segment);
     engine->spare = room;
     return (coll_course){&kind, engine};
+}
+
+int coll_planned_run(const coll_planned *call) {
+    void *memory;
+    if (!planner_of(call) && call->algorithm->run)
+        return call->algorithm->run(call->call, call->part.values);
+    int code = coll_comm_room(call->comm, coll_planned_bytes(call), &memory);
+    return code == MPI_SUCCESS ? coll_course_run(coll_planned_open(call, memory)) : code;
 }

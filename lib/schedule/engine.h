@@ -12,10 +12,12 @@
 #include "lib/schedule/cursor.h"
 #include "lib/schedule/plan.h"
 
-/* This rank's part of a call that goes by a plan; what it refers to outlives the engine. */
+/* This rank's part of a call that goes by a plan, or by the algorithm's own way where it has none;
+ * what it refers to outlives the engine. */
 typedef struct coll_planned {
     coll_comm *comm;
-    const coll_planner *planner;
+    const coll_algorithm *algorithm;
+    const void *call; /* as the algorithm's own way takes it */
     coll_part part;
     const coll_data *data;           /* where it is one: else its blocks are in the part */
     const coll_data *input;          /* likewise */
@@ -44,10 +46,13 @@ typedef struct coll_engine {
     coll_held *held; /* by each segment */
 } coll_engine;
 
-/* The memory, aligned for any type, that CALL needs; the same on all ranks. */
-size_t coll_engine_bytes(const coll_planned *call);
+/* The memory, aligned for any type, that CALL needs if it can be started; the same on all ranks. */
+size_t coll_planned_bytes(const coll_planned *call);
 
 /* CALL, which is copied, in so much MEMORY. Local. */
-coll_course coll_engine_open(const coll_planned *call, void *memory);
+coll_course coll_planned_open(const coll_planned *call, void *memory);
+
+/* Runs CALL to its end. */
+int coll_planned_run(const coll_planned *call);
 
 #endif
