@@ -45,8 +45,8 @@ void coll_account_resume(void) {
     paused += PMPI_Wtime() - pause_began;
 }
 
-void coll_account_served(void) {
-    if (counts && coll_account_on)
+void coll_account_one_served(void) {
+    if (counts)
         served++;
 }
 

@@ -19,9 +19,10 @@ typedef enum coll_account_kind {
 
 extern _Atomic bool coll_account_on;
 
-/* The outermost of nested calls counts. Go through enter and leave. */
+/* The outermost of nested calls counts. Go through enter, leave and served. */
 void coll_account_begin(void);
 void coll_account_end(coll_account_kind kind);
+void coll_account_one_served(void);
 
 static inline void coll_account_enter(coll_account_kind kind) {
     if (coll_account_on && kind != COLL_ACCOUNT_neither)
@@ -33,15 +34,18 @@ static inline void coll_account_leave(coll_account_kind kind) {
         coll_account_end(kind);
 }
 
+/* One more collective that a dedicated processor serves. */
+static inline void coll_account_served(void) {
+    if (coll_account_on)
+        coll_account_one_served();
+}
+
 /* Counts from now on, on this thread. Not collective. */
 void coll_account_start(void);
 
 /* Leaves out what comes until the next resume; MPI_Pcontrol. */
 void coll_account_pause(void);
 void coll_account_resume(void);
-
-/* One more collective that a dedicated processor serves. */
-void coll_account_served(void);
 
 /*
  * Prints one line to stderr on rank 0 of WORLD: the times, in seconds and as means over its ranks,

@@ -15,7 +15,7 @@ static void clear(MPI_Status *status) {
             .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = status->MPI_ERROR};
 }
 
-int coll_requests_complete(MPI_Request *request, MPI_Status *status, MPI_Comm *comm) {
+static inline int complete(MPI_Request *request, MPI_Status *status, MPI_Comm *comm) {
     coll_dcp_request *served = coll_requests_served(*request);
     int code = coll_dcp_wait(&served, comm);
     if (!served)
@@ -24,10 +24,14 @@ int coll_requests_complete(MPI_Request *request, MPI_Status *status, MPI_Comm *c
     return code;
 }
 
+int coll_requests_complete(MPI_Request *request, MPI_Status *status, MPI_Comm *comm) {
+    return complete(request, status, comm);
+}
+
 static int complete_alone(MPI_Request *request, MPI_Status *status) {
     MPI_Comm comm;
     coll_account_enter(COLL_ACCOUNT_collective);
-    int code = coll_requests_complete(request, status, &comm);
+    int code = complete(request, status, &comm);
     coll_raise(comm, code);
     coll_account_leave(COLL_ACCOUNT_collective);
     return code;
