@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "lib/base/doorbell.h"
+#include "lib/base/wait.h"
 #include "tests/harness.h"
 
 #include <arpa/inet.h>
@@ -95,6 +96,47 @@ START_TEST(a_later_connection_is_found) {
 }
 END_TEST
 
+/* A wait on a shared core, up to the end of its first sleep. */
+static void wait_for_a_sleep(coll_wait *wait) {
+    coll_patience patience = coll_patience_begin(wait);
+    while (!patience.slept)
+        coll_patience_relax(&patience);
+    coll_patience_progress(&patience);
+}
+
+/* How many sleeps a wait of SECONDS takes that nothing rings for. */
+static int sleeps_in(coll_wait *wait, double seconds) {
+    coll_patience patience = coll_patience_begin(wait);
+    int sleeps = 0;
+    while (!coll_patience_expired(&patience, seconds)) {
+        coll_patience_relax(&patience);
+        sleeps += patience.woken;
+    }
+    coll_patience_progress(&patience);
+    return sleeps;
+}
+
+/* After some waits that it has ended, and before one that it hasn't. */
+START_TEST(waits_rely_on_it_while_it_rings) {
+    enum { WAITS = 20, MANY = 60 }; /* in 0.2 s; with sleeps of a millisecond at most: 200 */
+    char byte;
+    coll_wait wait = {.crowded = true};
+    connect_ends();
+    settle();
+    for (int i = 0; i < WAITS; i++) {
+        ck_assert_int_eq(write(ends[0], "x", 1), 1);
+        wait_for_a_sleep(&wait);
+        ck_assert_int_eq(read(ends[1], &byte, 1), 1);
+    }
+    ck_assert_int_eq(wait.rung > 0, supported());
+    int sleeps = sleeps_in(&wait, 0.2);
+    if (supported())
+        ck_assert_int_lt(sleeps, MANY);
+    ck_assert_int_eq(wait.rung, 0);
+    close_ends();
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("doorbell");
     TCase *tests = tcase_create("doorbell");
@@ -102,6 +144,7 @@ int main(void) {
     tcase_add_test(tests, rings_when_data_arrives);
     tcase_add_test(tests, unread_data_does_not_ring_for_ever);
     tcase_add_test(tests, a_later_connection_is_found);
+    tcase_add_test(tests, waits_rely_on_it_while_it_rings);
     suite_add_tcase(suite, tests);
     return harness_unit(suite);
 }

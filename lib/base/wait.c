@@ -29,6 +29,13 @@ static const double FIRST_SLEEP_SHARE = 1.0 / 2, SLEEP_SHARE = 1.0 / 8;
 static const double SHORTEST_SLEEP = 20e-6, LONGEST_SLEEP = 1e-3;
 
 /*
+ * Where the doorbell has ended so many waits in a row it is relied upon: sleeps are as long as was
+ * waited already, up to 10 ms. A wait that it doesn't end is late once, and then all is as before.
+ */
+enum { RELIABLE = 8 };
+static const double HEARD_SLEEP_SHARE = 1, LONGEST_HEARD_SLEEP = 10e-3;
+
+/*
  * In a long silence: sleeps that make the end of it come later by so little a share of it; at the
  * longest they take some 0.1 % of a core.
  */
@@ -53,6 +60,9 @@ void coll_patience_progress(coll_patience *patience) {
     coll_wait *wait = patience->wait;
     if (patience->pauses)
         wait->usual += (patience->waited - wait->usual) * LAST_WAIT_SHARE;
+    if (patience->slept)
+        wait->rung = !patience->rung ? 0 : wait->rung < RELIABLE ? wait->rung + 1 : RELIABLE;
+    patience->slept = false;
     patience->since = PMPI_Wtime();
     patience->pauses = 0;
 }
@@ -67,8 +77,8 @@ bool coll_patience_expired(const coll_patience *patience, double seconds) {
 
 static void nap(coll_patience *patience, double longest, double sleep) {
     sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < longest ? sleep : longest;
-    coll_doorbell_sleep(sleep);
-    patience->woken = true;
+    patience->rung = coll_doorbell_sleep(sleep);
+    patience->woken = patience->slept = true;
 }
 
 /* Lets others run, and notices whether they did. */
@@ -112,14 +122,17 @@ void coll_patience_relax(coll_patience *patience) {
             offer_core(patience, now);
         return;
     }
-    double longest = wait->longest_sleep > 0 ? wait->longest_sleep : LONGEST_SLEEP;
+    bool heard = wait->rung == RELIABLE;
+    double longest = heard                     ? LONGEST_HEARD_SLEEP
+                     : wait->longest_sleep > 0 ? wait->longest_sleep
+                                               : LONGEST_SLEEP;
     bool brief = wait->usual < BRIEF && waited < 2 * wait->usual + SHORTEST_SLEEP;
     if (brief || pause == 0)
         offer_core(patience, now);
     else if (pause == 1)
         nap(patience, longest, wait->usual * FIRST_SLEEP_SHARE - waited);
     else
-        nap(patience, longest, waited * SLEEP_SHARE);
+        nap(patience, longest, waited * (heard ? HEARD_SLEEP_SHARE : SLEEP_SHARE));
 }
 
 /* The lowest peer above AFTER that a request still waits for; INT_MAX where there is none. */

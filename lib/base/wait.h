@@ -31,6 +31,7 @@ typedef struct coll_wait {
     double usual;         /* s: what waits have lately taken */
     double longest_sleep; /* s, on a shared core; 0: the usual millisecond */
     double silence; /* s of waiting after which it sleeps on a core of its own too; 0: never */
+    int rung;       /* waits in a row that slept and that the doorbell ended */
     int turn;       /* which request coll_wait_any looks at first, so that all get their turn */
 } coll_wait;
 
@@ -122,6 +123,8 @@ typedef struct coll_patience {
     int pauses;    /* since it began */
     int taken;     /* offers of the core in a row that somebody took */
     bool woken;    /* the last pause was a sleep */
+    bool slept;    /* since it began */
+    bool rung;     /* the doorbell ended the last sleep */
 } coll_patience;
 
 coll_patience coll_patience_begin(coll_wait *wait);
