@@ -360,7 +360,8 @@ int DCP_IReduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recv
 /*
  * Waits until *REQUEST is complete and sets it to DCP_REQUEST_NULL. Not collective. A
  * DCP_REQUEST_NULL is complete at once. Ranks whose sizes, type, operation or root don't match get
- * MPI_ERR_OTHER with a text that says who and how; with COLL_TIMEOUT, late ranks are named.
+ * MPI_ERR_OTHER with a text that says who and how; with COLL_TIMEOUT, late ranks are named, and
+ * *REQUEST stays, since it may yet be written to.
  */
 int DCP_Wait(DCP_Request *request);
 

@@ -18,7 +18,8 @@ void rivals_prepare(void) {
 }
 
 #ifdef HAVE_MPI_T_INIT_THREAD
-/* Writes an integer control variable of coll/tuned; false where it has none of that name. */
+/* Writes an integer control variable of coll/tuned; false where it has none of that name, or one
+ * that is constant. */
 static bool write_variable(const char *collective, const char *suffix, int value) {
     int index, count;
     char name[100];
