@@ -122,6 +122,7 @@ static inline size_t coll_part_block(const coll_part *part, const coll_blocks *b
 
 /* How an algorithm plans. */
 typedef struct coll_planner {
+    /* The same for all ranks of a call, so who looks at all of them asks once. */
     coll_plan_size (*size)(const coll_part *part);
     /* The plan in SIZE's measures, in OWN_BYTES of MEMORY. */
     coll_plan *(*plan)(const coll_part *part, coll_plan_size size, void *memory);
