@@ -92,6 +92,10 @@ static int run(coll_operation operation, const coll_user *user, MPI_Comm comm) {
 
 static int prepare(coll_pending *pending, const coll_entry *entry) {
     pending->user_call = *(const coll_user *)entry->given;
+    if (pending->user_call.uneven) {
+        pending->uneven = *pending->user_call.uneven;
+        pending->user_call.uneven = &pending->uneven;
+    }
     pending->is_collective = true;
     int code = coll_collective_open(&pending->call.collective, entry->operation,
                                     &pending->user_call, pending->comm);
@@ -138,8 +142,8 @@ ENTRIES(COLL_Reduce_scatter, COLL_Ireduce_scatter, COLL_Reduce_scatter_init,
         COLL_OPERATION_REDUCE_SCATTER,
         (const void *send_buffer, void *receive_buffer, const MPI_Count receive_counts[],
          MPI_Datatype type, MPI_Op op, ),
-        .send = send_buffer, .receive = receive_buffer, .receive_counts = receive_counts,
-        .receive_type = type, .op = op, .uneven = true)
+        .send = send_buffer, .receive = receive_buffer, .receive_type = type, .op = op,
+        .uneven = &(coll_uneven){.receive_counts = receive_counts})
 
 ENTRIES(COLL_Allgather, COLL_Iallgather, COLL_Allgather_init, COLL_OPERATION_ALLGATHER,
         (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
@@ -152,8 +156,8 @@ ENTRIES(COLL_Allgatherv, COLL_Iallgatherv, COLL_Allgatherv_init, COLL_OPERATION_
          void *receive_buffer, const MPI_Count receive_counts[], const MPI_Aint displacements[],
          MPI_Datatype receive_type, ),
         .send = send_buffer, .send_count = send_count, .send_type = send_type,
-        .receive = receive_buffer, .receive_counts = receive_counts,
-        .receive_places = displacements, .receive_type = receive_type, .uneven = true)
+        .receive = receive_buffer, .receive_type = receive_type,
+        .uneven = &(coll_uneven){.receive_counts = receive_counts, .receive_places = displacements})
 
 ENTRIES(COLL_Alltoall, COLL_Ialltoall, COLL_Alltoall_init, COLL_OPERATION_ALLTOALL,
         (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
@@ -166,9 +170,10 @@ ENTRIES(COLL_Alltoallv, COLL_Ialltoallv, COLL_Alltoallv_init, COLL_OPERATION_ALL
          const MPI_Aint send_displacements[], MPI_Datatype send_type, void *receive_buffer,
          const MPI_Count receive_counts[], const MPI_Aint receive_displacements[],
          MPI_Datatype receive_type, ),
-        .send = send_buffer, .send_counts = send_counts, .send_places = send_displacements,
-        .send_type = send_type, .receive = receive_buffer, .receive_counts = receive_counts,
-        .receive_places = receive_displacements, .receive_type = receive_type, .uneven = true)
+        .send = send_buffer, .send_type = send_type, .receive = receive_buffer,
+        .receive_type = receive_type,
+        .uneven = &(coll_uneven){send_counts, send_displacements, receive_counts,
+                                 receive_displacements})
 
 ENTRIES(COLL_Scatter, COLL_Iscatter, COLL_Scatter_init, COLL_OPERATION_SCATTER,
         (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
@@ -181,9 +186,9 @@ ENTRIES(COLL_Scatterv, COLL_Iscatterv, COLL_Scatterv_init, COLL_OPERATION_SCATTE
         (const void *send_buffer, const MPI_Count send_counts[], const MPI_Aint displacements[],
          MPI_Datatype send_type, void *receive_buffer, MPI_Count receive_count,
          MPI_Datatype receive_type, int root, ),
-        .send = send_buffer, .send_counts = send_counts, .send_places = displacements,
-        .send_type = send_type, .receive = receive_buffer, .receive_count = receive_count,
-        .receive_type = receive_type, .root = root, .uneven = true)
+        .send = send_buffer, .send_type = send_type, .receive = receive_buffer,
+        .receive_count = receive_count, .receive_type = receive_type, .root = root,
+        .uneven = &(coll_uneven){.send_counts = send_counts, .send_places = displacements})
 
 ENTRIES(COLL_Barrier, COLL_Ibarrier, COLL_Barrier_init, COLL_OPERATION_BARRIER, (), .root = 0)
 

@@ -144,28 +144,28 @@ static int begin(entry which, manner how, const coll_user *u, MPI_Comm comm, COL
                   u->receive_type, u->op, );
     case REDUCE_SCATTER:
         return BY(how, r, COLL_Reduce_scatter, COLL_Ireduce_scatter, COLL_Reduce_scatter_init,
-                  u->send, u->receive, u->receive_counts, u->receive_type, u->op, );
+                  u->send, u->receive, u->uneven->receive_counts, u->receive_type, u->op, );
     case ALLGATHER:
         return BY(how, r, COLL_Allgather, COLL_Iallgather, COLL_Allgather_init, u->send,
                   u->send_count, u->send_type, u->receive, u->receive_count, u->receive_type, );
     case ALLGATHERV:
         return BY(how, r, COLL_Allgatherv, COLL_Iallgatherv, COLL_Allgatherv_init, u->send,
-                  u->send_count, u->send_type, u->receive, u->receive_counts, u->receive_places,
-                  u->receive_type, );
+                  u->send_count, u->send_type, u->receive, u->uneven->receive_counts,
+                  u->uneven->receive_places, u->receive_type, );
     case ALLTOALL:
         return BY(how, r, COLL_Alltoall, COLL_Ialltoall, COLL_Alltoall_init, u->send, u->send_count,
                   u->send_type, u->receive, u->receive_count, u->receive_type, );
     case ALLTOALLV:
         return BY(how, r, COLL_Alltoallv, COLL_Ialltoallv, COLL_Alltoallv_init, u->send,
-                  u->send_counts, u->send_places, u->send_type, u->receive, u->receive_counts,
-                  u->receive_places, u->receive_type, );
+                  u->uneven->send_counts, u->uneven->send_places, u->send_type, u->receive,
+                  u->uneven->receive_counts, u->uneven->receive_places, u->receive_type, );
     case SCATTER:
         return BY(how, r, COLL_Scatter, COLL_Iscatter, COLL_Scatter_init, u->send, u->send_count,
                   u->send_type, u->receive, u->receive_count, u->receive_type, u->root, );
     case SCATTERV:
         return BY(how, r, COLL_Scatterv, COLL_Iscatterv, COLL_Scatterv_init, u->send,
-                  u->send_counts, u->send_places, u->send_type, u->receive, u->receive_count,
-                  u->receive_type, u->root, );
+                  u->uneven->send_counts, u->uneven->send_places, u->send_type, u->receive,
+                  u->receive_count, u->receive_type, u->root, );
     case SCAN:
         return BY(how, r, COLL_Scan, COLL_Iscan, COLL_Scan_init, u->send, u->receive,
                   u->receive_count, u->receive_type, u->op, );
@@ -209,6 +209,7 @@ typedef struct sample {
 /* Memory and arguments of one call. The two receive buffers begin alike. */
 typedef struct arena {
     coll_user user;
+    coll_uneven uneven;
     size_t send_bytes, receive_bytes;
     size_t result_bytes; /* what of the receive buffer has to be as MPI leaves it */
     unsigned char *send, *before, *ours, *theirs;
@@ -310,18 +311,15 @@ static void describe_call(arena *a, const sample *s, size_t sent, size_t receive
     bool vectors = s->which == ALLGATHERV || s->which == ALLTOALLV || s->which == SCATTERV ||
                    s->which == REDUCE_SCATTER;
     bool blocks = s->which == ALLGATHER || s->which == ALLTOALL;
+    a->uneven = (coll_uneven){a->counts[0], a->places[0], a->counts[1], a->places[1]};
     a->user = (coll_user){.send = a->send,
                           .send_count = s->which == ALLGATHERV ? (MPI_Count)sent : s->count,
-                          .send_counts = a->counts[0],
-                          .send_places = a->places[0],
                           .send_type = s->of->type,
                           .receive_count = blocks ? s->count : (MPI_Count)received,
-                          .receive_counts = a->counts[1],
-                          .receive_places = a->places[1],
                           .receive_type = s->of->type,
                           .op = s->of->op,
                           .root = s->root,
-                          .uneven = vectors};
+                          .uneven = vectors ? &a->uneven : NULL};
 }
 
 /* In place: what would be sent is where the results go, as far as there is room. */

@@ -20,6 +20,11 @@ static bool is_root(const coll_collective *call) {
     return coll_operations[call->operation].rootless || call->comm->rank == call->user->root;
 }
 
+static const coll_uneven *each(const coll_user *user) {
+    static const coll_uneven nothing;
+    return user->uneven ? user->uneven : &nothing;
+}
+
 /* --- Arguments --- */
 
 static int check_counts(const coll_collective *call, const char *direction, MPI_Count count,
@@ -61,11 +66,12 @@ static int check(const coll_collective *call) {
         return coll_error(MPI_ERR_OP, "%s: null operation", info->name);
     int code = check_places(call);
     if (code == MPI_SUCCESS && user->receive != MPI_IN_PLACE)
-        code = check_counts(call, "receive", user->receive_count, user->receive_counts,
+        code = check_counts(call, "receive", user->receive_count, each(user)->receive_counts,
                             user->receive_type);
     bool sends = !reduces && user->send != MPI_IN_PLACE && (!scatters || is_root(call));
     if (code == MPI_SUCCESS && sends)
-        code = check_counts(call, "send", user->send_count, user->send_counts, user->send_type);
+        code =
+            check_counts(call, "send", user->send_count, each(user)->send_counts, user->send_type);
     return code;
 }
 
@@ -111,16 +117,16 @@ static int open_blocks(coll_collective *call, const coll_blocks_layout *layout, 
 static coll_blocks_layout received(const coll_user *user) {
     return (coll_blocks_layout){.buffer = user->receive,
                                 .count = user->receive_count,
-                                .counts = user->receive_counts,
-                                .places = user->receive_places,
+                                .counts = each(user)->receive_counts,
+                                .places = each(user)->receive_places,
                                 .type = user->receive_type};
 }
 
 static coll_blocks_layout sent(const coll_user *user) {
     return (coll_blocks_layout){.buffer = (void *)user->send,
                                 .count = user->send_count,
-                                .counts = user->send_counts,
-                                .places = user->send_places,
+                                .counts = each(user)->send_counts,
+                                .places = each(user)->send_places,
                                 .type = user->send_type};
 }
 
@@ -251,7 +257,7 @@ static int describe_reduce_scatter(coll_collective *call) {
         code = in_place ? input_in_place(call, &layout) : open_blocks(call, &layout, true);
     if (code == MPI_SUCCESS)
         code = open_data(call, &call->data, user->receive,
-                         user->receive_counts ? user->receive_counts[rank] : user->receive_count,
+                         user->uneven ? user->uneven->receive_counts[rank] : user->receive_count,
                          user->receive_type);
     if (code != MPI_SUCCESS)
         return code;

@@ -16,25 +16,28 @@
 
 #include <mpi.h>
 
+/* Where sizes differ by rank: of each rank, in extents. NULL for what an operation hasn't got. */
+typedef struct coll_uneven {
+    const MPI_Count *send_counts;
+    const MPI_Aint *send_places;
+    const MPI_Count *receive_counts;
+    const MPI_Aint *receive_places;
+} coll_uneven;
+
 /*
- * The arguments, as MPI has them; those that an operation hasn't got are 0. Where sizes differ by
- * rank there are counts and displacements, in extents, instead of a count; a reduce_scatter has no
- * displacements. A reduction's count and type are those of what is received.
+ * The arguments, as MPI has them; those that an operation hasn't got are 0. A reduction's count and
+ * type are those of what is received. Of 80 bytes at most, which a compiler clears without a loop.
  */
 typedef struct coll_user {
     const void *send;
     MPI_Count send_count;
-    const MPI_Count *send_counts;
-    const MPI_Aint *send_places;
     MPI_Datatype send_type;
     void *receive;
     MPI_Count receive_count;
-    const MPI_Count *receive_counts;
-    const MPI_Aint *receive_places;
     MPI_Datatype receive_type;
     MPI_Op op;
     int root;
-    bool uneven; /* sizes differ by rank: the same on all ranks */
+    const coll_uneven *uneven; /* NULL, the same on all ranks, where there are counts alone */
 } coll_user;
 
 typedef struct coll_collective {

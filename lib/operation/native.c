@@ -60,31 +60,31 @@ static int ranks_of(MPI_Comm comm, int *ranks) {
     return inter ? PMPI_Comm_remote_size(comm, ranks) : PMPI_Comm_size(comm, ranks);
 }
 
-static int convert(bool reduces, const coll_user *user, MPI_Comm comm, ints *made) {
-    int ranks;
-    *made = (ints){.memory = NULL};
-    if (reduces && user->receive_count < 0) /* which MPICH doesn't look at between two groups */
-        return coll_error(MPI_ERR_COUNT, "count is %lld", (long long)user->receive_count);
-    if (!coll_collective_fits(user))
-        return too_many();
-    if (!user->uneven)
-        return MPI_SUCCESS;
-    int code = ranks_of(comm, &ranks);
+/* Counts and displacements of EACH rank; what is MADE of them is freed by coll_spare_free. */
+static int convert(const coll_uneven *each, MPI_Comm comm, ints *made) {
+    int ranks, code = ranks_of(comm, &ranks);
     if (code != MPI_SUCCESS)
         return code;
     int *next = made->memory = coll_spare_alloc(4 * (size_t)ranks * sizeof *next);
     if (!next)
         return coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", ranks);
-    bool fits = put(&next, user->send_counts, ranks, &made->send_counts);
-    fits = put(&next, user->receive_counts, ranks, &made->receive_counts) && fits;
-    fits = put_places(&next, user->send_places, ranks, &made->send_places) && fits;
-    fits = put_places(&next, user->receive_places, ranks, &made->receive_places) && fits;
+    bool fits = put(&next, each->send_counts, ranks, &made->send_counts);
+    fits = put(&next, each->receive_counts, ranks, &made->receive_counts) && fits;
+    fits = put_places(&next, each->send_places, ranks, &made->send_places) && fits;
+    fits = put_places(&next, each->receive_places, ranks, &made->receive_places) && fits;
     if (!fits)
         coll_spare_free(made->memory);
     return fits ? MPI_SUCCESS : too_many();
 }
 
-/* Each of MPI's operations, nonblocking where there is a request to set. */
+/* What no MPI library is asked. */
+static int check(bool reduces, const coll_user *user) {
+    if (reduces && user->receive_count < 0) /* which MPICH doesn't look at between two groups */
+        return coll_error(MPI_ERR_COUNT, "count is %lld", (long long)user->receive_count);
+    return coll_collective_fits(user) ? MPI_SUCCESS : too_many();
+}
+
+/* Each of MPI's operations, nonblocking where there is a request to set; N where sizes differ. */
 typedef int native_call(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request);
 #define EITHER(nonblocking, blocking, ...)                                                         \
     (request ? nonblocking(__VA_ARGS__, comm, request) : blocking(__VA_ARGS__, comm))
@@ -175,8 +175,13 @@ int coll_collective_native(coll_operation operation, const coll_user *user, MPI_
         [COLL_OPERATION_SCAN] = scan,
         [COLL_OPERATION_EXSCAN] = exscan,
     };
+    int code = check(coll_operations[operation].reduces, user);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    if (!user->uneven)
+        return by_operation[operation](user, NULL, comm, request);
     ints made;
-    int code = convert(coll_operations[operation].reduces, user, comm, &made);
+    code = convert(user->uneven, comm, &made);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     code = by_operation[operation](user, &made, comm, request);

@@ -60,7 +60,8 @@ struct COLL_Pending {
         coll_collective collective;
     } call; /* of the operation */
     bool is_collective;
-    coll_user user_call; /* the arguments of that */
+    coll_user user_call; /* the arguments of that, */
+    coll_uneven uneven;  /* and what they refer to */
     coll_course course;
     uint64_t turn; /* which of the communicator's; says its tags */
     size_t bytes;  /* of memory that it needs; 0: nothing has to be sent */
