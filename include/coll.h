@@ -3,7 +3,8 @@
  *
  * Every function is collective over its communicator unless it says otherwise, takes the arguments
  * of its MPI namesake, and returns MPI_SUCCESS or an MPI error code. Errors go through the
- * communicator's error handler, as MPI's own do; MPI_Error_string gives their text.
+ * communicator's error handler, as MPI's own do; MPI_Error_string gives their text. Buffers are in
+ * the host's memory, not in a GPU's.
  *
  * Settings come from the environment (COLL_BCAST, COLL_TOPOLOGY, ...: see coll(3)) or from
  * COLL_Set.

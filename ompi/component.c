@@ -2,6 +2,7 @@
 #include "ompi/component.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 int libcoll_priority = 90;
 bool libcoll_strict = true, libcoll_any_network, libcoll_one_host;
 static bool enabled = true, takes_part;
-static int patience = -1;
+static int patience = -1, gpu = -1;
 
 libcoll_counts libcoll_program_counts, libcoll_own_counts;
 
@@ -100,6 +101,12 @@ static int add_parameters(void) {
         "long as a hundred small ones: until then they are the MPI library's own. -1: 64 KB, but "
         "none where an operation, reproducible or timeout is set",
         MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, &patience);
+    (void)mca_base_component_var_register(
+        self(), "gpu",
+        "Whether buffers may lie in the memory of a GPU, which libcoll can't read: then all is the "
+        "MPI library's own. -1: where that was built for CUDA and the host has its driver; 0: they "
+        "don't; 1: they may",
+        MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, &gpu);
     for (int i = 0; i < SETTINGS; i++)
         add_setting(&settings[i]);
 #define COUNTERS(operation, variable)                                                              \
@@ -209,13 +216,22 @@ static int64_t choose_patience(void) {
     return patience >= 0 ? patience : is_urgent() ? 0 : USUAL;
 }
 
+static bool may_be_gpus(void) {
+    if (gpu >= 0 || !opal_cuda_support)
+        return gpu > 0;
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
+    if (driver)
+        dlclose(driver);
+    return driver;
+}
+
 /* In time for what MPI_Init exchanges. */
 static int open_component(void) {
     takes_part = enabled && !is_other_version();
     if (!takes_part)
         return OMPI_SUCCESS;
     set_environment();
-    libcoll_tell(choose_patience());
+    libcoll_tell(choose_patience(), may_be_gpus());
     return OMPI_SUCCESS;
 }
 

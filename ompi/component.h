@@ -85,9 +85,10 @@ static inline bool libcoll_passes(libcoll_module *module, libcoll_operation oper
 
 /*
  * Tells the other processes, in MPI_Init before they exchange addresses, that this one takes part,
- * with the PATIENCE that it has as a communicator's rank 0.
+ * with the PATIENCE that it has as a communicator's rank 0, and whether its buffers may lie in the
+ * memory of a GPU.
  */
-void libcoll_tell(int64_t patience);
+void libcoll_tell(int64_t patience, bool gpu);
 
 /*
  * What rank 0 of COMM told of its patience, 0 where processes of several jobs meet, who were told
@@ -95,11 +96,15 @@ void libcoll_tell(int64_t patience);
  */
 int64_t libcoll_patience_of(struct ompi_communicator_t *comm);
 
-/*
- * Whether all processes of COMM take part, with the same libcoll: the rank of one that doesn't, or
- * -1. The same on all ranks.
- */
-int libcoll_find_stranger(struct ompi_communicator_t *comm);
+/* Why the processes of a communicator can't use libcoll together. */
+typedef enum libcoll_fit {
+    LIBCOLL_FITS,
+    LIBCOLL_STRANGER, /* one has another libcoll, or none */
+    LIBCOLL_GPU       /* one may have buffers that libcoll can't read */
+} libcoll_fit;
+
+/* Those of COMM, as the first that doesn't fit has told; the same on all ranks. */
+libcoll_fit libcoll_fit_of(struct ompi_communicator_t *comm);
 
 /* --- The parameters (component.c) --- */
 

@@ -105,9 +105,13 @@ static void look_at(libcoll_module *module, struct ompi_communicator_t *comm) {
 
 /* On all ranks alike: what rank 0 is set to holds for all. */
 static int get_to_know(libcoll_module *module, struct ompi_communicator_t *comm) {
-    int stranger = module->known ? -1 : libcoll_find_stranger(comm);
-    if (stranger >= 0) {
+    libcoll_fit fit = module->known ? LIBCOLL_FITS : libcoll_fit_of(comm);
+    if (fit == LIBCOLL_STRANGER)
         say_why(comm, "another rank has another libcoll, or none", "install the same on all hosts");
+    if (fit == LIBCOLL_GPU)
+        say_why(comm, "buffers may lie in a GPU's memory",
+                "coll_libcoll_gpu 0 where the program passes none of these");
+    if (fit != LIBCOLL_FITS) {
         stay_out(module);
         return MPI_SUCCESS;
     }

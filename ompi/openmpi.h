@@ -22,6 +22,7 @@
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/btl/base/base.h"
 #include "opal/mca/pmix/pmix.h"
+#include "opal/runtime/opal_params.h"
 #include "opal/runtime/opal_progress.h"
 
 /*

@@ -15,21 +15,23 @@ static const char KEY[] = "coll.libcoll";
 typedef struct line {
     char identity[32]; /* equal where calls can go together */
     char patience[32];
+    char gpu[8]; /* whether its buffers may be a GPU's */
 } line;
 
-static line describe(int64_t patience) {
+static line describe(int64_t patience, bool gpu) {
     static const uint16_t number = 1;
     unsigned char first;
-    line told = {.identity = "", .patience = ""};
+    line told = {.identity = "", .patience = "", .gpu = ""};
     memcpy(&first, &number, 1);
     snprintf(told.identity, sizeof told.identity, "%d.%d.%d, %s", COLL_MAJOR, COLL_MINOR,
              COLL_RELEASE, first ? "little-endian" : "big-endian");
     snprintf(told.patience, sizeof told.patience, "%" PRId64, patience);
+    snprintf(told.gpu, sizeof told.gpu, "%d", gpu);
     return told;
 }
 
-void libcoll_tell(int64_t patience) {
-    line told = describe(patience);
+void libcoll_tell(int64_t patience, bool gpu) {
+    line told = describe(patience, gpu);
     int code;
     if (opal_pmix.put) /* where programs are only asked what there is nobody listens */
         OPAL_MODEX_SEND_STRING(code, OPAL_PMIX_GLOBAL, (char *)KEY, &told, sizeof told);
@@ -73,14 +75,16 @@ int64_t libcoll_patience_of(struct ompi_communicator_t *comm) {
     return last.patience;
 }
 
-int libcoll_find_stranger(struct ompi_communicator_t *comm) {
-    line own = describe(0), told;
+libcoll_fit libcoll_fit_of(struct ompi_communicator_t *comm) {
+    line own = describe(0, false), told;
     if (!is_one_job(comm))
-        return -1;
+        return LIBCOLL_FITS;
     for (int rank = 0; rank < ompi_comm_size(comm); rank++) {
         opal_process_name_t process = ompi_group_get_proc_name(comm->c_local_group, rank);
         if (!hear(&process, &told) || strcmp(told.identity, own.identity) != 0)
-            return rank;
+            return LIBCOLL_STRANGER;
+        if (strcmp(told.gpu, own.gpu) != 0)
+            return LIBCOLL_GPU;
     }
-    return -1;
+    return LIBCOLL_FITS;
 }

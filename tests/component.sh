@@ -123,7 +123,7 @@ grep -qx '0: the request is gone' out || fail "a request with an error"
 # --- Parameters ---
 export OMPI_MCA_mca_base_component_path=SYSTEM_DEFAULT:$work/components
 ompi_info --param coll libcoll --level 9 >out 2>err || fail "ompi_info"
-for parameter in priority enable strict any_network one_host patience bcast gather allreduce reduce reduce_scatter \
+for parameter in priority enable strict any_network one_host patience gpu bcast gather allreduce reduce reduce_scatter \
     allgather alltoall scatter barrier scan exscan topology profile reproducible learn timeout \
     trace; do
     grep -q "\"coll_libcoll_$parameter\"" out || fail "$parameter is not listed"
@@ -184,6 +184,17 @@ for rank in 0 2; do
     grep -q served out && fail "without rank $rank"
     grep -q 'rank.* no part\|another rank has' err || test $rank = 0 || fail "without rank $rank: not said"
 done
+# Buffers of a GPU, as one rank says.
+gpus() {
+    COLL_TRACE=1 component 3 -x COLL_TRACE --mca coll_libcoll_bcast chain "$@" "$programs/counted" || fail "gpu: $*"
+}
+# shellcheck disable=SC2016 # for the ranks' shells
+gpus sh -c 'OMPI_MCA_coll_libcoll_gpu=$((OMPI_COMM_WORLD_RANK == 2)) exec "$0"'
+grep -q served out && fail "gpu: something is served"
+says "stands aside: buffers may lie in a GPU's memory"
+gpus --mca coll_libcoll_gpu 0
+grep -q served out || fail "gpu 0"
+
 OMPI_MCA_coll_libcoll_one_host=0 component 3 --mca coll_libcoll_trace 1 "$programs/counted" ||
     fail "one host"
 test -s out && fail "one host: something is counted"
