@@ -128,6 +128,7 @@ libcoll_core_la_SOURCES = \
 	lib/reduce/chain.c \
 	lib/reduce/reduce.h \
 	lib/reduce/tree.c lib/reduce/tree.h \
+	lib/reduce/two_tree.c \
 	lib/reduce_scatter/circulant.c \
 	lib/reduce_scatter/pairwise.c \
 	lib/reduce_scatter/reduce_scatter.h \
@@ -153,6 +154,7 @@ libcoll_core_la_SOURCES = \
 	lib/schedule/sample.c lib/schedule/sample.h \
 	lib/schedule/traffic.c lib/schedule/traffic.h \
 	lib/schedule/turns.c lib/schedule/turns.h \
+	lib/schedule/two_trees.c lib/schedule/two_trees.h \
 	lib/started.c
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)

@@ -72,10 +72,7 @@ const coll_algorithm *const coll_allreduce_table[] = {
 };
 
 const coll_algorithm *const coll_reduce_table[] = {
-    &coll_reduce_native,
-    &coll_reduce_chain,
-    &coll_reduce_binomial,
-    NULL,
+    &coll_reduce_native, &coll_reduce_chain, &coll_reduce_two_tree, &coll_reduce_binomial, NULL,
 };
 
 const coll_algorithm *const coll_reduce_scatter_table[] = {

@@ -84,6 +84,7 @@ static const claim claims[] = {
     {&coll_allreduce_chain, up_and_down, up_and_down},
     {&coll_allreduce_racks, once_from_each_rack, once_from_each_rack},
     {&coll_reduce_chain, once, once},
+    {&coll_reduce_two_tree, once, once},
     {&coll_reduce_binomial, tree_depth, tree_depth},
     {&coll_reduce_scatter_ring, all_but_one, all_but_one},
     {&coll_allgather_ring, all_blocks, all_blocks},

@@ -4,6 +4,6 @@
 
 #include "lib/algorithm/algorithm.h"
 
-extern const coll_algorithm coll_reduce_chain, coll_reduce_binomial;
+extern const coll_algorithm coll_reduce_chain, coll_reduce_two_tree, coll_reduce_binomial;
 
 #endif
