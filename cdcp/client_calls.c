@@ -63,10 +63,6 @@ static bool takes(MPI_Count count, const coll_membership *membership) {
     return membership && count >= 0 && count <= membership->most;
 }
 
-bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    return takes(count, coll_membership_reducing(type, op, comm));
-}
-
 static inline int allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
                             MPI_Op op, MPI_Comm comm, coll_dcp_request **request) {
     coll_membership *membership = coll_membership_reducing(type, op, comm);
@@ -95,12 +91,12 @@ int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     int code = post(allreduce(sendbuf, recvbuf, count, type, op, comm, request), request);
     if (*request || code != MPI_SUCCESS)
         return coll_raise(comm, code);
-    MPI_Request *native;
-    code = coll_native_make("DCP_IAllreduce", count, comm, &native);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = PMPI_Iallreduce(sendbuf, recvbuf, (int)count, type, op, comm, native);
-    return coll_native_begun(code, native, request);
+    const coll_user user = {.send = sendbuf,
+                            .receive = recvbuf,
+                            .receive_count = count,
+                            .receive_type = type,
+                            .op = op};
+    return coll_native_start(COLL_OPERATION_ALLREDUCE, &user, comm, request);
 }
 
 /* --- Data of any type --- */
@@ -137,11 +133,6 @@ static bool takes_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, 
            is_data(buffer, count, type, &bytes) && bytes <= (MPI_Count)coll_the_job.limit;
 }
 
-bool coll_dcp_takes_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                          MPI_Comm comm) {
-    return takes_bcast(buffer, count, type, root, coll_membership_served(comm));
-}
-
 int coll_dcp_post_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                         coll_dcp_request **request) {
     coll_membership *membership = coll_membership_served(comm);
@@ -165,12 +156,9 @@ int DCP_IBcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
     int code = coll_dcp_post_bcast(buffer, count, type, root, comm, request);
     if (*request || code != MPI_SUCCESS)
         return coll_raise(comm, code);
-    MPI_Request *native;
-    code = coll_native_make("DCP_IBcast", count, comm, &native);
-    if (code != MPI_SUCCESS)
-        return code;
-    return coll_native_begun(PMPI_Ibcast(buffer, (int)count, type, root, comm, native), native,
-                             request);
+    const coll_user user = {
+        .receive = buffer, .receive_count = count, .receive_type = type, .root = root};
+    return coll_native_start(COLL_OPERATION_BCAST, &user, comm, request);
 }
 
 /* --- Alltoall --- */
@@ -187,13 +175,6 @@ static bool takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
         return false;
     return sendbuf == MPI_IN_PLACE ||
            (is_data(sendbuf, sendcount, sendtype, &sent) && sent == block);
-}
-
-bool coll_dcp_takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                             const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                             MPI_Comm comm) {
-    return takes_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                          coll_membership_served(comm));
 }
 
 int coll_dcp_post_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -225,14 +206,13 @@ int DCP_IAlltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
                                       comm, request);
     if (*request || code != MPI_SUCCESS)
         return coll_raise(comm, code);
-    MPI_Count sent = sendbuf == MPI_IN_PLACE ? 0 : sendcount; /* else it doesn't count */
-    MPI_Request *native;
-    code = coll_native_make("DCP_IAlltoall", sent > recvcount ? sent : recvcount, comm, &native);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = PMPI_Ialltoall(sendbuf, (int)sent, sendtype, recvbuf, (int)recvcount, recvtype, comm,
-                          native);
-    return coll_native_begun(code, native, request);
+    const coll_user user = {.send = sendbuf,
+                            .send_count = sendbuf == MPI_IN_PLACE ? 0 : sendcount,
+                            .send_type = sendtype,
+                            .receive = recvbuf,
+                            .receive_count = recvcount,
+                            .receive_type = recvtype};
+    return coll_native_start(COLL_OPERATION_ALLTOALL, &user, comm, request);
 }
 
 /* --- Reduce_scatter of equal blocks --- */
@@ -266,10 +246,10 @@ int DCP_IReduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recv
     int code = coll_dcp_post_reduce_scatter(sendbuf, recvbuf, recvcount, type, op, comm, request);
     if (*request || code != MPI_SUCCESS)
         return coll_raise(comm, code);
-    MPI_Request *native;
-    code = coll_native_make("DCP_IReduce_scatter_block", recvcount, comm, &native);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = PMPI_Ireduce_scatter_block(sendbuf, recvbuf, (int)recvcount, type, op, comm, native);
-    return coll_native_begun(code, native, request);
+    const coll_user user = {.send = sendbuf,
+                            .receive = recvbuf,
+                            .receive_count = recvcount,
+                            .receive_type = type,
+                            .op = op};
+    return coll_native_start(COLL_OPERATION_REDUCE_SCATTER, &user, comm, request);
 }

@@ -70,21 +70,18 @@ static inline bool coll_dcp_owns(const void *request) {
 /*
  * --- What DCPs serve ---
  *
- * coll_dcp_takes... are the same on all ranks that make the same call on a registered communicator;
- * on others DCPs take nothing. Posts set *REQUEST to NULL, and that is no error, where DCPs don't
- * take the call or its arguments are one: then call the MPI library, which reports it. They read
- * what the rank contributes before they return; the result is written by the wait or test that
+ * Posts set *REQUEST to NULL, and that is no error, where DCPs don't take the call or its arguments
+ * are one: then call the MPI library, which reports it. Whether DCPs take a call without such an
+ * error is the same on all its ranks; on communicators that aren't registered they take none. Posts
+ * read what the rank contributes before they return; the result is written by the wait or test that
  * completes the request. The posts on a communicator must come in the same order on all its ranks;
- * completion in any order.
+ * completion in any order. SENDBUF may be MPI_IN_PLACE.
  */
 
 /*
- * True where DCPs take an allreduce: a predefined operation on a predefined type that it is defined
- * for, of no more bytes than the limit.
+ * An allreduce: a predefined operation on a predefined type that it is defined for, of no more
+ * bytes than the limit.
  */
-bool coll_dcp_takes(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-
-/* SENDBUF may be MPI_IN_PLACE. */
 int coll_dcp_post(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm, coll_dcp_request **request);
 
@@ -96,39 +93,25 @@ int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
                      MPI_Op op, MPI_Comm comm, coll_dcp_request **request);
 int coll_dcp_begin(coll_dcp_request *request);
 
-/*
- * True where DCPs take a broadcast: of no more bytes than the limit, of any type. False for
- * arguments that are an error, too: the MPI library reports it.
- */
-bool coll_dcp_takes_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                          MPI_Comm comm);
-
+/* A broadcast: of no more bytes than the limit, of any type. */
 int coll_dcp_post_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                         coll_dcp_request **request);
 
-/*
- * True where DCPs take an alltoall: of any types, where all blocks of a rank together are no more
- * bytes than a limit. False for arguments that are an error, too.
- */
-bool coll_dcp_takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                             const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                             MPI_Comm comm);
-
-/* SENDBUF may be MPI_IN_PLACE. */
+/* An alltoall: of any types, all blocks of a rank together of no more bytes than a limit. */
 int coll_dcp_post_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                            void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                            coll_dcp_request **request);
 
 /*
- * True where DCPs take a reduce_scatter of blocks of COUNT elements each: what coll_dcp_takes says,
- * where all blocks of a rank together are no more bytes than a limit.
+ * A reduce_scatter of blocks of COUNT elements each, all blocks of a rank together of no more bytes
+ * than a limit: by an operation on a type as in an allreduce.
  */
-bool coll_dcp_takes_reduce_scatter(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-
-/* SENDBUF may be MPI_IN_PLACE. */
 int coll_dcp_post_reduce_scatter(const void *sendbuf, void *recvbuf, MPI_Count count,
                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                                  coll_dcp_request **request);
+
+/* Whether DCPs take one with these arguments. */
+bool coll_dcp_takes_reduce_scatter(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /* --- Requests --- */
 

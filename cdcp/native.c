@@ -4,20 +4,15 @@
 
 #include "lib/base/error.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
-int coll_native_make(const char *name, MPI_Count count, MPI_Comm comm, MPI_Request **native) {
-    *native = NULL;
-    if (count > INT_MAX)
-        return coll_raise(comm,
-                          coll_error(MPI_ERR_COUNT, "%s: more than %d elements", name, INT_MAX));
-    *native = malloc(sizeof **native);
-    return *native ? MPI_SUCCESS
-                   : coll_raise(comm, coll_error(MPI_ERR_NO_MEM, "no memory for a request"));
-}
-
-int coll_native_begun(int code, MPI_Request *native, DCP_Request *request) {
+int coll_native_start(coll_operation operation, const coll_user *user, MPI_Comm comm,
+                      DCP_Request *request) {
+    int *none, code;
+    MPI_Request *native = malloc(sizeof *native);
+    if (!native)
+        return coll_raise(comm, coll_error(MPI_ERR_NO_MEM, "no memory for a request"));
+    code = coll_collective_native(operation, user, comm, native, &none);
     if (code != MPI_SUCCESS)
         free(native);
     else

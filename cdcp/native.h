@@ -6,16 +6,16 @@
 #define COLL_CDCP_NATIVE_H
 
 #include "coll.h"
+#include "lib/operation/collective.h"
 
 #include <mpi.h>
 
-/* Makes the request that the MPI library's call for NAME, of COUNT elements, is to begin. Raises
- * its errors on COMM. */
-int coll_native_make(const char *name, MPI_Count count, MPI_Comm comm, MPI_Request **native);
-
-/* The MPI library has begun NATIVE with CODE, which comes back; *REQUEST is set if it is no error.
+/*
+ * Starts USER's call of OPERATION, whose sizes are alike on all ranks, by the MPI library. Raises
+ * its errors on COMM; *REQUEST is set if there are none.
  */
-int coll_native_begun(int code, MPI_Request *native, DCP_Request *request);
+int coll_native_start(coll_operation operation, const coll_user *user, MPI_Comm comm,
+                      DCP_Request *request);
 
 /* DCP_Wait and DCP_Test of those, and of DCP_REQUEST_NULL. */
 int coll_native_wait(DCP_Request *request);

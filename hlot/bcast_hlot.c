@@ -44,11 +44,13 @@ static double predict_flat(const coll_shape *call, const coll_values *values) {
     return seconds;
 }
 
-static int run(const void *call, const coll_values *values) {
+static int run(const coll_planned *call) {
+    const coll_values *values = call->part.values;
     return hlot_relay_run(call, kind_of(values), values->at[SEGMENT], (int)values->at[WINDOW]);
 }
 
-static int run_flat(const void *call, const coll_values *values) {
+static int run_flat(const coll_planned *call) {
+    const coll_values *values = call->part.values;
     return hlot_relay_run(call, HLOT_FLAT, values->at[COLL_SEGMENT], (int)values->at[COLL_WINDOW]);
 }
 

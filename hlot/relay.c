@@ -16,7 +16,8 @@ typedef struct header {
 
 /* One rank's part. Segments lie in the user's memory, or segment i in slot i % window. */
 typedef struct relay {
-    const coll_bcast_call *call;
+    const coll_planned *call;
+    const coll_shape *shape;
     hlot_wide *wide;
     size_t segment, segments;
     size_t window; /* at most segments */
@@ -47,8 +48,8 @@ static void *target_of(const relay *r, size_t i) {
 }
 
 static int head_of(const relay *r, int site) {
-    int root = r->call->root;
-    return r->call->shape->topo->places[root].site == site ? root : r->wide->leads[site];
+    int root = r->shape->root;
+    return r->shape->topo->places[root].site == site ? root : r->wide->leads[site];
 }
 
 /* --- between sites --- */
@@ -119,7 +120,7 @@ static int receive_first(relay *r, size_t bytes) {
                           r->call->comm->private, &request);
     if (code != MPI_SUCCESS)
         return code;
-    code = coll_wait_all(&r->call->comm->wait, 1, &request, &r->call->root);
+    code = coll_wait_all(&r->call->comm->wait, 1, &request, &r->shape->root);
     if (code != MPI_SUCCESS)
         coll_wait_abandon(1, &request);
     return code;
@@ -127,7 +128,7 @@ static int receive_first(relay *r, size_t bytes) {
 
 /* Finds this head's place in the tree of PLAN. */
 static int find_place(relay *r, const header *plan) {
-    int sites = r->call->shape->topo->sites, site = r->wide->site;
+    int sites = r->shape->topo->sites, site = r->wide->site;
     if (plan->broadcast != r->wide->broadcasts)
         return coll_error(MPI_ERR_INTERN, "a message of broadcast %u where number %u is expected",
                           (unsigned)plan->broadcast, (unsigned)r->wide->broadcasts);
@@ -141,7 +142,7 @@ static int find_place(relay *r, const header *plan) {
 /* The first message, with which a head learns the tree; then receives are posted ahead. */
 static int begin(relay *r, hlot_kind kind, header *plan_of_all) {
     size_t length = length_of(r, 0);
-    bool is_root = r->call->comm->rank == r->call->root;
+    bool is_root = r->call->comm->rank == r->shape->root;
     int code;
     if (is_root) {
         code = plan(r, kind, plan_of_all);
@@ -170,8 +171,8 @@ static int begin(relay *r, hlot_kind kind, header *plan_of_all) {
 /* Passes segment I, which the head has, to the ranks of this site. */
 static int spread(const relay *r, size_t i) {
     coll_comm *local = r->wide->local;
-    const coll_topo *topo = r->call->shape->topo;
-    bool is_root = r->call->comm->rank == r->call->root;
+    const coll_topo *topo = r->shape->topo;
+    bool is_root = r->call->comm->rank == r->shape->root;
     int head = head_of(r, r->wide->site), local_head = 0;
     coll_data data;
     if (local->ranks == 1)
@@ -185,16 +186,22 @@ static int spread(const relay *r, size_t i) {
     coll_shape shape =
         coll_state_shape(coll_state_of(local), COLL_OPERATION_BCAST, data.bytes, local_head);
     coll_choice choice = coll_select(coll_bcast_table, &shape, &(coll_spec){.algorithm = NULL});
-    coll_bcast_call call = {.comm = local, .root = local_head, .shape = &shape, .data = &data};
-    const coll_planned planned = coll_bcast_planned(choice.algorithm, &call, &choice.values);
+    const coll_planned call = {.comm = local,
+                               .algorithm = choice.algorithm,
+                               .part = {.shape = &shape,
+                                        .values = &choice.values,
+                                        .line = coll_line_of(local, &shape),
+                                        .own = data.bytes},
+                               .data = &data,
+                               .tag = COLL_TAG_COLLECTIVE};
     if (code == MPI_SUCCESS)
-        code = coll_planned_run(&planned);
+        code = coll_planned_run(&call);
     coll_data_close(&data);
     return code;
 }
 
 static void store(const relay *r, size_t i) {
-    if (r->call->comm->rank != r->call->root)
+    if (r->call->comm->rank != r->shape->root)
         coll_data_store(r->call->data, i * r->segment, length_of(r, i), slot_of(r, i));
 }
 
@@ -234,7 +241,7 @@ static int lead(relay *r, hlot_kind kind, header *plan_of_all) {
 static int pass_round(const relay *r, header *plan_of_all) {
     coll_comm *comm = r->call->comm;
     uint32_t *round = &plan_of_all->round;
-    int root = r->call->root, home = r->wide->leads[r->call->shape->topo->places[root].site];
+    int root = r->shape->root, home = r->wide->leads[r->shape->topo->places[root].site];
     if (home == root)
         return MPI_SUCCESS;
     if (comm->rank != root && comm->rank != home)
@@ -257,13 +264,13 @@ static int measure(const relay *r, hlot_kind kind, header *plan_of_all) {
         return MPI_SUCCESS;
     int code = pass_round(r, plan_of_all);
     return code == MPI_SUCCESS
-               ? hlot_latency_take_part(r->wide->latency, plan_of_all->round, r->call->root)
+               ? hlot_latency_take_part(r->wide->latency, plan_of_all->round, r->shape->root)
                : code;
 }
 
 /* A window of receives, and one of sends to every site. */
 static size_t requests_most(const relay *r) {
-    return r->window * (1 + (size_t)r->call->shape->topo->sites);
+    return r->window * (1 + (size_t)r->shape->topo->sites);
 }
 
 static int make_room(relay *r) {
@@ -285,14 +292,15 @@ static int make_room(relay *r) {
     return MPI_SUCCESS;
 }
 
-int hlot_relay_run(const coll_bcast_call *call, hlot_kind kind, uint64_t given, int window) {
+int hlot_relay_run(const coll_planned *call, hlot_kind kind, uint64_t given, int window) {
     hlot_wide *wide;
     int code = hlot_wide_get(call->comm, kind != HLOT_FLAT, &wide);
     if (code != MPI_SUCCESS)
         return code;
-    size_t segment = hlot_wide_predict(call->shape, kind, given, NULL);
+    size_t segment = hlot_wide_predict(call->part.shape, kind, given, NULL);
     size_t segments = (call->data->bytes + segment - 1) / segment;
     relay r = {.call = call,
+               .shape = call->part.shape,
                .wide = wide,
                .segment = segment,
                .segments = segments,

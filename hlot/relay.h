@@ -17,7 +17,7 @@
  * 3. It sends each segment on, as soon as it is there, to all children in the tree's order, and
  *    then passes it to the ranks of its site by the algorithm that is predicted to be fastest.
  */
-int hlot_relay_run(const coll_bcast_call *call, hlot_kind kind, uint64_t given, int window);
+int hlot_relay_run(const coll_planned *call, hlot_kind kind, uint64_t given, int window);
 
 /* Broadcasts over sites, for the table of broadcasts. */
 extern const coll_algorithm hlot_bcast_flat;

@@ -1,114 +1,235 @@
-/* The operations' public entries: they check the arguments. */
+/*
+ * The public entries of all operations: blocking, nonblocking and persistent ones. They differ in
+ * their arguments alone.
+ */
 #include "config.h"
 
 #include "coll.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/pool.h"
-#include "lib/arguments.h"
-#include "lib/base/data.h"
 #include "lib/base/error.h"
-#include "lib/bcast/bcast.h"
-#include "lib/gather/gather.h"
+#include "lib/base/substitute.h"
 #include "lib/operation/call.h"
+#include "lib/operation/collective.h"
 #include "lib/operation/direct.h"
+#include "lib/operation/pending.h"
 #include "lib/operation/state.h"
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-static int bcast(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Datatype type,
-                 int root) {
-    coll_data data;
-    int code = coll_direct_data(comm, &data, buffer, count, type);
-    coll_shape shape =
-        coll_state_shape(coll_state_of(comm), COLL_OPERATION_BCAST, data.bytes, root);
-    coll_bcast_call call = {.comm = comm, .root = root, .shape = &shape, .data = &data};
-    if (code == MPI_SUCCESS && data.bytes > 0 && comm->ranks > 1)
-        code = coll_call_run(comm, COLL_OPERATION_BCAST, &shape, data.bytes, &call);
-    coll_data_close(&data);
-    return code;
+/* --- Blocking --- */
+
+/* Whether the call's type and operation are known from the last one that was described. */
+static bool is_known(const coll_state *state, coll_operation operation, const coll_user *user) {
+    if (user->uneven || operation == COLL_OPERATION_SCATTER ||
+        user->receive_type != state->plain_type)
+        return false;
+    return !coll_operations[operation].reduces ||
+           (user->op == state->known_op && user->receive_type == state->known_type);
 }
 
-int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
-    int bytes;
-    const coll_comm *direct = coll_direct(COLL_OPERATION_BCAST, comm, count, type, root, &bytes);
-    if (direct)
-        return coll_raise(comm, PMPI_Bcast(buffer, bytes, MPI_BYTE, root, direct->private));
+/* The call's bytes as they would be described; 0 where its type had to be looked at. */
+static size_t known_bytes(const coll_state *state, coll_operation operation,
+                          const coll_user *user) {
+    MPI_Count bytes;
+    if (operation == COLL_OPERATION_BARRIER)
+        return 1;
+    if (!is_known(state, operation, user) ||
+        __builtin_mul_overflow(user->receive_count, state->plain_bytes, &bytes) || bytes < 0)
+        return 0;
+    return (size_t)bytes;
+}
+
+/*
+ * The call as it would be described; of no bytes where that isn't known. Whether the operation
+ * commutes is asked each time: it may have the handle of one that is gone, on some ranks alone.
+ */
+static coll_shape known_shape(const coll_state *state, coll_operation operation,
+                              const coll_user *user) {
+    const coll_operation_info *info = &coll_operations[operation];
+    coll_shape shape = coll_state_shape(state, operation, known_bytes(state, operation, user),
+                                        info->rootless ? COLL_NO_ROOT : user->root);
+    if (info->reduces && shape.bytes > 0) {
+        int commutes = 1;
+        (void)PMPI_Op_commutative(user->op, &commutes); /* it was found to be good */
+        shape.element = (size_t)state->plain_bytes;
+        shape.ordered |= !commutes;
+    }
+    return shape;
+}
+
+/*
+ * On one node all calls are the MPI library's, and there is nothing to describe or to choose; nor
+ * is there for one like the last of its size that was.
+ */
+static const coll_comm *directly(coll_operation operation, const coll_user *user, MPI_Comm comm) {
+    const coll_comm *own = coll_comm_recent(comm);
+    if (!own || own->wait.timeout > 0 || !coll_collective_fits(user))
+        return NULL;
+    const coll_state *state = coll_state_of(own);
+    if (state->decisions[operation].native)
+        return own;
+    coll_shape shape = known_shape(state, operation, user);
+    return shape.bytes > 0 && coll_state_native_again(state, operation, &shape) ? own : NULL;
+}
+
+static int run_usually(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     coll_comm *own;
     int code = coll_call_open(comm, &own);
     if (code != MPI_SUCCESS)
         return code;
     if (!own)
-        return count > INT_MAX ? coll_raise(comm, coll_too_many())
-                               : PMPI_Bcast(buffer, (int)count, type, root, comm);
-    code = coll_check_bcast(buffer, count, type, root, own->ranks);
-    if (code == MPI_SUCCESS)
-        code = bcast(own, buffer, count, type, root);
-    return coll_raise(comm, code);
-}
-
-static int run_gather(coll_comm *comm, size_t bytes, coll_gather_call *call) {
-    coll_shape shape =
-        coll_state_shape(coll_state_of(comm), COLL_OPERATION_GATHER, bytes, call->root);
-    call->comm = comm;
-    call->shape = &shape;
-    return coll_call_run(comm, COLL_OPERATION_GATHER, &shape, bytes, call);
-}
-
-/* What a rank other than the root gives. */
-static int give(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Datatype type, bool even,
-                int root) {
-    coll_data mine;
-    int code = coll_direct_data(comm, &mine, buffer, count, type);
-    coll_gather_call call = {.root = root, .mine = &mine, .type = type};
-    if (code == MPI_SUCCESS && (mine.bytes > 0 || !even))
-        code = run_gather(comm, even ? mine.bytes : COLL_BYTES_UNKNOWN, &call);
-    coll_data_close(&mine);
-    return code;
-}
-
-/* Puts the root's own data into its own block. */
-static int give_oneself(coll_comm *comm, const coll_blocks *blocks, int root, const void *buffer,
-                        MPI_Count count, MPI_Datatype type) {
-    if (buffer == MPI_IN_PLACE)
-        return MPI_SUCCESS;
-    coll_data mine, block = coll_blocks_at(blocks, root);
-    int code = coll_direct_data(comm, &mine, buffer, count, type);
-    if (code == MPI_SUCCESS)
-        code = coll_check_own(mine.bytes, block.bytes);
-    if (code == MPI_SUCCESS)
-        coll_data_copy(&block, &mine);
-    coll_data_close(&mine);
-    return code;
-}
-
-static int take(coll_comm *comm, const void *buffer, MPI_Count count, MPI_Datatype type,
-                const coll_blocks_layout *layout, int root) {
-    coll_blocks blocks;
-    bool even = !layout->counts;
-    int code = coll_blocks_open(&blocks, layout, comm->ranks);
-    size_t bytes = even ? coll_blocks_longest(&blocks) : COLL_BYTES_UNKNOWN;
-    coll_gather_call call = {.root = root, .blocks = &blocks};
-    if (code == MPI_SUCCESS)
-        code = give_oneself(comm, &blocks, root, buffer, count, type);
-    if (code == MPI_SUCCESS && comm->ranks > 1 && bytes > 0)
-        code = run_gather(comm, bytes, &call);
-    coll_blocks_close(&blocks);
-    return code;
-}
-
-static int gather(const void *buffer, MPI_Count count, MPI_Datatype type,
-                  const coll_blocks_layout *layout, bool even, int root, MPI_Comm comm,
-                  coll_comm *own) {
-    int code = coll_check_gather(buffer, count, type, layout, root, own);
-    if (code == MPI_SUCCESS && own->rank == root)
-        code = take(own, buffer, count, type, layout, root);
+        return coll_collective_native(operation, user, comm, NULL, NULL);
+    coll_collective call;
+    code = coll_collective_open(&call, operation, user, own);
+    if (code == MPI_SUCCESS && coll_collective_is_local(&call))
+        coll_collective_begin(&call);
     else if (code == MPI_SUCCESS)
-        code = give(own, buffer, count, type, even, root);
+        code = coll_call_run(own, operation, &call.shape, coll_collective_amount(&call), &call);
+    coll_collective_close(&call);
     return coll_raise(comm, code);
 }
+
+static int run(coll_operation operation, const coll_user *user, MPI_Comm comm) {
+    const coll_comm *direct = directly(operation, user, comm);
+    if (direct)
+        return coll_raise(comm,
+                          coll_collective_native(operation, user, direct->private, NULL, NULL));
+    return run_usually(operation, user, comm);
+}
+
+/* --- Started --- */
+
+/* A call that is to be started, by the entry NAMED so. */
+typedef struct started {
+    const char *name;
+    coll_operation operation;
+    const coll_user *user;
+} started;
+
+/* Whether an operation on COMM is libcoll's: *OWN is its state, else NULL. All ranks find the same.
+ */
+static int find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
+    *own = comm == MPI_COMM_NULL ? NULL : coll_comm_find(comm);
+    if (comm == MPI_COMM_NULL)
+        return coll_raise(comm, coll_error(MPI_ERR_COMM, "null communicator"));
+    if (!*own)
+        return MPI_SUCCESS;
+    if (coll_state_of(*own)->specs[operation].algorithm == coll_operations[operation].table[0])
+        *own = NULL;
+    return *own ? coll_raise(comm, (*own)->broken) : MPI_SUCCESS;
+}
+
+static int create(const started *entry, MPI_Comm comm, coll_comm *own, coll_pending **made) {
+    *made = coll_pending_create(entry->name, comm, own ? own->ranks : 0);
+    if (!*made)
+        return coll_raise(comm,
+                          coll_error(MPI_ERR_NO_MEM, "%s: no memory for a request", entry->name));
+    (*made)->comm = own;
+    return MPI_SUCCESS;
+}
+
+/* The user gets PENDING, unless it failed with CODE. */
+static int hand_out(coll_pending *pending, int code, COLL_Request *request) {
+    if (code == MPI_SUCCESS)
+        *request = pending;
+    else
+        coll_pending_free(pending);
+    return code;
+}
+
+static int start(const started *entry, coll_comm *own, bool persistent, MPI_Comm comm,
+                 COLL_Request *request) {
+    coll_pending *pending;
+    int code = create(entry, comm, own, &pending);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_pending_prepare(pending, entry->operation, entry->user);
+    if (persistent)
+        code = coll_pending_keep(pending, code);
+    else if (code == MPI_SUCCESS)
+        code = coll_pending_start(pending);
+    return coll_raise(comm, hand_out(pending, code, request));
+}
+
+static int start_natively(const started *entry, MPI_Comm comm, COLL_Request *request) {
+    coll_pending *pending;
+    MPI_Request native = MPI_REQUEST_NULL;
+    int code = create(entry, comm, NULL, &pending);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_collective_native(entry->operation, entry->user, coll_dcp_comm(comm), &native,
+                                  &pending->native_arguments);
+    if (code == MPI_SUCCESS)
+        coll_pending_start_native(pending, native);
+    return hand_out(pending, code, request);
+}
+
+/*
+ * The MPI library's own runs on a communicator that is not set up, between two, and where the user
+ * asks for native.
+ */
+static int start_once(const started *entry, MPI_Comm comm, COLL_Request *request) {
+    coll_comm *own;
+    int code = find_comm(comm, entry->operation, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    return own ? start(entry, own, false, comm, request) : start_natively(entry, comm, request);
+}
+
+/* Makes a persistent request of it; collective. */
+static int keep(const started *entry, MPI_Comm comm, COLL_Request *request) {
+    coll_comm *own;
+    int code = coll_call_open_intra(comm, entry->name, &own);
+    return code == MPI_SUCCESS ? start(entry, own, true, comm, request) : code;
+}
+
+/* --- Entries --- */
+
+/*
+ * The entries of an operation: which way the blocking one goes, their names, PARAMETERS in
+ * brackets, and what these mean.
+ */
+#define EACH(...) __VA_ARGS__
+#define ENTRIES(...) ENTRIES_BY(run, __VA_ARGS__)
+#define ENTRIES_BY(run, blocking, nonblocking, persistent, operation, parameters, ...)             \
+    int blocking(EACH parameters MPI_Comm comm) {                                                  \
+        const coll_user user = {__VA_ARGS__};                                                      \
+        return run(operation, &user, comm);                                                        \
+    }                                                                                              \
+    STARTED(nonblocking, persistent, operation, parameters, __VA_ARGS__)
+#define STARTED(nonblocking, persistent, operation, parameters, ...)                               \
+    int nonblocking(EACH parameters MPI_Comm comm, COLL_Request *request) {                        \
+        const coll_user user = {__VA_ARGS__};                                                      \
+        return start_once(&(started){__func__, operation, &user}, comm, request);                  \
+    }                                                                                              \
+    int persistent(EACH parameters MPI_Comm comm, MPI_Info info, COLL_Request *request) {          \
+        const coll_user user = {__VA_ARGS__};                                                      \
+        (void)info;                                                                                \
+        return keep(&(started){__func__, operation, &user}, comm, request);                        \
+    }
+
+/*
+ * The MPI library's own of broadcasts and gathers gets bytes (lib/bcast/native.c), so these have a
+ * direct way of their own.
+ */
+int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
+    int bytes;
+    const coll_comm *direct = coll_direct(COLL_OPERATION_BCAST, comm, count, type, root, &bytes);
+    if (direct)
+        return coll_raise(comm, PMPI_Bcast(buffer, bytes, MPI_BYTE, root, direct->private));
+    const coll_user user = {.send = MPI_IN_PLACE,
+                            .receive = buffer,
+                            .receive_count = count,
+                            .receive_type = type,
+                            .root = root};
+    return run_usually(COLL_OPERATION_BCAST, &user, comm);
+}
+
+STARTED(COLL_Ibcast, COLL_Bcast_init, COLL_OPERATION_BCAST,
+        (void *buffer, MPI_Count count, MPI_Datatype type, int root, ), .send = MPI_IN_PLACE,
+        .receive = buffer, .receive_count = count, .receive_type = type, .root = root)
 
 int COLL_Gather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
                 void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root,
@@ -121,47 +242,116 @@ int COLL_Gather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send
         (!receives || (receive_count == send_count && receive_type == send_type)))
         return coll_raise(comm, PMPI_Gather(send_buffer, bytes, MPI_BYTE, receive_buffer,
                                             receives ? bytes : 0, MPI_BYTE, root, direct->private));
-    coll_comm *own;
-    int code = coll_call_open(comm, &own);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (!own && (send_count > INT_MAX || receive_count > INT_MAX))
-        return coll_raise(comm, coll_too_many());
-    if (!own)
-        return PMPI_Gather(send_buffer, (int)send_count, send_type, receive_buffer,
-                           (int)receive_count, receive_type, root, comm);
-    coll_blocks_layout layout = {
-        .buffer = receive_buffer, .count = receive_count, .type = receive_type};
-    return gather(send_buffer, send_count, send_type, &layout, true, root, comm, own);
+    const coll_user user = {.send = send_buffer,
+                            .send_count = send_count,
+                            .send_type = send_type,
+                            .receive = receive_buffer,
+                            .receive_count = receive_count,
+                            .receive_type = receive_type,
+                            .root = root};
+    return run_usually(COLL_OPERATION_GATHER, &user, comm);
 }
 
-static int gatherv_between(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-                           const coll_blocks_layout *layout, int root, MPI_Comm comm) {
-    int *counts, *places, code = coll_int_counts(layout, send_count, root, comm, &counts, &places);
-    if (code != MPI_SUCCESS)
-        return coll_raise(comm, code);
-    code = PMPI_Gatherv(send_buffer, (int)send_count, send_type, layout->buffer, counts, places,
-                        layout->type, root, comm);
-    free(counts);
-    return code;
-}
+STARTED(COLL_Igather, COLL_Gather_init, COLL_OPERATION_GATHER,
+        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root, ),
+        .send = send_buffer, .send_count = send_count, .send_type = send_type,
+        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type,
+        .root = root)
 
-int COLL_Gatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-                 void *receive_buffer, const MPI_Count receive_counts[],
-                 const MPI_Aint displacements[], MPI_Datatype receive_type, int root,
-                 MPI_Comm comm) {
-    coll_comm *own;
-    int code = coll_call_open(comm, &own);
-    if (code != MPI_SUCCESS)
-        return code;
-    coll_blocks_layout layout = {.buffer = receive_buffer,
-                                 .counts = receive_counts,
-                                 .places = displacements,
-                                 .type = receive_type};
-    if (!own)
-        return gatherv_between(send_buffer, send_count, send_type, &layout, root, comm);
-    return gather(send_buffer, send_count, send_type, &layout, false, root, comm, own);
-}
+ENTRIES_BY(run_usually, COLL_Gatherv, COLL_Igatherv, COLL_Gatherv_init, COLL_OPERATION_GATHER,
+           (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+            void *receive_buffer, const MPI_Count receive_counts[], const MPI_Aint displacements[],
+            MPI_Datatype receive_type, int root, ),
+           .send = send_buffer, .send_count = send_count, .send_type = send_type,
+           .receive = receive_buffer, .receive_type = receive_type, .root = root,
+           .uneven = &(coll_uneven){.receive_counts = receive_counts,
+                                    .receive_places = displacements})
+
+ENTRIES(COLL_Allreduce, COLL_Iallreduce, COLL_Allreduce_init, COLL_OPERATION_ALLREDUCE,
+        (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+         MPI_Op op, ),
+        .send = send_buffer, .receive = receive_buffer, .receive_count = count,
+        .receive_type = type, .op = op)
+
+ENTRIES(COLL_Reduce, COLL_Ireduce, COLL_Reduce_init, COLL_OPERATION_REDUCE,
+        (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+         MPI_Op op, int root, ),
+        .send = send_buffer, .receive = receive_buffer, .receive_count = count,
+        .receive_type = type, .op = op, .root = root)
+
+ENTRIES(COLL_Reduce_scatter_block, COLL_Ireduce_scatter_block, COLL_Reduce_scatter_block_init,
+        COLL_OPERATION_REDUCE_SCATTER,
+        (const void *send_buffer, void *receive_buffer, MPI_Count receive_count, MPI_Datatype type,
+         MPI_Op op, ),
+        .send = send_buffer, .receive = receive_buffer, .receive_count = receive_count,
+        .receive_type = type, .op = op)
+
+ENTRIES(COLL_Reduce_scatter, COLL_Ireduce_scatter, COLL_Reduce_scatter_init,
+        COLL_OPERATION_REDUCE_SCATTER,
+        (const void *send_buffer, void *receive_buffer, const MPI_Count receive_counts[],
+         MPI_Datatype type, MPI_Op op, ),
+        .send = send_buffer, .receive = receive_buffer, .receive_type = type, .op = op,
+        .uneven = &(coll_uneven){.receive_counts = receive_counts})
+
+ENTRIES(COLL_Allgather, COLL_Iallgather, COLL_Allgather_init, COLL_OPERATION_ALLGATHER,
+        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, ),
+        .send = send_buffer, .send_count = send_count, .send_type = send_type,
+        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type)
+
+ENTRIES(COLL_Allgatherv, COLL_Iallgatherv, COLL_Allgatherv_init, COLL_OPERATION_ALLGATHER,
+        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+         void *receive_buffer, const MPI_Count receive_counts[], const MPI_Aint displacements[],
+         MPI_Datatype receive_type, ),
+        .send = send_buffer, .send_count = send_count, .send_type = send_type,
+        .receive = receive_buffer, .receive_type = receive_type,
+        .uneven = &(coll_uneven){.receive_counts = receive_counts, .receive_places = displacements})
+
+ENTRIES(COLL_Alltoall, COLL_Ialltoall, COLL_Alltoall_init, COLL_OPERATION_ALLTOALL,
+        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, ),
+        .send = send_buffer, .send_count = send_count, .send_type = send_type,
+        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type)
+
+ENTRIES(COLL_Alltoallv, COLL_Ialltoallv, COLL_Alltoallv_init, COLL_OPERATION_ALLTOALL,
+        (const void *send_buffer, const MPI_Count send_counts[],
+         const MPI_Aint send_displacements[], MPI_Datatype send_type, void *receive_buffer,
+         const MPI_Count receive_counts[], const MPI_Aint receive_displacements[],
+         MPI_Datatype receive_type, ),
+        .send = send_buffer, .send_type = send_type, .receive = receive_buffer,
+        .receive_type = receive_type,
+        .uneven = &(coll_uneven){send_counts, send_displacements, receive_counts,
+                                 receive_displacements})
+
+ENTRIES(COLL_Scatter, COLL_Iscatter, COLL_Scatter_init, COLL_OPERATION_SCATTER,
+        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root, ),
+        .send = send_buffer, .send_count = send_count, .send_type = send_type,
+        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type,
+        .root = root)
+
+ENTRIES(COLL_Scatterv, COLL_Iscatterv, COLL_Scatterv_init, COLL_OPERATION_SCATTER,
+        (const void *send_buffer, const MPI_Count send_counts[], const MPI_Aint displacements[],
+         MPI_Datatype send_type, void *receive_buffer, MPI_Count receive_count,
+         MPI_Datatype receive_type, int root, ),
+        .send = send_buffer, .send_type = send_type, .receive = receive_buffer,
+        .receive_count = receive_count, .receive_type = receive_type, .root = root,
+        .uneven = &(coll_uneven){.send_counts = send_counts, .send_places = displacements})
+
+ENTRIES(COLL_Barrier, COLL_Ibarrier, COLL_Barrier_init, COLL_OPERATION_BARRIER, (), .root = 0)
+
+ENTRIES(COLL_Scan, COLL_Iscan, COLL_Scan_init, COLL_OPERATION_SCAN,
+        (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+         MPI_Op op, ),
+        .send = send_buffer, .receive = receive_buffer, .receive_count = count,
+        .receive_type = type, .op = op)
+
+ENTRIES(COLL_Exscan, COLL_Iexscan, COLL_Exscan_init, COLL_OPERATION_EXSCAN,
+        (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
+         MPI_Op op, ),
+        .send = send_buffer, .receive = receive_buffer, .receive_count = count,
+        .receive_type = type, .op = op)
 
 int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats) {
     coll_comm *own;

@@ -67,10 +67,8 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/native.c \
 	lib/bcast/scatter_allgather.c \
 	lib/bcast/two_tree.c \
-	lib/arguments.c lib/arguments.h \
 	lib/coll.c \
 	lib/component.c \
-	lib/collectives.c lib/request.h \
 	lib/confirm/blame.c lib/confirm/blame.h \
 	lib/confirm/boxes.c lib/confirm/boxes.h \
 	lib/confirm/message.c lib/confirm/message.h \
@@ -134,6 +132,7 @@ libcoll_core_la_SOURCES = \
 	lib/reduce_scatter/reduce_scatter.h \
 	lib/reduce_scatter/ring.c \
 	lib/registry.c \
+	lib/request.c \
 	lib/scatter/binomial.c \
 	lib/scatter/scatter.h \
 	lib/scatter/straight.c \
@@ -154,8 +153,7 @@ libcoll_core_la_SOURCES = \
 	lib/schedule/sample.c lib/schedule/sample.h \
 	lib/schedule/traffic.c lib/schedule/traffic.h \
 	lib/schedule/turns.c lib/schedule/turns.h \
-	lib/schedule/two_trees.c lib/schedule/two_trees.h \
-	lib/started.c
+	lib/schedule/two_trees.c lib/schedule/two_trees.h
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 

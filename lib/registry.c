@@ -123,31 +123,20 @@ static int run_aggregate(const coll_algorithm *algorithm, const void *call,
 #define ONE COLL_SIDE_ONE
 #define BLOCKS COLL_SIDE_BLOCKS
 
-/* What all operations but broadcast, gather and aggregate have in common. */
+/* What all operations but aggregate have in common. */
 #define COLLECTIVE(what, setting, ...)                                                             \
     {                                                                                              \
         .name = #what, .variable = "COLL_" #setting, .info_key = "coll_" #what,                    \
-        .table = coll_##what##_table, .run = coll_collective_run,                                  \
-        .planned = coll_collective_planned, __VA_ARGS__                                            \
+        .table = coll_##what##_table, .run = coll_collective_run, __VA_ARGS__                      \
     }
 
 /* The MPI library's gather passes blocks of up to 4 KB whole, whatever the number of ranks. */
 const coll_operation_info coll_operations[COLL_OPERATIONS] = {
-    [COLL_OPERATION_BCAST] = {.name = "bcast",
-                              .variable = "COLL_BCAST",
-                              .info_key = "coll_bcast",
-                              .sides = {.data = ONE, .root_data = ONE},
-                              .table = coll_bcast_table,
-                              .planned = coll_bcast_planned,
-                              .direct_up_to = INT_MAX},
-    [COLL_OPERATION_GATHER] = {.name = "gather",
-                               .variable = "COLL_GATHER",
-                               .info_key = "coll_gather",
-                               .sides = {.data = ONE, .root_data = BLOCKS},
-                               .table = coll_gather_table,
-                               .planned = coll_gather_planned,
-                               .direct_up_to = 4 << 10,
-                               .blocks = true},
+    [COLL_OPERATION_BCAST] =
+        COLLECTIVE(bcast, BCAST, .sides = {.data = ONE, .root_data = ONE}, .direct_up_to = INT_MAX),
+    [COLL_OPERATION_GATHER] =
+        COLLECTIVE(gather, GATHER, .sides = {.data = ONE, .root_data = BLOCKS},
+                   .direct_up_to = 4 << 10, .blocks = true),
     [COLL_OPERATION_AGGREGATE] = {.name = "aggregate",
                                   .variable = "COLL_AGGREGATE",
                                   .info_key = "coll_aggregate",

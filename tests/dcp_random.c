@@ -209,7 +209,7 @@ static void take_step(program *p) {
     kind which = (kind)below(&p->shared, KINDS);
     int count = below(&p->shared, MOST_COUNT) + 1;
     if (c->comm != MPI_COMM_NULL &&
-        coll_dcp_takes(count, kinds[which].type, kinds[which].op, c->comm))
+        dcp_run_takes(count, kinds[which].type, kinds[which].op, c->comm))
         post(p, c, which, count);
     if (c->comm != MPI_COMM_NULL && what > 90)
         compare_native(p, c, which);

@@ -53,6 +53,16 @@ int dcp_run_applications(void) {
     return ranks > 3 ? ranks - 3 : ranks > 1 ? ranks - 1 : 1;
 }
 
+bool dcp_run_takes(int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    char from = 0, to = 0; /* nobody begins it */
+    coll_dcp_request *request;
+    int code = coll_dcp_prepare(&from, &to, count, type, op, comm, &request);
+    bool taken = request;
+    if (taken)
+        coll_dcp_release(&request);
+    return code == MPI_SUCCESS && taken;
+}
+
 bool dcp_run_is_error(int code, const char *part, const char *other) {
     const char *text = harness_text(code);
     int class = harness_class(code);

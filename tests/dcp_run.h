@@ -33,6 +33,9 @@ bool dcp_run_everywhere(int ranks, int most, dcp_work *work, void *context);
 /* How many ranks are the application's where the tests vary the number of DCPs. */
 int dcp_run_applications(void);
 
+/* Whether DCPs take an allreduce of COUNT elements. */
+bool dcp_run_takes(int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
 /* coll_dcp_wait, whose error is for nobody's handler. */
 static inline int dcp_run_wait(coll_dcp_request **request) {
     MPI_Comm comm;

@@ -328,14 +328,17 @@ START_TEST(credit_goes_on_when_it_is_looked_at) {
         ck_assert_int_eq(coll_blocks_open(&blocks, &into, world_ranks), MPI_SUCCESS);
         coll_shape shape =
             coll_state_shape(coll_state_of(own), COLL_OPERATION_GATHER, mine.bytes, ROOT);
-        coll_gather_call call = {.comm = own, .root = ROOT, .shape = &shape};
+        coll_planned call = {.comm = own,
+                             .part = {.shape = &shape, .line = coll_line_of(own, &shape)},
+                             .tag = COLL_TAG_COLLECTIVE};
         if (world_rank == ROOT)
-            call.blocks = &blocks;
+            call.part.blocks = &blocks;
         else
-            call.mine = &mine;
+            call.data = &mine;
         void *memory = malloc(coll_intake_bytes(&call, &credits[c]));
-        bool good = go_step_by_step(call.blocks ? coll_intake_open(&call, &credits[c], memory)
-                                                : coll_supply_open(&call, &credits[c], memory));
+        bool good =
+            go_step_by_step(call.part.blocks ? coll_intake_open(&call, &credits[c], memory)
+                                             : coll_supply_open(&call, &credits[c], memory));
         for (int i = 0; i < world_ranks * INTS && world_rank == ROOT; i++)
             good = good && all[i] == i;
         harness_assert(good, "credit %zu", c);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 struct coll_comm;
+struct coll_planned;
 
 enum { COLL_PARAMS_MAX = 6 };
 
@@ -94,12 +95,11 @@ typedef struct coll_algorithm {
     const struct coll_planner *planner; /* lib/schedule/plan.h; NULL: it is no plan */
     /* What a blocking call finds out before it plans, on all ranks at once; NULL: nothing. */
     int (*prepare)(struct coll_comm *comm);
-    /* Where it is no plan: how CALL, of its operation's type, runs; or, if it can be started, the
-     * memory that it needs, the same on all ranks, and its course in that, which refers to CALL and
-     * VALUES. */
-    int (*run)(const void *call, const coll_values *values);
-    size_t (*bytes)(const void *call, const coll_values *values);
-    struct coll_course (*open)(const void *call, const coll_values *values, void *memory);
+    /* Where it is no plan: how CALL runs; or, if it can be started, the memory that it needs, the
+     * same on all ranks, and its course in that. */
+    int (*run)(const struct coll_planned *call);
+    size_t (*bytes)(const struct coll_planned *call);
+    struct coll_course (*open)(const struct coll_planned *call, void *memory);
 } coll_algorithm;
 
 /* What the MPI library runs; it is priced as the algorithm of ours that is most like it. */

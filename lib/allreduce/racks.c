@@ -33,7 +33,7 @@ typedef struct racks_plan {
         ranks;  /* this rank's rack along the line, its place there, of so many */
     int rounds; /* of a turn */
     uint64_t groups;
-    int first[]; /* where each rack begins in the line, and where the last one ends */
+    const int *first; /* where each rack begins in the line, and where the last one ends */
 } racks_plan;
 
 static int modulo(int64_t i, int n) {
@@ -270,21 +270,26 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* --- Measures --- */
 
-/* Behind the rack that begins at position FIRST of the line. */
-static int end_of_rack(const coll_part *part, int first) {
-    const coll_topo *topo = part->shape->topo;
-    int end = first + 1;
-    while (end < topo->ranks && !coll_line_begins(part->line, topo, end, COLL_UNIT_RACK))
-        end++;
-    return end;
-}
-
 static uint64_t groups_of(const coll_part *part) {
     const coll_shape *shape = part->shape;
     size_t segment = coll_segment_asked(part, 2.0 * shape->topo->ranks);
     uint64_t ranks = (uint64_t)shape->topo->ranks, most = INT_MAX / ranks,
              groups = coll_segment_count(coll_segment_count(shape->bytes, segment), ranks);
     return groups < most ? groups : most;
+}
+
+static size_t table_bytes(const coll_part *part) {
+    return ((size_t)part->shape->topo->racks + 1) * sizeof(int);
+}
+
+/* Where the racks begin: the same for all ranks. */
+static void find_racks(const coll_part *part, void *memory) {
+    const coll_topo *topo = part->shape->topo;
+    int *first = memory;
+    for (int position = 0; position < topo->ranks; position++)
+        if (coll_line_begins(part->line, topo, position, COLL_UNIT_RACK))
+            *first++ = position;
+    *first = topo->ranks;
 }
 
 /*
@@ -294,12 +299,8 @@ static uint64_t groups_of(const coll_part *part) {
  */
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
-    int least = shape->topo->ranks, most = 0, racks = shape->topo->racks;
-    for (int first = 0, end; first < shape->topo->ranks; first = end) {
-        end = end_of_rack(part, first);
-        least = end - first < least ? end - first : least;
-        most = end - first > most ? end - first : most;
-    }
+    int most, least = coll_topo_fewest(shape->topo, COLL_LEVEL_RACK, &most),
+              racks = shape->topo->racks;
     size_t piece = coll_share_start(shape, shape->bytes, (int)groups_of(part) * racks, 1),
            turn = (size_t)most + 1,
            window = coll_least(part->values->at[COLL_WINDOW], ((size_t)racks - 1) * turn);
@@ -308,50 +309,34 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .steps = across < 5 ? 5 : across,
                             .segments = SEGMENTS,
                             .segment = coll_share_start(shape, piece, least, 1),
-                            .own_bytes = sizeof(racks_plan) + ((size_t)racks + 1) * sizeof(int)};
-}
-
-static void find_racks(racks_plan *plan) {
-    const coll_line *line = plan->base.part->line;
-    plan->first[0] = 0;
-    for (int rack = 0; rack < plan->racks; rack++) {
-        int first = plan->first[rack], end = end_of_rack(plan->base.part, first),
-            ranks = end - first;
-        plan->first[rack + 1] = end;
-        plan->rounds = ranks + 1 > plan->rounds ? ranks + 1 : plan->rounds;
-        if (first > line->position || line->position >= end)
-            continue;
-        plan->rack = rack;
-        plan->place = line->position - first;
-        plan->ranks = ranks;
-    }
+                            .own_bytes =
+                                sizeof(racks_plan) + (part->shared ? 0 : table_bytes(part))};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     racks_plan *plan = memory;
+    int racks = part->shape->topo->racks, position = part->line->position;
     *plan = (racks_plan){.base = coll_plan_of(part, size, 0, plan_round),
-                         .racks = part->shape->topo->racks,
-                         .groups = groups_of(part)};
-    find_racks(plan);
-    plan->base.rounds = (plan->groups + 1) * (uint64_t)plan->racks * (uint64_t)plan->rounds;
+                         .racks = racks,
+                         .groups = groups_of(part),
+                         .first = part->shared ? part->shared : (int *)(plan + 1)};
+    if (!part->shared)
+        find_racks(part, plan + 1);
+    for (int rack = 0; rack < racks; rack++)
+        plan->rounds = size_of(plan, rack) >= plan->rounds ? size_of(plan, rack) + 1 : plan->rounds;
+    while (plan->first[plan->rack + 1] <= position)
+        plan->rack++;
+    plan->place = position - plan->first[plan->rack];
+    plan->ranks = size_of(plan, plan->rack);
+    plan->base.rounds = (plan->groups + 1) * (uint64_t)racks * (uint64_t)plan->rounds;
     return &plan->base;
 }
 
 /* A rank's messages to another rack are not too many. */
 static bool applicable(const coll_shape *call) {
     enum { MOST = 16 };
-    const coll_topo *topo = call->topo;
-    int least = topo->ranks, most = 0;
-    if (call->ordered || topo->racks < 2)
-        return false;
-    for (int rack = 0; rack < topo->racks; rack++) {
-        int ranks = 0;
-        for (int i = 0; i < topo->ranks; i++)
-            ranks += topo->places[i].rack == rack;
-        least = ranks < least ? ranks : least;
-        most = ranks > most ? ranks : most;
-    }
-    return most <= MOST * least;
+    int most, least = coll_topo_fewest(call->topo, COLL_LEVEL_RACK, &most);
+    return !call->ordered && call->topo->racks > 1 && most <= MOST * least;
 }
 
 const coll_algorithm coll_allreduce_racks = {
@@ -361,5 +346,7 @@ const coll_algorithm coll_allreduce_racks = {
                    "bytes of a rank's part of a piece, on average; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("rounds under way besides those of a turn", 4)},
     .applicable = applicable,
-    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
+    .planner =
+        &(const coll_planner){
+            .size = plan_size, .plan = make_plan, .shared_bytes = table_bytes, .share = find_racks},
 };

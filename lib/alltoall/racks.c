@@ -33,17 +33,13 @@ typedef struct racks_plan {
     int rack, place;   /* this rank's */
 } racks_plan;
 
-static int ranks_of(const coll_topo *topo, bool by_rack, int part) {
-    int count = 0;
-    for (int rank = 0; rank < topo->ranks; rank++)
-        count += (by_rack ? topo->places[rank].rack : topo->places[rank].node) == part;
-    return count;
-}
-
 /* Racks, or hosts where the first rack shows that racks differ: whether they do, too, is asked for
  * once. */
 static bool goes_by_rack(const coll_topo *topo) {
-    return topo->racks > 1 && ranks_of(topo, true, 0) * topo->racks == topo->ranks;
+    int first = 0;
+    for (int rank = 0; rank < topo->ranks; rank++)
+        first += topo->places[rank].rack == 0;
+    return topo->racks > 1 && first * topo->racks == topo->ranks;
 }
 
 static int racks_of(const coll_topo *topo) {
@@ -136,14 +132,9 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 
 /* Whether all racks have as many ranks, and some have several. */
 static bool is_even(const coll_topo *topo) {
-    bool by_rack = goes_by_rack(topo);
-    int racks = racks_of(topo), places = topo->ranks / racks;
-    if (racks == 1 || places == 1)
-        return false;
-    for (int rack = 0; rack < racks; rack++)
-        if (ranks_of(topo, by_rack, rack) * racks != topo->ranks)
-            return false;
-    return true;
+    coll_level level = goes_by_rack(topo) ? COLL_LEVEL_RACK : COLL_LEVEL_NODE;
+    int most, fewest = coll_topo_fewest(topo, level, &most);
+    return racks_of(topo) > 1 && most > 1 && fewest == most;
 }
 
 static bool applicable(const coll_shape *call) {

@@ -16,17 +16,14 @@
 
 /* The tags of messages on the private communicator. */
 enum {
-    COLL_TAG_BCAST = 1,                   /* and the next: one for each lane of a plan */
-    COLL_TAG_GATHER = COLL_TAG_BCAST + 2, /* likewise */
-    COLL_TAG_GRANT = COLL_TAG_GATHER + 2,
-    COLL_TAG_COUNTS,
+    COLL_TAG_COLLECTIVE = 1, /* and the next: one for each lane of a plan */
+    COLL_TAG_COUNTS = COLL_TAG_COLLECTIVE + 2,
     COLL_TAG_PAIRS,
     COLL_TAG_ROLL_CALL,
     COLL_TAG_CONFIRMED, /* and the next, as with notes: those of confirmed broadcasts take turns */
     COLL_TAG_NOTE = COLL_TAG_CONFIRMED + 2,
     COLL_TAG_ROUND = COLL_TAG_NOTE + 2,
     COLL_TAG_REPORT,
-    COLL_TAG_COLLECTIVE,     /* and the next: those of the other plans */
     COLL_TAG_WIDE = 1 << 14, /* and the next COLL_TAGS_WIDE - 1, by turns (hlot/relay.c) */
     COLL_TAGS_WIDE = 1 << 13,
     COLL_TAG_STARTED = COLL_TAG_WIDE + COLL_TAGS_WIDE, /* by turns (lib/operation/pending.c) */

@@ -37,7 +37,7 @@ static int plain(MPI_Datatype type, MPI_Count *size, bool *is_plain) {
 }
 
 int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype type) {
-    memset(data, 0, sizeof *data);
+    *data = (coll_data){.buffer = buffer, .count = count, .type = type};
     MPI_Count size;
     bool is_plain;
     int code = plain(type, &size, &is_plain);
@@ -47,8 +47,7 @@ int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype 
         return coll_error(MPI_ERR_BUFFER, "%lld elements at a null address", (long long)count);
     if (is_plain) {
         data->plain_bytes = size;
-        data->base = data->buffer = buffer;
-        data->count = count;
+        data->base = buffer;
         return multiply(count, size, &data->bytes);
     }
 
@@ -58,8 +57,6 @@ int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype 
     if (code != MPI_SUCCESS)
         return code;
     MPI_Aint offset;
-    data->buffer = buffer;
-    data->count = count;
     if (coll_typemap_contiguous(data->map, count, &offset)) {
         data->base = (char *)((intptr_t)buffer + offset);
         coll_typemap_free(&data->map);

@@ -14,8 +14,9 @@ typedef struct coll_data {
     size_t bytes;
     MPI_Count plain_bytes; /* of an element of a predefined type without gaps, else 0 */
     char *base;            /* the first byte, where the data is contiguous; else NULL */
-    void *buffer;          /* the user's buffer and count */
+    void *buffer;          /* as its user described it, with the next two */
     MPI_Count count;
+    MPI_Datatype type;
     coll_typemap *map; /* NULL where the data is contiguous */
 } coll_data;
 

@@ -117,8 +117,9 @@ static bool is_confirmed(const coll_values *values) {
     return values->at[CONFIRM];
 }
 
-static int run(const void *call, const coll_values *values) {
-    const coll_shape *shape = ((const coll_bcast_call *)call)->shape;
+static int run(const coll_planned *call) {
+    const coll_shape *shape = call->part.shape;
+    const coll_values *values = call->part.values;
     size_t segment = segment_of(shape, values);
     return coll_chain_confirmed_run(call, segment, window_of(shape, values, segment),
                                     (unsigned)values->at[RETRY]);

@@ -32,7 +32,8 @@ typedef struct lifetime {
 
 /* One rank's part in the broadcast. */
 typedef struct part {
-    const coll_bcast_call *call;
+    const coll_planned *call;
+    const coll_shape *shape;
     coll_comm *comm;
     size_t segments;
     unsigned retry;
@@ -64,7 +65,7 @@ typedef struct part {
 } part;
 
 static bool is_root(const part *p) {
-    return p->comm->rank == p->call->root;
+    return p->comm->rank == p->shape->root;
 }
 
 static size_t length_of(const part *p, size_t i) {
@@ -90,7 +91,7 @@ static coll_confirm_note write_note(const part *p, coll_note_kind kind) {
 }
 
 static int tell_root(part *p, coll_confirm_note note) {
-    return coll_notes_send(&p->notes, &note, p->call->root);
+    return coll_notes_send(&p->notes, &note, p->shape->root);
 }
 
 static int tell_all(part *p, coll_confirm_note note) {
@@ -107,7 +108,7 @@ static int fail(part *p, const coll_blame *blame) {
     note.blame = *blame;
     p->over = true;
     int code = is_root(p) ? tell_all(p, note) : tell_root(p, note);
-    return code != MPI_SUCCESS ? code : coll_blame_error(blame, p->call->shape->topo, p->epoch + 1);
+    return code != MPI_SUCCESS ? code : coll_blame_error(blame, p->shape->topo, p->epoch + 1);
 }
 
 /* --- Epochs --- */
@@ -152,7 +153,7 @@ static int next_epoch(part *p, const coll_blame *blame) {
     int code = close_epoch(p);
     if (code != MPI_SUCCESS)
         return code;
-    move_to_end(coll_blame_suspect(blame, p->call->root), p->order, p->comm->ranks);
+    move_to_end(coll_blame_suspect(blame, p->shape->root), p->order, p->comm->ranks);
     p->epoch++;
     p->beat = p->life.now; /* the root hears at once who follows */
     return enter_epoch(p);
@@ -321,7 +322,7 @@ static int rank_reads(part *p) {
         return next_epoch(p, &note->blame);
     p->over = note->kind == COLL_NOTE_DONE || note->kind == COLL_NOTE_FAILED;
     if (note->kind == COLL_NOTE_FAILED)
-        return coll_blame_error(&note->blame, p->call->shape->topo, note->epoch + 1);
+        return coll_blame_error(&note->blame, p->shape->topo, note->epoch + 1);
     return MPI_SUCCESS;
 }
 
@@ -370,7 +371,7 @@ static int judge(part *p) {
     double silence = p->life.now - p->heard;
     if (silence <= patience(p))
         return MPI_SUCCESS;
-    coll_blame blame = {.fault = COLL_FAULT_SILENT, .who = p->call->root, .seconds = silence};
+    coll_blame blame = {.fault = COLL_FAULT_SILENT, .who = p->shape->root, .seconds = silence};
     return fail(p, &blame);
 }
 
@@ -429,7 +430,7 @@ static int settle(part *p) {
     if (code == MPI_SUCCESS && p->notes.count > 0) {
         coll_blame blame = {
             .fault = COLL_FAULT_SILENT, .who = p->notes.peers[0], .seconds = patience(p)};
-        code = coll_blame_error(&blame, p->call->shape->topo, p->epoch + 1);
+        code = coll_blame_error(&blame, p->shape->topo, p->epoch + 1);
     }
     return code == MPI_SUCCESS ? coll_boxes_cancel(&p->boxes) : code;
 }
@@ -451,7 +452,7 @@ static part *furnish(const part *planned, char *room) {
     size_t bytes = (size_t)p->comm->ranks * sizeof *p->order;
     coll_boxes_furnish(&p->boxes, &room);
     p->order = coll_comm_room_take(&room, bytes);
-    memcpy(p->order, coll_line_of(p->comm, p->call->shape)->order, bytes);
+    memcpy(p->order, p->call->part.line->order, bytes);
     return p;
 }
 
@@ -463,7 +464,7 @@ static void clear_out(part *p) {
 }
 
 /* What is known of the broadcast before there is memory for it. */
-static part plan_part(const coll_bcast_call *call, size_t segment, int window, unsigned retry) {
+static part plan_part(const coll_planned *call, size_t segment, int window, unsigned retry) {
     coll_comm *comm = call->comm;
     size_t bytes = call->data->bytes;
     double limit = comm->wait.timeout;
@@ -474,6 +475,7 @@ static part plan_part(const coll_bcast_call *call, size_t segment, int window, u
     size_t segments = (bytes + segment - 1) / segment;
     return (part){
         .call = call,
+        .shape = call->part.shape,
         .comm = comm,
         .segments = segments,
         .retry = retry,
@@ -490,8 +492,7 @@ static part plan_part(const coll_bcast_call *call, size_t segment, int window, u
     };
 }
 
-int coll_chain_confirmed_run(const coll_bcast_call *call, size_t segment, int window,
-                             unsigned retry) {
+int coll_chain_confirmed_run(const coll_planned *call, size_t segment, int window, unsigned retry) {
     coll_comm *comm = call->comm;
     part planned = plan_part(call, segment, window, retry);
     void *room;

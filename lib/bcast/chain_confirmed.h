@@ -33,8 +33,7 @@
 extern coll_comm_key coll_chain_confirmed_key;
 
 /* Broadcasts in segments of SEGMENT bytes, WINDOW messages under way to the next rank. */
-int coll_chain_confirmed_run(const coll_bcast_call *call, size_t segment, int window,
-                             unsigned retry);
+int coll_chain_confirmed_run(const coll_planned *call, size_t segment, int window, unsigned retry);
 
 /*
  * For tests, else NULL: may damage the LENGTH bytes of segment INDEX after they got their checksum,

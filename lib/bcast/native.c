@@ -131,23 +131,22 @@ static double predict(const coll_shape *call, const coll_values *values) {
 }
 
 /* With a time-out the nonblocking one: the other couldn't be left when a rank never comes. */
-static int broadcast(const coll_bcast_call *call, void *bytes, int length) {
+static int broadcast(const coll_planned *call, void *bytes, int length) {
     coll_comm *comm = call->comm;
+    int root = call->part.shape->root;
     if (comm->wait.timeout == 0)
-        return PMPI_Bcast(bytes, length, MPI_BYTE, call->root, comm->private);
+        return PMPI_Bcast(bytes, length, MPI_BYTE, root, comm->private);
     MPI_Request request;
-    int code = PMPI_Ibcast(bytes, length, MPI_BYTE, call->root, comm->private, &request);
+    int code = PMPI_Ibcast(bytes, length, MPI_BYTE, root, comm->private, &request);
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Bcast") : code;
 }
 
-static int run(const void *of, const coll_values *values) {
-    const coll_bcast_call *call = of;
+static int run(const coll_planned *call) {
     const coll_data *data = call->data;
-    (void)values;
     size_t most = data->bytes < segment_most ? data->bytes : segment_most;
     void *segment;
     int code = coll_comm_room(call->comm, most, &segment);
-    bool is_root = call->comm->rank == call->root;
+    bool is_root = call->comm->rank == call->part.shape->root;
     for (size_t from = 0; from < data->bytes && code == MPI_SUCCESS; from += most) {
         size_t length = data->bytes - from < most ? data->bytes - from : most;
         void *bytes = is_root ? coll_data_read(data, from, length, segment)

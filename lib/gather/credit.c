@@ -94,17 +94,15 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return coll_gather_seconds(call, ceil((double)call->bytes / (double)credit.segment));
 }
 
-static size_t bytes(const void *of, const coll_values *values) {
-    const coll_gather_call *call = of;
-    coll_credit credit = credit_of(call->shape, values);
+static size_t bytes(const coll_planned *call) {
+    coll_credit credit = credit_of(call->part.shape, call->part.values);
     return coll_intake_bytes(call, &credit);
 }
 
-static coll_course open(const void *of, const coll_values *values, void *memory) {
-    const coll_gather_call *call = of;
-    coll_credit credit = credit_of(call->shape, values);
-    return call->blocks ? coll_intake_open(call, &credit, memory)
-                        : coll_supply_open(call, &credit, memory);
+static coll_course open(const coll_planned *call, void *memory) {
+    coll_credit credit = credit_of(call->part.shape, call->part.values);
+    return call->part.blocks ? coll_intake_open(call, &credit, memory)
+                             : coll_supply_open(call, &credit, memory);
 }
 
 const coll_algorithm coll_gather_credit = {

@@ -5,21 +5,6 @@
 
 #include <math.h>
 
-coll_planned coll_gather_planned(const coll_algorithm *algorithm, const void *call,
-                                 const coll_values *values) {
-    const coll_gather_call *of = call;
-    return (coll_planned){.comm = of->comm,
-                          .algorithm = algorithm,
-                          .call = call,
-                          .part = {.shape = of->shape,
-                                   .values = values,
-                                   .line = coll_gather_line(of),
-                                   .own = of->mine ? of->mine->bytes : 0,
-                                   .blocks = of->blocks},
-                          .data = of->mine,
-                          .tag = coll_gather_tag(of)};
-}
-
 /* How long ITEMS bytes take through LINK once the first is there. */
 static double seconds_through(const coll_cost *link, double items) {
     return coll_cost_transfer(link, items, 2) - coll_cost_transfer(link, 0, 2);

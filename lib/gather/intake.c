@@ -41,10 +41,10 @@ typedef struct coll_lane {
     size_t of_next;    /* those of them that are the next sender's */
 } coll_lane;
 
-size_t coll_intake_unasked(const coll_gather_call *call, const coll_credit *credit, int place,
+size_t coll_intake_unasked(const coll_planned *call, const coll_credit *credit, int place,
                            size_t bytes) {
     size_t senders = (size_t)call->comm->ranks - 1, before = (size_t)place * bytes;
-    if (!coll_gather_is_even(call->shape))
+    if (!coll_gather_is_even(call->part.shape))
         return bytes <= credit->unasked / senders ? bytes : 0;
     if (before + bytes <= credit->unasked)
         return bytes;
@@ -53,25 +53,25 @@ size_t coll_intake_unasked(const coll_gather_call *call, const coll_credit *cred
 }
 
 static size_t bytes_of(const coll_intake *in, int sender) {
-    return coll_blocks_bytes(in->call->blocks, in->senders[sender].rank);
+    return coll_blocks_bytes(in->call.part.blocks, in->senders[sender].rank);
 }
 
 /* Chain order; first come those who send unasked, since they are on the way already. */
 static void list_senders(coll_intake *in) {
-    const int *order = coll_gather_line(in->call)->order;
+    const int *order = in->call.part.line->order;
     in->sender_count = 0;
     for (int first = 1; first >= 0; first--)
-        for (int place = 0; place < in->call->comm->ranks - 1; place++) {
+        for (int place = 0; place < in->call.comm->ranks - 1; place++) {
             int rank = order[place + 1];
-            size_t bytes = coll_blocks_bytes(in->call->blocks, rank);
-            size_t unasked = coll_intake_unasked(in->call, &in->credit, place, bytes);
+            size_t bytes = coll_blocks_bytes(in->call.part.blocks, rank);
+            size_t unasked = coll_intake_unasked(&in->call, &in->credit, place, bytes);
             if (bytes > 0 && (unasked > 0) == first)
                 in->senders[in->sender_count++] = (coll_source){.rank = rank, .unasked = unasked};
         }
 }
 
 static int rack_of(const coll_intake *in, int sender) {
-    return in->call->shape->topo->places[in->senders[sender].rank].rack;
+    return in->call.part.shape->topo->places[in->senders[sender].rank].rack;
 }
 
 /* One for all, or one for all senders of a rack that stand together in the list. */
@@ -86,8 +86,8 @@ static void list_lanes(coll_intake *in) {
 }
 
 /* In the list those who send unasked stand apart from the others of their rack. */
-static size_t most_lanes(const coll_gather_call *call, const coll_credit *credit) {
-    const coll_topo *topo = call->shape->topo;
+static size_t most_lanes(const coll_planned *call, const coll_credit *credit) {
+    const coll_topo *topo = call->part.shape->topo;
     return credit->lanes > 1 ? coll_least(2 * (size_t)topo->racks, (size_t)topo->ranks) : 1;
 }
 
@@ -104,7 +104,7 @@ static size_t most_slots(const coll_credit *credit, size_t usual) {
 
 /* No more than there are segments. */
 static int count_slots(const coll_intake *in) {
-    size_t usual = usual_segment(&in->credit, coll_blocks_longest(in->call->blocks));
+    size_t usual = usual_segment(&in->credit, coll_blocks_longest(in->call.part.blocks));
     size_t slots = most_slots(&in->credit, usual), segments = 0;
     for (int i = 0; i < in->sender_count && segments < SLOTS_MAX; i++)
         segments += coll_segment_count(bytes_of(in, i), in->credit.segment);
@@ -115,10 +115,10 @@ static int count_slots(const coll_intake *in) {
  * What the root needs to take blocks of BYTES each; where only it knows their sizes, as much as any
  * could need: many short messages, or as many long ones as the windows hold.
  */
-static size_t intake_bytes(const coll_gather_call *call, const coll_credit *credit) {
+static size_t intake_bytes(const coll_planned *call, const coll_credit *credit) {
     enum { ALIGNED = 64 };
-    size_t bytes = call->shape->bytes, ranks = (size_t)call->comm->ranks;
-    bool even = coll_gather_is_even(call->shape);
+    size_t bytes = call->part.shape->bytes, ranks = (size_t)call->comm->ranks;
+    bool even = coll_gather_is_even(call->part.shape);
     size_t usual = usual_segment(credit, bytes), slots = most_slots(credit, even ? usual : 1);
     if (even)
         slots = coll_least(slots, coll_segment_count(bytes, credit->segment) * (ranks - 1));
@@ -130,8 +130,9 @@ static size_t intake_bytes(const coll_gather_call *call, const coll_credit *cred
            slots * each + packed + ALIGNED;
 }
 
-size_t coll_intake_bytes(const coll_gather_call *call, const coll_credit *credit) {
-    size_t segment = usual_segment(credit, call->shape->bytes), taker = intake_bytes(call, credit),
+size_t coll_intake_bytes(const coll_planned *call, const coll_credit *credit) {
+    size_t segment = usual_segment(credit, call->part.shape->bytes),
+           taker = intake_bytes(call, credit),
            sender = sizeof(uint64_t) + COLL_SUPPLY_SENDS * segment;
     return coll_comm_room_of(sizeof(coll_intake)) + coll_comm_room_of(sizeof(coll_supply)) +
            (taker > sender ? taker : sender);
@@ -140,15 +141,15 @@ size_t coll_intake_bytes(const coll_gather_call *call, const coll_credit *credit
 /* Divides the memory behind the lists of senders and lanes. */
 static void furnish(coll_intake *in) {
     size_t count = (size_t)in->slot_count;
-    size_t segment = usual_segment(&in->credit, coll_blocks_longest(in->call->blocks));
-    in->slots = (void *)(in->lanes + most_lanes(in->call, &in->credit));
+    size_t segment = usual_segment(&in->credit, coll_blocks_longest(in->call.part.blocks));
+    in->slots = (void *)(in->lanes + most_lanes(&in->call, &in->credit));
     in->statuses = (void *)(in->slots + count);
     in->requests = (void *)(in->statuses + 2 * count);
     in->peers = (void *)(in->requests + 2 * count);
     in->completed = in->peers + 2 * count;
     in->unused = in->completed + 2 * count;
     char *memory =
-        coll_data_in_place(&in->call->blocks->longest) ? NULL : (char *)(in->unused + count);
+        coll_data_in_place(&in->call.part.blocks->longest) ? NULL : (char *)(in->unused + count);
     for (size_t i = 0; i < count; i++)
         in->slots[i].segment = memory ? memory + i * segment : NULL;
 }
@@ -196,9 +197,9 @@ static int post(coll_intake *in, coll_lane *lane, int i) {
     in->on_the_way += s->length;
     in->peers[i] = rank;
     in->active++;
-    coll_data block = coll_blocks_at(in->call->blocks, rank);
+    coll_data block = coll_blocks_at(in->call.part.blocks, rank);
     return PMPI_Irecv(coll_data_target(&block, s->from, s->segment), (int)s->length, MPI_BYTE, rank,
-                      coll_gather_tag(in->call), in->call->comm->private, &in->requests[i]);
+                      in->call.tag, in->call.comm->private, &in->requests[i]);
 }
 
 /* Tells the sender of slot I that it may send up to the slot's end. */
@@ -209,8 +210,8 @@ static int grant(coll_intake *in, int i) {
     s->pending++;
     in->peers[in->slot_count + i] = rank;
     in->active++;
-    return PMPI_Isend(&s->granted, 1, MPI_UINT64_T, rank, coll_gather_tag(in->call) + 1,
-                      in->call->comm->private, &in->requests[in->slot_count + i]);
+    return PMPI_Isend(&s->granted, 1, MPI_UINT64_T, rank, in->call.tag + 1, in->call.comm->private,
+                      &in->requests[in->slot_count + i]);
 }
 
 static bool can_ask(const coll_intake *in, const coll_lane *lane) {
@@ -265,7 +266,7 @@ static int ask(coll_intake *in) {
 static void arrive(coll_intake *in, const coll_slot *s) {
     coll_lane *lane = &in->lanes[s->lane];
     in->senders[s->sender].begun = true;
-    coll_data block = coll_blocks_at(in->call->blocks, in->senders[s->sender].rank);
+    coll_data block = coll_blocks_at(in->call.part.blocks, in->senders[s->sender].rank);
     coll_data_store(&block, s->from, s->length, s->segment);
     in->on_the_way -= s->length;
     lane->on_the_way -= s->length;
@@ -293,7 +294,7 @@ static int go_on(coll_intake *in) {
     int code = ask(in);
     in->since = in->looked = PMPI_Wtime();
     if (code == MPI_SUCCESS && in->active == 0) {
-        _Atomic double *kept = coll_comm_slot(in->call->comm, &coll_intake_share_key);
+        _Atomic double *kept = coll_comm_slot(in->call.comm, &coll_intake_share_key);
         *kept = coll_incast_share(in->share, in->stalled);
     }
     return code;
@@ -301,7 +302,7 @@ static int go_on(coll_intake *in) {
 
 static int start(void *state) {
     coll_intake *intake = state;
-    double kept = *(_Atomic double *)coll_comm_slot(intake->call->comm, &coll_intake_share_key);
+    double kept = *(_Atomic double *)coll_comm_slot(intake->call.comm, &coll_intake_share_key);
     intake->share = kept > 0 ? kept : 1; /* 0: this is the first gather */
     intake->window = (size_t)(intake->share * (double)intake->credit.window);
     intake->run = (size_t)(intake->share * (double)intake->credit.run);
@@ -356,7 +357,7 @@ static int finish(void *state) {
     intake->since = PMPI_Wtime();
     while (intake->active > 0 && code == MPI_SUCCESS) {
         int count;
-        code = coll_wait_some(&intake->call->comm->wait, 2 * intake->slot_count, intake->requests,
+        code = coll_wait_some(&intake->call.comm->wait, 2 * intake->slot_count, intake->requests,
                               intake->peers, &count, intake->completed, intake->statuses);
         if (code == MPI_SUCCESS)
             code = take(intake, count, PMPI_Wtime() - intake->since);
@@ -379,11 +380,10 @@ static int requests_of(void *state, MPI_Request **requests, int **peers) {
 
 static const coll_course_kind kind = {start, advance, finish, abandon, requests_of};
 
-coll_course coll_intake_open(const coll_gather_call *call, const coll_credit *credit,
-                             void *memory) {
+coll_course coll_intake_open(const coll_planned *call, const coll_credit *credit, void *memory) {
     char *room = memory;
     coll_intake *intake = coll_comm_room_take(&room, sizeof *intake);
-    *intake = (coll_intake){.call = call, .credit = *credit, .senders = (void *)room};
+    *intake = (coll_intake){.call = *call, .credit = *credit, .senders = (void *)room};
     intake->lanes = (void *)(intake->senders + call->comm->ranks);
     list_senders(intake);
     list_lanes(intake);

@@ -6,7 +6,7 @@
  * way, too. What comes unasked are the first blocks of that order, as far as all ranks know the
  * size; else blocks that are no longer than an equal share.
  *
- * The root's side is an intake, another rank's a supply, each a course, whose call outlives it.
+ * The root's side is an intake, another rank's a supply, each a course.
  */
 #ifndef COLL_LIB_GATHER_INTAKE_H
 #define COLL_LIB_GATHER_INTAKE_H
@@ -29,17 +29,17 @@ typedef struct coll_credit {
 extern coll_comm_key coll_intake_share_key;
 
 /* The memory, aligned for any type, that an intake and a supply need; the same on all ranks. */
-size_t coll_intake_bytes(const coll_gather_call *call, const coll_credit *credit);
+size_t coll_intake_bytes(const coll_planned *call, const coll_credit *credit);
 
 /*
  * How much of a block of BYTES comes unasked, as both sides know. PLACE, the sender's in chain
  * order, counts from 0.
  */
-size_t coll_intake_unasked(const coll_gather_call *call, const coll_credit *credit, int place,
+size_t coll_intake_unasked(const coll_planned *call, const coll_credit *credit, int place,
                            size_t bytes);
 
 typedef struct coll_intake {
-    const coll_gather_call *call;
+    coll_planned call;
     coll_credit credit;
     struct coll_source *senders; /* in the order in which they are asked */
     int sender_count;
@@ -62,14 +62,14 @@ typedef struct coll_intake {
 } coll_intake;
 
 /* CALL's intake, in MEMORY. */
-coll_course coll_intake_open(const coll_gather_call *call, const coll_credit *credit, void *memory);
+coll_course coll_intake_open(const coll_planned *call, const coll_credit *credit, void *memory);
 
 /* A supply's requests: the next grant, then segments that it hands to MPI ahead of those that have
  * left. */
 enum { COLL_SUPPLY_SENDS = 8, COLL_SUPPLY_REQUESTS = 1 + COLL_SUPPLY_SENDS };
 
 typedef struct coll_supply {
-    const coll_gather_call *call;
+    coll_planned call;
     size_t segment, unasked;
     size_t sent, allowed;
     uint64_t *grant; /* how many bytes the rank may send in all */
@@ -81,6 +81,6 @@ typedef struct coll_supply {
 } coll_supply;
 
 /* CALL's supply, in MEMORY. */
-coll_course coll_supply_open(const coll_gather_call *call, const coll_credit *credit, void *memory);
+coll_course coll_supply_open(const coll_planned *call, const coll_credit *credit, void *memory);
 
 #endif

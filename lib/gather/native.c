@@ -32,49 +32,49 @@ static double predict(const coll_shape *call, const coll_values *values) {
 }
 
 /* The segments in which all ranks pass their blocks. */
-static size_t segment_of(const coll_gather_call *call) {
-    size_t most = staged_most / (size_t)call->comm->ranks, bytes = call->shape->bytes;
+static size_t segment_of(const coll_planned *call) {
+    size_t most = staged_most / (size_t)call->comm->ranks, bytes = call->part.shape->bytes;
     return most < 1 ? 1 : bytes < most ? bytes : most;
 }
 
 /* The root puts a segment of every rank where it belongs. */
-static void store_segments(const coll_gather_call *call, size_t from, size_t length,
+static void store_segments(const coll_planned *call, size_t from, size_t length,
                            const char *segments) {
     for (int rank = 0; rank < call->comm->ranks; rank++) {
-        coll_data block = coll_blocks_at(call->blocks, rank);
-        if (rank != call->root)
+        coll_data block = coll_blocks_at(call->part.blocks, rank);
+        if (rank != call->part.shape->root)
             coll_data_write(&block, from, length, segments + (size_t)rank * length);
     }
 }
 
 /* The MPI library's own: with a time-out the nonblocking one, which can be left. */
-static int gather(const coll_gather_call *call, const void *mine, int length, void *into) {
+static int gather(const coll_planned *call, const void *mine, int length, void *into) {
     coll_comm *comm = call->comm;
     if (comm->wait.timeout == 0)
-        return PMPI_Gather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->root,
+        return PMPI_Gather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->part.shape->root,
                            comm->private);
     MPI_Request request;
-    int code = PMPI_Igather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->root,
+    int code = PMPI_Igather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->part.shape->root,
                             comm->private, &request);
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gather") : code;
 }
 
-static int gatherv(const coll_gather_call *call, const void *mine, int count, MPI_Datatype type,
+static int gatherv(const coll_planned *call, const void *mine, int count, MPI_Datatype type,
                    void *into, const int counts[], const int places[]) {
     coll_comm *comm = call->comm;
     if (comm->wait.timeout == 0)
-        return PMPI_Gatherv(mine, count, type, into, counts, places, MPI_BYTE, call->root,
-                            comm->private);
+        return PMPI_Gatherv(mine, count, type, into, counts, places, MPI_BYTE,
+                            call->part.shape->root, comm->private);
     MPI_Request request;
-    int code = PMPI_Igatherv(mine, count, type, into, counts, places, MPI_BYTE, call->root,
-                             comm->private, &request);
+    int code = PMPI_Igatherv(mine, count, type, into, counts, places, MPI_BYTE,
+                             call->part.shape->root, comm->private, &request);
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gatherv") : code;
 }
 
-static int take_even(const coll_gather_call *call, size_t segment, char *segments) {
-    size_t bytes = call->shape->bytes;
-    if (segment == bytes && coll_blocks_in_a_row(call->blocks)) {
-        coll_data first = coll_blocks_at(call->blocks, 0);
+static int take_even(const coll_planned *call, size_t segment, char *segments) {
+    size_t bytes = call->part.shape->bytes;
+    if (segment == bytes && coll_blocks_in_a_row(call->part.blocks)) {
+        coll_data first = coll_blocks_at(call->part.blocks, 0);
         return gather(call, MPI_IN_PLACE, (int)bytes, coll_data_target(&first, 0, NULL));
     }
     int code = MPI_SUCCESS;
@@ -87,8 +87,8 @@ static int take_even(const coll_gather_call *call, size_t segment, char *segment
     return code;
 }
 
-static int give_even(const coll_gather_call *call, size_t segment, char *memory) {
-    const coll_data *mine = call->mine;
+static int give_even(const coll_planned *call, size_t segment, char *memory) {
+    const coll_data *mine = call->data;
     int code = MPI_SUCCESS;
     for (size_t from = 0; from < mine->bytes && code == MPI_SUCCESS; from += segment) {
         size_t length = mine->bytes - from < segment ? mine->bytes - from : segment;
@@ -97,19 +97,19 @@ static int give_even(const coll_gather_call *call, size_t segment, char *memory)
     return code;
 }
 
-static int run_even(const coll_gather_call *call) {
+static int run_even(const coll_planned *call) {
     size_t segment = segment_of(call);
     void *room;
     int code = coll_comm_room(call->comm, segment * (size_t)call->comm->ranks, &room);
     if (code != MPI_SUCCESS)
         return code;
-    return call->comm->rank == call->root ? take_even(call, segment, room)
-                                          : give_even(call, segment, room);
+    return call->comm->rank == call->part.shape->root ? take_even(call, segment, room)
+                                                      : give_even(call, segment, room);
 }
 
 /* The root's blocks as MPI_Gatherv's ints; false where they can't say it. */
-static bool as_ints(const coll_gather_call *call, int counts[], int places[]) {
-    const coll_blocks *blocks = call->blocks;
+static bool as_ints(const coll_planned *call, int counts[], int places[]) {
+    const coll_blocks *blocks = call->part.blocks;
     if (!coll_data_in_place(&blocks->longest))
         return false;
     const char *start = coll_data_target(&blocks->longest, 0, NULL);
@@ -125,44 +125,44 @@ static bool as_ints(const coll_gather_call *call, int counts[], int places[]) {
 }
 
 /* The root tells whether its blocks FIT. */
-static int tell(const coll_gather_call *call, int *fit) {
+static int tell(const coll_planned *call, int *fit) {
     coll_comm *comm = call->comm;
     MPI_Request request;
-    int code = PMPI_Ibcast(fit, 1, MPI_INT, call->root, comm->private, &request);
+    int code = PMPI_Ibcast(fit, 1, MPI_INT, call->part.shape->root, comm->private, &request);
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gatherv") : code;
 }
 
-static int run_uneven(const coll_gather_call *call) {
+static int run_uneven(const coll_planned *call) {
     coll_comm *comm = call->comm;
-    const coll_data *mine = call->mine;
+    const coll_data *mine = call->data;
     void *room;
     int code = coll_comm_room(comm, (1 + 2 * (size_t)comm->ranks) * sizeof(int), &room);
     if (code != MPI_SUCCESS)
         return code;
     int *fit = room, *counts = fit + 1, *places = counts + comm->ranks;
-    bool is_root = comm->rank == call->root;
+    bool is_root = comm->rank == call->part.shape->root;
     *fit = is_root && as_ints(call, counts, places);
     code = tell(call, fit);
     if (code != MPI_SUCCESS)
         return code;
     if (!*fit) {
         const coll_values none = {.at = {0}};
-        const coll_planned linear = coll_gather_planned(&coll_gather_linear, call, &none);
+        coll_planned linear = *call;
+        linear.algorithm = &coll_gather_linear;
+        linear.part.values = &none;
         return coll_planned_run(&linear);
     }
     if (is_root)
         return gatherv(call, MPI_IN_PLACE, 0, MPI_BYTE,
-                       coll_data_target(&call->blocks->longest, 0, NULL), counts, places);
+                       coll_data_target(&call->part.blocks->longest, 0, NULL), counts, places);
     if (coll_data_in_place(mine))
         return gatherv(call, coll_data_target(mine, 0, NULL), (int)mine->bytes, MPI_BYTE, NULL,
                        NULL, NULL);
-    return gatherv(call, mine->buffer, (int)mine->count, call->type, NULL, NULL, NULL);
+    return gatherv(call, mine->buffer, (int)mine->count, mine->type, NULL, NULL, NULL);
 }
 
-static int run(const void *call, const coll_values *values) {
-    (void)values;
-    return coll_gather_is_even(((const coll_gather_call *)call)->shape) ? run_even(call)
-                                                                        : run_uneven(call);
+static int run(const coll_planned *call) {
+    return coll_gather_is_even(call->part.shape) ? run_even(call) : run_uneven(call);
 }
 
 const coll_algorithm coll_gather_native = {

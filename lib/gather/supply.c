@@ -8,23 +8,23 @@
 enum { REQUESTS = COLL_SUPPLY_REQUESTS };
 
 static int await_grant(coll_supply *s) {
-    if (s->allowed == s->call->mine->bytes)
+    if (s->allowed == s->call.data->bytes)
         return MPI_SUCCESS;
     s->active++;
-    return PMPI_Irecv(s->grant, 1, MPI_UINT64_T, s->call->root, coll_gather_tag(s->call) + 1,
-                      s->call->comm->private, &s->requests[0]);
+    return PMPI_Irecv(s->grant, 1, MPI_UINT64_T, s->call.part.shape->root, s->call.tag + 1,
+                      s->call.comm->private, &s->requests[0]);
 }
 
 /* Sends the next segment by request I. */
 static int send_segment(coll_supply *s, int i) {
-    const coll_data *data = s->call->mine;
+    const coll_data *data = s->call.data;
     size_t length = coll_least(data->bytes - s->sent, s->segment);
     char *segment = s->memory ? s->memory + (size_t)(i - 1) * s->segment : NULL;
     const void *bytes = coll_data_read(data, s->sent, length, segment);
     s->sent += length;
     s->active++;
-    return PMPI_Isend(bytes, (int)length, MPI_BYTE, s->call->root, coll_gather_tag(s->call),
-                      s->call->comm->private, &s->requests[i]);
+    return PMPI_Isend(bytes, (int)length, MPI_BYTE, s->call.part.shape->root, s->call.tag,
+                      s->call.comm->private, &s->requests[i]);
 }
 
 static int send_allowed(coll_supply *s) {
@@ -73,7 +73,7 @@ static int finish(void *state) {
     int code = MPI_SUCCESS;
     while (supply->active > 0 && code == MPI_SUCCESS) {
         int count;
-        code = coll_wait_some(&supply->call->comm->wait, REQUESTS, supply->requests, supply->peers,
+        code = coll_wait_some(&supply->call.comm->wait, REQUESTS, supply->requests, supply->peers,
                               &count, supply->completed, supply->statuses);
         if (code == MPI_SUCCESS)
             code = take(supply, count);
@@ -96,21 +96,20 @@ static int requests_of(void *state, MPI_Request **requests, int **peers) {
 
 static const coll_course_kind kind = {start, advance, finish, abandon, requests_of};
 
-coll_course coll_supply_open(const coll_gather_call *call, const coll_credit *credit,
-                             void *memory) {
-    size_t bytes = call->mine->bytes;
-    int place = coll_gather_line(call)->position - 1;
+coll_course coll_supply_open(const coll_planned *call, const coll_credit *credit, void *memory) {
+    size_t bytes = call->data->bytes;
+    int place = call->part.line->position - 1;
     char *room = memory;
     coll_supply *supply = coll_comm_room_take(&room, sizeof *supply);
-    *supply = (coll_supply){.call = call,
+    *supply = (coll_supply){.call = *call,
                             .segment = coll_least(credit->segment, bytes),
                             .unasked = coll_intake_unasked(call, credit, place, bytes),
                             .grant = (void *)room};
-    if (!coll_data_in_place(call->mine))
+    if (!coll_data_in_place(call->data))
         supply->memory = (char *)(supply->grant + 1);
     for (int i = 0; i < REQUESTS; i++) {
         supply->requests[i] = MPI_REQUEST_NULL;
-        supply->peers[i] = call->root;
+        supply->peers[i] = call->part.shape->root;
     }
     return (coll_course){&kind, supply};
 }

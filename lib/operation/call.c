@@ -28,13 +28,6 @@ int coll_call_open_intra(MPI_Comm comm, const char *name, coll_comm **own) {
                                        name));
 }
 
-static int run(const coll_operation_info *info, const void *call, const coll_choice *choice) {
-    if (info->run)
-        return info->run(choice->algorithm, call, &choice->values);
-    const coll_planned planned = info->planned(choice->algorithm, call, &choice->values);
-    return coll_planned_run(&planned);
-}
-
 int coll_call_run(coll_comm *comm, coll_operation operation, const coll_shape *shape, size_t bytes,
                   const void *call) {
     const coll_operation_info *info = &coll_operations[operation];
@@ -45,7 +38,7 @@ int coll_call_run(coll_comm *comm, coll_operation operation, const coll_shape *s
     if (code != MPI_SUCCESS)
         return code;
     double start = PMPI_Wtime();
-    code = run(info, call, choice);
+    code = info->run(choice->algorithm, call, &choice->values);
     double seconds = PMPI_Wtime() - start;
     if (code == MPI_SUCCESS && trial)
         code = coll_learn_end(trial, seconds);

@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/spare.h"
 #include "lib/operation/direct.h"
+#include "lib/operation/select.h"
 #include "lib/operation/state.h"
 #include "lib/schedule/engine.h"
 
@@ -40,15 +41,16 @@ static int check_counts(const coll_collective *call, const char *direction, MPI_
     return MPI_SUCCESS;
 }
 
-/* Where MPI_IN_PLACE may stand: for what is sent, but at a reduction's root alone and not where
- * ranks but scatter; there it may stand for what the root receives. */
-static int check_places(const coll_collective *call) {
+/* Where MPI_IN_PLACE may stand: for what is sent, as always in a broadcast, but at a root alone and
+ * not where ranks but scatter; there it may stand for what the root receives. */
+static int check_places(const coll_collective *call, bool receives) {
     const coll_user *user = call->user;
     bool scatters = call->operation == COLL_OPERATION_SCATTER;
-    if (user->send == MPI_IN_PLACE && (scatters ? is_root(call) : !is_root(call)))
+    if (user->send == MPI_IN_PLACE && is_root(call) == scatters &&
+        call->operation != COLL_OPERATION_BCAST)
         return coll_error(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE to send at rank %d, %s", name_of(call),
                           call->comm->rank, scatters ? "the root" : "which is not the root");
-    if (user->receive == MPI_IN_PLACE && !(scatters && is_root(call)))
+    if (receives && user->receive == MPI_IN_PLACE && !(scatters && is_root(call)))
         return coll_error(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE to receive", name_of(call));
     return MPI_SUCCESS;
 }
@@ -64,8 +66,9 @@ static int check(const coll_collective *call) {
                           call->comm->ranks);
     if (reduces && user->op == MPI_OP_NULL)
         return coll_error(MPI_ERR_OP, "%s: null operation", info->name);
-    int code = check_places(call);
-    if (code == MPI_SUCCESS && user->receive != MPI_IN_PLACE)
+    bool receives = call->operation != COLL_OPERATION_GATHER || is_root(call);
+    int code = check_places(call, receives);
+    if (code == MPI_SUCCESS && receives && user->receive != MPI_IN_PLACE)
         code = check_counts(call, "receive", user->receive_count, each(user)->receive_counts,
                             user->receive_type);
     bool sends = !reduces && user->send != MPI_IN_PLACE && (!scatters || is_root(call));
@@ -176,8 +179,8 @@ static int input_in_place(coll_collective *call, const coll_blocks_layout *layou
     return code == MPI_SUCCESS ? copy_in_place(call) : code;
 }
 
-/* An allreduce or a scan goes on in the data, which begin as what the rank brings. */
-static int describe_sum(coll_collective *call) {
+/* A broadcast, an allreduce or a scan goes on in the data, which begin as what the rank brings. */
+static int describe_data(coll_collective *call) {
     const coll_user *user = call->user;
     int code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
     call->shape.bytes = call->data.bytes;
@@ -280,6 +283,18 @@ static int describe_allgather(coll_collective *call) {
                  coll_blocks_at(&call->blocks, call->comm->rank));
 }
 
+static int describe_gather(coll_collective *call) {
+    const coll_user *user = call->user;
+    int code = is_root(call)
+                   ? describe_allgather(call)
+                   : open_data(call, &call->data, user->send, user->send_count, user->send_type);
+    if (!is_root(call))
+        call->shape.bytes = call->data.bytes;
+    if (user->uneven)
+        call->shape.bytes = COLL_BYTES_UNKNOWN;
+    return code;
+}
+
 static int describe_alltoall(coll_collective *call) {
     const coll_user *user = call->user;
     bool in_place = user->send == MPI_IN_PLACE;
@@ -335,8 +350,10 @@ static int describe_barrier(coll_collective *call) {
 
 static int describe(coll_collective *call) {
     static int (*const by_operation[COLL_OPERATIONS])(coll_collective * call) = {
-        [COLL_OPERATION_ALLREDUCE] = describe_sum,
-        [COLL_OPERATION_SCAN] = describe_sum,
+        [COLL_OPERATION_BCAST] = describe_data,
+        [COLL_OPERATION_GATHER] = describe_gather,
+        [COLL_OPERATION_ALLREDUCE] = describe_data,
+        [COLL_OPERATION_SCAN] = describe_data,
         [COLL_OPERATION_EXSCAN] = describe_exscan,
         [COLL_OPERATION_REDUCE] = describe_reduce,
         [COLL_OPERATION_REDUCE_SCATTER] = describe_reduce_scatter,
@@ -397,15 +414,13 @@ void coll_collective_begin(coll_collective *call) {
 
 /* --- The way by plans --- */
 
-coll_planned coll_collective_planned(const coll_algorithm *algorithm, const void *of,
+coll_planned coll_collective_planned(const coll_algorithm *algorithm, const coll_collective *call,
                                      const coll_values *values) {
-    const coll_collective *call = of;
     const coll_sides *sides = &call->shape.sides;
     coll_side data = is_root(call) ? sides->root_data : sides->data;
     return (coll_planned){
         .comm = call->comm,
         .algorithm = algorithm,
-        .call = call,
         .part = {.shape = &call->shape,
                  .values = values,
                  .line = call->line ? call->line : coll_line_of(call->comm, &call->shape),
@@ -466,19 +481,10 @@ static int prepare(const coll_algorithm *algorithm, coll_collective *call) {
     return code;
 }
 
-static size_t bytes_of(const coll_algorithm *algorithm, const coll_collective *call,
-                       const coll_values *values) {
-    const coll_planned planned = coll_collective_planned(algorithm, call, values);
-    return coll_planned_bytes(&planned);
-}
-
 static int run_plan(const coll_algorithm *algorithm, coll_collective *call,
                     const coll_values *values) {
-    void *memory;
     char *copy = NULL;
     int code = prepare(algorithm, call);
-    if (code == MPI_SUCCESS)
-        code = coll_comm_room(call->comm, bytes_of(algorithm, call, values), &memory);
     if (code == MPI_SUCCESS)
         code = find_copy(call, &copy);
     if (code != MPI_SUCCESS) {
@@ -487,7 +493,7 @@ static int run_plan(const coll_algorithm *algorithm, coll_collective *call,
     }
     coll_collective_begin(call);
     const coll_planned planned = coll_collective_planned(algorithm, call, values);
-    code = coll_course_run(coll_planned_open(&planned, memory));
+    code = coll_planned_run(&planned);
     if (code == MPI_SUCCESS)
         free(copy);
     else
@@ -497,6 +503,6 @@ static int run_plan(const coll_algorithm *algorithm, coll_collective *call,
 
 int coll_collective_run(const coll_algorithm *algorithm, const void *call,
                         const coll_values *values) {
-    return coll_planner_of(algorithm, values) ? run_plan(algorithm, (coll_collective *)call, values)
-                                              : run_natively(call);
+    bool by_arguments = !algorithm->run && !coll_select_can_start(algorithm, values);
+    return by_arguments ? run_natively(call) : run_plan(algorithm, (coll_collective *)call, values);
 }

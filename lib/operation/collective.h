@@ -1,7 +1,6 @@
 /*
- * A call of any operation but broadcast, gather and aggregate: its user's arguments, and what they
- * describe as plans see it. Written once for all of them; lib/operation/operations.h has what makes
- * them differ.
+ * A call of any operation but aggregate: its user's arguments, and what they describe as plans see
+ * it. Written once for all of them; lib/operation/operations.h has what makes them differ.
  */
 #ifndef COLL_LIB_OPERATION_COLLECTIVE_H
 #define COLL_LIB_OPERATION_COLLECTIVE_H
@@ -26,7 +25,8 @@ typedef struct coll_uneven {
 
 /*
  * The arguments, as MPI has them; those that an operation hasn't got are 0. A reduction's count and
- * type are those of what is received. Of 80 bytes at most, which a compiler clears without a loop.
+ * type are those of what is received, and so are a broadcast's, which sends in place. Of 80 bytes
+ * at most, which a compiler clears without a loop.
  */
 typedef struct coll_user {
     const void *send;
@@ -88,10 +88,12 @@ static inline bool coll_collective_copies(const coll_collective *call) {
     return call->lowest;
 }
 
-/* The entries of the operation's table: CALL is a coll_collective. */
+/* Runs CALL, a coll_collective: the entry of the operations' table. */
 int coll_collective_run(const coll_algorithm *algorithm, const void *call,
                         const coll_values *values);
-coll_planned coll_collective_planned(const coll_algorithm *algorithm, const void *call,
+
+/* This rank's part in CALL, which outlives it, by ALGORITHM with VALUES. */
+coll_planned coll_collective_planned(const coll_algorithm *algorithm, const coll_collective *call,
                                      const coll_values *values);
 
 /*

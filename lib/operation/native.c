@@ -49,23 +49,33 @@ static bool put_places(int **next, const MPI_Aint values[], int count, int **pla
 }
 
 static int too_many(void) {
-    return coll_error(MPI_ERR_COUNT, "more than %d elements don't go by the MPI library", INT_MAX);
+    return coll_error(MPI_ERR_COUNT,
+                      "more than %d elements go neither over an intercommunicator nor nonblocking "
+                      "by the MPI library; for the latter call COLL_Barrier once, so that libcoll "
+                      "knows the communicator",
+                      INT_MAX);
 }
 
-/* How many counts there are: one for each rank at the other side. */
-static int ranks_of(MPI_Comm comm, int *ranks) {
-    int inter, code = PMPI_Comm_test_inter(comm, &inter);
-    if (code != MPI_SUCCESS)
-        return code;
-    return inter ? PMPI_Comm_remote_size(comm, ranks) : PMPI_Comm_size(comm, ranks);
+/* How many counts there are: one for each rank at the other side, where they count. */
+static int ranks_of(const coll_operation_info *info, int root, MPI_Comm comm, int *ranks) {
+    int inter, rank, code = PMPI_Comm_test_inter(comm, &inter);
+    *ranks = 0;
+    if (code == MPI_SUCCESS && inter)
+        return info->rootless || root == MPI_ROOT ? PMPI_Comm_remote_size(comm, ranks) : code;
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_rank(comm, &rank);
+    return code == MPI_SUCCESS && (info->rootless || root == rank) ? PMPI_Comm_size(comm, ranks)
+                                                                   : code;
 }
 
-/* Counts and displacements of EACH rank; what is MADE of them is freed by coll_spare_free. */
-static int convert(const coll_uneven *each, MPI_Comm comm, ints *made) {
-    int ranks, code = ranks_of(comm, &ranks);
+/* USER's counts and displacements; what is MADE of them is freed by coll_spare_free. */
+static int convert(const coll_operation_info *info, const coll_user *user, MPI_Comm comm,
+                   ints *made) {
+    const coll_uneven *each = user->uneven;
+    int ranks, code = ranks_of(info, user->root, comm, &ranks);
     if (code != MPI_SUCCESS)
         return code;
-    int *next = made->memory = coll_spare_alloc(4 * (size_t)ranks * sizeof *next);
+    int *next = made->memory = coll_spare_alloc((4 * (size_t)ranks + 1) * sizeof *next);
     if (!next)
         return coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", ranks);
     bool fits = put(&next, each->send_counts, ranks, &made->send_counts);
@@ -78,8 +88,9 @@ static int convert(const coll_uneven *each, MPI_Comm comm, ints *made) {
 }
 
 /* What no MPI library is asked. */
-static int check(bool reduces, const coll_user *user) {
-    if (reduces && user->receive_count < 0) /* which MPICH doesn't look at between two groups */
+static int check(const coll_operation_info *info, const coll_user *user) {
+    if (info->reduces &&
+        user->receive_count < 0) /* which MPICH doesn't look at between two groups */
         return coll_error(MPI_ERR_COUNT, "count is %lld", (long long)user->receive_count);
     return coll_collective_fits(user) ? MPI_SUCCESS : too_many();
 }
@@ -88,6 +99,20 @@ static int check(bool reduces, const coll_user *user) {
 typedef int native_call(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request);
 #define EITHER(nonblocking, blocking, ...)                                                         \
     (request ? nonblocking(__VA_ARGS__, comm, request) : blocking(__VA_ARGS__, comm))
+
+static int bcast(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    (void)n;
+    void *buffer = u->receive;
+    return EITHER(PMPI_Ibcast, PMPI_Bcast, buffer, (int)u->receive_count, u->receive_type, u->root);
+}
+
+static int gather(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    int send = (int)u->send_count, receive = (int)u->receive_count;
+    return u->uneven ? EITHER(PMPI_Igatherv, PMPI_Gatherv, u->send, send, u->send_type, u->receive,
+                              n->receive_counts, n->receive_places, u->receive_type, u->root)
+                     : EITHER(PMPI_Igather, PMPI_Gather, u->send, send, u->send_type, u->receive,
+                              receive, u->receive_type, u->root);
+}
 
 static int allreduce(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
     (void)n;
@@ -165,6 +190,8 @@ static int exscan(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request 
 int coll_collective_native(coll_operation operation, const coll_user *user, MPI_Comm comm,
                            MPI_Request *request, int **kept) {
     static native_call *const by_operation[COLL_OPERATIONS] = {
+        [COLL_OPERATION_BCAST] = bcast,
+        [COLL_OPERATION_GATHER] = gather,
         [COLL_OPERATION_ALLREDUCE] = allreduce,
         [COLL_OPERATION_REDUCE] = reduce,
         [COLL_OPERATION_REDUCE_SCATTER] = reduce_scatter,
@@ -175,13 +202,14 @@ int coll_collective_native(coll_operation operation, const coll_user *user, MPI_
         [COLL_OPERATION_SCAN] = scan,
         [COLL_OPERATION_EXSCAN] = exscan,
     };
-    int code = check(coll_operations[operation].reduces, user);
+    const coll_operation_info *info = &coll_operations[operation];
+    int code = check(info, user);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     if (!user->uneven)
         return by_operation[operation](user, NULL, comm, request);
     ints made;
-    code = convert(user->uneven, comm, &made);
+    code = convert(info, user, comm, &made);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     code = by_operation[operation](user, &made, comm, request);

@@ -31,10 +31,7 @@ typedef struct coll_operation_info {
     /* Its algorithms, ended by NULL. The first applies to every call: the MPI library's own, if it
      * has one. */
     const coll_algorithm *const *table;
-    /* How a call of the operation's own type goes by an algorithm of the table. */
-    coll_planned (*planned)(const coll_algorithm *algorithm, const void *call,
-                            const coll_values *values);
-    /* Runs it, where more is to be done than coll_planned_run does; NULL: nothing is. */
+    /* Runs a call of the operation's own type by an algorithm of the table. */
     int (*run)(const coll_algorithm *algorithm, const void *call, const coll_values *values);
 
     bool rootless;      /* all ranks play the same part */

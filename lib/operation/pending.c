@@ -126,13 +126,6 @@ static bool tags_in_use(const coll_pending *pending) {
 
 /* --- One request --- */
 
-/* Bytes that a trace tells. */
-static size_t amount_of(const coll_pending *pending) {
-    if (pending->is_collective)
-        return coll_collective_amount(&pending->call.collective);
-    return pending->shape.bytes == COLL_BYTES_UNKNOWN ? pending->data.bytes : pending->shape.bytes;
-}
-
 static void complete(coll_pending *pending, int code) {
     bool ran = pending->stage == COLL_PENDING_RUNS;
     pending->code = code;
@@ -145,37 +138,30 @@ static void complete(coll_pending *pending, int code) {
     if (!pending->persistent && pending->memory)
         give_memory_back(pending, ran && code != MPI_SUCCESS);
     if (ran && code == MPI_SUCCESS)
-        coll_trace(pending->comm, pending->name, &pending->shape, amount_of(pending),
-                   &pending->choice, PMPI_Wtime() - pending->since);
+        coll_trace(pending->comm, pending->name, &pending->call.shape,
+                   coll_collective_amount(&pending->call), &pending->choice,
+                   PMPI_Wtime() - pending->since);
 }
 
-/* The course refers to the call: its tags are set before. */
+/* A course has the call's tags: they are set before it is opened. */
 static void set_tag(coll_pending *pending, int turn) {
-    int tag = COLL_TAG_STARTED + COLL_LANES * turn;
-    if (pending->is_collective)
-        pending->call.collective.tag = tag;
-    else if (pending->operation == COLL_OPERATION_BCAST)
-        pending->call.bcast.tag = tag;
-    else
-        pending->call.gather.tag = tag;
+    pending->call.tag = COLL_TAG_STARTED + COLL_LANES * turn;
 }
 
 /* The copy of what is in place lies behind what the course needs. */
 static size_t copy_bytes(const coll_pending *pending) {
-    bool copies = pending->is_collective && coll_collective_copies(&pending->call.collective);
-    return copies ? coll_comm_room_of(pending->call.collective.copied + 1) : 0;
+    return coll_collective_copies(&pending->call) ? coll_comm_room_of(pending->call.copied + 1) : 0;
 }
 
 static coll_planned planned_of(const coll_pending *pending) {
-    return coll_operations[pending->operation].planned(pending->choice.algorithm, &pending->call,
-                                                       &pending->choice.values);
+    return coll_collective_planned(pending->choice.algorithm, &pending->call,
+                                   &pending->choice.values);
 }
 
 static void open_course(coll_pending *pending) {
     size_t copy = copy_bytes(pending);
     if (copy)
-        coll_collective_move_input(&pending->call.collective,
-                                   (char *)pending->memory + pending->bytes - copy);
+        coll_collective_move_input(&pending->call, (char *)pending->memory + pending->bytes - copy);
     const coll_planned planned = planned_of(pending);
     pending->course = coll_planned_open(&planned, pending->memory);
 }
@@ -186,8 +172,7 @@ static void begin(coll_pending *pending) {
         return;
     if (!pending->persistent)
         open_course(pending);
-    if (pending->is_collective)
-        coll_collective_begin(&pending->call.collective);
+    coll_collective_begin(&pending->call);
     pending->stage = COLL_PENDING_RUNS;
     int code = pending->course.kind->start(pending->course.state);
     if (code != MPI_SUCCESS || coll_course_ended(pending->course))
@@ -281,58 +266,30 @@ void coll_pending_free(coll_pending *pending) {
         return;
     }
     coll_spare_free(pending->native_arguments);
-    coll_data_close(&pending->data);
-    coll_data_close(&pending->own);
-    if (pending->has_blocks)
-        coll_blocks_close(&pending->blocks);
-    if (pending->is_collective)
-        coll_collective_close(&pending->call.collective);
+    coll_collective_close(&pending->call);
     coll_spare_free(pending);
 }
 
-void coll_pending_prepare(coll_pending *pending, coll_operation operation, size_t bytes, int root) {
-    coll_comm *comm = pending->comm;
-    coll_state *state = coll_state_of(comm);
-    pending->operation = operation;
-    pending->shape = coll_state_shape(state, operation, bytes, root);
-    if (comm->ranks == 1 || bytes == 0)
-        return;
-    pending->choice = *coll_state_choose_started(state, operation, &pending->shape);
-    const coll_line *line = coll_line_of(comm, &pending->shape);
-    memcpy(pending->line, line, sizeof *line + (size_t)comm->ranks * sizeof *line->order);
-    if (operation == COLL_OPERATION_BCAST)
-        pending->call.bcast = (coll_bcast_call){.comm = comm,
-                                                .root = root,
-                                                .line = pending->line,
-                                                .shape = &pending->shape,
-                                                .data = &pending->data};
-    else
-        pending->call.gather =
-            (coll_gather_call){.comm = comm,
-                               .root = root,
-                               .line = pending->line,
-                               .shape = &pending->shape,
-                               .mine = pending->has_blocks ? NULL : &pending->data,
-                               .blocks = pending->has_blocks ? &pending->blocks : NULL};
-    const coll_planned planned = planned_of(pending);
-    pending->bytes = coll_planned_bytes(&planned);
-}
-
-void coll_pending_prepare_collective(coll_pending *pending) {
-    coll_collective *call = &pending->call.collective;
-    coll_state *state = coll_state_of(pending->comm);
-    pending->operation = call->operation;
-    pending->shape = call->shape;
-    if (coll_collective_is_local(call))
-        return;
-    pending->choice = *coll_state_choose_started(state, call->operation, &call->shape);
+int coll_pending_prepare(coll_pending *pending, coll_operation operation, const coll_user *user) {
+    coll_collective *call = &pending->call;
+    pending->user_call = *user;
+    if (user->uneven) {
+        pending->uneven = *user->uneven;
+        pending->user_call.uneven = &pending->uneven;
+    }
+    int code = coll_collective_open(call, operation, &pending->user_call, pending->comm);
+    if (code != MPI_SUCCESS || coll_collective_is_local(call))
+        return code;
+    pending->choice =
+        *coll_state_choose_started(coll_state_of(pending->comm), operation, &call->shape);
     if (!pending->choice.algorithm)
-        return;
+        return MPI_SUCCESS;
     const coll_line *line = coll_line_of(pending->comm, &call->shape);
     memcpy(pending->line, line, sizeof *line + (size_t)call->comm->ranks * sizeof *line->order);
     call->line = pending->line;
     const coll_planned planned = planned_of(pending);
     pending->bytes = coll_planned_bytes(&planned) + copy_bytes(pending);
+    return MPI_SUCCESS;
 }
 
 int coll_pending_keep(coll_pending *pending, int code) {
@@ -372,25 +329,20 @@ static int ask_for_memory(coll_pending *pending) {
 
 /* Where nothing has to be sent all is done; where no plan can do it, the MPI library does. */
 static int start_without_plan(coll_pending *pending) {
-    coll_collective *call = &pending->call.collective;
-    if (pending->is_collective && !coll_collective_is_local(call)) {
-        coll_spare_free(pending->native_arguments);
-        pending->native_arguments = NULL;
-        pending->stage = COLL_PENDING_NATIVE;
-        return coll_collective_native(call->operation, call->user, pending->comm->private,
-                                      &pending->native, &pending->native_arguments);
-    }
-    if (pending->is_collective)
+    coll_collective *call = &pending->call;
+    if (coll_collective_is_local(call)) {
         coll_collective_begin(call);
-    complete(pending, MPI_SUCCESS);
-    return MPI_SUCCESS;
+        complete(pending, MPI_SUCCESS);
+        return MPI_SUCCESS;
+    }
+    coll_spare_free(pending->native_arguments);
+    pending->native_arguments = NULL;
+    pending->stage = COLL_PENDING_NATIVE;
+    return coll_collective_native(call->operation, call->user, pending->comm->private,
+                                  &pending->native, &pending->native_arguments);
 }
 
 int coll_pending_start(coll_pending *pending) {
-    if (pending->own.bytes > 0) {
-        coll_data block = coll_blocks_at(&pending->blocks, pending->shape.root);
-        coll_data_copy(&block, &pending->own);
-    }
     int code = pending->comm->broken;
     if (code != MPI_SUCCESS)
         return code;

@@ -11,11 +11,7 @@
 #define COLL_LIB_OPERATION_PENDING_H
 
 #include "coll.h"
-#include "lib/base/blocks.h"
 #include "lib/base/comm.h"
-#include "lib/base/data.h"
-#include "lib/bcast/bcast.h"
-#include "lib/gather/gather.h"
 #include "lib/operation/collective.h"
 #include "lib/operation/operations.h"
 #include "lib/operation/select.h"
@@ -47,21 +43,11 @@ struct COLL_Pending {
     int *native_arguments; /* that it needs until it is complete */
     int have, all_have;    /* memory: this rank, all ranks */
 
-    coll_comm *comm; /* NULL: unknown to libcoll, or gone */
-    coll_operation operation;
-    coll_shape shape;
-    coll_choice choice;
-    coll_data data, own; /* what moves; at a gather's root its own, which a start puts in place */
-    coll_blocks blocks;  /* at a gather's root */
-    bool has_blocks;
-    union {
-        coll_bcast_call bcast;
-        coll_gather_call gather;
-        coll_collective collective;
-    } call; /* of the operation */
-    bool is_collective;
-    coll_user user_call; /* the arguments of that, */
+    coll_comm *comm;     /* NULL: unknown to libcoll, or gone */
+    coll_user user_call; /* the arguments of the call, */
     coll_uneven uneven;  /* and what they refer to */
+    coll_collective call;
+    coll_choice choice;
     coll_course course;
     uint64_t turn; /* which of the communicator's; says its tags */
     size_t bytes;  /* of memory that it needs; 0: nothing has to be sent */
@@ -77,13 +63,10 @@ coll_pending *coll_pending_create(const char *name, MPI_Comm comm, int ranks);
 void coll_pending_free(coll_pending *pending);
 
 /*
- * Decides how PENDING goes, whose comm, data and blocks are set: a call of OPERATION of BYTES from
- * or to ROOT. Where nothing has to be sent a start completes it.
+ * Describes USER's call of OPERATION on PENDING's communicator, and decides how it goes; local.
+ * Where nothing has to be sent a start completes it. Errors: those of coll_collective_open.
  */
-void coll_pending_prepare(coll_pending *pending, coll_operation operation, size_t bytes, int root);
-
-/* The same for one whose call.collective is open. */
-void coll_pending_prepare_collective(coll_pending *pending);
+int coll_pending_prepare(coll_pending *pending, coll_operation operation, const coll_user *user);
 
 /*
  * Sees to the memory and the tags of a persistent one that was prepared with CODE; collective.

@@ -212,15 +212,24 @@ int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo) {
     return MPI_SUCCESS;
 }
 
-/* COUNTS has room for a number a node. */
-static int count_fullest(const coll_topo *topo, int counts[]) {
-    int most = 0;
-    memset(counts, 0, (size_t)topo->nodes * sizeof *counts);
-    for (int rank = 0; rank < topo->ranks; rank++) {
-        int here = ++counts[topo->places[rank].node];
-        most = here > most ? here : most;
+int coll_topo_fewest(const coll_topo *topo, coll_level level, int *fullest) {
+    enum { AT_ONCE = 1 << 10 };
+    int parts = level == COLL_LEVEL_NODE ? topo->nodes : topo->racks, fewest = topo->ranks;
+    *fullest = 0;
+    for (int first = 0; first < parts; first += AT_ONCE) {
+        int counts[AT_ONCE] = {0};
+        for (int rank = 0; rank < topo->ranks; rank++) {
+            const coll_place *place = &topo->places[rank];
+            int part = (level == COLL_LEVEL_NODE ? place->node : place->rack) - first;
+            if (part >= 0 && part < AT_ONCE)
+                counts[part]++;
+        }
+        for (int i = 0; i < least(AT_ONCE, parts - first); i++) {
+            fewest = least(fewest, counts[i]);
+            *fullest = most(*fullest, counts[i]);
+        }
     }
-    return most;
+    return fewest;
 }
 
 void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]) {
@@ -230,7 +239,7 @@ void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]) {
     part->sites = coll_cluster_renumber(&first->site, stride, ranks, whole->sites, scratch);
     part->racks = coll_cluster_renumber(&first->rack, stride, ranks, whole->racks, scratch);
     part->nodes = coll_cluster_renumber(&first->node, stride, ranks, whole->nodes, scratch);
-    part->most_ranks_per_node = count_fullest(part, scratch);
+    (void)coll_topo_fewest(part, COLL_LEVEL_NODE, &part->most_ranks_per_node);
 }
 
 /* Gives PART, of whose ranks RANKS are those of WHOLE, host names of its own. */

@@ -74,6 +74,10 @@ int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_to
 /* What the ranks A and B are apart in: how far messages between them go. */
 coll_level coll_topo_level(const coll_topo *topo, int a, int b);
 
+/* How many ranks a node (LEVEL is COLL_LEVEL_NODE) or a rack (COLL_LEVEL_RACK) has: the fewest, and
+ * *MOST. */
+int coll_topo_fewest(const coll_topo *topo, coll_level level, int *most);
+
 /*
  * Gives sites, racks and nodes of PART, whose ranks and places are some of WHOLE's, numbers of its
  * own, and counts them. SCRATCH has room for a number for each of WHOLE's nodes.

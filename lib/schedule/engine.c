@@ -266,7 +266,7 @@ static const coll_planner *planner_of(const coll_planned *call) {
 
 size_t coll_planned_bytes(const coll_planned *call) {
     if (!planner_of(call))
-        return call->algorithm->bytes(call->call, call->part.values);
+        return call->algorithm->bytes(call);
     coll_plan_size size = planner_of(call)->size(&call->part);
     size_t nodes = (size_t)size.window * (size_t)size.steps,
            segments = (size_t)size.window * (size_t)size.segments;
@@ -280,7 +280,7 @@ size_t coll_planned_bytes(const coll_planned *call) {
 
 coll_course coll_planned_open(const coll_planned *call, void *memory) {
     if (!planner_of(call))
-        return call->algorithm->open(call->call, call->part.values, memory);
+        return call->algorithm->open(call, memory);
     coll_plan_size size = planner_of(call)->size(&call->part);
     size_t nodes = (size_t)size.window * (size_t)size.steps,
            segments = (size_t)size.window * (size_t)size.segments;
@@ -305,7 +305,7 @@ coll_course coll_planned_open(const coll_planned *call, void *memory) {
 int coll_planned_run(const coll_planned *call) {
     void *memory;
     if (!planner_of(call) && call->algorithm->run)
-        return call->algorithm->run(call->call, call->part.values);
+        return call->algorithm->run(call);
     int code = coll_comm_room(call->comm, coll_planned_bytes(call), &memory);
     return code == MPI_SUCCESS ? coll_course_run(coll_planned_open(call, memory)) : code;
 }

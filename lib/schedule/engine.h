@@ -17,7 +17,6 @@
 typedef struct coll_planned {
     coll_comm *comm;
     const coll_algorithm *algorithm;
-    const void *call; /* as the algorithm's own way takes it */
     coll_part part;
     const coll_data *data;           /* where it is one: else its blocks are in the part */
     const coll_data *input;          /* likewise */

@@ -1,0 +1,97 @@
+/* The public entries of requests: of operations that are started. */
+#include "config.h"
+
+#include "coll.h"
+#include "lib/base/error.h"
+#include "lib/operation/pending.h"
+
+/* What the user gave must be a request that still exists. */
+static int check_request(const char *name, const COLL_Request *request) {
+    if (request && *request && coll_pending_exists(*request))
+        return MPI_SUCCESS;
+    return coll_raise(MPI_COMM_WORLD,
+                      coll_error(MPI_ERR_REQUEST, "%s: %s", name,
+                                 request && *request
+                                     ? "the request is complete and freed already, or never was"
+                                     : "no request"));
+}
+
+int COLL_Start(COLL_Request *request) {
+    int code = check_request(__func__, request);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_pending *pending = *request;
+    if (!pending->persistent)
+        code = coll_error(MPI_ERR_REQUEST, "COLL_Start: the request of %s is not persistent",
+                          pending->name);
+    else if (coll_pending_active(pending))
+        code = coll_error(MPI_ERR_REQUEST, "COLL_Start: the request of %s is active already",
+                          pending->name);
+    else if (!pending->comm)
+        code = coll_error(MPI_ERR_REQUEST, "COLL_Start: the communicator of %s has been freed",
+                          pending->name);
+    else
+        code = coll_pending_start(pending);
+    return coll_raise(pending->comm ? pending->user : MPI_COMM_WORLD, code);
+}
+
+/* PENDING is complete. */
+static int end(COLL_Request *request) {
+    coll_pending *pending = *request;
+    MPI_Comm user = pending->comm ? pending->user : MPI_COMM_WORLD;
+    int code = coll_pending_end(pending);
+    if (!pending->persistent) {
+        coll_pending_free(pending);
+        *request = COLL_REQUEST_NULL;
+    }
+    return coll_raise(user, code);
+}
+
+static int complete(const char *name, COLL_Request *request, bool wait, int *flag) {
+    *flag = 1;
+    if (request && !*request)
+        return MPI_SUCCESS;
+    int code = check_request(name, request);
+    if (code != MPI_SUCCESS || !coll_pending_active(*request))
+        return code;
+    bool done = true;
+    if (wait)
+        coll_pending_wait(*request);
+    else
+        coll_pending_test(*request, &done);
+    *flag = done;
+    return done ? end(request) : MPI_SUCCESS;
+}
+
+int COLL_Wait(COLL_Request *request) {
+    int flag;
+    return complete(__func__, request, true, &flag);
+}
+
+int COLL_Test(COLL_Request *request, int *flag) {
+    return complete(__func__, request, false, flag);
+}
+
+int COLL_Waitall(int count, COLL_Request requests[]) {
+    int flag, code = MPI_SUCCESS;
+    for (int i = 0; i < count; i++) {
+        int next = complete(__func__, &requests[i], true, &flag);
+        code = code == MPI_SUCCESS ? next : code;
+    }
+    return code;
+}
+
+int COLL_Request_free(COLL_Request *request) {
+    int code = check_request(__func__, request);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_pending *pending = *request;
+    if (!pending->persistent || coll_pending_active(pending))
+        return coll_raise(
+            pending->comm ? pending->user : MPI_COMM_WORLD,
+            coll_error(MPI_ERR_REQUEST, "COLL_Request_free: the request of %s is %s", pending->name,
+                       pending->persistent ? "active" : "not persistent; wait for it"));
+    coll_pending_free(pending);
+    *request = COLL_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
