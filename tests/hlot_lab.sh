@@ -53,7 +53,7 @@ follows 7
 
 # measured WHAT...: what coll-hlot says of the lab's latencies, which are "after" now.
 measured() {
-    "$netlab" run --name "$lab" -n 4 -- "$hlot" "$@" --seconds 1 >"$work/log" 2>&1 ||
+    timeout -k 10 120 "$netlab" run --name "$lab" -n 4 -- "$hlot" "$@" --seconds 1 >"$work/log" 2>&1 ||
         fail "coll-hlot $1"
 }
 measured probe --output "$work/probed"
@@ -69,14 +69,14 @@ printf 's0 s1 s2 s3\n0 1 1 1\n1 0 1 1\n1 1 0 1\n1 1 1 0\n' >"$work/near"
 "$netlab" wan --name "$lab" --update "$work/near" || fail 'short latencies'
 
 # Little data of a sum goes from each site to all others.
-COLL_TRACE=1 "$netlab" run --name "$lab" -n 8 -- "$bench" allreduce --sizes 8 --algorithms auto --reps 2 --verify \
+COLL_TRACE=1 timeout -k 10 120 "$netlab" run --name "$lab" -n 8 -- "$bench" allreduce --sizes 8 --algorithms auto --reps 2 --verify \
     >"$work/log" 2>&1 || fail 'an allreduce'
 grep -q '^coll: allreduce .*choice=all_sites' "$work/log" || fail 'an allreduce goes another way'
 ! grep -q 'WRONG DATA' "$work/log" || fail 'an allreduce is wrong'
 
 # by_hand FILE: runs broadcasts with these latencies, which are not the lab's.
 by_hand() {
-    COLL_LATENCIES=$1 "$netlab" run --name "$lab" -n 4 -- "$follow" "$work/nothing" 5 \
+    COLL_LATENCIES=$1 timeout -k 10 120 "$netlab" run --name "$lab" -n 4 -- "$follow" "$work/nothing" 5 \
         >"$work/log" 2>&1
 }
 printf 's0 s1 s2 s3\n0 9 9 1\n9 0 9 9\n9 9 0 9\n9 1 1 0\n' >"$work/hand"

@@ -17,7 +17,7 @@ fail() {
 set_up up --racks 1 --hosts 4
 
 on_lab() {
-    "$netlab" run --name "$lab" -- "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout -k 10 300 "$netlab" run --name "$lab" -- "$@" >"$work/out" 2>"$work/err" </dev/null
 }
 
 on_lab "$build/coll-profile" --output "$work/profile" --seconds 0.5 --noise 1e9 --no-flood --trials 40 \
