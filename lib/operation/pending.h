@@ -47,7 +47,7 @@ struct COLL_Pending {
     coll_user user_call; /* the arguments of the call */
     coll_collective call;
     coll_choice choice;
-    coll_course course;
+    coll_course *course;
     uint64_t turn; /* which of the communicator's; says its tags */
     size_t bytes;  /* of memory that it needs; 0: nothing has to be sent */
     void *memory;
