@@ -140,7 +140,7 @@ libcoll_core_la_SOURCES = \
 	lib/scan/recursive_doubling.c \
 	lib/scan/scan.c lib/scan/scan.h \
 	lib/schedule/agenda.c lib/schedule/agenda.h \
-	lib/schedule/course.h \
+	lib/schedule/course.c lib/schedule/course.h \
 	lib/schedule/cursor.c lib/schedule/cursor.h \
 	lib/schedule/draw.c lib/schedule/draw.h \
 	lib/schedule/engine.c lib/schedule/engine.h \

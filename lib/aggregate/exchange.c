@@ -41,16 +41,13 @@ struct coll_exchange {
     bool broken;  /* communication failed: MPI may still use the memory, so none is freed */
 };
 
-/* Tells all ranks of any rank's ERROR; the same outcome everywhere. */
+/* Tells all ranks of any rank's error; the same outcome everywhere. */
 static int agree(const coll_exchange *x) {
-    coll_comm *comm = x->args.comm;
-    /* The lowest failing rank, as the highest of the negatives. */
-    int64_t mine = x->error == MPI_SUCCESS ? INT64_MIN : -(int64_t)comm->rank, failing;
-    int code = coll_agree_highest(comm, 1, &mine, &failing);
-    if (code != MPI_SUCCESS || failing == INT64_MIN)
-        return code;
-    return coll_error(MPI_ERR_NO_MEM, "COLL_Aggregate: rank %d has too little memory for its keys",
-                      (int)-failing);
+    int code = x->error;
+    if (code != MPI_SUCCESS)
+        code = coll_error(code, "COLL_Aggregate: rank %d has too little memory for its keys",
+                          x->args.comm->rank);
+    return coll_agree(x->args.comm, code);
 }
 
 static bool create_layout(const coll_topo *topo, coll_layout *layout) {

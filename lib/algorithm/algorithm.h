@@ -99,7 +99,7 @@ typedef struct coll_algorithm {
      * same on all ranks, and its course in that. */
     int (*run)(const struct coll_planned *call);
     size_t (*bytes)(const struct coll_planned *call);
-    struct coll_course (*open)(const struct coll_planned *call, void *memory);
+    struct coll_course *(*open)(const struct coll_planned *call, void *memory);
 } coll_algorithm;
 
 /* What the MPI library runs; it is priced as the algorithm of ours that is most like it. */

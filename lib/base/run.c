@@ -142,31 +142,22 @@ static inline void copy_blocks(distance to, distance to_stride, distance from, d
 /* copy_blocks, compiled once more for every common small size, where calling memcpy would cost. */
 static void copy(distance to, distance to_stride, distance from, distance from_stride, size_t bytes,
                  size_t count) {
+#define OF(size)                                                                                   \
+    case size:                                                                                     \
+        copy_blocks(to, to_stride, from, from_stride, size, count);                                \
+        break
     switch (bytes) {
-    case 1:
-        copy_blocks(to, to_stride, from, from_stride, 1, count);
-        break;
-    case 2:
-        copy_blocks(to, to_stride, from, from_stride, 2, count);
-        break;
-    case 4:
-        copy_blocks(to, to_stride, from, from_stride, 4, count);
-        break;
-    case 8:
-        copy_blocks(to, to_stride, from, from_stride, 8, count);
-        break;
-    case 12:
-        copy_blocks(to, to_stride, from, from_stride, 12, count);
-        break;
-    case 16:
-        copy_blocks(to, to_stride, from, from_stride, 16, count);
-        break;
-    case 24:
-        copy_blocks(to, to_stride, from, from_stride, 24, count);
-        break;
+        OF(1);
+        OF(2);
+        OF(4);
+        OF(8);
+        OF(12);
+        OF(16);
+        OF(24);
     default:
         copy_blocks(to, to_stride, from, from_stride, bytes, count);
     }
+#undef OF
 }
 
 static void move_blocks(stream *s, distance at, distance stride, size_t bytes, size_t count) {

@@ -99,7 +99,7 @@ static size_t bytes(const coll_planned *call) {
     return coll_intake_bytes(call, &credit);
 }
 
-static coll_course open(const coll_planned *call, void *memory) {
+static coll_course *open(const coll_planned *call, void *memory) {
     coll_credit credit = credit_of(call->part.shape, call->part.values);
     return call->part.blocks ? coll_intake_open(call, &credit, memory)
                              : coll_supply_open(call, &credit, memory);

@@ -143,11 +143,11 @@ static void furnish(coll_intake *in) {
     size_t count = (size_t)in->slot_count;
     size_t segment = usual_segment(&in->credit, coll_blocks_longest(in->call.part.blocks));
     in->slots = (void *)(in->lanes + most_lanes(&in->call, &in->credit));
-    in->statuses = (void *)(in->slots + count);
-    in->requests = (void *)(in->statuses + 2 * count);
-    in->peers = (void *)(in->requests + 2 * count);
-    in->completed = in->peers + 2 * count;
-    in->unused = in->completed + 2 * count;
+    in->course.statuses = (void *)(in->slots + count);
+    in->course.requests = (void *)(in->course.statuses + 2 * count);
+    in->course.peers = (void *)(in->course.requests + 2 * count);
+    in->course.indices = in->course.peers + 2 * count;
+    in->unused = in->course.indices + 2 * count;
     char *memory =
         coll_data_in_place(&in->call.part.blocks->longest) ? NULL : (char *)(in->unused + count);
     for (size_t i = 0; i < count; i++)
@@ -195,11 +195,11 @@ static int post(coll_intake *in, coll_lane *lane, int i) {
     lane->on_the_way += s->length;
     lane->of_next += s->length;
     in->on_the_way += s->length;
-    in->peers[i] = rank;
-    in->active++;
+    in->course.peers[i] = rank;
+    in->course.active++;
     coll_data block = coll_blocks_at(in->call.part.blocks, rank);
     return PMPI_Irecv(coll_data_target(&block, s->from, s->segment), (int)s->length, MPI_BYTE, rank,
-                      in->call.tag, in->call.comm->private, &in->requests[i]);
+                      in->call.tag, in->call.comm->private, &in->course.requests[i]);
 }
 
 /* Tells the sender of slot I that it may send up to the slot's end. */
@@ -208,10 +208,10 @@ static int grant(coll_intake *in, int i) {
     int rank = in->senders[s->sender].rank;
     s->granted = s->from + s->length;
     s->pending++;
-    in->peers[in->slot_count + i] = rank;
-    in->active++;
+    in->course.peers[in->slot_count + i] = rank;
+    in->course.active++;
     return PMPI_Isend(&s->granted, 1, MPI_UINT64_T, rank, in->call.tag + 1, in->call.comm->private,
-                      &in->requests[in->slot_count + i]);
+                      &in->course.requests[in->slot_count + i]);
 }
 
 static bool can_ask(const coll_intake *in, const coll_lane *lane) {
@@ -293,15 +293,15 @@ coll_comm_key coll_intake_share_key = {.bytes = sizeof(_Atomic double)};
 static int go_on(coll_intake *in) {
     int code = ask(in);
     in->since = in->looked = PMPI_Wtime();
-    if (code == MPI_SUCCESS && in->active == 0) {
+    if (code == MPI_SUCCESS && in->course.active == 0) {
         _Atomic double *kept = coll_comm_slot(in->call.comm, &coll_intake_share_key);
         *kept = coll_incast_share(in->share, in->stalled);
     }
     return code;
 }
 
-static int start(void *state) {
-    coll_intake *intake = state;
+static int start(coll_course *course) {
+    coll_intake *intake = (coll_intake *)course;
     double kept = *(_Atomic double *)coll_comm_slot(intake->call.comm, &coll_intake_share_key);
     intake->share = kept > 0 ? kept : 1; /* 0: this is the first gather */
     intake->window = (size_t)(intake->share * (double)intake->credit.window);
@@ -317,77 +317,40 @@ static int start(void *state) {
     for (int i = 0; i < intake->sender_count; i++)
         intake->senders[i].begun = false;
     for (int i = 0; i < 2 * intake->slot_count; i++) {
-        intake->requests[i] = MPI_REQUEST_NULL;
-        intake->peers[i] = -1;
+        intake->course.requests[i] = MPI_REQUEST_NULL;
+        intake->course.peers[i] = -1;
     }
     for (int i = 0; i < intake->slot_count; i++)
         intake->unused[intake->unused_count++] = i;
     return go_on(intake);
 }
 
-/* COUNT requests are complete, after so many SECONDS without any. */
-static int take(coll_intake *in, int count, double seconds) {
-    in->active -= count;
+static int take(coll_course *course, int count) {
+    coll_intake *intake = (coll_intake *)course;
+    course->active -= count;
     for (int i = 0; i < count; i++)
-        complete(in, in->completed[i], seconds);
-    return go_on(in);
+        complete(intake, course->indices[i], intake->looked - intake->since);
+    return go_on(intake);
 }
 
 /* A stall is time in which nothing came, not time in which nobody looked. */
-static int advance(void *state, bool *moved) {
-    coll_intake *intake = state;
-    int count = 0;
-    if (intake->active == 0)
-        return MPI_SUCCESS;
-    int code = PMPI_Testsome(2 * intake->slot_count, intake->requests, &count, intake->completed,
-                             intake->statuses);
-    if (code != MPI_SUCCESS)
-        return coll_wait_error(code, count, intake->statuses);
-    if (count > 0) {
-        *moved = true;
-        return take(intake, count, intake->looked - intake->since);
-    }
-    intake->looked = PMPI_Wtime();
-    return MPI_SUCCESS;
+static void looked(coll_course *course) {
+    ((coll_intake *)course)->looked = PMPI_Wtime();
 }
 
-static int finish(void *state) {
-    coll_intake *intake = state;
-    int code = MPI_SUCCESS;
-    intake->since = PMPI_Wtime();
-    while (intake->active > 0 && code == MPI_SUCCESS) {
-        int count;
-        code = coll_wait_some(&intake->call.comm->wait, 2 * intake->slot_count, intake->requests,
-                              intake->peers, &count, intake->completed, intake->statuses);
-        if (code == MPI_SUCCESS)
-            code = take(intake, count, PMPI_Wtime() - intake->since);
-    }
-    return code;
-}
-
-static void abandon(void *state) {
-    coll_intake *intake = state;
-    coll_wait_abandon(2 * intake->slot_count, intake->requests);
-    intake->active = 0;
-}
-
-static int requests_of(void *state, MPI_Request **requests, int **peers) {
-    const coll_intake *intake = state;
-    *requests = intake->requests;
-    *peers = intake->peers;
-    return intake->active ? 2 * intake->slot_count : 0;
-}
-
-static const coll_course_kind kind = {start, advance, finish, abandon, requests_of};
-
-coll_course coll_intake_open(const coll_planned *call, const coll_credit *credit, void *memory) {
+coll_course *coll_intake_open(const coll_planned *call, const coll_credit *credit, void *memory) {
     char *room = memory;
     coll_intake *intake = coll_comm_room_take(&room, sizeof *intake);
-    *intake = (coll_intake){.call = *call, .credit = *credit, .senders = (void *)room};
+    *intake = (coll_intake){
+        .course = {.start = start, .take = take, .looked = looked, .comm = call->comm},
+        .call = *call,
+        .credit = *credit,
+        .senders = (void *)room};
     intake->lanes = (void *)(intake->senders + call->comm->ranks);
     list_senders(intake);
     list_lanes(intake);
     intake->slot_count = count_slots(intake);
+    intake->course.count = 2 * intake->slot_count;
     furnish(intake);
-    return (coll_course){&kind, intake};
+    return &intake->course;
 }

@@ -39,6 +39,7 @@ size_t coll_intake_unasked(const coll_planned *call, const coll_credit *credit, 
                            size_t bytes);
 
 typedef struct coll_intake {
+    coll_course course; /* its requests are slot_count receives, then as many grants */
     coll_planned call;
     coll_credit credit;
     struct coll_source *senders; /* in the order in which they are asked */
@@ -53,34 +54,30 @@ typedef struct coll_intake {
     size_t on_the_way; /* bytes asked for that have not arrived */
     int slot_count, unused_count;
     struct coll_slot *slots;
-    int *unused;           /* slots without a request */
-    int active;            /* requests */
-    MPI_Request *requests; /* slot_count receives, then as many grants */
-    MPI_Status *statuses;
-    int *peers, *completed;
+    int *unused;          /* slots without a request */
     double since, looked; /* dates: when something came last, and of the last look after it */
 } coll_intake;
 
 /* CALL's intake, in MEMORY. */
-coll_course coll_intake_open(const coll_planned *call, const coll_credit *credit, void *memory);
+coll_course *coll_intake_open(const coll_planned *call, const coll_credit *credit, void *memory);
 
 /* A supply's requests: the next grant, then segments that it hands to MPI ahead of those that have
  * left. */
 enum { COLL_SUPPLY_SENDS = 8, COLL_SUPPLY_REQUESTS = 1 + COLL_SUPPLY_SENDS };
 
 typedef struct coll_supply {
+    coll_course course;
     coll_planned call;
     size_t segment, unasked;
     size_t sent, allowed;
     uint64_t *grant; /* how many bytes the rank may send in all */
     char *memory;    /* of the segments, NULL where the data moves in place */
-    int active;      /* requests */
     MPI_Request requests[COLL_SUPPLY_REQUESTS];
     MPI_Status statuses[COLL_SUPPLY_REQUESTS];
     int peers[COLL_SUPPLY_REQUESTS], completed[COLL_SUPPLY_REQUESTS];
 } coll_supply;
 
 /* CALL's supply, in MEMORY. */
-coll_course coll_supply_open(const coll_planned *call, const coll_credit *credit, void *memory);
+coll_course *coll_supply_open(const coll_planned *call, const coll_credit *credit, void *memory);
 
 #endif

@@ -10,7 +10,7 @@ enum { REQUESTS = COLL_SUPPLY_REQUESTS };
 static int await_grant(coll_supply *s) {
     if (s->allowed == s->call.data->bytes)
         return MPI_SUCCESS;
-    s->active++;
+    s->course.active++;
     return PMPI_Irecv(s->grant, 1, MPI_UINT64_T, s->call.part.shape->root, s->call.tag + 1,
                       s->call.comm->private, &s->requests[0]);
 }
@@ -22,7 +22,7 @@ static int send_segment(coll_supply *s, int i) {
     char *segment = s->memory ? s->memory + (size_t)(i - 1) * s->segment : NULL;
     const void *bytes = coll_data_read(data, s->sent, length, segment);
     s->sent += length;
-    s->active++;
+    s->course.active++;
     return PMPI_Isend(bytes, (int)length, MPI_BYTE, s->call.part.shape->root, s->call.tag,
                       s->call.comm->private, &s->requests[i]);
 }
@@ -35,73 +35,40 @@ static int send_allowed(coll_supply *s) {
     return code;
 }
 
-static int start(void *state) {
-    coll_supply *supply = state;
+static int start(coll_course *course) {
+    coll_supply *supply = (coll_supply *)course;
     supply->sent = 0;
     supply->allowed = supply->unasked;
     int code = await_grant(supply);
     return code == MPI_SUCCESS ? send_allowed(supply) : code;
 }
 
-/* COUNT requests are complete. */
-static int take(coll_supply *s, int count) {
+static int take(coll_course *course, int count) {
+    coll_supply *supply = (coll_supply *)course;
     int code = MPI_SUCCESS;
-    s->active -= count;
+    course->active -= count;
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        if (s->completed[i] == 0) {
-            s->allowed = (size_t)*s->grant;
-            code = await_grant(s);
+        if (course->indices[i] == 0) {
+            supply->allowed = (size_t)*supply->grant;
+            code = await_grant(supply);
         }
-    return code == MPI_SUCCESS ? send_allowed(s) : code;
+    return code == MPI_SUCCESS ? send_allowed(supply) : code;
 }
 
-static int advance(void *state, bool *moved) {
-    coll_supply *supply = state;
-    int count = 0;
-    if (supply->active == 0)
-        return MPI_SUCCESS;
-    int code =
-        PMPI_Testsome(REQUESTS, supply->requests, &count, supply->completed, supply->statuses);
-    if (code != MPI_SUCCESS)
-        return coll_wait_error(code, count, supply->statuses);
-    *moved = *moved || count > 0;
-    return take(supply, count);
-}
-
-static int finish(void *state) {
-    coll_supply *supply = state;
-    int code = MPI_SUCCESS;
-    while (supply->active > 0 && code == MPI_SUCCESS) {
-        int count;
-        code = coll_wait_some(&supply->call.comm->wait, REQUESTS, supply->requests, supply->peers,
-                              &count, supply->completed, supply->statuses);
-        if (code == MPI_SUCCESS)
-            code = take(supply, count);
-    }
-    return code;
-}
-
-static void abandon(void *state) {
-    coll_supply *supply = state;
-    coll_wait_abandon(REQUESTS, supply->requests);
-    supply->active = 0;
-}
-
-static int requests_of(void *state, MPI_Request **requests, int **peers) {
-    coll_supply *supply = state;
-    *requests = supply->requests;
-    *peers = supply->peers;
-    return supply->active ? REQUESTS : 0;
-}
-
-static const coll_course_kind kind = {start, advance, finish, abandon, requests_of};
-
-coll_course coll_supply_open(const coll_planned *call, const coll_credit *credit, void *memory) {
+coll_course *coll_supply_open(const coll_planned *call, const coll_credit *credit, void *memory) {
     size_t bytes = call->data->bytes;
     int place = call->part.line->position - 1;
     char *room = memory;
     coll_supply *supply = coll_comm_room_take(&room, sizeof *supply);
-    *supply = (coll_supply){.call = *call,
+    *supply = (coll_supply){.course = {.start = start,
+                                       .take = take,
+                                       .comm = call->comm,
+                                       .count = REQUESTS,
+                                       .requests = supply->requests,
+                                       .peers = supply->peers,
+                                       .indices = supply->completed,
+                                       .statuses = supply->statuses},
+                            .call = *call,
                             .segment = coll_least(credit->segment, bytes),
                             .unasked = coll_intake_unasked(call, credit, place, bytes),
                             .grant = (void *)room};
@@ -111,5 +78,5 @@ coll_course coll_supply_open(const coll_planned *call, const coll_credit *credit
         supply->requests[i] = MPI_REQUEST_NULL;
         supply->peers[i] = call->part.shape->root;
     }
-    return (coll_course){&kind, supply};
+    return &supply->course;
 }

@@ -132,7 +132,7 @@ static void complete(coll_pending *pending, int code) {
     pending->stage = COLL_PENDING_COMPLETE;
     atomic_fetch_sub(&active, 1);
     if (code != MPI_SUCCESS && ran) {
-        pending->course.kind->abandon(pending->course.state);
+        coll_course_abandon(pending->course);
         pending->comm->broken = code;
     }
     if (!pending->persistent && pending->memory)
@@ -174,8 +174,8 @@ static void begin(coll_pending *pending) {
         open_course(pending);
     coll_collective_begin(&pending->call);
     pending->stage = COLL_PENDING_RUNS;
-    int code = pending->course.kind->start(pending->course.state);
-    if (code != MPI_SUCCESS || coll_course_ended(pending->course))
+    int code = pending->course->start(pending->course);
+    if (code != MPI_SUCCESS || pending->course->active == 0)
         complete(pending, code);
 }
 
@@ -201,8 +201,8 @@ static void advance(coll_pending *pending, bool *moved) {
         begin(pending);
     if (pending->stage != COLL_PENDING_RUNS)
         return;
-    int code = pending->course.kind->advance(pending->course.state, moved);
-    if (code != MPI_SUCCESS || coll_course_ended(pending->course))
+    int code = coll_course_advance(pending->course, moved);
+    if (code != MPI_SUCCESS || pending->course->active == 0)
         complete(pending, code);
 }
 
@@ -389,12 +389,10 @@ void coll_pending_test(coll_pending *pending, bool *done) {
 
 /* The error of a wait in vain for PENDING. */
 static int name_silent(const coll_pending *pending, double seconds) {
-    MPI_Request *requests;
-    int *peers;
-    if (pending->stage != COLL_PENDING_RUNS)
-        return coll_wait_silent(seconds, -1, 0);
-    int count = pending->course.kind->requests(pending->course.state, &requests, &peers);
-    return coll_wait_report(seconds, count, requests, peers);
+    const coll_course *course = pending->course;
+    return pending->stage == COLL_PENDING_RUNS
+               ? coll_wait_report(seconds, course->count, course->requests, course->peers)
+               : coll_wait_silent(seconds, -1, 0);
 }
 
 /*

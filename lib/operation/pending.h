@@ -48,7 +48,7 @@ struct COLL_Pending {
     coll_uneven uneven;  /* and what they refer to */
     coll_collective call;
     coll_choice choice;
-    coll_course course;
+    coll_course *course;
     uint64_t turn; /* which of the communicator's; says its tags */
     size_t bytes;  /* of memory that it needs; 0: nothing has to be sent */
     void *memory;

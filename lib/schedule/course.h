@@ -1,7 +1,7 @@
 /*
  * What goes by start, advance and finish: a plan in its engine, or a state machine of its own where
  * what a rank does depends on what arrives. Blocking, nonblocking and persistent calls are made of
- * these three.
+ * these three. Each starts messages, and goes on when some of them are complete.
  */
 #ifndef COLL_LIB_SCHEDULE_COURSE_H
 #define COLL_LIB_SCHEDULE_COURSE_H
@@ -10,40 +10,32 @@
 
 #include <stdbool.h>
 
-typedef struct coll_course {
-    const struct coll_course_kind *kind;
-    void *state;
-} coll_course;
-
-typedef struct coll_course_kind {
+/* What the state of each begins with. */
+typedef struct coll_course coll_course;
+struct coll_course {
     /* Begins, also anew, and starts what may start; never waits. */
-    int (*start)(void *state);
-    /* Sees to what is complete, and starts what may start then; never waits. *MOVED if anything is.
-     */
-    int (*advance)(void *state, bool *moved);
-    /* Waits politely until all is done. */
-    int (*finish)(void *state);
-    /* Gives up after an error: messages may stay under way. */
-    void (*abandon)(void *state);
-    /* How many requests, of which some may be null, it waits for, and the ranks at their other
-     * ends; 0 where all is done. */
-    int (*requests)(void *state, MPI_Request **requests, int **peers);
-} coll_course_kind;
-
-static inline bool coll_course_ended(coll_course course) {
+    int (*start)(coll_course *course);
+    /* The requests whose places are the first COUNT indices are complete: sees to these, and starts
+     * what may start then; never waits. */
+    int (*take)(coll_course *course, int count);
+    /* None was complete, or one was waited for; NULL: it doesn't matter. */
+    void (*looked)(coll_course *course);
+    coll_comm *comm;
+    int active; /* requests that aren't null; 0 where all is done */
+    int count;  /* of the arrays that may hold them */
     MPI_Request *requests;
-    int *peers;
-    return course.kind->requests(course.state, &requests, &peers) == 0;
-}
+    int *peers; /* the ranks at their other ends */
+    int *indices;
+    MPI_Status *statuses;
+};
 
-/* From start to finish; gives up after an error. */
-static inline int coll_course_run(coll_course course) {
-    int code = course.kind->start(course.state);
-    if (code == MPI_SUCCESS)
-        code = course.kind->finish(course.state);
-    if (code != MPI_SUCCESS)
-        course.kind->abandon(course.state);
-    return code;
-}
+/* Sees to what is complete, without waiting. *MOVED if anything is. */
+int coll_course_advance(coll_course *course, bool *moved);
+
+/* From start to finish, waiting politely; gives up after an error. */
+int coll_course_run(coll_course *course);
+
+/* Gives up after an error: messages may stay under way. */
+void coll_course_abandon(coll_course *course);
 
 #endif

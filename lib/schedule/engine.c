@@ -150,7 +150,7 @@ static int post(coll_engine *engine, const coll_node *node) {
     coll_comm *comm = engine->call.comm;
     int tag = engine->call.tag + step->lane, length = (int)step->length;
     void *bytes = bytes_of(engine, node);
-    MPI_Request *request = &engine->requests[engine->active];
+    MPI_Request *request = &engine->course.requests[engine->course.active];
     return step->kind == COLL_STEP_SEND
                ? PMPI_Isend(bytes, length, MPI_BYTE, step->peer, tag, comm->private, request)
                : PMPI_Irecv(bytes, length, MPI_BYTE, step->peer, tag, comm->private, request);
@@ -169,9 +169,10 @@ static int start(coll_engine *engine) {
         code = post(engine, node);
         if (code != MPI_SUCCESS)
             break;
-        engine->peers[engine->active] = node->step.peer;
-        engine->nodes[engine->active++] = number;
+        engine->course.peers[engine->course.active] = node->step.peer;
+        engine->nodes[engine->course.active++] = number;
     }
+    engine->course.count = engine->course.active;
     return code;
 }
 
@@ -189,72 +190,29 @@ static void complete(coll_engine *engine, int number) {
     coll_cursor_complete(&engine->cursor, number);
 }
 
-/* Takes the COUNT messages whose places are in indices out of the active ones. */
-static void complete_some(coll_engine *engine, int count) {
+static int take(coll_course *course, int count) {
+    coll_engine *engine = (coll_engine *)course;
     for (int i = 0; i < count; i++)
-        complete(engine, engine->nodes[engine->indices[i]]);
+        complete(engine, engine->nodes[course->indices[i]]);
     int kept = 0;
-    for (int i = 0; i < engine->active; i++) {
-        if (engine->requests[i] == MPI_REQUEST_NULL)
+    for (int i = 0; i < course->active; i++) {
+        if (course->requests[i] == MPI_REQUEST_NULL)
             continue;
-        engine->requests[kept] = engine->requests[i];
-        engine->peers[kept] = engine->peers[i];
+        course->requests[kept] = course->requests[i];
+        course->peers[kept] = course->peers[i];
         engine->nodes[kept++] = engine->nodes[i];
     }
-    engine->active = kept;
+    course->active = kept;
+    return start(engine);
 }
 
-static int begin(void *state) {
-    coll_engine *engine = state;
+static int begin(coll_course *course) {
+    coll_engine *engine = (coll_engine *)course;
     const coll_plan_size *size = &engine->plan->size;
     coll_cursor_begin(&engine->cursor);
     memset(engine->held, 0, (size_t)size->window * (size_t)size->segments * sizeof *engine->held);
     return start(engine);
 }
-
-static int advance(void *state, bool *moved) {
-    coll_engine *engine = state;
-    int count = 0;
-    if (engine->active == 0)
-        return MPI_SUCCESS;
-    int code =
-        PMPI_Testsome(engine->active, engine->requests, &count, engine->indices, engine->statuses);
-    if (code != MPI_SUCCESS)
-        return coll_wait_error(code, count, engine->statuses);
-    *moved = *moved || count > 0;
-    complete_some(engine, count);
-    return count > 0 ? start(engine) : MPI_SUCCESS;
-}
-
-static int finish(void *state) {
-    coll_engine *engine = state;
-    int code = MPI_SUCCESS;
-    while (engine->active > 0 && code == MPI_SUCCESS) {
-        int count = 0;
-        code = coll_wait_some(&engine->call.comm->wait, engine->active, engine->requests,
-                              engine->peers, &count, engine->indices, engine->statuses);
-        if (code != MPI_SUCCESS)
-            return code;
-        complete_some(engine, count);
-        code = start(engine);
-    }
-    return code;
-}
-
-static void abandon(void *state) {
-    coll_engine *engine = state;
-    coll_wait_abandon(engine->active, engine->requests);
-    engine->active = 0;
-}
-
-static int requests_of(void *state, MPI_Request **requests, int **peers) {
-    const coll_engine *engine = state;
-    *requests = engine->requests;
-    *peers = engine->peers;
-    return engine->active;
-}
-
-static const coll_course_kind kind = {begin, advance, finish, abandon, requests_of};
 
 static size_t spare_of(const coll_planned *call) {
     return call->reduction ? coll_reduction_spare(call->reduction) : 0;
@@ -278,7 +236,7 @@ size_t coll_planned_bytes(const coll_planned *call) {
            coll_comm_room_of(segments * size.segment) + spare_of(call);
 }
 
-coll_course coll_planned_open(const coll_planned *call, void *memory) {
+coll_course *coll_planned_open(const coll_planned *call, void *memory) {
     if (!planner_of(call))
         return call->algorithm->open(call, memory);
     coll_plan_size size = planner_of(call)->size(&call->part);
@@ -286,20 +244,21 @@ coll_course coll_planned_open(const coll_planned *call, void *memory) {
            segments = (size_t)size.window * (size_t)size.segments;
     char *room = memory;
     coll_engine *engine = coll_comm_room_take(&room, sizeof *engine);
-    *engine = (coll_engine){.call = *call};
+    *engine =
+        (coll_engine){.course = {.start = begin, .take = take, .comm = call->comm}, .call = *call};
     engine->plan = planner_of(call)->plan(&engine->call.part, size,
                                           coll_comm_room_take(&room, size.own_bytes));
     coll_cursor_open(&engine->cursor, engine->plan,
                      coll_comm_room_take(&room, coll_cursor_bytes(&size)));
-    engine->requests = coll_comm_room_take(&room, nodes * sizeof(MPI_Request));
-    engine->statuses = coll_comm_room_take(&room, nodes * sizeof(MPI_Status));
-    engine->peers = coll_comm_room_take(&room, nodes * sizeof(int));
+    engine->course.requests = coll_comm_room_take(&room, nodes * sizeof(MPI_Request));
+    engine->course.statuses = coll_comm_room_take(&room, nodes * sizeof(MPI_Status));
+    engine->course.peers = coll_comm_room_take(&room, nodes * sizeof(int));
     engine->nodes = coll_comm_room_take(&room, nodes * sizeof(int));
-    engine->indices = coll_comm_room_take(&room, nodes * sizeof(int));
+    engine->course.indices = coll_comm_room_take(&room, nodes * sizeof(int));
     engine->held = coll_comm_room_take(&room, segments * sizeof(coll_held));
     engine->segments = coll_comm_room_take(&room, segments * size.segment);
     engine->spare = room;
-    return (coll_course){&kind, engine};
+    return &engine->course;
 }
 
 int coll_planned_run(const coll_planned *call) {

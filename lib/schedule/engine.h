@@ -32,15 +32,13 @@ typedef struct coll_held {
     coll_buffer buffer;
 } coll_held;
 
-/* A plan under way. The first ACTIVE of the arrays are messages that are not complete. */
+/* A plan under way. All its requests are active. */
 typedef struct coll_engine {
+    coll_course course;
     coll_planned call;
     const coll_plan *plan;
     coll_cursor cursor;
-    int active;
-    MPI_Request *requests;
-    int *peers, *nodes, *indices;
-    MPI_Status *statuses;
+    int *nodes; /* of the requests */
     char *segments, *spare;
     coll_held *held; /* by each segment */
 } coll_engine;
@@ -49,7 +47,7 @@ typedef struct coll_engine {
 size_t coll_planned_bytes(const coll_planned *call);
 
 /* CALL, which is copied, in so much MEMORY. Local. */
-coll_course coll_planned_open(const coll_planned *call, void *memory);
+coll_course *coll_planned_open(const coll_planned *call, void *memory);
 
 /* Runs CALL to its end. */
 int coll_planned_run(const coll_planned *call);
