@@ -60,44 +60,46 @@ static coll_range own_part(const racks_plan *plan, coll_range piece) {
     return part_of(plan, piece, plan->ranks, plan->place);
 }
 
-static coll_range shared(coll_range a, coll_range b) {
-    size_t from = a.from > b.from ? a.from : b.from,
-           end = coll_least(a.from + a.length, b.from + b.length);
-    return (coll_range){from, end > from ? end - from : 0};
-}
-
 /* --- Between racks --- */
 
 static int rack_before(const racks_plan *plan) {
     return modulo(plan->rack - 1, plan->racks);
 }
 
+/* The place of the rank that sums up byte AT of PIECE in a rack of so many RANKS. */
+static int place_with(const racks_plan *plan, coll_range piece, int ranks, size_t at) {
+    const coll_shape *shape = plan->base.part->shape;
+    const size_t element = shape->element ? shape->element : 1;
+    return coll_block_at(piece.length / element, ranks, (at - piece.from) / element);
+}
+
 /* Writes a message for each rank of rack OTHER that shares this rank's part of PIECE, like the
  * model ONE, which has that part's range. */
 static int exchange(const racks_plan *plan, coll_range piece, int other, coll_step one,
                     coll_step steps[]) {
-    int count = 0, ranks = size_of(plan, other);
-    for (int place = 0; place < ranks; place++) {
-        coll_range own = own_part(plan, piece),
-                   both = shared(own, part_of(plan, piece, ranks, place));
-        if (!both.length)
-            continue;
+    const int ranks = size_of(plan, other);
+    const coll_range own = own_part(plan, piece);
+    int count = 0, place = place_with(plan, piece, ranks, own.from);
+    for (size_t from = own.from, end = from + own.length; from < end; place++) {
+        const coll_range part = part_of(plan, piece, ranks, place);
         coll_step *step = &steps[count++];
         *step = one;
         step->peer = plan->base.part->line->order[plan->first[other] + place];
-        step->from = both.from;
-        step->length = both.length;
-        step->at = both.from - own.from;
+        step->from = from;
+        step->length = coll_least(part.from + part.length, end) - from;
+        step->at = from - own.from;
+        from += step->length;
     }
     return count;
 }
 
 /* The place of the step that adds, or stores, what came of PIECE: behind its messages. */
 static int place_of_merge(const racks_plan *plan, coll_range piece) {
-    int count = 0, other = rack_before(plan), ranks = size_of(plan, other);
-    for (int place = 0; place < ranks; place++)
-        count += shared(own_part(plan, piece), part_of(plan, piece, ranks, place)).length > 0;
-    return count;
+    const int ranks = size_of(plan, rack_before(plan));
+    const coll_range own = own_part(plan, piece);
+    return own.length == 0 ? 0
+                           : place_with(plan, piece, ranks, own.from + own.length - 1) -
+                                 place_with(plan, piece, ranks, own.from) + 1;
 }
 
 /*
@@ -261,6 +263,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     uint64_t turn = round / (uint64_t)plan->rounds;
     int within = (int)(round % (uint64_t)plan->rounds);
     moment now = moment_of(plan, turn);
+    if (!now.sums.length && !now.results.length)
+        return 0;
     if (within == 0)
         return get_results(plan, &now, steps);
     if (within == plan->rounds - 1)
