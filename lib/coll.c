@@ -11,7 +11,6 @@
 #include "lib/base/substitute.h"
 #include "lib/operation/call.h"
 #include "lib/operation/collective.h"
-#include "lib/operation/direct.h"
 #include "lib/operation/pending.h"
 #include "lib/operation/state.h"
 
@@ -60,6 +59,10 @@ static coll_shape known_shape(const coll_state *state, coll_operation operation,
 }
 
 /*
+ * Small calls that end in the MPI library's own collective anyway go there directly: to describe
+ * the data, choose and trace would take longer than the collective itself. It sends the same
+ * messages as the usual way, so that one rank may go directly and another not.
+ *
  * On one node all calls are the MPI library's, and there is nothing to describe or to choose; nor
  * is there for one like the last of its size that was.
  */
@@ -72,6 +75,30 @@ static const coll_comm *directly(coll_operation operation, const coll_user *user
         return own;
     coll_shape shape = known_shape(state, operation, user);
     return shape.bytes > 0 && coll_state_native_again(state, operation, &shape) ? own : NULL;
+}
+
+/*
+ * The same for a broadcast or a gather, whose native gets bytes (lib/bcast/native.c): *BYTES of
+ * this rank's data. It needs no more room than the communicator has, which is the same on all
+ * ranks; where there is nothing nothing is sent.
+ */
+static inline const coll_comm *directly_as_bytes(coll_operation operation, MPI_Comm comm,
+                                                 MPI_Count count, MPI_Datatype type, int root,
+                                                 int *bytes) {
+    const coll_comm *own = coll_comm_recent(comm);
+    if (!own || own->wait.timeout > 0)
+        return NULL;
+    const coll_state *state = coll_state_of(own);
+    const coll_operation_info *info = &coll_operations[operation];
+    MPI_Count size;
+    if (type != state->plain_type || __builtin_mul_overflow(count, state->plain_bytes, &size) ||
+        size <= 0 || size > info->direct_up_to)
+        return NULL;
+    size_t room = (size_t)size * (info->blocks ? (size_t)own->ranks : 1);
+    if (room > own->room_bytes || !coll_state_native(state, operation, (size_t)size, root))
+        return NULL;
+    *bytes = (int)size;
+    return own;
 }
 
 static int run_usually(coll_operation operation, const coll_user *user, MPI_Comm comm) {
@@ -210,13 +237,10 @@ static int keep(const started *entry, MPI_Comm comm, COLL_Request *request) {
         return keep(&(started){__func__, operation, &user}, comm, request);                        \
     }
 
-/*
- * The MPI library's own of broadcasts and gathers gets bytes (lib/bcast/native.c), so these have a
- * direct way of their own.
- */
 int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
     int bytes;
-    const coll_comm *direct = coll_direct(COLL_OPERATION_BCAST, comm, count, type, root, &bytes);
+    const coll_comm *direct =
+        directly_as_bytes(COLL_OPERATION_BCAST, comm, count, type, root, &bytes);
     if (direct)
         return coll_raise(comm, PMPI_Bcast(buffer, bytes, MPI_BYTE, root, direct->private));
     const coll_user user = {.send = MPI_IN_PLACE,
@@ -236,7 +260,7 @@ int COLL_Gather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send
                 MPI_Comm comm) {
     int bytes;
     const coll_comm *direct =
-        coll_direct(COLL_OPERATION_GATHER, comm, send_count, send_type, root, &bytes);
+        directly_as_bytes(COLL_OPERATION_GATHER, comm, send_count, send_type, root, &bytes);
     bool receives = direct && direct->rank == root;
     if (direct && send_buffer != MPI_IN_PLACE &&
         (!receives || (receive_count == send_count && receive_type == send_type)))

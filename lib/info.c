@@ -4,6 +4,7 @@
 
 #include "coll.h"
 #include "coll_tools.h"
+#include "lib/base/cachefile.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/cost/profilefile.h"
@@ -15,15 +16,11 @@
 #include "lib/schedule/draw.h"
 #include "lib/schedule/traffic.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 const char *COLL_Version(void) {
     return PACKAGE_VERSION;
@@ -380,52 +377,30 @@ static int collect(const COLL_Profile *profile, coll_profilefile *file) {
     return code;
 }
 
-static int file_error(const char *path, int error) {
-    return coll_error(MPI_ERR_FILE, "%.150s: can't be written: %s", path, strerror(error));
+/* A profile to be written, and the PROBLEM with that. */
+typedef struct written {
+    const coll_profilefile *file;
+    const coll_topo *topo;
+    char *problem;
+} written;
+
+static bool print(FILE *stream, const void *context) {
+    const written *of = context;
+    return coll_profilefile_print(stream, of->file, (const char *const *)of->topo->hosts,
+                                  of->topo->nodes, of->problem);
 }
 
-/* Writes all to STREAM and closes it. */
-static int write_stream(FILE *stream, const char *path, const coll_profilefile *file,
-                        const coll_topo *topo) {
-    char problem[COLL_TEXTFILE_PROBLEM];
-    int code = MPI_SUCCESS;
-    if (!coll_profilefile_print(stream, file, (const char *const *)topo->hosts, topo->nodes,
-                                problem))
-        code = coll_error(MPI_ERR_ARG, "%s", problem);
-    else if (fflush(stream) || fsync(fileno(stream)))
-        code = file_error(path, errno);
-    if (fclose(stream) && code == MPI_SUCCESS)
-        code = file_error(path, errno);
-    return code;
-}
-
-/* Under a temporary name beside PATH first, so that a reader finds the old file or the new one. */
 static int write_file(const char *path, const coll_profilefile *file, const coll_topo *topo) {
+    char problem[COLL_TEXTFILE_PROBLEM] = "";
+    const written of = {file, topo, problem};
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return coll_error(MPI_ERR_FILE, "%.150s: can't be written: it is no regular file", path);
-    enum { ENDING = 32 };
-    size_t size = strlen(path) + ENDING;
-    char *temporary = malloc(size);
-    if (!temporary)
-        return coll_error(MPI_ERR_NO_MEM, "no memory for a file's name");
-    snprintf(temporary, size, "%s.%ld.part", path, (long)getpid());
-
-    int code;
-    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-    if (stream)
-        code = write_stream(stream, path, file, topo);
-    else
-        code = file_error(path, errno);
-    if (!stream && descriptor >= 0)
-        close(descriptor);
-    if (code == MPI_SUCCESS && rename(temporary, path))
-        code = file_error(path, errno);
-    if (code != MPI_SUCCESS && descriptor >= 0)
-        unlink(temporary);
-    free(temporary);
-    return code;
+    int error = coll_cachefile_replace(path, 0666, print, &of, true);
+    if (*problem)
+        return coll_error(MPI_ERR_ARG, "%s", problem);
+    return error ? coll_error(MPI_ERR_FILE, "%.150s: can't be written: %s", path, strerror(error))
+                 : MPI_SUCCESS;
 }
 
 int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *profile) {

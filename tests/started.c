@@ -170,6 +170,45 @@ START_TEST(the_mpi_library_where_asked_or_unknown) {
 }
 END_TEST
 
+/* Elsewhere they may be anything, also where MPI's own runs. */
+START_TEST(counts_of_the_root_alone) {
+    enum { ROOT = 0 };
+    const MPI_Count *counts = (const MPI_Count *)8; /* nowhere */
+    const MPI_Aint *places = (const MPI_Aint *)8;
+    size_t ranks = (size_t)world_ranks;
+    MPI_Count *ones = malloc(ranks * sizeof *ones);
+    MPI_Aint *numbers = malloc(ranks * sizeof *numbers);
+    int *all = malloc(ranks * sizeof *all), mine = -1, good = 0;
+    COLL_Request request;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < world_ranks; i++) {
+        ones[i] = 1;
+        numbers[i] = all[i] = i;
+    }
+    if (world_rank == ROOT) {
+        counts = ones;
+        places = numbers;
+    }
+    ck_assert_int_eq(
+        COLL_Iscatterv(all, counts, places, MPI_INT, &mine, 1, MPI_INT, ROOT, comm, &request),
+        MPI_SUCCESS);
+    ck_assert_int_eq(COLL_Wait(&request), MPI_SUCCESS);
+    memset(all, 0xff, ranks * sizeof *all);
+    ck_assert_int_eq(
+        COLL_Igatherv(&mine, 1, MPI_INT, all, counts, places, MPI_INT, ROOT, comm, &request),
+        MPI_SUCCESS);
+    ck_assert_int_eq(COLL_Wait(&request), MPI_SUCCESS);
+    for (int i = 0; i < world_ranks; i++)
+        good += all[i] == (world_rank == ROOT ? i : -1);
+    harness_assert(mine == world_rank && good == world_ranks, "%d, %d of them", mine, good);
+    MPI_Comm_free(&comm);
+    free(ones);
+    free(numbers);
+    free(all);
+}
+END_TEST
+
 /* --- Many, and much --- */
 
 START_TEST(more_than_have_tags_of_their_own) {
@@ -465,6 +504,7 @@ static Suite *make_suite(void) {
     TCase *all = tcase_create("started");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, the_mpi_library_where_asked_or_unknown);
+    tcase_add_test(all, counts_of_the_root_alone);
     tcase_add_test(all, broadcasts_at_once_by_every_plan);
     tcase_add_test(all, more_than_have_tags_of_their_own);
     tcase_add_test(all, windows_that_need_much_memory);

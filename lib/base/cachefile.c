@@ -3,6 +3,7 @@
 #include "lib/base/cachefile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,6 +36,16 @@ static int make_directories(char *path) {
     return 0;
 }
 
+/* Opens a new file beside PATH for writing; its name goes to SCRATCH, of so much ROOM. */
+static int open_beside(const char *path, mode_t mode, char *scratch, size_t room) {
+    int file = -1;
+    for (int i = 0; file < 0 && (i == 0 || (errno == EEXIST && i < 100)); i++) {
+        snprintf(scratch, room, "%s.%ld-%d.part", path, (long)getpid(), i);
+        file = open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    }
+    return file;
+}
+
 /* Sees what was written to STREAM through, and closes it. */
 static int finish(FILE *stream, bool lasting) {
     int error = ferror(stream) ? EIO : 0;
@@ -45,28 +56,33 @@ static int finish(FILE *stream, bool lasting) {
     return error;
 }
 
-int coll_cachefile_write(const char *path, void (*print)(FILE *stream, const void *context),
-                         const void *context, bool lasting) {
-    size_t room = strlen(path) + 8;
+int coll_cachefile_replace(const char *path, mode_t mode, coll_printer *print, const void *context,
+                           bool lasting) {
+    size_t room = strlen(path) + 64;
     char *scratch = malloc(room);
     if (!scratch)
         return ENOMEM;
-    snprintf(scratch, room, "%s.XXXXXX", path);
-    int error = make_directories(scratch);
-    int file = error ? -1 : mkstemp(scratch);
+    int file = open_beside(path, mode, scratch, room);
     FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
+    int error = stream ? 0 : errno;
     if (stream) {
-        print(stream, context);
+        bool good = print(stream, context);
         error = finish(stream, lasting);
-    } else if (!error) {
-        error = errno;
-    }
-    if (!stream && file >= 0)
+        error = good ? error : ECANCELED;
+    } else if (file >= 0) {
         close(file);
+    }
     if (!error && rename(scratch, path) != 0)
         error = errno;
     if (file >= 0 && error)
         unlink(scratch);
     free(scratch);
     return error;
+}
+
+int coll_cachefile_write(const char *path, coll_printer *print, const void *context, bool lasting) {
+    char *directories = strdup(path);
+    int error = directories ? make_directories(directories) : ENOMEM;
+    free(directories);
+    return error ? error : coll_cachefile_replace(path, 0600, print, context, lasting);
 }

@@ -5,7 +5,6 @@
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
 #include "lib/base/spare.h"
-#include "lib/operation/direct.h"
 #include "lib/operation/select.h"
 #include "lib/operation/state.h"
 #include "lib/schedule/engine.h"
@@ -133,9 +132,21 @@ static coll_blocks_layout sent(const coll_user *user) {
                                 .type = user->send_type};
 }
 
+/* Data of a committed type, which the MPI library alone knows; one that calls can go directly with
+ * is remembered. */
 static int open_data(const coll_collective *call, coll_data *data, const void *buffer,
                      MPI_Count count, MPI_Datatype type) {
-    return coll_direct_data(call->comm, data, buffer, count, type);
+    coll_state *state = coll_state_of(call->comm);
+    int code = coll_data_open(data, (void *)buffer, count, type);
+    if (code == MPI_SUCCESS && !data->plain_bytes) {
+        char nothing = 0; /* is sent: but MPICH looks at the type of something alone */
+        return PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, call->comm->private);
+    }
+    if (code == MPI_SUCCESS) {
+        state->plain_type = type;
+        state->plain_bytes = data->plain_bytes;
+    }
+    return code;
 }
 
 /* What is sent goes to INTO at each start. */

@@ -13,7 +13,7 @@
 
 /*
  * Calls that go to the MPI library's own, and of which nothing is traced, are native: they may go
- * to it directly (lib/operation/direct.h).
+ * to it directly (lib/coll.c).
  */
 enum { COLL_DECISIONS = 32 };
 typedef struct coll_decision {

@@ -157,7 +157,7 @@ static notes read_file(const char *path, char problem[COLL_TEXTFILE_PROBLEM]) {
     return (notes){0};
 }
 
-static void print(FILE *stream, const void *context) {
+static bool print(FILE *stream, const void *context) {
     const notes *all = context;
     fprintf(
         stream,
@@ -168,6 +168,7 @@ static void print(FILE *stream, const void *context) {
         coll_plain_print(stream, "%016" PRIx64 " %d %s %s %zu %s %.4g\n", one->placement,
                          one->ranks, one->host, one->operation, one->bytes, one->algorithm,
                          one->seconds);
+    return true;
 }
 
 /* Reads it once; the caller holds the lock. */

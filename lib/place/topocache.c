@@ -85,13 +85,14 @@ typedef struct finding {
     const char *note;
 } finding;
 
-static void print(FILE *stream, const void *context) {
+static bool print(FILE *stream, const void *context) {
     const finding *found = context;
     fprintf(stream,
             "# %s\n# Delete this file, or set COLL_TOPOLOGY=auto:fresh, to measure again.\n",
             found->note);
     write_racks(stream, found->nodes, found->hosts, found->racks);
     write_sites(stream, found->nodes, found->racks, found->sites);
+    return true;
 }
 
 int coll_topocache_write(const char *path, int nodes, char *const hosts[], const int racks[],
