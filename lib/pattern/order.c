@@ -2,19 +2,23 @@
 
 #include "lib/pattern/order.h"
 
-#include <assert.h>
-#include <stdlib.h>
+#include <stddef.h>
 
-/* The parts of a place; nearest to the top first. */
-enum { SITE, RACK, NODE, NUMA, RANK, PARTS };
-static_assert(sizeof((coll_visit *)0)->behind == PARTS * sizeof(int), "a distance for every part");
+/* The parts of a place, from inside. */
+static const size_t parts[] = {offsetof(coll_place, numa), offsetof(coll_place, node),
+                               offsetof(coll_place, rack), offsetof(coll_place, site)};
 
-static int by_distance(const void *a, const void *b) {
-    const coll_visit *x = a, *y = b;
-    for (int part = 0; part < PARTS; part++)
-        if (x->behind[part] != y->behind[part])
-            return x->behind[part] < y->behind[part] ? -1 : 1;
-    return 0;
+static int number_of(const coll_place *place, size_t part) {
+    return *(const int *)((const char *)place + part);
+}
+
+/* One more than the highest number of a PART. */
+static int numbers(const coll_topo *topo, size_t part) {
+    int most = 0;
+    for (int i = 0; i < topo->ranks; i++)
+        if (number_of(&topo->places[i], part) >= most)
+            most = number_of(&topo->places[i], part) + 1;
+    return most;
 }
 
 /* How many steps NUMBER comes after FIRST, both less than COUNT, going around. */
@@ -22,21 +26,35 @@ static int steps(int first, int number, int count) {
     return number >= first ? number - first : number + (count - first);
 }
 
-void coll_order_chain(const coll_topo *topo, int root, coll_visit visits[], int order[]) {
-    int most = topo->ranks; /* no level has more members than ranks */
-    const coll_place *first = &topo->places[root];
-    for (int rank = 0; rank < topo->ranks; rank++) {
-        const coll_place *place = &topo->places[rank];
-        visits[rank] = (coll_visit){
-            .behind = {[SITE] = steps(first->site, place->site, most),
-                       [RACK] = steps(first->rack, place->rack, most),
-                       [NODE] = steps(first->node, place->node, most),
-                       [NUMA] = steps(first->numa, place->numa, most),
-                       [RANK] = steps(root, rank, most)},
-            .rank = rank,
-        };
+/* By one digit, of so many UNITS, of a PART of their places, from FIRST's on; those where it is the
+ * same stay as they are. */
+static void sort(const coll_topo *topo, int first, size_t part, int count, int units,
+                 coll_visit visits[], int order[]) {
+    const int ranks = topo->ranks;
+    for (int i = 0; i < ranks; i++)
+        visits[i] = (coll_visit){.rank = order[i]};
+    for (int i = 0; i < ranks; i++) {
+        int far = steps(first, number_of(&topo->places[i], part), count);
+        visits[far / units % ranks].next++;
     }
-    qsort(visits, (size_t)topo->ranks, sizeof *visits, by_distance);
+    for (int i = 0, before = 0; i < ranks; i++) {
+        const int here = visits[i].next;
+        visits[i].next = before;
+        before += here;
+    }
+    for (int i = 0; i < ranks; i++) {
+        const int rank = visits[i].rank,
+                  far = steps(first, number_of(&topo->places[rank], part), count);
+        order[visits[far / units % ranks].next++] = rank;
+    }
+}
+
+void coll_order_chain(const coll_topo *topo, int root, coll_visit visits[], int order[]) {
     for (int i = 0; i < topo->ranks; i++)
-        order[i] = visits[i].rank;
+        order[i] = (root + i) % topo->ranks;
+    for (size_t i = 0; topo->ranks > 1 && i < sizeof parts / sizeof *parts; i++) {
+        const int first = number_of(&topo->places[root], parts[i]), count = numbers(topo, parts[i]);
+        for (int units = 1; units < count; units *= topo->ranks)
+            sort(topo, first, parts[i], count, units, visits, order);
+    }
 }

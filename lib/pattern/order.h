@@ -9,10 +9,10 @@
 
 #include "lib/place/topo.h"
 
-/* A rank, and how far behind the root's own each part of its place comes. */
+/* Scratch for a rank. */
 typedef struct coll_visit {
-    int behind[5];
     int rank;
+    int next; /* where the next rank of a site, or of another part, comes: by number */
 } coll_visit;
 
 /* Writes the ranks of TOPO into ORDER, ROOT first. VISITS is scratch, one for every rank. */
