@@ -27,13 +27,19 @@
 enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* of a round's memory */
 enum { SUMS, RESULTS };                              /* lanes */
 
+/* Where each rack begins in the line, and where the last one ends. */
+typedef struct rack_list {
+    int least, most; /* ranks of one */
+    int first[];
+} rack_list;
+
 typedef struct racks_plan {
     coll_plan base;
     int racks, rack, place,
         ranks;  /* this rank's rack along the line, its place there, of so many */
     int rounds; /* of a turn */
     uint64_t groups;
-    int first[]; /* where each rack begins in the line, and where the last one ends */
+    const int *first; /* of the racks' list, which may be the plan's own, behind it */
 } racks_plan;
 
 static int modulo(int64_t i, int n) {
@@ -60,44 +66,46 @@ static coll_range own_part(const racks_plan *plan, coll_range piece) {
     return part_of(plan, piece, plan->ranks, plan->place);
 }
 
-static coll_range shared(coll_range a, coll_range b) {
-    size_t from = a.from > b.from ? a.from : b.from,
-           end = coll_least(a.from + a.length, b.from + b.length);
-    return (coll_range){from, end > from ? end - from : 0};
-}
-
 /* --- Between racks --- */
 
 static int rack_before(const racks_plan *plan) {
     return modulo(plan->rack - 1, plan->racks);
 }
 
+/* The place of the rank that sums up byte AT of PIECE in a rack of so many RANKS. */
+static int place_with(const racks_plan *plan, coll_range piece, int ranks, size_t at) {
+    const coll_shape *shape = plan->base.part->shape;
+    const size_t element = shape->element ? shape->element : 1;
+    return coll_block_at(piece.length / element, ranks, (at - piece.from) / element);
+}
+
 /* Writes a message for each rank of rack OTHER that shares this rank's part of PIECE, like the
  * model ONE, which has that part's range. */
 static int exchange(const racks_plan *plan, coll_range piece, int other, coll_step one,
                     coll_step steps[]) {
-    int count = 0, ranks = size_of(plan, other);
-    for (int place = 0; place < ranks; place++) {
-        coll_range own = own_part(plan, piece),
-                   both = shared(own, part_of(plan, piece, ranks, place));
-        if (!both.length)
-            continue;
+    const int ranks = size_of(plan, other);
+    const coll_range own = own_part(plan, piece);
+    int count = 0, place = place_with(plan, piece, ranks, own.from);
+    for (size_t from = own.from, end = from + own.length; from < end; place++) {
+        const coll_range part = part_of(plan, piece, ranks, place);
         coll_step *step = &steps[count++];
         *step = one;
         step->peer = plan->base.part->line->order[plan->first[other] + place];
-        step->from = both.from;
-        step->length = both.length;
-        step->at = both.from - own.from;
+        step->from = from;
+        step->length = coll_least(part.from + part.length, end) - from;
+        step->at = from - own.from;
+        from += step->length;
     }
     return count;
 }
 
 /* The place of the step that adds, or stores, what came of PIECE: behind its messages. */
 static int place_of_merge(const racks_plan *plan, coll_range piece) {
-    int count = 0, other = rack_before(plan), ranks = size_of(plan, other);
-    for (int place = 0; place < ranks; place++)
-        count += shared(own_part(plan, piece), part_of(plan, piece, ranks, place)).length > 0;
-    return count;
+    const int ranks = size_of(plan, rack_before(plan));
+    const coll_range own = own_part(plan, piece);
+    return own.length == 0 ? 0
+                           : place_with(plan, piece, ranks, own.from + own.length - 1) -
+                                 place_with(plan, piece, ranks, own.from) + 1;
 }
 
 /*
@@ -261,6 +269,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     uint64_t turn = round / (uint64_t)plan->rounds;
     int within = (int)(round % (uint64_t)plan->rounds);
     moment now = moment_of(plan, turn);
+    if (!now.sums.length && !now.results.length)
+        return 0;
     if (within == 0)
         return get_results(plan, &now, steps);
     if (within == plan->rounds - 1)
@@ -270,13 +280,31 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* --- Measures --- */
 
-/* Behind the rack that begins at position FIRST of the line. */
-static int end_of_rack(const coll_part *part, int first) {
+static size_t list_bytes(const coll_part *part) {
+    return sizeof(rack_list) + ((size_t)part->shape->topo->racks + 1) * sizeof(int);
+}
+
+/* FIRST may be NULL. */
+static void measure_racks(const coll_part *part, rack_list *list, int first[]) {
     const coll_topo *topo = part->shape->topo;
-    int end = first + 1;
-    while (end < topo->ranks && !coll_line_begins(part->line, topo, end, COLL_UNIT_RACK))
-        end++;
-    return end;
+    int begin = 0, racks = 0;
+    *list = (rack_list){.least = topo->ranks};
+    for (int end = 1; end <= topo->ranks; end++) {
+        if (end < topo->ranks && !coll_line_begins(part->line, topo, end, COLL_UNIT_RACK))
+            continue;
+        list->least = end - begin < list->least ? end - begin : list->least;
+        list->most = end - begin > list->most ? end - begin : list->most;
+        if (first)
+            first[racks++] = begin;
+        begin = end;
+    }
+    if (first)
+        first[racks] = begin;
+}
+
+static void list_racks(const coll_part *part, void *memory) {
+    rack_list *list = memory;
+    measure_racks(part, list, list->first);
 }
 
 static uint64_t groups_of(const coll_part *part) {
@@ -294,12 +322,10 @@ static uint64_t groups_of(const coll_part *part) {
  */
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
-    int least = shape->topo->ranks, most = 0, racks = shape->topo->racks;
-    for (int first = 0, end; first < shape->topo->ranks; first = end) {
-        end = end_of_rack(part, first);
-        least = end - first < least ? end - first : least;
-        most = end - first > most ? end - first : most;
-    }
+    const int racks = shape->topo->racks;
+    rack_list list;
+    measure_racks(part, &list, NULL);
+    const int most = list.most, least = list.least;
     size_t piece = coll_share_start(shape, shape->bytes, (int)groups_of(part) * racks, 1),
            turn = (size_t)most + 1,
            window = coll_least(part->values->at[COLL_WINDOW], ((size_t)racks - 1) * turn);
@@ -308,31 +334,24 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .steps = across < 5 ? 5 : across,
                             .segments = SEGMENTS,
                             .segment = coll_share_start(shape, piece, least, 1),
-                            .own_bytes = sizeof(racks_plan) + ((size_t)racks + 1) * sizeof(int)};
-}
-
-static void find_racks(racks_plan *plan) {
-    const coll_line *line = plan->base.part->line;
-    plan->first[0] = 0;
-    for (int rack = 0; rack < plan->racks; rack++) {
-        int first = plan->first[rack], end = end_of_rack(plan->base.part, first),
-            ranks = end - first;
-        plan->first[rack + 1] = end;
-        plan->rounds = ranks + 1 > plan->rounds ? ranks + 1 : plan->rounds;
-        if (first > line->position || line->position >= end)
-            continue;
-        plan->rack = rack;
-        plan->place = line->position - first;
-        plan->ranks = ranks;
-    }
+                            .own_bytes =
+                                sizeof(racks_plan) + (part->shared ? 0 : list_bytes(part))};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     racks_plan *plan = memory;
+    const rack_list *list = part->shared ? part->shared : (void *)(plan + 1);
+    if (!part->shared)
+        list_racks(part, plan + 1);
     *plan = (racks_plan){.base = coll_plan_of(part, size, 0, plan_round),
                          .racks = part->shape->topo->racks,
-                         .groups = groups_of(part)};
-    find_racks(plan);
+                         .rounds = list->most + 1,
+                         .groups = groups_of(part),
+                         .first = list->first};
+    while (plan->first[plan->rack + 1] <= part->line->position)
+        plan->rack++;
+    plan->place = part->line->position - plan->first[plan->rack];
+    plan->ranks = size_of(plan, plan->rack);
     plan->base.rounds = (plan->groups + 1) * (uint64_t)plan->racks * (uint64_t)plan->rounds;
     return &plan->base;
 }
@@ -361,5 +380,7 @@ const coll_algorithm coll_allreduce_racks = {
                    "bytes of a rank's part of a piece, on average; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("rounds under way besides those of a turn", 4)},
     .applicable = applicable,
-    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
+    .planner =
+        &(const coll_planner){
+            .size = plan_size, .plan = make_plan, .shared_bytes = list_bytes, .share = list_racks},
 };

@@ -208,8 +208,9 @@ typedef struct coll_range {
 
 /* That part. */
 static inline coll_range coll_share(const coll_shape *shape, size_t bytes, int p, int i) {
-    size_t from = coll_share_start(shape, bytes, p, i);
-    return (coll_range){from, coll_share_start(shape, bytes, p, i + 1) - from};
+    size_t element = shape->element ? shape->element : 1, all = bytes / element;
+    return (coll_range){coll_block_start(all, p, i) * element,
+                        coll_block_length(all, p, i) * element};
 }
 
 /* Bytes of segment I of a range of BYTES that is cut into segments of SEGMENT. */
