@@ -145,7 +145,6 @@ libcoll_core_la_SOURCES = \
 	lib/schedule/draw.c lib/schedule/draw.h \
 	lib/schedule/engine.c lib/schedule/engine.h \
 	lib/schedule/fold.c lib/schedule/fold.h \
-	lib/schedule/labour.c lib/schedule/labour.h \
 	lib/schedule/network.c lib/schedule/network.h \
 	lib/schedule/plan.h \
 	lib/schedule/price.c lib/schedule/price.h \

@@ -363,6 +363,20 @@ START_TEST(what_takes_less_than_is_enough_has_its_price) {
 }
 END_TEST
 
+static coll_traffic count_traffic(const scene *s, const coll_algorithm *algorithm,
+                                  uint64_t rounds) {
+    enum { BYTES = 1 << 20 };
+    char *memory = malloc(BYTES);
+    coll_survey survey;
+    coll_traffic traffic;
+    ck_assert_ptr_nonnull(memory);
+    ck_assert(coll_survey_open(&survey, algorithm, &s->shape, &s->values, NULL, memory, BYTES));
+    const coll_fold fold = coll_survey_fold(&survey);
+    ck_assert(coll_survey_count(&survey, &fold, rounds, &traffic));
+    free(memory);
+    return traffic;
+}
+
 /* Where all ranks do much alike, some of them tell what the links carry. */
 START_TEST(some_ranks_tell_what_links_carry) {
     static const struct {
@@ -371,22 +385,19 @@ START_TEST(some_ranks_tell_what_links_carry) {
     } long_rounds[] = {{COLL_OPERATION_ALLTOALL, &coll_alltoall_bruck},
                        {COLL_OPERATION_ALLGATHER, &coll_allgather_bruck},
                        {COLL_OPERATION_REDUCE_SCATTER, &coll_reduce_scatter_circulant}};
-    enum { RANKS = 250, FEW = 10 * RANKS, MANY = 1000 * RANKS, BYTES = 1 << 20 };
+    enum { RANKS = 250, FEW = 10 * RANKS, MANY = 1000 * RANKS };
     const coll_algorithm *algorithm = long_rounds[_i].algorithm;
-    char *memory = malloc(BYTES);
     for (size_t bytes = 8; bytes <= 1 << 12; bytes <<= 9) {
         scene s;
-        coll_traffic some, all;
         ck_assert(
             set_call(&s, &coll_operations[long_rounds[_i].operation], algorithm, RANKS, bytes));
-        ck_assert(coll_traffic_count(algorithm, &s.shape, &s.values, FEW, memory, BYTES, &some));
-        ck_assert(coll_traffic_count(algorithm, &s.shape, &s.values, MANY, memory, BYTES, &all));
+        const coll_traffic some = count_traffic(&s, algorithm, FEW),
+                           all = count_traffic(&s, algorithm, MANY);
         for (int kind = 0; kind <= COLL_LINK_RACK; kind++) {
             ck_assert_double_le(some.busiest[kind], 1.1 * all.busiest[kind]);
             ck_assert_double_ge(some.busiest[kind], 0.7 * all.busiest[kind]);
         }
     }
-    free(memory);
 }
 END_TEST
 

@@ -76,14 +76,6 @@ static coll_choice choice(const coll_algorithm *algorithm, const char *why) {
         .algorithm = algorithm, .values = coll_values_default(algorithm), .why = why};
 }
 
-static coll_choice predicted_choice(const coll_algorithm *algorithm, const coll_shape *call,
-                                    const char *why) {
-    coll_choice made = choice(algorithm, why);
-    if (call->bytes != COLL_BYTES_UNKNOWN)
-        made.predicted = coll_predicted(algorithm, call, &made.values, NULL);
-    return made;
-}
-
 /*
  * The call that CALL is predicted as: of all sizes from above one power of two to the next, of any
  * numbers, and in one site of all roots, as it costs time to predict one, and what is chosen must
@@ -138,6 +130,51 @@ static coll_choice without_prices(const coll_algorithm *const table[], const col
     return (coll_choice){.algorithm = NULL};
 }
 
+enum { MOST = 32 }; /* algorithms of a table */
+
+/* Those of TABLE that can run CALL, start it if it is to be STARTED: rivals or the others. */
+static int find_candidates(const coll_algorithm *const table[], const coll_shape *call,
+                           bool started, bool rivals, const char *why, coll_choice found[]) {
+    int count = 0;
+    for (const coll_algorithm *const *a = table; *a && count < MOST; a++) {
+        const coll_choice next = choice(*a, why);
+        if ((*a)->rival == rivals && coll_select_applicable(*a, call) &&
+            (!started || coll_select_can_start(*a, &next.values)))
+            found[count++] = next;
+    }
+    return count;
+}
+
+static double predict(const coll_choice *made, const coll_shape *call) {
+    return coll_predicted(made->algorithm, call, &made->values, NULL);
+}
+
+/*
+ * Predicts what takes as little as so many TIMES the least; of all others a bound that is no less.
+ * Candidates come in the order of what they take at least, so that most are never played.
+ */
+static void predict_all(const coll_shape *call, double times, coll_choice candidates[], int count) {
+    coll_shape usual = usual_of(call);
+    double least = INFINITY;
+    bool done[MOST] = {false};
+    if (call->bytes == COLL_BYTES_UNKNOWN)
+        return;
+    usual.enough = 1e-9;
+    for (int i = 0; i < count; i++)
+        candidates[i].predicted = predict(&candidates[i], &usual);
+    for (int played = 0; played < count; played++) {
+        int next = -1;
+        for (int i = 0; i < count; i++)
+            if (!done[i] && (next < 0 || candidates[i].predicted < candidates[next].predicted))
+                next = i;
+        done[next] = true;
+        usual.enough = isinf(least) ? 0 : times * least;
+        if (candidates[next].predicted < times * least)
+            candidates[next].predicted = predict(&candidates[next], &usual);
+        least = fmin(least, candidates[next].predicted);
+    }
+}
+
 /* Puts NEXT, by its price, among those behind the first, where there is room. */
 static void insert(coll_choices *all, coll_choice next) {
     int at = all->count;
@@ -152,22 +189,14 @@ static void insert(coll_choices *all, coll_choice next) {
 
 coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
                                 const coll_spec *user) {
-    enum { MOST = 32 }; /* algorithms of a table */
     coll_choices all = {1, {without_prices(table, call, user)}};
     bool compares = !all.of[0].algorithm;
     if (!compares && !(all.of[0].predicted > 0))
         return all;
-    coll_shape usual = usual_of(call);
     coll_choice priced[MOST];
-    int count = 0, best = 0;
-    double least = INFINITY;
-    for (const coll_algorithm *const *a = table; *a && count < MOST; a++) {
-        if ((*a)->rival || !coll_select_applicable(*a, call))
-            continue;
-        priced[count] = predicted_choice(*a, &usual, "least predicted time");
-        least = fmin(least, priced[count++].predicted);
-        usual.enough = UNLIKELY / CLEARLY * least;
-    }
+    int count = find_candidates(table, call, false, false, "least predicted time", priced),
+        best = 0;
+    predict_all(call, UNLIKELY / CLEARLY, priced, count);
     for (int i = 1; i < count; i++)
         if (priced[i].predicted < (best ? 1 : CLEARLY) * priced[best].predicted)
             best = i;
@@ -192,23 +221,18 @@ bool coll_select_can_start(const coll_algorithm *algorithm, const coll_values *v
 /* The best of TABLE that can be started, among rivals or others; no algorithm where none can. */
 static coll_choice best_started(const coll_algorithm *const table[], const coll_shape *call,
                                 bool rivals) {
-    coll_choice best = {.algorithm = NULL};
-    coll_shape usual = usual_of(call);
-    for (const coll_algorithm *const *a = table; *a; a++) {
-        coll_values values = coll_values_default(*a);
-        if (!coll_select_can_start(*a, &values) || (*a)->rival != rivals ||
-            !coll_select_applicable(*a, call))
-            continue;
-        coll_choice next =
-            predicted_choice(*a, &usual,
-                             call->reproducible ? "least predicted time of what is reproducible"
-                                                : "least predicted time of what can be started");
-        if (!best.algorithm || next.predicted < best.predicted) {
-            best = next;
-            usual.enough = next.predicted;
-        }
-    }
-    return best;
+    const double clear = 1.001; /* of two that are equal the first is the best */
+    coll_choice found[MOST] = {{.algorithm = NULL}};
+    int best = 0,
+        count = find_candidates(table, call, true, rivals,
+                                call->reproducible ? "least predicted time of what is reproducible"
+                                                   : "least predicted time of what can be started",
+                                found);
+    predict_all(call, clear, found, count);
+    for (int i = 1; i < count; i++)
+        if (found[i].predicted < found[best].predicted)
+            best = i;
+    return found[best];
 }
 
 coll_choice coll_select_started(const coll_algorithm *const table[], const coll_shape *call,

@@ -4,14 +4,18 @@
 
 #include "lib/base/comm.h"
 
-/* Rounds of a plan that are looked at, fewer where these have many steps, and ranks of a copy. */
-enum { ROUNDS = 64, ROUNDS_LEAST = 4, STEPS = 1 << 14, RANKS = 6 };
+/* Ranks of a copy that are looked at, each beside others, and rounds of such a pair's plans: fewer
+ * where these have many steps. Each pair is looked at in rounds of its own. */
+enum { RANKS = 6, OTHERS = 3, PAIRS = RANKS * OTHERS, ROUNDS = 16, STEPS = 1 << 10 };
 
 /* Two plans, and the steps of one round of each. */
 typedef struct pair {
+    coll_plan_size size;
     void *memory[2];
     coll_step *steps[2];
-    int *positions; /* of all ranks */
+    int *positions;       /* of all ranks */
+    int looked_at, empty; /* rounds */
+    bool left_out;        /* some others */
 } pair;
 
 /* --- Places --- */
@@ -57,12 +61,6 @@ static int ranks_of_parts(const coll_topo *topo, const int order[]) {
 
 /* --- Plans --- */
 
-static const coll_plan *plan_at(coll_part *part, const coll_planner *planner, coll_line *line,
-                                int position, void *memory) {
-    line->position = position;
-    return planner->plan(part, planner->size(part), memory);
-}
-
 static bool same_wait(const coll_step *a, const coll_step *b) {
     if (a->after_earlier != b->after_earlier || a->afters != b->afters)
         return false;
@@ -87,49 +85,52 @@ static bool same_step(const pair *two, const coll_fold *fold, int all, int away,
             moved(fold, all, two->positions[a->peer], away) == two->positions[b->peer]);
 }
 
-static uint64_t rounds_of(const coll_plan *plan) {
-    int most = STEPS / plan->size.steps;
-    most = most > ROUNDS ? ROUNDS : most < ROUNDS_LEAST ? ROUNDS_LEAST : most;
-    return plan->rounds < (uint64_t)most ? plan->rounds : (uint64_t)most;
-}
-
 static bool same_plan(coll_part *part, const coll_planner *planner, coll_line *line,
-                      const coll_fold *fold, const pair *two, int position, int away) {
-    const int all = part->shape->topo->ranks, other = moved(fold, all, position, away);
-    const coll_plan *plan[] = {plan_at(part, planner, line, position, two->memory[0]),
-                               plan_at(part, planner, line, other, two->memory[1])};
+                      const coll_fold *fold, pair *two, int nth, int position, int away) {
+    const int all = part->shape->topo->ranks, at[] = {position, moved(fold, all, position, away)};
+    const coll_plan *plan[2];
+    for (int which = 0; which < 2; which++) {
+        line->position = at[which];
+        plan[which] = planner->plan(part, two->size, two->memory[which]);
+    }
     if (plan[0]->rounds != plan[1]->rounds)
         return false;
-    const uint64_t rounds = rounds_of(plan[0]);
+    const uint64_t few = (uint64_t)(STEPS / plan[0]->size.steps) + 1,
+                   most = plan[0]->rounds < ROUNDS ? plan[0]->rounds : ROUNDS,
+                   rounds = few < most ? few : most;
     for (uint64_t r = 0; r < rounds; r++) {
         int count[2];
         for (int which = 0; which < 2; which++) {
-            line->position = which ? other : position;
-            count[which] = plan[which]->round(plan[which], r * plan[which]->rounds / rounds,
-                                              two->steps[which]);
+            line->position = at[which];
+            count[which] = plan[which]->round(
+                plan[which], (r * PAIRS + (uint64_t)nth) * plan[0]->rounds / (rounds * PAIRS),
+                two->steps[which]);
         }
         for (int i = 0; i < count[0] && count[0] == count[1]; i++)
             if (!same_step(two, fold, all, away, i))
                 return false;
         if (count[0] != count[1])
             return false;
+        two->looked_at++;
+        two->empty += count[0] == 0;
     }
+    two->left_out |= rounds < plan[0]->rounds;
     return true;
 }
 
-/* The first copy's plans, beside those of the second, of one amid all and of the last. */
+/* The first copy's plans, beside those of the second, of one amid all and of the last. Where rounds
+ * are left out, and most that are looked at have no steps, these tell nothing. */
 static bool same_plans(coll_part *part, const coll_planner *planner, coll_line *line,
-                       const coll_fold *fold, const pair *two) {
+                       const coll_fold *fold, pair *two) {
     const int copies = part->shape->topo->ranks / fold->ranks,
-              others[] = {1, copies / 2, copies - 1};
-    for (int nth = 0; nth < RANKS; nth++) {
-        int position = (int)((int64_t)nth * (fold->ranks - 1) / (RANKS - 1));
-        for (int i = 0; i < 3; i++)
-            if (others[i] > 0 &&
-                !same_plan(part, planner, line, fold, two, position, others[i] * fold->ranks))
-                return false;
+              others[OTHERS] = {1, copies / 2, copies - 1};
+    for (int nth = 0; nth < PAIRS; nth++) {
+        const int position = (int)((int64_t)(nth / OTHERS) * (fold->ranks - 1) / (RANKS - 1)),
+                  away = others[nth % OTHERS] * fold->ranks;
+        if (away > 0 && !same_plan(part, planner, line, fold, two, nth, position, away))
+            return false;
     }
-    return true;
+    return !two->left_out || two->empty <= two->looked_at / 2;
 }
 
 static bool is_power_of_two(int number) {
@@ -157,7 +158,7 @@ coll_fold coll_fold_find(coll_part *part, const coll_planner *planner, coll_line
     if (fold.ranks == all)
         return none;
     char *next = memory;
-    pair two = {.positions = coll_comm_room_take(&next, (size_t)all * sizeof(int))};
+    pair two = {.size = size, .positions = coll_comm_room_take(&next, (size_t)all * sizeof(int))};
     for (int which = 0; which < 2; which++) {
         two.memory[which] = coll_comm_room_take(&next, size.own_bytes);
         two.steps[which] = coll_comm_room_take(&next, steps_bytes(&size));

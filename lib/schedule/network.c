@@ -68,6 +68,7 @@ void coll_network_open(coll_network *network, const coll_shape *call, const coll
     network->topo = topo;
     network->latencies = call->latencies;
     network->profile = profile;
+    network->copied = SIZE_MAX;
     if (memory)
         open_links(network, topo, memory);
     for (int i = 0; i < COLL_TOLLS; i++)
@@ -104,9 +105,13 @@ int64_t coll_network_way(const coll_network *network, int from, int to, const co
     return toll->way - nanoseconds(empty) + nanoseconds(own);
 }
 
-int64_t coll_network_copy(const coll_network *network, size_t bytes) {
+int64_t coll_network_copy(coll_network *network, size_t bytes) {
     const coll_curve *curve = &network->profile->copy[COLL_COPY_MEMORY_TO_MEMORY];
-    return curve->knots ? nanoseconds(COLL_Curve_at(curve, (double)bytes)) : 0;
+    if (bytes != network->copied) {
+        network->copied = bytes;
+        network->copy = curve->knots ? nanoseconds(COLL_Curve_at(curve, (double)bytes)) : 0;
+    }
+    return network->copy;
 }
 
 /* The number of link NTH, from 1 on, which others share; NOBODY: there is none. */

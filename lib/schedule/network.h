@@ -50,6 +50,8 @@ typedef struct coll_network {
     const double *latencies; /* between sites, or NULL: those of the profile */
     const coll_profile *profile;
     coll_toll tolls[COLL_TOLLS]; /* by size and level */
+    size_t copied;               /* the latest copy, */
+    int64_t copy;                /* and what it costs */
     double rate[COLL_LEVELS];    /* bytes/s of a shared link; 0: no limit */
     bool lossless;               /* no buffer is overrun */
     int64_t *busy;               /* each link: until then, */
@@ -71,7 +73,7 @@ const coll_toll *coll_network_toll(coll_network *network, coll_level level, size
 int64_t coll_network_way(const coll_network *network, int from, int to, const coll_toll *toll);
 
 /* Of bytes in memory. */
-int64_t coll_network_copy(const coll_network *network, size_t bytes);
+int64_t coll_network_copy(coll_network *network, size_t bytes);
 
 /*
  * When a message that is before link NTH (from 0 to COLL_WAYS - 1) of its way at time NOW goes on

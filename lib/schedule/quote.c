@@ -3,7 +3,6 @@
 #include "lib/schedule/quote.h"
 
 #include "lib/base/comm.h"
-#include "lib/schedule/labour.h"
 #include "lib/schedule/price.h"
 #include "lib/schedule/traffic.h"
 
@@ -24,7 +23,7 @@ enum { BEGIN_MOST = 512, BEGIN_LEAST = 6, PACE_MOST = 32, PACE_LEAST = 4 };
 
 /* Memory that is there on all ranks alike, since no allocation may fail on one of them alone. */
 enum { RESERVE = 4 << 20, LETTERS = 1 << 12, LETTERS_OF_LONG = 1 << 22 };
-static alignas(max_align_t) char reserve[RESERVE];
+static alignas(max_align_t) char reserve[RESERVE], reserve_of_survey[RESERVE];
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct quote {
@@ -33,7 +32,7 @@ typedef struct quote {
     bool is_long;       /* many events, and as much memory as there is */
     coll_fold fold;     /* of all ranks */
     coll_values values; /* with the segment that the whole has */
-    coll_line *line;    /* of all ranks */
+    coll_survey survey; /* of all ranks */
     coll_place *places; /* of those that are played */
     int *numbers;       /* for numbering these */
     double *latencies;  /* between their sites */
@@ -55,7 +54,7 @@ typedef struct quote {
 /* The place of number I of COUNT ranks, one in so many of the line. */
 static const coll_place *place_of(const quote *q, int i, int count) {
     const coll_topo *whole = q->whole->topo;
-    return &whole->places[q->line->order[(int64_t)i * whole->ranks / count]];
+    return &whole->places[q->survey.line->order[(int64_t)i * whole->ranks / count]];
 }
 
 /*
@@ -133,63 +132,48 @@ static size_t bytes_of(const quote *q, uint64_t rounds) {
 
 /* --- What ranks are busy with --- */
 
-/* Of SHAPE's ranks; NULL: there is no room for it. */
-static coll_line *line_of(const quote *q, const coll_shape *shape, char **next, size_t *left) {
-    const size_t ranks = (size_t)shape->topo->ranks;
-    if (shape->topo == q->whole->topo)
-        return q->line;
-    coll_line *line = coll_comm_room_cut(next, left, sizeof *line + ranks * sizeof(int));
-    coll_visit *visits = coll_comm_room_cut(next, left, ranks * sizeof *visits);
-    if (visits)
-        coll_order_line(shape, visits, line->order);
-    return visits ? line : NULL;
-}
+/* How long ranks are busy: no call ends sooner; and about how many events a play of one of them
+ * has.
+ */
+typedef struct outlook {
+    int64_t labour, events;
+} outlook;
 
-/* That of the rank at POSITION of SHAPE's line. False: there is no room to find out. */
-static bool labour_at(const quote *q, const coll_shape *shape, int position, coll_labour *labour) {
-    char *next = q->room;
-    size_t left = q->left;
-    coll_line *line = line_of(q, shape, &next, &left);
-    const coll_price_call call = {.algorithm = q->algorithm,
-                                  .shape = shape,
-                                  .values = &q->values,
-                                  .whole = q->whole->topo,
-                                  .memory = next,
-                                  .bytes = left};
-    return line && coll_labour_find(&call, line, position, labour);
-}
-
-/* The first rank's, or that of one amid the line: no call ends sooner. COLL_PRICE_UNKNOWN: there is
- * no room to find out. */
-static int64_t labour_for(const quote *q, int ranks, size_t bytes) {
-    coll_topo part;
-    const coll_shape shape = shape_of(q, ranks, bytes, &part);
-    int64_t most = 0;
-    for (int amid = 0; amid < 2; amid++) {
-        coll_labour one;
-        if (!labour_at(q, &shape, amid ? ranks / 2 : 0, &one))
-            return COLL_PRICE_UNKNOWN;
+/* Told by some ranks, the first and one amid the line among them, of some rounds. */
+static outlook outlook_of(coll_survey *survey) {
+    enum { ASKED = 4, ROUNDS = 128, ROUNDS_LEAST = 16, STEPS = 1 << 12 };
+    const int rounds = STEPS / (survey->size.steps + 1);
+    outlook all = {0, 0};
+    for (int i = 0; i < ASKED; i++) {
+        const int64_t position = (int64_t)i * survey->shape->topo->ranks / ASKED;
+        const coll_labour one = coll_survey_ask(survey, (int)position,
+                                                rounds > ROUNDS         ? ROUNDS
+                                                : rounds < ROUNDS_LEAST ? ROUNDS_LEAST
+                                                                        : (uint64_t)rounds);
         const int64_t busy[] = {one.processor, one.out, one.in};
-        for (int i = 0; i < 3; i++)
-            most = busy[i] > most ? busy[i] : most;
+        for (int k = 0; k < 3; k++)
+            all.labour = busy[k] > all.labour ? busy[k] : all.labour;
+        all.events += one.events / ASKED;
     }
-    return most;
+    return all;
 }
 
-/* About so many events has a play of RANKS, told of some of them; INT64_MAX: nobody knows. */
-static int64_t events_of(const quote *q, int ranks, size_t bytes) {
-    enum { TOLD = 8 };
+/* Of a call of so many RANKS and BYTES. False: there is no room to find out. */
+static bool outlook_for(const quote *q, int ranks, size_t bytes, outlook *found) {
     coll_topo part;
+    coll_survey survey;
     const coll_shape shape = shape_of(q, ranks, bytes, &part);
-    uint64_t played = ranks == q->whole->topo->ranks ? (uint64_t)q->fold.ranks : (uint64_t)ranks;
-    int64_t events = 0;
-    for (int i = 0; i < TOLD; i++) {
-        coll_labour one;
-        if (!labour_at(q, &shape, (int)((2 * i + 1) * (int64_t)ranks / (2 * TOLD)), &one))
-            return INT64_MAX;
-        events += one.events;
-    }
-    return coll_price_sum(0, events, TOLD, played);
+    if (!coll_survey_open(&survey, q->algorithm, &shape, &q->values, q->whole->topo, q->room,
+                          q->left))
+        return false;
+    *found = outlook_of(&survey);
+    return true;
+}
+
+/* COLL_PRICE_UNKNOWN: there is no room to find out. */
+static int64_t labour_for(const quote *q, int ranks, size_t bytes) {
+    outlook found;
+    return outlook_for(q, ranks, bytes, &found) ? found.labour : COLL_PRICE_UNKNOWN;
 }
 
 /* --- How long a call takes --- */
@@ -232,7 +216,7 @@ static coll_plan_size size_of(const quote *q, size_t bytes) {
     coll_shape shape = *q->whole;
     shape.bytes = bytes;
     coll_blocks even;
-    const coll_part part = coll_price_part(&shape, &q->values, q->line, true, &even);
+    const coll_part part = coll_price_part(&shape, &q->values, q->survey.line, true, &even);
     return q->algorithm->planner->size(&part);
 }
 
@@ -296,34 +280,15 @@ static size_t bytes_of_latencies(const coll_shape *call) {
     return sites * sites * sizeof(double);
 }
 
-/* The ranks' line; false: there is no room for it. */
-static bool line_up(quote *q) {
-    const coll_topo *topo = q->whole->topo;
-    size_t ranks = (size_t)topo->ranks,
-           order = coll_comm_room_of(sizeof(coll_line) + ranks * sizeof(int)),
-           places = coll_comm_room_of((q->is_long ? ranks : BEGIN_MOST) * sizeof(coll_place)),
-           numbers = coll_comm_room_of((size_t)topo->nodes * sizeof(int)),
-           latencies = coll_comm_room_of(bytes_of_latencies(q->whole));
-    if (order + places + numbers + latencies + ranks * sizeof(coll_visit) > q->left)
-        return false;
-    q->line = coll_comm_room_take(&q->room, order);
-    q->places = coll_comm_room_take(&q->room, places);
-    q->numbers = coll_comm_room_take(&q->room, numbers);
-    q->latencies = coll_comm_room_take(&q->room, latencies);
-    q->left -= order + places + numbers + latencies;
-    q->line->position = 0;
-    coll_order_line(q->whole, (coll_visit *)q->room, q->line->order);
-    return true;
+/* Makes room for a part of the ranks; false: there is none. */
+static bool make_room(quote *q) {
+    const size_t ranks = q->is_long ? (size_t)q->whole->topo->ranks : BEGIN_MOST;
+    q->places = coll_comm_room_cut(&q->room, &q->left, ranks * sizeof *q->places);
+    q->numbers =
+        coll_comm_room_cut(&q->room, &q->left, (size_t)q->whole->topo->nodes * sizeof(int));
+    q->latencies = coll_comm_room_cut(&q->room, &q->left, bytes_of_latencies(q->whole));
+    return q->places && q->numbers && q->latencies;
 }
-
-/* One of the times that a price consists of, and what a rank is busy then. */
-typedef struct span {
-    bool (*time_of)(quote *q, int ranks, int64_t *time);
-    int64_t (*labour_of)(const quote *q, int ranks);
-    int least; /* ranks that have another half of them tried */
-} span;
-static const span beginning = {begin, labour_to_begin, BEGIN_LEAST},
-                  going_on = {go_on, labour_to_go_on, PACE_LEAST};
 
 /* What was told of some ranks, of half of them and of a quarter: how long they wait. */
 typedef struct told {
@@ -353,38 +318,64 @@ static int64_t extrapolate(const told *of, int doublings, int all, bool pace) {
         logarithm, 1, (uint64_t)doublings);
 }
 
-static int64_t waiting(const quote *q, const span *of, int ranks, int64_t time) {
-    int64_t busy = of->labour_of(q, ranks);
+/*
+ * A price consists of two spans, what a call takes to begin and to go on by the pace: how long the
+ * latter is, how long ranks are busy then, and what is played for it at most.
+ */
+static bool time_of(quote *q, bool pace, int ranks, int64_t *time) {
+    return pace ? go_on(q, ranks, time) : begin(q, ranks, time);
+}
+
+static int64_t busy_in(const quote *q, bool pace, int ranks) {
+    return pace ? labour_to_go_on(q, ranks) : labour_to_begin(q, ranks);
+}
+
+static size_t bytes_in(const quote *q, bool pace) {
+    return !pace ? bytes_of(q, q->least) : q->longer ? bytes_of(q, q->longer) : q->whole->bytes;
+}
+
+/* What RANKS wait in their TIME of a span. */
+static int64_t waiting(const quote *q, bool pace, int ranks, int64_t time) {
+    int64_t busy = busy_in(q, pace, ranks);
     return time > busy ? time - busy : 0;
+}
+
+/* Whether a play of so many RANKS takes clearly more events than it may. */
+static bool is_hopeless(const quote *q, bool pace, int ranks) {
+    enum { MISJUDGED = 2 };
+    outlook found;
+    return outlook_for(q, ranks, bytes_in(q, pace), &found) &&
+           found.events / MISJUDGED > q->budget / ranks;
 }
 
 /*
  * What a part of RANKS, at most, tells of a span of all, and becomes those that it is told of. What
  * a rank is busy is known however many there are: how long it waits is extrapolated.
  */
-static bool ask(quote *q, const span *of, int *ranks, int64_t *time) {
-    const int all = q->whole->topo->ranks;
+static bool ask(quote *q, bool pace, int *ranks, int64_t *time) {
+    const int all = q->whole->topo->ranks, least = pace ? PACE_LEAST : BEGIN_LEAST;
     int part = all, doublings = 0;
-    for (; part > *ranks || !of->time_of(q, part, time); part = half(part), doublings++)
-        if (part <= of->least)
+    for (; part > *ranks || is_hopeless(q, pace, part) || !time_of(q, pace, part, time);
+         part = half(part), doublings++)
+        if (part <= least)
             return false;
     *ranks = part;
     if (part == all || is_enough(q, *time))
         return true;
     if (q->fold.ranks < all) /* what goes round among parts that are alike depends on how many */
         return false;
-    int64_t busy = of->labour_of(q, all);
+    int64_t busy = busy_in(q, pace, all);
     if (busy == COLL_PRICE_UNKNOWN)
         return false;
     int events = q->events;
     told parts = {.ranks = {part, half(part), half(half(part))}, .time = {*time}};
     for (int i = 0; i < 3; i++) {
-        if (i > 0 && !of->time_of(q, parts.ranks[i], &parts.time[i]))
+        if (i > 0 && !time_of(q, pace, parts.ranks[i], &parts.time[i]))
             return false;
-        parts.time[i] = waiting(q, of, parts.ranks[i], parts.time[i]);
+        parts.time[i] = waiting(q, pace, parts.ranks[i], parts.time[i]);
     }
     q->events = events;
-    int64_t waits = extrapolate(&parts, doublings, all, of == &going_on);
+    int64_t waits = extrapolate(&parts, doublings, all, pace);
     *time = coll_price_sum(busy, waits, 1, 1);
     enum { PATIENCE = 1000 }; /* who waits longer than so often its own work has been misjudged */
     return !q->is_long || waits / PATIENCE <= busy;
@@ -457,7 +448,7 @@ static int64_t find_pace_in_step(quote *q) {
 static bool is_in_step(const quote *q) {
     const coll_planner *planner = q->algorithm->planner;
     coll_blocks even;
-    const coll_part part = coll_price_part(q->whole, &q->values, q->line, true, &even);
+    const coll_part part = coll_price_part(q->whole, &q->values, q->survey.line, true, &even);
     return planner->in_step ||
            (q->is_long && planner->stays_in_step && planner->stays_in_step(&part));
 }
@@ -467,34 +458,28 @@ static int ranks_within(const quote *q, size_t bytes, int most) {
     int ranks = q->whole->topo->ranks;
     if (!q->is_long)
         return most;
-    while (ranks > most && events_of(q, ranks, bytes) > q->budget)
-        ranks = half(ranks);
+    for (; ranks > most; ranks = half(ranks)) {
+        outlook found;
+        const int played = ranks == q->whole->topo->ranks ? q->fold.ranks : ranks;
+        if (outlook_for(q, ranks, bytes, &found) && found.events <= q->budget / played)
+            break;
+    }
     return ranks;
 }
 
 /* All ranks, or those who stand for all, where that isn't too much; false: it is. */
-static bool play_all(quote *q, int64_t *time) {
-    const int ranks = q->whole->topo->ranks;
-    coll_blocks even;
-    coll_part part = coll_price_part(q->whole, &q->values, q->line, false, &even);
-    if (coll_fold_bytes(&part, q->algorithm->planner) > q->left)
-        return false;
-    q->fold = coll_fold_find(&part, q->algorithm->planner, q->line, q->room);
-    q->line->position = 0;
-    if (events_of(q, ranks, q->whole->bytes) > q->budget)
+static bool play_all(quote *q, const outlook *found, int64_t *time) {
+    if (found->events > q->budget / q->fold.ranks)
         return false;
     q->budget *= 2; /* so many events are an estimate */
-    bool good = play(q, ranks, q->whole->bytes, time);
+    bool good = play(q, q->whole->topo->ranks, q->whole->bytes, time);
     q->budget /= 2;
     return good;
 }
 
-static int64_t find_time(quote *q) {
+/* By some of the rounds, of a shorter call or of a part of the ranks. */
+static int64_t find_time_by_parts(quote *q) {
     int64_t time, rest;
-    if (!line_up(q))
-        return COLL_PRICE_UNKNOWN;
-    if (q->is_long && play_all(q, &time))
-        return time;
     if (is_in_step(q)) {
         time = find_pace_in_step(q);
         if (time != COLL_PRICE_UNKNOWN || has_empty_parts(q->whole))
@@ -502,7 +487,7 @@ static int64_t find_time(quote *q) {
     }
     cut(q);
     int ranks = ranks_within(q, bytes_of(q, q->least), BEGIN_MOST);
-    if (!ask(q, &beginning, &ranks, &time))
+    if (!ask(q, false, &ranks, &time))
         return COLL_PRICE_UNKNOWN;
     if (q->least == q->rounds || is_enough(q, time))
         return time;
@@ -515,18 +500,29 @@ static int64_t find_time(quote *q) {
     q->lossless = true;
     q->budget *= 2; /* so many events are an estimate */
     fold(q, events / ranks * (ranks < pace ? ranks : pace));
-    return ask(q, &going_on, &pace, &rest) ? coll_price_sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
+    return ask(q, true, &pace, &rest) ? coll_price_sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
 }
 
-/* No call takes less: the bytes of all ranks over the busiest link, which those that are left out
- * of plays would have crowded. */
-static int64_t find_least(const quote *q) {
-    enum { ROUNDS = 1 << 13 };
+/* By a few events, where ranks are many: but as no call takes less than a rank or the busiest link
+ * is busy, which those that are left out of plays would have crowded. */
+static int64_t find_time_of_many(quote *q) {
+    enum { ROUNDS = 1 << 12, MISJUDGED = 16 };
     coll_traffic traffic;
-    if (q->whole->topo->ranks <= FEW ||
-        !coll_traffic_count(q->algorithm, q->whole, &q->values, ROUNDS, reserve, RESERVE, &traffic))
-        return 0;
-    return coll_price_sum(0, (int64_t)(traffic.seconds * 1e6), 1, 1000);
+    const outlook found = outlook_of(&q->survey);
+    int64_t time, least = found.labour - found.labour / MISJUDGED;
+    if (is_enough(q, least))
+        return least;
+    q->fold = coll_survey_fold(&q->survey);
+    if (q->fold.ranks < q->whole->topo->ranks && play_all(q, &found, &time))
+        return time;
+    if (coll_survey_count(&q->survey, &q->fold, ROUNDS, &traffic) &&
+        traffic.seconds * 1e9 > (double)least)
+        least = coll_price_sum(0, (int64_t)(traffic.seconds * 1e6), 1, 1000);
+    q->fold = (coll_fold){.ranks = q->whole->topo->ranks};
+    if (is_enough(q, least))
+        return least;
+    time = find_time_by_parts(q);
+    return time == COLL_PRICE_UNKNOWN || time > least ? time : least;
 }
 
 /* By a few events, in the memory that is there. */
@@ -536,46 +532,40 @@ static int64_t find_shortly(quote *q) {
                      : ranks <= FEW ? EVENTS_OF_FEW
                                     : EVENTS;
     q->budget = events < EVENTS_MOST ? (int)events : EVENTS_MOST;
-    pthread_mutex_lock(&reserve_lock);
-    int64_t least = find_least(q);
     q->room = reserve;
     q->left = RESERVE;
-    int64_t time = is_enough(q, least) ? least : find_time(q);
-    pthread_mutex_unlock(&reserve_lock);
-    return time == COLL_PRICE_UNKNOWN || time > least ? time : least;
+    if (!coll_survey_open(&q->survey, q->algorithm, q->whole, &q->values, NULL, reserve_of_survey,
+                          RESERVE) ||
+        !make_room(q))
+        return COLL_PRICE_UNKNOWN;
+    return ranks > FEW ? find_time_of_many(q) : find_time_by_parts(q);
 }
 
-/* The most memory that a long quote needs besides its plays. */
-static size_t bytes_of_long(const quote *q, coll_line *line, coll_visit visits[]) {
-    const coll_planner *planner = q->algorithm->planner;
-    const size_t ranks = (size_t)q->whole->topo->ranks;
-    enum { ODDS = 1 << 12 };
-    coll_blocks even;
-    coll_order_line(q->whole, visits, line->order);
-    const coll_part part = coll_price_part(q->whole, &q->values, line, true, &even);
-    const coll_plan_size size = planner->size(&part);
-    return 2 * ranks * (2 * sizeof(int) + sizeof(coll_place) + sizeof(coll_visit)) +
-           bytes_of_latencies(q->whole) + size.own_bytes +
-           (planner->share ? planner->shared_bytes(&part) : 0) +
-           (size_t)size.steps * sizeof(coll_step) + coll_fold_bytes(&part, planner) + ODDS;
-}
-
-/* By as many events as the call says. */
+/* By as many events as the call says, in memory for two surveys, of all ranks and of a part. */
 static int64_t find_at_length(quote *q) {
-    const size_t ranks = (size_t)q->whole->topo->ranks;
+    enum { BYTES = 1 << 20 };
+    const size_t ranks = (size_t)q->whole->topo->ranks,
+                 parts = ranks * (sizeof(int) + sizeof(coll_place)) + bytes_of_latencies(q->whole);
+    int64_t time = COLL_PRICE_UNKNOWN;
+    bool opened = false;
     q->is_long = true;
     q->budget = q->whole->events;
-    coll_line *line = calloc(1, sizeof *line + ranks * sizeof(int));
-    coll_visit *visits = malloc(ranks * sizeof *visits);
-    int64_t time = COLL_PRICE_UNKNOWN;
-    char *memory = NULL;
-    if (line && visits)
-        memory = q->room = malloc(q->left = bytes_of_long(q, line, visits));
-    if (memory)
-        time = find_time(q);
-    free(memory);
-    free(visits);
-    free(line);
+    for (size_t bytes = BYTES; !opened; bytes *= 2) {
+        char *memory = malloc(bytes + (q->left = parts + bytes));
+        if (!memory)
+            break;
+        q->room = memory + bytes;
+        opened =
+            coll_survey_open(&q->survey, q->algorithm, q->whole, &q->values, NULL, memory, bytes) &&
+            make_room(q);
+        if (opened) {
+            const outlook found = outlook_of(&q->survey);
+            q->fold = coll_survey_fold(&q->survey);
+            if (!play_all(q, &found, &time))
+                time = find_time_by_parts(q);
+        }
+        free(memory);
+    }
     return time;
 }
 
@@ -595,7 +585,10 @@ double coll_quote(const coll_algorithm *algorithm, const coll_shape *shape,
                .enough = nanoseconds(shape->enough)};
     quote longer = q;
     int64_t time = shape->events ? find_at_length(&longer) : COLL_PRICE_UNKNOWN;
-    if (time == COLL_PRICE_UNKNOWN)
+    if (time == COLL_PRICE_UNKNOWN) {
+        pthread_mutex_lock(&reserve_lock);
         time = find_shortly(&q);
+        pthread_mutex_unlock(&reserve_lock);
+    }
     return time == COLL_PRICE_UNKNOWN ? INFINITY : (double)time * 1e-9;
 }
