@@ -350,7 +350,9 @@ const coll_algorithm coll_allreduce_racks = {
                    "bytes of a rank's part of a piece, on average; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("rounds under way besides those of a turn", 4)},
     .applicable = applicable,
-    .planner =
-        &(const coll_planner){
-            .size = plan_size, .plan = make_plan, .shared_bytes = table_bytes, .share = find_racks},
+    .planner = &(const coll_planner){.size = plan_size,
+                                     .plan = make_plan,
+                                     .shared_bytes = table_bytes,
+                                     .share = find_racks,
+                                     .steady = true},
 };

@@ -2,17 +2,19 @@
 
 #include "lib/schedule/agenda.h"
 
+/* Without branches, which nobody could predict. */
 static bool is_before(const coll_event *a, const coll_event *b) {
-    if (a->time != b->time)
-        return a->time < b->time;
-    return a->place != b->place ? a->place < b->place : a->order < b->order;
+    return (a->time < b->time) | ((a->time == b->time) & (a->order < b->order));
 }
 
 bool coll_agenda_add(coll_agenda *agenda, int64_t time, int place, int what) {
+    enum { ADDED_BITS = 36 };
     if (agenda->count == agenda->capacity)
         return false;
     coll_event *events = agenda->events,
-               added = {.time = time, .place = place, .what = what, .order = agenda->added++};
+               added = {.time = time,
+                        .order = ((uint64_t)place << ADDED_BITS) + agenda->added++,
+                        .what = what};
     int at = agenda->count++;
     for (; at > 0 && is_before(&added, &events[(at - 1) / 2]); at = (at - 1) / 2)
         events[at] = events[(at - 1) / 2];
@@ -20,19 +22,23 @@ bool coll_agenda_add(coll_agenda *agenda, int64_t time, int place, int what) {
     return true;
 }
 
+/* The last one takes the first one's place: by way of the bottom, where it belongs as a rule. */
 bool coll_agenda_take(coll_agenda *agenda, coll_event *event) {
     if (agenda->count == 0)
         return false;
     coll_event *events = agenda->events, last = events[--agenda->count];
     *event = events[0];
-    int at = 0;
-    for (int child; (child = 2 * at + 1) < agenda->count; at = child) {
-        if (child + 1 < agenda->count && is_before(&events[child + 1], &events[child]))
-            child++;
-        if (!is_before(&events[child], &last))
-            break;
+    int at = 0, child = 2;
+    for (; child < agenda->count; at = child, child = 2 * at + 2) {
+        child -= is_before(&events[child - 1], &events[child]);
         events[at] = events[child];
     }
+    if (child == agenda->count) {
+        events[at] = events[child - 1];
+        at = child - 1;
+    }
+    for (; at > 0 && is_before(&last, &events[(at - 1) / 2]); at = (at - 1) / 2)
+        events[at] = events[(at - 1) / 2];
     events[at] = last;
     return true;
 }

@@ -10,15 +10,14 @@
 
 typedef struct coll_event {
     int64_t time;
-    int place;
-    int what; /* its user's */
-    int64_t order;
+    uint64_t order; /* of those of one time: by place, then as they were added */
+    int what;       /* its user's */
 } coll_event;
 
 typedef struct coll_agenda {
     coll_event *events; /* its user's, room for so many: */
     int capacity, count;
-    int64_t added;
+    uint64_t added;
 } coll_agenda;
 
 /* False where there is no room for another one. */

@@ -13,7 +13,9 @@ typedef struct pair {
     coll_plan_size size;
     void *memory[2];
     coll_step *steps[2];
-    int *positions; /* of all ranks */
+    int *positions;       /* of all ranks */
+    int looked_at, empty; /* rounds */
+    bool left_out;        /* some others */
 } pair;
 
 /* --- Places --- */
@@ -84,7 +86,7 @@ static bool same_step(const pair *two, const coll_fold *fold, int all, int away,
 }
 
 static bool same_plan(coll_part *part, const coll_planner *planner, coll_line *line,
-                      const coll_fold *fold, const pair *two, int nth, int position, int away) {
+                      const coll_fold *fold, pair *two, int nth, int position, int away) {
     const int all = part->shape->topo->ranks, at[] = {position, moved(fold, all, position, away)};
     const coll_plan *plan[2];
     for (int which = 0; which < 2; which++) {
@@ -109,13 +111,17 @@ static bool same_plan(coll_part *part, const coll_planner *planner, coll_line *l
                 return false;
         if (count[0] != count[1])
             return false;
+        two->looked_at++;
+        two->empty += count[0] == 0;
     }
+    two->left_out |= rounds < plan[0]->rounds;
     return true;
 }
 
-/* The first copy's plans, beside those of the second, of one amid all and of the last. */
+/* The first copy's plans, beside those of the second, of one amid all and of the last. Where rounds
+ * are left out, and most that are looked at have no steps, these tell nothing. */
 static bool same_plans(coll_part *part, const coll_planner *planner, coll_line *line,
-                       const coll_fold *fold, const pair *two) {
+                       const coll_fold *fold, pair *two) {
     const int copies = part->shape->topo->ranks / fold->ranks,
               others[OTHERS] = {1, copies / 2, copies - 1};
     for (int nth = 0; nth < PAIRS; nth++) {
@@ -124,7 +130,7 @@ static bool same_plans(coll_part *part, const coll_planner *planner, coll_line *
         if (away > 0 && !same_plan(part, planner, line, fold, two, nth, position, away))
             return false;
     }
-    return true;
+    return !two->left_out || two->empty <= two->looked_at / 2;
 }
 
 static bool is_power_of_two(int number) {

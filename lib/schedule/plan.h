@@ -133,6 +133,9 @@ typedef struct coll_planner {
     /* Whether that holds of a part, where it doesn't of all: only long plays go by it. NULL: never.
      */
     bool (*stays_in_step)(const coll_part *part);
+    /* All ranks have as many rounds, which take about as long, and what one sends in a round
+     * another receives in that or a later one: so that the price of all follows from the first. */
+    bool steady;
     /*
      * For who plans for many ranks: what the plans of all ranks of a call have in common, in so
      * many bytes of MEMORY. NULL: nothing that would be worth it.

@@ -391,8 +391,12 @@ static bool seat(play *p, int who) {
     coll_plan *plan = p->call->planner->plan(&one->part, p->plan_size, memory);
     if (p->line->order[who] == 0)
         p->price->rounds = plan->rounds;
-    if (p->call->rounds && p->call->rounds < plan->rounds)
-        plan = choose_rounds(p, plan);
+    if (p->call->rounds && p->call->rounds < plan->rounds) {
+        if (p->call->planner->steady)
+            plan->rounds = p->call->rounds;
+        else
+            plan = choose_rounds(p, plan);
+    }
     if (!plan)
         return false;
     const coll_plan_size size = plan->size = size_of(plan);
@@ -509,7 +513,10 @@ static int play_to_end(play *p) {
         good = go_on(p, event.what);
     }
     for (int who = 0; who < played && good; who++)
-        if (!coll_cursor_ended(&p->players[who].cursor))
+        if (!coll_cursor_ended(&p->players[who].cursor) &&
+            (played < p->shape.topo->ranks || p->call->rounds))
+            good = exceed(p); /* plans aren't alike after all, or what is left out is waited for */
+        else if (!coll_cursor_ended(&p->players[who].cursor))
             return coll_error(MPI_ERR_INTERN, "%s: rank %d would wait for ever",
                               p->call->algorithm->name, p->line->order[who]);
     if (good)

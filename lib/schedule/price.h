@@ -38,7 +38,8 @@ typedef struct coll_price_call {
     bool lossless;         /* no buffer of a port is overrun */
     int budget;            /* events */
     int64_t enough;        /* it is played so long at most; 0: to its end */
-    uint64_t rounds;       /* of plans in step: plays so many of theirs, evenly chosen; 0: all */
+    uint64_t rounds;       /* plays so many, evenly chosen of plans in step, the first of steady
+                              ones; 0: all */
     int letters;           /* messages under way, and pairs of ranks, at most; 0: many */
     const coll_fold *fold; /* who is played for all; NULL: all are */
     void *memory;          /* so many bytes to play in, aligned for any type; */
@@ -52,7 +53,7 @@ typedef struct coll_price_call {
 enum { COLL_PRICE_UNKNOWN = -1 };
 typedef struct coll_price {
     int64_t time; /* until the last rank ends, or enough; COLL_PRICE_UNKNOWN: it takes more events
-                     or memory than it may */
+                     or memory than it may, or what is left out is waited for */
     int events;
     uint64_t rounds; /* of rank 0's plan */
 } coll_price;

@@ -139,13 +139,16 @@ typedef struct outlook {
     int64_t labour, events;
 } outlook;
 
-/* Told by some ranks, the first and one amid the line among them, of some rounds. */
-static outlook outlook_of(coll_survey *survey) {
-    enum { ASKED = 4, ROUNDS = 128, ROUNDS_LEAST = 16, STEPS = 1 << 12 };
+/* So many ranks tell it: the first, one amid the line and others. */
+enum { ASKED = 4 };
+
+/* Told by so many ranks of some rounds. */
+static outlook outlook_of(coll_survey *survey, int asked) {
+    enum { ROUNDS = 128, ROUNDS_LEAST = 16, STEPS = 1 << 12 };
     const int rounds = STEPS / (survey->size.steps + 1);
     outlook all = {0, 0};
-    for (int i = 0; i < ASKED; i++) {
-        const int64_t position = (int64_t)i * survey->shape->topo->ranks / ASKED;
+    for (int i = 0; i < asked; i++) {
+        const int64_t position = (int64_t)i * survey->shape->topo->ranks / asked;
         const coll_labour one = coll_survey_ask(survey, (int)position,
                                                 rounds > ROUNDS         ? ROUNDS
                                                 : rounds < ROUNDS_LEAST ? ROUNDS_LEAST
@@ -153,7 +156,7 @@ static outlook outlook_of(coll_survey *survey) {
         const int64_t busy[] = {one.processor, one.out, one.in};
         for (int k = 0; k < 3; k++)
             all.labour = busy[k] > all.labour ? busy[k] : all.labour;
-        all.events += one.events / ASKED;
+        all.events += one.events / asked;
     }
     return all;
 }
@@ -166,7 +169,7 @@ static bool outlook_for(const quote *q, int ranks, size_t bytes, outlook *found)
     if (!coll_survey_open(&survey, q->algorithm, &shape, &q->values, q->whole->topo, q->room,
                           q->left))
         return false;
-    *found = outlook_of(&survey);
+    *found = outlook_of(&survey, ASKED);
     return true;
 }
 
@@ -399,10 +402,10 @@ static size_t bytes_among(const quote *q, int ranks) {
 
 /* Some rounds of plans in step, of all ranks or, where these are too many, of *RANKS. */
 static bool play_in_step(quote *q, int *ranks, int64_t *time) {
-    enum { LEAST = 256 };
+    const int least = q->algorithm->planner->steady ? PACE_MOST : 256;
     *ranks = q->whole->topo->ranks;
     bool good = play(q, *ranks, q->whole->bytes, time);
-    while (!good && half(*ranks) >= LEAST) {
+    while (!good && half(*ranks) >= least) {
         *ranks = half(*ranks);
         good =
             (q->is_long || *ranks <= BEGIN_MOST) && play(q, *ranks, bytes_among(q, *ranks), time);
@@ -434,9 +437,11 @@ static int64_t find_time_in_step(quote *q) {
 
 /* The same with the events that this may take. */
 static int64_t find_pace_in_step(quote *q) {
-    enum { EVENTS_A_RANK = 8, LEAST = 6, MORE = 4 }; /* rounds differ */
+    enum { EVENTS_A_RANK = 8, LEAST = 6, STEADY = 8, MORE = 4 }; /* rounds differ */
     uint64_t rounds = (uint64_t)(q->budget / (EVENTS_A_RANK * q->fold.ranks));
     q->in_step = rounds > LEAST ? rounds : LEAST;
+    if (q->algorithm->planner->steady)
+        q->in_step = STEADY;
     q->budget *= MORE;
     int64_t time = find_time_in_step(q);
     q->budget /= MORE;
@@ -451,6 +456,14 @@ static bool is_in_step(const quote *q) {
     const coll_part part = coll_price_part(q->whole, &q->values, q->survey.line, true, &even);
     return planner->in_step ||
            (q->is_long && planner->stays_in_step && planner->stays_in_step(&part));
+}
+
+/* Whether the first rounds tell the pace of all: not where they hardly meet what links are shared,
+ * where ranks are few, or none of what crosses to other sites. */
+static bool is_steady(const quote *q) {
+    const coll_topo *topo = q->whole->topo;
+    return q->algorithm->planner->steady && !q->is_long && topo->ranks > FEW && topo->sites == 1 &&
+           !has_empty_parts(q->whole);
 }
 
 /* How many ranks, all or a part of them, a play of BYTES may have: MOST where it is short. */
@@ -480,11 +493,13 @@ static bool play_all(quote *q, const outlook *found, int64_t *time) {
 /* By some of the rounds, of a shorter call or of a part of the ranks. */
 static int64_t find_time_by_parts(quote *q) {
     int64_t time, rest;
-    if (is_in_step(q)) {
+    if (is_in_step(q) || is_steady(q)) {
         time = find_pace_in_step(q);
         if (time != COLL_PRICE_UNKNOWN || has_empty_parts(q->whole))
             return time;
     }
+    if (!q->is_long)
+        q->fold.ranks = q->whole->topo->ranks;
     cut(q);
     int ranks = ranks_within(q, bytes_of(q, q->least), BEGIN_MOST);
     if (!ask(q, false, &ranks, &time))
@@ -503,13 +518,22 @@ static int64_t find_time_by_parts(quote *q) {
     return ask(q, true, &pace, &rest) ? coll_price_sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
 }
 
+/* What follows from some rounds may be too much. */
+static int64_t least_of(outlook found) {
+    enum { MISJUDGED = 16 };
+    return found.labour - found.labour / MISJUDGED;
+}
+
 /* By a few events, where ranks are many: but as no call takes less than a rank or the busiest link
  * is busy, which those that are left out of plays would have crowded. */
 static int64_t find_time_of_many(quote *q) {
-    enum { ROUNDS = 1 << 12, MISJUDGED = 16 };
+    enum { ROUNDS = 1 << 11 };
     coll_traffic traffic;
-    const outlook found = outlook_of(&q->survey);
-    int64_t time, least = found.labour - found.labour / MISJUDGED;
+    int64_t time, least = least_of(outlook_of(&q->survey, 2));
+    if (is_enough(q, least))
+        return least;
+    const outlook found = outlook_of(&q->survey, ASKED);
+    least = least_of(found);
     if (is_enough(q, least))
         return least;
     q->fold = coll_survey_fold(&q->survey);
@@ -518,9 +542,10 @@ static int64_t find_time_of_many(quote *q) {
     if (coll_survey_count(&q->survey, &q->fold, ROUNDS, &traffic) &&
         traffic.seconds * 1e9 > (double)least)
         least = coll_price_sum(0, (int64_t)(traffic.seconds * 1e6), 1, 1000);
-    q->fold = (coll_fold){.ranks = q->whole->topo->ranks};
     if (is_enough(q, least))
         return least;
+    if (!q->algorithm->planner->steady)
+        q->fold.ranks = q->whole->topo->ranks;
     time = find_time_by_parts(q);
     return time == COLL_PRICE_UNKNOWN || time > least ? time : least;
 }
@@ -559,7 +584,7 @@ static int64_t find_at_length(quote *q) {
             coll_survey_open(&q->survey, q->algorithm, q->whole, &q->values, NULL, memory, bytes) &&
             make_room(q);
         if (opened) {
-            const outlook found = outlook_of(&q->survey);
+            const outlook found = outlook_of(&q->survey, ASKED);
             q->fold = coll_survey_fold(&q->survey);
             if (!play_all(q, &found, &time))
                 time = find_time_by_parts(q);
