@@ -35,8 +35,9 @@ struct coll_envelope {
     alignas(max_align_t) char letters[];
 };
 
-/* This rank's mailbox; by the job's lock. */
+/* This rank's mailbox, and the bell of its DCP; by the job's lock. */
 static coll_mailbox box;
+static const coll_doorbell *bell;
 static bool parcel_taken[COLL_MAILBOX_PARCELS];
 
 /* As many requests at once as there are tags for their results. */
@@ -54,8 +55,15 @@ int coll_client_open(void) {
     int code = make_room_for_requests();
     if (code == MPI_SUCCESS)
         code = coll_membership_begin();
-    return code == MPI_SUCCESS ? coll_mailbox_open(&job->mailboxes, job->wire, job->rank, &box)
-                               : code;
+    if (code == MPI_SUCCESS)
+        code = coll_mailbox_open(&job->mailboxes, job->wire, job->rank, &box);
+    coll_mailbox of_dcp;
+    if (code == MPI_SUCCESS)
+        code =
+            coll_mailbox_open(&job->mailboxes, job->wire, job->mapping.dcp_of[job->rank], &of_dcp);
+    if (code == MPI_SUCCESS)
+        bell = of_dcp.bell;
+    return code;
 }
 
 int coll_dcp_register(MPI_Comm comm) {
@@ -137,6 +145,7 @@ static bool put_into_mailbox(coll_dcp_request *request) {
     put(coll_mailbox_data(&box, slot), &request->call.given);
     atomic_store_explicit(&slot->state, coll_mailbox_state(box.ticket++, COLL_MAILBOX_POSTED),
                           memory_order_release);
+    coll_doorbell_ring(bell);
     request->slot = slot;
     return true;
 }

@@ -178,6 +178,7 @@ static int put_into_slot(const coll_dcp_call *call, const coll_contributor *to) 
     coll_mailbox_event event = good ? COLL_MAILBOX_DONE : COLL_MAILBOX_FAILED;
     atomic_store_explicit(&slot->state, coll_mailbox_state(to->ticket, event),
                           memory_order_release);
+    coll_doorbell_ring(to->bell);
     return MPI_SUCCESS;
 }
 

@@ -32,7 +32,8 @@ typedef struct coll_contributor {
     int place;               /* among the team's own */
     coll_mailbox_slot *slot; /* NULL: by message */
     uint32_t ticket;
-    void *data;        /* where its values lie in the mailbox */
+    void *data; /* where its values lie in the mailbox */
+    const coll_doorbell *bell;
     int source, reply; /* its rank in the job, the tag */
 } coll_contributor;
 

@@ -5,6 +5,11 @@
 #include "cdcp/wire.h"
 #include "lib/base/agree.h"
 
+/* A rank's part of the window begins with its bell; and a line more: MPI does not say how it aligns
+ * them. */
+enum { BELL_BYTES = 2 * COLL_MAILBOX_LINE };
+_Static_assert(sizeof(coll_doorbell) <= COLL_MAILBOX_LINE, "a bell has a line");
+
 static size_t in_lines(size_t bytes) {
     const size_t line = COLL_MAILBOX_LINE;
     return (bytes + line - 1) / line * line;
@@ -49,10 +54,8 @@ int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping 
 
     int dcp = mapping->dcp_of[rank];
     bool has_box = dcp >= 0 && node_of[dcp] == node_of[rank];
-    /* A line more than the slots: MPI does not say how it aligns them. */
-    size_t needed = COLL_MAILBOX_SLOTS * boxes->stride +
-                    COLL_MAILBOX_PARCELS * boxes->parcel_bytes + COLL_MAILBOX_LINE;
-    size_t bytes = has_box ? needed : 0;
+    size_t needed = COLL_MAILBOX_SLOTS * boxes->stride + COLL_MAILBOX_PARCELS * boxes->parcel_bytes;
+    size_t bytes = BELL_BYTES + (has_box ? needed : 0);
     void *base;
     code = PMPI_Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL, boxes->node, &base,
                                     &boxes->window);
@@ -63,11 +66,16 @@ int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping 
     code = coll_mailbox_open(boxes, job, rank, &own);
     if (code == MPI_SUCCESS && own.slots)
         empty(own.slots, own.stride);
+    if (code == MPI_SUCCESS) {
+        *own.bell = (coll_doorbell){.name = ""};
+        coll_doorbell_hang(own.bell);
+    }
     return code == MPI_SUCCESS ? PMPI_Barrier(boxes->node) : code;
 }
 
 int coll_mailboxes_free(coll_mailboxes *boxes) {
     int code = MPI_SUCCESS;
+    coll_doorbell_hang(NULL);
     if (boxes->window != MPI_WIN_NULL)
         code = PMPI_Win_free(&boxes->window);
     if (code == MPI_SUCCESS && boxes->node != MPI_COMM_NULL)
@@ -103,10 +111,14 @@ int coll_mailbox_open(const coll_mailboxes *boxes, MPI_Comm job, int rank, coll_
     int unit;
     char *base;
     code = PMPI_Win_shared_query(boxes->window, on_node, &bytes, &unit, &base);
-    if (code != MPI_SUCCESS || bytes == 0)
+    if (code != MPI_SUCCESS)
         return code;
-    box->slots =
+    char *line =
         base + (COLL_MAILBOX_LINE - (uintptr_t)base % COLL_MAILBOX_LINE) % COLL_MAILBOX_LINE;
+    box->bell = (coll_doorbell *)(void *)line;
+    if (bytes <= BELL_BYTES)
+        return MPI_SUCCESS;
+    box->slots = line + COLL_MAILBOX_LINE;
     box->parcels = box->slots + COLL_MAILBOX_SLOTS * box->stride;
     return MPI_SUCCESS;
 }

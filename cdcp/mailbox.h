@@ -6,7 +6,8 @@
  * The rank numbers its posts, puts post number t into slot t modulo the ring's length and sets the
  * slot's state to "t posted" when everything else is written. The DCP awaits the posts in order; it
  * writes the result over the values and sets the state to "t done" or "t failed". When the rank has
- * fetched the result it sets the state to "free". Cost: two transfers of the line.
+ * fetched the result it sets the state to "free". Cost: two transfers of the line. Each of the two
+ * has a doorbell, in a line of its own, and is rung where it sleeps.
  *
  * What doesn't fit into a slot, the blocks of an alltoall, lies in one of a few parcels beside
  * them.
@@ -15,6 +16,7 @@
 #define COLL_CDCP_MAILBOX_H
 
 #include "cdcp/mapping.h"
+#include "lib/base/doorbell.h"
 
 #include <mpi.h>
 #include <stdalign.h>
@@ -56,6 +58,7 @@ static inline coll_mailbox_event coll_mailbox_event_in(const coll_mailbox_slot *
 
 /* One rank's slots as this process sees them; none where it has no mailbox. */
 typedef struct coll_mailbox {
+    coll_doorbell *bell; /* the rank's; NULL where it and this rank share no memory */
     char *slots, *parcels;
     size_t stride, parcel_bytes;
     uint32_t ticket; /* the next post's: counted by the rank and by its DCP */

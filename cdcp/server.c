@@ -19,7 +19,8 @@
 /*
  * So many receives are posted for whatever comes; they complete in the order of the messages.
  * Polling mailboxes is cheap, polling messages and reading the clock are not: where messages are
- * rare, LOOKS polls of mailboxes come to one of the others.
+ * rare, LOOKS polls of mailboxes come to one of the others. On a core that others want, none is
+ * cheap, and each of them is followed by a pause.
  */
 enum { RECEIVES = 16, TABLE = 64, LOOKS = 16 };
 
@@ -236,7 +237,8 @@ static int look_into(server *s, coll_mailbox *box, bool *moved) {
                                      .count = slot->count,
                                      .rank = slot->rank};
     void *data = coll_mailbox_data(box, slot);
-    const coll_contributor where = {.slot = slot, .ticket = box->ticket++, .data = data};
+    const coll_contributor where = {
+        .slot = slot, .ticket = box->ticket++, .data = data, .bell = box->bell};
     *moved = true;
     int code = coll_dcp_call_contribute(&s->desk, team, &header, data, &where);
     drop_if_over(s, team);
@@ -284,13 +286,13 @@ static int serve_messages(server *s) {
 
 static int serve_mailboxes(server *s) {
     bool alone = s->desk.job->mapping.dcps == 1 && s->box_count == s->served;
-    unsigned rarely = alone ? LOOKS : 1;
     coll_patience patience = coll_patience_begin(&s->wait);
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && !is_done(s)) {
-        bool moved = false, full_turn = ++s->turn % LOOKS == 0;
+        bool polite = coll_wait_is_polite(&s->wait) || patience.slept;
+        bool moved = false, full_turn = ++s->turn % LOOKS == 0 || polite;
         code = look_at_mailboxes(s, &moved);
-        if (code == MPI_SUCCESS && s->turn % rarely == 0)
+        if (code == MPI_SUCCESS && (full_turn || !alone))
             code = look_at_messages(s, &moved);
         if (code == MPI_SUCCESS && full_turn)
             code = coll_outbox_clear(&s->desk.outbox);

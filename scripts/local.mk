@@ -25,6 +25,9 @@ EXTRA_DIST += \
 	scripts/applications \
 	scripts/applications.d/calls.awk \
 	scripts/applications.d/clock.c \
+	scripts/applications.d/dcp-picture.awk \
+	scripts/applications.d/dcp-table.awk \
+	scripts/applications.d/dcp.sh \
 	scripts/applications.d/json.awk \
 	scripts/applications.d/lab \
 	scripts/applications.d/picture.awk \
@@ -39,6 +42,9 @@ EXTRA_DIST += \
 	scripts/applications.d/programs/mpb.sh \
 	scripts/applications.d/programs/mpi4py.sh \
 	scripts/applications.d/programs/petsc.sh \
+	scripts/applications.d/programs/petsc_pipelined.sh \
+	scripts/applications.d/programs/popcg.sh \
+	scripts/applications.d/programs/popcg_pipelined.sh \
 	scripts/applications.d/programs/silicon.psp \
 	scripts/bench.d/field.awk \
 	scripts/check \

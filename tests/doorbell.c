@@ -97,6 +97,28 @@ START_TEST(a_later_connection_is_found) {
 }
 END_TEST
 
+/* One process is both who sleeps and who rings. */
+START_TEST(another_rings_the_bell) {
+    static coll_doorbell bell;
+    coll_doorbell_hang(&bell);
+    coll_doorbell_ring(NULL);
+    coll_doorbell_ring(&bell); /* it doesn't sleep */
+    ck_assert(!coll_doorbell_sleep(1e-3));
+    for (int ring = 0; ring < 50; ring++) { /* between two sleeps, more than there is room for */
+        coll_doorbell_ring(&bell);
+        coll_doorbell_ring(&bell);
+        ck_assert_int_eq(rings_within_tries(), supported());
+    }
+    ck_assert(!coll_doorbell_sleep(1e-3)); /* none is left over */
+    coll_doorbell_awake();
+    coll_doorbell_ring(&bell);
+    ck_assert(!coll_doorbell_sleep(1e-3));
+    coll_doorbell_hang(NULL);
+    coll_doorbell_ring(&bell);
+    ck_assert(!coll_doorbell_sleep(1e-3));
+}
+END_TEST
+
 /* Waits are told the time by MPI, which here is not begun. */
 double PMPI_Wtime(void) {
     struct timespec now;
@@ -149,6 +171,7 @@ int main(void) {
     Suite *suite = suite_create("doorbell");
     TCase *tests = tcase_create("doorbell");
     tcase_add_test(tests, plain_sleep_without_connections);
+    tcase_add_test(tests, another_rings_the_bell);
     tcase_add_test(tests, rings_when_data_arrives);
     tcase_add_test(tests, unread_data_does_not_ring_for_ever);
     tcase_add_test(tests, a_later_connection_is_found);

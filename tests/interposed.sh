@@ -111,6 +111,14 @@ test "$(sed -n 's/^coll: \([a-z_]*\) .*choice=.*/\1/p' err | sort -u | tr '\n' '
 COLL_TRACE=1 coll_run 5 --dcp 2 -- "$build/tests/interposed/early" || fail "early with a trace"
 grep '^coll: account' err | grep -q ' served=28.3 ' || fail "another number of allreduces is served"
 
+# Without DCPs the account knows what they would serve: what it waits for in MPI_Wait and its like is no
+# message then. A program of blocking collectives starts none.
+COLL_TRACE=1 coll_run 3 -- "$build/tests/interposed/requests" || fail "requests with a trace"
+grep '^coll: account' err | grep -q ' served=0.0 .* Tstarted=0.000000 ' && fail "requests: no collective is started"
+COLL_TRACE=1 coll_run 3 -- "$build/tests/interposed/collectives" || fail "collectives with a trace"
+grep '^coll: account' err | grep -q ' Tstarted=0.000000 ' || fail "collectives: one is started"
+grep '^coll: account' err | grep -q ' Tserved=0.000000 ' && fail "collectives: no allreduce would be served"
+
 # What else a program has of its own.
 # MPICH, whose launcher knows nothing of a rank any more at that time, often takes it for a failure, without
 # libcoll, too.

@@ -184,15 +184,36 @@ refuses "--ranks 0: a number from 1" coll-info explain bcast 1M --ranks 0
 refuses "--root 5: there are 5 ranks" coll-info explain bcast 1M --ranks 5 --root 5
 
 # explain dcp: the paper's condition on an account.
-echo 'coll: account ranks=10 dcps=0 Tcomp=8.0 Tcoll=3.5 Tpoint=1.0 collectives=9.0' >account
+account() {
+    echo "coll: account ranks=10 dcps=0 Tcomp=8.0 Tcoll=3.5 Tpoint=1.0 collectives=9.0 $*"
+}
+account Tserved=3.5 Tstarted=0.0 Tcpu=8.0 >account
 run 0 coll-info explain dcp account --json j || fail "explain dcp"
-grep -q "blocking: DCPs pay from 1:8 on" out || fail "explain dcp: blocking"
-grep -q "overlapped: DCPs pay from 1:3 on" out || fail "explain dcp: overlapped"
-grep -q '"served": 4, "now_s": 12.5, "blocking_s": 13.45, "overlapped_s": 11' j || fail "explain dcp: JSON"
+grep -q "as it is: DCPs pay from 1:8 on" out || fail "explain dcp: blocking"
+grep -q "overlapped all that they serve: DCPs pay from 1:3 on" out || fail "explain dcp: overlapped"
+grep -q '"served": 4, "now_s": 12.5, "with_s": 13.45, "overlapped_s": 11' j || fail "explain dcp: JSON"
+# What doesn't block is hidden; other collectives stay as they are.
+account Tserved=1.0 Tstarted=2.0 Tcpu=8.0 >partly
+run 0 coll-info explain dcp partly --json j || fail "explain dcp: partly served"
+grep -q '"served": 4, "now_s": 12.5, "with_s": 12.2, "overlapped_s": 11.5' j || fail "explain dcp: partly served"
+# It hides no more than it lasts.
+account Tserved=0.0 Tstarted=3.5 Tcpu=0.8 | sed s/Tcomp=8.0/Tcomp=0.8/ >brief
+run 0 coll-info explain dcp brief --json j || fail "explain dcp: little to hide behind"
+grep -q '"served": 4, "now_s": 5.3, "with_s": 3.45, "overlapped_s": 2' j || fail "explain dcp: little to hide behind"
+# Ranks with half a processor each lose nothing where one in two or more computes.
+account Tserved=3.5 Tstarted=0.0 Tcpu=4.0 >crowded
+run 0 coll-info explain dcp crowded --json j || fail "explain dcp: shared processors"
+grep -q "as it is: DCPs pay from 1:1 on" out || fail "explain dcp: shared processors"
+grep -q '"served": 4, "now_s": 12.5, "with_s": 11.45, "overlapped_s": 9' j || fail "explain dcp: shared processors"
+account Tserved=3.5 Tstarted=0.0 Tcpu=7.0 >nearly
+run 0 coll-info explain dcp nearly --json j || fail "explain dcp: shared a little"
+grep -q '"served": 4, "now_s": 12.5, "with_s": 12.2, "overlapped_s": 9.75' j || fail "explain dcp: shared a little"
 refuses "explain dcp needs one file" coll-info explain dcp
 refuses "--json ./account: is also read, as TRACE account" coll-info explain dcp account --json ./account
 refuses "--share given twice" coll-info explain dcp account --share 0.1 --share 0.2
 refuses "no line" coll-info explain dcp j
+account >before
+refuses "no line" coll-info explain dcp before
 refuses "nowhere: can't be opened: No such file" coll-info explain dcp nowhere
 refuses "--share 2: a number from 0 to 1" coll-info explain dcp account --share 2
 sed 's/dcps=0/dcps=2/' account >served
@@ -201,9 +222,9 @@ refuses "had 2 DCPs already" coll-info explain dcp served
 # coll-profile --dcp: ratios until one serves all, and what the traced program would take.
 run 4 coll-profile --dcp --reps 10 --trace account --output j || fail "coll-profile --dcp"
 [ "$(wc -l <j)" = 4 ] || fail "coll-profile --dcp: ratios"
-grep -q '"dcp": "none", "ranks": 4.*"share": 1, .*"blocking_s": 12.5' j || fail "coll-profile --dcp: none"
+grep -q '"dcp": "none", "ranks": 4.*"share": 1, .*"with_s": 12.5' j || fail "coll-profile --dcp: none"
 grep -q '"dcp": "1:4", "ranks": 3' j || fail "coll-profile --dcp: the last ratio"
-for what in latency "the program, blocking" "the program, overlapped"; do
+for what in latency "the program, as it is" "the program, overlapped"; do
     grep -q "^# $what: \(best with 1:[124], \|DCPs don't pay\)" out || fail "coll-profile --dcp: $what"
 done
 refuses "no line" coll-profile --dcp --trace j

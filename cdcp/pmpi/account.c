@@ -4,30 +4,58 @@
 
 #include "lib/base/plain.h"
 
+#include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 _Atomic bool coll_account_on;
 
-/* Of the one thread that counts; dates and times in seconds, by kind of call. */
+/* A date, or a time that has passed: in seconds, and those that the processor gave to this thread.
+ */
+typedef struct moment {
+    double wall, processor;
+} moment;
+
+/* Of the one thread that counts; inside calls by their kind. */
 static _Thread_local bool counts;
-static double start, entered, pause_began;
-static double paused, inside[2], calls[2], served;
+static moment start, entered, pause_began, paused, inside;
+static double seconds[COLL_ACCOUNT_neither], calls[COLL_ACCOUNT_neither], served;
 static int depth;
 
+/* Requests of nonblocking collectives, each where its handle says. */
+enum { NOTED = 1024 };
+static MPI_Request noted[NOTED];
+
+static moment now(void) {
+    struct timespec time = {0, 0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (moment){PMPI_Wtime(), (double)time.tv_sec + (double)time.tv_nsec * 1e-9};
+}
+
+/* Adds to SUM what has passed since BEGAN, and returns the seconds of it. */
+static double add_since(moment *sum, const moment *began) {
+    moment ended = now();
+    sum->wall += ended.wall - began->wall;
+    sum->processor += ended.processor - began->processor;
+    return ended.wall - began->wall;
+}
+
 void coll_account_start(void) {
+    for (int i = 0; i < NOTED; i++)
+        noted[i] = MPI_REQUEST_NULL;
     coll_account_on = counts = true;
-    start = PMPI_Wtime();
+    start = now();
 }
 
 void coll_account_begin(void) {
     if (counts && depth++ == 0)
-        entered = PMPI_Wtime();
+        entered = now();
 }
 
 void coll_account_end(coll_account_kind kind) {
     if (!counts || --depth > 0)
         return;
-    inside[kind] += PMPI_Wtime() - entered;
+    seconds[kind] += add_since(&inside, &entered);
     calls[kind]++;
 }
 
@@ -35,14 +63,14 @@ void coll_account_pause(void) {
     if (!counts || !coll_account_on)
         return;
     coll_account_on = false;
-    pause_began = PMPI_Wtime();
+    pause_began = now();
 }
 
 void coll_account_resume(void) {
     if (!counts || coll_account_on)
         return;
     coll_account_on = true;
-    paused += PMPI_Wtime() - pause_began;
+    add_since(&paused, &pause_began);
 }
 
 void coll_account_one_served(void) {
@@ -50,17 +78,50 @@ void coll_account_one_served(void) {
         served++;
 }
 
+/* Handles are addresses, a cache line or more apart, or small numbers. */
+static MPI_Request *place_of(MPI_Request request) {
+    uintptr_t handle = (uintptr_t)request;
+    return &noted[(handle ^ handle >> 6) % NOTED];
+}
+
+void coll_account_note(MPI_Request request) {
+    if (counts)
+        *place_of(request) = request;
+}
+
+coll_account_kind coll_account_look(int count, const MPI_Request requests[], bool completes) {
+    coll_account_kind kind = COLL_ACCOUNT_point;
+    for (int i = 0; counts && requests && i < count; i++) {
+        MPI_Request *place = place_of(requests[i]);
+        if (requests[i] == MPI_REQUEST_NULL || *place != requests[i])
+            continue;
+        kind = COLL_ACCOUNT_started;
+        if (completes) /* the handle may be another request's next */
+            *place = MPI_REQUEST_NULL;
+    }
+    return kind;
+}
+
+static double of_collectives(const double figure[]) {
+    return figure[COLL_ACCOUNT_collective] + figure[COLL_ACCOUNT_served] +
+           figure[COLL_ACCOUNT_started];
+}
+
 int coll_account_report(MPI_Comm world, int dcps) {
     if (!counts)
         return MPI_SUCCESS;
     coll_account_resume();
-    double collective = inside[COLL_ACCOUNT_collective], point = inside[COLL_ACCOUNT_point];
-    double mine[] = {PMPI_Wtime() - start - paused - collective - point,
-                     collective,
-                     point,
-                     calls[COLL_ACCOUNT_collective],
+    moment all = {0, 0};
+    add_since(&all, &start);
+    double mine[] = {all.wall - paused.wall - inside.wall,
+                     of_collectives(seconds),
+                     seconds[COLL_ACCOUNT_point],
+                     of_collectives(calls),
                      served,
-                     calls[COLL_ACCOUNT_point]};
+                     calls[COLL_ACCOUNT_point],
+                     seconds[COLL_ACCOUNT_served],
+                     seconds[COLL_ACCOUNT_started],
+                     all.processor - paused.processor - inside.processor};
     enum { FIGURES = sizeof mine / sizeof *mine };
     double sum[FIGURES];
     int rank, ranks;
@@ -76,7 +137,7 @@ int coll_account_report(MPI_Comm world, int dcps) {
     coll_plain_print(
         stderr,
         "coll: account ranks=%d dcps=%d Tcomp=%.6f Tcoll=%.6f Tpoint=%.6f collectives=%.1f "
-        "served=%.1f points=%.1f\n",
-        ranks, dcps, sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]);
+        "served=%.1f points=%.1f Tserved=%.6f Tstarted=%.6f Tcpu=%.6f\n",
+        ranks, dcps, sum[0], sum[1], sum[2], sum[3], sum[4], sum[5], sum[6], sum[7], sum[8]);
     return MPI_SUCCESS;
 }

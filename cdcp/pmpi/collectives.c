@@ -7,6 +7,8 @@
 #include "config.h"
 
 #include "cdcp/dcp.h"
+#include "cdcp/dcp_model.h"
+#include "cdcp/operands.h"
 #include "cdcp/pmpi/account.h"
 #include "cdcp/pmpi/collectives.h"
 #include "cdcp/pmpi/mpi_all.h"
@@ -17,6 +19,34 @@
 #include <stdlib.h>
 
 bool coll_routed[COLL_OPERATIONS];
+
+/*
+ * What a call counts as: SUCH where dedicated processors would serve it on any job, which is COUNT
+ * elements for each of BLOCKS ranks, reduced unless OP is MPI_OP_NULL, in LIMIT bytes.
+ */
+static coll_account_kind kind_of(coll_account_kind such, MPI_Count count, int blocks,
+                                 MPI_Datatype type, MPI_Op op, size_t limit) {
+    int size;
+    if (!coll_account_on || count < 0 || type == MPI_DATATYPE_NULL ||
+        (op != MPI_OP_NULL && coll_operands_code(type, op) < 0) ||
+        PMPI_Type_size(type, &size) != MPI_SUCCESS || count > (MPI_Count)limit)
+        return COLL_ACCOUNT_collective;
+    return count * blocks * size <= (MPI_Count)limit ? such : COLL_ACCOUNT_collective;
+}
+
+static coll_account_kind kind_of_whole(coll_account_kind such, MPI_Count count, MPI_Datatype type,
+                                       MPI_Op op) {
+    return kind_of(such, count, 1, type, op, COLL_MODEL_LIMIT_LEAST);
+}
+
+static coll_account_kind kind_of_blocks(MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                        MPI_Comm comm) {
+    int ranks = 1;
+    if (coll_account_on && (comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS))
+        return COLL_ACCOUNT_collective;
+    return kind_of(COLL_ACCOUNT_started, count, ranks, type, op,
+                   coll_model_blocks(COLL_MODEL_LIMIT_LEAST));
+}
 
 /*
  * A communicator that had no number from where it was made, MPI_Comm_idup's, gets it in the first
@@ -49,7 +79,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype ty
         code = COLL_Allreduce(sendbuf, recvbuf, count, type, op, comm);
     else
         code = PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
-    coll_account_leave(COLL_ACCOUNT_collective);
+    coll_account_leave(kind_of_whole(COLL_ACCOUNT_served, count, type, op));
     return code;
 }
 
@@ -88,38 +118,50 @@ int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
 
 /* --- Nonblocking ones --- */
 
+/* The MPI library's REQUEST of a collective that counts as KIND and whose start was CODE. */
+static int note(int code, MPI_Request *request, coll_account_kind kind) {
+    if (code == MPI_SUCCESS && kind == COLL_ACCOUNT_started)
+        coll_account_note(*request);
+    return code;
+}
+
 /* What a call does: posts it as SERVED where dedicated processors take it, or it is the library's.
- */
-#define SERVE(posts, theirs)                                                                       \
+ * It counts as KIND. */
+#define SERVE(kind, posts, theirs)                                                                 \
     do {                                                                                           \
         coll_dcp_request *served = NULL;                                                           \
         comm = coll_dcp_comm(comm);                                                                \
-        coll_account_enter(COLL_ACCOUNT_collective);                                               \
+        const coll_account_kind counts_as = kind;                                                  \
+        coll_account_enter(counts_as);                                                             \
         int code = request ? posts : MPI_SUCCESS;                                                  \
         if (served) {                                                                              \
             coll_account_served();                                                                 \
             *request = coll_requests_handle(served);                                               \
         } else                                                                                     \
-            code = code == MPI_SUCCESS ? theirs : coll_raise(comm, code);                          \
-        coll_account_leave(COLL_ACCOUNT_collective);                                               \
+            code =                                                                                 \
+                code == MPI_SUCCESS ? note(theirs, request, counts_as) : coll_raise(comm, code);   \
+        coll_account_leave(counts_as);                                                             \
         return code;                                                                               \
     } while (0)
 
 int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm, MPI_Request *request) {
-    SERVE(coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served),
+    SERVE(kind_of_whole(COLL_ACCOUNT_started, count, type, op),
+          coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served),
           PMPI_Iallreduce(sendbuf, recvbuf, count, type, op, comm, request));
 }
 
 int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
                MPI_Request *request) {
-    SERVE(coll_dcp_post_bcast(buffer, count, type, root, comm, &served),
+    SERVE(kind_of_whole(COLL_ACCOUNT_started, count, type, MPI_OP_NULL),
+          coll_dcp_post_bcast(buffer, count, type, root, comm, &served),
           PMPI_Ibcast(buffer, count, type, root, comm, request));
 }
 
 int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
     SERVE(
+        kind_of_blocks(recvcount, recvtype, MPI_OP_NULL, comm),
         coll_dcp_post_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                &served),
         PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request));
@@ -127,7 +169,8 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 
 int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype type,
                               MPI_Op op, MPI_Comm comm, MPI_Request *request) {
-    SERVE(coll_dcp_post_reduce_scatter(sendbuf, recvbuf, recvcount, type, op, comm, &served),
+    SERVE(kind_of_blocks(recvcount, type, op, comm),
+          coll_dcp_post_reduce_scatter(sendbuf, recvbuf, recvcount, type, op, comm, &served),
           PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm, request));
 }
 
@@ -144,9 +187,11 @@ static int common_count(const int counts[], MPI_Comm comm) {
 
 int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
                         MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request) {
-    bool perhaps = coll_dcp_takes_reduce_scatter(0, type, op, coll_dcp_comm(comm));
+    bool perhaps =
+        coll_account_on || coll_dcp_takes_reduce_scatter(0, type, op, coll_dcp_comm(comm));
     int count = perhaps ? common_count(recvcounts, coll_dcp_comm(comm)) : -1;
-    SERVE(coll_dcp_post_reduce_scatter(sendbuf, recvbuf, count, type, op, comm, &served),
+    SERVE(kind_of_blocks(count, type, op, comm),
+          coll_dcp_post_reduce_scatter(sendbuf, recvbuf, count, type, op, comm, &served),
           PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm, request));
 }
 

@@ -201,58 +201,62 @@ static int wait_some(int count, MPI_Request requests[], int *completed, int indi
     }
 }
 
-static coll_account_kind kind(bool mixed) {
-    return mixed ? COLL_ACCOUNT_collective : COLL_ACCOUNT_point;
-}
+/* A call: whether some of its requests are ours, and what it counts as. */
+typedef struct visit {
+    bool mixed;
+    coll_account_kind kind;
+} visit;
 
-/* A call begins; whether some of its requests are ours. */
-static bool begin(int count, const MPI_Request requests[]) {
+/* It begins; COMPLETES all requests. */
+static visit begin(int count, const MPI_Request requests[], bool completes) {
     bool mixed = any_ours(count, requests);
-    coll_account_enter(kind(mixed));
-    return mixed;
+    coll_account_kind kind =
+        mixed ? COLL_ACCOUNT_started : coll_account_waiting(count, requests, completes);
+    coll_account_enter(kind);
+    return (visit){mixed, kind};
 }
 
-static int end(bool mixed, int code) {
-    coll_account_leave(kind(mixed));
+static int end(visit call, int code) {
+    coll_account_leave(call.kind);
     return code;
 }
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-    bool mixed = begin(count, requests);
-    return end(mixed, mixed ? wait_all(count, requests, statuses)
-                            : PMPI_Waitall(count, requests, statuses));
+    visit call = begin(count, requests, true);
+    return end(call, call.mixed ? wait_all(count, requests, statuses)
+                                : PMPI_Waitall(count, requests, statuses));
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
-    bool mixed = begin(count, requests);
-    return end(mixed, mixed ? test_all(count, requests, flag, statuses)
-                            : PMPI_Testall(count, requests, flag, statuses));
+    visit call = begin(count, requests, false);
+    return end(call, call.mixed ? test_all(count, requests, flag, statuses)
+                                : PMPI_Testall(count, requests, flag, statuses));
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
-    bool mixed = begin(count, requests);
-    return end(mixed, mixed ? wait_any(count, requests, index, status)
-                            : PMPI_Waitany(count, requests, index, status));
+    visit call = begin(count, requests, false);
+    return end(call, call.mixed ? wait_any(count, requests, index, status)
+                                : PMPI_Waitany(count, requests, index, status));
 }
 
 int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
-    bool mixed = begin(count, requests);
-    return end(mixed, mixed ? test_any(count, requests, index, flag, status)
-                            : PMPI_Testany(count, requests, index, flag, status));
+    visit call = begin(count, requests, false);
+    return end(call, call.mixed ? test_any(count, requests, index, flag, status)
+                                : PMPI_Testany(count, requests, index, flag, status));
 }
 
 int MPI_Waitsome(int count, MPI_Request requests[], int *completed, int indices[],
                  MPI_Status statuses[]) {
-    bool mixed = begin(count, requests);
-    return end(mixed, mixed ? wait_some(count, requests, completed, indices, statuses)
-                            : PMPI_Waitsome(count, requests, completed, indices, statuses));
+    visit call = begin(count, requests, false);
+    return end(call, call.mixed ? wait_some(count, requests, completed, indices, statuses)
+                                : PMPI_Waitsome(count, requests, completed, indices, statuses));
 }
 
 int MPI_Testsome(int count, MPI_Request requests[], int *completed, int indices[],
                  MPI_Status statuses[]) {
-    bool mixed = begin(count, requests);
-    return end(mixed, mixed ? test_some(count, requests, completed, indices, statuses)
-                            : PMPI_Testsome(count, requests, completed, indices, statuses));
+    visit call = begin(count, requests, false);
+    return end(call, call.mixed ? test_some(count, requests, completed, indices, statuses)
+                                : PMPI_Testsome(count, requests, completed, indices, statuses));
 }
 
 int MPI_Startall(int count, MPI_Request requests[]) {

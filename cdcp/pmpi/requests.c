@@ -30,19 +30,20 @@ int coll_requests_complete(MPI_Request *request, MPI_Status *status, MPI_Comm *c
 
 static int complete_alone(MPI_Request *request, MPI_Status *status) {
     MPI_Comm comm;
-    coll_account_enter(COLL_ACCOUNT_collective);
+    coll_account_enter(COLL_ACCOUNT_started);
     int code = complete(request, status, &comm);
     coll_raise(comm, code);
-    coll_account_leave(COLL_ACCOUNT_collective);
+    coll_account_leave(COLL_ACCOUNT_started);
     return code;
 }
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
     if (coll_requests_own_at(request))
         return complete_alone(request, status);
-    coll_account_enter(COLL_ACCOUNT_point);
+    coll_account_kind kind = coll_account_waiting(1, request, true);
+    coll_account_enter(kind);
     int code = PMPI_Wait(request, status);
-    coll_account_leave(COLL_ACCOUNT_point);
+    coll_account_leave(kind);
     return code;
 }
 
@@ -51,9 +52,10 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
         *flag = coll_dcp_ready(coll_requests_served(*request));
         return *flag ? complete_alone(request, status) : MPI_SUCCESS;
     }
-    coll_account_enter(COLL_ACCOUNT_point);
+    coll_account_kind kind = coll_account_waiting(1, request, false);
+    coll_account_enter(kind);
     int code = PMPI_Test(request, flag, status);
-    coll_account_leave(COLL_ACCOUNT_point);
+    coll_account_leave(kind);
     return code;
 }
 
@@ -88,11 +90,11 @@ int MPI_Cancel(MPI_Request *request) {
 int MPI_Start(MPI_Request *request) {
     if (!coll_requests_own_at(request))
         return PMPI_Start(request);
-    coll_account_enter(COLL_ACCOUNT_collective);
+    coll_account_enter(COLL_ACCOUNT_started);
     coll_account_served();
     MPI_Comm comm = coll_dcp_request_comm(coll_requests_served(*request));
     int code = coll_raise(comm, coll_dcp_begin(coll_requests_served(*request)));
-    coll_account_leave(COLL_ACCOUNT_collective);
+    coll_account_leave(COLL_ACCOUNT_started);
     return code;
 }
 

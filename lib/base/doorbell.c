@@ -18,9 +18,13 @@ static bool sleep_blindly(double seconds) {
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 /* Seconds between two searches for new connections. */
 #define FIRST_PAUSE 5e-3
@@ -33,6 +37,10 @@ static int watch = -1;
 static _Atomic bool has_connections;
 static double next_search,
     pause_between = FIRST_PAUSE; /* date, and seconds, of the monotonic clock */
+
+/* This process's bell, and the socket on which it is rung and rings others. */
+static coll_doorbell *_Atomic own;
+static _Atomic int bell = -1;
 
 static void open_watch(void) {
     watch = epoll_create1(EPOLL_CLOEXEC);
@@ -82,16 +90,74 @@ static void search_in_time(void) {
     pthread_mutex_unlock(&lock);
 }
 
+/* A socket without a file: the system names it, in this network namespace. */
+static int open_bell(char *name, size_t room) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t size = sizeof address;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (made < 0)
+        return -1;
+    if (bind(made, (struct sockaddr *)&address, sizeof address.sun_family) != 0 ||
+        getsockname(made, (struct sockaddr *)&address, &size) != 0 ||
+        size - offsetof(struct sockaddr_un, sun_path) - 1 >= room ||
+        epoll_ctl(watch, EPOLL_CTL_ADD, made, &event) != 0) {
+        close(made);
+        return -1;
+    }
+    size_t length = size - offsetof(struct sockaddr_un, sun_path) - 1;
+    memcpy(name, address.sun_path + 1, length);
+    name[length] = '\0';
+    return made;
+}
+
+void coll_doorbell_hang(coll_doorbell *hung) {
+    pthread_once(&once, open_watch);
+    own = NULL;
+    if (bell >= 0)
+        close(bell);
+    bell = hung && watch >= 0 ? open_bell(hung->name, sizeof hung->name) : -1;
+    own = bell >= 0 ? hung : NULL;
+}
+
+void coll_doorbell_awake(void) {
+    coll_doorbell *hung = own;
+    if (hung)
+        atomic_store_explicit(&hung->asleep, false, memory_order_relaxed);
+}
+
+/* What can't be sent is either there already, many times, or will be found by the time. */
+void coll_doorbell_wake(const coll_doorbell *other) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strnlen(other->name, sizeof other->name);
+    memcpy(address.sun_path + 1, other->name, length);
+    if (bell >= 0 && length)
+        (void)sendto(bell, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address,
+                     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length));
+}
+
+/* Takes the rings, for which there is little room. */
+static void quieten(void) {
+    char ring;
+    while (recv(bell, &ring, sizeof ring, MSG_DONTWAIT) >= 0)
+        ;
+}
+
 bool coll_doorbell_sleep(double seconds) {
     pthread_once(&once, open_watch);
+    coll_doorbell *hung = own;
     if (!has_connections)
         search_in_time();
-    if (watch < 0 || !has_connections)
+    if (watch < 0 || (!has_connections && !hung))
         return sleep_blindly(seconds);
 
     struct epoll_event events[16];
     struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
+    if (hung)
+        hung->asleep = true;
     int count = epoll_pwait2(watch, events, sizeof events / sizeof *events, &time, NULL);
+    if (hung)
+        quieten();
     if (count < 0 && errno != EINTR)
         return sleep_blindly(seconds); /* a kernel before 5.11 */
     if (count == 0)
@@ -100,6 +166,17 @@ bool coll_doorbell_sleep(double seconds) {
 }
 
 #else
+
+void coll_doorbell_hang(coll_doorbell *hung) {
+    (void)hung;
+}
+
+void coll_doorbell_awake(void) {
+}
+
+void coll_doorbell_wake(const coll_doorbell *other) {
+    (void)other;
+}
 
 bool coll_doorbell_sleep(double seconds) {
     return sleep_blindly(seconds);

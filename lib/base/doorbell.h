@@ -7,12 +7,44 @@
 #ifndef COLL_LIB_BASE_DOORBELL_H
 #define COLL_LIB_BASE_DOORBELL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /*
- * Sleeps SECONDS (under a second), less where data arrives on a TCP connection or room to send
- * appears: then it is true. Where the system can't tell, or there are no connections, it is a plain
- * sleep. Safe from several threads; each event then wakes one of them.
+ * A bell that others on this host ring where they have written to memory that they share with its
+ * owner. It lies in such memory itself, all zero at first.
+ */
+typedef struct coll_doorbell {
+    atomic_bool asleep; /* from a sleep until coll_doorbell_awake: it is worth ringing */
+    char name[15];      /* of a socket, from its second byte on; "" where there is none */
+} coll_doorbell;
+
+/*
+ * BELL ends this process's sleeps, too, from now on; NULL: no longer. A process has one at a time.
+ * Where the system can't do it nobody rings.
+ */
+void coll_doorbell_hang(coll_doorbell *bell);
+
+/* What this process slept for has come. */
+void coll_doorbell_awake(void);
+
+/* Through this process's own bell. Go through coll_doorbell_ring. */
+void coll_doorbell_wake(const coll_doorbell *bell);
+
+/*
+ * Ends its owner's sleep, this one or the next; but one that begins at this moment may last its
+ * time. BELL may be NULL.
+ */
+static inline void coll_doorbell_ring(const coll_doorbell *bell) {
+    if (bell && atomic_load_explicit(&bell->asleep, memory_order_relaxed))
+        coll_doorbell_wake(bell);
+}
+
+/*
+ * Sleeps SECONDS (under a second), less where data arrives on a TCP connection, room to send
+ * appears or this process's bell is rung: then it is true. Where the system can't tell, or there
+ * are no connections, it is a plain sleep. Safe from several threads; each event then wakes one of
+ * them.
  */
 bool coll_doorbell_sleep(double seconds);
 

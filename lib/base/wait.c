@@ -60,8 +60,10 @@ void coll_patience_progress(coll_patience *patience) {
     coll_wait *wait = patience->wait;
     if (patience->pauses)
         wait->usual += (patience->waited - wait->usual) * LAST_WAIT_SHARE;
-    if (patience->slept)
+    if (patience->slept) {
         wait->rung = !patience->rung ? 0 : wait->rung < RELIABLE ? wait->rung + 1 : RELIABLE;
+        coll_doorbell_awake();
+    }
     patience->slept = false;
     patience->since = PMPI_Wtime();
     patience->pauses = 0;
@@ -91,9 +93,8 @@ static void offer_core(coll_patience *patience, double now) {
 }
 
 static bool is_shared(const coll_wait *wait, double now) {
-    if (wait->manner != COLL_WAIT_AUTO)
-        return wait->manner == COLL_WAIT_POLITE;
-    return wait->crowded || now < wait->shared_until;
+    return coll_wait_is_polite(wait) ||
+           (wait->manner == COLL_WAIT_AUTO && now < wait->shared_until);
 }
 
 void (*_Atomic coll_wait_meanwhile)(void);

@@ -48,6 +48,11 @@ const char *coll_wait_manner_name(coll_wait_manner manner);
  */
 void coll_wait_init(coll_wait *wait, bool crowded, coll_wait_manner manner, double timeout);
 
+/* Whether others are known to want this core as long as WAIT is used. */
+static inline bool coll_wait_is_polite(const coll_wait *wait) {
+    return wait->manner == COLL_WAIT_AUTO ? wait->crowded : wait->manner == COLL_WAIT_POLITE;
+}
+
 /*
  * Waits until one request of COUNT is complete; *INDEX is which one (MPI_UNDEFINED when none is
  * active). Of several complete ones it takes the next after the one that it took last. PEERS[i] is

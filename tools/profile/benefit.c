@@ -15,12 +15,24 @@ static bool read_figure(const char *line, const char *name, double *figure) {
 
 static bool read_account(const char *line, benefit_times *times, int *ranks, int *dcps) {
     double numbers[2];
-    if (strncmp(line, "coll: account ", strlen("coll: account ")) != 0 ||
-        !read_figure(line, " ranks=", &numbers[0]) || !read_figure(line, " dcps=", &numbers[1]) ||
-        !read_figure(line, " Tcomp=", &times->computation) ||
-        !read_figure(line, " Tcoll=", &times->collectives) ||
-        !read_figure(line, " Tpoint=", &times->point_to_point))
+    const struct {
+        const char *name;
+        double *figure;
+    } figures[] = {
+        {" ranks=", &numbers[0]},
+        {" dcps=", &numbers[1]},
+        {" Tcomp=", &times->computation},
+        {" Tcoll=", &times->collectives},
+        {" Tpoint=", &times->point_to_point},
+        {" Tserved=", &times->served},
+        {" Tstarted=", &times->started},
+        {" Tcpu=", &times->processor},
+    };
+    if (strncmp(line, "coll: account ", strlen("coll: account ")) != 0)
         return false;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (!read_figure(line, figures[i].name, figures[i].figure))
+            return false;
     *ranks = (int)numbers[0];
     *dcps = (int)numbers[1];
     return true;
@@ -51,14 +63,33 @@ bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, app_
     return true;
 }
 
-double benefit_predict(const benefit_times *times, int served, double share) {
-    return (1 + 1.0 / served) * times->computation + share * times->collectives +
-           times->point_to_point;
+/* How much longer the computation takes where one more rank in SERVED + 1 computes nothing. */
+static double growth(const benefit_times *times, int served) {
+    bool shared = times->processor < times->computation;
+    double alone = 1 + 1.0 / served;
+    double grown = shared ? alone * times->processor / times->computation : alone;
+    return grown > 1 ? grown : 1;
 }
 
-int benefit_least_served(const benefit_times *times, double share, int most) {
+/* What is left of nonblocking collectives, all of which COMPUTATION may hide. */
+static double left_of_started(const benefit_times *times, double computation,
+                              benefit_shares shares) {
+    double hidden = shares.started * times->started;
+    double longer = shares.blocking * times->started - computation;
+    return longer > hidden ? longer : hidden;
+}
+
+double benefit_predict(const benefit_times *times, int served, benefit_shares shares) {
+    double computation = growth(times, served) * times->computation;
+    double others = times->collectives - times->served - times->started;
+    return computation + shares.blocking * times->served +
+           left_of_started(times, computation, shares) + others + times->point_to_point;
+}
+
+int benefit_least_served(const benefit_times *times, benefit_shares shares, int most) {
+    double now = times->computation + times->collectives + times->point_to_point;
     for (int served = 1; served <= most; served++)
-        if ((1 - share) * times->collectives > times->computation / served)
+        if (benefit_predict(times, served, shares) < now)
             return served;
     return 0;
 }

@@ -56,8 +56,9 @@ static bool parse(int argc, char **argv, command *options) {
         {"dcp", NULL, "measure dedicated processors; comes first", .flag = &again},
         {"trace", "FILE",
          "also predict the time of a program from its trace without DCPs: COLL_TRACE=1 coll-run -n "
-         "RANKS -- PROGRAM 2> FILE; with one DCP to r ranks it is (1 + 1/r) Tcomp + share Tcoll + "
-         "Tpoint, or with hidden in place of share",
+         "RANKS -- PROGRAM 2> FILE; as coll-info explain dcp does, but share and hidden are left "
+         "of "
+         "blocking and of other collectives that DCPs serve; or hidden of all",
          .text = &options->trace},
         {"reps", "N", "allreduces in each of 5 rounds", .integer = &options->reps, .least = 1,
          .most = 10000000},
@@ -152,43 +153,44 @@ static void print_verdict(const char *how, const candidate candidates[], const d
                unit);
 }
 
-static void print_row(const candidate *c, double share, double hidden, double blocking,
-                      double overlapped, FILE *json) {
+static void print_row(const candidate *c, benefit_shares shares, double with, double overlapped,
+                      FILE *json) {
     double latency = median(c->latency) * 1e6, overhead = median(c->overhead) * 1e6;
-    printf("%-6s %6d %12.3f %12.3f %8.3f %8.3f", c->spec, c->ranks, latency, overhead, share,
-           hidden);
-    printf(blocking > 0 ? " %12.6f %12.6f\n" : "\n", blocking, overlapped);
+    printf("%-6s %6d %12.3f %12.3f %8.3f %8.3f", c->spec, c->ranks, latency, overhead,
+           shares.blocking, shares.started);
+    printf(with > 0 ? " %12.6f %12.6f\n" : "\n", with, overlapped);
     app_json(json, app_json_text("dcp", c->spec), app_json_integer("ranks", c->ranks),
              app_json_number("latency_us", latency), app_json_number("overhead_us", overhead),
-             app_json_number("share", share), app_json_number("hidden", hidden),
-             app_json_if(blocking > 0, app_json_number("blocking_s", blocking)),
-             app_json_if(blocking > 0, app_json_number("overlapped_s", overlapped)));
+             app_json_number("share", shares.blocking), app_json_number("hidden", shares.started),
+             app_json_if(with > 0, app_json_number("with_s", with)),
+             app_json_if(with > 0, app_json_number("overlapped_s", overlapped)));
 }
 
 /* TIMES is NULL where there is no trace. */
 static void print_table(const candidate candidates[], int count, const benefit_times *times,
                         FILE *json) {
-    double latency[CANDIDATES], blocking[CANDIDATES] = {0}, overlapped[CANDIDATES] = {0};
+    double latency[CANDIDATES], with[CANDIDATES] = {0}, overlapped[CANDIDATES] = {0};
     printf("%-6s %6s %12s %12s %8s %8s%s\n", "dcp", "ranks", "latency_us", "overhead_us", "share",
-           "hidden", times ? "   blocking_s    overlap_s" : "");
+           "hidden", times ? "       with_s    overlap_s" : "");
     for (int i = 0; i < count; i++) {
         const candidate *c = &candidates[i];
         double native = median(candidates[0].latency);
         latency[i] = median(c->latency);
-        double share = latency[i] / native, hidden = i ? median(c->overhead) / native : 1;
+        double hidden = i ? median(c->overhead) / native : 1;
+        const benefit_shares shares = {latency[i] / native, hidden}, overlapping = {hidden, hidden};
         if (times && i == 0)
-            blocking[i] = overlapped[i] =
+            with[i] = overlapped[i] =
                 times->computation + times->collectives + times->point_to_point;
         else if (times) {
-            blocking[i] = benefit_predict(times, c->served, share);
-            overlapped[i] = benefit_predict(times, c->served, hidden);
+            with[i] = benefit_predict(times, c->served, shares);
+            overlapped[i] = benefit_predict(times, c->served, overlapping);
         }
-        print_row(c, share, hidden, blocking[i], overlapped[i], json);
+        print_row(c, shares, with[i], overlapped[i], json);
     }
     print_verdict("latency", candidates, latency, count, "us", 1e6);
     if (!times)
         return;
-    print_verdict("the program, blocking", candidates, blocking, count, "s", 1);
+    print_verdict("the program, as it is", candidates, with, count, "s", 1);
     print_verdict("the program, overlapped", candidates, overlapped, count, "s", 1);
 }
 

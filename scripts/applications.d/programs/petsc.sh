@@ -1,5 +1,6 @@
 # PETSc, by petsc4py: Poisson's equation on a square, solved in four ways.
 packages=python3-petsc4py
+solvers='("cg", "jacobi"), ("pipecg", "jacobi"), ("gmres", "bjacobi"), ("bcgs", "none")'
 
 # Sums may differ by rounding: few digits are printed.
 input() {
@@ -23,7 +24,7 @@ for row in range(first, last):
 matrix.assemble()
 x, b = matrix.createVecs()
 b.set(1)
-for solver, by in (("cg", "jacobi"), ("pipecg", "jacobi"), ("gmres", "bjacobi"), ("bcgs", "none")):
+for solver, by in ($solvers):
     ksp = PETSc.KSP().create()
     ksp.setOperators(matrix)
     ksp.setType(solver)

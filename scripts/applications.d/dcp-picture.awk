@@ -1,0 +1,22 @@
+# Reads lines of JSON of applications --lab --by dcp, by bench.d/field.awk and json.awk; writes gnuplot's input: for each
+# program and ratio, how many times as fast it is with DCPs, and how many times coll-info explain dcp said.
+BEGIN {
+    print "$programs << end"
+}
+
+{
+    printf "\"%s %s\" %g %g\n", field("program"), field("dcp"), median("none_s") / median("with_s"), field("explained")
+}
+
+END {
+    print "end"
+    print "set terminal pngcairo size 900, 500 noenhanced"
+    print "set style fill solid 0.8"
+    print "set boxwidth 0.6"
+    print "set xtics rotate by -30"
+    print "set yrange [0:*]"
+    print "set ylabel \"times as fast with DCPs on the same ranks\""
+    print "set key top left"
+    print "plot $programs using 0:2:xtic(1) with boxes title \"measured\", 1 with lines dt 2 lc \"black\" notitle, " \
+        "$programs using 0:3 with points pt 7 ps 1.5 title \"explained\""
+}
