@@ -104,13 +104,14 @@ START_TEST(another_rings_the_bell) {
     coll_doorbell_ring(NULL);
     coll_doorbell_ring(&bell); /* it doesn't sleep */
     ck_assert(!coll_doorbell_sleep(1e-3));
+    coll_doorbell_doze(true);
     for (int ring = 0; ring < 50; ring++) { /* between two sleeps, more than there is room for */
         coll_doorbell_ring(&bell);
         coll_doorbell_ring(&bell);
         ck_assert_int_eq(rings_within_tries(), supported());
     }
     ck_assert(!coll_doorbell_sleep(1e-3)); /* none is left over */
-    coll_doorbell_awake();
+    coll_doorbell_doze(false);
     coll_doorbell_ring(&bell);
     ck_assert(!coll_doorbell_sleep(1e-3));
     coll_doorbell_hang(NULL);

@@ -120,10 +120,10 @@ void coll_doorbell_hang(coll_doorbell *hung) {
     own = bell >= 0 ? hung : NULL;
 }
 
-void coll_doorbell_awake(void) {
+void coll_doorbell_doze(bool asleep) {
     coll_doorbell *hung = own;
     if (hung)
-        atomic_store_explicit(&hung->asleep, false, memory_order_relaxed);
+        hung->asleep = asleep;
 }
 
 /* What can't be sent is either there already, many times, or will be found by the time. */
@@ -153,8 +153,6 @@ bool coll_doorbell_sleep(double seconds) {
 
     struct epoll_event events[16];
     struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
-    if (hung)
-        hung->asleep = true;
     int count = epoll_pwait2(watch, events, sizeof events / sizeof *events, &time, NULL);
     if (hung)
         quieten();
@@ -171,7 +169,8 @@ void coll_doorbell_hang(coll_doorbell *hung) {
     (void)hung;
 }
 
-void coll_doorbell_awake(void) {
+void coll_doorbell_doze(bool asleep) {
+    (void)asleep;
 }
 
 void coll_doorbell_wake(const coll_doorbell *other) {

@@ -15,7 +15,7 @@
  * owner. It lies in such memory itself, all zero at first.
  */
 typedef struct coll_doorbell {
-    atomic_bool asleep; /* from a sleep until coll_doorbell_awake: it is worth ringing */
+    atomic_bool asleep; /* it is worth ringing */
     char name[15];      /* of a socket, from its second byte on; "" where there is none */
 } coll_doorbell;
 
@@ -25,16 +25,16 @@ typedef struct coll_doorbell {
  */
 void coll_doorbell_hang(coll_doorbell *bell);
 
-/* What this process slept for has come. */
-void coll_doorbell_awake(void);
+/*
+ * Whether this process, which hasn't found what it waits for, will sleep unless it finds it at the
+ * next look. Told before that look, no ring is missed.
+ */
+void coll_doorbell_doze(bool asleep);
 
 /* Through this process's own bell. Go through coll_doorbell_ring. */
 void coll_doorbell_wake(const coll_doorbell *bell);
 
-/*
- * Ends its owner's sleep, this one or the next; but one that begins at this moment may last its
- * time. BELL may be NULL.
- */
+/* Ends its owner's sleep, this one or the next. BELL may be NULL. */
 static inline void coll_doorbell_ring(const coll_doorbell *bell) {
     if (bell && atomic_load_explicit(&bell->asleep, memory_order_relaxed))
         coll_doorbell_wake(bell);

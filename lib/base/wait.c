@@ -60,10 +60,10 @@ void coll_patience_progress(coll_patience *patience) {
     coll_wait *wait = patience->wait;
     if (patience->pauses)
         wait->usual += (patience->waited - wait->usual) * LAST_WAIT_SHARE;
-    if (patience->slept) {
+    if (patience->slept)
         wait->rung = !patience->rung ? 0 : wait->rung < RELIABLE ? wait->rung + 1 : RELIABLE;
-        coll_doorbell_awake();
-    }
+    if (patience->pauses)
+        coll_doorbell_doze(false);
     patience->slept = false;
     patience->since = PMPI_Wtime();
     patience->pauses = 0;
@@ -115,6 +115,7 @@ void coll_patience_relax(coll_patience *patience) {
     double now = PMPI_Wtime(), waited = patience->waited = now - patience->since;
     int pause = patience->pauses++;
     if (wait->silence > 0 && waited > wait->silence) {
+        coll_doorbell_doze(true);
         nap(patience, LONGEST_SILENT_SLEEP, waited * SILENT_SLEEP_SHARE);
         return;
     }
@@ -123,6 +124,7 @@ void coll_patience_relax(coll_patience *patience) {
             offer_core(patience, now);
         return;
     }
+    coll_doorbell_doze(true);
     bool heard = wait->rung == RELIABLE;
     double longest = heard                     ? LONGEST_HEARD_SLEEP
                      : wait->longest_sleep > 0 ? wait->longest_sleep
