@@ -5,7 +5,7 @@ BEGIN {
 }
 
 {
-    printf "\"%s %s\" %g %g\n", field("program"), field("dcp"), median("none_s") / median("with_s"), field("explained")
+    printf "\"%s %s\" %g %g\n", field("program"), field("dcp"), median_ratio("none_s", "with_s"), field("explained")
 }
 
 END {

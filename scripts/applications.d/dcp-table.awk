@@ -1,5 +1,5 @@
 # Reads lines of JSON of applications --lab --by dcp, by bench.d/field.awk and json.awk; prints a table. title=1: with its
-# head. fewer_s is on as many ranks as DCPs leave to the program, without DCPs.
+# head. fewer_s is on as many ranks as DCPs leave to the program, without DCPs; ratio is the median of the rounds' own.
 
 BEGIN {
     pays = 1.03
@@ -9,14 +9,13 @@ BEGIN {
 }
 
 {
-    before = median("none_s")
-    after = median("with_s")
+    ratio = median_ratio("none_s", "with_s")
     explained = field("explained")
     share = field("collectives")
     share = share == "null" ? "?" : sprintf("%.0f %%", 100 * share)
     printf "%-16s %-5s %5d %11s %7.2f %7.2f %7.2f %6.2f %9.2f %-6s %-9s %.0f\n",
         field("program") (field("clock") == "run" ? " (run)" : ""), field("dcp"), field("application"), share,
-        before, median("fewer_s"), after, before / after, explained,
-        (before / after > pays) == (explained > pays) ? "yes" : "NO",
+        median("none_s"), median("fewer_s"), median("with_s"), ratio, explained,
+        (ratio > pays) == (explained > pays) ? "yes" : "NO",
         field("equal") == "true" ? "equal" : "DIFFERENT", field("served")
 }

@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # variables of lab
 # Sourced by lab: programs with dedicated processors (DCPs) and without, on the same ranks.
 
 dcp_racks=2 dcp_hosts=4 dcp_ranks_on_host=4
@@ -16,10 +17,10 @@ dcp_check() {
         die "--dcp must be a list such as 1:8,1:4, of numbers that are powers of two up to 16, not '$dcp'"
 }
 
-# Sets the lab, on which ranks 0 to 3 are on the first host and so on.
+# Sets the lab, on which ranks 0 to 3 are on the first host and so on. Of the profile DCPs need costs alone.
 dcp_lab() {
     local host i
-    racks=$dcp_racks hosts=$dcp_hosts order=$work/order
+    racks=$dcp_racks hosts=$dcp_hosts order=$work/order trials=0
     for ((host = 0; host < racks * hosts; host++)); do
         for ((i = 0; i < dcp_ranks_on_host; i++)); do
             echo "n$host"

@@ -1,10 +1,14 @@
-# What table.awk and picture.awk need beside bench.d/field.awk to read the lines of JSON of
+# What table.awk, picture.awk and those of dcp need beside bench.d/field.awk to read the lines of JSON of
 # applications --lab.
 
-# The median of the numbers of the list that is the value of KEY.
-function median(key,    n, number, i, j, swap) {
+# The numbers of the list that is the value of KEY; how many.
+function numbers(key, number) {
     match($0, "\"" key "\": \\[[^]]*")
-    n = split(substr($0, RSTART + length(key) + 5, RLENGTH - length(key) - 5), number, ", ")
+    return split(substr($0, RSTART + length(key) + 5, RLENGTH - length(key) - 5), number, ", ")
+}
+
+# The median of N numbers, which are sorted then.
+function middle(number, n,    i, j, swap) {
     for (i = 2; i <= n; i++)
         for (j = i; j > 1 && number[j] + 0 < number[j - 1] + 0; j--) {
             swap = number[j]
@@ -12,4 +16,18 @@ function median(key,    n, number, i, j, swap) {
             number[j - 1] = swap
         }
     return n % 2 ? number[(n + 1) / 2] : (number[n / 2] + number[n / 2 + 1]) / 2
+}
+
+function median(key,    number, n) {
+    n = numbers(key, number)
+    return middle(number, n)
+}
+
+# The median of the ratios of what was run one after the other: other work on the machine then slows both.
+function median_ratio(above, below,    one, other, n, i) {
+    n = numbers(above, one)
+    numbers(below, other)
+    for (i = 1; i <= n; i++)
+        one[i] /= other[i]
+    return middle(one, n)
 }
