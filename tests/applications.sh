@@ -25,7 +25,7 @@ refused() {
 refused "--by must be wrapper, component or dcp, not 'dcps'" --by dcps
 refused "--dcp goes with --by dcp" --dcp 1:4
 refused "--dcp goes with --by dcp" --by component --dcp 1:4
-for list in 4 1:3 1:32 1:4, 1:4,8 '1:4 1:8' 1:x; do
+for list in 4 1:3 1:32 '1:4,' 1:4,8 '1:4 1:8' 1:x; do
     refused "not '$list'" --by dcp --dcp "$list"
 done
 refused "--dcp needs a value" --by dcp --dcp
