@@ -105,7 +105,9 @@ typedef struct coll_part {
     size_t own;                /* bytes of this rank's data; 0 where they are blocks */
     const coll_blocks *blocks; /* of the data, or NULL: it is one */
     const coll_blocks *input;  /* likewise of the input */
-    const void *shared;        /* what the planner's share made; NULL: the plan makes its own */
+    /* What the planner's share made; NULL: the plan makes its own. Its size may ask for no more
+     * than whether there is any. */
+    const void *shared;
 } coll_part;
 
 /* A plan of PART in so many ROUNDS, or 0 where they are set later. */
