@@ -126,6 +126,29 @@ static int run(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     return run_usually(operation, user, comm);
 }
 
+static int run_bcast(coll_operation operation, const coll_user *user, MPI_Comm comm) {
+    int bytes;
+    const coll_comm *direct = directly_as_bytes(operation, comm, user->receive_count,
+                                                user->receive_type, user->root, &bytes);
+    return direct ? coll_raise(comm, PMPI_Bcast(user->receive, bytes, MPI_BYTE, user->root,
+                                                direct->private))
+                  : run_usually(operation, user, comm);
+}
+
+static int run_gather(coll_operation operation, const coll_user *user, MPI_Comm comm) {
+    int bytes;
+    const coll_comm *direct =
+        directly_as_bytes(operation, comm, user->send_count, user->send_type, user->root, &bytes);
+    bool receives = direct && direct->rank == user->root;
+    if (!direct || user->send == MPI_IN_PLACE ||
+        (receives &&
+         (user->receive_count != user->send_count || user->receive_type != user->send_type)))
+        return run_usually(operation, user, comm);
+    return coll_raise(comm,
+                      PMPI_Gather(user->send, bytes, MPI_BYTE, user->receive, receives ? bytes : 0,
+                                  MPI_BYTE, user->root, direct->private));
+}
+
 /* --- Started --- */
 
 /* A call that is to be started, by the entry NAMED so. */
@@ -225,8 +248,6 @@ static int keep(const started *entry, MPI_Comm comm, COLL_Request *request) {
         const coll_user user = {__VA_ARGS__};                                                      \
         return run(operation, &user, comm);                                                        \
     }                                                                                              \
-    STARTED(nonblocking, persistent, operation, parameters, __VA_ARGS__)
-#define STARTED(nonblocking, persistent, operation, parameters, ...)                               \
     int nonblocking(EACH parameters MPI_Comm comm, COLL_Request *request) {                        \
         const coll_user user = {__VA_ARGS__};                                                      \
         return start_once(&(started){__func__, operation, &user}, comm, request);                  \
@@ -237,51 +258,16 @@ static int keep(const started *entry, MPI_Comm comm, COLL_Request *request) {
         return keep(&(started){__func__, operation, &user}, comm, request);                        \
     }
 
-int COLL_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
-    int bytes;
-    const coll_comm *direct =
-        directly_as_bytes(COLL_OPERATION_BCAST, comm, count, type, root, &bytes);
-    if (direct)
-        return coll_raise(comm, PMPI_Bcast(buffer, bytes, MPI_BYTE, root, direct->private));
-    const coll_user user = {.send = MPI_IN_PLACE,
-                            .receive = buffer,
-                            .receive_count = count,
-                            .receive_type = type,
-                            .root = root};
-    return run_usually(COLL_OPERATION_BCAST, &user, comm);
-}
+ENTRIES_BY(run_bcast, COLL_Bcast, COLL_Ibcast, COLL_Bcast_init, COLL_OPERATION_BCAST,
+           (void *buffer, MPI_Count count, MPI_Datatype type, int root, ), .send = MPI_IN_PLACE,
+           .receive = buffer, .receive_count = count, .receive_type = type, .root = root)
 
-STARTED(COLL_Ibcast, COLL_Bcast_init, COLL_OPERATION_BCAST,
-        (void *buffer, MPI_Count count, MPI_Datatype type, int root, ), .send = MPI_IN_PLACE,
-        .receive = buffer, .receive_count = count, .receive_type = type, .root = root)
-
-int COLL_Gather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-                void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root,
-                MPI_Comm comm) {
-    int bytes;
-    const coll_comm *direct =
-        directly_as_bytes(COLL_OPERATION_GATHER, comm, send_count, send_type, root, &bytes);
-    bool receives = direct && direct->rank == root;
-    if (direct && send_buffer != MPI_IN_PLACE &&
-        (!receives || (receive_count == send_count && receive_type == send_type)))
-        return coll_raise(comm, PMPI_Gather(send_buffer, bytes, MPI_BYTE, receive_buffer,
-                                            receives ? bytes : 0, MPI_BYTE, root, direct->private));
-    const coll_user user = {.send = send_buffer,
-                            .send_count = send_count,
-                            .send_type = send_type,
-                            .receive = receive_buffer,
-                            .receive_count = receive_count,
-                            .receive_type = receive_type,
-                            .root = root};
-    return run_usually(COLL_OPERATION_GATHER, &user, comm);
-}
-
-STARTED(COLL_Igather, COLL_Gather_init, COLL_OPERATION_GATHER,
-        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root, ),
-        .send = send_buffer, .send_count = send_count, .send_type = send_type,
-        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type,
-        .root = root)
+ENTRIES_BY(run_gather, COLL_Gather, COLL_Igather, COLL_Gather_init, COLL_OPERATION_GATHER,
+           (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+            void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root, ),
+           .send = send_buffer, .send_count = send_count, .send_type = send_type,
+           .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type,
+           .root = root)
 
 ENTRIES_BY(run_usually, COLL_Gatherv, COLL_Igatherv, COLL_Gatherv_init, COLL_OPERATION_GATHER,
            (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
