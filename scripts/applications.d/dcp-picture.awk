@@ -9,14 +9,8 @@ BEGIN {
 }
 
 END {
-    print "end"
-    print "set terminal pngcairo size 900, 500 noenhanced"
-    print "set style fill solid 0.8"
-    print "set boxwidth 0.6"
-    print "set xtics rotate by -30"
-    print "set yrange [0:*]"
+    begin_boxes()
     print "set ylabel \"times as fast with DCPs on the same ranks\""
-    print "set key top left"
     print "plot $programs using 0:2:xtic(1) with boxes title \"measured\", 1 with lines dt 2 lc \"black\" notitle, " \
         "$programs using 0:3 with points pt 7 ps 1.5 title \"explained\""
 }

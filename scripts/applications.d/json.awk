@@ -31,3 +31,14 @@ function median_ratio(above, below,    one, other, n, i) {
         one[i] /= other[i]
     return middle(one, n)
 }
+
+# Ends the data of a picture of boxes, and sets what all such pictures have in common.
+function begin_boxes() {
+    print "end"
+    print "set terminal pngcairo size 900, 500 noenhanced"
+    print "set style fill solid 0.8"
+    print "set boxwidth 0.6"
+    print "set xtics rotate by -30"
+    print "set yrange [0:*]"
+    print "set key top left"
+}
