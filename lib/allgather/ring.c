@@ -39,12 +39,11 @@ static coll_step segment_of(const ring_plan *plan, coll_step_kind kind, uint64_t
         peer = position_of(part, kind == COLL_STEP_SEND ? -1 : 1);
     size_t bytes = coll_part_block(part, part->blocks, position), segment = plan->base.size.segment;
     uint64_t i = number - plan->first[back];
-    return (coll_step){.kind = kind,
-                       .peer = part->line->order[peer],
-                       .block = position,
-                       .from = (size_t)i * segment,
-                       .length = coll_segment_length(bytes, segment, i),
-                       .segment = kind == COLL_STEP_SEND};
+    coll_step step = coll_step_message(kind, part->line->order[peer], (size_t)i * segment,
+                                       coll_segment_length(bytes, segment, i));
+    step.block = position;
+    step.segment = kind == COLL_STEP_SEND;
+    return step;
 }
 
 /* Sends all but the last block, receives all but its own. */

@@ -16,26 +16,27 @@ static bool segment_of(const coll_plan *plan, coll_step_kind kind, int position,
     const coll_part *part = plan->part;
     bool sends = kind == COLL_STEP_SEND;
     size_t bytes = coll_part_block(part, sends ? part->input : part->blocks, position),
-           segment = plan->size.segment;
-    *step = (coll_step){.kind = kind,
-                        .buffer = sends ? COLL_INPUT : COLL_DATA,
-                        .peer = part->line->order[position],
-                        .block = position,
-                        .from = (size_t)i * segment,
-                        .segment = 2 * position + sends};
-    if (i >= coll_segment_count(bytes, segment))
+           segment = plan->size.segment, from = (size_t)i * segment;
+    if (from >= bytes)
         return false;
-    step->length = coll_segment_length(bytes, segment, i);
+    *step = coll_step_message(kind, part->line->order[position], from,
+                              coll_segment_length(bytes, segment, i));
+    step->buffer = sends ? COLL_INPUT : COLL_DATA;
+    step->block = position;
+    step->segment = 2 * position + sends;
     return true;
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     int ranks = base->part->shape->topo->ranks, own = base->part->line->position, count = 0;
-    for (int away = 1; away < ranks; away++)
-        count +=
-            segment_of(base, COLL_STEP_RECEIVE, (own - away + ranks) % ranks, round, &steps[count]);
-    for (int away = 1; away < ranks; away++)
-        count += segment_of(base, COLL_STEP_SEND, (own + away) % ranks, round, &steps[count]);
+    for (int away = 1, from = own; away < ranks; away++) {
+        from = (from > 0 ? from : ranks) - 1;
+        count += segment_of(base, COLL_STEP_RECEIVE, from, round, &steps[count]);
+    }
+    for (int away = 1, to = own; away < ranks; away++) {
+        to = to + 1 < ranks ? to + 1 : 0;
+        count += segment_of(base, COLL_STEP_SEND, to, round, &steps[count]);
+    }
     return count;
 }
 

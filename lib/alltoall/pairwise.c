@@ -185,7 +185,9 @@ static void wait_for_room(const pairwise_plan *plan, uint64_t round, coll_step *
 }
 
 static coll_step question(int peer, coll_step_kind kind) {
-    return (coll_step){.kind = kind, .peer = peer, .lane = QUESTIONS};
+    coll_step step = coll_step_message(kind, peer, 0, 0);
+    step.lane = QUESTIONS;
+    return step;
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {

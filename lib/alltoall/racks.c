@@ -49,12 +49,12 @@ static int racks_of(const coll_topo *topo) {
 /* COUNT blocks from POSITION on to the rank at PEER, or from it. */
 static coll_step message(const racks_plan *plan, coll_step_kind kind, int peer, int position,
                          int count) {
-    return (coll_step){.kind = kind,
-                       .buffer = kind == COLL_STEP_SEND ? COLL_INPUT : COLL_DATA,
-                       .peer = plan->base.part->line->order[peer],
-                       .block = position,
-                       .length = (size_t)count * plan->base.part->shape->bytes,
-                       .segment = kind != COLL_STEP_SEND};
+    coll_step step = coll_step_message(kind, plan->base.part->line->order[peer], 0,
+                                       (size_t)count * plan->base.part->shape->bytes);
+    step.buffer = kind == COLL_STEP_SEND ? COLL_INPUT : COLL_DATA;
+    step.block = position;
+    step.segment = kind != COLL_STEP_SEND;
+    return step;
 }
 
 /* To the rank so many racks FURTHER on, and from the one as many before. */

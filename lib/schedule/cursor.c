@@ -129,8 +129,13 @@ static void begin_round(coll_cursor *cursor) {
     int slot = slot_of(cursor, round), count = plan->round(plan, round, cursor->steps);
     cursor->count[slot] = cursor->left[slot] = cursor->fence[slot] = count;
     for (int i = count - 1; i >= 0; i--) {
-        cursor->nodes[node_of(cursor, round, i)] = (coll_node){
-            .step = cursor->steps[i], .round = round, .on_start = NONE, .on_complete = NONE};
+        coll_node *node = &cursor->nodes[node_of(cursor, round, i)];
+        node->step = cursor->steps[i];
+        node->round = round;
+        node->waits = 0;
+        node->started = node->complete = false;
+        node->older = 0;
+        node->on_start = node->on_complete = NONE;
         if (cursor->steps[i].after_earlier)
             cursor->fence[slot] = i;
     }

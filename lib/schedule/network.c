@@ -67,6 +67,7 @@ void coll_network_open(coll_network *network, const coll_shape *call, const coll
     const coll_profile *profile = call->profile;
     network->topo = topo;
     network->latencies = call->latencies;
+    network->lossy = false;
     network->profile = profile;
     network->copied = SIZE_MAX;
     if (memory)
@@ -152,12 +153,12 @@ int64_t coll_network_pass(coll_network *network, int from, int to, const coll_to
 }
 
 /* Whether the buffer of TOLL's level can't hold what waits at PORT; that is found once. */
-static bool overruns(const coll_network *network, coll_port *port, const coll_toll *toll) {
+static bool overruns(coll_network *network, coll_port *port, const coll_toll *toll) {
     double buffer = coll_cost_buffer(&network->profile->level[toll->level]);
     if (network->lossless || port->overrun || port->sender != SEVERAL || buffer <= 0 ||
         (double)port->waiting <= buffer)
         return false;
-    return port->overrun = true;
+    return network->lossy = port->overrun = true;
 }
 
 /* Of a connection NOW so many bytes wait; a first window of them may come at once. */

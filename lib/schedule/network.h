@@ -54,6 +54,7 @@ typedef struct coll_network {
     int64_t copy;                /* and what it costs */
     double rate[COLL_LEVELS];    /* bytes/s of a shared link; 0: no limit */
     bool lossless;               /* no buffer is overrun */
+    bool lossy;                  /* one has been */
     int64_t *busy;               /* each link: until then, */
     int64_t *slipping;           /* and with messages of a packet alone */
     coll_port *ports;            /* of each host */

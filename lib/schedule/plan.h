@@ -42,8 +42,9 @@ typedef enum coll_buffer { COLL_DATA, COLL_INPUT, COLL_SCRATCH } coll_buffer;
 
 /* Step STEP of the round that is BACK rounds before. */
 typedef struct coll_after {
-    int back, step;
-    bool paces; /* it keeps messages from crowding each other: without it nothing would be wrong */
+    int step;
+    int16_t back;
+    bool paces; /* keeps messages from crowding each other: without it nothing would be wrong */
 } coll_after;
 
 /*
@@ -63,19 +64,21 @@ typedef struct coll_after {
 typedef struct coll_step {
     coll_step_kind kind;
     coll_buffer buffer; /* of a copy or a combination: the one that isn't scratch memory */
-    bool to_scratch;    /* their result, which else goes to the data */
-    bool
-        scratch_first; /* scratch memory is the MPI_Op's first operand: ranks in order, as a rule */
-    int peer;          /* rank */
+    int peer;           /* rank */
     int lane;
     int block;           /* position */
-    size_t from, length; /* bytes; length 0: an empty message */
     int segment;         /* which of the round's */
+    size_t from, length; /* bytes; length 0: an empty message */
     size_t at;           /* in the segment */
+    bool to_scratch;     /* the result of a copy or a combination, which else goes to the data */
+    bool scratch_first;  /* scratch memory is the first operand: ranks in order, as a rule */
     bool after_earlier;  /* comes after all steps of its round before it */
     int afters;
     coll_after after[COLL_STEP_AFTER];
 } coll_step;
+
+/* Plans write many: what is longer compilers clear by a loop that takes as long as all the rest. */
+_Static_assert(sizeof(coll_step) <= 80, "a step is short");
 
 /* The measures of a plan; those of all ranks of a call are alike. */
 typedef struct coll_plan_size {
@@ -153,33 +156,44 @@ static inline const coll_planner *coll_planner_of(const coll_algorithm *algorith
     return planner && planner->unplanned && planner->unplanned(values) ? NULL : planner;
 }
 
+/* Plans write many steps: member by member, so that compilers make none elsewhere first. */
+static inline coll_step coll_step_message(coll_step_kind kind, int peer, size_t from,
+                                          size_t length) {
+    coll_step step = {0};
+    step.kind = kind;
+    step.peer = peer;
+    step.from = from;
+    step.length = length;
+    return step;
+}
+
 static inline coll_step coll_step_send(int peer, size_t from, size_t length) {
-    return (coll_step){.kind = COLL_STEP_SEND, .peer = peer, .from = from, .length = length};
+    return coll_step_message(COLL_STEP_SEND, peer, from, length);
 }
 
 static inline coll_step coll_step_receive(int peer, size_t from, size_t length) {
-    return (coll_step){.kind = COLL_STEP_RECEIVE, .peer = peer, .from = from, .length = length};
+    return coll_step_message(COLL_STEP_RECEIVE, peer, from, length);
 }
 
 /* A copy between BUFFER and scratch memory. */
 static inline coll_step coll_step_copy(coll_buffer buffer, size_t from, size_t length,
                                        bool to_scratch) {
-    return (coll_step){.kind = COLL_STEP_COPY,
-                       .buffer = buffer,
-                       .from = from,
-                       .length = length,
-                       .to_scratch = to_scratch};
+    coll_step step = {0};
+    step.kind = COLL_STEP_COPY;
+    step.buffer = buffer;
+    step.from = from;
+    step.length = length;
+    step.to_scratch = to_scratch;
+    return step;
 }
 
 /* BUFFER and scratch memory, combined. */
 static inline coll_step coll_step_combine(coll_buffer buffer, size_t from, size_t length,
                                           bool to_scratch, bool scratch_first) {
-    return (coll_step){.kind = COLL_STEP_COMBINE,
-                       .buffer = buffer,
-                       .from = from,
-                       .length = length,
-                       .to_scratch = to_scratch,
-                       .scratch_first = scratch_first};
+    coll_step step = coll_step_copy(buffer, from, length, to_scratch);
+    step.kind = COLL_STEP_COMBINE;
+    step.scratch_first = scratch_first;
+    return step;
 }
 
 static inline bool coll_step_is_message(const coll_step *step) {
@@ -187,12 +201,12 @@ static inline bool coll_step_is_message(const coll_step *step) {
 }
 
 static inline void coll_step_after(coll_step *step, int back, int which) {
-    step->after[step->afters++] = (coll_after){.back = back, .step = which};
+    step->after[step->afters++] = (coll_after){.back = (int16_t)back, .step = which};
 }
 
 /* The same for the sake of the pace alone. */
 static inline void coll_step_pace(coll_step *step, int back, int which) {
-    step->after[step->afters++] = (coll_after){.back = back, .step = which, .paces = true};
+    step->after[step->afters++] = (coll_after){.back = (int16_t)back, .step = which, .paces = true};
 }
 
 /* A segment of about BYTES for SHAPE: of whole elements, at least one. */

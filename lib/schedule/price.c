@@ -497,6 +497,7 @@ static bool set_up(play *p) {
 /* Not that it takes so long: it may take longer. */
 static int leave_early(play *p) {
     p->price->time = p->call->enough;
+    p->price->lossy = p->network.lossy;
     return MPI_SUCCESS;
 }
 
@@ -521,6 +522,7 @@ static int play_to_end(play *p) {
                               p->call->algorithm->name, p->line->order[who]);
     if (good)
         p->price->time = p->end;
+    p->price->lossy = p->network.lossy;
     return MPI_SUCCESS;
 }
 

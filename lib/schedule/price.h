@@ -55,6 +55,7 @@ typedef struct coll_price {
     int64_t time; /* until the last rank ends, or enough; COLL_PRICE_UNKNOWN: it takes more events
                      or memory than it may, or what is left out is waited for */
     int events;
+    bool lossy;      /* a buffer of a port was overrun */
     uint64_t rounds; /* of rank 0's plan */
 } coll_price;
 

@@ -26,6 +26,26 @@ enum { RESERVE = 4 << 20, LETTERS = 1 << 12, LETTERS_OF_LONG = 1 << 22 };
 static alignas(max_align_t) char reserve[RESERVE], reserve_of_survey[RESERVE];
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* How long ranks are busy: no call ends sooner; and about how many events a play of one of them
+ * has.
+ */
+typedef struct outlook {
+    int64_t labour, events;
+} outlook;
+
+/* What has been found of a call of so many ranks and bytes: it is asked for more than once. */
+typedef struct finding {
+    int ranks;
+    size_t bytes;
+    bool is_surveyed, is_played;
+    outlook outlook;
+    bool lossless; /* so it was played, or would have been */
+    int64_t time;
+    int events;
+} finding;
+
+enum { FINDINGS = 16 };
+
 typedef struct quote {
     const coll_algorithm *algorithm;
     const coll_shape *whole;
@@ -47,7 +67,21 @@ typedef struct quote {
     int64_t enough;           /* nobody asks how much longer it takes; 0: all do */
     int budget;               /* events of a play */
     int events;               /* of the last one */
+    finding known[FINDINGS];  /* the latest ones */
+    int knows;                /* so many, with those that it has forgotten */
 } quote;
+
+/* --- Findings --- */
+
+/* What has been found of a call of RANKS and BYTES: nothing, where it is new. */
+static finding *finding_of(quote *q, int ranks, size_t bytes) {
+    for (int i = 0; i < FINDINGS && i < q->knows; i++)
+        if (q->known[i].ranks == ranks && q->known[i].bytes == bytes)
+            return &q->known[i];
+    finding *next = &q->known[q->knows++ % FINDINGS];
+    *next = (finding){.ranks = ranks, .bytes = bytes};
+    return next;
+}
 
 /* --- Plays --- */
 
@@ -102,7 +136,7 @@ static bool is_enough(const quote *q, int64_t time) {
 }
 
 /* False: it takes more events or memory than there are. */
-static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
+static bool play_anew(quote *q, int ranks, size_t bytes, coll_price *price) {
     coll_topo part;
     const coll_shape shape = shape_of(q, ranks, bytes, &part);
     const coll_price_call call = {.algorithm = q->algorithm,
@@ -118,12 +152,28 @@ static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
                                   .letters = q->is_long ? LETTERS_OF_LONG : LETTERS,
                                   .memory = q->is_long ? NULL : q->room,
                                   .bytes = q->is_long ? 0 : q->left};
-    coll_price price;
-    int code = coll_price_play(&call, &price);
-    q->events = price.events;
-    q->found = price.rounds;
-    *time = price.time;
-    return code == MPI_SUCCESS && price.time != COLL_PRICE_UNKNOWN;
+    return coll_price_play(&call, price) == MPI_SUCCESS && price->time != COLL_PRICE_UNKNOWN;
+}
+
+/* The same, unless that has been played. */
+static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
+    finding *known = finding_of(q, ranks, bytes);
+    if (q->in_step || !known->is_played || known->lossless < q->lossless) {
+        coll_price price;
+        const bool good = play_anew(q, ranks, bytes, &price);
+        q->events = price.events;
+        q->found = price.rounds;
+        *time = price.time;
+        if (!good || q->in_step)
+            return good;
+        known->is_played = true;
+        known->lossless = q->lossless || !price.lossy;
+        known->time = price.time;
+        known->events = price.events;
+    }
+    q->events = known->events;
+    *time = known->time;
+    return true;
 }
 
 static size_t bytes_of(const quote *q, uint64_t rounds) {
@@ -132,23 +182,16 @@ static size_t bytes_of(const quote *q, uint64_t rounds) {
 
 /* --- What ranks are busy with --- */
 
-/* How long ranks are busy: no call ends sooner; and about how many events a play of one of them
- * has.
- */
-typedef struct outlook {
-    int64_t labour, events;
-} outlook;
-
 /* So many ranks tell it: the first, one amid the line and others. */
 enum { ASKED = 4 };
 
-/* Told by so many ranks of some rounds. */
+/* Told by so many ranks of some rounds. The first may be a root, which has more to do. */
 static outlook outlook_of(coll_survey *survey, int asked) {
     enum { ROUNDS = 128, ROUNDS_LEAST = 16, STEPS = 1 << 12 };
-    const int rounds = STEPS / (survey->size.steps + 1);
+    const int rounds = STEPS / (survey->size.steps + 1), ranks = survey->shape->topo->ranks;
     outlook all = {0, 0};
     for (int i = 0; i < asked; i++) {
-        const int64_t position = (int64_t)i * survey->shape->topo->ranks / asked;
+        const int64_t position = (int64_t)i * ranks / asked;
         const coll_labour one = coll_survey_ask(survey, (int)position,
                                                 rounds > ROUNDS         ? ROUNDS
                                                 : rounds < ROUNDS_LEAST ? ROUNDS_LEAST
@@ -156,25 +199,36 @@ static outlook outlook_of(coll_survey *survey, int asked) {
         const int64_t busy[] = {one.processor, one.out, one.in};
         for (int k = 0; k < 3; k++)
             all.labour = busy[k] > all.labour ? busy[k] : all.labour;
-        all.events += one.events / asked;
+        all.events += i == 0 ? one.events : (ranks - 1) * one.events / (asked - 1);
     }
+    all.events /= ranks;
     return all;
 }
 
 /* Of a call of so many RANKS and BYTES. False: there is no room to find out. */
-static bool outlook_for(const quote *q, int ranks, size_t bytes, outlook *found) {
+static bool survey(quote *q, int ranks, size_t bytes, outlook *found) {
     coll_topo part;
     coll_survey survey;
     const coll_shape shape = shape_of(q, ranks, bytes, &part);
-    if (!coll_survey_open(&survey, q->algorithm, &shape, &q->values, q->whole->topo, q->room,
-                          q->left))
+    const bool is_whole = ranks == q->whole->topo->ranks && bytes == q->whole->bytes;
+    if (!is_whole && !coll_survey_open(&survey, q->algorithm, &shape, &q->values, q->whole->topo,
+                                       q->room, q->left))
         return false;
-    *found = outlook_of(&survey, ASKED);
+    *found = outlook_of(is_whole ? &q->survey : &survey, ASKED);
     return true;
 }
 
+/* The same, unless that has been found. */
+static bool outlook_for(quote *q, int ranks, size_t bytes, outlook *found) {
+    finding *known = finding_of(q, ranks, bytes);
+    if (!known->is_surveyed)
+        known->is_surveyed = survey(q, ranks, bytes, &known->outlook);
+    *found = known->outlook;
+    return known->is_surveyed;
+}
+
 /* COLL_PRICE_UNKNOWN: there is no room to find out. */
-static int64_t labour_for(const quote *q, int ranks, size_t bytes) {
+static int64_t labour_for(quote *q, int ranks, size_t bytes) {
     outlook found;
     return outlook_for(q, ranks, bytes, &found) ? found.labour : COLL_PRICE_UNKNOWN;
 }
@@ -186,7 +240,7 @@ static bool begin(quote *q, int ranks, int64_t *time) {
     return play(q, ranks, bytes_of(q, q->least), time);
 }
 
-static int64_t labour_to_begin(const quote *q, int ranks) {
+static int64_t labour_to_begin(quote *q, int ranks) {
     return labour_for(q, ranks, bytes_of(q, q->least));
 }
 
@@ -206,7 +260,7 @@ static bool go_on(quote *q, int ranks, int64_t *time) {
     return true;
 }
 
-static int64_t labour_to_go_on(const quote *q, int ranks) {
+static int64_t labour_to_go_on(quote *q, int ranks) {
     int64_t begun = labour_to_begin(q, ranks), whole = labour_for(q, ranks, q->whole->bytes);
     if (begun == COLL_PRICE_UNKNOWN || whole == COLL_PRICE_UNKNOWN)
         return COLL_PRICE_UNKNOWN;
@@ -329,7 +383,7 @@ static bool time_of(quote *q, bool pace, int ranks, int64_t *time) {
     return pace ? go_on(q, ranks, time) : begin(q, ranks, time);
 }
 
-static int64_t busy_in(const quote *q, bool pace, int ranks) {
+static int64_t busy_in(quote *q, bool pace, int ranks) {
     return pace ? labour_to_go_on(q, ranks) : labour_to_begin(q, ranks);
 }
 
@@ -338,17 +392,17 @@ static size_t bytes_in(const quote *q, bool pace) {
 }
 
 /* What RANKS wait in their TIME of a span. */
-static int64_t waiting(const quote *q, bool pace, int ranks, int64_t time) {
+static int64_t waiting(quote *q, bool pace, int ranks, int64_t time) {
     int64_t busy = busy_in(q, pace, ranks);
     return time > busy ? time - busy : 0;
 }
 
 /* Whether a play of so many RANKS takes clearly more events than it may. */
-static bool is_hopeless(const quote *q, bool pace, int ranks) {
-    enum { MISJUDGED = 2 };
+static bool is_hopeless(quote *q, bool pace, int ranks) {
+    enum { MISJUDGED = 4 };
     outlook found;
     return outlook_for(q, ranks, bytes_in(q, pace), &found) &&
-           found.events / MISJUDGED > q->budget / ranks;
+           found.events - found.events / MISJUDGED > q->budget / ranks;
 }
 
 /*
@@ -467,7 +521,7 @@ static bool is_steady(const quote *q) {
 }
 
 /* How many ranks, all or a part of them, a play of BYTES may have: MOST where it is short. */
-static int ranks_within(const quote *q, size_t bytes, int most) {
+static int ranks_within(quote *q, size_t bytes, int most) {
     int ranks = q->whole->topo->ranks;
     if (!q->is_long)
         return most;
@@ -532,7 +586,8 @@ static int64_t find_time_of_many(quote *q) {
     int64_t time, least = least_of(outlook_of(&q->survey, 2));
     if (is_enough(q, least))
         return least;
-    const outlook found = outlook_of(&q->survey, ASKED);
+    outlook found;
+    outlook_for(q, q->whole->topo->ranks, q->whole->bytes, &found);
     least = least_of(found);
     if (is_enough(q, least))
         return least;
@@ -584,7 +639,8 @@ static int64_t find_at_length(quote *q) {
             coll_survey_open(&q->survey, q->algorithm, q->whole, &q->values, NULL, memory, bytes) &&
             make_room(q);
         if (opened) {
-            const outlook found = outlook_of(&q->survey, ASKED);
+            outlook found;
+            outlook_for(q, q->whole->topo->ranks, q->whole->bytes, &found);
             q->fold = coll_survey_fold(&q->survey);
             if (!play_all(q, &found, &time))
                 time = find_time_by_parts(q);
