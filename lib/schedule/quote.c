@@ -16,6 +16,9 @@
 enum { EVENTS = 5000, RANKS = 150, EVENTS_MOST = 24000 };
 /* So few are played as a whole: a part of them would not crowd the uplinks as all do. */
 enum { FEW = 32, EVENTS_OF_FEW = 20000 };
+/* A call over several sites takes long, and so may its price: what ranks wait for hardly follows
+ * from a part. */
+enum { EVENTS_OVER_SITES = 10000 };
 
 /* Of more ranks a part is played: for how a call begins, and for the pace at which it goes on.
  * Fewer than the least tell nothing. */
@@ -503,13 +506,17 @@ static int64_t find_pace_in_step(quote *q) {
     return time;
 }
 
-/* Whether one that plans for all ranks may choose among their rounds. */
+/* Whether one that plans for all ranks may choose among their rounds: a few miss how long it is to
+ * other sites and back, and tell little where a block's differ. */
 static bool is_in_step(const quote *q) {
     const coll_planner *planner = q->algorithm->planner;
+    const coll_shape *whole = q->whole;
     coll_blocks even;
-    const coll_part part = coll_price_part(q->whole, &q->values, q->survey.line, true, &even);
-    return planner->in_step ||
-           (q->is_long && planner->stays_in_step && planner->stays_in_step(&part));
+    const coll_part part = coll_price_part(whole, &q->values, q->survey.line, true, &even);
+    if (whole->topo->sites > 1 && !q->is_long)
+        return false;
+    return planner->in_step || (planner->stays_in_step && planner->stays_in_step(&part) &&
+                                (q->is_long || size_of(q, whole->bytes).segment >= whole->bytes));
 }
 
 /* Whether the first rounds tell the pace of all: not where they hardly meet what links are shared,
@@ -611,6 +618,8 @@ static int64_t find_shortly(quote *q) {
     int64_t events = ranks > RANKS  ? (int64_t)EVENTS * ranks / RANKS
                      : ranks <= FEW ? EVENTS_OF_FEW
                                     : EVENTS;
+    if (q->whole->topo->sites > 1 && events < EVENTS_OVER_SITES)
+        events = EVENTS_OVER_SITES;
     q->budget = events < EVENTS_MOST ? (int)events : EVENTS_MOST;
     q->room = reserve;
     q->left = RESERVE;
