@@ -88,13 +88,14 @@ static void add_step(coll_survey *s, int rank, const coll_step *step, double tim
 }
 
 coll_labour coll_survey_ask(coll_survey *s, int position, uint64_t most) {
-    enum { A_STEP = 16, ROUNDS_OF_EVENT = 4 }; /* also a round without steps takes its time */
+    enum { ROUNDS_OF_EVENT = 4 };        /* also a round without steps takes its time */
+    enum { BY_PLAN = 4, BY_ROUND = 16 }; /* ranks that are looked at as long as a step takes */
     take_part(s, position);
     const coll_plan *plan = s->planner->plan(&s->part, s->size, s->own);
     const uint64_t rounds = plan->rounds < most ? plan->rounds : most;
     coll_labour all = {.processor = 0};
-    /* ranks that a plan or a round looks at take as long as a step */
-    s->work += (rounds + 1) * (uint64_t)(s->shape->topo->ranks / A_STEP);
+    const uint64_t ranks = (uint64_t)s->shape->topo->ranks;
+    s->work += ranks / BY_PLAN + rounds * (ranks / BY_ROUND);
     for (uint64_t i = 0; i < rounds; i++) {
         int count = plan->round(plan, chosen_round(i, position, rounds, plan->rounds), s->steps);
         s->work += (uint64_t)count;
