@@ -178,7 +178,9 @@ static double rate(const coll_survey *s, int kind) {
 bool coll_survey_count(coll_survey *s, const coll_fold *fold, uint64_t rounds,
                        coll_traffic *traffic) {
     enum { LEAST = 4, A_ROUND = 32 }; /* of a rank; steps of one that is not long */
-    const uint64_t each = rounds / (uint64_t)fold->ranks, most = s->work + rounds * A_ROUND;
+    const uint64_t steps = rounds * A_ROUND, most = s->work + steps,
+                   each = coll_least(rounds / (uint64_t)fold->ranks,
+                                     steps / ((uint64_t)s->size.steps + 1));
     const int stride = stride_of(fold->ranks);
     int asked = 0;
     if (!(s->counts = open_links(s)))
