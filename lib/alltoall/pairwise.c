@@ -1,19 +1,22 @@
 /*
  * pairwise: in each turn every rank sends its block to one other, and receives one from another.
  *
- * 1. A rank has a place in its rack, counted from 0. In turn (s, e) the rank at place j sends to
- *    place j + s (modulo the size of the longest rack) of the rack that is e + j racks further on.
- *    So places differ in how far they send, and in every turn about the same share of each rack's
- *    messages crosses its uplink, in either direction. Where the other rack is shorter the rank has
- *    nothing to send, and is ahead of the others.
+ * 1. In every turn about the same share of each rack's messages crosses its uplink, in either
+ *    direction.
+ *    - Racks of as many ranks each: a rank has a place in its rack, counted from 0. In turn (s, e)
+ *      the rank at place j sends to place j + s (modulo the length of a rack) of the rack that is
+ *      e + j racks further on. So places differ in how far they send.
+ *    - Others: there are as many slots as ranks, and each rack's are spread over all of them. In
+ *      turn t the rank in slot u sends to the position u + t of the line (modulo the ranks): racks
+ *      stand side by side there, so a share of it, as large as the rack, is its own.
  * 2. Blocks go in segments. A rank asks for a block with an empty message, once all that it has
  *    asked for is no more than a window: sends that are complete before they have arrived would
  *    let the others run ahead, and flood the port of one that is late. Where all blocks together
  *    fit a port's buffer, they come unasked.
  *
  * Steps: p - 1 turns. Bytes: (p - 1) m from every rank and to it; n (p - n) m over the uplink of a
- * rack with n ranks, in either direction: each block crosses once. Memory: sixteen
- * segments for each of the window.
+ * rack with n ranks, in either direction: each block crosses once. Memory: two segments for each of
+ * the window, and for four more.
  * Source: schedules by distance as in Faraj, Yuan: Message scheduling for all-to-all personalized
  * communication on Ethernet switched clusters; for uneven racks, and with segments, they are ours.
  */
@@ -22,15 +25,19 @@
 #include "lib/alltoall/alltoall.h"
 #include "lib/schedule/plan.h"
 
-#include <stdlib.h>
-
 enum { QUESTIONS = 1 }; /* their lane */
 
 /* Blocks that are together no longer than this fit the buffer of any switch's port. */
 static const size_t UNASKED = 32 << 10;
 
-/* Rounds that may be under way at least: more than the window where blocks are short. */
-enum { ROUNDS_LEAST = 8, ROUNDS_MOST = 256 };
+/* Segments that the user leaves to us: the shorter they are, the less of a stream meets others at a
+ * port, but each takes the link so many times as long as the processor. */
+enum { SEGMENT_LEAST = 4 << 10, SEGMENT_MOST = 32 << 10, TIMES = 4 };
+
+/* Segments under way to a rank, besides those that the link carries meanwhile; and rounds under
+ * way, besides those of that window: few enough that streams which share an uplink fit its buffer.
+ */
+enum { WINDOW = 1, AHEAD = 4, ROUNDS_MOST = 256 };
 
 /* Positions that this rank sends to and receives from; NOBODY. */
 enum { NOBODY = -1 };
@@ -50,36 +57,6 @@ typedef struct pairwise_plan {
 
 /* --- Who sends to whom --- */
 
-static int compare(const void *a, const void *b) {
-    const turn *left = a, *right = b;
-    return (left->first > right->first) - (left->first < right->first);
-}
-
-/* The position's rack, counted along the line, and its place there. */
-typedef struct seat {
-    int rack, place;
-} seat;
-
-/* In which turn A sends to B, of racks of at most LONGEST ranks. */
-static uint64_t turn_of(seat a, seat b, int racks, int longest) {
-    int places = (b.place - a.place + longest) % longest,
-        further = (b.rack - a.rack + racks - a.place % racks + racks) % racks;
-    return (uint64_t)places * (uint64_t)racks + (uint64_t)further;
-}
-
-/* Where each position sits; returns how many racks there are, and the ranks of the longest. */
-static int find_seats(const coll_part *part, seat seats[], int *longest) {
-    seat next = {0, 0};
-    *longest = 1;
-    for (int i = 0; i < part->shape->topo->ranks; i++, next.place++) {
-        if (i > 0 && coll_line_begins(part->line, part->shape->topo, i, COLL_UNIT_RACK))
-            next = (seat){next.rack + 1, 0};
-        seats[i] = next;
-        *longest = next.place >= *longest ? next.place + 1 : *longest;
-    }
-    return next.rack + 1;
-}
-
 /* Bytes of the block to a POSITION, or from it. */
 static size_t bytes_to(const coll_part *part, int position) {
     return position == NOBODY ? 0 : coll_part_block(part, part->input, position);
@@ -89,27 +66,59 @@ static size_t bytes_from(const coll_part *part, int position) {
     return position == NOBODY ? 0 : coll_part_block(part, part->blocks, position);
 }
 
-/* This rank's turns, in order: those in which it sends and those in which it receives. */
+/* What a rank that lists its turns needs for each position. */
+typedef struct seat {
+    int wanted; /* the slot that would spread its rack's best, */
+    int before; /* and how many want one before this slot */
+    int sender; /* the position that got this slot */
+} seat;
+
+/* Where one rack ends that begins at a position. */
+static int end_of_rack(const coll_part *part, int begin) {
+    const coll_topo *topo = part->shape->topo;
+    int end = begin + 1;
+    while (end < topo->ranks && !coll_line_begins(part->line, topo, end, COLL_UNIT_RACK))
+        end++;
+    return end;
+}
+
+/* Gives each position a slot; among those that want the same one the line's order counts. */
+static void take_seats(const coll_part *part, seat seats[]) {
+    const int ranks = part->shape->topo->ranks;
+    for (int i = 0; i < ranks; i++)
+        seats[i] = (seat){.before = 0};
+    for (int begin = 0, end; begin < ranks; begin = end) {
+        end = end_of_rack(part, begin);
+        for (int i = begin; i < end; i++) {
+            const int64_t halves = 2 * (int64_t)(i - begin) + 1;
+            seats[i].wanted = (int)(halves * ranks / (2 * (end - begin)));
+            seats[seats[i].wanted].before++;
+        }
+    }
+    for (int i = 0, before = 0, here; i < ranks; i++, before += here) {
+        here = seats[i].before;
+        seats[i].before = before;
+    }
+    for (int i = 0; i < ranks; i++)
+        seats[seats[seats[i].wanted].before++].sender = i;
+}
+
+/* This rank's turns, in order, but that with itself and those in which both blocks are empty. */
 static int find_turns(const coll_part *part, seat seats[], turn turns[]) {
-    int ranks = part->shape->topo->ranks, own = part->line->position, count = 0, longest,
-        racks = find_seats(part, seats, &longest), kept = 0;
+    const int ranks = part->shape->topo->ranks, own = part->line->position;
+    int count = 0, slot = 0;
+    take_seats(part, seats);
+    while (seats[slot].sender != own)
+        slot++;
     for (int i = 0; i < ranks; i++) {
-        if (bytes_to(part, i) && i != own)
-            turns[count++] = (turn){i, NOBODY, turn_of(seats[own], seats[i], racks, longest)};
-        if (bytes_from(part, i) && i != own)
-            turns[count++] = (turn){NOBODY, i, turn_of(seats[i], seats[own], racks, longest)};
+        const int to = (slot + i) % ranks, from = seats[(own - i + ranks) % ranks].sender;
+        if (to == own)
+            continue;
+        turns[count] = (turn){.to = bytes_to(part, to) ? to : NOBODY,
+                              .from = bytes_from(part, from) ? from : NOBODY};
+        count += turns[count].to != NOBODY || turns[count].from != NOBODY;
     }
-    qsort(turns, (size_t)count, sizeof *turns, compare);
-    for (int i = 0; i < count; i++) {
-        turn *last = &turns[kept - 1];
-        if (kept == 0 || last->first != turns[i].first)
-            turns[kept++] = turns[i];
-        else if (turns[i].to == NOBODY)
-            last->from = turns[i].from;
-        else
-            last->to = turns[i].to;
-    }
-    return kept;
+    return count;
 }
 
 static bool is_even(const coll_blocks *blocks) {
@@ -127,6 +136,33 @@ static int count_even_racks(const coll_part *part) {
         if (coll_line_begins(part->line, topo, i, COLL_UNIT_RACK) != (i % places == 0))
             return 0;
     return topo->racks;
+}
+
+/* --- Lengths --- */
+
+/* Bytes of a segment of long blocks. */
+static size_t segment_of(const coll_part *part) {
+    const coll_cost *link = coll_profile_outermost(part->shape->profile, part->shape->topo);
+    size_t segment = part->values->at[COLL_SEGMENT];
+    if (segment > 0)
+        return segment;
+    for (segment = SEGMENT_LEAST; segment < SEGMENT_MOST; segment *= 2)
+        if (coll_cost_send_gap(link, (double)segment) >=
+            TIMES * coll_cost_send_overhead(link, (double)segment))
+            break;
+    return segment;
+}
+
+/* How many of them a rank has asked for at most, as it asks for more. */
+static size_t window_of(const coll_part *part) {
+    const coll_cost *link = coll_profile_outermost(part->shape->profile, part->shape->topo);
+    const size_t asked = part->values->at[COLL_WINDOW];
+    if (asked > 0)
+        return asked;
+    const double there_and_back = 2 * coll_cost_transfer(link, 0, 2),
+                 gap = coll_cost_send_gap(link, (double)segment_of(part));
+    return there_and_back < ROUNDS_MOST * gap ? WINDOW + (size_t)(there_and_back / gap)
+                                              : ROUNDS_MOST;
 }
 
 /* --- The plan --- */
@@ -224,13 +260,12 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* Of a turn with less to send than to receive, or the other way, the longer counts. */
 static coll_plan_size plan_size(const coll_part *part) {
-    size_t bytes = part->shape->bytes, ranks = (size_t)part->shape->topo->ranks,
-           listed = 2 * ranks * sizeof(turn) + ranks * sizeof(seat);
-    int rounds = (int)coll_least(part->values->at[COLL_WINDOW], ROUNDS_MOST);
-    return (coll_plan_size){.window = rounds < ROUNDS_LEAST ? ROUNDS_LEAST : rounds,
+    const size_t ranks = (size_t)part->shape->topo->ranks,
+                 listed = ranks * (sizeof(turn) + sizeof(seat));
+    return (coll_plan_size){.window = (int)coll_least(window_of(part) + AHEAD, ROUNDS_MOST),
                             .steps = 4,
                             .segments = 2,
-                            .segment = coll_least(part->values->at[COLL_SEGMENT], bytes),
+                            .segment = coll_least(segment_of(part), part->shape->bytes),
                             .own_bytes =
                                 sizeof(pairwise_plan) + (count_even_racks(part) ? 0 : listed)};
 }
@@ -239,14 +274,14 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     pairwise_plan *plan = memory;
     size_t ranks = (size_t)part->shape->topo->ranks;
     *plan = (pairwise_plan){.base = coll_plan_of(part, size, 0, plan_round)};
-    plan->under_way = part->values->at[COLL_WINDOW] * part->values->at[COLL_SEGMENT];
+    plan->under_way = window_of(part) * segment_of(part);
     plan->even_racks = count_even_racks(part);
     plan->segments = coll_segment_count(part->shape->bytes, size.segment);
     if (plan->even_racks) {
         plan->base.rounds = ranks * plan->segments;
         return &plan->base;
     }
-    plan->turns = find_turns(part, (seat *)(plan->turn + 2 * ranks), plan->turn);
+    plan->turns = find_turns(part, (seat *)(plan->turn + ranks), plan->turn);
     for (int i = 0; i < plan->turns; i++) {
         turn *now = &plan->turn[i];
         uint64_t in = coll_segment_count(bytes_from(part, now->from), size.segment),
@@ -264,8 +299,8 @@ static bool stays_in_step(const coll_part *part) {
 const coll_algorithm coll_alltoall_pairwise = {
     .name = "pairwise",
     .summary = "each rank exchanges with one after the other, uplinks always as busy",
-    .params = {COLL_PARAM_SEGMENT("bytes of a block that go at a time, at most", 16 << 10),
-               COLL_PARAM_WINDOW("segments under way to a rank at a time", 3)},
+    .params = {COLL_PARAM_SEGMENT("bytes of a block that go at a time, at most", 0),
+               COLL_PARAM_WINDOW("segments under way to a rank at a time", 0)},
     .sizeless = true,
     .planner =
         &(const coll_planner){.size = plan_size, .plan = make_plan, .stays_in_step = stays_in_step},
