@@ -11,8 +11,7 @@ static size_t nodes_of(const coll_plan_size *size) {
     return (size_t)size->window * (size_t)size->steps;
 }
 
-/* By round: its steps, those that are not complete, and the first that comes after all before it.
- */
+/* By round: steps that are not complete, and where those are that come after all before them. */
 enum { BY_ROUND = 3 };
 
 size_t coll_cursor_bytes(const coll_plan_size *size) {
@@ -31,9 +30,9 @@ void coll_cursor_open(coll_cursor *cursor, const coll_plan *plan, void *memory) 
     cursor->latest = coll_comm_room_take(&room, nodes * sizeof *cursor->latest);
     cursor->links = (void *)room;
     cursor->ready = cursor->links + LINKS * nodes;
-    cursor->count = cursor->ready + nodes;
-    cursor->left = cursor->count + window;
+    cursor->left = cursor->ready + nodes;
     cursor->fence = cursor->left + window;
+    cursor->end = cursor->fence + window;
 }
 
 void coll_cursor_begin(coll_cursor *cursor) {
@@ -127,7 +126,8 @@ static void begin_round(coll_cursor *cursor) {
     const coll_plan *plan = cursor->plan;
     uint64_t round = cursor->next++;
     int slot = slot_of(cursor, round), count = plan->round(plan, round, cursor->steps);
-    cursor->count[slot] = cursor->left[slot] = cursor->fence[slot] = count;
+    cursor->left[slot] = cursor->fence[slot] = count;
+    cursor->end[slot] = 0;
     for (int i = count - 1; i >= 0; i--) {
         coll_node *node = &cursor->nodes[node_of(cursor, round, i)];
         node->step = cursor->steps[i];
@@ -136,8 +136,11 @@ static void begin_round(coll_cursor *cursor) {
         node->started = node->complete = false;
         node->older = 0;
         node->on_start = node->on_complete = NONE;
-        if (cursor->steps[i].after_earlier)
-            cursor->fence[slot] = i;
+        if (!cursor->steps[i].after_earlier)
+            continue;
+        cursor->fence[slot] = i;
+        if (cursor->end[slot] == 0)
+            cursor->end[slot] = i + 1;
     }
     for (int i = 0; i < count; i++)
         tie(cursor, round, i);
@@ -176,7 +179,7 @@ const coll_node *coll_cursor_start(coll_cursor *cursor, int *node) {
 static void pass_fence(coll_cursor *cursor, int slot, int which) {
     int first = slot * cursor->plan->size.steps;
     int i = which + 1 > cursor->fence[slot] ? which + 1 : cursor->fence[slot];
-    for (; i < cursor->count[slot]; i++) {
+    for (; i < cursor->end[slot]; i++) {
         coll_node *node = &cursor->nodes[first + i];
         if (node->step.after_earlier && --node->waits == 0)
             make_ready(cursor, first + i);

@@ -24,8 +24,9 @@ typedef struct coll_cursor {
     coll_node *nodes;     /* those of round r begin at r % window * steps */
     coll_step *steps;     /* scratch for one round */
     uint64_t *latest;     /* messages by direction, lane and peer */
-    int *count, *left;    /* of the rounds under way: steps, and those that are not complete */
-    int *fence;           /* of those rounds: the first step that comes after all before it */
+    int *left;            /* of the rounds under way: steps that are not complete */
+    int *fence, *end;     /* of those rounds: the first step that comes after all before it, and
+                             the one behind the last of these */
     int *links;           /* of each node, for each step that it waits for: the next such link */
     int *ready;           /* a queue of nodes that may start */
     int ready_first, ready_count;

@@ -400,12 +400,16 @@ static int64_t waiting(quote *q, bool pace, int ranks, int64_t time) {
     return time > busy ? time - busy : 0;
 }
 
-/* Whether a play of so many RANKS takes clearly more events than it may. */
-static bool is_hopeless(quote *q, bool pace, int ranks) {
+/* Whether a play of so many RANKS takes more events than it may: they are as a rule fewer than was
+ * found. */
+static bool is_too_long(const quote *q, const outlook *found, int ranks) {
     enum { MISJUDGED = 4 };
+    return found->events - found->events / MISJUDGED > q->budget / ranks;
+}
+
+static bool is_hopeless(quote *q, bool pace, int ranks) {
     outlook found;
-    return outlook_for(q, ranks, bytes_in(q, pace), &found) &&
-           found.events - found.events / MISJUDGED > q->budget / ranks;
+    return outlook_for(q, ranks, bytes_in(q, pace), &found) && is_too_long(q, &found, ranks);
 }
 
 /*
@@ -543,10 +547,9 @@ static int ranks_within(quote *q, size_t bytes, int most) {
 
 /* All ranks, or those who stand for all, where that isn't too much; false: it is. */
 static bool play_all(quote *q, const outlook *found, int64_t *time) {
-    if (found->events > q->budget / q->fold.ranks)
-        return false;
-    q->budget *= 2; /* so many events are an estimate */
-    bool good = play(q, q->whole->topo->ranks, q->whole->bytes, time);
+    q->budget *= 2; /* then nothing else is played */
+    bool good = !is_too_long(q, found, q->fold.ranks) &&
+                play(q, q->whole->topo->ranks, q->whole->bytes, time);
     q->budget /= 2;
     return good;
 }
