@@ -135,8 +135,8 @@ typedef struct coll_planner {
     /* All ranks have as many rounds, and what one sends in a round another receives in the same
      * one: so that the price of all follows from some. */
     bool in_step;
-    /* Whether that holds of a part, where it doesn't of all: only long plays go by it. NULL: never.
-     */
+    /* Whether that holds of a part, where it doesn't of all: long plays go by it, and those of
+     * blocks of one segment. NULL: never. */
     bool (*stays_in_step)(const coll_part *part);
     /* All ranks have as many rounds, which take about as long, and what one sends in a round
      * another receives in that or a later one: so that the price of all follows from the first. */
