@@ -32,12 +32,12 @@ static const size_t UNASKED = 32 << 10;
 
 /* Segments that the user leaves to us: the shorter they are, the less of a stream meets others at a
  * port, but each takes the link so many times as long as the processor. */
-enum { SEGMENT_LEAST = 4 << 10, SEGMENT_MOST = 32 << 10, TIMES = 4 };
+enum { SEGMENT_LEAST = 4 << 10, SEGMENT_MOST = 32 << 10, TIMES = 8 };
 
 /* Segments under way to a rank, besides those that the link carries meanwhile; and rounds under
  * way, besides those of that window: few enough that streams which share an uplink fit its buffer.
  */
-enum { WINDOW = 1, AHEAD = 4, ROUNDS_MOST = 256 };
+enum { WINDOW = 2, AHEAD = 4, ROUNDS_MOST = 256 };
 
 /* Positions that this rank sends to and receives from; NOBODY. */
 enum { NOBODY = -1 };
