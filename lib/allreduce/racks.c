@@ -336,11 +336,11 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-/* A rank's messages to another rack are not too many. */
+/* A rank's messages to another rack are not too many, nor the rounds of a turn. */
 static bool applicable(const coll_shape *call) {
     enum { MOST = 16 };
     int most, least = coll_topo_fewest(call->topo, COLL_LEVEL_RACK, &most);
-    return !call->ordered && call->topo->racks > 1 && most <= MOST * least;
+    return !call->ordered && call->topo->racks > 1 && most <= MOST * least && most < COLL_BACK_MOST;
 }
 
 const coll_algorithm coll_allreduce_racks = {

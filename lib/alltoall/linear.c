@@ -29,14 +29,11 @@ static bool segment_of(const coll_plan *plan, coll_step_kind kind, int position,
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     int ranks = base->part->shape->topo->ranks, own = base->part->line->position, count = 0;
-    for (int away = 1, from = own; away < ranks; away++) {
-        from = (from > 0 ? from : ranks) - 1;
-        count += segment_of(base, COLL_STEP_RECEIVE, from, round, &steps[count]);
-    }
-    for (int away = 1, to = own; away < ranks; away++) {
-        to = to + 1 < ranks ? to + 1 : 0;
-        count += segment_of(base, COLL_STEP_SEND, to, round, &steps[count]);
-    }
+    for (int away = 1; away < ranks; away++)
+        count +=
+            segment_of(base, COLL_STEP_RECEIVE, (own - away + ranks) % ranks, round, &steps[count]);
+    for (int away = 1; away < ranks; away++)
+        count += segment_of(base, COLL_STEP_SEND, (own + away) % ranks, round, &steps[count]);
     return count;
 }
 

@@ -46,15 +46,12 @@ static int block_at(const graph_plan *plan, int k) {
 }
 
 static void place_blocks(const graph_plan *plan, uint64_t i) {
-    const coll_part *part = plan->base.part;
-    const int p = part->shape->topo->ranks;
     size_t from = (size_t)i * plan->segment;
     plan->at[0] = 0;
-    for (int k = 0, block = part->line->position; k < p; k++) {
-        size_t bytes = coll_part_block(part, part->input, block);
+    for (int k = 0; k < plan->base.part->shape->topo->ranks; k++) {
+        size_t bytes = coll_part_block(plan->base.part, plan->base.part->input, block_at(plan, k));
         plan->at[k + 1] =
             plan->at[k] + (from < bytes ? coll_segment_length(bytes, plan->segment, i) : 0);
-        block = block + 1 < p ? block + 1 : 0;
     }
 }
 

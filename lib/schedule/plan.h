@@ -40,7 +40,8 @@ typedef enum coll_step_kind {
 /* Where bytes are. The input is what a rank brings where that isn't what it has in the end. */
 typedef enum coll_buffer { COLL_DATA, COLL_INPUT, COLL_SCRATCH } coll_buffer;
 
-/* Step STEP of the round that is BACK rounds before. */
+/* Step STEP of the round that is BACK rounds before, COLL_BACK_MOST at most. */
+enum { COLL_BACK_MOST = INT16_MAX };
 typedef struct coll_after {
     int step;
     int16_t back;
@@ -157,13 +158,18 @@ static inline const coll_planner *coll_planner_of(const coll_algorithm *algorith
 }
 
 /* Plans write many steps: member by member, so that compilers make none elsewhere first. */
-static inline coll_step coll_step_message(coll_step_kind kind, int peer, size_t from,
-                                          size_t length) {
+static inline coll_step coll_step_of(coll_step_kind kind, size_t from, size_t length) {
     coll_step step = {0};
     step.kind = kind;
-    step.peer = peer;
     step.from = from;
     step.length = length;
+    return step;
+}
+
+static inline coll_step coll_step_message(coll_step_kind kind, int peer, size_t from,
+                                          size_t length) {
+    coll_step step = coll_step_of(kind, from, length);
+    step.peer = peer;
     return step;
 }
 
@@ -178,11 +184,8 @@ static inline coll_step coll_step_receive(int peer, size_t from, size_t length) 
 /* A copy between BUFFER and scratch memory. */
 static inline coll_step coll_step_copy(coll_buffer buffer, size_t from, size_t length,
                                        bool to_scratch) {
-    coll_step step = {0};
-    step.kind = COLL_STEP_COPY;
+    coll_step step = coll_step_of(COLL_STEP_COPY, from, length);
     step.buffer = buffer;
-    step.from = from;
-    step.length = length;
     step.to_scratch = to_scratch;
     return step;
 }

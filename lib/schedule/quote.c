@@ -29,9 +29,8 @@ enum { RESERVE = 4 << 20, LETTERS = 1 << 12, LETTERS_OF_LONG = 1 << 22 };
 static alignas(max_align_t) char reserve[RESERVE], reserve_of_survey[RESERVE];
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* How long ranks are busy: no call ends sooner; and about how many events a play of one of them
- * has.
- */
+/* How long ranks are busy, so that no call ends sooner, and about how many events a play of one of
+ * them has. */
 typedef struct outlook {
     int64_t labour, events;
 } outlook;
@@ -161,7 +160,7 @@ static bool play_anew(quote *q, int ranks, size_t bytes, coll_price *price) {
 /* The same, unless that has been played. */
 static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
     finding *known = finding_of(q, ranks, bytes);
-    if (q->in_step || !known->is_played || known->lossless < q->lossless) {
+    if (q->in_step || !known->is_played || (q->lossless && !known->lossless)) {
         coll_price price;
         const bool good = play_anew(q, ranks, bytes, &price);
         q->events = price.events;
@@ -209,7 +208,7 @@ static outlook outlook_of(coll_survey *survey, int asked) {
 }
 
 /* Of a call of so many RANKS and BYTES. False: there is no room to find out. */
-static bool survey(quote *q, int ranks, size_t bytes, outlook *found) {
+static bool find_outlook(quote *q, int ranks, size_t bytes, outlook *found) {
     coll_topo part;
     coll_survey survey;
     const coll_shape shape = shape_of(q, ranks, bytes, &part);
@@ -225,7 +224,7 @@ static bool survey(quote *q, int ranks, size_t bytes, outlook *found) {
 static bool outlook_for(quote *q, int ranks, size_t bytes, outlook *found) {
     finding *known = finding_of(q, ranks, bytes);
     if (!known->is_surveyed)
-        known->is_surveyed = survey(q, ranks, bytes, &known->outlook);
+        known->is_surveyed = find_outlook(q, ranks, bytes, &known->outlook);
     *found = known->outlook;
     return known->is_surveyed;
 }
