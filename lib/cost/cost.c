@@ -103,6 +103,27 @@ double coll_cost_messages(const coll_cost *cost, double count, double bytes, int
     return fmax(shared_link, processor);
 }
 
+/* By how much a message alone is faster than a stream. */
+static double saved(const coll_cost *cost, double bytes) {
+    return coll_cost_send_gap(cost, bytes) -
+           (coll_cost_message(cost, bytes, 2) - coll_cost_message(cost, 0, 2));
+}
+
+/* A bucket for each of two rates: the second has its effect from the size on that the first one
+ * would let pass at once, and all of it far beyond. */
+coll_burst coll_cost_burst(const coll_cost *cost) {
+    enum { FAR = 256 << 10, LEAST = 16 }; /* more than bursts; a share that is no chance */
+    const double stream = coll_cost_send_gap(cost, FAR), most = saved(cost, FAR),
+                 bytes = most / stream * FAR;
+    if (most < stream / LEAST)
+        return (coll_burst){.most = 0};
+    static const double ALL = 0.99; /* the peak is no limit */
+    const double first = saved(cost, bytes), second = saved(cost, 2 * bytes),
+                 share = fmin(fmax((second - first) / most, 0), ALL);
+    return (coll_burst){
+        .most = most, .at_once = fmax(first - share * most, 0) / (1 - share), .peak = 1 - share};
+}
+
 double coll_cost_buffer(const coll_cost *cost) {
     return cost->buffer;
 }

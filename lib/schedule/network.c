@@ -38,44 +38,105 @@ static double shared_rate(const coll_topo *topo, const coll_cost *cost, int leve
     return cost->together <= 0 ? 0 : part > alone ? part : alone;
 }
 
+static size_t uplinks(const coll_topo *topo) {
+    return 2 * (size_t)topo->racks + 2 * (size_t)topo->sites;
+}
+
 /* Links in the order of their numbers: of ranks, hosts, hosts' memories, racks' switches, racks'
  * uplinks out and in, sites' uplinks out and in. */
 static size_t links(const coll_topo *topo) {
-    return (size_t)topo->ranks + 2 * (size_t)topo->nodes + 3 * (size_t)topo->racks +
-           2 * (size_t)topo->sites;
+    return (size_t)topo->ranks + 2 * (size_t)topo->nodes + (size_t)topo->racks + uplinks(topo);
 }
 
 size_t coll_network_bytes(const coll_topo *topo) {
-    return 2 * coll_comm_room_of(links(topo) * sizeof(int64_t)) +
+    return coll_comm_room_of(links(topo) * sizeof(coll_clock)) +
+           coll_comm_room_of(uplinks(topo) * sizeof(coll_queue)) +
            coll_comm_room_of((size_t)topo->nodes * sizeof(coll_port));
 }
 
+int64_t coll_network_burst(const coll_network *network) {
+    int64_t most = 0;
+    for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++)
+        most = network->lead[level].most > most ? network->lead[level].most : most;
+    return most;
+}
+
+static int64_t at_peak(const coll_lead *lead, int64_t duration) {
+    return duration * lead->peak / COLL_PEAK_PARTS;
+}
+
+/* One that has been busy until now for so long that it isn't ahead. */
+static coll_clock unrested(const coll_lead *lead) {
+    return (coll_clock){
+        .busy = lead->most, .slipping = lead->at_once, .peak = at_peak(lead, lead->at_once)};
+}
+
+/* COUNT links from FIRST on; the next one. */
+static coll_clock *start_links(coll_clock *first, int count, coll_clock like) {
+    for (int i = 0; i < count; i++)
+        *first++ = like;
+    return first;
+}
+
+/* All links have rested; or, MIDWAY, none has. */
 static void open_links(coll_network *network, const coll_topo *topo, void *memory) {
     char *next = memory;
-    network->busy = coll_comm_room_take(&next, links(topo) * sizeof(int64_t));
-    network->slipping = coll_comm_room_take(&next, links(topo) * sizeof(int64_t));
+    network->links = coll_comm_room_take(&next, links(topo) * sizeof(coll_clock));
+    network->queues = coll_comm_room_take(&next, uplinks(topo) * sizeof(coll_queue));
     network->ports = coll_comm_room_take(&next, (size_t)topo->nodes * sizeof(coll_port));
-    memset(network->busy, 0, links(topo) * sizeof(int64_t));
-    memset(network->slipping, 0, links(topo) * sizeof(int64_t));
+    static const coll_lead none = {.most = 0};
+    const coll_lead *lead = network->midway ? &network->lead[COLL_LEVEL_RACK] : &none,
+                    *shared[COLL_LEVELS];
+    for (int level = 0; level < COLL_LEVELS; level++)
+        shared[level] = network->midway ? &network->shared[level] : &none;
+    coll_clock *link = start_links(network->links, topo->ranks, unrested(&none));
+    link = start_links(link, topo->nodes, unrested(lead));
+    link = start_links(link, topo->nodes, unrested(&none));
+    link = start_links(link, topo->racks, unrested(shared[COLL_LEVEL_RACK]));
+    link = start_links(link, 2 * topo->racks, unrested(shared[COLL_LEVEL_SITE]));
+    start_links(link, 2 * topo->sites, unrested(shared[COLL_LEVEL_WIDE]));
+    for (size_t uplink = 0; uplink < uplinks(topo); uplink++)
+        network->queues[uplink] = (coll_queue){.sender = NOBODY};
     for (int node = 0; node < topo->nodes; node++)
-        network->ports[node] = (coll_port){.sender = NOBODY};
+        network->ports[node] = (coll_port){.clock = unrested(lead), .queue = {.sender = NOBODY}};
+}
+
+/* TIMES as slow a link has as many bytes. */
+static coll_lead lead_of(coll_burst burst, double times) {
+    return (coll_lead){.most = nanoseconds(burst.most * times),
+                       .at_once = nanoseconds(burst.at_once * times),
+                       .peak = (int64_t)(burst.peak * COLL_PEAK_PARTS)};
+}
+
+static void set_rates(coll_network *network, const coll_topo *topo) {
+    const double stream = 32 << 10;
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        const coll_cost *cost = &network->profile->level[level];
+        const double rate = network->rate[level] = shared_rate(topo, cost, level);
+        network->lead[level] = network->shared[level] = (coll_lead){.most = 0};
+        if (level < COLL_LEVEL_RACK)
+            continue;
+        const coll_burst burst = coll_cost_burst(cost);
+        network->lead[level] = lead_of(burst, 1);
+        if (rate > 0)
+            network->shared[level] =
+                lead_of(burst, stream / coll_cost_send_gap(cost, stream) / rate);
+    }
 }
 
 void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole,
-                       void *memory) {
-    const coll_topo *topo = call->topo;
-    const coll_profile *profile = call->profile;
-    network->topo = topo;
+                       bool midway, void *memory) {
+    network->topo = call->topo;
     network->latencies = call->latencies;
+    network->midway = midway;
     network->lossy = false;
-    network->profile = profile;
+    network->profile = call->profile;
     network->copied = SIZE_MAX;
-    if (memory)
-        open_links(network, topo, memory);
     for (int i = 0; i < COLL_TOLLS; i++)
         network->tolls[i].level = NOBODY;
-    for (int level = 0; level < COLL_LEVELS; level++)
-        network->rate[level] = shared_rate(whole ? whole : topo, &profile->level[level], level);
+    set_rates(network, whole ? whole : call->topo);
+    if (memory)
+        open_links(network, call->topo, memory);
 }
 
 const coll_toll *coll_network_toll(coll_network *network, coll_level level, size_t bytes) {
@@ -130,11 +191,37 @@ static int shared_link(const coll_network *network, int from, int to, int level,
     return level == COLL_LEVEL_RACK ? switches + place->rack : memories + place->node;
 }
 
-static int64_t pass(int64_t *busy, int64_t *slipping, int64_t duration, bool slips, int64_t now) {
-    int64_t begin = *busy > now ? *busy : now, early = *slipping > now ? *slipping : now;
-    *busy = begin + duration;
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/*
+ * A link that gets ahead has two buckets of tokens, for its rate and for its peak (GCRA, ITU-T
+ * I.371). What a message alone gains by them is in its way already, as that was measured: one that
+ * finds them full begins at once.
+ */
+static int64_t pass_ahead(coll_clock *link, int64_t duration, const coll_lead *lead, bool slips,
+                          int64_t now) {
+    const int64_t begin = later(link->busy, now), early = later(link->slipping, now),
+                  brief = at_peak(lead, duration), bucket = at_peak(lead, lead->at_once),
+                  soon = later(link->peak, now),
+                  alone = later(later(duration - lead->most, brief - bucket), 0);
+    link->busy = begin + duration;
+    link->peak = soon + brief;
+    if (!slips)
+        return later(later(link->busy - lead->most, link->peak - bucket) - alone, now);
+    link->slipping = early + duration;
+    return later(early - later(lead->at_once - duration, 0), now);
+}
+
+static int64_t pass(coll_clock *link, int64_t duration, const coll_lead *lead, bool slips,
+                    int64_t now) {
+    if (lead->most)
+        return pass_ahead(link, duration, lead, slips, now);
+    const int64_t begin = later(link->busy, now), early = later(link->slipping, now);
+    link->busy = begin + duration;
     if (slips)
-        *slipping = early + duration;
+        link->slipping = early + duration;
     return slips ? early : begin;
 }
 
@@ -144,35 +231,68 @@ int64_t coll_network_pass(coll_network *network, int from, int to, const coll_to
     if (nth == 0) {
         bool inside = toll->level <= COLL_LEVEL_NODE;
         int own = inside ? from : topo->ranks + topo->places[from].node;
-        return pass(&network->busy[own], &network->slipping[own], toll->out, slips, now);
+        return pass(&network->links[own], toll->out, &network->lead[toll->level], slips, now);
     }
     int link = toll->share > 0 ? shared_link(network, from, to, toll->level, nth) : NOBODY;
-    return link == NOBODY
-               ? now
-               : pass(&network->busy[link], &network->slipping[link], toll->share, slips, now);
+    return link == NOBODY ? now
+                          : pass(&network->links[link], toll->share, &network->shared[toll->level],
+                                 slips, now);
 }
 
-/* Whether the buffer of TOLL's level can't hold what waits at PORT; that is found once. */
-static bool overruns(coll_network *network, coll_port *port, const coll_toll *toll) {
+/* Whether the buffer of TOLL's level can't hold what waits in QUEUE; that is found once. */
+static bool overruns(coll_network *network, coll_queue *queue, const coll_toll *toll) {
     double buffer = coll_cost_buffer(&network->profile->level[toll->level]);
-    if (network->lossless || port->overrun || port->sender != SEVERAL || buffer <= 0 ||
-        (double)port->waiting <= buffer)
+    if (network->midway || queue->overrun || queue->sender != SEVERAL || buffer <= 0 ||
+        (double)queue->waiting <= buffer)
         return false;
-    return network->lossy = port->overrun = true;
+    return network->lossy = queue->overrun = true;
 }
 
 /* Of a connection NOW so many bytes wait; a first window of them may come at once. */
-static void count_waiting(coll_port *port, size_t *waiting, size_t now) {
+static void count_waiting(coll_queue *queue, size_t *waiting, size_t now) {
     size_t before = *waiting < FIRST_WINDOW ? *waiting : FIRST_WINDOW,
            after = now < FIRST_WINDOW ? now : FIRST_WINDOW;
-    port->waiting += after - before;
+    queue->waiting += after - before;
     *waiting = now;
+    if (queue->waiting == 0)
+        queue->sender = NOBODY;
+}
+
+static void note_sender(coll_queue *queue, int node) {
+    queue->sender = queue->sender == NOBODY || queue->sender == node ? node : SEVERAL;
+}
+
+/* NULL: the link is no uplink. */
+static coll_queue *queue_of(const coll_network *network, int from, int to, const coll_toll *toll,
+                            int nth) {
+    const coll_topo *topo = network->topo;
+    const int first = topo->ranks + 2 * topo->nodes + topo->racks,
+              link = nth > 0 ? shared_link(network, from, to, toll->level, nth) : NOBODY;
+    return link < first ? NULL : &network->queues[link - first];
+}
+
+int64_t coll_network_queue(coll_network *network, int from, int to, const coll_toll *toll, int nth,
+                           bool alone, size_t *waiting, int64_t on) {
+    coll_queue *queue = queue_of(network, from, to, toll, nth);
+    if (!queue)
+        return on;
+    note_sender(queue, network->topo->places[from].node);
+    count_waiting(queue, waiting, *waiting + toll->bytes);
+    return alone && overruns(network, queue, toll) ? on + time_out : on;
+}
+
+void coll_network_dequeue(coll_network *network, int from, int to, const coll_toll *toll, int nth,
+                          size_t *waiting) {
+    coll_queue *queue = queue_of(network, from, to, toll, nth);
+    if (queue)
+        count_waiting(queue, waiting, *waiting - toll->bytes);
 }
 
 bool coll_network_post(coll_network *network, int to, const coll_toll *toll, size_t *waiting) {
     if (toll->level <= COLL_LEVEL_NODE || toll->bytes <= LONG)
         return false;
-    count_waiting(&network->ports[network->topo->places[to].node], waiting, *waiting + toll->bytes);
+    count_waiting(&network->ports[network->topo->places[to].node].queue, waiting,
+                  *waiting + toll->bytes);
     return true;
 }
 
@@ -183,26 +303,23 @@ int64_t coll_network_enter(coll_network *network, int from, int to, const coll_t
     if (toll->level <= COLL_LEVEL_NODE)
         return now;
     int sender = places[from].node, latest = port->latest;
-    bool sends = network->busy[network->topo->ranks + places[to].node] > now;
-    int64_t begin = pass(&port->busy, &port->slipping, toll->in, slips, now);
+    bool sends = network->links[network->topo->ranks + places[to].node].busy > now;
+    int64_t begin = pass(&port->clock, toll->in, &network->lead[toll->level], slips, now);
     if (!slips)
         port->latest = sender;
     if (begin == now)
         return now;
     if (sends && !slips && latest != sender)
-        port->busy += toll->in / meeting;
-    port->sender = port->sender == NOBODY || port->sender == sender ? sender : SEVERAL;
+        port->clock.busy += toll->in / meeting;
+    note_sender(&port->queue, sender);
     if (toll->bytes <= LONG)
-        count_waiting(port, waiting, *waiting + toll->bytes);
-    if (!alone || !overruns(network, port, toll))
+        count_waiting(&port->queue, waiting, *waiting + toll->bytes);
+    if (!alone || !overruns(network, &port->queue, toll))
         return begin;
-    port->busy += time_out;
+    port->clock.busy += time_out;
     return begin + time_out;
 }
 
 void coll_network_leave(coll_network *network, int to, size_t bytes, size_t *waiting) {
-    coll_port *port = &network->ports[network->topo->places[to].node];
-    count_waiting(port, waiting, *waiting - bytes);
-    if (port->waiting == 0)
-        port->sender = NOBODY;
+    count_waiting(&network->ports[network->topo->places[to].node].queue, waiting, *waiting - bytes);
 }

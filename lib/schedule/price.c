@@ -28,7 +28,8 @@ typedef struct letter {
     int path, stage;
     int sent, wanted; /* nodes of the sender's cursor, NONE if complete there, and the receiver's */
     bool slips;       /* between others */
-    bool waits;       /* for its receiver's port */
+    bool waits;       /* for its receiver's port, */
+    bool queues;      /* for a link that others share */
     size_t bytes;
     int64_t start;
     int64_t arrival; /* or, when it comes, what is left until then */
@@ -47,12 +48,13 @@ typedef struct path {
     int lane;
     coll_level level;
     int64_t latest; /* the last message's arrival: none overtakes those that were sent before */
-    size_t waiting; /* bytes, for its receiver's port */
-    int in_line;    /* messages on their way that don't slip between others */
-    uint64_t taken; /* messages */
-    queue arrived;  /* letters that nobody has asked for */
-    queue wanted;   /* nodes that wait for a letter */
-    int next;       /* of those with the same hash */
+    size_t waiting; /* bytes, for its receiver's port, */
+    size_t queued[COLL_WAYS]; /* and for links that others share */
+    int in_line;              /* messages on their way that don't slip between others */
+    uint64_t taken;           /* messages */
+    queue arrived;            /* letters that nobody has asked for */
+    queue wanted;             /* nodes that wait for a letter */
+    int next;                 /* of those with the same hash */
 } path;
 
 typedef struct player {
@@ -280,14 +282,20 @@ static bool travel(play *p, int number, int nth) {
     letter *one = &p->letters[number];
     path *way = &p->paths[one->path];
     const coll_toll *toll = coll_network_toll(&p->network, way->level, one->bytes);
-    const int *order = p->line->order;
+    const int from = p->line->order[way->from], to = way->receiver;
+    if (one->queues)
+        coll_network_dequeue(&p->network, from, to, toll, nth - 1, &way->queued[nth - 1]);
+    one->queues = false;
     for (; nth < COLL_WAYS; nth++) {
-        int64_t on = coll_network_pass(&p->network, order[way->from], way->receiver, toll, nth,
-                                       one->slips, p->now);
+        int64_t on = coll_network_pass(&p->network, from, to, toll, nth, one->slips, p->now);
         if (nth == 0) {
             one->start = on;
-            one->waits = coll_network_post(&p->network, way->receiver, toll, &way->waiting);
+            one->waits = coll_network_post(&p->network, to, toll, &way->waiting);
         }
+        one->queues = nth > 0 && on > p->now;
+        if (one->queues)
+            on = coll_network_queue(&p->network, from, to, toll, nth, way->in_line <= 1,
+                                    &way->queued[nth], on);
         if (on > p->now)
             return plan_stage(p, number, nth + 1, way->from, on);
     }
@@ -480,8 +488,7 @@ static bool set_up(play *p) {
     p->first_path = take_room(p, (size_t)hashes(p) * sizeof(int));
     if (!p->first_path)
         return false;
-    coll_network_open(&p->network, &p->shape, p->call->whole, network);
-    p->network.lossless = p->call->lossless;
+    coll_network_open(&p->network, &p->shape, p->call->whole, p->call->midway, network);
     for (int i = 0; i < hashes(p); i++)
         p->first_path[i] = NONE;
     p->unused = NONE;

@@ -35,7 +35,7 @@ typedef struct coll_price_call {
     const coll_values *values;
     const coll_topo
         *whole;            /* its ranks share the links, if the shape has a part of them; or NULL */
-    bool lossless;         /* no buffer of a port is overrun */
+    bool midway;           /* as amid a long call: no link has rested, no buffer is overrun */
     int budget;            /* events */
     int64_t enough;        /* it is played so long at most; 0: to its end */
     uint64_t rounds;       /* plays so many, evenly chosen of plans in step, the first of steady

@@ -25,7 +25,7 @@ enum { EVENTS_OVER_SITES = 10000 };
 enum { BEGIN_MOST = 512, BEGIN_LEAST = 6, PACE_MOST = 32, PACE_LEAST = 4 };
 
 /* Memory that is there on all ranks alike, since no allocation may fail on one of them alone. */
-enum { RESERVE = 4 << 20, LETTERS = 1 << 12, LETTERS_OF_LONG = 1 << 22 };
+enum { RESERVE = 9 << 19, LETTERS = 1 << 12, LETTERS_OF_LONG = 1 << 22 };
 static alignas(max_align_t) char reserve[RESERVE], reserve_of_survey[RESERVE];
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -33,6 +33,7 @@ static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
  * them has. */
 typedef struct outlook {
     int64_t labour, events;
+    bool in_bursts; /* links pass all of it at once, as they have rested */
 } outlook;
 
 /* What has been found of a call of so many ranks and bytes: it is asked for more than once. */
@@ -41,7 +42,7 @@ typedef struct finding {
     size_t bytes;
     bool is_surveyed, is_played;
     outlook outlook;
-    bool lossless; /* so it was played, or would have been */
+    bool midway; /* so it was played, or would have been */
     int64_t time;
     int events;
 } finding;
@@ -63,7 +64,8 @@ typedef struct quote {
     size_t round, rest;       /* bytes of a round of the whole, and what is left over */
     uint64_t rounds, least;   /* of the whole, and of the shortest call that is played */
     uint64_t shorter, longer; /* calls from which the pace follows; 0: from the whole */
-    bool lossless;            /* a pace knows no time-outs: they come once */
+    bool midway;              /* a pace knows no time-outs, nor links that have rested: once */
+    int64_t burst;            /* by which links get ahead when they do, at most */
     uint64_t in_step;         /* rounds that are played of plans in step; 0: all */
     uint64_t found;           /* rounds of the last plan that was played */
     int64_t enough;           /* nobody asks how much longer it takes; 0: all do */
@@ -147,7 +149,7 @@ static bool play_anew(quote *q, int ranks, size_t bytes, coll_price *price) {
                                   .values = &q->values,
                                   .whole = q->whole->topo,
                                   .fold = ranks == q->whole->topo->ranks ? &q->fold : NULL,
-                                  .lossless = q->lossless,
+                                  .midway = q->midway,
                                   .rounds = q->in_step,
                                   .budget = q->budget,
                                   .enough = q->enough,
@@ -160,7 +162,7 @@ static bool play_anew(quote *q, int ranks, size_t bytes, coll_price *price) {
 /* The same, unless that has been played. */
 static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
     finding *known = finding_of(q, ranks, bytes);
-    if (q->in_step || !known->is_played || (q->lossless && !known->lossless)) {
+    if (q->in_step || !known->is_played || (q->midway && !known->midway)) {
         coll_price price;
         const bool good = play_anew(q, ranks, bytes, &price);
         q->events = price.events;
@@ -169,7 +171,7 @@ static bool play(quote *q, int ranks, size_t bytes, int64_t *time) {
         if (!good || q->in_step)
             return good;
         known->is_played = true;
-        known->lossless = q->lossless || !price.lossy;
+        known->midway = q->midway || (!price.lossy && !q->burst);
         known->time = price.time;
         known->events = price.events;
     }
@@ -191,7 +193,7 @@ enum { ASKED = 4 };
 static outlook outlook_of(coll_survey *survey, int asked) {
     enum { ROUNDS = 128, ROUNDS_LEAST = 16, STEPS = 1 << 12 };
     const int rounds = STEPS / (survey->size.steps + 1), ranks = survey->shape->topo->ranks;
-    outlook all = {0, 0};
+    outlook all = {.in_bursts = true};
     for (int i = 0; i < asked; i++) {
         const int64_t position = (int64_t)i * ranks / asked;
         const coll_labour one = coll_survey_ask(survey, (int)position,
@@ -201,6 +203,7 @@ static outlook outlook_of(coll_survey *survey, int asked) {
         const int64_t busy[] = {one.processor, one.out, one.in};
         for (int k = 0; k < 3; k++)
             all.labour = busy[k] > all.labour ? busy[k] : all.labour;
+        all.in_bursts = all.in_bursts && one.out == 0 && one.in == 0;
         all.events += i == 0 ? one.events : (ranks - 1) * one.events / (asked - 1);
     }
     all.events /= ranks;
@@ -227,6 +230,12 @@ static bool outlook_for(quote *q, int ranks, size_t bytes, outlook *found) {
         known->is_surveyed = find_outlook(q, ranks, bytes, &known->outlook);
     *found = known->outlook;
     return known->is_surveyed;
+}
+
+/* Whether the whole is more than links pass at once, so that its pace is that of a stream. */
+static bool outlasts_bursts(quote *q) {
+    outlook found;
+    return !outlook_for(q, q->whole->topo->ranks, q->whole->bytes, &found) || !found.in_bursts;
 }
 
 /* COLL_PRICE_UNKNOWN: there is no room to find out. */
@@ -349,6 +358,14 @@ static bool make_room(quote *q) {
     return q->places && q->numbers && q->latencies;
 }
 
+/* Looks at all ranks, in BYTES of MEMORY that are its own; false: there is no room. */
+static bool open_survey(quote *q, void *memory, size_t bytes) {
+    if (!coll_survey_open(&q->survey, q->algorithm, q->whole, &q->values, NULL, memory, bytes))
+        return false;
+    q->burst = coll_network_burst(&q->survey.network);
+    return make_room(q);
+}
+
 /* What was told of some ranks, of half of them and of a quarter: how long they wait. */
 typedef struct told {
     int ranks[3];
@@ -365,8 +382,9 @@ static int64_t extrapolate(const told *of, int doublings, int all, bool pace) {
     int64_t first = of->time[1] - of->time[2], second = time - of->time[1], linear = second - first;
     int more = ranks[0] - ranks[1], less = ranks[1] - ranks[2];
     if (first + second < time / 8)
-        return time;                                                       /* no more than chance */
-    if (linear < first / 4 || (pace && second < time / 3) || more <= less) /* the logarithm alone */
+        return time; /* no more than chance */
+    if (linear < first / 4 || (pace && second < time / 3) || more <= less ||
+        (linear > first && less == 1)) /* the logarithm alone: two and three ranks tell no line */
         return coll_price_sum(time, first + second, 2, (uint64_t)doublings);
     if (linear > first) /* the line alone */
         return coll_price_sum(time, first + second, (uint64_t)(more + less),
@@ -488,11 +506,16 @@ static int64_t find_time_in_step(quote *q) {
         return COLL_PRICE_UNKNOWN;
     if (q->found <= q->in_step || is_enough(q, longer))
         return longer;
-    uint64_t played = q->in_step, found = q->found * all / (uint64_t)ranks;
+    const uint64_t played = q->in_step, found = q->found * all / (uint64_t)ranks;
+    const int64_t begun = longer;
+    q->midway = q->burst > 0 && outlasts_bursts(q);
+    bool good = !has_empty_parts(q->whole) &&
+                (!q->midway || play(q, ranks, bytes_among(q, ranks), &longer));
     q->in_step /= 2;
-    if (has_empty_parts(q->whole) || !play(q, ranks, bytes_among(q, ranks), &shorter))
-        return COLL_PRICE_UNKNOWN;
-    return coll_price_sum(longer, longer - shorter, played - q->in_step, found - played);
+    good = good && play(q, ranks, bytes_among(q, ranks), &shorter);
+    q->midway = false;
+    return good ? coll_price_sum(begun, longer - shorter, played - q->in_step, found - played)
+                : COLL_PRICE_UNKNOWN;
 }
 
 /* The same with the events that this may take. */
@@ -575,7 +598,7 @@ static int64_t find_time_by_parts(quote *q) {
         return time;
     enum { SPAN = 40 }; /* rounds that tell a pace */
     int pace = ranks_within(q, bytes_of(q, SPAN < q->rounds ? SPAN : q->rounds), PACE_MOST);
-    q->lossless = true;
+    q->midway = outlasts_bursts(q);
     q->budget *= 2; /* so many events are an estimate */
     fold(q, events / ranks * (ranks < pace ? ranks : pace));
     return ask(q, true, &pace, &rest) ? coll_price_sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
@@ -625,9 +648,7 @@ static int64_t find_shortly(quote *q) {
     q->budget = events < EVENTS_MOST ? (int)events : EVENTS_MOST;
     q->room = reserve;
     q->left = RESERVE;
-    if (!coll_survey_open(&q->survey, q->algorithm, q->whole, &q->values, NULL, reserve_of_survey,
-                          RESERVE) ||
-        !make_room(q))
+    if (!open_survey(q, reserve_of_survey, RESERVE))
         return COLL_PRICE_UNKNOWN;
     return ranks > FEW ? find_time_of_many(q) : find_time_by_parts(q);
 }
@@ -646,9 +667,7 @@ static int64_t find_at_length(quote *q) {
         if (!memory)
             break;
         q->room = memory + bytes;
-        opened =
-            coll_survey_open(&q->survey, q->algorithm, q->whole, &q->values, NULL, memory, bytes) &&
-            make_room(q);
+        opened = open_survey(q, memory, bytes);
         if (opened) {
             outlook found;
             outlook_for(q, q->whole->topo->ranks, q->whole->bytes, &found);

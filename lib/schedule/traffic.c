@@ -36,7 +36,7 @@ bool coll_survey_open(coll_survey *survey, const coll_algorithm *algorithm, cons
     if (!s->line || !visits)
         return false;
     coll_order_line(shape, visits, s->line->order);
-    coll_network_open(&s->network, shape, whole, NULL);
+    coll_network_open(&s->network, shape, whole, false, NULL);
     s->part = coll_price_part(shape, values, s->line, true, &s->even);
     if (planner->share && !(s->shared = take(s, planner->shared_bytes(&s->part))))
         return false;
@@ -95,6 +95,7 @@ coll_labour coll_survey_ask(coll_survey *s, int position, uint64_t most) {
     const uint64_t rounds = plan->rounds < most ? plan->rounds : most;
     coll_labour all = {.processor = 0};
     const uint64_t ranks = (uint64_t)s->shape->topo->ranks;
+    const int64_t burst = coll_network_burst(&s->network);
     s->work += ranks / BY_PLAN + rounds * (ranks / BY_ROUND);
     for (uint64_t i = 0; i < rounds; i++) {
         int count = plan->round(plan, chosen_round(i, position, rounds, plan->rounds), s->steps);
@@ -107,6 +108,8 @@ coll_labour coll_survey_ask(coll_survey *s, int position, uint64_t most) {
     for (int i = 0; i < 4 && rounds; i++)
         *sums[i] = coll_price_sum(0, *sums[i], rounds, plan->rounds);
     all.events += (int64_t)(plan->rounds / ROUNDS_OF_EVENT);
+    all.out = all.out > burst ? all.out - burst : 0;
+    all.in = all.in > burst ? all.in - burst : 0;
     return all;
 }
 
@@ -175,6 +178,14 @@ static double rate(const coll_survey *s, int kind) {
                                     : s->network.rate[COLL_LEVEL_WIDE];
 }
 
+/* How far one gets ahead of that by resting, s. */
+static double ahead(const coll_survey *s, int kind) {
+    const int64_t time = kind == COLL_LINK_HOST   ? coll_network_burst(&s->network)
+                         : kind == COLL_LINK_RACK ? s->network.shared[COLL_LEVEL_SITE].most
+                                                  : s->network.shared[COLL_LEVEL_WIDE].most;
+    return (double)time * 1e-9;
+}
+
 bool coll_survey_count(coll_survey *s, const coll_fold *fold, uint64_t rounds,
                        coll_traffic *traffic) {
     enum { LEAST = 4, A_ROUND = 32 }; /* of a rank; steps of one that is not long */
@@ -191,7 +202,8 @@ bool coll_survey_count(coll_survey *s, const coll_fold *fold, uint64_t rounds,
     for (int kind = 0; kind < COLL_LINKS; kind++) {
         traffic->busiest[kind] = busiest(s, kind, asked, asked == fold->ranks);
         if (rate(s, kind) > 0)
-            traffic->seconds = fmax(traffic->seconds, traffic->busiest[kind] / rate(s, kind));
+            traffic->seconds =
+                fmax(traffic->seconds, traffic->busiest[kind] / rate(s, kind) - ahead(s, kind));
     }
     return true;
 }

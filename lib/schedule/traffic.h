@@ -21,7 +21,7 @@ typedef struct coll_traffic {
 } coll_traffic;
 
 typedef struct coll_labour {
-    int64_t processor, out, in; /* ns: the links out of its host and into it */
+    int64_t processor, out, in; /* ns: the links out of its host and into it, which have rested */
     int64_t events;             /* about so many has a play of it */
 } coll_labour;
 

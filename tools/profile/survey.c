@@ -19,7 +19,7 @@ static const double NAP = 5e-3;
 static const double PAIRS_SHARE = 0.7, CROWD_SHARE = 0.01;
 
 /* A flood's longest step takes no more of the slowest link than this; s. */
-static const double FLOOD_SECONDS = 0.2;
+static const double FLOOD_SECONDS = 0.5;
 
 typedef enum task_kind { PAIR, CROWD, RELAY, CONVERGE, FLOOD, END } task_kind;
 
