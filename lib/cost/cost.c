@@ -109,8 +109,8 @@ static double saved(const coll_cost *cost, double bytes) {
            (coll_cost_message(cost, bytes, 2) - coll_cost_message(cost, 0, 2));
 }
 
-/* A bucket for each of two rates: the second has its effect from the size on that the first one
- * would let pass at once, and all of it far beyond. */
+/* There are two buckets of tokens, for the rate and for the peak. As many BYTES as the first one
+ * holds would pass at once, were it alone: what these and twice as many save tells of the other. */
 coll_burst coll_cost_burst(const coll_cost *cost) {
     enum { FAR = 256 << 10, LEAST = 16 }; /* more than bursts; a share that is no chance */
     const double stream = coll_cost_send_gap(cost, FAR), most = saved(cost, FAR),

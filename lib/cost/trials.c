@@ -9,6 +9,9 @@
 /* From this times the largest size on, the model alone counts; later where it is of a stand-in. */
 static const double FADED = 8, STAND_IN_FADED = 64;
 
+/* A sender waits so long before it sends again what was lost: TCP's least time-out, s. */
+static const double TIME_OUT = 0.2;
+
 static bool is_time(double seconds) {
     return seconds >= 1e-9 && seconds <= 1e6;
 }
@@ -59,14 +62,26 @@ static double error_at(const coll_trial *t, int knot) {
     return t->seconds[knot] / t->model[knot];
 }
 
+/* The knot below BYTES, but not the last one. */
+static int knot_below(const coll_trial *t, double bytes) {
+    int i = 0;
+    while (i + 2 < t->knots && bytes > t->bytes[i + 1])
+        i++;
+    return i;
+}
+
 /* What is AT the knots, at BYTES, which are within them. */
 static double within(const coll_trial *t, double bytes, double (*at)(const coll_trial *, int)) {
-    int last = t->knots - 1, i = 0;
-    if (last == 0)
+    const int i = knot_below(t, bytes);
+    if (t->knots == 1)
         return at(t, 0);
-    while (i + 1 < last && bytes > t->bytes[i + 1])
-        i++;
     return between(bytes, t->bytes[i], at(t, i), t->bytes[i + 1], at(t, i + 1));
+}
+
+/* Whether packets were lost at a knot next to BYTES, of which the model said nothing. */
+static bool lost_packets(const coll_trial *t, double bytes) {
+    const int i = knot_below(t, bytes), next = bytes < t->bytes[i] || t->knots == 1 ? i : i + 1;
+    return fmax(t->seconds[i] - t->model[i], t->seconds[next] - t->model[next]) > TIME_OUT / 2;
 }
 
 /* What the model is wrong by at BYTES, which are within the knots. */
@@ -90,6 +105,19 @@ static double error_alike(const coll_trial *t, double bytes, double model) {
 static double faded(double error, double largest, const coll_trials_call *call) {
     double end = (call->stand_in ? STAND_IN_FADED : FADED) * largest;
     return call->bytes >= end ? 1 : between(call->bytes, largest, error, end, 1);
+}
+
+/*
+ * Above the sizes that were tried, where what the model lacks is the same, too; it is told by what
+ * was the last of it. Where the model says too much the network's rate decides in the end, which it
+ * knows.
+ */
+static double error_above(const coll_trial *t, const coll_trials_call *call, double model) {
+    const int last = t->knots - 1;
+    const double error = error_at(t, last);
+    if (!(error > 1 && model > 0) || call->stand_in)
+        return faded(error, largest_of(t), call);
+    return 1 + (error - 1) * model_at(t, last) / model;
 }
 
 static bool is_of_operation(const coll_trial *t, const coll_trials_call *call) {
@@ -138,12 +166,14 @@ static void find_nearest(const coll_trial all[], int count, const coll_trials_ca
 static double error_of(const coll_trial all[], int count, const coll_trials_call *call,
                        const coll_trial *t, double model) {
     double bytes = call->bytes;
+    if (t->ranks != call->ranks && lost_packets(t, bytes))
+        return 1; /* whether they are depends on how many send */
     if (is_within(t, bytes) && t->ranks == call->ranks)
         return error_alike(t, bytes, model);
     if (is_within(t, bytes))
         return error_within(t, bytes);
     if (bytes > largest_of(t))
-        return faded(error_at(t, t->knots - 1), largest_of(t), call);
+        return error_above(t, call, model);
     return fmax(error_at(t, 0), common_error(all, count, call, t->ranks));
 }
 

@@ -1,7 +1,7 @@
 /*
  * What trying the algorithms has shown, which a profile keeps, and what it makes of the model's
  * predictions. The model knows a network in general, but not what, say, waking up many ranks on few
- * cores or a link's allowance for bursts does to one algorithm. Pure.
+ * cores does to one algorithm. Pure.
  */
 #ifndef COLL_LIB_COST_TRIALS_H
 #define COLL_LIB_COST_TRIALS_H
@@ -31,8 +31,10 @@ typedef struct coll_trials_call {
  * model lacks is added: it stays the same where their order, and with it the model, is another.
  * Below the smallest size it is wrong by as much as there or, where that is more, as it is at least
  * for the operation's other algorithms; so it is for an algorithm that was never tried. Above the
- * largest size the error fades, to nothing at a size 8 times as large, since there the network's
- * rate decides, which the model knows; of a stand-in it fades to nothing at 64 times.
+ * largest size what a model lacks is added, too; where it says too much, that fades, to nothing at
+ * a size 8 times as large, since there the network's rate decides, which the model knows; of a
+ * stand-in either fades, to nothing at 64 times. Lost packets tell nothing of other numbers of
+ * ranks.
  */
 double coll_trials_predict(const coll_trial all[], int count, const coll_trials_call *call,
                            double model);

@@ -65,10 +65,12 @@ static int64_t at_peak(const coll_lead *lead, int64_t duration) {
     return duration * lead->peak / COLL_PEAK_PARTS;
 }
 
-/* One that has been busy until now for so long that it isn't ahead. */
-static coll_clock unrested(const coll_lead *lead) {
-    return (coll_clock){
-        .busy = lead->most, .slipping = lead->at_once, .peak = at_peak(lead, lead->at_once)};
+/* One that has rested; or, MIDWAY, one that has been busy for so long that it isn't ahead. */
+static coll_clock clock_of(const coll_network *network, const coll_lead *lead) {
+    return network->midway ? (coll_clock){.busy = lead->most,
+                                          .slipping = lead->at_once,
+                                          .peak = at_peak(lead, lead->at_once)}
+                           : (coll_clock){.busy = 0};
 }
 
 /* COUNT links from FIRST on; the next one. */
@@ -78,30 +80,27 @@ static coll_clock *start_links(coll_clock *first, int count, coll_clock like) {
     return first;
 }
 
-/* All links have rested; or, MIDWAY, none has. */
 static void open_links(coll_network *network, const coll_topo *topo, void *memory) {
     char *next = memory;
     network->links = coll_comm_room_take(&next, links(topo) * sizeof(coll_clock));
     network->queues = coll_comm_room_take(&next, uplinks(topo) * sizeof(coll_queue));
     network->ports = coll_comm_room_take(&next, (size_t)topo->nodes * sizeof(coll_port));
-    static const coll_lead none = {.most = 0};
-    const coll_lead *lead = network->midway ? &network->lead[COLL_LEVEL_RACK] : &none,
-                    *shared[COLL_LEVELS];
-    for (int level = 0; level < COLL_LEVELS; level++)
-        shared[level] = network->midway ? &network->shared[level] : &none;
-    coll_clock *link = start_links(network->links, topo->ranks, unrested(&none));
-    link = start_links(link, topo->nodes, unrested(lead));
-    link = start_links(link, topo->nodes, unrested(&none));
-    link = start_links(link, topo->racks, unrested(shared[COLL_LEVEL_RACK]));
-    link = start_links(link, 2 * topo->racks, unrested(shared[COLL_LEVEL_SITE]));
-    start_links(link, 2 * topo->sites, unrested(shared[COLL_LEVEL_WIDE]));
+    const coll_clock inside = {.busy = 0},
+                     host = clock_of(network, &network->lead[COLL_LEVEL_RACK]);
+    const coll_lead *shared = network->shared;
+    coll_clock *link = start_links(network->links, topo->ranks, inside);
+    link = start_links(link, topo->nodes, host);
+    link = start_links(link, topo->nodes, inside);
+    link = start_links(link, topo->racks, clock_of(network, &shared[COLL_LEVEL_RACK]));
+    link = start_links(link, 2 * topo->racks, clock_of(network, &shared[COLL_LEVEL_SITE]));
+    start_links(link, 2 * topo->sites, clock_of(network, &shared[COLL_LEVEL_WIDE]));
     for (size_t uplink = 0; uplink < uplinks(topo); uplink++)
         network->queues[uplink] = (coll_queue){.sender = NOBODY};
     for (int node = 0; node < topo->nodes; node++)
-        network->ports[node] = (coll_port){.clock = unrested(lead), .queue = {.sender = NOBODY}};
+        network->ports[node] = (coll_port){.clock = host, .queue = {.sender = NOBODY}};
 }
 
-/* TIMES as slow a link has as many bytes. */
+/* That of a link which is TIMES as slow and saves up as many bytes. */
 static coll_lead lead_of(coll_burst burst, double times) {
     return (coll_lead){.most = nanoseconds(burst.most * times),
                        .at_once = nanoseconds(burst.at_once * times),
