@@ -49,15 +49,15 @@ double coll_cost_relay(const coll_cost *cost, double bytes, int ranks);
 double coll_cost_messages(const coll_cost *cost, double count, double bytes, int ranks);
 
 /*
- * What a link passes ahead of its rate when it has rested, as seconds that it would take: some at
- * once, and then at a higher rate, until it is so far ahead as it gets at MOST. 0: it doesn't, as
- * Ethernet's own; links whose rate is limited by buckets of tokens do, in clouds for example. A
- * message that finds links rested takes that much less than a stream needs for its bytes.
+ * How far a link gets ahead of its rate by resting, in seconds of that rate: so much passes at
+ * once, then what comes takes but a share of its time, until the link is as far ahead as it gets. A
+ * message that finds links rested takes so much less than a stream needs for its bytes. Ethernet's
+ * own don't get ahead (most is 0); those whose rate buckets of tokens limit do, in clouds for
+ * example.
  */
 typedef struct coll_burst {
-    double most;
-    double at_once;
-    double peak; /* what goes beyond that takes such a share of its time, from 0 to 1 */
+    double most, at_once;
+    double peak; /* that share, from 0 to 1 */
 } coll_burst;
 
 coll_burst coll_cost_burst(const coll_cost *cost);

@@ -44,7 +44,7 @@ typedef struct coll_clock {
 /* How far ahead of its rate a link gets by resting, ns (coll_cost_burst). */
 typedef struct coll_lead {
     int64_t most, at_once;
-    int64_t peak; /* of PEAK_PARTS */
+    int64_t peak; /* in COLL_PEAK_PARTS */
 } coll_lead;
 
 enum { COLL_PEAK_PARTS = 1 << 10 };

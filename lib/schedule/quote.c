@@ -64,8 +64,8 @@ typedef struct quote {
     size_t round, rest;       /* bytes of a round of the whole, and what is left over */
     uint64_t rounds, least;   /* of the whole, and of the shortest call that is played */
     uint64_t shorter, longer; /* calls from which the pace follows; 0: from the whole */
-    bool midway;              /* a pace knows no time-outs, nor links that have rested: once */
-    int64_t burst;            /* by which links get ahead when they do, at most */
+    bool midway;              /* a pace knows no time-outs and no rested links: they come once */
+    int64_t burst;            /* by which links get ahead by resting, at most */
     uint64_t in_step;         /* rounds that are played of plans in step; 0: all */
     uint64_t found;           /* rounds of the last plan that was played */
     int64_t enough;           /* nobody asks how much longer it takes; 0: all do */
