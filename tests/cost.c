@@ -135,12 +135,24 @@ END_TEST
 START_TEST(fits_find_the_corners) {
     const double bytes[] = {1, 2, 4, 8, 16}, seconds[] = {1, 2, 4, 4, 4};
     COLL_Curve curve;
-    fit_curve(5, bytes, seconds, &curve);
+    fit_curve(5, bytes, seconds, 0, &curve);
     ck_assert_int_eq(curve.knots, 3);
     ck_assert_double_eq_tol(curve.bytes[1], 4, exact);
     ck_assert_double_eq_tol(curve.error, 0, exact);
-    fit_curve(1, bytes, seconds, &curve);
+    fit_curve(1, bytes, seconds, 0, &curve);
     ck_assert_int_eq(curve.knots, 1);
+}
+END_TEST
+
+/* What is nothing beside the rest of a message takes no knots. */
+START_TEST(fits_look_at_the_whole) {
+    const double bytes[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
+                 seconds[] = {0, 1e-9, 2e-9, 3e-9, 4e-9, 5e-9, 6e-9, 7e-9, 1e-3, 3e-3, 9e-3};
+    COLL_Curve curve;
+    fit_curve(11, bytes, seconds, 10e-6, &curve);
+    for (int i = 7; i < 11; i++)
+        ck_assert_double_eq_tol(COLL_Curve_at(&curve, bytes[i]), seconds[i], 1e-8);
+    ck_assert_double_lt(curve.error, 0.01);
 }
 END_TEST
 
@@ -148,7 +160,7 @@ END_TEST
 START_TEST(fits_never_fall) {
     const double bytes[] = {1, 2, 3, 4}, seconds[] = {1, 3, 1, 4};
     COLL_Curve curve;
-    fit_curve(4, bytes, seconds, &curve);
+    fit_curve(4, bytes, seconds, 0, &curve);
     ck_assert_ptr_null(coll_curve_fault(&curve));
     ck_assert_double_eq_tol(COLL_Curve_at(&curve, 2), 2, exact);
     ck_assert_double_eq_tol(COLL_Curve_at(&curve, 3), 2, exact);
@@ -163,7 +175,7 @@ START_TEST(fits_keep_to_the_number_of_knots) {
         bytes[i] = i + 1;
         seconds[i] = (i + 1) * (i + 1);
     }
-    fit_curve(30, bytes, seconds, &curve);
+    fit_curve(30, bytes, seconds, 0, &curve);
     ck_assert_int_eq(curve.knots, COLL_KNOTS);
     ck_assert_ptr_null(coll_curve_fault(&curve));
     ck_assert_double_lt(curve.error, 0.2);
@@ -203,6 +215,7 @@ int main(void) {
     tcase_add_test(tests, several_messages_share_link_and_processor);
     tcase_add_test(tests, faults_of_curves);
     tcase_add_test(tests, fits_find_the_corners);
+    tcase_add_test(tests, fits_look_at_the_whole);
     tcase_add_test(tests, fits_never_fall);
     tcase_add_test(tests, fits_keep_to_the_number_of_knots);
     tcase_add_test(tests, lines_by_least_squares);

@@ -31,9 +31,10 @@ static void pool_neighbours(int count, const double seconds[], double level[]) {
             level[i++] = means[block];
 }
 
-static double relative_error(const COLL_Curve *curve, double bytes, double seconds) {
+static double relative_error(const COLL_Curve *curve, double bytes, double seconds,
+                             double besides) {
     double fitted = COLL_Curve_at(curve, bytes);
-    return fabs(seconds - fitted) / fmax(fitted, NOTHING);
+    return fabs(seconds - fitted) / fmax(fitted + besides, NOTHING);
 }
 
 /* Makes the points that are marked the knots of CURVE. */
@@ -48,12 +49,12 @@ static void take_knots(int count, const double bytes[], const double level[], co
 }
 
 /* The point that the curve misses by most, or -1 where all are met well. */
-static int worst_point(int count, const double bytes[], const double level[],
+static int worst_point(int count, const double bytes[], const double level[], double besides,
                        const COLL_Curve *curve) {
     int worst = -1;
     double most = GOOD_ENOUGH;
     for (int i = 0; i < count; i++) {
-        double error = relative_error(curve, bytes[i], level[i]);
+        double error = relative_error(curve, bytes[i], level[i], besides);
         if (error > most) {
             most = error;
             worst = i;
@@ -62,7 +63,8 @@ static int worst_point(int count, const double bytes[], const double level[],
     return worst;
 }
 
-void fit_curve(int count, const double bytes[], const double seconds[], COLL_Curve *curve) {
+void fit_curve(int count, const double bytes[], const double seconds[], double besides,
+               COLL_Curve *curve) {
     double level[MOST_POINTS];
     bool is_knot[MOST_POINTS] = {false};
     count = count < MOST_POINTS ? count : MOST_POINTS;
@@ -71,14 +73,14 @@ void fit_curve(int count, const double bytes[], const double seconds[], COLL_Cur
     is_knot[0] = is_knot[count - 1] = true;
     take_knots(count, bytes, level, is_knot, curve);
     while (curve->knots < COLL_KNOTS) {
-        int worst = worst_point(count, bytes, level, curve);
+        int worst = worst_point(count, bytes, level, besides, curve);
         if (worst < 0)
             break;
         is_knot[worst] = true;
         take_knots(count, bytes, level, is_knot, curve);
     }
     for (int i = 0; i < count; i++)
-        curve->error += relative_error(curve, bytes[i], seconds[i]) / count;
+        curve->error += relative_error(curve, bytes[i], seconds[i], besides) / count;
 }
 
 void fit_line(int count, const double x[], const double y[], double *slope, double *intercept) {

@@ -49,8 +49,9 @@ static void collect(const survey_level *l, probe_figure figure, model_curve *cur
     curve->noise = app_stats_median(noise, noises);
 }
 
-/* Fits CURVE; where PER_BYTE is not 0, it goes on at that rate. */
-static void fit(model_curve *curve, double per_byte) {
+/* Fits CURVE, of what takes BESIDES seconds more; where PER_BYTE is not 0, it goes on at that rate.
+ */
+static void fit(model_curve *curve, double per_byte, double besides) {
     double bytes[PROBE_SIZES + 1], seconds[PROBE_SIZES + 1];
     int points = curve->points;
     if (!points)
@@ -62,7 +63,7 @@ static void fit(model_curve *curve, double per_byte) {
         seconds[points] = seconds[points - 1] + (FAR - bytes[points - 1]) * per_byte;
         points++;
     }
-    fit_curve(points, bytes, seconds, &curve->fitted);
+    fit_curve(points, bytes, seconds, besides, &curve->fitted);
 }
 
 /* The curve as the profile will have it: without knots where it is left out. */
@@ -92,12 +93,12 @@ static void make_transfer(model_level *level, const model_curve *message) {
         transfer->bytes[i] = bytes;
         transfer->seconds[i] = fmax(message->seconds[i] - ends, 0);
     }
-    fit(transfer, cost->per_byte);
+    fit(transfer, cost->per_byte, cost->latency);
 }
 
 static void make_gaps(const survey_level *l, model_level *level) {
     model_curve *gap = &level->curve[COLL_SEND_GAP], *receive = &level->curve[COLL_RECEIVE_GAP];
-    fit(gap, level->cost.per_byte);
+    fit(gap, level->cost.per_byte, 0);
     if (!(l->gap[CROWD_SIZES - 1] > 0))
         return;
     for (int i = 0; i < CROWD_SIZES; i++) {
@@ -105,7 +106,7 @@ static void make_gaps(const survey_level *l, model_level *level) {
         receive->seconds[i] = l->gap[i];
     }
     receive->points = CROWD_SIZES;
-    fit(receive, l->gap[CROWD_SIZES - 1] / crowd_size[CROWD_SIZES - 1]);
+    fit(receive, l->gap[CROWD_SIZES - 1] / crowd_size[CROWD_SIZES - 1], 0);
 }
 
 static void make_crowd(const survey_level *l, COLL_Cost *cost) {
@@ -141,9 +142,9 @@ static void make_level(const survey_level *l, double noise, model_level *level) 
     cost->overhead = fmin(cost->overhead, cost->latency / 2);
     cost->per_byte = gap->seconds[gap->points - 1] / gap->bytes[gap->points - 1];
 
-    fit(&curve[COLL_SEND_OVERHEAD], 0);
-    fit(&curve[COLL_RECEIVE_OVERHEAD], 0);
-    fit(&curve[COLL_ARRIVAL_OVERHEAD], 0);
+    fit(&curve[COLL_SEND_OVERHEAD], 0, 0);
+    fit(&curve[COLL_RECEIVE_OVERHEAD], 0, 0);
+    fit(&curve[COLL_ARRIVAL_OVERHEAD], 0, 0);
     make_gaps(l, level);
     for (int i = 0; i < COLL_PARAMETERS; i++)
         if (i != COLL_TRANSFER)
@@ -165,6 +166,6 @@ void model_make(const survey *s, double noise, model *m) {
         curve->points = COPIES_SIZES;
         memcpy(curve->bytes, copies_size, sizeof copies_size);
         memcpy(curve->seconds, s->copy[copy], sizeof s->copy[copy]);
-        fit(curve, 0);
+        fit(curve, 0, 0);
     }
 }
