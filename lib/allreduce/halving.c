@@ -172,8 +172,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 const coll_algorithm coll_allreduce_halving = {
     .name = "halving",
     .summary = "pairs of ranks halve the data, sum them up, and put them together again",
-    .params = {COLL_PARAM_SEGMENT("bytes of a chunk, which is halved, at most", 256 << 10),
-               COLL_PARAM_WINDOW("chunks under way at a time", 2)},
+    .params = {COLL_PARAM_SEGMENT("bytes of a chunk, which is halved, at most", 64 << 10),
+               COLL_PARAM_WINDOW("chunks under way at a time", 8)},
     .reproducible = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan, .in_step = true},
 };
