@@ -6,7 +6,9 @@
  * But of what it has a rank gives one half to the one it meets, adds the other half that comes from
  * there, and goes on with that: in the end each has the sums of an equal part. On the way back they
  * meet in the reverse order, and each gets what it gave away. Where ranks are no power of two the
- * first ones go in pairs, one of which gives all to the other. Data go in chunks, a round each.
+ * first ones go in pairs, one of which gives all to the other. Data go in chunks, a round each,
+ * whose halves stay below transports' eager limit: two longer messages in opposite directions take
+ * turns on a TCP connection of Open MPI.
  *
  * Steps: 2 floor(log2 p), and 2 where p is no power of two. Bytes: 2 m from every rank and to it,
  * another 2 m where it is one of a pair; over an uplink up to half of it for each of a rack's
