@@ -7,7 +7,9 @@
  * each skip s' to the next one, s, it sends blocks s to s' - 1 of these to position r + s and adds
  * what comes from r - s to its first s' - s ones; so in the end it has the sum of block r. The same
  * way back all get all sums. A chunk goes in a round of its own, a message in two where it wraps
- * around.
+ * around. With an even p the first and the last step are exchanges between two ranks: half a chunk
+ * stays below transports' eager limit, since two longer messages in opposite directions take turns
+ * on a TCP connection of Open MPI.
  *
  * Steps: 2 ceil(log2 p). Bytes: 2 m (p - 1)/p from every rank and to it; up to half of that over an
  * uplink for each of the rack's ranks. Memory: four chunks for each of the window.
@@ -21,6 +23,8 @@
 
 enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* of a round's memory */
 enum { PIECES = 2 };                                 /* of blocks that wrap around */
+/* Lanes: results on their way back don't wait behind sums of later chunks, nor these for them. */
+enum { SUMS, RESULTS };
 
 typedef struct circulant_plan {
     coll_plan base;
@@ -31,7 +35,7 @@ typedef struct circulant_plan {
 typedef struct draft {
     const circulant_plan *plan;
     coll_step *steps;
-    int count;
+    int count, lane;
     size_t from, length;     /* of the chunk */
     size_t received, passed; /* bytes in the round's memory so far */
     int last[PIECES], lasts;
@@ -59,6 +63,7 @@ static int rank_at(const draft *d, int distance) {
 static coll_step *add(draft *d, coll_step step, int segment, size_t at) {
     coll_step *added = &d->steps[d->count++];
     *added = step;
+    added->lane = d->lane;
     added->segment = segment;
     added->at = at;
     for (int i = 0; i < d->lasts; i++)
@@ -106,6 +111,7 @@ static void reduce(draft *d, int which, int before, int skip) {
 static void gather(draft *d, int which, int before, int skip) {
     coll_range pieces[PIECES];
     int last[PIECES], count = 0;
+    d->lane = RESULTS;
     blocks_of(d, d->plan->position, before - skip, pieces);
     for (int i = 0; i < PIECES; i++) {
         if (pieces[i].length)
@@ -171,8 +177,8 @@ const coll_algorithm coll_allreduce_circulant = {
     .name = "circulant",
     .summary = "blocks are summed up and passed on over a circulant graph, in the fewest steps",
     .params = {COLL_PARAM_SEGMENT("bytes of a chunk, all blocks of which go on at a time, at most",
-                                  256 << 10),
-               COLL_PARAM_WINDOW("chunks under way at a time", 2)},
+                                  64 << 10),
+               COLL_PARAM_WINDOW("chunks under way at a time", 4)},
     .applicable = coll_order_is_free,
-    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan, .in_step = true},
 };

@@ -23,6 +23,8 @@
 #include "lib/pattern/binomial.h"
 
 enum { NONE = -1 };
+/* Lanes: results on their way back don't wait behind sums of later chunks, nor these for them. */
+enum { SUMS, RESULTS };
 /* Of a round's memory: where sums come to, and what data pass on their way where they have gaps. */
 enum { HALVES, GIVEN, TAKEN_BACK, PASSED_ON, FROM_PAIRED, TO_PAIRED, SEGMENTS };
 
@@ -35,7 +37,7 @@ typedef struct half {
 typedef struct draft {
     const coll_trees *plan;
     coll_step *steps;
-    int count;
+    int count, lane;
     int latest;               /* the last step that changed what the rank has, or NONE */
     int passed;               /* the last step that passed it on, which came after earlier ones */
     size_t begin, length;     /* of the chunk */
@@ -63,6 +65,7 @@ static int add(draft *d, bool send, int peer, half range, int segment, size_t at
         return NONE;
     coll_step *step = &d->steps[d->count];
     *step = send ? coll_step_send(peer, from, length) : coll_step_receive(peer, from, length);
+    step->lane = d->lane;
     step->segment = segment;
     step->at = at;
     return d->count++;
@@ -86,6 +89,7 @@ static void merge(draft *d, int peer, half range, bool before, int segment, size
 /* The data go to the one of the pair that goes on, and the sums come back. */
 static void leave_to_parent(draft *d, half whole) {
     int gave = add(d, true, d->plan->parent, whole, FROM_PAIRED, 0);
+    d->lane = RESULTS;
     after(d, add(d, false, d->plan->parent, whole, TO_PAIRED, 0), gave);
 }
 
@@ -116,6 +120,7 @@ static void pass_on(draft *d, int peer, half range, int segment, size_t at) {
 
 /* The way back: RANGE is what the rank has of the results. */
 static void gather(draft *d, half range, const half given[], const int gave[]) {
+    d->lane = RESULTS;
     for (int i = d->plan->peers; i-- > 0;) {
         int peer = d->plan->peer[i];
         pass_on(d, peer, range, PASSED_ON, d->passed_on);
@@ -175,7 +180,7 @@ const coll_algorithm coll_allreduce_halving = {
     .name = "halving",
     .summary = "pairs of ranks halve the data, sum them up, and put them together again",
     .params = {COLL_PARAM_SEGMENT("bytes of a chunk, which is halved, at most", 64 << 10),
-               COLL_PARAM_WINDOW("chunks under way at a time", 8)},
+               COLL_PARAM_WINDOW("chunks under way at a time", 4)},
     .reproducible = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan, .in_step = true},
 };

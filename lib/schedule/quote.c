@@ -29,10 +29,11 @@ enum { RESERVE = 9 << 19, LETTERS = 1 << 12, LETTERS_OF_LONG = 1 << 22 };
 static alignas(max_align_t) char reserve[RESERVE], reserve_of_survey[RESERVE];
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* How long ranks are busy, so that no call ends sooner, and about how many events a play of one of
- * them has. */
+/* How long ranks are busy, so that no call ends sooner, about how many events a play of one of them
+ * has, and how many rounds. */
 typedef struct outlook {
     int64_t labour, events;
+    uint64_t rounds;
     bool in_bursts; /* links pass all of it at once, as they have rested */
 } outlook;
 
@@ -74,6 +75,11 @@ typedef struct quote {
     finding known[FINDINGS];  /* the latest ones */
     int knows;                /* so many, with those that it has forgotten */
 } quote;
+
+/* Whether a round is the same part of the data for all ranks. */
+static bool goes_in_step(const quote *q) {
+    return q->algorithm->planner->in_step;
+}
 
 /* --- Findings --- */
 
@@ -204,6 +210,7 @@ static outlook outlook_of(coll_survey *survey, int asked) {
         for (int k = 0; k < 3; k++)
             all.labour = busy[k] > all.labour ? busy[k] : all.labour;
         all.in_bursts = all.in_bursts && one.out == 0 && one.in == 0;
+        all.rounds = one.rounds;
         all.events += i == 0 ? one.events : (ranks - 1) * one.events / (asked - 1);
     }
     all.events /= ranks;
@@ -305,7 +312,7 @@ static void cut(quote *q) {
     enum { FEWEST = 2, NEARLY = 16 };
     keep_segment(q);
     coll_plan_size size = size_of(q, q->whole->bytes);
-    q->round = size.segment * (size_t)size.segments;
+    q->round = size.segment * (goes_in_step(q) ? 1 : (size_t)size.segments);
     if (q->round == 0)
         q->round = q->whole->bytes;
     q->rounds = q->whole->bytes / q->round;
@@ -323,10 +330,11 @@ static void cut(quote *q) {
 
 /* From which calls the pace follows, if a round takes so many EVENTS. */
 static void fold(quote *q, double events) {
-    enum { FEWEST = 20 };
+    enum { FEWEST = 20, FEWEST_IN_STEP = 6 };
+    const uint64_t fewest = goes_in_step(q) ? FEWEST_IN_STEP : FEWEST;
     uint64_t most = 2 * (uint64_t)size_of(q, q->whole->bytes).window + q->least,
              rounds = (uint64_t)(q->budget / 2 / (events + 1));
-    rounds = rounds > FEWEST ? rounds : FEWEST;
+    rounds = rounds > fewest ? rounds : fewest;
     if (rounds >= q->rounds)
         return;
     q->longer = rounds < most ? rounds : most;
@@ -374,17 +382,18 @@ typedef struct told {
 
 /*
  * What follows for ALL ranks, who are so many doublings more. A pace hardly grows as a line unless
- * it is one from the start: what looks like that is chance.
+ * it is one from the start, nor do steps that halve what is left: what looks like that is chance.
  */
-static int64_t extrapolate(const told *of, int doublings, int all, bool pace) {
+static int64_t extrapolate(const told *of, int doublings, int all, bool pace, bool halves) {
     const int *ranks = of->ranks;
     const int64_t time = of->time[0];
     int64_t first = of->time[1] - of->time[2], second = time - of->time[1], linear = second - first;
     int more = ranks[0] - ranks[1], less = ranks[1] - ranks[2];
     if (first + second < time / 8)
         return time; /* no more than chance */
-    if (linear < first / 4 || (pace && second < time / 3) || more <= less ||
-        (linear > first && less == 1)) /* the logarithm alone: two and three ranks tell no line */
+    if (linear < first / 4 || (pace && (halves || second < time / 3)) || more <= less ||
+        (linear > first && (halves || less == 1))) /* two and three ranks tell no line, either */
+        /* the logarithm alone */
         return coll_price_sum(time, first + second, 2, (uint64_t)doublings);
     if (linear > first) /* the line alone */
         return coll_price_sum(time, first + second, (uint64_t)(more + less),
@@ -456,7 +465,7 @@ static bool ask(quote *q, bool pace, int *ranks, int64_t *time) {
         parts.time[i] = waiting(q, pace, parts.ranks[i], parts.time[i]);
     }
     q->events = events;
-    int64_t waits = extrapolate(&parts, doublings, all, pace);
+    int64_t waits = extrapolate(&parts, doublings, all, pace, goes_in_step(q));
     *time = coll_price_sum(busy, waits, 1, 1);
     enum { PATIENCE = 1000 }; /* who waits longer than so often its own work has been misjudged */
     return !q->is_long || waits / PATIENCE <= busy;
@@ -478,11 +487,22 @@ static size_t bytes_among(const quote *q, int ranks) {
                : call->bytes;
 }
 
+/* Whether all ranks' rounds that are played in step take more events than they may. */
+static bool is_hopeless_in_step(quote *q) {
+    outlook found;
+    const int ranks = q->whole->topo->ranks;
+    if (!outlook_for(q, ranks, q->whole->bytes, &found))
+        return false;
+    if (found.rounds > q->in_step)
+        found.events = coll_price_sum(0, found.events, found.rounds, q->in_step);
+    return is_too_long(q, &found, q->fold.ranks);
+}
+
 /* Some rounds of plans in step, of all ranks or, where these are too many, of *RANKS. */
 static bool play_in_step(quote *q, int *ranks, int64_t *time) {
     const int least = q->algorithm->planner->steady ? PACE_MOST : 256;
     *ranks = q->whole->topo->ranks;
-    bool good = play(q, *ranks, q->whole->bytes, time);
+    bool good = !is_hopeless_in_step(q) && play(q, *ranks, q->whole->bytes, time);
     while (!good && half(*ranks) >= least) {
         *ranks = half(*ranks);
         good =
@@ -520,8 +540,11 @@ static int64_t find_time_in_step(quote *q) {
 
 /* The same with the events that this may take. */
 static int64_t find_pace_in_step(quote *q) {
-    enum { EVENTS_A_RANK = 8, LEAST = 6, STEADY = 8, MORE = 4 }; /* rounds differ */
-    uint64_t rounds = (uint64_t)(q->budget / (EVENTS_A_RANK * q->fold.ranks));
+    enum { LEAST = 6, STEADY = 8, MORE = 2 }; /* rounds differ */
+    outlook found;
+    outlook_for(q, q->whole->topo->ranks, q->whole->bytes, &found);
+    const double of_a_round = (double)(found.events + 1) / (double)(found.rounds + 1);
+    uint64_t rounds = (uint64_t)(q->budget / (of_a_round * q->fold.ranks));
     q->in_step = rounds > LEAST ? rounds : LEAST;
     if (q->algorithm->planner->steady)
         q->in_step = STEADY;
@@ -599,7 +622,8 @@ static int64_t find_time_by_parts(quote *q) {
     enum { SPAN = 40 }; /* rounds that tell a pace */
     int pace = ranks_within(q, bytes_of(q, SPAN < q->rounds ? SPAN : q->rounds), PACE_MOST);
     q->midway = outlasts_bursts(q);
-    q->budget *= 2; /* so many events are an estimate */
+    if (!goes_in_step(q))
+        q->budget *= 2; /* so many events are an estimate */
     fold(q, events / ranks * (ranks < pace ? ranks : pace));
     return ask(q, true, &pace, &rest) ? coll_price_sum(time, rest, 1, 1) : COLL_PRICE_UNKNOWN;
 }
@@ -631,7 +655,7 @@ static int64_t find_time_of_many(quote *q) {
         least = coll_price_sum(0, (int64_t)(traffic.seconds * 1e6), 1, 1000);
     if (is_enough(q, least))
         return least;
-    if (!q->algorithm->planner->steady)
+    if (!q->algorithm->planner->steady && !goes_in_step(q))
         q->fold.ranks = q->whole->topo->ranks;
     time = find_time_by_parts(q);
     return time == COLL_PRICE_UNKNOWN || time > least ? time : least;

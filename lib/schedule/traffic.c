@@ -108,6 +108,7 @@ coll_labour coll_survey_ask(coll_survey *s, int position, uint64_t most) {
     for (int i = 0; i < 4 && rounds; i++)
         *sums[i] = coll_price_sum(0, *sums[i], rounds, plan->rounds);
     all.events += (int64_t)(plan->rounds / ROUNDS_OF_EVENT);
+    all.rounds = plan->rounds;
     all.out = all.out > burst ? all.out - burst : 0;
     all.in = all.in > burst ? all.in - burst : 0;
     return all;

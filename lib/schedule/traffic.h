@@ -23,6 +23,7 @@ typedef struct coll_traffic {
 typedef struct coll_labour {
     int64_t processor, out, in; /* ns: the links out of its host and into it, which have rested */
     int64_t events;             /* about so many has a play of it */
+    uint64_t rounds;            /* of its plan */
 } coll_labour;
 
 /* The plans of all ranks of a call, one of them at a time. */
