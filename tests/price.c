@@ -299,6 +299,26 @@ START_TEST(long_calls_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
+/* Long messages in opposite directions take turns; also where the ranks are folded into one. */
+START_TEST(long_exchanges_take_twice_as_long) {
+    static const coll_algorithm *const exchanges[] = {&coll_allreduce_halving,
+                                                      &coll_allreduce_circulant};
+    enum { BYTES = 1 << 20, EXCHANGED = 2 }; /* half of the bytes, twice */
+    const coll_algorithm *algorithm = exchanges[_i];
+    scene s;
+    set_scene(&s, algorithm, 2, 2, BYTES);
+    s.shape.root = COLL_NO_ROOT;
+    s.shape.element = 4;
+    const double once = EXCHANGED * (a + BYTES / EXCHANGED * B);
+    ck_assert_double_eq_tol(seconds_of(&s, algorithm) / once, 1, 0.2); /* in short chunks */
+    s.values.at[COLL_SEGMENT] = BYTES;
+    ck_assert_double_eq_tol(seconds_of(&s, algorithm) / (2 * once), 1, 0.02);
+    ck_assert_double_eq_tol(coll_quote(algorithm, &s.shape, &s.values) / (2 * once), 1, 0.02);
+    s.shape.events = BUDGET; /* folded */
+    ck_assert_double_eq_tol(coll_quote(algorithm, &s.shape, &s.values) / (2 * once), 1, 0.02);
+}
+END_TEST
+
 static const coll_sides blocks = {.data = COLL_SIDE_BLOCKS,
                                   .root_data = COLL_SIDE_BLOCKS,
                                   .input = COLL_SIDE_BLOCKS,
@@ -746,6 +766,7 @@ int main(void) {
     tcase_add_test(prices, bursts_have_a_rate_of_their_own);
     tcase_add_test(prices, a_buffer_that_is_overrun_costs_a_time_out_once);
     tcase_add_loop_test(prices, long_calls_take_as_long_as_they_do_in_full, 0, 2);
+    tcase_add_loop_test(prices, long_exchanges_take_twice_as_long, 0, 2);
     tcase_add_loop_test(prices, exchanges_among_all_take_as_long_as_they_do_in_full, 0, 4);
     tcase_add_test(prices, long_calls_in_shares_take_as_long_as_they_do_in_full);
     tcase_add_test(prices, empty_rounds_tell_nothing);

@@ -30,6 +30,7 @@ typedef struct letter {
     bool slips;       /* between others */
     bool waits;       /* for its receiver's port, */
     bool queues;      /* for a link that others share */
+    bool goes_again;  /* for the one back that it stands for, too */
     size_t bytes;
     int64_t start;
     int64_t arrival; /* or, when it comes, what is left until then */
@@ -50,7 +51,11 @@ typedef struct path {
     int64_t latest; /* the last message's arrival: none overtakes those that were sent before */
     size_t waiting; /* bytes, for its receiver's port, */
     size_t queued[COLL_WAYS]; /* and for links that others share */
-    int in_line;              /* messages on their way that don't slip between others */
+    int in_line;              /* messages on their way that don't slip between others, */
+    int talks;                /* and of these the long ones */
+    int opposite;             /* the path back, NONE before a long message */
+    int held;                 /* messages that wait for their turn, when none talks there */
+    queue listens;            /* those that wait for this one */
     uint64_t taken;           /* messages */
     queue arrived;            /* letters that nobody has asked for */
     queue wanted;             /* nodes that wait for a letter */
@@ -135,6 +140,8 @@ static int path_of(play *p, int sender, int to, int lane) {
                                      .level = coll_topo_level(p->shape.topo, ranks[0], ranks[1]),
                                      .arrived = {NONE, NONE},
                                      .wanted = {NONE, NONE},
+                                     .opposite = NONE,
+                                     .listens = {NONE, NONE},
                                      .next = *first};
     return *first = p->paths_used++;
 }
@@ -188,6 +195,17 @@ static bool take_up(play *p, int number) {
     return work(p, way->to, toll->take + (idle ? toll->wake : 0), number, RECEIVED);
 }
 
+/* Whether it goes once its receiver is ready for it. */
+static bool is_long(const letter *one) {
+    return one->bytes > COLL_PRICE_EAGER;
+}
+
+/* Two long messages in opposite directions between hosts take turns, as a TCP connection of Open
+ * MPI has it. */
+static bool takes_turns(const play *p, const letter *one) {
+    return is_long(one) && p->paths[one->path].level > COLL_LEVEL_NODE;
+}
+
 static bool send(play *p, int who, int node) {
     const coll_step *step = &p->players[who].cursor.nodes[node].step;
     int to = p->positions[step->peer], number = new_letter(p),
@@ -196,6 +214,12 @@ static bool send(play *p, int who, int node) {
     if (number == NONE || way == NONE)
         return exceed(p);
     p->letters[number] = (letter){.path = way, .sent = node, .bytes = step->length};
+    if (takes_turns(p, &p->letters[number]) && p->paths[way].opposite == NONE) {
+        const int back = path_of(p, to, who, step->lane);
+        if (back == NONE)
+            return exceed(p);
+        p->paths[way].opposite = back;
+    }
     const coll_toll *toll = coll_network_toll(&p->network, p->paths[way].level, step->length);
     return work(p, who, toll->send, number, SENT);
 }
@@ -310,7 +334,7 @@ static bool travel(play *p, int number, int nth) {
 
 static bool leave(play *p, int number) {
     letter *one = &p->letters[number];
-    if (one->bytes <= COLL_PRICE_EAGER) {
+    if (!is_long(one)) {
         int node = one->sent;
         one->sent = NONE;
         if (!complete(p, p->paths[one->path].from, node))
@@ -319,7 +343,42 @@ static bool leave(play *p, int number) {
     path *way = &p->paths[one->path];
     one->slips = one->bytes <= COLL_PACKET && way->in_line == 0;
     way->in_line += !one->slips;
+    way->talks += takes_turns(p, one);
     return travel(p, number, 0);
+}
+
+/* Leaves, or waits until those back are there, and behind others that do. */
+static bool leave_in_turn(play *p, int number) {
+    const letter *one = &p->letters[number];
+    path *way = &p->paths[one->path];
+    if (way->held == 0 &&
+        (way->talks > 0 || !takes_turns(p, one) || p->paths[way->opposite].talks == 0))
+        return leave(p, number);
+    way->held++;
+    append(&p->paths[way->opposite].listens, p->next_letter, number);
+    return true;
+}
+
+/* It has come, unless the one back, for which it stands, takes as long. If it was the last one in
+ * its turn those that wait for it leave. */
+static bool come_in_turn(play *p, int number) {
+    letter *one = &p->letters[number];
+    path *way = &p->paths[one->path];
+    const bool took_turn = takes_turns(p, one);
+    one->goes_again = took_turn && way->opposite == one->path && !one->goes_again;
+    if (one->goes_again)
+        return travel(p, number, 0);
+    if (!arrive(p, number))
+        return false;
+    way->talks -= took_turn;
+    if (!took_turn || way->talks > 0)
+        return true;
+    for (int next; (next = take(&way->listens, p->next_letter)) != NONE;) {
+        p->paths[p->letters[next].path].held--;
+        if (!leave(p, next))
+            return false;
+    }
+    return true;
 }
 
 static bool received(play *p, int number) {
@@ -347,14 +406,14 @@ static bool go_on(play *p, int number) {
     const letter one = p->letters[number];
     switch (one.stage) {
     case SENT:
-        return leave(p, number);
+        return leave_in_turn(p, number);
     case COMES:
         return come(p, number);
     case ARRIVES:
         if (one.waits)
             coll_network_leave(&p->network, p->paths[one.path].receiver, one.bytes,
                                &p->paths[one.path].waiting);
-        return arrive(p, number);
+        return come_in_turn(p, number);
     case RECEIVED:
         return received(p, number);
     case COPIED:
