@@ -273,11 +273,14 @@ static inline size_t coll_segment_even(const coll_part *part, size_t longest) {
     return coll_least(coll_segment_of(shape, even + (element ? element - 1 : 0)), most);
 }
 
-/* A chunk of about the user's segment: some times LEAST bytes, and no longer than the data need. */
+/* A chunk of the user's segment, at most, but some times LEAST bytes: not long ones and a short
+ * one.
+ */
 static inline size_t coll_chunk_of(const coll_part *part, size_t least) {
-    size_t all = coll_segment_count(part->shape->bytes, least),
-           asked = part->values->at[COLL_SEGMENT] / least;
-    return least * (asked == 0 ? 1 : coll_least(asked, all));
+    const size_t all = (size_t)coll_segment_count(part->shape->bytes, least),
+                 asked = part->values->at[COLL_SEGMENT] / least, most = asked ? asked : 1,
+                 chunks = (size_t)coll_segment_count(all, most);
+    return least * (chunks ? (all + chunks - 1) / chunks : 1);
 }
 
 #endif

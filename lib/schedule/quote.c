@@ -304,6 +304,12 @@ static void keep_segment(quote *q) {
             q->values.at[i] = segment;
 }
 
+/* Whether the segments of the shortest call are as long as SEGMENT, or shorter by SLACK at most. */
+static bool has_segments(const quote *q, size_t segment, size_t slack) {
+    const size_t own = size_of(q, bytes_of(q, q->least)).segment;
+    return own <= segment && segment - own <= slack;
+}
+
 /*
  * Looks how short a call may be that has the segments of the whole: as long, or else nearly so,
  * where they are shares of the whole.
@@ -312,19 +318,18 @@ static void cut(quote *q) {
     enum { FEWEST = 2, NEARLY = 16 };
     keep_segment(q);
     coll_plan_size size = size_of(q, q->whole->bytes);
+    const size_t slack = size.segment / NEARLY;
     q->round = size.segment * (goes_in_step(q) ? 1 : (size_t)size.segments);
     if (q->round == 0)
         q->round = q->whole->bytes;
     q->rounds = q->whole->bytes / q->round;
     q->rest = q->whole->bytes % q->round;
     for (q->least = FEWEST; q->least < q->rounds; q->least *= 2)
-        if (size_of(q, bytes_of(q, q->least)).segment == size.segment)
+        if (has_segments(q, size.segment, goes_in_step(q) ? slack : 0))
             return;
-    for (q->least = FEWEST; q->least < q->rounds; q->least += 1 + q->least / 8) {
-        size_t segment = size_of(q, bytes_of(q, q->least)).segment;
-        if (segment <= size.segment && size.segment - segment <= size.segment / NEARLY)
+    for (q->least = FEWEST; q->least < q->rounds; q->least += 1 + q->least / 8)
+        if (has_segments(q, size.segment, slack))
             return;
-    }
     q->least = q->rounds;
 }
 
