@@ -4,6 +4,9 @@
 
 #include "lib/algorithm/algorithm.h"
 
+/* Lanes: results on their way back don't wait behind sums of later rounds, nor these for them. */
+enum { COLL_LANE_SUMS, COLL_LANE_RESULTS };
+
 extern const coll_algorithm coll_allreduce_ring, coll_allreduce_racks,
     coll_allreduce_recursive_doubling, coll_allreduce_halving, coll_allreduce_circulant,
     coll_allreduce_two_level, coll_allreduce_three_level, coll_allreduce_chain,

@@ -23,8 +23,6 @@
 
 enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* of a round's memory */
 enum { PIECES = 2 };                                 /* of blocks that wrap around */
-/* Lanes: results on their way back don't wait behind sums of later chunks, nor these for them. */
-enum { SUMS, RESULTS };
 
 typedef struct circulant_plan {
     coll_plan base;
@@ -111,7 +109,7 @@ static void reduce(draft *d, int which, int before, int skip) {
 static void gather(draft *d, int which, int before, int skip) {
     coll_range pieces[PIECES];
     int last[PIECES], count = 0;
-    d->lane = RESULTS;
+    d->lane = COLL_LANE_RESULTS;
     blocks_of(d, d->plan->position, before - skip, pieces);
     for (int i = 0; i < PIECES; i++) {
         if (pieces[i].length)

@@ -23,8 +23,6 @@
 #include "lib/pattern/binomial.h"
 
 enum { NONE = -1 };
-/* Lanes: results on their way back don't wait behind sums of later chunks, nor these for them. */
-enum { SUMS, RESULTS };
 /* Of a round's memory: where sums come to, and what data pass on their way where they have gaps. */
 enum { HALVES, GIVEN, TAKEN_BACK, PASSED_ON, FROM_PAIRED, TO_PAIRED, SEGMENTS };
 
@@ -89,7 +87,7 @@ static void merge(draft *d, int peer, half range, bool before, int segment, size
 /* The data go to the one of the pair that goes on, and the sums come back. */
 static void leave_to_parent(draft *d, half whole) {
     int gave = add(d, true, d->plan->parent, whole, FROM_PAIRED, 0);
-    d->lane = RESULTS;
+    d->lane = COLL_LANE_RESULTS;
     after(d, add(d, false, d->plan->parent, whole, TO_PAIRED, 0), gave);
 }
 
@@ -120,7 +118,7 @@ static void pass_on(draft *d, int peer, half range, int segment, size_t at) {
 
 /* The way back: RANGE is what the rank has of the results. */
 static void gather(draft *d, half range, const half given[], const int gave[]) {
-    d->lane = RESULTS;
+    d->lane = COLL_LANE_RESULTS;
     for (int i = d->plan->peers; i-- > 0;) {
         int peer = d->plan->peer[i];
         pass_on(d, peer, range, PASSED_ON, d->passed_on);

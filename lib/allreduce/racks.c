@@ -25,7 +25,6 @@
 #include <limits.h>
 
 enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* of a round's memory */
-enum { SUMS, RESULTS };                              /* lanes */
 
 typedef struct racks_plan {
     coll_plan base;
@@ -189,7 +188,7 @@ static int receive_inside(const racks_plan *plan, const moment *now, uint64_t tu
     if (is_passed_round(plan, now->results, hop)) {
         coll_step *step = &steps[count++];
         *step = from_left(plan, part_of(plan, now->results, n, plan->place - 1 - hop));
-        like(step, RESULTS, GATHERED);
+        like(step, COLL_LANE_RESULTS, GATHERED);
         if (now->turn == 0) { /* the sum was sent from there a turn ago */
             moment before = moment_of(plan, turn - 1);
             coll_step_after(step, plan->rounds, place_of_sums_send(plan, &before, hop));
@@ -199,7 +198,7 @@ static int receive_inside(const racks_plan *plan, const moment *now, uint64_t tu
         coll_range sum = part_of(plan, now->sums, n, plan->place - 2 - hop);
         steps[count] = from_left(plan, sum);
         steps[count].buffer = COLL_SCRATCH;
-        like(&steps[count], SUMS, RECEIVED);
+        like(&steps[count], COLL_LANE_SUMS, RECEIVED);
         steps[count + 1] = coll_step_combine(COLL_DATA, sum.from, sum.length, false, true);
         steps[count + 1].segment = RECEIVED;
         coll_step_after(&steps[count + 1], 0, count);
@@ -218,14 +217,14 @@ static int inside(const racks_plan *plan, const moment *now, uint64_t turn, int 
     if (sum.length) {
         coll_step *step = &steps[count++];
         *step = to_right(plan, sum);
-        like(step, SUMS, SENT);
+        like(step, COLL_LANE_SUMS, SENT);
         if (hop > 0)
             coll_step_after(step, 1, place_of_sum(plan, now, hop - 1));
     }
     if (result.length) {
         coll_step *step = &steps[count++];
         *step = to_right(plan, result);
-        like(step, RESULTS, PASSED);
+        like(step, COLL_LANE_RESULTS, PASSED);
         if (hop > 0)
             coll_step_after(step, 1, 0);
         else /* merged in the turn's first round, or in the last round of the turn before */
@@ -240,7 +239,7 @@ static int get_results(const racks_plan *plan, const moment *now, coll_step step
     coll_range own = own_part(plan, now->results);
     coll_step store = coll_step_copy(COLL_DATA, own.from, own.length, false),
               send = coll_step_send(0, 0, 0);
-    send.lane = RESULTS;
+    send.lane = COLL_LANE_RESULTS;
     coll_step_after(&send, 1, place_of_merge(plan, now->results));
     return pass_on(plan, now->results, now->turn, store, send, steps);
 }
@@ -249,7 +248,7 @@ static int give_sums(const racks_plan *plan, const moment *now, coll_step steps[
     coll_range own = own_part(plan, now->sums);
     coll_step add = coll_step_combine(COLL_DATA, own.from, own.length, false, true),
               send = coll_step_send(0, 0, 0);
-    send.lane = SUMS;
+    send.lane = COLL_LANE_SUMS;
     if (plan->ranks > 1) {
         int back = plan->rounds - plan->ranks, which = place_of_sum(plan, now, plan->ranks - 2);
         coll_step_after(&add, back, which);

@@ -262,25 +262,28 @@ static inline size_t coll_segment_asked(const coll_part *part, double fill) {
         shape, coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes, fill));
 }
 
-/* The user's segment, or less for LONGEST bytes: not long ones and a short one. */
+/* How long each of as few parts as can be is if ALL is cut evenly into parts of up to MOST: not
+ * long ones and a short one. At least 1. */
+static inline size_t coll_even(size_t all, size_t most) {
+    const uint64_t parts = coll_segment_count(all, most);
+    return parts ? (all - 1) / (size_t)parts + 1 : 1;
+}
+
+/* The user's segment, or less where LONGEST bytes are cut evenly. */
 static inline size_t coll_segment_even(const coll_part *part, size_t longest) {
     const coll_shape *shape = part->shape;
     size_t most = coll_segment_of(shape, part->values->at[COLL_SEGMENT]),
-           segments = coll_segment_count(longest, most), element = shape->element;
-    if (segments == 0)
+           even = coll_even(longest, most), element = shape->element;
+    if (longest == 0)
         return 1;
-    size_t even = (longest + segments - 1) / segments;
     return coll_least(coll_segment_of(shape, even + (element ? element - 1 : 0)), most);
 }
 
-/* A chunk of the user's segment, at most, but some times LEAST bytes: not long ones and a short
- * one.
- */
+/* The same for chunks that are some times LEAST bytes. */
 static inline size_t coll_chunk_of(const coll_part *part, size_t least) {
     const size_t all = (size_t)coll_segment_count(part->shape->bytes, least),
-                 asked = part->values->at[COLL_SEGMENT] / least, most = asked ? asked : 1,
-                 chunks = (size_t)coll_segment_count(all, most);
-    return least * (chunks ? (all + chunks - 1) / chunks : 1);
+                 asked = part->values->at[COLL_SEGMENT] / least;
+    return least * coll_even(all, asked ? asked : 1);
 }
 
 #endif

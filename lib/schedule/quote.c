@@ -76,7 +76,7 @@ typedef struct quote {
     int knows;                /* so many, with those that it has forgotten */
 } quote;
 
-/* Whether a round is the same part of the data for all ranks. */
+/* Whether the plans of all ranks stay in step (plan.h); a round is a segment then. */
 static bool goes_in_step(const quote *q) {
     return q->algorithm->planner->in_step;
 }
@@ -387,17 +387,17 @@ typedef struct told {
 
 /*
  * What follows for ALL ranks, who are so many doublings more. A pace hardly grows as a line unless
- * it is one from the start, nor do steps that halve what is left: what looks like that is chance.
+ * it is one from the start, nor does what plans IN_STEP wait for: what looks like that is chance.
  */
-static int64_t extrapolate(const told *of, int doublings, int all, bool pace, bool halves) {
+static int64_t extrapolate(const told *of, int doublings, int all, bool pace, bool in_step) {
     const int *ranks = of->ranks;
     const int64_t time = of->time[0];
     int64_t first = of->time[1] - of->time[2], second = time - of->time[1], linear = second - first;
     int more = ranks[0] - ranks[1], less = ranks[1] - ranks[2];
     if (first + second < time / 8)
         return time; /* no more than chance */
-    if (linear < first / 4 || (pace && (halves || second < time / 3)) || more <= less ||
-        (linear > first && (halves || less == 1))) /* two and three ranks tell no line, either */
+    if (linear < first / 4 || (pace && (in_step || second < time / 3)) || more <= less ||
+        (linear > first && (in_step || less == 1))) /* two and three ranks tell no line, either */
         /* the logarithm alone */
         return coll_price_sum(time, first + second, 2, (uint64_t)doublings);
     if (linear > first) /* the line alone */
