@@ -1,9 +1,24 @@
-# Reads rows of coll-bench --predict, each with a shape, and prints how often auto's pick was within
-# 5 % of the fastest algorithm, every miss, and the errors of the predictions, by the model alone and
-# with the profile's trials.
+# Reads rows of coll-bench --predict, each with a shape and a pass, and prints how often auto's pick
+# was within 5 % of the fastest algorithm, every miss, and the errors of the predictions, by the model
+# alone and with the profile's trials: all of the first pass. Where there is a second one it also
+# prints how often the fastest of one pass is within 5 % of the fastest of the other.
 
 function absolute(x) {
     return x < 0 ? -x : x
+}
+
+# How many times as long PICK takes in CELL as the fastest one, in PASS.
+function slower(pass, cell, pick) {
+    return time[pass, cell, pick] / best[pass, cell]
+}
+
+# Whether the fastest of pass FROM is a hit in pass TO.
+function is_steady(from, to, cell) {
+    return (to, cell, winner[from, cell]) in time && slower(to, cell, winner[from, cell]) <= HIT
+}
+
+BEGIN {
+    HIT = 1.05
 }
 
 {
@@ -13,23 +28,26 @@ function absolute(x) {
     cell = field("shape") " " field("op") " p=" field("ranks") " " field("bytes")
     algorithm = field("algorithm")
     median = field("median_us")
+    pass = field("pass") + 0
     if (!(cell in seen)) {
         seen[cell] = 1
         order[++cells] = cell
     }
     if (algorithm == "auto") {
-        pick[cell] = field("runs")
+        pick[pass, cell] = field("runs")
         next
     }
     ran = field("runs")
     sub(/:.*/, "", ran)
     if (ran != algorithm)
         next # it doesn't apply there: native ran instead
-    time[cell, field("runs")] = median
-    if (field("rival") + 0 == 0 && (!(cell in best) || median + 0 < best[cell] + 0)) {
-        best[cell] = median
-        winner[cell] = field("runs")
+    time[pass, cell, field("runs")] = median
+    if (field("rival") + 0 == 0 && (!((pass, cell) in best) || median + 0 < best[pass, cell] + 0)) {
+        best[pass, cell] = median
+        winner[pass, cell] = field("runs")
     }
+    if (pass > 1)
+        next
     name = field("op") " " algorithm
     if (!(name in count))
         names[++algorithms] = name
@@ -49,12 +67,15 @@ function absolute(x) {
 END {
     for (i = 1; i <= cells; i++) {
         cell = order[i]
-        ratio = time[cell, pick[cell]] / best[cell]
+        ratio = slower(1, cell, pick[1, cell])
         total += ratio
-        if (ratio <= 1.05)
+        if (ratio <= HIT)
             hits++
         else
-            printf "miss %s: %s is %.2f times as slow as %s\n", cell, pick[cell], ratio, winner[cell]
+            printf "miss %s: %s is %.2f times as slow as %s\n", cell, pick[1, cell], ratio,
+                winner[1, cell]
+        again += ((2, cell) in best)
+        steady += is_steady(1, 2, cell) + is_steady(2, 1, cell)
     }
     if (!cells) {
         print "no rows" > "/dev/stderr"
@@ -70,4 +91,7 @@ END {
     }
     printf "\nauto's pick is within 5 %% of the fastest in %d of %d cells: %.1f %%; on average %.3f times as slow\n",
         hits, cells, 100 * hits / cells, total / cells
+    if (again)
+        printf "the fastest of one run is within 5 %% of the fastest of the other in %.1f %%\n",
+            100 * steady / (2 * again)
 }
