@@ -120,46 +120,64 @@ static double error_above(const coll_trial *t, const coll_trials_call *call, dou
     return 1 + (error - 1) * model_at(t, last) / model;
 }
 
-static bool is_of_operation(const coll_trial *t, const coll_trials_call *call) {
-    return t->level == call->level && strcmp(t->operation, call->operation) == 0;
+/* Whether both are of one operation on the same ranks. */
+static bool ran_beside(const coll_trial *t, const coll_trial *other) {
+    return t->ranks == other->ranks && t->level == other->level &&
+           strcmp(t->operation, other->operation) == 0;
 }
 
 /*
- * What the model is wrong by, at least, for all that was tried of CALL's operation on RANKS ranks:
- * what slows down all algorithms, such as few cores, does so to one that was not tried, too. None
- * of these is thought to be faster than its model.
+ * What the model is wrong by for CALL, at least, for all that was tried beside RIVAL: what slows
+ * down all algorithms, such as few cores, does so to one that was not tried, too. None of these is
+ * thought to be faster than its model.
  */
 static double common_error(const coll_trial all[], int count, const coll_trials_call *call,
-                           int ranks) {
+                           const coll_trial *rival) {
     double least = INFINITY, largest = 0, error = INFINITY, bytes = call->bytes;
     for (const coll_trial *t = all; t < all + count; t++)
-        if (t->ranks == ranks && is_of_operation(t, call)) {
+        if (ran_beside(t, rival)) {
             least = fmin(least, least_of(t));
             largest = fmax(largest, largest_of(t));
         }
     double nearest = fmax(least, fmin(largest, bytes));
     for (const coll_trial *t = all; t < all + count; t++)
-        if (t->ranks == ranks && is_of_operation(t, call) && is_within(t, nearest))
+        if (ran_beside(t, rival) && is_within(t, nearest))
             error = fmin(error, error_within(t, nearest));
     if (!(error > 1 && error < INFINITY))
         return 1;
     return bytes > largest ? faded(error, largest, call) : error;
 }
 
-/* The trials that CALL lies between, by ranks; both the same where it is one's own number; NULL:
- * none. ALGORITHM: of that one alone.
- */
-static void find_nearest(const coll_trial all[], int count, const coll_trials_call *call,
-                         const char *algorithm, const coll_trial **fewer, const coll_trial **more) {
-    *fewer = *more = NULL;
+/* The trial of ALGORITHM, NULL: of any, at CALL's level or ANY one, with the number of ranks that
+ * is nearest to CALL's on one SIDE of it, -1: as many or fewer, 1: as many or more. NULL: none. */
+static const coll_trial *find_nearest(const coll_trial all[], int count,
+                                      const coll_trials_call *call, const char *algorithm,
+                                      bool any_level, int side) {
+    const coll_trial *nearest = NULL;
     for (const coll_trial *t = all; t < all + count; t++) {
-        if (!is_of_operation(t, call) || (algorithm && strcmp(t->algorithm, algorithm) != 0))
-            continue;
-        if (t->ranks <= call->ranks && (!*fewer || t->ranks > (*fewer)->ranks))
-            *fewer = t;
-        if (t->ranks >= call->ranks && (!*more || t->ranks < (*more)->ranks))
-            *more = t;
+        const int beyond = side * (t->ranks - call->ranks);
+        if (strcmp(t->operation, call->operation) == 0 && beyond >= 0 &&
+            (any_level || t->level == call->level) &&
+            (!algorithm || strcmp(t->algorithm, algorithm) == 0) &&
+            (!nearest || beyond < side * (nearest->ranks - call->ranks)))
+            nearest = t;
     }
+    return nearest;
+}
+
+/*
+ * The trials that CALL lies between, by ranks; both the same where it is one's own number; NULL:
+ * none. Where one side has none at CALL's level those at others count: what the model lacks comes
+ * from how many ranks there are, rather than from how far apart they are.
+ */
+static void find_around(const coll_trial all[], int count, const coll_trials_call *call,
+                        const char *algorithm, const coll_trial **fewer, const coll_trial **more) {
+    *fewer = find_nearest(all, count, call, algorithm, false, -1);
+    *more = find_nearest(all, count, call, algorithm, false, 1);
+    if (!*fewer && *more)
+        *fewer = find_nearest(all, count, call, algorithm, true, -1);
+    else if (*fewer && !*more)
+        *more = find_nearest(all, count, call, algorithm, true, 1);
 }
 
 /* What the model, which says MODEL for CALL, is wrong by on as many ranks as T was tried with. */
@@ -174,21 +192,21 @@ static double error_of(const coll_trial all[], int count, const coll_trials_call
         return error_within(t, bytes);
     if (bytes > largest_of(t))
         return error_above(t, call, model);
-    return fmax(error_at(t, 0), common_error(all, count, call, t->ranks));
+    return fmax(error_at(t, 0), common_error(all, count, call, t));
 }
 
 static double predict_untried(const coll_trial all[], int count, const coll_trials_call *call,
                               double model) {
     const coll_trial *fewer, *more;
-    find_nearest(all, count, call, NULL, &fewer, &more);
+    find_around(all, count, call, NULL, &fewer, &more);
     const coll_trial *nearest = more ? more : fewer;
-    return nearest ? model * common_error(all, count, call, nearest->ranks) : model;
+    return nearest ? model * common_error(all, count, call, nearest) : model;
 }
 
 double coll_trials_predict(const coll_trial all[], int count, const coll_trials_call *call,
                            double model) {
     const coll_trial *fewer, *more;
-    find_nearest(all, count, call, call->algorithm, &fewer, &more);
+    find_around(all, count, call, call->algorithm, &fewer, &more);
     if (!fewer && !more)
         return predict_untried(all, count, call, model);
     if (!fewer || !more)
