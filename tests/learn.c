@@ -243,7 +243,7 @@ END_TEST
 /* And the file has it, for later runs. */
 START_TEST(what_is_learnt_is_kept) {
     char *path = coll_learnt_path(), line[200] = "", expected[64];
-    snprintf(expected, sizeof expected, " bcast %d ", 64 << 10);
+    snprintf(expected, sizeof expected, " bcast %d ", 32 << 10);
     FILE *file = world_rank == 0 ? fopen(path, "r") : NULL;
     bool found = world_rank > 0 || world_ranks == 1;
     while (file && fgets(line, sizeof line, file))

@@ -20,10 +20,10 @@
 #include <stdint.h>
 
 /*
- * Up to here only latency counts, and the MPI library's trees are the fastest. At twice this size
+ * Below this only latency counts, and the MPI library's trees are the fastest. At twice this size
  * they already take twice as long as the best algorithm.
  */
-enum { BEST_UP_TO = 2 << 10 };
+enum { BEST_BELOW = 2 << 10 };
 
 /* One call's limit; at the same time what a packed copy may take. */
 static const size_t segment_most = (size_t)256 << 20;
@@ -161,7 +161,7 @@ static int run(const coll_planned *call) {
 const coll_algorithm coll_bcast_native = {
     .name = "native",
     .summary = "the MPI library's own broadcast",
-    .best_up_to = BEST_UP_TO,
+    .best_below = BEST_BELOW,
     .predict = predict,
     .run = run,
 };

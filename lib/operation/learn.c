@@ -83,7 +83,7 @@ static coll_learnt note_of(lessons *all, coll_operation operation, const coll_sh
         all->placement = coll_learnt_placement(topo);
     coll_learnt note = {.placement = all->placement,
                         .ranks = topo->ranks,
-                        .bytes = (size_t)1 << coll_size_class(call->bytes)};
+                        .bytes = coll_class_bytes(coll_size_class(call->bytes))};
     snprintf(note.host, sizeof note.host, "%s", topo->hosts[topo->places[0].node]);
     snprintf(note.operation, sizeof note.operation, "%s", coll_operations[operation].name);
     return note;

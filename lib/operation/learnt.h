@@ -25,7 +25,7 @@ typedef struct coll_learnt {
     int ranks;
     char host[64];
     char operation[16];
-    size_t bytes; /* a power of two */
+    size_t bytes; /* a power of two: of all calls from there to below twice that */
     char algorithm[32];
     double seconds;
 } coll_learnt;

@@ -229,9 +229,8 @@ static bool fits(const coll_shape *call) {
 
 enum { WHOLE = 1 << 30 }; /* not in segments */
 
-/* There the bound of many ranks is a byte less. But a call is predicted as the longest one of its
- * size class, of which most are shorter. */
-#define KB(n) ((size_t)(n) << 10)
+/* Shorter than so many KB. */
+#define BELOW_KB(n) (((size_t)(n) << 10) - 1)
 
 /*
  * What Open MPI 4.1 runs by default, in the order of the ranks: priced as ours. The first row that
@@ -250,30 +249,30 @@ static const struct stand_in {
     {"allreduce", .ordered = true, .algorithm = &coll_allreduce_binomial},
     {"allreduce", .below = 32, .up_to = 10000, .algorithm = &coll_allreduce_recursive_doubling},
     {"allreduce", .below = 64, .algorithm = &coll_allreduce_halving, .first = WHOLE},
-    {"allreduce", .below = 128, .up_to = KB(256), .algorithm = &coll_allreduce_recursive_doubling,
-     .first = WHOLE},
-    {"allreduce", .below = 256, .up_to = KB(128), .algorithm = &coll_allreduce_binomial},
-    {"allreduce", .below = 256, .up_to = KB(256), .algorithm = &coll_allreduce_recursive_doubling,
-     .first = WHOLE},
-    {"allreduce", .below = 512, .up_to = KB(4), .algorithm = &coll_allreduce_binomial},
+    {"allreduce", .below = 128, .up_to = BELOW_KB(256),
+     .algorithm = &coll_allreduce_recursive_doubling, .first = WHOLE},
+    {"allreduce", .below = 256, .up_to = BELOW_KB(128), .algorithm = &coll_allreduce_binomial},
+    {"allreduce", .below = 256, .up_to = BELOW_KB(256),
+     .algorithm = &coll_allreduce_recursive_doubling, .first = WHOLE},
+    {"allreduce", .below = 512, .up_to = BELOW_KB(4), .algorithm = &coll_allreduce_binomial},
     {"allreduce", .below = 512, .algorithm = &coll_allreduce_halving, .first = WHOLE},
-    {"allreduce", .up_to = KB(2), .algorithm = &coll_allreduce_binomial},
-    {"allreduce", .up_to = KB(16), .algorithm = &coll_allreduce_recursive_doubling},
+    {"allreduce", .up_to = BELOW_KB(2), .algorithm = &coll_allreduce_binomial},
+    {"allreduce", .up_to = BELOW_KB(16), .algorithm = &coll_allreduce_recursive_doubling},
     {"allreduce", .algorithm = &coll_allreduce_halving, .first = WHOLE},
     {"reduce", .algorithm = &coll_reduce_binomial, .first = WHOLE},
     /* For halves and butterflies, which go as a whole. */
     {"reduce_scatter", .algorithm = &coll_reduce_scatter_circulant, .first = WHOLE},
     {"allgather", .below = 32, .algorithm = &coll_allgather_bruck},
-    {"allgather", .below = 64, .up_to = (1 << 10) - 1, .algorithm = &coll_allgather_bruck},
+    {"allgather", .below = 64, .up_to = BELOW_KB(1), .algorithm = &coll_allgather_bruck},
     {"allgather", .up_to = 511, .algorithm = &coll_allgather_bruck},
     {"allgather", .algorithm = &coll_allgather_ring},
     {"alltoall", .below = 16, .algorithm = &coll_alltoall_linear},
     {"alltoall", .below = 64, .up_to = 511, .algorithm = &coll_alltoall_bruck},
     {"alltoall", .below = 64, .algorithm = &coll_alltoall_linear},
-    {"alltoall", .below = 512, .up_to = KB(1), .algorithm = &coll_alltoall_bruck},
+    {"alltoall", .below = 512, .up_to = BELOW_KB(1), .algorithm = &coll_alltoall_bruck},
     {"alltoall", .up_to = 511, .algorithm = &coll_alltoall_bruck},
     {"alltoall", .algorithm = &coll_alltoall_linear},
-    {"scatter", .below = 32, .up_to = (16 << 10) - 1, .algorithm = &coll_scatter_binomial},
+    {"scatter", .below = 32, .up_to = BELOW_KB(16), .algorithm = &coll_scatter_binomial},
     {"scatter", .up_to = 511, .algorithm = &coll_scatter_binomial},
     {"scatter", .algorithm = &coll_scatter_straight},
     {"barrier", .algorithm = &coll_barrier_dissemination, .first = 2},

@@ -77,14 +77,14 @@ static coll_choice choice(const coll_algorithm *algorithm, const char *why) {
 }
 
 /*
- * The call that CALL is predicted as: of all sizes from above one power of two to the next, of any
- * numbers, and in one site of all roots, as it costs time to predict one, and what is chosen must
- * not depend on which of them came first.
+ * The call that CALL is predicted as: the shortest of its size class, of any numbers, and in one
+ * site of all roots, as it costs time to predict one, and what is chosen must not depend on which
+ * of them came first.
  */
 static coll_shape usual_of(const coll_shape *call) {
     coll_shape usual = *call;
-    if (call->bytes > 1 && call->bytes <= (SIZE_MAX >> 1) + 1)
-        usual.bytes = (size_t)1 << coll_size_class(call->bytes);
+    if (call->bytes > 0 && call->bytes != COLL_BYTES_UNKNOWN)
+        usual.bytes = coll_class_bytes(coll_size_class(call->bytes));
     usual.element = usual_element(call);
     if (call->topo->sites == 1 && call->root != COLL_NO_ROOT)
         usual.root = 0;
@@ -125,7 +125,7 @@ static coll_choice without_prices(const coll_algorithm *const table[], const col
         return choice(standby, "sizes differ by rank");
     if (coll_select_native(call->topo, user))
         return choice(standby, "all ranks on one node");
-    if (call->topo->sites == 1 && call->bytes <= standby->best_up_to)
+    if (call->topo->sites == 1 && call->bytes < standby->best_below)
         return choice(standby, "the data is small");
     return (coll_choice){.algorithm = NULL};
 }

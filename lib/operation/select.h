@@ -23,11 +23,17 @@ typedef struct coll_choices {
 } coll_choices;
 
 /*
- * What is predicted of a call holds for its class: all sizes from above one power of two, 2^(class
- * - 1), up to the next.
+ * What is predicted of a call holds for its class: all sizes from a power of two, which is the one
+ * that is predicted, up to below the next. MPI libraries change their algorithms at powers of two,
+ * so their own is one and the same in a class.
  */
 static inline int coll_size_class(size_t bytes) {
-    return bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0;
+    return bytes > 1 ? 63 - __builtin_clzll(bytes) : 0;
+}
+
+/* The least bytes of a class, but for those of nothing. */
+static inline size_t coll_class_bytes(int size_class) {
+    return (size_t)1 << size_class;
 }
 
 /* Whether the same is predicted of two calls of an operation, from the same root. */

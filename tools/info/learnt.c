@@ -18,8 +18,8 @@ static const char usage[] =
     "\n"
     "Shows what programs of this user have learnt while they ran, as it is kept for later runs: "
     "on\n"
-    "which placement of ranks calls of which operation, up to which size, are fastest by which\n"
-    "algorithm, and the seconds that they took.\n";
+    "which placement of ranks calls of which operation, from which size to below twice that, are\n"
+    "fastest by which algorithm, and the seconds that they took.\n";
 
 static app_problem problem;
 

@@ -32,7 +32,7 @@ static const char usage[] =
     "\n"
     "Measures what messages cost at each level at which the ranks are apart (NUMA domain, node,\n"
     "rack, site, wide area), as functions of their size: the parameters of Tam and Wang's model.\n"
-    "Then tries libcoll's algorithms themselves, with 192 bytes to 48 KB. Writes a profile, by\n"
+    "Then tries libcoll's algorithms themselves, with 256 bytes to 64 KB. Writes a profile, by\n"
     "which the library chooses algorithms.\n";
 
 static const char notes[] =

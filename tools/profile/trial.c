@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const size_t trial_size[TRIAL_SIZES] = {192,     768,      1536,     3 << 10,
-                                        6 << 10, 12 << 10, 24 << 10, 48 << 10};
+const size_t trial_size[TRIAL_SIZES] = {256,     1 << 10,  2 << 10,  4 << 10,
+                                        8 << 10, 16 << 10, 32 << 10, 64 << 10};
 
 const char *const trial_operation[] = {
     "bcast",     "gather",   "allreduce", "reduce",  "reduce_scatter_block",

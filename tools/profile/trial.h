@@ -9,7 +9,7 @@
 
 enum { TRIAL_SIZES = COLL_TRIAL_KNOTS };
 
-/* Bytes; ascending. Between powers of two, at which MPI libraries change their algorithms. */
+/* Bytes; ascending. Powers of two, since from each to the next the same is chosen. */
 extern const size_t trial_size[TRIAL_SIZES];
 
 /* The operations that can be tried, as coll-bench names them, and a NULL. Where sizes differ by
