@@ -67,6 +67,7 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/native.c \
 	lib/bcast/scatter_allgather.c \
 	lib/bcast/two_tree.c \
+	lib/bcast/usual.c \
 	lib/coll.c \
 	lib/component.c \
 	lib/confirm/blame.c lib/confirm/blame.h \
@@ -101,6 +102,7 @@ libcoll_core_la_SOURCES = \
 	lib/operation/select.c lib/operation/select.h \
 	lib/operation/settings.c lib/operation/settings.h \
 	lib/operation/setup.c lib/operation/setup.h \
+	lib/operation/stand_in.c lib/operation/stand_in.h \
 	lib/operation/state.c lib/operation/state.h \
 	lib/operation/trace.c lib/operation/trace.h \
 	lib/pattern/bine.c lib/pattern/bine.h \
@@ -112,6 +114,7 @@ libcoll_core_la_SOURCES = \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
 	lib/pattern/twotree.c lib/pattern/twotree.h \
+	lib/pattern/usualtree.c lib/pattern/usualtree.h \
 	lib/place/autotopo.c lib/place/autotopo.h \
 	lib/place/cluster.c lib/place/cluster.h \
 	lib/place/hostlist.c lib/place/hostlist.h \

@@ -9,6 +9,7 @@
 #include "lib/pattern/block.h"
 #include "lib/pattern/circulant.h"
 #include "lib/pattern/twotree.h"
+#include "lib/pattern/usualtree.h"
 #include "tests/harness.h"
 
 #include <math.h>
@@ -46,6 +47,56 @@ START_TEST(tree_reaches_everyone_in_time) {
             }
         }
         ck_assert_int_eq(known, p);
+    }
+}
+END_TEST
+
+/* The levels below the root, of P positions. */
+static int height_of(coll_usual_tree tree, int p) {
+    int height[200] = {0}, most = 0, unused[COLL_USUAL_CHILDREN];
+    for (int position = 1; position < p; position++) {
+        int parent;
+        coll_usual_tree_at(tree, p, position, &parent, unused);
+        ck_assert(parent >= 0 && parent < position);
+        height[position] = height[parent] + 1;
+        most = height[position] > most ? height[position] : most;
+    }
+    return most;
+}
+
+/* Every position but 0 is the child of its parent, and of no other. */
+static void check_usual_tree(coll_usual_tree tree, int p) {
+    int sent[200] = {0}, parent, of_child, children[COLL_USUAL_CHILDREN],
+        unused[COLL_USUAL_CHILDREN];
+    for (int position = 0; position < p; position++) {
+        int count = coll_usual_tree_at(tree, p, position, &parent, children);
+        ck_assert_int_eq(parent < 0, position == 0);
+        for (int i = 0; i < count; i++) {
+            coll_usual_tree_at(tree, p, children[i], &of_child, unused);
+            ck_assert_int_eq(of_child, position);
+            sent[children[i]]++;
+        }
+    }
+    for (int position = 0; position < p; position++)
+        ck_assert_int_eq(sent[position], position > 0);
+}
+
+START_TEST(usual_trees_are_those_of_mpi_libraries) {
+    for (int p = 1; p <= 200; p++) {
+        for (coll_usual_tree tree = COLL_USUAL_LINE; tree <= COLL_USUAL_QUADRINOMIAL; tree++)
+            check_usual_tree(tree, p);
+        ck_assert_int_eq(height_of(COLL_USUAL_LINE, p), p - 1);
+        ck_assert_int_eq(height_of(COLL_USUAL_FOUR_CHAINS, p), (p + 2) / 4);
+        ck_assert_int_eq(height_of(COLL_USUAL_BINARY, p), coll_tree_depth(p + 1) - 1);
+        ck_assert_int_le(height_of(COLL_USUAL_BINOMIAL, p), coll_tree_depth(p));
+        ck_assert_int_le(height_of(COLL_USUAL_QUADRINOMIAL, p), (coll_tree_depth(p) + 1) / 2);
+    }
+    static const int of_root[][5] = {{1}, {1, 4, 6, 8}, {1, 2}, {1, 2, 4, 8}, {4, 8, 1, 2, 3}};
+    int parent, children[COLL_USUAL_CHILDREN];
+    for (coll_usual_tree tree = COLL_USUAL_LINE; tree <= COLL_USUAL_QUADRINOMIAL; tree++) {
+        int count = coll_usual_tree_at(tree, 10, 0, &parent, children);
+        for (int i = 0; i < 5; i++)
+            ck_assert_int_eq(i < count ? children[i] : 0, of_root[tree][i]);
     }
 }
 END_TEST
@@ -371,6 +422,7 @@ static Suite *patterns(void) {
     TCase *tests = tcase_create("pure");
     tcase_add_test(tests, tree_depth);
     tcase_add_loop_test(tests, tree_reaches_everyone_in_time, 0, sizeof trees / sizeof *trees);
+    tcase_add_test(tests, usual_trees_are_those_of_mpi_libraries);
     tcase_add_test(tests, bine_trees_have_short_ways);
     tcase_add_test(tests, circulant_schedules_are_complete_and_optimal);
     tcase_add_test(tests, two_trees_share_the_work);

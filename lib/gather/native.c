@@ -9,27 +9,16 @@
  * Blocks of different lengths go by MPI_Gatherv, if its ints can say what the root wants; the root
  * tells. Otherwise, by linear.
  *
- * Cost: that of a binomial tree, the common choice of MPI libraries, whose inner ranks first gather
- * their subtrees: the messages of m, 2 m, 4 m, ... bytes one after the other.
+ * Cost: that of what stands in for it, lib/operation/stand_in.h.
  */
 #include "config.h"
 
 #include "lib/gather/gather.h"
-#include "lib/pattern/binomial.h"
 
 #include <limits.h>
 
 /* What the segments of all ranks together may take at the root. */
 static const size_t staged_most = (size_t)256 << 20;
-
-static double predict(const coll_shape *call, const coll_values *values) {
-    (void)values;
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
-    double seconds = 0, bytes = (double)call->bytes;
-    for (int round = 0; round < coll_tree_depth(call->topo->ranks); round++, bytes *= 2)
-        seconds += coll_cost_message(link, bytes, 2);
-    return seconds;
-}
 
 /* The segments in which all ranks pass their blocks. */
 static size_t segment_of(const coll_planned *call) {
@@ -168,6 +157,5 @@ static int run(const coll_planned *call) {
 const coll_algorithm coll_gather_native = {
     .name = "native",
     .summary = "the MPI library's own gather",
-    .predict = predict,
     .run = run,
 };

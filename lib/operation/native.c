@@ -4,17 +4,8 @@
 #include "lib/operation/collective.h"
 
 #include "lib/algorithm/spec.h"
-#include "lib/allgather/allgather.h"
-#include "lib/allreduce/allreduce.h"
-#include "lib/alltoall/alltoall.h"
-#include "lib/barrier/barrier.h"
 #include "lib/base/error.h"
 #include "lib/base/spare.h"
-#include "lib/reduce/reduce.h"
-#include "lib/reduce_scatter/reduce_scatter.h"
-#include "lib/scan/scan.h"
-#include "lib/scatter/scatter.h"
-#include "lib/schedule/quote.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -227,94 +218,12 @@ static bool fits(const coll_shape *call) {
     return call->bytes <= INT_MAX || call->bytes == COLL_BYTES_UNKNOWN;
 }
 
-enum { WHOLE = 1 << 30 }; /* not in segments */
-
-/* Shorter than so many KB. */
-#define BELOW_KB(n) (((size_t)(n) << 10) - 1)
-
-/*
- * What Open MPI 4.1 runs by default, in the order of the ranks: priced as ours. The first row that
- * fits a call counts; 0 stands for any.
- * Source: coll_tuned_decision_fixed.c.
- */
-static const struct stand_in {
-    const char *operation;
-    int below;    /* ranks */
-    size_t up_to; /* bytes */
-    bool ordered; /* only such calls */
-    const coll_algorithm *algorithm;
-    uint64_t first; /* value of its first parameter; 0: the usual */
-} stand_ins[] = {
-    {"allreduce", .ordered = true, .up_to = 10000, .algorithm = &coll_allreduce_recursive_doubling},
-    {"allreduce", .ordered = true, .algorithm = &coll_allreduce_binomial},
-    {"allreduce", .below = 32, .up_to = 10000, .algorithm = &coll_allreduce_recursive_doubling},
-    {"allreduce", .below = 64, .algorithm = &coll_allreduce_halving, .first = WHOLE},
-    {"allreduce", .below = 128, .up_to = BELOW_KB(256),
-     .algorithm = &coll_allreduce_recursive_doubling, .first = WHOLE},
-    {"allreduce", .below = 256, .up_to = BELOW_KB(128), .algorithm = &coll_allreduce_binomial},
-    {"allreduce", .below = 256, .up_to = BELOW_KB(256),
-     .algorithm = &coll_allreduce_recursive_doubling, .first = WHOLE},
-    {"allreduce", .below = 512, .up_to = BELOW_KB(4), .algorithm = &coll_allreduce_binomial},
-    {"allreduce", .below = 512, .algorithm = &coll_allreduce_halving, .first = WHOLE},
-    {"allreduce", .up_to = BELOW_KB(2), .algorithm = &coll_allreduce_binomial},
-    {"allreduce", .up_to = BELOW_KB(16), .algorithm = &coll_allreduce_recursive_doubling},
-    {"allreduce", .algorithm = &coll_allreduce_halving, .first = WHOLE},
-    {"reduce", .algorithm = &coll_reduce_binomial, .first = WHOLE},
-    /* For halves and butterflies, which go as a whole. */
-    {"reduce_scatter", .algorithm = &coll_reduce_scatter_circulant, .first = WHOLE},
-    {"allgather", .below = 32, .algorithm = &coll_allgather_bruck},
-    {"allgather", .below = 64, .up_to = BELOW_KB(1), .algorithm = &coll_allgather_bruck},
-    {"allgather", .up_to = 511, .algorithm = &coll_allgather_bruck},
-    {"allgather", .algorithm = &coll_allgather_ring},
-    {"alltoall", .below = 16, .algorithm = &coll_alltoall_linear},
-    {"alltoall", .below = 64, .up_to = 511, .algorithm = &coll_alltoall_bruck},
-    {"alltoall", .below = 64, .algorithm = &coll_alltoall_linear},
-    {"alltoall", .below = 512, .up_to = BELOW_KB(1), .algorithm = &coll_alltoall_bruck},
-    {"alltoall", .up_to = 511, .algorithm = &coll_alltoall_bruck},
-    {"alltoall", .algorithm = &coll_alltoall_linear},
-    {"scatter", .below = 32, .up_to = BELOW_KB(16), .algorithm = &coll_scatter_binomial},
-    {"scatter", .up_to = 511, .algorithm = &coll_scatter_binomial},
-    {"scatter", .algorithm = &coll_scatter_straight},
-    {"barrier", .algorithm = &coll_barrier_dissemination, .first = 2},
-    {"scan", .algorithm = &coll_scan_linear, .first = WHOLE},
-    {"exscan", .algorithm = &coll_exscan_linear, .first = WHOLE},
-};
-
-static bool stands_in(const struct stand_in *row, const coll_shape *call) {
-    return strcmp(row->operation, call->operation) == 0 &&
-           (row->below == 0 || call->topo->ranks < row->below) &&
-           (row->up_to == 0 || call->bytes <= row->up_to) && (!row->ordered || call->ordered);
-}
-
-/*
- * In an alltoall all send at once: where many share an uplink packets are lost before it, which
- * isn't priced. On 5 racks of 5 hosts that cost a sixth and more.
- */
-static double loss(const coll_shape *call) {
-    return call->topo->racks > 1 && strcmp(call->operation, "alltoall") == 0 ? 7.0 / 6 : 1;
-}
-
-static double predict(const coll_shape *call, const coll_values *unused) {
-    const struct stand_in *row = stand_ins;
-    coll_shape by_rank = *call;
-    (void)unused;
-    by_rank.ordered = true;
-    if (call->root != COLL_NO_ROOT)
-        by_rank.root = 0; /* who heads the line */
-    while (!stands_in(row, call))
-        row++;
-    coll_values values = coll_values_default(row->algorithm);
-    if (row->first)
-        values.at[0] = row->first;
-    return loss(call) * coll_quote(row->algorithm, &by_rank, &values);
-}
-
 #define NATIVE(operation)                                                                          \
-    const coll_algorithm coll_##operation##_native = {.name = "native",                            \
-                                                      .summary =                                   \
-                                                          "the MPI library's own " #operation,     \
-                                                      .applicable = fits,                          \
-                                                      .predict = predict}
+    const coll_algorithm coll_##operation##_native = {                                             \
+        .name = "native",                                                                          \
+        .summary = "the MPI library's own " #operation,                                            \
+        .applicable = fits,                                                                        \
+    }
 
 NATIVE(allreduce);
 NATIVE(reduce);

@@ -2,6 +2,7 @@
 
 #include "lib/operation/select.h"
 
+#include "lib/operation/stand_in.h"
 #include "lib/schedule/plan.h"
 #include "lib/schedule/quote.h"
 
@@ -62,8 +63,9 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
     coll_shape asked = *call;
     if (call->enough > 0 && is_tried)
         asked.enough = enough_of_model(call, &tried);
-    double seconds = algorithm->predict ? algorithm->predict(&asked, values)
-                                        : coll_quote(algorithm, &asked, values);
+    double seconds = coll_algorithm_is_native(algorithm) ? coll_stand_in_quote(&asked)
+                     : algorithm->predict                ? algorithm->predict(&asked, values)
+                                                         : coll_quote(algorithm, &asked, values);
     if (model)
         *model = seconds;
     if (!is_tried)

@@ -1,0 +1,149 @@
+#include "config.h"
+
+#include "lib/operation/stand_in.h"
+
+#include "lib/algorithm/spec.h"
+#include "lib/allgather/allgather.h"
+#include "lib/allreduce/allreduce.h"
+#include "lib/alltoall/alltoall.h"
+#include "lib/barrier/barrier.h"
+#include "lib/bcast/bcast.h"
+#include "lib/gather/gather.h"
+#include "lib/reduce/reduce.h"
+#include "lib/reduce_scatter/reduce_scatter.h"
+#include "lib/scan/scan.h"
+#include "lib/scatter/scatter.h"
+#include "lib/schedule/quote.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define KB(n) ((size_t)(n) << 10)
+enum { WHOLE = 1 << 30 }; /* not in segments */
+
+/*
+ * What Open MPI 4.1 runs by default below so many ranks and bytes; 0 stands for any. The first row
+ * that fits a call counts.
+ * Source: coll_tuned_decision_fixed.c.
+ */
+static const struct row {
+    const char *operation;
+    int ranks;
+    size_t bytes;
+    bool ordered; /* only such calls */
+    const coll_algorithm *algorithm;
+    uint64_t first; /* value of its first parameter; 0: the usual */
+} rows[] = {
+    {"bcast", .ranks = 4, .bytes = 32, .algorithm = &coll_bcast_usual_line},
+    {"bcast", .ranks = 4, .bytes = 256, .algorithm = &coll_bcast_usual_binary},
+    {"bcast", .ranks = 4, .bytes = 512, .algorithm = &coll_bcast_usual_line},
+    {"bcast", .ranks = 4, .bytes = KB(1), .algorithm = &coll_bcast_usual_quadrinomial},
+    {"bcast", .ranks = 4, .bytes = KB(32), .algorithm = &coll_bcast_linear},
+    {"bcast", .ranks = 4, .bytes = KB(128), .algorithm = &coll_bcast_usual_binary},
+    {"bcast", .ranks = 4, .bytes = KB(256), .algorithm = &coll_bcast_usual_four_chains},
+    {"bcast", .ranks = 4, .bytes = KB(512), .algorithm = &coll_bcast_linear},
+    {"bcast", .ranks = 4, .bytes = KB(1024), .algorithm = &coll_bcast_usual_binomial},
+    {"bcast", .ranks = 4, .algorithm = &coll_bcast_usual_binary},
+    {"bcast", .ranks = 8, .bytes = 64, .algorithm = &coll_bcast_usual_binary},
+    {"bcast", .ranks = 8, .bytes = 128, .algorithm = &coll_bcast_usual_binomial},
+    {"bcast", .ranks = 8, .bytes = KB(2), .algorithm = &coll_bcast_usual_binary},
+    {"bcast", .ranks = 8, .bytes = KB(8), .algorithm = &coll_bcast_usual_binomial},
+    {"bcast", .ranks = 8, .bytes = KB(1024), .algorithm = &coll_bcast_linear},
+    {"bcast", .ranks = 8, .algorithm = &coll_bcast_usual_four_chains},
+    {"bcast", .ranks = 16, .bytes = 8, .algorithm = &coll_bcast_usual_quadrinomial},
+    {"bcast", .ranks = 16, .bytes = 64, .algorithm = &coll_bcast_usual_binary},
+    {"bcast", .ranks = 16, .bytes = KB(4), .algorithm = &coll_bcast_usual_quadrinomial},
+    {"bcast", .ranks = 16, .bytes = KB(16), .algorithm = &coll_bcast_usual_binary},
+    {"bcast", .ranks = 16, .bytes = KB(32), .algorithm = &coll_bcast_usual_binomial},
+    {"bcast", .ranks = 16, .algorithm = &coll_bcast_linear},
+    {"bcast", .ranks = 32, .bytes = KB(4), .algorithm = &coll_bcast_usual_quadrinomial},
+    {"bcast", .ranks = 32, .bytes = KB(1024), .algorithm = &coll_bcast_usual_binomial},
+    {"bcast", .ranks = 32, .algorithm = &coll_bcast_scatter_allgather},
+    {"bcast", .ranks = 64, .bytes = KB(2), .algorithm = &coll_bcast_usual_binomial},
+    {"bcast", .ranks = 64, .algorithm = &coll_bcast_usual_quadrinomial},
+    {"bcast", .ranks = 128, .algorithm = &coll_bcast_usual_quadrinomial},
+    {"bcast", .ranks = 256, .bytes = KB(16), .algorithm = &coll_bcast_usual_binary},
+    {"bcast", .ranks = 256, .bytes = KB(32), .algorithm = &coll_bcast_linear},
+    {"bcast", .ranks = 256, .bytes = KB(64), .algorithm = &coll_bcast_usual_binary},
+    {"bcast", .ranks = 256, .algorithm = &coll_bcast_usual_quadrinomial},
+    {"bcast", .ranks = 1024, .algorithm = &coll_bcast_usual_quadrinomial},
+    {"bcast", .ranks = 2048, .bytes = KB(512), .algorithm = &coll_bcast_usual_quadrinomial},
+    {"bcast", .ranks = 2048, .algorithm = &coll_bcast_scatter_allgather},
+    {"bcast", .bytes = KB(256), .algorithm = &coll_bcast_usual_quadrinomial},
+    {"bcast", .algorithm = &coll_bcast_scatter_allgather},
+    /* window: as linear_sync has it, where the root asks one rank after the other. */
+    {"gather", .ranks = 4, .bytes = KB(32), .algorithm = &coll_gather_binomial, .first = WHOLE},
+    {"gather", .ranks = 4, .bytes = KB(64), .algorithm = &coll_gather_linear},
+    {"gather", .ranks = 4, .bytes = KB(128), .algorithm = &coll_gather_binomial, .first = WHOLE},
+    {"gather", .ranks = 4, .algorithm = &coll_gather_window, .first = 1},
+    {"gather", .ranks = 8, .bytes = KB(1), .algorithm = &coll_gather_binomial, .first = WHOLE},
+    {"gather", .ranks = 8, .bytes = KB(8), .algorithm = &coll_gather_linear},
+    {"gather", .ranks = 8, .bytes = KB(32), .algorithm = &coll_gather_binomial, .first = WHOLE},
+    {"gather", .ranks = 8, .bytes = KB(256), .algorithm = &coll_gather_linear},
+    {"gather", .ranks = 8, .algorithm = &coll_gather_window, .first = 1},
+    {"gather", .ranks = 256, .algorithm = &coll_gather_binomial, .first = WHOLE},
+    {"gather", .ranks = 512, .bytes = KB(2), .algorithm = &coll_gather_binomial, .first = WHOLE},
+    {"gather", .ranks = 512, .bytes = KB(8), .algorithm = &coll_gather_linear},
+    {"gather", .algorithm = &coll_gather_binomial, .first = WHOLE},
+    {"allreduce", .ordered = true, .bytes = 10000, .algorithm = &coll_allreduce_recursive_doubling},
+    {"allreduce", .ordered = true, .algorithm = &coll_allreduce_binomial},
+    {"allreduce", .ranks = 32, .bytes = 10000, .algorithm = &coll_allreduce_recursive_doubling},
+    {"allreduce", .ranks = 64, .algorithm = &coll_allreduce_halving, .first = WHOLE},
+    {"allreduce", .ranks = 128, .bytes = KB(256), .algorithm = &coll_allreduce_recursive_doubling,
+     .first = WHOLE},
+    {"allreduce", .ranks = 256, .bytes = KB(128), .algorithm = &coll_allreduce_binomial},
+    {"allreduce", .ranks = 256, .bytes = KB(256), .algorithm = &coll_allreduce_recursive_doubling,
+     .first = WHOLE},
+    {"allreduce", .ranks = 512, .bytes = KB(4), .algorithm = &coll_allreduce_binomial},
+    {"allreduce", .ranks = 512, .algorithm = &coll_allreduce_halving, .first = WHOLE},
+    {"allreduce", .bytes = KB(2), .algorithm = &coll_allreduce_binomial},
+    {"allreduce", .bytes = KB(16), .algorithm = &coll_allreduce_recursive_doubling},
+    {"allreduce", .algorithm = &coll_allreduce_halving, .first = WHOLE},
+    {"reduce", .algorithm = &coll_reduce_binomial, .first = WHOLE},
+    /* For halves and butterflies, which go as a whole. */
+    {"reduce_scatter", .algorithm = &coll_reduce_scatter_circulant, .first = WHOLE},
+    {"allgather", .ranks = 32, .algorithm = &coll_allgather_bruck},
+    {"allgather", .ranks = 64, .bytes = KB(1), .algorithm = &coll_allgather_bruck},
+    {"allgather", .bytes = 512, .algorithm = &coll_allgather_bruck},
+    {"allgather", .algorithm = &coll_allgather_ring},
+    {"alltoall", .ranks = 16, .algorithm = &coll_alltoall_linear},
+    {"alltoall", .ranks = 64, .bytes = 512, .algorithm = &coll_alltoall_bruck},
+    {"alltoall", .ranks = 64, .algorithm = &coll_alltoall_linear},
+    {"alltoall", .ranks = 512, .bytes = KB(1), .algorithm = &coll_alltoall_bruck},
+    {"alltoall", .bytes = 512, .algorithm = &coll_alltoall_bruck},
+    {"alltoall", .algorithm = &coll_alltoall_linear},
+    {"scatter", .ranks = 32, .bytes = KB(16), .algorithm = &coll_scatter_binomial},
+    {"scatter", .bytes = 512, .algorithm = &coll_scatter_binomial},
+    {"scatter", .algorithm = &coll_scatter_straight},
+    {"barrier", .algorithm = &coll_barrier_dissemination, .first = 2},
+    {"scan", .algorithm = &coll_scan_linear, .first = WHOLE},
+    {"exscan", .algorithm = &coll_exscan_linear, .first = WHOLE},
+};
+
+static bool fits(const struct row *row, const coll_shape *call) {
+    return strcmp(row->operation, call->operation) == 0 &&
+           (row->ranks == 0 || call->topo->ranks < row->ranks) &&
+           (row->bytes == 0 || call->bytes < row->bytes) && (!row->ordered || call->ordered);
+}
+
+/*
+ * In an alltoall all send at once: where many share an uplink packets are lost before it, which
+ * isn't priced. On 5 racks of 5 hosts that cost a sixth and more.
+ */
+static double loss(const coll_shape *call) {
+    return call->topo->racks > 1 && strcmp(call->operation, "alltoall") == 0 ? 7.0 / 6 : 1;
+}
+
+double coll_stand_in_quote(const coll_shape *call) {
+    const struct row *row = rows;
+    coll_shape by_rank = *call;
+    by_rank.ordered = true;
+    if (call->root != COLL_NO_ROOT)
+        by_rank.root = 0; /* who heads the line */
+    while (!fits(row, call))
+        row++;
+    coll_values values = coll_values_default(row->algorithm);
+    if (row->first)
+        values.at[0] = row->first;
+    return loss(call) * coll_quote(row->algorithm, &by_rank, &values);
+}
