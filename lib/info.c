@@ -310,7 +310,7 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
         .most_ranks_per_node = topo->most_ranks_per_node,
         .cores_per_node = topo->cores_per_node,
         .crowded = topo->crowded,
-        .wait = coll_wait_manner_name(own->wait.manner),
+        .wait = coll_wait_manners[own->wait.manner],
         .timeout = own->wait.timeout,
         .topology = *state->topology ? state->topology : NULL,
         .profile = state->profile->source,

@@ -60,7 +60,7 @@ static int describe(const char *path, COLL_Description *description) {
 /* Every manner in which a rank can be told to wait is told again. */
 START_TEST(the_manner_of_waiting_is_described) {
     for (int i = 0; i < COLL_WAIT_MANNERS; i++) {
-        const char *name = coll_wait_manner_name((coll_wait_manner)i);
+        const char *name = coll_wait_manners[i];
         COLL_Description d;
         MPI_Comm comm = fresh();
         if (world_rank == 0)

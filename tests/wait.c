@@ -1,6 +1,7 @@
 /* Polite waiting: completion, requests that are not active, fairness, time-outs, and rest. */
 #include "config.h"
 
+#include "lib/base/env.h"
 #include "lib/base/wait.h"
 #include "tests/harness.h"
 
@@ -311,22 +312,32 @@ START_TEST(the_level_of_threads_stays) {
 }
 END_TEST
 
+/* What COLL_WAIT=TEXT means; NULL: it is unset. */
+static int read_manner(const char *text, int *manner) {
+    if (text)
+        setenv("COLL_WAIT", text, true);
+    else
+        unsetenv("COLL_WAIT");
+    *manner = COLL_WAIT_AUTO;
+    return coll_env_word("COLL_WAIT", coll_wait_manners, manner);
+}
+
 START_TEST(the_way_to_wait_can_be_said) {
-    coll_wait_manner manner;
-    ck_assert_int_eq(coll_wait_manner_parse(NULL, &manner), MPI_SUCCESS);
+    int manner;
+    ck_assert_int_eq(read_manner(NULL, &manner), MPI_SUCCESS);
     ck_assert_int_eq(manner, COLL_WAIT_AUTO);
-    ck_assert_int_eq(coll_wait_manner_parse("spin", &manner), MPI_SUCCESS);
+    ck_assert_int_eq(read_manner("spin", &manner), MPI_SUCCESS);
     ck_assert_int_eq(manner, COLL_WAIT_SPIN);
-    ck_assert_int_eq(coll_wait_manner_parse("polite", &manner), MPI_SUCCESS);
+    ck_assert_int_eq(read_manner("polite", &manner), MPI_SUCCESS);
     ck_assert_int_eq(manner, COLL_WAIT_POLITE);
     for (int i = 0; i < COLL_WAIT_MANNERS; i++) {
-        const char *name = coll_wait_manner_name((coll_wait_manner)i);
-        ck_assert_int_eq(coll_wait_manner_parse(name, &manner), MPI_SUCCESS);
-        ck_assert_int_eq(manner, (coll_wait_manner)i);
+        ck_assert_int_eq(read_manner(coll_wait_manners[i], &manner), MPI_SUCCESS);
+        ck_assert_int_eq(manner, i);
     }
-    int code = coll_wait_manner_parse("rude", &manner);
+    int code = read_manner("rude", &manner);
     ck_assert_int_eq(harness_class(code), MPI_ERR_ARG);
     ck_assert_str_eq(harness_text(code), "COLL_WAIT=rude: allowed: auto, polite, spin, block");
+    unsetenv("COLL_WAIT");
 }
 END_TEST
 

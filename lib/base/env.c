@@ -143,11 +143,8 @@ int coll_env_check(void) {
             continue;
         }
         char names[300] = "";
-        for (const COLL_Setting *s = coll_settings; s->name; s++) {
-            if (s != coll_settings)
-                strncat(names, ", ", sizeof names - strlen(names) - 1);
-            strncat(names, s->name, sizeof names - strlen(names) - 1);
-        }
+        for (const COLL_Setting *s = coll_settings; s->name; s++)
+            coll_error_list(names, sizeof names, s->name);
         return coll_error(MPI_ERR_ARG, "unknown setting %.*s; known: %s",
                           (int)strcspn(*variable, "="), *variable, names);
     }
@@ -169,6 +166,19 @@ int coll_env_seconds(const char *name, double *seconds) {
                           MOST_SECONDS);
     *seconds = value;
     return MPI_SUCCESS;
+}
+
+int coll_env_word(const char *name, const char *const words[], int *which) {
+    const char *text = coll_env(name);
+    char allowed[64] = "";
+    for (int i = 0; text && words[i]; i++) {
+        coll_error_list(allowed, sizeof allowed, words[i]);
+        if (strcmp(text, words[i]) == 0) {
+            *which = i;
+            return MPI_SUCCESS;
+        }
+    }
+    return text ? coll_error(MPI_ERR_ARG, "%s=%s: allowed: %s", name, text, allowed) : MPI_SUCCESS;
 }
 
 int coll_env_switch(const char *name, bool *on) {

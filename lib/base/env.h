@@ -23,6 +23,12 @@ int coll_env_check(void);
 /* Reads NAME as seconds, 0 when unset. MPI_ERR_ARG unless it is a number from 0 to 1e9. */
 int coll_env_seconds(const char *name, double *seconds);
 
+/*
+ * Sets *WHICH to the place of NAME's value among WORDS, which NULL ends; when it is unset *WHICH
+ * stays. MPI_ERR_ARG for any other value.
+ */
+int coll_env_word(const char *name, const char *const words[], int *which);
+
 /* Reads NAME as a switch, false when unset. MPI_ERR_ARG unless it is 0 or 1. */
 int coll_env_switch(const char *name, bool *on);
 

@@ -170,28 +170,10 @@ int coll_wait_report(double seconds, int count, MPI_Request requests[], const in
     return coll_wait_silent(seconds, first, more);
 }
 
-static const char *const manners[COLL_WAIT_MANNERS] = {[COLL_WAIT_AUTO] = "auto",
-                                                       [COLL_WAIT_POLITE] = "polite",
-                                                       [COLL_WAIT_SPIN] = "spin",
-                                                       [COLL_WAIT_BLOCK] = "block"};
-
-const char *coll_wait_manner_name(coll_wait_manner manner) {
-    return manners[manner];
-}
-
-int coll_wait_manner_parse(const char *text, coll_wait_manner *manner) {
-    char allowed[64] = "";
-    *manner = COLL_WAIT_AUTO;
-    for (int i = 0; text && i < COLL_WAIT_MANNERS; i++) {
-        if (strcmp(text, manners[i]) == 0) {
-            *manner = (coll_wait_manner)i;
-            return MPI_SUCCESS;
-        }
-        size_t used = strlen(allowed);
-        snprintf(allowed + used, sizeof allowed - used, "%s%s", used ? ", " : "", manners[i]);
-    }
-    return text ? coll_error(MPI_ERR_ARG, "COLL_WAIT=%s: allowed: %s", text, allowed) : MPI_SUCCESS;
-}
+const char *const coll_wait_manners[COLL_WAIT_MANNERS + 1] = {[COLL_WAIT_AUTO] = "auto",
+                                                              [COLL_WAIT_POLITE] = "polite",
+                                                              [COLL_WAIT_SPIN] = "spin",
+                                                              [COLL_WAIT_BLOCK] = "block"};
 
 /*
  * Whether the MPI library yields when it has nothing to do, in Open MPI's words: so mpirun sets it
@@ -297,25 +279,18 @@ int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request re
     return wait_any(wait, seconds, count, requests, index, &late);
 }
 
-/* MPI_Testsome for at most AT_ONCE requests, with the error of the request that has one. */
-enum { AT_ONCE = 64 };
-
-static int test_some(int count, MPI_Request requests[], int *completed) {
-    int indices[AT_ONCE];
-    MPI_Status statuses[AT_ONCE];
-    int code = PMPI_Testsome(count, requests, completed, indices, statuses);
-    return coll_wait_error(code, *completed, statuses);
-}
-
 /* Tests all requests; says whether one was active before and whether one is complete now. */
 static int test_all(int count, MPI_Request requests[], bool *active, bool *moved) {
+    enum { AT_ONCE = 64 };
+    int indices[AT_ONCE];
+    MPI_Status statuses[AT_ONCE];
     *active = *moved = false;
     for (int from = 0; from < count; from += AT_ONCE) {
         int completed = 0;
         int size = count - from < AT_ONCE ? count - from : AT_ONCE;
-        int code = test_some(size, requests + from, &completed);
+        int code = PMPI_Testsome(size, requests + from, &completed, indices, statuses);
         if (code != MPI_SUCCESS)
-            return code;
+            return coll_wait_error(code, completed, statuses);
         if (completed == MPI_UNDEFINED)
             continue;
         *active = true;

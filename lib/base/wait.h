@@ -35,12 +35,8 @@ typedef struct coll_wait {
     int turn;       /* which request coll_wait_any looks at first, so that all get their turn */
 } coll_wait;
 
-/* Reads "auto" (also NULL), "polite", "spin" or "block"; else MPI_ERR_ARG with a text that says so.
- */
-int coll_wait_manner_parse(const char *text, coll_wait_manner *manner);
-
-/* The text by which coll_wait_manner_parse knows MANNER. */
-const char *coll_wait_manner_name(coll_wait_manner manner);
+/* What COLL_WAIT calls them; NULL behind the last. */
+extern const char *const coll_wait_manners[COLL_WAIT_MANNERS + 1];
 
 /*
  * How processes should wait; CROWDED where there are more of them than cores for them. TIMEOUT in

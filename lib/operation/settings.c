@@ -71,22 +71,30 @@ static int read_specs(MPI_Comm comm, coll_agreed_settings *found) {
     return MPI_SUCCESS;
 }
 
-static int read_progress(bool *thread) {
-    const char *text = coll_env("COLL_PROGRESS");
-    *thread = text && strcmp(text, "thread") == 0;
-    return !text || *thread || strcmp(text, "calls") == 0
-               ? MPI_SUCCESS
-               : coll_error(MPI_ERR_ARG, "COLL_PROGRESS=%s: allowed: calls, thread", text);
+/* Where files are. */
+static int read_sources(coll_agreed_settings *found) {
+    int code = copy_setting("COLL_TOPOLOGY", found->topology, sizeof found->topology);
+    if (code == MPI_SUCCESS)
+        code = copy_setting("COLL_LATENCIES", found->latencies, sizeof found->latencies);
+    return code == MPI_SUCCESS ? copy_setting("COLL_PROFILE", found->profile, sizeof found->profile)
+                               : code;
 }
 
-static int read_learn(coll_learn_what *what) {
-    const char *text = coll_env("COLL_LEARN");
-    *what = text && strcmp(text, "all") == 0 ? COLL_LEARN_ALL
-            : text && strcmp(text, "0") == 0 ? COLL_LEARN_NOTHING
-                                             : COLL_LEARN_MOVES;
-    return !text || *what != COLL_LEARN_MOVES || strcmp(text, "1") == 0
-               ? MPI_SUCCESS
-               : coll_error(MPI_ERR_ARG, "COLL_LEARN=%s: allowed: 0, 1, all", text);
+/* What is one of a few words. */
+static int read_words(coll_agreed_settings *found) {
+    static const char *const progress[] = {"calls", "thread", NULL};
+    static const char *const learn[] = {
+        [COLL_LEARN_NOTHING] = "0", [COLL_LEARN_MOVES] = "1", [COLL_LEARN_ALL] = "all", NULL};
+    int manner = COLL_WAIT_AUTO, thread = false, learnt = COLL_LEARN_MOVES;
+    int code = coll_env_word("COLL_WAIT", coll_wait_manners, &manner);
+    if (code == MPI_SUCCESS)
+        code = coll_env_word("COLL_PROGRESS", progress, &thread);
+    if (code == MPI_SUCCESS)
+        code = coll_env_word("COLL_LEARN", learn, &learnt);
+    found->manner = (coll_wait_manner)manner;
+    found->progress_thread = thread;
+    found->learn = (coll_learn_what)learnt;
+    return code;
 }
 
 int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found) {
@@ -101,22 +109,12 @@ int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found) {
     if (code == MPI_SUCCESS && disabled)
         disable(found);
     if (code == MPI_SUCCESS)
-        code = copy_setting("COLL_TOPOLOGY", found->topology, sizeof found->topology);
-    if (code == MPI_SUCCESS)
-        code = copy_setting("COLL_LATENCIES", found->latencies, sizeof found->latencies);
-    if (code == MPI_SUCCESS)
-        code = copy_setting("COLL_PROFILE", found->profile, sizeof found->profile);
+        code = read_sources(found);
     if (code == MPI_SUCCESS)
         code = coll_env_seconds("COLL_TIMEOUT", &found->timeout);
     if (code == MPI_SUCCESS)
-        code = coll_wait_manner_parse(coll_env("COLL_WAIT"), &found->manner);
-    if (code == MPI_SUCCESS)
         code = coll_env_switch("COLL_TRACE", &found->trace);
-    if (code == MPI_SUCCESS)
-        code = read_progress(&found->progress_thread);
-    if (code == MPI_SUCCESS)
-        code = read_learn(&found->learn);
-    return code;
+    return code == MPI_SUCCESS ? read_words(found) : code;
 }
 
 int coll_settings_check(void) {

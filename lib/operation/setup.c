@@ -339,11 +339,11 @@ static int confer(meeting *m, bool ready) {
 
 /* Until rank 0's settings are known. */
 static void wait_as_told_here(coll_wait *wait) {
-    coll_wait_manner manner = COLL_WAIT_AUTO;
+    int manner = COLL_WAIT_AUTO;
     double timeout = 0;
-    (void)coll_wait_manner_parse(coll_env("COLL_WAIT"), &manner);
+    (void)coll_env_word("COLL_WAIT", coll_wait_manners, &manner);
     (void)coll_env_seconds("COLL_TIMEOUT", &timeout);
-    coll_wait_init(wait, false, manner, timeout);
+    coll_wait_init(wait, false, (coll_wait_manner)manner, timeout);
 }
 
 /* What was decided becomes SETUP's; false without memory. */
