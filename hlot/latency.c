@@ -134,7 +134,7 @@ static void survey(hlot_latency *l) {
             nanosleep(&time, NULL); /* a signal may cut it short: the next look comes earlier */
         }
     }
-    if (l->state->trace)
+    if (l->state->settings.trace)
         coll_plain_print(stderr, "coll: hlot has probed %d sites in %.3f s\n", l->sites,
                          coll_monotonic() - start);
 }
@@ -154,7 +154,7 @@ static void tell_silence(hlot_latency *l, int site, int other, bool silent) {
         return;
     l->reported_silent[site][other] = silent;
     l->silent_links += silent ? 1 : -1;
-    if (l->state->trace)
+    if (l->state->settings.trace)
         fprintf(stderr, "coll: hlot probes from site %d to site %d %s\n", site, other,
                 silent ? "get no answer: the last good tree stays" : "are answered again");
 }
@@ -293,7 +293,7 @@ static void assume_unknown(hlot_latency *l) {
                 l->known[from][to] = UNKNOWN * most;
                 unknown++;
             }
-    if (unknown && l->state->trace)
+    if (unknown && l->state->settings.trace)
         fprintf(stderr,
                 "coll: hlot probes between %d of %d pairs of sites get no answer; "
                 "COLL_LATENCIES=FILE says what they take\n",
@@ -321,7 +321,7 @@ static int measure(hlot_latency *l, int ports[]) {
 static int load(hlot_latency *l) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     if (l->comm->rank == 0)
-        hlot_matrix_of(l->state->latencies, &l->state->topo, l->known, problem);
+        hlot_matrix_of(l->state->settings.latencies, &l->state->topo, l->known, problem);
     int code = PMPI_Bcast(problem, sizeof problem, MPI_CHAR, 0, l->comm->private);
     if (code == MPI_SUCCESS && *problem)
         code = coll_error(MPI_ERR_FILE, "%s", problem);
@@ -359,7 +359,7 @@ static hlot_latency *make(coll_comm *comm, const int leads[]) {
     l->state = coll_state_of(comm);
     l->sites = l->state->topo.sites;
     l->leads = leads;
-    l->by_hand = *l->state->latencies != '\0';
+    l->by_hand = *l->state->settings.latencies != '\0';
     l->site = -1;
     l->listener = -1;
     l->sending = MPI_REQUEST_NULL;

@@ -161,7 +161,7 @@ const hlot_tree *hlot_wide_tree(hlot_wide *wide, hlot_kind kind, size_t segment,
     wide->kind = kind;
     wide->network = network;
     wide->tree = tree;
-    if (wide->state->trace)
+    if (wide->state->settings.trace)
         coll_plain_print(stderr, "coll: %s tree from site %d, predicted=%.3g\n",
                          hlot_kind_name(kind), wide->site, time);
     return &wide->tree;

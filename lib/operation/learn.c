@@ -48,16 +48,16 @@ static bool may_differ(const coll_state *state, coll_operation operation, const 
     const size_t number = 16;
     if (!coll_operations[operation].reduces)
         return true;
-    return state->learn == COLL_LEARN_ALL && !call->reproducible && !call->ordered &&
+    return state->settings.learn == COLL_LEARN_ALL && !call->reproducible && !call->ordered &&
            call->element <= number;
 }
 
 /* Whether calls like CALL are learnt, if it pays. */
 static bool concerns(const lessons *all, coll_operation operation, const coll_shape *call) {
     const coll_state *state = coll_state_of(all->comm);
-    return !all->off && state->learn != COLL_LEARN_NOTHING && !state->specs[operation].algorithm &&
-           call->bytes != COLL_BYTES_UNKNOWN && call->topo->sites == 1 && call->topo->nodes > 1 &&
-           may_differ(state, operation, call);
+    return !all->off && state->settings.learn != COLL_LEARN_NOTHING &&
+           !state->specs[operation].algorithm && call->bytes != COLL_BYTES_UNKNOWN &&
+           call->topo->sites == 1 && call->topo->nodes > 1 && may_differ(state, operation, call);
 }
 
 /* Where nothing was predicted nothing else was likely. */
@@ -128,7 +128,7 @@ static void keep(const coll_learning *one, const coll_shape *call) {
     note.seconds = best->predicted;
     snprintf(note.algorithm, sizeof note.algorithm, "%s", best->algorithm->name);
     int error = coll_learnt_keep(&note, first);
-    if (first && coll_state_of(one->comm)->trace)
+    if (first && coll_state_of(one->comm)->settings.trace)
         coll_trace_learnt(&note, error);
 }
 

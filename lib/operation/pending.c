@@ -365,7 +365,7 @@ int coll_pending_start(coll_pending *pending) {
         complete(pending, code);
     bool goes_on = under_way(pending);
     pthread_mutex_unlock(&lock);
-    if (goes_on && coll_state_of(pending->comm)->progress_thread)
+    if (goes_on && coll_state_of(pending->comm)->settings.progress_thread)
         see_to_thread();
     return code;
 }

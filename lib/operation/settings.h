@@ -19,8 +19,10 @@ typedef struct coll_agreed_settings {
     char topology[4096];                        /* the file of racks and sites, or "" */
     char latencies[4096];                       /* the file of latencies between sites, or "" */
     char profile[COLL_PROFILE_SOURCE];
-    double timeout;                            /* s; 0: none; it and what follows is no text */
-    bool reproducible, trace, progress_thread; /* as in coll_state */
+    double timeout;       /* s; 0: none; it and what follows is no text */
+    bool reproducible;    /* reductions give the same bits whatever is measured */
+    bool trace;           /* rank 0 prints a line a call */
+    bool progress_thread; /* a thread moves on what was started */
     coll_wait_manner manner;
     coll_learn_what learn;
 } coll_agreed_settings;

@@ -13,7 +13,7 @@
 
 /* Whether calls of OPERATION must be. */
 static bool is_reproducible(const coll_state *state, coll_operation operation) {
-    return state->reproducible && coll_operations[operation].reduces;
+    return state->settings.reproducible && coll_operations[operation].reduces;
 }
 
 static void forget(coll_state *state, coll_operation operation) {
@@ -37,29 +37,23 @@ bool coll_state_always_native(const coll_state *state, coll_operation operation)
 /* Forgets what was decided for OPERATION. */
 static void begin_anew(coll_state *state, coll_operation operation) {
     forget(state, operation);
-    state->decisions[operation].native = !state->trace && is_left_to_mpi(state, operation);
+    state->decisions[operation].native = !state->settings.trace && is_left_to_mpi(state, operation);
 }
 
-static int parse_specs(const coll_agreed_settings *agreed, coll_state *state) {
+static int parse_specs(coll_state *state) {
     int code = MPI_SUCCESS;
-    for (int i = 0; i < COLL_OPERATIONS && code == MPI_SUCCESS; i++)
-        code = coll_spec_parse(coll_operations[i].variable,
-                               *agreed->specs[i] ? agreed->specs[i] : NULL,
+    for (int i = 0; i < COLL_OPERATIONS && code == MPI_SUCCESS; i++) {
+        const char *spec = state->settings.specs[i];
+        code = coll_spec_parse(coll_operations[i].variable, *spec ? spec : NULL,
                                coll_operations[i].table, &state->specs[i]);
+    }
     return code;
 }
 
 /* Begins with what all ranks have agreed on. */
-static void begin(coll_state *state, const coll_setup *setup) {
-    const coll_agreed_settings *agreed = &setup->settings;
+static void begin(coll_state *state) {
     state->costs = coll_common_facts_of(state->common)->profile;
     state->profile = &state->costs;
-    strcpy(state->topology, agreed->topology);
-    strcpy(state->latencies, agreed->latencies);
-    state->trace = agreed->trace && state->comm->rank == 0;
-    state->progress_thread = agreed->progress_thread;
-    state->reproducible = agreed->reproducible;
-    state->learn = agreed->learn;
     for (int i = 0; i < COLL_OPERATIONS; i++)
         begin_anew(state, (coll_operation)i);
 }
@@ -73,10 +67,12 @@ static int meet(coll_comm *comm, bool ready) {
     state->comm = comm;
     state->common = setup.common;
     state->topo = setup.topo;
+    state->settings = setup.settings;
+    state->settings.trace &= comm->rank == 0;
     if (code == MPI_SUCCESS)
-        code = parse_specs(&setup.settings, state);
+        code = parse_specs(state);
     if (code == MPI_SUCCESS)
-        begin(state, &setup);
+        begin(state);
     return code;
 }
 
@@ -123,7 +119,7 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
                    const char *spec) {
     coll_spec parsed;
     int code = coll_spec_parse(setting, spec, coll_operations[operation].table, &parsed);
-    if (code == MPI_SUCCESS && state->reproducible)
+    if (code == MPI_SUCCESS && state->settings.reproducible)
         code = coll_settings_check_reproducible(setting, &coll_operations[operation], &parsed);
     if (code != MPI_SUCCESS)
         return code;
@@ -181,7 +177,7 @@ const coll_choice *coll_state_choose(coll_state *state, coll_operation operation
     coll_decision *last = decide(state, operation, false, call);
     const coll_choice *priced = &last->choices.of[0],
                       *settled = coll_learn_settled(state->comm, operation, call, priced);
-    last->native = state->topo.sites == 1 && !state->trace && settled &&
+    last->native = state->topo.sites == 1 && !state->settings.trace && settled &&
                    settled->algorithm == coll_operations[operation].table[0];
     *learns = !settled;
     return settled ? settled : priced;

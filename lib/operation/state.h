@@ -10,8 +10,8 @@
 #include "lib/cost/profile.h"
 #include "lib/operation/common.h"
 #include "lib/operation/decisions.h"
-#include "lib/operation/learn.h"
 #include "lib/operation/operations.h"
+#include "lib/operation/settings.h"
 #include "lib/place/topo.h"
 
 #include <mpi.h>
@@ -24,8 +24,6 @@ typedef struct coll_state {
     coll_common *common;              /* with others; NULL for a part */
     const coll_profile *profile;      /* the next one, or that of the whole */
     coll_profile costs;               /* its trials are in COMMON */
-    char topology[4096];              /* the file of racks and sites, or "" */
-    char latencies[4096];             /* the file of latencies between sites, or "" */
     coll_spec specs[COLL_OPERATIONS]; /* what the user asked for */
     coll_decisions decisions[COLL_OPERATIONS];
     coll_decisions started[COLL_OPERATIONS]; /* the same of calls that are started */
@@ -33,10 +31,7 @@ typedef struct coll_state {
     MPI_Count plain_bytes;   /* element: 0 for none */
     MPI_Op known_op;         /* the last one that was found to go with a type, and that type */
     MPI_Datatype known_type;
-    bool reproducible; /* reductions give the same bits whatever is measured */
-    coll_learn_what learn;
-    bool trace;           /* this rank prints a line a call */
-    bool progress_thread; /* a thread moves on what was started */
+    coll_agreed_settings settings; /* its trace is rank 0's alone */
 } coll_state;
 
 extern coll_comm_key coll_state_key;
