@@ -5,40 +5,45 @@
 /* Round I is about segment I. */
 typedef struct tree_plan {
     coll_plan base;
-    int parent; /* ranks; -1: this is the root */
-    int children, child[2 * COLL_TREE_CHILDREN];
-    int behind; /* so many of them stand behind this rank in the line, the others before it */
+    coll_kin kin;
+    int child[2 * COLL_TREE_CHILDREN];
 } tree_plan;
 
-/* The sum lies in the first segment of memory, what comes from a child in one of its own. */
-static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const tree_plan *plan = (const tree_plan *)base;
-    coll_range what = coll_segment_at(base->part->shape->bytes, base->size.segment, round);
-    size_t length = what.length;
-    int count = 0;
-    for (int c = 0; c < plan->children; c++) {
+int coll_reduce_up(const coll_kin *kin, coll_range what, coll_step steps[], int count) {
+    const int sum = kin->segment;
+    for (int c = 0; c < kin->children; c++) {
         coll_step *step = &steps[count++];
-        *step = coll_step_receive(plan->child[c], 0, length);
+        *step = coll_step_receive(kin->child[c], 0, what.length);
         step->buffer = COLL_SCRATCH;
-        step->segment = c;
+        step->segment = sum + c;
+        step->lane = kin->lane;
         step = &steps[count++];
-        *step = c > 0 ? coll_step_combine(COLL_SCRATCH, 0, length, false, c >= plan->behind)
-                      : coll_step_combine(COLL_INPUT, what.from, length, true, c >= plan->behind);
-        step->segment = c;
+        *step = c > 0
+                    ? coll_step_combine(COLL_SCRATCH, 0, what.length, false, c >= kin->behind)
+                    : coll_step_combine(COLL_INPUT, what.from, what.length, true, c >= kin->behind);
+        step->segment = sum + c;
+        step->block = c > 0 ? sum : 0;
         coll_step_after(step, 0, count - 2);
         if (c > 0)
             coll_step_after(step, 0, count - 3);
     }
-    coll_step *last = &steps[count];
-    if (plan->parent < 0) {
-        *last = coll_step_copy(COLL_DATA, what.from, length, false);
+    coll_step *last = &steps[count++];
+    if (kin->parent < 0) {
+        *last = coll_step_copy(COLL_DATA, what.from, what.length, false);
     } else {
-        *last = coll_step_send(plan->parent, what.from, length);
-        last->buffer = plan->children ? COLL_SCRATCH : COLL_INPUT;
+        *last = coll_step_send(kin->parent, kin->children ? 0 : what.from, what.length);
+        last->buffer = kin->children ? COLL_SCRATCH : COLL_INPUT;
+        last->lane = kin->lane;
     }
-    if (plan->children)
-        coll_step_after(last, 0, count - 1);
-    return count + 1;
+    last->segment = sum;
+    if (kin->children)
+        coll_step_after(last, 0, count - 2);
+    return count;
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    coll_range what = coll_segment_at(base->part->shape->bytes, base->size.segment, round);
+    return coll_reduce_up(&((const tree_plan *)base)->kin, what, steps, 0);
 }
 
 coll_plan_size coll_reduce_tree_size(const coll_part *part, size_t segment, size_t window,
@@ -60,8 +65,8 @@ static void add_side(tree_plan *plan, const int order[], coll_tree *tree, int p,
     int parent, children[COLL_TREE_CHILDREN];
     int count = tree(p, distance, &parent, children);
     for (int i = 0; i < count; i++)
-        plan->child[plan->children++] = order[head + sign * children[i]];
-    plan->parent = parent < 0 ? -1 : order[head + sign * parent];
+        plan->child[plan->kin.children++] = order[head + sign * children[i]];
+    plan->kin.parent = parent < 0 ? -1 : order[head + sign * parent];
 }
 
 coll_plan *coll_reduce_tree_plan(const coll_part *part, coll_plan_size size, void *memory,
@@ -72,10 +77,11 @@ coll_plan *coll_reduce_tree_plan(const coll_part *part, coll_plan_size size, voi
         distance = line->position - head;
     tree_plan *plan = memory;
     uint64_t rounds = coll_segment_count(shape->bytes, size.segment);
-    *plan = (tree_plan){.base = coll_plan_of(part, size, rounds, plan_round)};
+    *plan = (tree_plan){.base = coll_plan_of(part, size, rounds, plan_round),
+                        .kin = {.child = plan->child}};
     if (distance >= 0)
         add_side(plan, line->order, tree, p - head, distance, head, 1);
-    plan->behind = plan->children;
+    plan->kin.behind = plan->kin.children;
     if (distance <= 0)
         add_side(plan, line->order, tree, head + 1, -distance, head, -1);
     return &plan->base;

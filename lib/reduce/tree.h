@@ -11,6 +11,18 @@
 
 #include "lib/schedule/plan.h"
 
+/* Whom a rank meets in a tree, its children the nearest first. */
+typedef struct coll_kin {
+    int parent;           /* -1: this is the root */
+    int children, behind; /* so many of them stand behind this rank in the line; they come first */
+    const int *child;
+    int lane, segment; /* the first segment of memory, of as many as there are children */
+} coll_kin;
+
+/* Writes the steps that add up WHAT and send it on, behind COUNT others; how many there are then.
+ * The sum lies in KIN's first segment, what comes from a child in one of its own. */
+int coll_reduce_up(const coll_kin *kin, coll_range what, coll_step steps[], int count);
+
 enum { COLL_TREE_CHILDREN = 31 }; /* on each side, at most */
 
 /* A tree over positions 0 to P - 1 whose subtrees are runs of them; as coll_tree_binomial, but

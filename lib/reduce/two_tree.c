@@ -18,53 +18,22 @@
 #include "config.h"
 
 #include "lib/reduce/reduce.h"
+#include "lib/reduce/tree.h"
 #include "lib/schedule/two_trees.h"
-
-static bool commutes(const coll_shape *call) {
-    return !call->ordered;
-}
-
-/* The sum lies in a tree's first segment of memory, what comes from a child in one of its own. */
-static int plan_tree(const coll_two_trees *plan, int t, coll_range what, coll_step steps[],
-                     int count) {
-    const coll_branch *b = &plan->branch[t];
-    const int sum = t * COLL_TWO_TREES_CHILDREN;
-    for (int c = 0; c < b->children; c++) {
-        coll_step *step = &steps[count++];
-        *step = coll_step_receive(b->child[c], 0, what.length);
-        step->buffer = COLL_SCRATCH;
-        step->segment = sum + c;
-        step->lane = t;
-        step = &steps[count++];
-        *step = c > 0 ? coll_step_combine(COLL_SCRATCH, 0, what.length, false, true)
-                      : coll_step_combine(COLL_INPUT, what.from, what.length, true, true);
-        step->segment = sum + c;
-        step->block = c > 0 ? sum : 0;
-        coll_step_after(step, 0, count - 2);
-        if (c > 0)
-            coll_step_after(step, 0, count - 3);
-    }
-    coll_step *last = &steps[count++];
-    if (b->parent < 0) {
-        *last = coll_step_copy(COLL_DATA, what.from, what.length, false);
-    } else {
-        *last = coll_step_send(b->parent, b->children ? 0 : what.from, what.length);
-        last->buffer = b->children ? COLL_SCRATCH : COLL_INPUT;
-        last->lane = t;
-    }
-    last->segment = sum;
-    if (b->children)
-        coll_step_after(last, 0, count - 2);
-    return count;
-}
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_two_trees *plan = (const coll_two_trees *)base;
     int count = 0;
     for (int t = 0; t < COLL_TWO_TREES; t++) {
+        const coll_branch *b = &plan->branch[t];
+        const coll_kin kin = {.parent = b->parent,
+                              .children = b->children,
+                              .child = b->child,
+                              .lane = t,
+                              .segment = t * COLL_TWO_TREES_CHILDREN};
         coll_range what = coll_two_trees_segment(plan, t, round);
         if (what.length > 0)
-            count = plan_tree(plan, t, what, steps, count);
+            count = coll_reduce_up(&kin, what, steps, count);
     }
     return count;
 }
@@ -85,7 +54,7 @@ const coll_algorithm coll_reduce_two_tree = {
     .summary = "sums go up two trees by turns; each host adds in only one",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("segments under way at a time, in each tree", 4)},
-    .applicable = commutes,
+    .applicable = coll_order_is_free,
     .planner = &(const coll_planner){.size = plan_size,
                                      .plan = make_plan,
                                      .shared_bytes = coll_two_trees_shared_bytes,
