@@ -315,11 +315,8 @@ START_TEST(order_is_fixed) {
     enum { KEYS = 400 };
     static int slow = 1;
     coll_comm comm = comm_create((enum placement)_i);
-    int nodes[16];
-    for (int rank = 0; rank < comm.ranks; rank++)
-        nodes[rank] = placed.places[rank].node;
     coll_layout layout;
-    ck_assert(coll_layout_create(comm.ranks, placed.nodes, nodes, &layout));
+    ck_assert(coll_layout_create(&placed, &layout));
     srand((unsigned)comm.rank * 77 + 5);
 
     for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {

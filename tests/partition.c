@@ -17,11 +17,14 @@ static const int *const layouts[] = {one_rank, one_node, all_apart, even, uneven
 enum { LAYOUTS = sizeof layouts / sizeof *layouts, RANKS_MOST = 13 };
 
 static void read_layout(const int *node_of, coll_layout *layout) {
-    int ranks = 0, nodes = 0;
-    for (; node_of[ranks] >= 0; ranks++)
-        if (node_of[ranks] >= nodes)
-            nodes = node_of[ranks] + 1;
-    ck_assert(coll_layout_create(ranks, nodes, node_of, layout));
+    coll_place places[RANKS_MOST];
+    coll_topo topo = {.places = places};
+    for (; node_of[topo.ranks] >= 0; topo.ranks++) {
+        places[topo.ranks] = (coll_place){.node = node_of[topo.ranks]};
+        if (node_of[topo.ranks] >= topo.nodes)
+            topo.nodes = node_of[topo.ranks] + 1;
+    }
+    ck_assert(coll_layout_create(&topo, layout));
 }
 
 START_TEST(owners_are_balanced) {

@@ -43,9 +43,10 @@ static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm, siz
     return MPI_SUCCESS;
 }
 
-static int run(const coll_aggregate_args *args, const coll_aggregate_algorithm *choice,
-               const coll_values *values) {
-    COLL_Aggregate_stats *stats = args->stats;
+/* CALL has stats to write to; its pools can come to hold so many pairs. */
+static int run(const coll_aggregate_call *call, size_t most_pairs,
+               const coll_aggregate_algorithm *choice, const coll_values *values) {
+    COLL_Aggregate_stats *stats = call->stats;
     const struct {
         coll_route_maker *route;
         double *seconds;
@@ -53,7 +54,7 @@ static int run(const coll_aggregate_args *args, const coll_aggregate_algorithm *
                   {choice->group_by, &stats->group_by_seconds},
                   {choice->gather, &stats->gather_seconds}};
     coll_exchange *exchange;
-    int code = coll_exchange_open(args, values, &exchange);
+    int code = coll_exchange_open(call, most_pairs, values, &exchange);
     if (code != MPI_SUCCESS)
         return code;
     for (size_t i = 0; i < sizeof stages / sizeof *stages && code == MPI_SUCCESS; i++)
@@ -64,22 +65,20 @@ static int run(const coll_aggregate_args *args, const coll_aggregate_algorithm *
 
 int coll_aggregate_run(const coll_aggregate_call *call, const coll_aggregate_algorithm *choice,
                        const coll_values *values) {
-    COLL_Aggregate_stats measured = {0};
-    coll_aggregate_args args = {.pool = call->pool,
-                                .root = call->shape->root,
-                                .topo = call->shape->topo,
-                                .comm = call->comm,
-                                .stats = &measured};
-    int code = check_arguments(args.pool, args.root, args.comm, &args.most_pairs);
+    COLL_Aggregate_stats stats = {0};
+    coll_aggregate_call measured = *call;
+    size_t most_pairs;
+    measured.stats = &stats;
+    int code = check_arguments(call->pool, call->shape->root, call->comm, &most_pairs);
     if (code != MPI_SUCCESS)
         return code;
-    coll_pool_restart_peak(args.pool);
+    coll_pool_restart_peak(call->pool);
     coll_values chosen = values ? *values : coll_values_default(&choice->base);
-    code = run(&args, choice, &chosen);
+    code = run(&measured, most_pairs, choice, &chosen);
     if (code != MPI_SUCCESS)
         return code;
-    measured.peak_bytes = coll_pool_peak(args.pool);
+    stats.peak_bytes = coll_pool_peak(call->pool);
     if (call->stats)
-        *call->stats = measured;
+        *call->stats = stats;
     return MPI_SUCCESS;
 }

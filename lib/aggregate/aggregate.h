@@ -14,16 +14,6 @@ typedef struct coll_aggregate_call {
     COLL_Aggregate_stats *stats; /* may be NULL; set only on success */
 } coll_aggregate_call;
 
-/* The same once it was checked on all ranks together. */
-typedef struct coll_aggregate_args {
-    COLL_Pool *pool;
-    int root;
-    const coll_topo *topo;
-    coll_comm *comm;
-    size_t most_pairs;           /* that a pool can come to hold; alike on all ranks */
-    COLL_Aggregate_stats *stats; /* never NULL; gets its seconds and bytes_sent */
-} coll_aggregate_args;
-
 /* Its stages, in this order: who sends to whom, or NULL for a stage that it doesn't have. */
 typedef struct coll_aggregate_algorithm {
     coll_algorithm base;

@@ -26,7 +26,7 @@ typedef struct cursor {
 } cursor;
 
 struct coll_exchange {
-    coll_aggregate_args args;
+    coll_aggregate_call call;
     coll_layout layout;
     size_t pair_bytes;
     size_t segment_pairs;
@@ -46,19 +46,8 @@ static int agree(const coll_exchange *x) {
     int code = x->error;
     if (code != MPI_SUCCESS)
         code = coll_error(code, "COLL_Aggregate: rank %d has too little memory for its keys",
-                          x->args.comm->rank);
-    return coll_agree(x->args.comm, code);
-}
-
-static bool create_layout(const coll_topo *topo, coll_layout *layout) {
-    int *node_of = malloc((size_t)topo->ranks * sizeof *node_of);
-    if (!node_of)
-        return false;
-    for (int rank = 0; rank < topo->ranks; rank++)
-        node_of[rank] = topo->places[rank].node;
-    bool made = coll_layout_create(topo->ranks, topo->nodes, node_of, layout);
-    free(node_of);
-    return made;
+                          x->call.comm->rank);
+    return coll_agree(x->call.comm, code);
 }
 
 static bool create_buffers(coll_exchange *x) {
@@ -68,7 +57,7 @@ static bool create_buffers(coll_exchange *x) {
         return false;
     size_t bytes = segments * (segment_bytes + sizeof *x->requests + sizeof *x->peers) +
                    window * (sizeof *x->arriving + sizeof *x->arrived);
-    coll_pool_charge(x->args.pool, bytes);
+    coll_pool_charge(x->call.pool, bytes);
     x->bytes += bytes;
     x->buffers = malloc(segments * segment_bytes);
     x->requests = malloc(segments * sizeof *x->requests);
@@ -79,32 +68,32 @@ static bool create_buffers(coll_exchange *x) {
 }
 
 /* As the user wants them, but no more memory than can ever be needed. */
-static void set_segments(coll_exchange *x, const coll_values *values) {
-    size_t most = x->args.most_pairs ? x->args.most_pairs : 1;
+static void set_segments(coll_exchange *x, size_t most, const coll_values *values) {
+    most = most ? most : 1;
     size_t pairs = values->at[COLL_SEGMENT] / x->pair_bytes;
     x->segment_pairs = pairs < 1 ? 1 : pairs < most ? pairs : most;
-    size_t whole = most / x->segment_pairs, partners = (size_t)x->args.comm->ranks;
+    size_t whole = most / x->segment_pairs, partners = (size_t)x->call.comm->ranks;
     size_t window = values->at[COLL_WINDOW];
     x->window = (int)(window < whole + partners ? window : whole + partners);
 }
 
-int coll_exchange_open(const coll_aggregate_args *args, const coll_values *values,
-                       coll_exchange **exchange) {
+int coll_exchange_open(const coll_aggregate_call *call, size_t most_pairs,
+                       const coll_values *values, coll_exchange **exchange) {
     void *room;
-    int code = coll_comm_room(args->comm, sizeof **exchange, &room);
+    int code = coll_comm_room(call->comm, sizeof **exchange, &room);
     if (code != MPI_SUCCESS)
         return code;
     coll_exchange *x = *exchange = room;
-    *x = (coll_exchange){.args = *args};
-    x->pair_bytes = coll_pool_pair_bytes(args->pool);
-    set_segments(x, values);
-    if (!create_layout(args->topo, &x->layout) || !create_buffers(x))
+    *x = (coll_exchange){.call = *call};
+    x->pair_bytes = coll_pool_pair_bytes(call->pool);
+    set_segments(x, most_pairs, values);
+    if (!coll_layout_create(call->shape->topo, &x->layout) || !create_buffers(x))
         x->error = MPI_ERR_NO_MEM;
     return MPI_SUCCESS;
 }
 
 static void exchange_free(coll_exchange *x) {
-    coll_pool_credit(x->args.pool, x->bytes);
+    coll_pool_credit(x->call.pool, x->bytes);
     coll_layout_free(&x->layout);
     free(x->buffers);
     free(x->requests);
@@ -133,14 +122,14 @@ static int group_of_key(uint64_t key, const void *context) {
 }
 
 static int traffic_create(coll_exchange *x, coll_route_maker *make, stage_traffic *traffic) {
-    coll_comm *comm = x->args.comm;
-    if (!make(&x->layout, comm->rank, x->args.root, &traffic->route))
+    coll_comm *comm = x->call.comm;
+    if (!make(&x->layout, comm->rank, x->call.shape->root, &traffic->route))
         return MPI_ERR_NO_MEM;
     size_t sends = (size_t)traffic->route.send_count;
     size_t receives = (size_t)traffic->route.receive_count, partners = sends + receives + 1;
     size_t bytes = partners * (sizeof *traffic->send_counts + sizeof *traffic->requests +
                                sizeof *traffic->peers);
-    coll_pool_charge(x->args.pool, bytes);
+    coll_pool_charge(x->call.pool, bytes);
     traffic->bytes = bytes;
     traffic->receive_counts = calloc(partners, sizeof *traffic->receive_counts);
     traffic->requests = malloc(partners * sizeof *traffic->requests);
@@ -150,12 +139,12 @@ static int traffic_create(coll_exchange *x, coll_route_maker *make, stage_traffi
     traffic->send_counts = traffic->receive_counts + receives;
 
     key_grouping grouping = {.group_of = traffic->route.group_of, .ranks = comm->ranks};
-    return coll_pool_group(x->args.pool, (int)sends, group_of_key, &grouping, &traffic->leaving);
+    return coll_pool_group(x->call.pool, (int)sends, group_of_key, &grouping, &traffic->leaving);
 }
 
 static void traffic_free(coll_exchange *x, stage_traffic *traffic) {
-    coll_pool_ungroup(x->args.pool, &traffic->leaving);
-    coll_pool_credit(x->args.pool, traffic->bytes);
+    coll_pool_ungroup(x->call.pool, &traffic->leaving);
+    coll_pool_credit(x->call.pool, traffic->bytes);
     free(traffic->receive_counts);
     free(traffic->requests);
     free(traffic->peers);
@@ -164,7 +153,7 @@ static void traffic_free(coll_exchange *x, stage_traffic *traffic) {
 
 /* Tells every partner how many pairs will come, and learns it from them. */
 static int exchange_counts(coll_exchange *x, stage_traffic *traffic) {
-    coll_comm *comm = x->args.comm;
+    coll_comm *comm = x->call.comm;
     const coll_route *route = &traffic->route;
     int started = 0;
     for (int i = 0; i < route->receive_count; i++, started++) {
@@ -211,12 +200,12 @@ static int send_next(coll_exchange *x, stage_traffic *traffic, cursor *at, int s
     if (pairs == 0)
         return MPI_SUCCESS;
     const uint64_t *keys = traffic->leaving.keys + traffic->leaving.first[at->partner] + at->done;
-    coll_pool_take(x->args.pool, keys, pairs, buffer(x, slot));
+    coll_pool_take(x->call.pool, keys, pairs, buffer(x, slot));
     at->done += pairs;
-    x->args.stats->bytes_sent += pairs * x->pair_bytes;
+    x->call.stats->bytes_sent += pairs * x->pair_bytes;
     x->peers[slot] = traffic->route.sends[at->partner];
     return PMPI_Isend(buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot],
-                      COLL_TAG_PAIRS, x->args.comm->private, &x->requests[slot]);
+                      COLL_TAG_PAIRS, x->call.comm->private, &x->requests[slot]);
 }
 
 /* Starts to receive the next segment into place RING of the window; nothing at the end. */
@@ -229,7 +218,7 @@ static int receive_next(coll_exchange *x, stage_traffic *traffic, cursor *at, in
     x->arriving[ring] = pairs;
     x->peers[slot] = traffic->route.receives[at->partner];
     return PMPI_Irecv(buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot],
-                      COLL_TAG_PAIRS, x->args.comm->private, &x->requests[slot]);
+                      COLL_TAG_PAIRS, x->call.comm->private, &x->requests[slot]);
 }
 
 /* Merges what has arrived from place *OLDEST on, and receives the next into the places. */
@@ -239,7 +228,7 @@ static int merge_arrived(coll_exchange *x, stage_traffic *traffic, cursor *at, i
         x->arrived[ring] = false;
         if (x->error == MPI_SUCCESS)
             x->error =
-                coll_pool_merge(x->args.pool, buffer(x, x->window + ring), x->arriving[ring]);
+                coll_pool_merge(x->call.pool, buffer(x, x->window + ring), x->arriving[ring]);
         int code = receive_next(x, traffic, at, ring);
         if (code != MPI_SUCCESS)
             return code;
@@ -263,7 +252,7 @@ static int stream(coll_exchange *x, stage_traffic *traffic) {
     }
     for (;;) {
         int slot;
-        int code = coll_wait_any(&x->args.comm->wait, 2 * x->window, x->requests, x->peers, &slot);
+        int code = coll_wait_any(&x->call.comm->wait, 2 * x->window, x->requests, x->peers, &slot);
         if (code != MPI_SUCCESS || slot == MPI_UNDEFINED)
             return code;
         if (slot < x->window) {
@@ -289,7 +278,7 @@ int coll_exchange_stage(coll_exchange *exchange, coll_route_maker *make, double 
             code = stream(exchange, &traffic);
         exchange->broken = code != MPI_SUCCESS;
         if (exchange->broken)
-            exchange->args.comm->broken = code;
+            exchange->call.comm->broken = code;
     }
     if (!exchange->broken)
         traffic_free(exchange, &traffic);

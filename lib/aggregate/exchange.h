@@ -18,11 +18,12 @@
 typedef struct coll_exchange coll_exchange;
 
 /*
- * Makes what the stages of one aggregation need; collective. Lack of memory for the segments is
- * told by the first stage, to all ranks. End with coll_exchange_close.
+ * Makes what the stages of CALL, which was checked on all ranks together, need; collective. A pool
+ * can come to hold MOST_PAIRS, alike on all ranks. CALL's stats, not NULL, get bytes_sent. Lack of
+ * memory for the segments is told by the first stage, to all ranks. End with coll_exchange_close.
  */
-int coll_exchange_open(const coll_aggregate_args *args, const coll_values *values,
-                       coll_exchange **exchange);
+int coll_exchange_open(const coll_aggregate_call *call, size_t most_pairs,
+                       const coll_values *values, coll_exchange **exchange);
 
 /* One stage: MAKE says who talks to whom. Adds its time to *SECONDS. Collective. */
 int coll_exchange_stage(coll_exchange *exchange, coll_route_maker *make, double *seconds);

@@ -330,26 +330,17 @@ int COLL_Pool_visit(const COLL_Pool *pool,
     return said;
 }
 
-/* Counts the keys of each group at FIRST[group + 1]. */
-static void count_groups(const COLL_Pool *pool, int (*group)(uint64_t key, const void *context),
-                         const void *context, size_t *first) {
-    for (const pool_shard *shard = pool->shards; shard < pool->shards + SHARDS; shard++) {
-        for (size_t i = 0; i < shard->capacity; i++) {
-            int to = shard->slots[i].value ? group(shard->slots[i].key, context) : -1;
-            if (to >= 0)
-                first[to + 1]++;
-        }
-    }
-}
-
-/* Puts the keys of each group from FIRST[group] on, which moves to the group's end. */
+/* Puts the keys of each group into KEYS from FIRST[group] on, which moves to the group's end; with
+ * KEYS of NULL it counts them at FIRST[group + 1]. */
 static void list_groups(const COLL_Pool *pool, int (*group)(uint64_t key, const void *context),
                         const void *context, size_t *first, uint64_t *keys) {
     for (const pool_shard *shard = pool->shards; shard < pool->shards + SHARDS; shard++) {
         for (size_t i = 0; i < shard->capacity; i++) {
             int to = shard->slots[i].value ? group(shard->slots[i].key, context) : -1;
-            if (to >= 0)
+            if (to >= 0 && keys)
                 keys[first[to]++] = shard->slots[i].key;
+            else if (to >= 0)
+                first[to + 1]++;
         }
     }
 }
@@ -359,7 +350,7 @@ int coll_pool_group(COLL_Pool *pool, int count, int (*group)(uint64_t key, const
     size_t *first = charged_calloc(pool, (size_t)count + 1, sizeof *first);
     if (!first)
         return MPI_ERR_NO_MEM;
-    count_groups(pool, group, context, first);
+    list_groups(pool, group, context, first, NULL);
     for (int i = 0; i < count; i++)
         first[i + 1] += first[i];
 

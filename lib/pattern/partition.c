@@ -16,7 +16,8 @@ int coll_partition_owner(uint64_t hash, int ranks) {
     return (int)(((hash >> 32) * (uint64_t)ranks) >> 32);
 }
 
-bool coll_layout_create(int ranks, int nodes, const int node_of[], coll_layout *layout) {
+bool coll_layout_create(const coll_topo *topo, coll_layout *layout) {
+    const int ranks = topo->ranks, nodes = topo->nodes;
     int *memory = calloc(3 * (size_t)ranks + (size_t)nodes + 1, sizeof *memory);
     if (!memory)
         return false;
@@ -28,13 +29,13 @@ bool coll_layout_create(int ranks, int nodes, const int node_of[], coll_layout *
                             .first = memory + 3 * (size_t)ranks};
 
     for (int rank = 0; rank < ranks; rank++) {
-        layout->node[rank] = node_of[rank];
-        layout->index[rank] = layout->first[node_of[rank] + 1]++;
+        int node = layout->node[rank] = topo->places[rank].node;
+        layout->index[rank] = layout->first[node + 1]++;
     }
     for (int node = 0; node < nodes; node++)
         layout->first[node + 1] += layout->first[node];
     for (int rank = 0; rank < ranks; rank++)
-        layout->members[layout->first[node_of[rank]] + layout->index[rank]] = rank;
+        layout->members[layout->first[layout->node[rank]] + layout->index[rank]] = rank;
     return true;
 }
 

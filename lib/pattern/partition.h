@@ -7,6 +7,8 @@
 #ifndef COLL_LIB_PATTERN_PARTITION_H
 #define COLL_LIB_PATTERN_PARTITION_H
 
+#include "lib/place/topo.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,8 +27,8 @@ typedef struct coll_layout {
     int *members; /* in ascending order */
 } coll_layout;
 
-/* Reads NODE_OF[rank] in [0, NODES); false when memory runs out. Free with coll_layout_free. */
-bool coll_layout_create(int ranks, int nodes, const int node_of[], coll_layout *layout);
+/* That of TOPO; false when memory runs out. Free with coll_layout_free. */
+bool coll_layout_create(const coll_topo *topo, coll_layout *layout);
 void coll_layout_free(coll_layout *layout);
 
 /*
