@@ -429,7 +429,7 @@ static int settle(part *p) {
         code = coll_notes_flush(&p->notes, &p->comm->wait, patience(p));
     if (code == MPI_SUCCESS && p->notes.count > 0) {
         coll_blame blame = {
-            .fault = COLL_FAULT_SILENT, .who = p->notes.peers[0], .seconds = patience(p)};
+            .fault = COLL_FAULT_SILENT, .who = p->notes.letters[0]->to, .seconds = patience(p)};
         code = coll_blame_error(&blame, p->shape->topo, p->epoch + 1);
     }
     return code == MPI_SUCCESS ? coll_boxes_cancel(&p->boxes) : code;

@@ -27,36 +27,29 @@ static bool make_room(coll_notes *notes) {
     MPI_Request *requests = moved(notes->requests, sizeof *requests, notes->count, capacity);
     if (requests)
         notes->requests = requests;
-    coll_confirm_note **letters = moved(notes->letters, sizeof *letters, notes->count, capacity);
+    coll_letter **letters = moved(notes->letters, sizeof *letters, notes->count, capacity);
     if (letters)
         notes->letters = letters;
-    int *peers = moved(notes->peers, sizeof *peers, notes->count, capacity);
-    if (peers)
-        notes->peers = peers;
-    if (!requests || !letters || !peers)
+    if (!requests || !letters)
         return false;
     notes->capacity = (int)capacity;
     return true;
 }
 
 int coll_notes_send(coll_notes *notes, const coll_confirm_note *note, int to) {
-    coll_confirm_note *letter = coll_spare_alloc(sizeof *letter);
+    coll_letter *letter = coll_spare_alloc(sizeof *letter);
     if (!letter || !make_room(notes)) {
         coll_spare_free(letter);
         return coll_error(MPI_ERR_NO_MEM, "no memory for a note to rank %d", to);
     }
-    *letter = *note;
-    int i = notes->count;
-    int code = PMPI_Isend(letter, (int)sizeof *letter, MPI_BYTE, to, notes->tag, notes->comm,
-                          &notes->requests[i]);
-    if (code != MPI_SUCCESS) {
+    *letter = (coll_letter){*note, to};
+    int code = PMPI_Isend(&letter->note, (int)sizeof letter->note, MPI_BYTE, to, notes->tag,
+                          notes->comm, &notes->requests[notes->count]);
+    if (code == MPI_SUCCESS)
+        notes->letters[notes->count++] = letter;
+    else
         coll_spare_free(letter);
-        return code;
-    }
-    notes->letters[i] = letter;
-    notes->peers[i] = to;
-    notes->count++;
-    return MPI_SUCCESS;
+    return code;
 }
 
 int coll_notes_sweep(coll_notes *notes) {
@@ -70,8 +63,7 @@ int coll_notes_sweep(coll_notes *notes) {
             continue;
         }
         notes->requests[kept] = notes->requests[i];
-        notes->letters[kept] = notes->letters[i];
-        notes->peers[kept++] = notes->peers[i];
+        notes->letters[kept++] = notes->letters[i];
     }
     notes->count = kept;
     return code;
@@ -92,6 +84,5 @@ int coll_notes_flush(coll_notes *notes, coll_wait *wait, double seconds) {
 void coll_notes_free(coll_notes *notes) {
     coll_spare_free(notes->requests);
     coll_spare_free(notes->letters);
-    coll_spare_free(notes->peers);
     *notes = (coll_notes){0};
 }

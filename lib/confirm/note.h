@@ -35,14 +35,19 @@ typedef struct coll_confirm_note {
     coll_blame blame;
 } coll_confirm_note;
 
-/* Notes that are leaving. */
+/* A note that is leaving, to a rank. */
+typedef struct coll_letter {
+    coll_confirm_note note;
+    int to;
+} coll_letter;
+
+/* All of them; what a request sends is the letter at the same place. */
 typedef struct coll_notes {
     MPI_Comm comm;
     int tag;
     int count, capacity;
     MPI_Request *requests;
-    coll_confirm_note **letters; /* the note of each request */
-    int *peers;                  /* and whom it is for */
+    coll_letter **letters;
 } coll_notes;
 
 /* Sends a copy of NOTE to rank TO. Errors: MPI_ERR_NO_MEM and MPI's own. */
