@@ -24,14 +24,10 @@
 enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* of a round's memory */
 enum { PIECES = 2 };                                 /* of blocks that wrap around */
 
-typedef struct circulant_plan {
-    coll_plan base;
-    int ranks, position;
-} circulant_plan;
-
 /* A round as it is written. What comes next comes after its last steps: of both pieces. */
 typedef struct draft {
-    const circulant_plan *plan;
+    const coll_part *part;
+    int ranks, position;
     coll_step *steps;
     int count, lane;
     size_t from, length;     /* of the chunk */
@@ -42,8 +38,8 @@ typedef struct draft {
 
 /* Blocks FIRST to FIRST + COUNT - 1 of the chunk, modulo p: those up to the last, and the rest. */
 static void blocks_of(const draft *d, int first, int count, coll_range pieces[PIECES]) {
-    const coll_shape *shape = d->plan->base.part->shape;
-    int p = d->plan->ranks, begin = first % p, end = begin + count;
+    const coll_shape *shape = d->part->shape;
+    int p = d->ranks, begin = first % p, end = begin + count;
     const int ends[PIECES][2] = {{begin, end < p ? end : p}, {0, end > p ? end - p : 0}};
     for (int i = 0; i < PIECES; i++) {
         size_t from = coll_share_start(shape, d->length, p, ends[i][0]),
@@ -53,8 +49,8 @@ static void blocks_of(const draft *d, int first, int count, coll_range pieces[PI
 }
 
 static int rank_at(const draft *d, int distance) {
-    int p = d->plan->ranks;
-    return d->plan->base.part->line->order[(d->plan->position + distance + p) % p];
+    int p = d->ranks;
+    return d->part->line->order[(d->position + distance + p) % p];
 }
 
 /* Adds STEP after the last ones. */
@@ -79,14 +75,14 @@ static void replace_last(draft *d, const int last[], int count) {
 static void reduce(draft *d, int which, int before, int skip) {
     coll_range pieces[PIECES];
     int last[PIECES], count = 0;
-    blocks_of(d, d->plan->position + skip, before - skip, pieces);
+    blocks_of(d, d->position + skip, before - skip, pieces);
     for (int i = 0; i < PIECES; i++) {
         d->sent[which][i] = d->count;
         if (pieces[i].length)
             add(d, coll_step_send(rank_at(d, skip), pieces[i].from, pieces[i].length), SENT,
                 pieces[i].from - d->from);
     }
-    blocks_of(d, d->plan->position, before - skip, pieces);
+    blocks_of(d, d->position, before - skip, pieces);
     for (int i = 0; i < PIECES; i++) {
         size_t from = pieces[i].from, length = pieces[i].length;
         if (!length)
@@ -110,14 +106,14 @@ static void gather(draft *d, int which, int before, int skip) {
     coll_range pieces[PIECES];
     int last[PIECES], count = 0;
     d->lane = COLL_LANE_RESULTS;
-    blocks_of(d, d->plan->position, before - skip, pieces);
+    blocks_of(d, d->position, before - skip, pieces);
     for (int i = 0; i < PIECES; i++) {
         if (pieces[i].length)
             add(d, coll_step_send(rank_at(d, -skip), pieces[i].from, pieces[i].length), PASSED,
                 d->passed);
         d->passed += pieces[i].length;
     }
-    blocks_of(d, d->plan->position + skip, before - skip, pieces);
+    blocks_of(d, d->position + skip, before - skip, pieces);
     for (int i = 0; i < PIECES; i++) {
         if (!pieces[i].length)
             continue;
@@ -131,13 +127,15 @@ static void gather(draft *d, int which, int before, int skip) {
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const circulant_plan *plan = (const circulant_plan *)base;
-    size_t segment = base->size.segment;
-    draft d = {.plan = plan,
+    const coll_part *part = base->part;
+    coll_range chunk = coll_segment_at(part->shape->bytes, base->size.segment, round);
+    draft d = {.part = part,
+               .ranks = part->shape->topo->ranks,
+               .position = part->line->position,
                .steps = steps,
-               .from = (size_t)round * segment,
-               .length = coll_segment_length(plan->base.part->shape->bytes, segment, round)};
-    int skips[33] = {plan->ranks}, count = 0;
+               .from = chunk.from,
+               .length = chunk.length};
+    int skips[33] = {d.ranks}, count = 0;
     for (; skips[count] > 1; count++)
         skips[count + 1] = (skips[count] + 1) / 2;
     for (int i = 0; i < count; i++)
@@ -158,17 +156,14 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .steps = STEPS * coll_tree_depth(shape->topo->ranks),
                             .segments = SEGMENTS,
                             .segment = chunk,
-                            .own_bytes = sizeof(circulant_plan)};
+                            .own_bytes = sizeof(coll_plan)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    circulant_plan *plan = memory;
-    *plan = (circulant_plan){
-        .base = coll_plan_of(part, size, coll_segment_count(part->shape->bytes, size.segment),
-                             plan_round),
-        .ranks = part->shape->topo->ranks,
-        .position = part->line->position};
-    return &plan->base;
+    coll_plan *plan = memory;
+    *plan =
+        coll_plan_of(part, size, coll_segment_count(part->shape->bytes, size.segment), plan_round);
+    return plan;
 }
 
 const coll_algorithm coll_allreduce_circulant = {

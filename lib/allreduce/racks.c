@@ -164,22 +164,16 @@ static int place_of_sums_send(const racks_plan *plan, const moment *now, int hop
     return is_passed_round(plan, now->results, hop) + 2 * is_summed_up(plan, now->sums, hop);
 }
 
-static void like(coll_step *step, int lane, int segment) {
-    step->lane = lane;
-    step->segment = segment;
-}
-
-/* The ranges of hop HOP round a rack: it is received, and what came in the last hop is sent. */
-static coll_step from_left(const racks_plan *plan, coll_range what) {
-    int left = modulo(plan->place - 1, plan->ranks);
-    return coll_step_receive(plan->base.part->line->order[plan->first[plan->rack] + left],
-                             what.from, what.length);
-}
-
-static coll_step to_right(const racks_plan *plan, coll_range what) {
-    int right = modulo(plan->place + 1, plan->ranks);
-    return coll_step_send(plan->base.part->line->order[plan->first[plan->rack] + right], what.from,
-                          what.length);
+/* A message round the rack, from the rank before this one or to the one behind it. */
+static coll_step round_message(const racks_plan *plan, coll_step_kind kind, coll_range what,
+                               int lane, int segment) {
+    int place = modulo(plan->place + (kind == COLL_STEP_SEND ? 1 : -1), plan->ranks);
+    coll_step step =
+        coll_step_message(kind, plan->base.part->line->order[plan->first[plan->rack] + place],
+                          what.from, what.length);
+    step.lane = lane;
+    step.segment = segment;
+    return step;
 }
 
 static int receive_inside(const racks_plan *plan, const moment *now, uint64_t turn, int hop,
@@ -187,8 +181,9 @@ static int receive_inside(const racks_plan *plan, const moment *now, uint64_t tu
     int n = plan->ranks, count = 0;
     if (is_passed_round(plan, now->results, hop)) {
         coll_step *step = &steps[count++];
-        *step = from_left(plan, part_of(plan, now->results, n, plan->place - 1 - hop));
-        like(step, COLL_LANE_RESULTS, GATHERED);
+        *step = round_message(plan, COLL_STEP_RECEIVE,
+                              part_of(plan, now->results, n, plan->place - 1 - hop),
+                              COLL_LANE_RESULTS, GATHERED);
         if (now->turn == 0) { /* the sum was sent from there a turn ago */
             moment before = moment_of(plan, turn - 1);
             coll_step_after(step, plan->rounds, place_of_sums_send(plan, &before, hop));
@@ -196,17 +191,17 @@ static int receive_inside(const racks_plan *plan, const moment *now, uint64_t tu
     }
     if (is_summed_up(plan, now->sums, hop)) {
         coll_range sum = part_of(plan, now->sums, n, plan->place - 2 - hop);
-        steps[count] = from_left(plan, sum);
-        steps[count].buffer = COLL_SCRATCH;
-        like(&steps[count], COLL_LANE_SUMS, RECEIVED);
-        steps[count + 1] = coll_step_combine(COLL_DATA, sum.from, sum.length, false, true);
-        steps[count + 1].segment = RECEIVED;
-        coll_step_after(&steps[count + 1], 0, count);
-        count += 2;
+        coll_step *step = &steps[count++], *add = &steps[count++];
+        *step = round_message(plan, COLL_STEP_RECEIVE, sum, COLL_LANE_SUMS, RECEIVED);
+        step->buffer = COLL_SCRATCH;
+        *add = coll_step_combine(COLL_DATA, sum.from, sum.length, false, true);
+        add->segment = RECEIVED;
+        coll_step_after(add, 0, count - 2);
     }
     return count;
 }
 
+/* Hop HOP round a rack: some parts are received, and what came in the last hop is sent. */
 static int inside(const racks_plan *plan, const moment *now, uint64_t turn, int hop,
                   coll_step steps[]) {
     int n = plan->ranks, count = receive_inside(plan, now, turn, hop, steps);
@@ -216,15 +211,13 @@ static int inside(const racks_plan *plan, const moment *now, uint64_t turn, int 
         return 0;
     if (sum.length) {
         coll_step *step = &steps[count++];
-        *step = to_right(plan, sum);
-        like(step, COLL_LANE_SUMS, SENT);
+        *step = round_message(plan, COLL_STEP_SEND, sum, COLL_LANE_SUMS, SENT);
         if (hop > 0)
             coll_step_after(step, 1, place_of_sum(plan, now, hop - 1));
     }
     if (result.length) {
         coll_step *step = &steps[count++];
-        *step = to_right(plan, result);
-        like(step, COLL_LANE_RESULTS, PASSED);
+        *step = round_message(plan, COLL_STEP_SEND, result, COLL_LANE_RESULTS, PASSED);
         if (hop > 0)
             coll_step_after(step, 1, 0);
         else /* merged in the turn's first round, or in the last round of the turn before */
