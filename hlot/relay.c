@@ -182,7 +182,7 @@ static int spread(const relay *r, size_t i) {
     void *bytes = is_root && !coll_data_in_place(r->call->data)
                       ? slot_of(r, i) /* packed when it was sent on */
                       : target_of(r, i);
-    int code = coll_data_open(&data, bytes, (MPI_Count)length_of(r, i), MPI_BYTE);
+    coll_data_open_bytes(&data, bytes, length_of(r, i));
     coll_shape shape =
         coll_state_shape(coll_state_of(local), COLL_OPERATION_BCAST, data.bytes, local_head);
     coll_choice choice = coll_select(coll_bcast_table, &shape, &(coll_spec){.algorithm = NULL});
@@ -194,10 +194,7 @@ static int spread(const relay *r, size_t i) {
                                         .own = data.bytes},
                                .data = &data,
                                .tag = COLL_TAG_COLLECTIVE};
-    if (code == MPI_SUCCESS)
-        code = coll_planned_run(&call);
-    coll_data_close(&data);
-    return code;
+    return coll_planned_run(&call);
 }
 
 static void store(const relay *r, size_t i) {

@@ -39,7 +39,6 @@ static int make_wide(coll_comm *comm, hlot_wide **made) {
         free(wide);
         return code;
     }
-    wide->comm = comm;
     wide->state = coll_state_of(comm);
     const coll_place *places = wide->state->topo.places;
     wide->site = places[comm->rank].site;

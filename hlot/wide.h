@@ -10,7 +10,6 @@
 #include "lib/operation/state.h"
 
 typedef struct hlot_wide {
-    coll_comm *comm;
     const coll_state *state;
     int site;              /* this rank's */
     int leads[HLOT_SITES]; /* the lowest rank of each site */

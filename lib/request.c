@@ -16,6 +16,11 @@ static int check_request(const char *name, const COLL_Request *request) {
                                      : "no request"));
 }
 
+/* Whose error handler gets errors of PENDING. */
+static MPI_Comm owner_of(const coll_pending *pending) {
+    return pending->comm ? pending->user : MPI_COMM_WORLD;
+}
+
 int COLL_Start(COLL_Request *request) {
     int code = check_request(__func__, request);
     if (code != MPI_SUCCESS)
@@ -32,13 +37,13 @@ int COLL_Start(COLL_Request *request) {
                           pending->name);
     else
         code = coll_pending_start(pending);
-    return coll_raise(pending->comm ? pending->user : MPI_COMM_WORLD, code);
+    return coll_raise(owner_of(pending), code);
 }
 
 /* PENDING is complete. */
 static int end(COLL_Request *request) {
     coll_pending *pending = *request;
-    MPI_Comm user = pending->comm ? pending->user : MPI_COMM_WORLD;
+    MPI_Comm user = owner_of(pending);
     int code = coll_pending_end(pending);
     if (!pending->persistent) {
         coll_pending_free(pending);
@@ -88,7 +93,7 @@ int COLL_Request_free(COLL_Request *request) {
     coll_pending *pending = *request;
     if (!pending->persistent || coll_pending_active(pending))
         return coll_raise(
-            pending->comm ? pending->user : MPI_COMM_WORLD,
+            owner_of(pending),
             coll_error(MPI_ERR_REQUEST, "COLL_Request_free: the request of %s is %s", pending->name,
                        pending->persistent ? "active" : "not persistent; wait for it"));
     coll_pending_free(pending);

@@ -35,12 +35,8 @@ static _Thread_local struct {
 } recent = {.state = NULL};
 
 /* What comes first in an allocation is aligned, and so is all that follows. */
-static size_t aligned(size_t bytes) {
-    return coll_comm_room_of(bytes);
-}
-
 static size_t slot_bytes(const coll_comm_key *key, int ranks) {
-    return aligned(key->bytes + (size_t)ranks * key->bytes_per_rank);
+    return coll_comm_room_of(key->bytes + (size_t)ranks * key->bytes_per_rank);
 }
 
 /* A block of memory for all slots, which begins with where they are; NULL: there is none. */
@@ -48,7 +44,7 @@ static void **make_slots(int ranks) {
     size_t count = 0, bytes = 0;
     for (; coll_comm_keys[count]; count++)
         bytes += slot_bytes(coll_comm_keys[count], ranks);
-    size_t list = aligned(count * sizeof(void *));
+    size_t list = coll_comm_room_of(count * sizeof(void *));
     void **slots = calloc(1, list + bytes);
     char *next = (char *)slots + list;
     for (size_t i = 0; i < count && slots; i++) {

@@ -93,10 +93,6 @@ void coll_circulant_init(coll_circulant *schedule, int p, int position) {
                          schedule->neighbour[k]);
 }
 
-long long coll_circulant_rounds(const coll_circulant *schedule, long long n) {
-    return schedule->q ? n - 1 + schedule->q : 0;
-}
-
 /*
  * The segment that a receive schedule brings in round I of N segments, or -1. The last round must
  * end a phase, so the first phase begins VIRTUAL_ROUNDS late. Segments beyond the last stand for

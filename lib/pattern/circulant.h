@@ -33,10 +33,7 @@ typedef struct coll_circulant_round {
     int to, from; /* positions */
 } coll_circulant_round;
 
-/* The rounds that N >= 1 segments need. */
-long long coll_circulant_rounds(const coll_circulant *schedule, long long n);
-
-/* Round I of coll_circulant_rounds(schedule, n), counted from 0. No segment is received twice. */
+/* Round I, counted from 0, of those that N >= 1 segments need. No segment is received twice. */
 coll_circulant_round coll_circulant_at(const coll_circulant *schedule, long long n, long long i);
 
 #endif
