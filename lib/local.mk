@@ -151,8 +151,10 @@ libcoll_core_la_SOURCES = \
 	lib/schedule/plan.h \
 	lib/schedule/price.c lib/schedule/price.h \
 	lib/schedule/quote.c lib/schedule/quote.h \
+	lib/schedule/rehearsal.c lib/schedule/rehearsal.h \
 	lib/schedule/sample.c lib/schedule/sample.h \
 	lib/schedule/traffic.c lib/schedule/traffic.h \
+	lib/schedule/trend.c lib/schedule/trend.h \
 	lib/schedule/turns.c lib/schedule/turns.h \
 	lib/schedule/two_trees.c lib/schedule/two_trees.h
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
