@@ -21,6 +21,8 @@ static const coll_trial some[] = {
     {COLL_LEVEL_RACK, "bcast", "chain", 4, 2, {100, 10000}, {2e-3, 8e-3}, {1e-3, 1e-3}},
     {COLL_LEVEL_RACK, "bcast", "chain", 16, 2, {100, 10000}, {32e-3, 128e-3}, {8e-3, 64e-3}},
     {COLL_LEVEL_SITE, "bcast", "chain", 4, 1, {100}, {7e-3}, {1e-3}},
+    {COLL_LEVEL_SITE, "reduce", "chain", 4, 1, {100}, {3e-3}, {1e-3}},
+    {COLL_LEVEL_SITE, "reduce", "chain", 16, 1, {100}, {4e-3}, {8e-3}},
     {COLL_LEVEL_RACK, "gather", "chain", 4, 1, {100}, {5e-3}, {1e-3}},
     {COLL_LEVEL_RACK, "bcast", "binomial", 4, 2, {80, 100}, {3e-3, 3e-3}, {1e-3, 1e-3}},
     {COLL_LEVEL_SITE, "bcast", "two_tree", 32, 2, {100, 10000}, {3e-3, 3e-3}, {4e-3, 6e-3}},
@@ -61,15 +63,23 @@ END_TEST
 
 START_TEST(errors_are_interpolated_between_numbers_of_ranks) {
     ck_assert_double_eq_tol(chain(16, 100, 8), 32, exact);
-    ck_assert_double_eq_tol(chain(8, 100, 1), sqrt(2 * 4), exact);
-    ck_assert_double_eq_tol(chain(8, 10000, 3), 3 * sqrt(8 * 2), exact);
+    const coll_trials_call call = {"reduce", "chain", COLL_LEVEL_SITE, 8, 100, false};
+    ck_assert_double_eq_tol(predict(&call, 2), 2 * sqrt(3 * 0.5), exact);
+}
+END_TEST
+
+/* At 100 bytes it lacked 1 ms with 4 ranks and 24 with 16; at 10,000 bytes 7 and 64. */
+START_TEST(what_the_model_lacks_grows_with_the_ranks) {
+    ck_assert_double_eq_tol(chain(8, 100, 1), 1 + 1 + (24 - 1) * 4 / 12., exact);
+    ck_assert_double_eq_tol(chain(8, 10000, 3), 3 + 7 + (64 - 7) * 4 / 12., exact);
+    ck_assert_double_eq_tol(chain(13, 100, 0.5), 0.5 + 1 + (24 - 1) * 9 / 12., exact);
 }
 END_TEST
 
 /* At SITE it was wrong by 7 with 4 ranks, and nothing was tried with more; at RACK by 4 with 16. */
 START_TEST(another_level_tells_where_the_own_one_has_none) {
     coll_trials_call call = {"bcast", "chain", COLL_LEVEL_SITE, 8, 100, false};
-    ck_assert_double_eq_tol(predict(&call, 1), sqrt(7 * 4), exact);
+    ck_assert_double_eq_tol(predict(&call, 1), 1 + 6 + (24 - 6) * 4 / 12., exact);
     call.ranks = 4;
     ck_assert_double_eq_tol(predict(&call, 1), 7, exact);
     call.ranks = 2;
@@ -236,6 +246,7 @@ int main(void) {
     tcase_add_test(cases, errors_are_interpolated_between_sizes);
     tcase_add_test(cases, below_them_the_model_is_put_right);
     tcase_add_test(cases, errors_are_interpolated_between_numbers_of_ranks);
+    tcase_add_test(cases, what_the_model_lacks_grows_with_the_ranks);
     tcase_add_test(cases, another_level_tells_where_the_own_one_has_none);
     tcase_add_test(cases, what_the_model_lacks_is_added_in_another_order);
     tcase_add_test(cases, beyond_them_the_model_is_put_right);

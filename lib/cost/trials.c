@@ -195,6 +195,29 @@ static double error_of(const coll_trial all[], int count, const coll_trials_call
     return fmax(error_at(t, 0), common_error(all, count, call, t));
 }
 
+/* What the model lacks at BYTES, within the knots, s: none where it says too much, and where
+ * packets were lost, as whether they are depends on how many send. */
+static double lack_within(const coll_trial *t, double bytes) {
+    if (!is_within(t, bytes) || lost_packets(t, bytes))
+        return 0;
+    return fmax((error_within(t, bytes) - 1) * within(t, bytes, model_at), 0);
+}
+
+/*
+ * CALL on more ranks than FEWER and less than MORE were tried with. What the model lacks of both is
+ * mostly the work of few cores, which grows with the ranks; it is added. Elsewhere it is wrong by a
+ * factor.
+ */
+static double predict_between(const coll_trial all[], int count, const coll_trials_call *call,
+                              const coll_trial *fewer, const coll_trial *more, double model) {
+    const double lack = lack_within(fewer, call->bytes), larger = lack_within(more, call->bytes);
+    if (lack > 0 && larger > 0)
+        return model + lack +
+               (larger - lack) * (call->ranks - fewer->ranks) / (more->ranks - fewer->ranks);
+    return model * between(call->ranks, fewer->ranks, error_of(all, count, call, fewer, model),
+                           more->ranks, error_of(all, count, call, more, model));
+}
+
 static double predict_untried(const coll_trial all[], int count, const coll_trials_call *call,
                               double model) {
     const coll_trial *fewer, *more;
@@ -211,10 +234,9 @@ double coll_trials_predict(const coll_trial all[], int count, const coll_trials_
         return predict_untried(all, count, call, model);
     if (!fewer || !more)
         return model * error_of(all, count, call, fewer ? fewer : more, model);
+    if (fewer->ranks != more->ranks)
+        return predict_between(all, count, call, fewer, more, model);
     double error = error_of(all, count, call, fewer, model);
-    if (fewer != more)
-        return model * between(call->ranks, fewer->ranks, error, more->ranks,
-                               error_of(all, count, call, more, model));
     /* Less data takes no longer than the least that was tried. */
     return call->bytes < least_of(fewer) ? fmin(model * error, fewer->seconds[0]) : model * error;
 }

@@ -25,17 +25,20 @@ typedef struct coll_trials_call {
 } coll_trials_call;
 
 /*
- * Seconds that CALL takes by the COUNT trials of ALL, where the model says MODEL seconds: these
- * times what the model was wrong by where the algorithm was tried, interpolated between the sizes
- * and numbers of ranks as straight lines on logarithmic axes. Where all ranks at CALL's level were
- * more than its own, or all were fewer, those at other levels fill in. On as many ranks as tried,
- * what a model lacks is added: it stays the same where their order, and with it the model, is
- * another. Below the smallest size it is wrong by as much as there or, where that is more, as it is
- * at least for the operation's other algorithms; so it is for an algorithm that was never tried.
- * Above the largest size what a model lacks is added, too; where it says too much, that fades, to
- * nothing at a size 8 times as large, since there the network's rate decides, which the model
- * knows; of a stand-in either fades, to nothing at 64 times. Lost packets tell nothing of other
- * numbers of ranks.
+ * Seconds that CALL takes by the COUNT trials of ALL, where the model says MODEL seconds.
+ *
+ * - Between sizes that were tried the model is wrong by a factor, which follows a straight line on
+ *   logarithmic axes. On as many ranks as tried, what it lacks is added: that stays the same where
+ *   their order, and with it the model, is another.
+ * - Between numbers of ranks, too, what it lacks is added, and grows with the ranks. Where it says
+ *   too much, or outside the sizes tried, the factors are interpolated. Lost packets tell nothing
+ *   of other numbers of ranks. Where all ranks at CALL's level were more than its own, or all were
+ *   fewer, those at other levels fill in.
+ * - Below the smallest size it is wrong by as much as there or, where that is more, as it is at
+ *   least for the operation's other algorithms; so it is for an algorithm that was never tried.
+ * - Above the largest size what it lacks is added; where it says too much, that fades, to nothing
+ *   at a size 8 times as large, since there the network's rate decides, which the model knows; of a
+ *   stand-in either fades, to nothing at 64 times.
  */
 double coll_trials_predict(const coll_trial all[], int count, const coll_trials_call *call,
                            double model);
