@@ -30,6 +30,7 @@ typedef struct job {
     size_t *order;       /* scratch of km_partial_add, for a window */
     size_t *starts;
     km_sketch *sketch; /* NULL where there is none */
+    km_sketches kept;  /* of this rank's points, or NULLs */
     bool sketched;
     uint8_t *old_centroids; /* rank 0 only, as the next */
     uint64_t *counts;
@@ -67,6 +68,7 @@ static bool allocate(job *run, app_problem *problem) {
 static void release(job *run) {
     km_checkpoint_close(&run->checkpoint);
     km_sketch_free(run->sketch);
+    km_sketches_free(&run->kept);
     free(run->counts);
     free(run->old_centroids);
     free(run->starts);
@@ -177,12 +179,17 @@ static void after_round(double done, void *context, app_problem *problem) {
     save_when_due(run, false, problem);
 }
 
-/* The sketch of all iterations, from the first one's centroids: these are the same on all ranks. */
+/*
+ * The sketch of all iterations, from the first one's centroids: these are the same on all ranks.
+ * Points' sketches are kept in memory where the points are, and where there is enough of it.
+ */
 static void make_sketch(job *run, app_problem *problem) {
     const km_settings *settings = run->settings;
     if (!run->sketched && !problem->text[0] && !settings->whole && !settings->kernel->real &&
         km_sketch_create(run->state.centroids, settings->k, run->points->dim, &run->sketch))
         app_refuse(problem, "out of memory");
+    if (!run->sketched && run->sketch && !run->points->room.map)
+        km_sketches_create(run->points->rows, &run->kept);
     run->sketched = true;
 }
 
@@ -192,8 +199,8 @@ static bool map(job *run, km_step *step, app_problem *problem) {
     double start = MPI_Wtime(), saving = run->saving;
     km_map_sums sums = {0};
     make_sketch(run, problem);
-    bool good = km_map(run->points, run->settings, run->sketch, &run->state, run->distance2,
-                       &rounds, run->comm, &sums, problem);
+    bool good = km_map(run->points, run->settings, run->sketch, run->kept.bytes ? &run->kept : NULL,
+                       &run->state, run->distance2, &rounds, run->comm, &sums, problem);
     step->seconds[KM_MAP] = MPI_Wtime() - start - (run->saving - saving);
     step->objective = sums.objective;
     step->moved = sums.moved;

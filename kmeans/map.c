@@ -16,6 +16,7 @@ typedef struct stretch {
 typedef struct job {
     const km_points *points;
     const km_settings *settings;
+    const km_sketches *kept; /* or NULL */
     km_state *state;
     uint32_t *distance2;
     size_t most;     /* points to assign in a round */
@@ -72,10 +73,13 @@ static bool assign_stretch(const job *run, stretch rows, const km_centroids *cen
     const km_points *points = run->points;
     for (size_t i = 0; i < rows.count; i++)
         run->fresh[i] = state->nearest[rows.row + i] & ~KM_PENDING;
+    km_sketches kept = {.bytes = NULL};
+    if (run->kept)
+        kept = km_sketches_from(run->kept, rows.row);
     int code = km_assign_again(points->data + rows.row * km_row_bytes(points), rows.count,
                                points->dim, centroids, run->settings->threads,
-                               run->state->step.iteration ? run->fresh : NULL, run->fresh,
-                               run->distance2 + rows.row);
+                               run->state->step.iteration ? run->fresh : NULL,
+                               run->kept ? &kept : NULL, run->fresh, run->distance2 + rows.row);
     if (code)
         return app_refuse(problem, "points can't be assigned: %s", strerror(code));
     for (size_t i = 0; i < rows.count; i++) {
@@ -109,9 +113,9 @@ static uint64_t add_distances(const job *run) {
 }
 
 bool km_map(const km_points *points, const km_settings *settings, const km_sketch *sketch,
-            km_state *state, uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm,
-            km_map_sums *sums, app_problem *problem) {
-    job run = {points, settings, state, distance2, rows_of_round(points, settings), NULL};
+            const km_sketches *kept, km_state *state, uint32_t *distance2, const km_rounds *rounds,
+            MPI_Comm comm, km_map_sums *sums, app_problem *problem) {
+    job run = {points, settings, kept, state, distance2, rows_of_round(points, settings), NULL};
     km_centroids *centroids = NULL;
     run.fresh = malloc((run.most + 1) * sizeof *run.fresh);
     if (!run.fresh)

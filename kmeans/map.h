@@ -22,11 +22,11 @@ typedef struct km_map_sums {
 /*
  * Assigns the pending points of STATE to its centroids, the same on all ranks, and sets the squared
  * distance of every point. A round takes some seconds; STATE is whole between rounds. SKETCH, if
- * not NULL, makes it faster. Collective, also for ranks that have a problem already; on false all
- * ranks have the same problem.
+ * not NULL, makes it faster, and KEPT, if not NULL, too: this rank's sketches by SKETCH.
+ * Collective, also for ranks that have a problem already; on false all ranks have the same problem.
  */
 bool km_map(const km_points *points, const km_settings *settings, const km_sketch *sketch,
-            km_state *state, uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm,
-            km_map_sums *sums, app_problem *problem);
+            const km_sketches *kept, km_state *state, uint32_t *distance2, const km_rounds *rounds,
+            MPI_Comm comm, km_map_sums *sums, app_problem *problem);
 
 #endif

@@ -129,6 +129,39 @@ run 2 --k 12 --batch 50 --seconds 0 points.txt --centroids c3.npy --assign a3.np
 grep -q '^0 iterations .*the time is up' out || fail "--batch --seconds 0 leaves no time for one"
 rm -f c2.npy a2.npy c3.npy a3.npy
 
+# Sketches, which are kept from iteration to iteration, change no bit: with empty clusters, float
+# centroids, and a run that goes on from its checkpoint. Points along 6 axes, every tenth repeated.
+awk 'BEGIN {
+    srand(5)
+    for (i = 0; i < 6 * 256; i++) axis[i] = rand() - 0.5
+    for (row = 0; row < 2400; row++) {
+        if (row % 10 || !row) {
+            for (a = 0; a < 6; a++) part[a] = 120 * (rand() - 0.5)
+            line = ""
+            for (i = 0; i < 256; i++) {
+                x = 120 + rand() * 8
+                for (a = 0; a < 6; a++) x += part[a] * axis[a * 256 + i]
+                line = line " " int(x < 0 ? 0 : x > 255 ? 255 : x)
+            }
+        }
+        print "picture" row, 0, 0 line
+    }
+}' >alike.txt
+for as in bytes float; do
+    run 1 --k 1100 --iterations 4 --centroids-as $as --threads 1 --whole alike.txt \
+        --centroids whole.npy --assign whole_a.npy || fail "--whole: $as"
+    awk '/^ +[0-9]+ / { sum += $6 } END { exit !sum }' out || fail "no cluster was refilled: $as"
+    for by in "1 1" "1 3" "2 2"; do
+        for iterations in 2 4; do
+            run ${by% *} --threads ${by#* } --k 1100 --iterations $iterations --centroids-as $as \
+                alike.txt --centroids c2.npy --assign a2.npy --checkpoint sieved --every 1 \
+                --resume || fail "sketches: $as, $by"
+        done
+        cmp whole.npy c2.npy && cmp whole_a.npy a2.npy || fail "sketches give other files: $as, $by"
+        rm -r c2.npy a2.npy sieved
+    done
+done
+
 # Centroids of float32: the same bits anywhere, also resumed, and as a start.
 run 1 --k 12 --centroids-as float --threads 1 --iterations 4 points.txt --centroids c2.npy \
     --assign a2.npy || fail "--centroids-as float"

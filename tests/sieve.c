@@ -142,13 +142,23 @@ static void check_same(const km_kernel *kernel, const uint8_t *points, const uin
         ck_assert_mem_eq(found, wanted, sizeof wanted);
         ck_assert_mem_eq(found_distance, wanted_distance, sizeof wanted);
     }
-    /* Guesses that are right, wrong, and none; in place. */
-    for (size_t i = 0; i < POINTS; i++)
-        found[i] = i % 3 == 0 ? wanted[i] : i % 3 == 1 ? (uint32_t)i : UINT32_MAX - (uint32_t)i;
-    ck_assert_int_eq(km_assign_again(points, POINTS, dim, packed, 2, found, found, found_distance),
-                     0);
-    ck_assert_mem_eq(found, wanted, sizeof wanted);
-    ck_assert_mem_eq(found_distance, wanted_distance, sizeof wanted);
+    /* Guesses that are right, wrong, and none, in place; sketches made, kept, and some missing. */
+    km_sketches kept;
+    ck_assert(km_sketches_create(POINTS, &kept));
+    for (int round = 0; round < 4; round++) {
+        for (size_t i = 0; i < POINTS; i++)
+            found[i] = i % 3 == 0 ? wanted[i] : i % 3 == 1 ? (uint32_t)i : UINT32_MAX - (uint32_t)i;
+        ck_assert_int_eq(km_assign_again(points, POINTS, dim, packed, 2, found,
+                                         round ? &kept : NULL, found, found_distance),
+                         0);
+        ck_assert_mem_eq(found, wanted, sizeof wanted);
+        ck_assert_mem_eq(found_distance, wanted_distance, sizeof wanted);
+        for (size_t i = 0; round && i < POINTS; i++)
+            ck_assert(kept.errors[i] >= 0);
+        for (size_t i = 50; round == 2 && i < 60; i++)
+            kept.errors[i] = -1;
+    }
+    km_sketches_free(&kept);
     km_centroids_free(packed);
 }
 
@@ -237,7 +247,8 @@ static void check_fine(const km_kernel *kernel, const uint8_t *points, const km_
                      : i % 3 == 1 ? (uint32_t)i
                                   : UINT32_MAX - (uint32_t)i;
     ck_assert_int_eq(
-        km_assign_again(points, POINTS, of->dim, packed, 2, nearest, nearest, found.distance), 0);
+        km_assign_again(points, POINTS, of->dim, packed, 2, nearest, NULL, nearest, found.distance),
+        0);
     ck_assert_mem_eq(&found, wanted, sizeof found);
     km_centroids_free(packed);
 }

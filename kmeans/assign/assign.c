@@ -56,7 +56,8 @@ typedef struct workspace {
     unsigned char *sketches; /* from here on only with a sketch */
     uint32_t *sketch_corrections;
     float *errors;
-    size_t resume;            /* the panel from which on the sieve is used */
+    bool packed;   /* the whole block; else sketches were kept, and nobody has needed it yet */
+    size_t resume; /* the panel from which on the sieve is used */
     uint64_t pairs, compared; /* of points and centroids that went through it, and were left */
 } workspace;
 
@@ -276,6 +277,32 @@ static void pack(const uint8_t *rows, size_t i, size_t n, const km_centroids *ce
                  space->data + i / kernel->points * space->panel_bytes, space->corrections + i);
 }
 
+static void pack_all(const uint8_t *rows, size_t n, const km_centroids *centroids,
+                     workspace *space) {
+    size_t step = centroids->kernel->points;
+    for (size_t i = 0; i < n; i += step)
+        pack(rows, i, smaller(n - i, step), centroids, space);
+    space->packed = true;
+}
+
+/* Takes the sketches of the panel of N points that begins with number I from KEPT, or makes them.
+ */
+static void take(const uint8_t *rows, size_t i, size_t n, const km_centroids *centroids,
+                 const km_sketches *kept, workspace *space) {
+    const km_sieve *sieve = centroids->sieve;
+    km_sifted panel = panel_of(sieve, rows, centroids, space, i);
+    km_sketches here = {.bytes = NULL};
+    if (kept)
+        here = km_sketches_from(kept, i);
+    if (kept && km_sieve_recall(sieve, &here, n, &panel)) {
+        space->packed = false;
+        return;
+    }
+    pack(rows, i, n, centroids, space);
+    km_sieve_take(sieve, space->data + i / centroids->kernel->points * space->panel_bytes, n,
+                  kept ? &here : NULL, &panel);
+}
+
 /* Finds the best centroids of N points, which fit in SPACE, by comparing them with all. */
 static void search_all(const uint8_t *points, size_t n, const km_centroids *centroids,
                        const workspace *space) {
@@ -308,16 +335,14 @@ static void guess_all(const km_sieve *sieve, const uint8_t *points, size_t n,
 
 /* The same as search_all by a sieve. */
 static void search_sieve(const uint8_t *points, size_t n, const km_centroids *centroids,
-                         const uint32_t *guess, workspace *space) {
+                         const uint32_t *guess, const km_sketches *kept, workspace *space) {
     const km_sieve *sieve = centroids->sieve ? centroids->sieve : centroids->rounded;
     size_t end, step = centroids->kernel->points;
-    for (size_t i = 0; i < n; i += step) {
-        km_sifted panel = panel_of(sieve, points, centroids, space, i);
-        pack(points, i, smaller(n - i, step), centroids, space);
-        if (centroids->sieve)
-            km_sieve_take(sieve, space->data + i / step * space->panel_bytes, smaller(n - i, step),
-                          &panel);
-    }
+    space->packed = true;
+    for (size_t i = 0; i < n && centroids->sieve; i += step)
+        take(points, i, smaller(n - i, step), centroids, kept, space);
+    if (!centroids->sieve)
+        pack_all(points, n, centroids, space);
     if (!guess)
         guess_all(sieve, points, n, centroids, space);
     for (size_t i = 0; i < n; i += step) {
@@ -329,8 +354,11 @@ static void search_sieve(const uint8_t *points, size_t n, const km_centroids *ce
         end = smaller(start + centroids->cached, centroids->panels);
         for (size_t i = 0; i < n; i += step) {
             size_t here = smaller(n - i, step), next = smaller(n - i - here, step);
+            bool by_sketch = centroids->sieve && start >= space->resume;
+            if (!by_sketch && !space->packed)
+                pack_all(points, n, centroids, space);
             km_sieve_fetch(sieve, end, i / step, km_quotient_up(n, step));
-            if (centroids->sieve && start >= space->resume)
+            if (by_sketch)
                 sift(centroids, start, end, space, points, i, here, next);
             else
                 sift_all(centroids, start, end, space, points, i, here, next);
@@ -348,12 +376,12 @@ static void measure(size_t n, const km_centroids *centroids, const workspace *sp
 }
 
 static void assign_block(const uint8_t *points, size_t n, const km_centroids *centroids,
-                         workspace *space, const uint32_t *guess, uint32_t *nearest,
-                         uint32_t *distance) {
+                         workspace *space, const uint32_t *guess, const km_sketches *kept,
+                         uint32_t *nearest, uint32_t *distance) {
     for (size_t i = 0; i < space->points; i++)
         space->best[i] = KM_NO_SCORE;
     if (centroids->sieve || centroids->fine)
-        search_sieve(points, n, centroids, guess, space);
+        search_sieve(points, n, centroids, guess, kept, space);
     else
         search_all(points, n, centroids, space);
     memcpy(nearest, space->nearest, n * sizeof *nearest);
@@ -363,11 +391,12 @@ static void assign_block(const uint8_t *points, size_t n, const km_centroids *ce
 
 int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
               int threads, uint32_t *nearest, uint32_t *distance) {
-    return km_assign_again(points, n, dim, centroids, threads, NULL, nearest, distance);
+    return km_assign_again(points, n, dim, centroids, threads, NULL, NULL, nearest, distance);
 }
 
 int km_assign_again(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
-                    int threads, const uint32_t *guess, uint32_t *nearest, uint32_t *distance) {
+                    int threads, const uint32_t *guess, const km_sketches *kept, uint32_t *nearest,
+                    uint32_t *distance) {
     if (threads < 1 || dim != centroids->dim)
         return EINVAL;
     size_t size = block_points(n, threads, centroids);
@@ -382,10 +411,13 @@ int km_assign_again(const uint8_t *points, size_t n, size_t dim, const km_centro
 #pragma omp for schedule(dynamic)
         for (size_t block = 0; block < blocks; block++) {
             size_t first = block * size;
+            km_sketches here = {.bytes = NULL};
+            if (kept)
+                here = km_sketches_from(kept, first);
             if (!error)
                 assign_block(points + first * row_bytes(centroids), smaller(n - first, size),
-                             centroids, &space, guess ? guess + first : NULL, nearest + first,
-                             distance ? distance + first : NULL);
+                             centroids, &space, guess ? guess + first : NULL, kept ? &here : NULL,
+                             nearest + first, distance ? distance + first : NULL);
         }
         if (!error)
             workspace_free(&space);

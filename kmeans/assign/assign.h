@@ -62,8 +62,11 @@ int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *c
 /*
  * The same, faster where GUESS[i] is the number of a centroid that is likely near point i, as that
  * of the last iteration is; there is none where it isn't a centroid's number. It may be NEAREST.
+ * And where the sketches of the points are in KEPT, which gets those that it lacks; they must be of
+ * the sketch of the centroids. Either may be NULL.
  */
 int km_assign_again(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
-                    int threads, const uint32_t *guess, uint32_t *nearest, uint32_t *distance);
+                    int threads, const uint32_t *guess, const km_sketches *kept, uint32_t *nearest,
+                    uint32_t *distance);
 
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CACHE_LINE = 64 };
 
@@ -281,7 +282,8 @@ static int32_t floor_of(const km_sieve *sieve, const km_sifted *points, size_t i
     return (int32_t)(((double)(int32_t)points->sketch_corrections[i] - far * far) / 2) - 4;
 }
 
-void km_sieve_take(const km_sieve *sieve, const void *panel, size_t n, const km_sifted *points) {
+void km_sieve_take(const km_sieve *sieve, const void *panel, size_t n, const km_sketches *kept,
+                   const km_sifted *points) {
     int32_t sums[AXIS_SUMS];
     float ways2[KM_TILE_POINTS];
     uint8_t bytes[KM_TILE_POINTS * KM_SKETCH];
@@ -289,6 +291,22 @@ void km_sieve_take(const km_sieve *sieve, const void *panel, size_t n, const km_
     find_ways(sieve, sums, points->corrections, ways2);
     km_sketch_round(sieve->sketch, sums, ways2, sieve->of.kernel->points, bytes, points->errors);
     sieve->of.kernel->pack(bytes, n, KM_SKETCH, points->sketches, points->sketch_corrections);
+    if (!kept)
+        return;
+    memcpy(kept->bytes, bytes, n * KM_SKETCH);
+    memcpy(kept->errors, points->errors, n * sizeof *kept->errors);
+    memcpy(kept->corrections, points->corrections, n * sizeof *kept->corrections);
+}
+
+bool km_sieve_recall(const km_sieve *sieve, const km_sketches *kept, size_t n,
+                     const km_sifted *points) {
+    for (size_t i = 0; i < n; i++)
+        if (kept->errors[i] < 0)
+            return false;
+    memcpy(points->errors, kept->errors, n * sizeof *kept->errors);
+    memcpy(points->corrections, kept->corrections, n * sizeof *kept->corrections);
+    sieve->of.kernel->pack(kept->bytes, n, KM_SKETCH, points->sketches, points->sketch_corrections);
+    return true;
 }
 
 void km_sieve_sweep(const km_sieve *sieve, size_t start, size_t end, const km_sifted *points) {

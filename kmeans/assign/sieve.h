@@ -13,6 +13,7 @@
 #include "kmeans/assign/sketch.h"
 #include "kmeans/points/fine.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,8 +59,17 @@ typedef struct km_sifted {
     km_tile_room *room;           /* scratch */
 } km_sifted;
 
-/* Makes the sketches of N points, packed in PANEL, whose corrections must be there; by a sketch. */
-void km_sieve_take(const km_sieve *sieve, const void *panel, size_t n, const km_sifted *points);
+/*
+ * Makes the sketches of N points, packed in PANEL, whose corrections must be there; by a sketch.
+ * They are kept in KEPT, too, unless it is NULL.
+ */
+void km_sieve_take(const km_sieve *sieve, const void *panel, size_t n, const km_sketches *kept,
+                   const km_sifted *points);
+
+/* Takes the sketches of N points, and their corrections, from KEPT. False where some are missing.
+ */
+bool km_sieve_recall(const km_sieve *sieve, const km_sketches *kept, size_t n,
+                     const km_sifted *points);
 
 /* Finds the nearest sketches among the panels START to END - 1; best is of them meanwhile. */
 void km_sieve_sweep(const km_sieve *sieve, size_t start, size_t end, const km_sifted *points);

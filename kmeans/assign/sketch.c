@@ -1,10 +1,10 @@
 #include "kmeans/assign/sketch.h"
 
 #include "kmeans/assign/vectors.h"
+#include "kmeans/points/memory.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -319,6 +319,31 @@ void km_sketch_free(km_sketch *sketch) {
     free(sketch->axes);
     free(sketch->inverse);
     free(sketch);
+}
+
+bool km_sketches_create(size_t n, km_sketches *sketches) {
+    *sketches = (km_sketches){.bytes = km_allocate(n, KM_SKETCH),
+                              .errors = km_allocate(n, sizeof *sketches->errors),
+                              .corrections = km_allocate(n, sizeof *sketches->corrections)};
+    if (!sketches->bytes || !sketches->errors || !sketches->corrections) {
+        km_sketches_free(sketches);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        sketches->errors[i] = -1;
+    return true;
+}
+
+void km_sketches_free(km_sketches *sketches) {
+    free(sketches->bytes);
+    free(sketches->errors);
+    free(sketches->corrections);
+    *sketches = (km_sketches){.bytes = NULL};
+}
+
+km_sketches km_sketches_from(const km_sketches *sketches, size_t first) {
+    return (km_sketches){sketches->bytes + first * KM_SKETCH, sketches->errors + first,
+                         sketches->corrections + first};
 }
 
 float km_sketch_way2(const km_sketch *sketch, uint32_t correction, int32_t sum) {

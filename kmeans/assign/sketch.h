@@ -29,6 +29,7 @@
 #ifndef COLL_KMEANS_ASSIGN_SKETCH_H
 #define COLL_KMEANS_ASSIGN_SKETCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,6 +61,23 @@ typedef struct km_sketch {
  */
 int km_sketch_create(const uint8_t *rows, size_t n, size_t dim, km_sketch **sketch);
 void km_sketch_free(km_sketch *sketch);
+
+/*
+ * The sketches of points by one km_sketch, kept for the next assignment: what km_sketch_round makes
+ * of each, and its correction (kernel.h).
+ */
+typedef struct km_sketches {
+    uint8_t *bytes;
+    float *errors; /* negative where a sketch is still to be made */
+    uint32_t *corrections;
+} km_sketches;
+
+/* Room for the sketches of N points, none made yet; false without memory. */
+bool km_sketches_create(size_t n, km_sketches *sketches);
+void km_sketches_free(km_sketches *sketches);
+
+/* The sketches of the points from number FIRST on. */
+km_sketches km_sketches_from(const km_sketches *sketches, size_t first);
 
 /*
  * The sketches of N rows, at most KM_SKETCH_ROWS, from their products with the axes: SUMS[j * N +
