@@ -29,10 +29,10 @@ START_TEST(a_decision_holds_for_calls_alike) {
     ck_assert(!holds(&decisions, call));
     coll_decisions_keep(&decisions, &call, &ring);
     ck_assert(holds(&decisions, call));
-    ck_assert(holds(&decisions, of_bytes(129)));
-    ck_assert(holds(&decisions, of_bytes(256)));
-    ck_assert(!holds(&decisions, of_bytes(128)));
-    ck_assert(!holds(&decisions, of_bytes(257)));
+    ck_assert(holds(&decisions, of_bytes(128)));
+    ck_assert(holds(&decisions, of_bytes(255)));
+    ck_assert(!holds(&decisions, of_bytes(127)));
+    ck_assert(!holds(&decisions, of_bytes(256)));
     ck_assert(!holds(&decisions, of_bytes((size_t)200 << COLL_DECISIONS)));
     other.ordered = true;
     ck_assert(!holds(&decisions, other));
