@@ -389,7 +389,8 @@ static bool play_all(quote *q, const coll_outlook *found, int64_t *time) {
     const bool good = !coll_rehearsal_is_hopeless(&q->plays, found, q->plays.fold.ranks) &&
                       play(q, ranks_of(q), whole_of(q)->bytes, &price);
     q->plays.budget /= 2;
-    *time = price.time;
+    if (good)
+        *time = price.time;
     return good;
 }
 
