@@ -20,7 +20,7 @@ static void drop(coll_step steps[], int which, int count) {
 
 static bool waits(const coll_step steps[], int which, int window);
 
-/* Whether it is complete as soon as its round begins. */
+/* Whether it is complete by itself soon after its round begins. */
 static bool is_at_once(const coll_step steps[], int which, int window) {
     return steps[which].kind == COLL_STEP_COPY && !waits(steps, which, window);
 }
@@ -81,7 +81,11 @@ static int mutate_round(const coll_plan *base, uint64_t round, coll_step steps[]
         mutant.done = bytes > 0;
         break;
     case NO_DEPENDENCY:
+        /* Copies that wait for each other alone are complete soon after their round begins, but not
+         * before a step that waits for nothing: who knows whether that one needs them? */
         mutant.done = waits(steps, m->step, m->original->size.window);
+        if (!mutant.done)
+            break;
         step->afters = 0;
         step->after_earlier = false;
         break;
