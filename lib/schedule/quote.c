@@ -400,9 +400,13 @@ static int64_t find_time_by_parts(quote *q) {
     cut *c = &q->cut;
     told begun, rest;
     coll_price price;
+    int64_t time;
     if (!q->plays.is_long)
         q->plays.fold.ranks = ranks_of(q);
     find_shortest(q);
+    coll_outlook found;
+    if (c->least == c->rounds && look_at_all(q, &found) && play_all(q, &found, &time))
+        return time; /* three parts, each of half of the ranks, would take as long */
     if (!ask(q, BEGIN, ranks_within(q, bytes_in(q, BEGIN), BEGIN_MOST), &begun))
         return COLL_PRICE_UNKNOWN;
     if (c->least == c->rounds || is_enough(q, begun.time))
