@@ -106,7 +106,7 @@ libcoll_core_la_SOURCES = \
 	lib/operation/state.c lib/operation/state.h \
 	lib/operation/trace.c lib/operation/trace.h \
 	lib/pattern/bine.c lib/pattern/bine.h \
-	lib/pattern/binomial.c lib/pattern/binomial.h \
+	lib/pattern/binomial.c lib/pattern/binomial.h lib/pattern/radix.h \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/incast.c lib/pattern/incast.h \

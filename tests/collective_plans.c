@@ -125,7 +125,7 @@ typedef struct trial {
 /* Segments of about a byte, which each value of a parameter "segment" may be; windows 1, 4, all. */
 static coll_values small_values(const coll_algorithm *algorithm, int turn) {
     static const uint64_t segments[] = {1, 2, 5}, windows[] = {1, 4, 1024, 2},
-                          radices[] = {2, 3, 8};
+                          radices[] = {2, 3, 4, 8};
     coll_values values = coll_values_default(algorithm);
     for (int i = 0; algorithm->params[i].name; i++) {
         if (strcmp(algorithm->params[i].name, "segment") == 0)
@@ -133,7 +133,7 @@ static coll_values small_values(const coll_algorithm *algorithm, int turn) {
         else if (strcmp(algorithm->params[i].name, "window") == 0)
             values.at[i] = windows[turn / 3 % 4];
         else if (strcmp(algorithm->params[i].name, "radix") == 0)
-            values.at[i] = radices[turn % 3];
+            values.at[i] = turn % 5 == 4 ? values.at[i] : radices[turn % 5];
     }
     return values;
 }

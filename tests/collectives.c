@@ -389,15 +389,20 @@ static void compare(const sample *s, manner how, MPI_Comm comm, const char *spec
     release(&a);
 }
 
-/* NAME with its segment and its window as small as they can be, or as they are. */
-static void small_spec(const coll_algorithm *algorithm, bool small, char *spec, size_t size) {
+/* NAME, in half of the turns with its segment and its window as small as they can be, and a radix.
+ */
+static void small_spec(const coll_algorithm *algorithm, int turn, char *spec, size_t size) {
+    static const int radices[] = {2, 3, 4, 8};
     int used = snprintf(spec, size, "%s", algorithm->name);
-    for (int i = 0; small && algorithm->params[i].name; i++) {
-        bool segment = strcmp(algorithm->params[i].name, "segment") == 0;
-        if (segment || strcmp(algorithm->params[i].name, "window") == 0)
-            used +=
-                snprintf(spec + used, size - (size_t)used, "%c%s=%d", strchr(spec, ':') ? ',' : ':',
-                         algorithm->params[i].name, segment ? 8 : 2);
+    for (int i = 0; turn % 4 < 2 && algorithm->params[i].name; i++) {
+        const char *name = algorithm->params[i].name;
+        int value = strcmp(name, "segment") == 0  ? 8
+                    : strcmp(name, "window") == 0 ? 2
+                    : strcmp(name, "radix") == 0  ? radices[turn / 4 % 4]
+                                                  : 0;
+        if (value)
+            used += snprintf(spec + used, size - (size_t)used, "%c%s=%d",
+                             strchr(spec, ':') ? ',' : ':', name, value);
     }
 }
 
@@ -413,7 +418,7 @@ static void run_cases(entry which, const coll_algorithm *algorithm, MPI_Comm com
         for (int count = 0; count < 5; count++)
             for (int k = 0; k < KINDS; k++, turn++) {
                 const sample s = {which, &kinds[k], counts[count], root, turn % 3 == 1};
-                small_spec(algorithm, turn % 4 < 2, spec, sizeof spec);
+                small_spec(algorithm, turn, spec, sizeof spec);
                 ck_assert_int_eq(
                     COLL_Set(comm, coll_operations[entries[which].operation].name, spec),
                     MPI_SUCCESS);

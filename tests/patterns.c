@@ -416,6 +416,16 @@ START_TEST(segments_are_the_best) {
 }
 END_TEST
 
+START_TEST(radices_are_the_best) {
+    const coll_cost far = {.latency = 100, .overhead = 1}, slow = {.overhead = 1};
+    ck_assert_int_eq(coll_profile_radix_or(0, &far, 16), 4);
+    ck_assert_int_eq(coll_profile_radix_or(0, &far, 7), 7);
+    ck_assert_int_eq(coll_profile_radix_or(0, &far, 2), 2);
+    ck_assert_int_eq(coll_profile_radix_or(0, &slow, 16), 2);
+    ck_assert_int_eq(coll_profile_radix_or(6, &slow, 16), 6);
+}
+END_TEST
+
 static Suite *patterns(void) {
     Suite *suite = suite_create("patterns");
     TCase *tests = tcase_create("pure");
@@ -432,6 +442,7 @@ static Suite *patterns(void) {
     tcase_add_test(tests, bad_specs_name_setting_value_and_remedy);
     tcase_add_test(tests, choice_follows_word_node_and_model);
     tcase_add_test(tests, segments_are_the_best);
+    tcase_add_test(tests, radices_are_the_best);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,56 +1,95 @@
 /*
- * bruck and sparbit: what a rank has doubles in each of ceil(log2 p) rounds.
+ * bruck and sparbit: what a rank has grows r-fold in each of ceil(log_r p) rounds, r the radix.
  *
  * Blocks count from a rank's own along the line, and around it. In a round of distance d, a power
- * of two, a rank sends what it has to the one d before it, and gets from the one d behind as many
- * blocks, each d further on; but none that is a p or more away. All of a round is one message.
+ * of r, a rank sends to those d, 2 d, ..., (r - 1) d before it, and gets from those as far behind
+ * what they have: as many blocks, each so much further on; but none that is a p or more away. So a
+ * round is r - 1 messages from every rank and to it. More of them make fewer rounds, and as many
+ * bytes; by default the cost model says how many pay.
  *
  * - bruck: the distances rise from 1. A rank has the blocks next to its own, so what it sends is
  *   in one piece, or two; but the longest messages go farthest.
- * - sparbit: they fall to 1. The single block of the first round goes farthest, and half of all
- *   from a rank to its neighbour, mostly in one rack: about half of bruck's bytes over an uplink.
+ * - sparbit: they fall to 1. The single block of the first round goes farthest, and most of all
+ *   from a rank to its neighbours, mostly in one rack: to radix 2, about half of bruck's bytes over
+ *   an uplink.
  *
  * Bytes: M - m from every rank and to it, for blocks of m bytes, M in all; over an uplink, each
- * block up to once a round. Memory: two messages, which is why long calls don't go this way.
+ * block up to r - 1 times a round. Memory: r messages of about M / r, which is why long calls don't
+ * go this way.
  * Sources: Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all communications
- * in multiport message-passing systems. Loch, Koslovski: Sparbit: a new logarithmic-cost and data
- * locality-aware MPI Allgather algorithm.
+ * in multiport message-passing systems, 1997. Loch, Koslovski: Sparbit: a new logarithmic-cost and
+ * data locality-aware MPI Allgather algorithm.
  */
 #include "config.h"
 
 #include "lib/allgather/allgather.h"
-#include "lib/pattern/binomial.h"
+#include "lib/pattern/radix.h"
 #include "lib/schedule/plan.h"
 
 /* Bytes of all blocks. */
 static const size_t BYTES_MOST = 4 << 20;
 
-typedef struct doubling_plan {
-    coll_plan base;
-    bool near_first;
-} doubling_plan;
+enum { RADIX };
 
-/* The blocks that a message holds: so many, the first FROM so far from the receiver's own, and each
+/* How a part of a call goes. */
+typedef struct growth {
+    const coll_part *part;
+    int radix;
+    bool near_first;
+} growth;
+
+typedef struct growth_plan {
+    coll_plan base;
+    growth by;
+} growth_plan;
+
+static growth growth_of(const coll_part *part, bool near_first) {
+    const coll_shape *shape = part->shape;
+    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
+    return (growth){.part = part,
+                    .radix =
+                        coll_profile_radix_or(part->values->at[RADIX], link, shape->topo->ranks),
+                    .near_first = near_first};
+}
+
+/* The blocks that a message holds: so many, the first FROM so far from a rank's own, and each
  * STRIDE further on. */
 typedef struct set {
     int from, stride, count;
 } set;
 
+/* What a rank sends in the round of DISTANCE to the one TIMES as far before it, counted from its
+ * own block. */
+static set set_for(const growth *by, int distance, int times) {
+    int wanted =
+        by->part->shape->topo->ranks - times * distance; /* those that the other may lack */
+    if (by->near_first)
+        return (set){.stride = 1, .count = distance < wanted ? distance : wanted};
+    int stride = by->radix * distance;
+    return (set){.stride = stride, .count = (wanted - 1) / stride + 1};
+}
+
 static bool is_even(const coll_part *part) {
     return !part->blocks->layout.counts;
 }
 
-/*
- * Writes copies of SET, whose places count from position START, to scratch memory or from there,
- * and its bytes to LENGTH. Returns how many steps those are: even blocks side by side are one.
- */
-static int copy_set(const coll_part *part, int start, set all, bool to_scratch, size_t *length,
+static size_t bytes_of(const coll_part *part, set all) {
+    int ranks = part->shape->topo->ranks, own = part->line->position;
+    size_t bytes = 0;
+    for (int i = 0; i < all.count; i++)
+        bytes += coll_part_block(part, part->blocks, (own + all.from + i * all.stride) % ranks);
+    return bytes;
+}
+
+/* Copies SET to scratch memory, or from SEGMENT of it. Returns how many steps those are: even
+ * blocks side by side are one. */
+static int copy_set(const coll_part *part, set all, bool to_scratch, int segment,
                     coll_step steps[]) {
-    int ranks = part->shape->topo->ranks, count = 0;
+    int ranks = part->shape->topo->ranks, own = part->line->position, count = 0;
     bool merges = all.stride == 1 && is_even(part);
-    *length = 0;
+    size_t at = 0;
     for (int i = 0; i < all.count; i++) {
-        int position = (start + all.from + i * all.stride) % ranks;
+        int position = (own + all.from + i * all.stride) % ranks;
         size_t bytes = coll_part_block(part, part->blocks, position);
         if (bytes == 0)
             continue;
@@ -59,69 +98,86 @@ static int copy_set(const coll_part *part, int start, set all, bool to_scratch, 
         } else {
             steps[count] = coll_step_copy(COLL_DATA, 0, bytes, to_scratch);
             steps[count].block = position;
-            steps[count].at = *length;
-            steps[count++].segment = !to_scratch;
+            steps[count].at = at;
+            steps[count++].segment = segment;
         }
-        *length += bytes;
+        at += bytes;
     }
     return count;
 }
 
+/* What goes to the farther ones is the beginning of what goes to the first. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const doubling_plan *plan = (const doubling_plan *)base;
-    const coll_part *part = plan->base.part;
-    int ranks = part->shape->topo->ranks, own = part->line->position, count;
-    int distance = 1 << (plan->near_first ? round : base->rounds - 1 - round);
-    set all = {.from = 0, .stride = plan->near_first ? 1 : 2 * distance};
-    all.count = plan->near_first ? (int)coll_least((size_t)distance, (size_t)(ranks - distance))
-                                 : (ranks - distance - 1) / all.stride + 1;
-    size_t length;
-    count = copy_set(part, own, all, true, &length, steps);
-    if (length > 0) {
-        steps[count] =
-            coll_step_send(part->line->order[(own - distance + ranks) % ranks], 0, length);
+    const growth *by = &((const growth_plan *)base)->by;
+    const coll_part *part = base->part;
+    int ranks = part->shape->topo->ranks, own = part->line->position,
+        digit = (int)(by->near_first ? round : base->rounds - 1 - round),
+        distance = coll_radix_worth(by->radix, digit),
+        count = copy_set(part, set_for(by, distance, 1), true, 0, steps), copied = count - 1;
+    if (count > 0)
+        steps[copied].after_earlier = true;
+    for (int times = 1; times < by->radix && times * distance < ranks; times++) {
+        size_t length = bytes_of(part, set_for(by, distance, times));
+        if (length == 0)
+            continue;
+        int to = (own - times * distance + ranks) % ranks;
+        steps[count] = coll_step_send(part->line->order[to], 0, length);
         steps[count].buffer = COLL_SCRATCH;
-        steps[count++].after_earlier = true;
+        coll_step_after(&steps[count++], 0, copied);
     }
-    all.from = distance;
-    int copies = copy_set(part, own, all, false, &length, steps + count + 1);
-    if (length == 0)
-        return count;
-    steps[count] = coll_step_receive(part->line->order[(own + distance) % ranks], 0, length);
-    steps[count].buffer = COLL_SCRATCH;
-    steps[count].segment = 1;
-    for (int i = 1; i <= copies; i++)
-        coll_step_after(&steps[count + i], 0, count);
-    return count + 1 + copies;
+    for (int times = 1; times < by->radix && times * distance < ranks; times++) {
+        set all = set_for(by, distance, times);
+        all.from = times * distance;
+        size_t length = bytes_of(part, all);
+        if (length == 0)
+            continue;
+        int receive = count++;
+        steps[receive] = coll_step_receive(part->line->order[(own + all.from) % ranks], 0, length);
+        steps[receive].buffer = COLL_SCRATCH;
+        steps[receive].segment = times;
+        count += copy_set(part, all, false, times, &steps[count]);
+        for (int i = receive + 1; i < count; i++)
+            coll_step_after(&steps[i], 0, receive);
+    }
+    return count;
 }
 
-/* Bytes of a message at most: half of the blocks, which may be the longer ones. */
-static size_t longest_message(const coll_part *part) {
-    size_t ranks = (size_t)part->shape->topo->ranks, all = 0;
-    for (size_t position = 0; position < ranks; position++)
-        all += coll_part_block(part, part->blocks, (int)position);
-    return coll_least(all, (ranks + 1) / 2 * coll_blocks_longest(part->blocks));
+/* Blocks of a message, at most: of the first one of the last round, or of the one before. */
+static int longest_message(const growth *by) {
+    int ranks = by->part->shape->topo->ranks;
+    if (!by->near_first)
+        return set_for(by, 1, 1).count;
+    int last = coll_radix_worth(by->radix, coll_radix_digits(ranks, by->radix) - 1),
+        most = set_for(by, last, 1).count;
+    return most > last / by->radix ? most : last / by->radix;
 }
 
-static int copies_of(const coll_part *part, bool near_first) {
-    return near_first && is_even(part) ? 2 : (part->shape->topo->ranks + 1) / 2;
+/* Bytes of so many blocks, which may be the longest. */
+static size_t bytes_of_longest(const coll_part *part, int blocks) {
+    size_t all = 0;
+    for (int position = 0; position < part->shape->topo->ranks; position++)
+        all += coll_part_block(part, part->blocks, position);
+    return coll_least(all, (size_t)blocks * coll_blocks_longest(part->blocks));
 }
 
 static coll_plan_size size_of(const coll_part *part, bool near_first) {
+    const growth by = growth_of(part, near_first);
+    int ranks = part->shape->topo->ranks, others = (by.radix < ranks ? by.radix : ranks) - 1,
+        longest = longest_message(&by);
+    bool merges = near_first && is_even(part);
     return (coll_plan_size){.window = 1,
-                            .steps = 2 * copies_of(part, near_first) + 2,
-                            .segments = 2,
-                            .segment = longest_message(part),
-                            .own_bytes = sizeof(doubling_plan)};
+                            .steps = merges ? 2 + 4 * others : longest + 2 * others + ranks - 1,
+                            .segments = 1 + others,
+                            .segment = bytes_of_longest(part, longest),
+                            .own_bytes = sizeof(growth_plan)};
 }
 
 static coll_plan *plan_of(const coll_part *part, bool near_first, coll_plan_size size,
                           void *memory) {
-    doubling_plan *plan = memory;
-    *plan = (doubling_plan){
-        .base = coll_plan_of(part, size, (uint64_t)coll_tree_depth(part->shape->topo->ranks),
-                             plan_round),
-        .near_first = near_first};
+    growth_plan *plan = memory;
+    const growth by = growth_of(part, near_first);
+    int rounds = coll_radix_digits(part->shape->topo->ranks, by.radix);
+    *plan = (growth_plan){.base = coll_plan_of(part, size, (uint64_t)rounds, plan_round), .by = by};
     return &plan->base;
 }
 
@@ -147,14 +203,16 @@ static bool is_short(const coll_shape *call) {
 
 const coll_algorithm coll_allgather_bruck = {
     .name = "bruck",
-    .summary = "what each rank has doubles in each round, near ones first",
+    .summary = "what each rank has grows by a factor in each round, near ones first",
+    .params = {COLL_PARAM_RADIX("what a rank has grows by so much in a round")},
     .applicable = is_short,
     .planner = &(const coll_planner){.size = bruck_size, .plan = bruck_plan},
 };
 
 const coll_algorithm coll_allgather_sparbit = {
     .name = "sparbit",
-    .summary = "what each rank has doubles in each round, far ones first",
+    .summary = "what each rank has grows by a factor in each round, far ones first",
+    .params = {COLL_PARAM_RADIX("what a rank has grows by so much in a round")},
     .applicable = is_short,
     .planner = &(const coll_planner){.size = sparbit_size, .plan = sparbit_plan},
 };

@@ -1,25 +1,41 @@
 /*
- * bruck: in each of ceil(log2 p) rounds a rank sends about half of all blocks, in one message.
+ * bruck: in each of ceil(log_r p) rounds, r the radix, a rank sends all of its blocks but about one
+ * r-th, in r - 1 messages.
  *
- * A block that goes to the rank o positions further on goes there by the binary digits of o: in the
- * round of distance d, a power of two, a rank sends all that it holds whose o has that digit to the
- * one d further on. What it holds on its way to others has the place in its data where a block that
- * comes from so far will be in the end; so it takes no other memory, and nothing is moved at last.
+ * A block that goes to the rank o positions further on goes there by the digits of o to the radix:
+ * in the round of distance d, a power of r, a rank sends all that it holds whose o has the digit i
+ * there to the one i d further on. What it holds on its way to others has the place in its data
+ * where a block that comes from so far will be in the end; so nothing is moved at last. More
+ * messages make fewer rounds, and fewer bytes; by default the cost model says how many pay.
  *
- * Bytes: m p/2 from every rank and to it in each round: m p/2 ceil(log2 p). Over an uplink, of a
- * rack of n ranks, n m p/2 in each round of a distance of n or more. Memory: two messages.
+ * Bytes: m p (r - 1) / r from every rank and to it in each round. Over an uplink, of a rack of n
+ * ranks, n times that in each round of a distance of n or more. Memory: 2 (r - 1) messages of about
+ * m p / r.
  * Sources: Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all communications
- * in multiport message-passing systems. Traeff, Rougier, Hunold: Implementing a classic: zero-copy
- * all-to-all communication with MPI datatypes.
+ * in multiport message-passing systems, 1997. Traeff, Rougier, Hunold: Implementing a classic:
+ * zero-copy all-to-all communication with MPI datatypes.
  */
 #include "config.h"
 
 #include "lib/alltoall/alltoall.h"
-#include "lib/pattern/binomial.h"
+#include "lib/pattern/radix.h"
 #include "lib/schedule/plan.h"
 
 /* Bytes of all blocks of a rank. */
 static const size_t BYTES_MOST = 4 << 20;
+
+enum { RADIX };
+
+typedef struct bruck_plan {
+    coll_plan base;
+    int radix;
+} bruck_plan;
+
+static int radix_of(const coll_part *part) {
+    const coll_shape *shape = part->shape;
+    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
+    return coll_profile_radix_or(part->values->at[RADIX], link, shape->topo->ranks);
+}
 
 /* The block that goes, or has come, FAR positions, where it is before the round of DISTANCE. */
 static coll_step copy(const coll_part *part, int far, int distance, bool to_scratch) {
@@ -28,54 +44,83 @@ static coll_step copy(const coll_part *part, int far, int distance, bool to_scra
     coll_step step =
         coll_step_copy(is_new ? COLL_INPUT : COLL_DATA, 0, part->shape->bytes, to_scratch);
     step.block = is_new ? (own + far) % ranks : (own - far + ranks) % ranks;
-    step.segment = !to_scratch;
     return step;
 }
 
-/* Copies of all that move in the round of DISTANCE. */
-static int copies(const coll_part *part, int distance, bool to_scratch, coll_step steps[]) {
+/* Copies of all that move TIMES the DISTANCE, to or from SEGMENT of scratch memory. */
+static int copies(const bruck_plan *plan, int distance, int times, bool to_scratch, int segment,
+                  coll_step steps[]) {
+    const coll_part *part = plan->base.part;
     int count = 0;
-    for (int far = distance; far < part->shape->topo->ranks; far++) {
-        if (!(far & distance))
+    for (int far = times * distance; far < part->shape->topo->ranks; far++) {
+        if (far / distance % plan->radix != times)
             continue;
         steps[count] = copy(part, far, distance, to_scratch);
         steps[count].at = (size_t)count * part->shape->bytes;
-        count++;
+        steps[count++].segment = segment;
     }
     return count;
 }
 
+/* Scratch memory has a segment for each message: first for those that go, then for those that come.
+ */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const bruck_plan *plan = (const bruck_plan *)base;
     const coll_part *part = base->part;
-    int ranks = part->shape->topo->ranks, own = part->line->position, distance = 1 << round,
-        count = copies(part, distance, true, steps);
-    size_t length = (size_t)count * part->shape->bytes;
-    coll_step *send = &steps[count], *receive = send + 1;
-    *send = coll_step_send(part->line->order[(own + distance) % ranks], 0, length);
-    *receive = coll_step_receive(part->line->order[(own - distance + ranks) % ranks], 0, length);
-    send->buffer = receive->buffer = COLL_SCRATCH;
-    send->after_earlier = true;
-    receive->segment = 1;
-    copies(part, distance, false, receive + 1);
-    for (int i = 1; i <= count; i++)
-        coll_step_after(&receive[i], 0, count + 1);
-    return 2 * count + 2;
+    int ranks = part->shape->topo->ranks, own = part->line->position,
+        distance = coll_radix_worth(plan->radix, (int)round), others = 0, count = 0;
+    for (int times = 1; times < plan->radix && times * distance < ranks; times++)
+        count += copies(plan, distance, times, true, others++, &steps[count]);
+    int copied = count - 1;
+    steps[copied].after_earlier = true;
+    for (int times = 1; times <= others; times++) {
+        int further = times * distance, receive = count + 1, end;
+        end = receive + 1 +
+              copies(plan, distance, times, false, others + times - 1, &steps[receive + 1]);
+        size_t length = (size_t)(end - receive - 1) * part->shape->bytes;
+        steps[count] = coll_step_send(part->line->order[(own + further) % ranks], 0, length);
+        steps[count].segment = times - 1;
+        coll_step_after(&steps[count], 0, copied);
+        steps[receive] =
+            coll_step_receive(part->line->order[(own - further + ranks) % ranks], 0, length);
+        steps[receive].segment = others + times - 1;
+        steps[count].buffer = steps[receive].buffer = COLL_SCRATCH;
+        for (count = receive + 1; count < end; count++) {
+            coll_step_after(&steps[count], 0, copied);
+            coll_step_after(&steps[count], 0, receive);
+        }
+    }
+    return count;
+}
+
+/* Blocks of a message, at most: of the first one of any round. */
+static int longest_message(int ranks, int radix) {
+    int most = 0;
+    for (int round = 0; round < coll_radix_digits(ranks, radix); round++) {
+        int distance = coll_radix_worth(radix, round), turn = radix * distance,
+            blocks = ranks / turn * distance, rest = ranks % turn - distance;
+        blocks += rest < 0 ? 0 : rest < distance ? rest : distance;
+        most = blocks > most ? blocks : most;
+    }
+    return most;
 }
 
 static coll_plan_size plan_size(const coll_part *part) {
-    int most = part->shape->topo->ranks / 2;
+    int ranks = part->shape->topo->ranks, radix = radix_of(part),
+        others = (radix < ranks ? radix : ranks) - 1;
     return (coll_plan_size){.window = 1,
-                            .steps = 2 * most + 2,
-                            .segments = 2,
-                            .segment = (size_t)most * part->shape->bytes,
-                            .own_bytes = sizeof(coll_plan)};
+                            .steps = 2 * (ranks - 1) + 2 * others,
+                            .segments = 2 * others,
+                            .segment = (size_t)longest_message(ranks, radix) * part->shape->bytes,
+                            .own_bytes = sizeof(bruck_plan)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    coll_plan *plan = memory;
-    *plan =
-        coll_plan_of(part, size, (uint64_t)coll_tree_depth(part->shape->topo->ranks), plan_round);
-    return plan;
+    bruck_plan *plan = memory;
+    int radix = radix_of(part), rounds = coll_radix_digits(part->shape->topo->ranks, radix);
+    *plan = (bruck_plan){.base = coll_plan_of(part, size, (uint64_t)rounds, plan_round),
+                         .radix = radix};
+    return &plan->base;
 }
 
 static bool is_short(const coll_shape *call) {
@@ -84,7 +129,8 @@ static bool is_short(const coll_shape *call) {
 
 const coll_algorithm coll_alltoall_bruck = {
     .name = "bruck",
-    .summary = "blocks go in log2 p rounds, many in one message",
+    .summary = "blocks go in few rounds, digit by digit of their way, many in one message",
+    .params = {COLL_PARAM_RADIX("what the digits go by: more messages, fewer rounds")},
     .applicable = is_short,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -11,9 +11,9 @@ enum { COLL_BARRIER_RADIX = 64 }; /* at most */
 /*
  * How each of COUNT ranks hears of all of them: in round j it tells those that are 1, 2, ...,
  * RADIX - 1 times RADIX^j places behind it in RANKS what it has heard of, and hears of as many from
- * before it. The rounds, and ROUND's steps of the one at PLACE, which returns how many there are.
+ * before it. There are as many rounds as digits (lib/pattern/radix.h). Writes ROUND's steps of the
+ * one at PLACE, and returns how many there are.
  */
-int coll_barrier_rounds(int count, int radix);
 int coll_barrier_round(const int ranks[], int count, int place, int radix, int round,
                        coll_step steps[]);
 

@@ -13,22 +13,14 @@
 #include "config.h"
 
 #include "lib/barrier/barrier.h"
+#include "lib/pattern/radix.h"
 
 enum { RADIX };
 
-int coll_barrier_rounds(int count, int radix) {
-    int rounds = 0;
-    for (long long heard = 1; heard < count; heard *= radix)
-        rounds++;
-    return rounds;
-}
-
 int coll_barrier_round(const int ranks[], int count, int place, int radix, int round,
                        coll_step steps[]) {
-    long long first = 1;
+    long long first = coll_radix_worth(radix, round);
     int made = 0;
-    while (round-- > 0)
-        first *= radix;
     for (int i = 1; i < radix && i * first < count; i++) {
         int distance = (int)(i * first);
         steps[made++] = coll_step_send(ranks[(place + distance) % count], 0, 0);
@@ -53,7 +45,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
-    int rounds = coll_barrier_rounds(part->shape->topo->ranks, (int)part->values->at[RADIX]);
+    int rounds = coll_radix_digits(part->shape->topo->ranks, (int)part->values->at[RADIX]);
     *plan = coll_plan_of(part, size, (uint64_t)rounds, plan_round);
     return plan;
 }

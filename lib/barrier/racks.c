@@ -14,6 +14,7 @@
 #include "config.h"
 
 #include "lib/barrier/barrier.h"
+#include "lib/pattern/radix.h"
 
 enum { RADIX };
 
@@ -113,7 +114,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
             plan->mine = plan->groups - 1;
     }
     if (plan->parent < 0)
-        plan->base.rounds = 2 + (uint64_t)coll_barrier_rounds(plan->groups, plan->radix);
+        plan->base.rounds = 2 + (uint64_t)coll_radix_digits(plan->groups, plan->radix);
     return &plan->base;
 }
 

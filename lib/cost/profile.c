@@ -181,3 +181,19 @@ size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t by
         return coll_profile_segment(link, bytes, fill);
     return wanted < bytes ? (size_t)wanted : bytes;
 }
+
+/* The first message of a round costs its latency, each other one the time of both processors. */
+static double seconds_by_radix(const coll_cost *link, int ranks, int radix) {
+    double first = coll_cost_relay(link, 0, 2), other = 2 * link->overhead, seconds = 0;
+    for (int left = ranks; left > 1; left = (left - 1) / radix + 1)
+        seconds += first + ((left < radix ? left : radix) - 2) * other;
+    return seconds;
+}
+
+int coll_profile_radix_or(uint64_t wanted, const coll_cost *link, int ranks) {
+    int best = wanted < 2 ? 2 : (int)wanted;
+    for (int radix = 3; wanted < 2 && radix <= 8; radix++)
+        if (seconds_by_radix(link, ranks, radix) < seconds_by_radix(link, ranks, best))
+            best = radix;
+    return best;
+}

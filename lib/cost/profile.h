@@ -66,4 +66,11 @@ size_t coll_profile_segment(const coll_cost *link, size_t bytes, double fill);
 /* WANTED, where the user named a segment, but at most BYTES; else (0) the best as above. */
 size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill);
 
+/*
+ * WANTED, where the user named a radix; else (below 2) the one of up to 8 with which RANKS spend
+ * least on rounds and messages, where each round has as many short messages as the radix has other
+ * digits.
+ */
+int coll_profile_radix_or(uint64_t wanted, const coll_cost *link, int ranks);
+
 #endif

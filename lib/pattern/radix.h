@@ -1,0 +1,21 @@
+/* The numbers below P by their digits to a radix. Pure arithmetic. */
+#ifndef COLL_LIB_PATTERN_RADIX_H
+#define COLL_LIB_PATTERN_RADIX_H
+
+/* How many digits they have: ceil(log_RADIX P); P is at least 1. */
+static inline int coll_radix_digits(int p, int radix) {
+    int digits = 0;
+    for (long long numbers = 1; numbers < p; numbers *= radix)
+        digits++;
+    return digits;
+}
+
+/* What a one is worth in digit NUMBER, from 0. */
+static inline int coll_radix_worth(int radix, int number) {
+    int worth = 1;
+    while (number-- > 0)
+        worth *= radix;
+    return worth;
+}
+
+#endif
