@@ -40,7 +40,7 @@ static const char notes[] =
     "ranks\n"
     "exchange half a block, or one and a half.\n"
     "native is the MPI library's default. wire is one message between the root and a rank on\n"
-    "another node, of as many bytes as one host must send or get at least: nothing can be faster.\n"
+    "another node, of as many bytes as the busiest host must send or get: nothing can be faster.\n"
     "vs_native and of_wire are ratios of medians: above 1 is faster than "
     "native,\n"
     "1 is as fast as the wire. cpu_ms is the processor time of all ranks together.\n";
@@ -169,11 +169,11 @@ static bool parse(int argc, char **argv, command *options) {
 }
 
 /*
- * As many bytes as one host must send or get, between the root and the rank of params, in pieces of
- * at most 1 GB; the others do nothing.
+ * As many bytes as the busiest host must send or get, between the root and the rank of params, in
+ * pieces of at most 1 GB; the others do nothing.
  */
 static int run_wire(const contender *c, const operation_run *run) {
-    const size_t most = 1 << 30, bytes = run->operation->moved(run->bytes, run->ranks);
+    const size_t most = 1 << 30, bytes = run->moved;
     int peer = atoi(c->params + strcspn(c->params, "=") + 1);
     if (run->rank != run->root && run->rank != peer)
         return MPI_SUCCESS;
@@ -292,8 +292,9 @@ static void print_row(const command *options, const contender *c, const bench_re
     int count = result->count;
     double median = median_of(result), p95 = app_stats_quantile(samples, count, 0.95);
     const operation *op = options->settings.operation;
-    double rate =
-        median > 0 ? (double)op->moved(bytes_of(options, bytes, ranks), ranks) / median / 1e6 : 0;
+    size_t moved =
+        operation_moved(op, bytes_of(options, bytes, ranks), ranks, options->settings.root);
+    double rate = median > 0 ? (double)moved / median / 1e6 : 0;
     double vs_native = native > 0 ? native / median : 0, of_wire = wire > 0 ? wire / median : 0;
     printf("%-27s %-20s %10zu %5d %12.1f %12.1f %12.1f %12.1f %9.2f %9.2f %8.3f %9.2f",
            c->algorithm, c->params, bytes, count, samples[0] * 1e6, median * 1e6, p95 * 1e6,

@@ -9,24 +9,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Bytes that the bottleneck sees: a host's link --- */
+/* --- What goes from rank to rank --- */
 
-static size_t moves_all(size_t bytes, int ranks) {
-    (void)ranks;
-    return bytes;
+static size_t element_of(const operation *op) {
+    return op->reduces ? sizeof(float) : 1;
 }
 
-static size_t moves_blocks(size_t bytes, int ranks) {
-    return bytes * (size_t)(ranks - 1);
+/*
+ * Uneven: one rank other than the root has half of what comes to it, or from it, the others share
+ * the rest. Between two ranks it is half a block or one and a half, in turn.
+ */
+static size_t uneven_amount(const operation_run *run, size_t even, int from, int to) {
+    const operation *op = run->operation;
+    if (op->in == OPERATION_BLOCKS && op->out == OPERATION_BLOCKS)
+        return (from + to) % 2 ? even + even / 2 : even - even / 2;
+    int rank = op->in == OPERATION_BLOCKS ? to : from, others = run->ranks - 2;
+    size_t all = even * (size_t)(run->ranks - 1);
+    size_t share = others > 0 ? all / 2 / (size_t)others : 0;
+    if (rank == run->root)
+        return even;
+    return rank == (run->root + run->ranks / 2) % run->ranks ? all - share * (size_t)others : share;
+}
+
+/* Elements that go from one rank to another. */
+static size_t amount(const operation_run *run, int from, int to) {
+    size_t even = run->bytes / element_of(run->operation);
+    return run->operation->uneven ? uneven_amount(run, even, from, to) : even;
+}
+
+/* --- Bytes that the bottleneck sees: a host's link --- */
+
+static size_t moves_all(const operation_run *run) {
+    return run->bytes;
+}
+
+/* Elements between RANK and the others. */
+static size_t passed(const operation_run *run, int rank) {
+    bool leave = run->operation->in == OPERATION_BLOCKS;
+    size_t all = 0;
+    for (int other = 0; other < run->ranks; other++)
+        if (other != rank)
+            all += leave ? amount(run, rank, other) : amount(run, other, rank);
+    return all;
+}
+
+/* Those of the root, or else of the busiest rank. */
+static size_t moves_blocks(const operation_run *run) {
+    const operation *op = run->operation;
+    bool differ = op->uneven && !op->root_in && !op->root_out;
+    size_t most = passed(run, run->root);
+    for (int rank = 0; rank < run->ranks && differ; rank++) {
+        size_t own = passed(run, rank);
+        most = own > most ? own : most;
+    }
+    return most * element_of(op);
 }
 
 /* A host passes what it has of all but its share, and gets as much of the sums. */
-static size_t moves_twice(size_t bytes, int ranks) {
-    return (size_t)(2 * (double)bytes * (ranks - 1) / ranks);
+static size_t moves_twice(const operation_run *run) {
+    return (size_t)(2 * (double)run->bytes * (run->ranks - 1) / run->ranks);
 }
 
-static size_t moves_nothing(size_t bytes, int ranks) {
-    (void)bytes, (void)ranks;
+static size_t moves_nothing(const operation_run *run) {
+    (void)run;
     return 0;
 }
 
@@ -120,37 +165,11 @@ const operation *operation_find(const char *name) {
 
 /* --- Calls --- */
 
-static size_t element_of(const operation *op) {
-    return op->reduces ? sizeof(float) : 1;
-}
-
 size_t operation_rounded(const operation *op, size_t bytes) {
     size_t element = element_of(op);
     if (op->in == OPERATION_NOTHING && op->out == OPERATION_NOTHING)
         return 0;
     return (bytes + element - 1) / element * element;
-}
-
-/*
- * Uneven: one rank other than the root has half of what comes to it, or from it, the others share
- * the rest. Between two ranks it is half a block or one and a half, in turn.
- */
-static size_t uneven_amount(const operation_run *run, size_t even, int from, int to) {
-    const operation *op = run->operation;
-    if (op->in == OPERATION_BLOCKS && op->out == OPERATION_BLOCKS)
-        return (from + to) % 2 ? even + even / 2 : even - even / 2;
-    int rank = op->in == OPERATION_BLOCKS ? to : from, others = run->ranks - 2;
-    size_t all = even * (size_t)(run->ranks - 1);
-    size_t share = others > 0 ? all / 2 / (size_t)others : 0;
-    if (rank == run->root)
-        return even;
-    return rank == (run->root + run->ranks / 2) % run->ranks ? all - share * (size_t)others : share;
-}
-
-/* Elements that go from one rank to another. */
-static size_t amount(const operation_run *run, int from, int to) {
-    size_t even = run->bytes / element_of(run->operation);
-    return run->operation->uneven ? uneven_amount(run, even, from, to) : even;
 }
 
 /* What this rank brings (IN), or gets. */
@@ -196,13 +215,19 @@ bool operation_open(operation_run *run, const operation *op, size_t bytes, int r
     if (!make_part(run, &run->in, true) || !make_part(run, &run->out, false))
         return false;
     size_t out = (size_t)run->out.count * element_of(op),
-           in = (size_t)run->in.count * element_of(op), moved = op->moved(run->bytes, ranks);
+           in = (size_t)run->in.count * element_of(op);
     out = (out / ALIGNMENT + 1) * ALIGNMENT; /* two places, even where one is for nothing */
-    run->room = in + out > moved ? in + out : moved;
+    run->moved = op->moved(run);
+    run->room = in + out > run->moved ? in + out : run->moved;
     run->buffer = calloc(run->room + 1, 1);
     run->out.at = run->buffer;
     run->in.at = run->buffer ? run->buffer + out : NULL;
     return run->buffer;
+}
+
+size_t operation_moved(const operation *op, size_t bytes, int ranks, int root) {
+    return op->moved(
+        &(operation_run){.operation = op, .bytes = bytes, .ranks = ranks, .root = root});
 }
 
 static void free_part(operation_part *part) {

@@ -46,7 +46,7 @@ typedef struct operation {
     const operation_forced *forced; /* by number from 1 on, ended by a NULL name */
     const char *nonblocking;        /* MPI's name of the nonblocking one */
     operation_call *call;
-    size_t (*moved)(size_t bytes, int ranks); /* bytes that one host sends or gets at least */
+    size_t (*moved)(const operation_run *run); /* see operation_moved */
     void (*fill)(const operation_run *run);
     bool (*verify)(const operation_run *run);
     operation_shape in, out;
@@ -73,6 +73,7 @@ struct operation_run {
     int rank, ranks, root;
     size_t bytes;
     unsigned seed; /* what the data is made from */
+    size_t moved;  /* see operation_moved */
     unsigned char *buffer;
     size_t room;            /* bytes there: those of both parts, and what is moved, at least */
     operation_part in, out; /* in the buffer */
@@ -85,6 +86,9 @@ const char *operation_name(int index);
 
 /* BYTES, rounded up to what OP's data is made of; 0 where it has none. */
 size_t operation_rounded(const operation *op, size_t bytes);
+
+/* Bytes that the busiest host sends or gets at least in a call of OP. */
+size_t operation_moved(const operation *op, size_t bytes, int ranks, int root);
 
 /*
  * Makes RUN a call of OP with BYTES at RANK, and its memory, all zero; close it even where that
