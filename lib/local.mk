@@ -67,7 +67,6 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/native.c \
 	lib/bcast/scatter_allgather.c \
 	lib/bcast/two_tree.c \
-	lib/bcast/usual.c \
 	lib/coll.c \
 	lib/component.c \
 	lib/confirm/blame.c lib/confirm/blame.h \

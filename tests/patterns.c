@@ -51,12 +51,17 @@ START_TEST(tree_reaches_everyone_in_time) {
 }
 END_TEST
 
+static coll_usual_tree *const usual_trees[] = {coll_usual_line, coll_usual_four_chains,
+                                               coll_usual_binary, coll_usual_binomial,
+                                               coll_usual_quadrinomial};
+enum { USUAL_TREES = sizeof usual_trees / sizeof *usual_trees };
+
 /* The levels below the root, of P positions. */
-static int height_of(coll_usual_tree tree, int p) {
+static int height_of(coll_usual_tree *tree, int p) {
     int height[200] = {0}, most = 0, unused[COLL_USUAL_CHILDREN];
     for (int position = 1; position < p; position++) {
         int parent;
-        coll_usual_tree_at(tree, p, position, &parent, unused);
+        tree(p, position, &parent, unused);
         ck_assert(parent >= 0 && parent < position);
         height[position] = height[parent] + 1;
         most = height[position] > most ? height[position] : most;
@@ -65,14 +70,14 @@ static int height_of(coll_usual_tree tree, int p) {
 }
 
 /* Every position but 0 is the child of its parent, and of no other. */
-static void check_usual_tree(coll_usual_tree tree, int p) {
+static void check_usual_tree(coll_usual_tree *tree, int p) {
     int sent[200] = {0}, parent, of_child, children[COLL_USUAL_CHILDREN],
         unused[COLL_USUAL_CHILDREN];
     for (int position = 0; position < p; position++) {
-        int count = coll_usual_tree_at(tree, p, position, &parent, children);
+        int count = tree(p, position, &parent, children);
         ck_assert_int_eq(parent < 0, position == 0);
         for (int i = 0; i < count; i++) {
-            coll_usual_tree_at(tree, p, children[i], &of_child, unused);
+            tree(p, children[i], &of_child, unused);
             ck_assert_int_eq(of_child, position);
             sent[children[i]]++;
         }
@@ -83,18 +88,18 @@ static void check_usual_tree(coll_usual_tree tree, int p) {
 
 START_TEST(usual_trees_are_those_of_mpi_libraries) {
     for (int p = 1; p <= 200; p++) {
-        for (coll_usual_tree tree = COLL_USUAL_LINE; tree <= COLL_USUAL_QUADRINOMIAL; tree++)
-            check_usual_tree(tree, p);
-        ck_assert_int_eq(height_of(COLL_USUAL_LINE, p), p - 1);
-        ck_assert_int_eq(height_of(COLL_USUAL_FOUR_CHAINS, p), (p + 2) / 4);
-        ck_assert_int_eq(height_of(COLL_USUAL_BINARY, p), coll_tree_depth(p + 1) - 1);
-        ck_assert_int_le(height_of(COLL_USUAL_BINOMIAL, p), coll_tree_depth(p));
-        ck_assert_int_le(height_of(COLL_USUAL_QUADRINOMIAL, p), (coll_tree_depth(p) + 1) / 2);
+        for (int tree = 0; tree < USUAL_TREES; tree++)
+            check_usual_tree(usual_trees[tree], p);
+        ck_assert_int_eq(height_of(coll_usual_line, p), p - 1);
+        ck_assert_int_eq(height_of(coll_usual_four_chains, p), (p + 2) / 4);
+        ck_assert_int_eq(height_of(coll_usual_binary, p), coll_tree_depth(p + 1) - 1);
+        ck_assert_int_le(height_of(coll_usual_binomial, p), coll_tree_depth(p));
+        ck_assert_int_le(height_of(coll_usual_quadrinomial, p), (coll_tree_depth(p) + 1) / 2);
     }
     static const int of_root[][5] = {{1}, {1, 4, 6, 8}, {1, 2}, {1, 2, 4, 8}, {4, 8, 1, 2, 3}};
     int parent, children[COLL_USUAL_CHILDREN];
-    for (coll_usual_tree tree = COLL_USUAL_LINE; tree <= COLL_USUAL_QUADRINOMIAL; tree++) {
-        int count = coll_usual_tree_at(tree, 10, 0, &parent, children);
+    for (int tree = 0; tree < USUAL_TREES; tree++) {
+        int count = usual_trees[tree](10, 0, &parent, children);
         for (int i = 0; i < 5; i++)
             ck_assert_int_eq(i < count ? children[i] : 0, of_root[tree][i]);
     }

@@ -15,7 +15,8 @@
 #include "lib/bcast/bcast.h"
 #include "lib/schedule/turns.h"
 
-static int turn(const coll_part *part, uint64_t turn, coll_step whole[]) {
+static int turn(const coll_turns *plan, uint64_t turn, coll_step whole[]) {
+    const coll_part *part = plan->base.part;
     const coll_line *line = part->line;
     whole[0] = line->position == 0 ? coll_step_send(line->order[turn + 1], 0, part->own)
                                    : coll_step_receive(line->order[0], 0, part->own);

@@ -48,7 +48,8 @@ static int allgather(const coll_part *part, int turn, coll_step whole[]) {
     return count;
 }
 
-static int turn(const coll_part *part, uint64_t turn, coll_step whole[]) {
+static int turn(const coll_turns *plan, uint64_t turn, coll_step whole[]) {
+    const coll_part *part = plan->base.part;
     int scattered = scatter_turns(part), i = (int)turn;
     return i < scattered ? scatter(part, i, whole) : allgather(part, i - scattered, whole);
 }

@@ -18,7 +18,7 @@ coll_plan_size coll_turns_size(size_t longest, int ranges) {
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_turns *turns = (const coll_turns *)base;
     coll_step whole[COLL_TURN_RANGES];
-    int count = 0, ranges = turns->turn(turns->base.part, round / turns->rounds, whole);
+    int count = 0, ranges = turns->turn(turns, round / turns->rounds, whole);
     uint64_t i = round % turns->rounds;
     size_t from = (size_t)i * base->size.segment;
     for (int range = 0; range < ranges; range++) {
@@ -35,8 +35,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* A window of rounds ends with a turn, the last ones empty, so that the next finds all complete. */
 coll_plan *coll_turns_plan(const coll_part *part, coll_plan_size size, void *memory, size_t longest,
-                           uint64_t count,
-                           int (*turn)(const coll_part *part, uint64_t turn, coll_step whole[])) {
+                           uint64_t count, coll_turn *turn) {
     coll_turns *turns = memory;
     uint64_t rounds = coll_segment_count(longest, size.segment) + (uint64_t)size.window - 1;
     *turns = (coll_turns){.base = coll_plan_of(part, size, count * rounds, plan_round),

@@ -9,19 +9,22 @@
 
 enum { COLL_TURN_RANGES = 2 }; /* at most */
 
-typedef struct coll_turns {
+typedef struct coll_turns coll_turns;
+
+/* Writes what TURN moves as a step for each whole range, and returns how many there are. */
+typedef int coll_turn(const coll_turns *plan, uint64_t turn, coll_step whole[]);
+
+struct coll_turns {
     coll_plan base;
     uint64_t rounds; /* of a turn */
-    /* Writes what TURN moves as a step for each whole range, and returns how many there are. */
-    int (*turn)(const coll_part *part, uint64_t turn, coll_step whole[]);
-} coll_turns;
+    coll_turn *turn;
+};
 
 /* The measures of turns that move RANGES ranges of at most LONGEST bytes. */
 coll_plan_size coll_turns_size(size_t longest, int ranges);
 
 /* The plan of COUNT such turns, in MEMORY. */
 coll_plan *coll_turns_plan(const coll_part *part, coll_plan_size size, void *memory, size_t longest,
-                           uint64_t count,
-                           int (*turn)(const coll_part *part, uint64_t turn, coll_step whole[]));
+                           uint64_t count, coll_turn *turn);
 
 #endif
