@@ -14,7 +14,6 @@
 #include "lib/operation/pending.h"
 #include "lib/operation/state.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* --- Blocking --- */
@@ -79,8 +78,9 @@ static const coll_comm *directly(coll_operation operation, const coll_user *user
 
 /*
  * The same for a broadcast or a gather, whose native gets bytes (lib/bcast/native.c): *BYTES of
- * this rank's data. It needs no more room than the communicator has, which is the same on all
- * ranks; where there is nothing nothing is sent.
+ * this rank's data. They need no more room than the communicator has, which is the same on all
+ * ranks, and kept so small that native passes as much in one call; where there is nothing nothing
+ * is sent.
  */
 static inline const coll_comm *directly_as_bytes(coll_operation operation, MPI_Comm comm,
                                                  MPI_Count count, MPI_Datatype type, int root,
@@ -89,13 +89,12 @@ static inline const coll_comm *directly_as_bytes(coll_operation operation, MPI_C
     if (!own || own->wait.timeout > 0)
         return NULL;
     const coll_state *state = coll_state_of(own);
-    const coll_operation_info *info = &coll_operations[operation];
+    const int blocks = coll_operations[operation].blocks ? own->ranks : 1;
     MPI_Count size;
+    size_t room;
     if (type != state->plain_type || __builtin_mul_overflow(count, state->plain_bytes, &size) ||
-        size <= 0 || size > info->direct_up_to)
-        return NULL;
-    size_t room = (size_t)size * (info->blocks ? (size_t)own->ranks : 1);
-    if (room > own->room_bytes || !coll_state_native(state, operation, (size_t)size, root))
+        size <= 0 || __builtin_mul_overflow(size, blocks, &room) || room > own->room_bytes ||
+        !coll_state_native(state, operation, (size_t)size, root))
         return NULL;
     *bytes = (int)size;
     return own;
@@ -136,13 +135,14 @@ static int run_bcast(coll_operation operation, const coll_user *user, MPI_Comm c
 }
 
 static int run_gather(coll_operation operation, const coll_user *user, MPI_Comm comm) {
+    const bool in_place = user->send == MPI_IN_PLACE;
     int bytes;
     const coll_comm *direct =
-        directly_as_bytes(operation, comm, user->send_count, user->send_type, user->root, &bytes);
+        directly_as_bytes(operation, comm, in_place ? user->receive_count : user->send_count,
+                          in_place ? user->receive_type : user->send_type, user->root, &bytes);
     bool receives = direct && direct->rank == user->root;
-    if (!direct || user->send == MPI_IN_PLACE ||
-        (receives &&
-         (user->receive_count != user->send_count || user->receive_type != user->send_type)))
+    bool alike = user->receive_count == user->send_count && user->receive_type == user->send_type;
+    if (!direct || (in_place && !receives) || (receives && !in_place && !alike))
         return run_usually(operation, user, comm);
     return coll_raise(comm,
                       PMPI_Gather(user->send, bytes, MPI_BYTE, user->receive, receives ? bytes : 0,

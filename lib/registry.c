@@ -27,8 +27,6 @@
 #include "lib/scan/scan.h"
 #include "lib/scatter/scatter.h"
 
-#include <limits.h>
-
 const coll_algorithm *const coll_bcast_table[] = {
     &coll_bcast_native,
     &coll_bcast_linear,
@@ -130,13 +128,10 @@ static int run_aggregate(const coll_algorithm *algorithm, const void *call,
         .table = coll_##what##_table, .run = coll_collective_run, __VA_ARGS__                      \
     }
 
-/* The MPI library's gather passes blocks of up to 4 KB whole, whatever the number of ranks. */
 const coll_operation_info coll_operations[COLL_OPERATIONS] = {
-    [COLL_OPERATION_BCAST] =
-        COLLECTIVE(bcast, BCAST, .sides = {.data = ONE, .root_data = ONE}, .direct_up_to = INT_MAX),
+    [COLL_OPERATION_BCAST] = COLLECTIVE(bcast, BCAST, .sides = {.data = ONE, .root_data = ONE}),
     [COLL_OPERATION_GATHER] =
-        COLLECTIVE(gather, GATHER, .sides = {.data = ONE, .root_data = BLOCKS},
-                   .direct_up_to = 4 << 10, .blocks = true),
+        COLLECTIVE(gather, GATHER, .sides = {.data = ONE, .root_data = BLOCKS}, .blocks = true),
     [COLL_OPERATION_AGGREGATE] = {.name = "aggregate",
                                   .variable = "COLL_AGGREGATE",
                                   .info_key = "coll_aggregate",

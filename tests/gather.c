@@ -412,37 +412,46 @@ START_TEST(sub_communicators) {
 }
 END_TEST
 
-/* Small gathers of one node take a short way where they can: some ranks may, others not. */
-START_TEST(the_short_way_and_the_usual_one_meet) {
-    enum { COUNT = 5, CALLS = 8 };
+/* Gathers of one node take a short way where they can: some ranks may, others not. */
+static void mix_ways(int count) {
+    enum { CALLS = 8 };
     MPI_Comm comm;
     MPI_Datatype gaps;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Type_vector(COUNT, 1, 2, MPI_INT, &gaps);
+    MPI_Type_vector(count, 1, 2, MPI_INT, &gaps);
     MPI_Type_commit(&gaps);
-    int mine[2 * COUNT], *all = calloc((size_t)world_ranks, sizeof mine);
+    size_t block = (size_t)count * sizeof(int);
+    int *mine = malloc(2 * block), *all = calloc((size_t)world_ranks, block);
     for (int call = 0; call < CALLS; call++) {
         int root = call % world_ranks, code;
         bool in_place = call % 3 == 2 && world_rank == root;
         bool with_gaps = !in_place && call % 2 == 1 && (world_rank + call / 2) % 2 == 0;
-        for (int i = 0; i < 2 * COUNT; i++)
+        for (int i = 0; i < 2 * count; i++)
             mine[i] = with_gaps && i % 2 ? -1 : 100 * world_rank + (with_gaps ? i / 2 : i) + call;
         if (in_place)
-            memcpy(all + COUNT * world_rank, mine, COUNT * sizeof *mine);
+            memcpy(all + count * world_rank, mine, block);
         if (in_place)
-            code = COLL_Gather(MPI_IN_PLACE, 0, MPI_INT, all, COUNT, MPI_INT, root, comm);
+            code = COLL_Gather(MPI_IN_PLACE, 0, MPI_INT, all, count, MPI_INT, root, comm);
         else if (with_gaps)
-            code = COLL_Gather(mine, 1, gaps, all, COUNT, MPI_INT, root, comm);
+            code = COLL_Gather(mine, 1, gaps, all, count, MPI_INT, root, comm);
         else
-            code = COLL_Gather(mine, COUNT, MPI_INT, all, COUNT, MPI_INT, root, comm);
+            code = COLL_Gather(mine, count, MPI_INT, all, count, MPI_INT, root, comm);
         bool good = code == MPI_SUCCESS;
-        for (int i = 0; i < COUNT * world_ranks && world_rank == root; i++)
-            good = good && all[i] == 100 * (i / COUNT) + i % COUNT + call;
-        harness_assert(good, "call %d", call);
+        for (int i = 0; i < count * world_ranks && world_rank == root; i++)
+            good = good && all[i] == 100 * (i / count) + i % count + call;
+        harness_assert(good, "call %d of %d", call, count);
     }
     free(all);
+    free(mine);
     MPI_Type_free(&gaps);
     MPI_Comm_free(&comm);
+}
+
+/* On both sides of the room that a communicator has at first, and of what it keeps later. */
+START_TEST(the_short_way_and_the_usual_one_meet) {
+    static const int counts[] = {5, 30000, 140000, 600000};
+    for (int i = 0; i < 4; i++)
+        mix_ways(counts[i]);
 }
 END_TEST
 

@@ -132,27 +132,34 @@ static coll_blocks_layout sent(const coll_user *user) {
                                 .type = user->send_type};
 }
 
-/* Data of a committed type, which the MPI library alone knows; one that calls can go directly with
- * is remembered. */
+/* A type that calls can go directly with. */
+static void remember_type(const coll_collective *call, const coll_data *data) {
+    coll_state *state = coll_state_of(call->comm);
+    if (!data->plain_bytes)
+        return;
+    state->plain_type = data->type;
+    state->plain_bytes = data->plain_bytes;
+}
+
+/* Data of a committed type, which the MPI library alone knows. */
 static int open_data(const coll_collective *call, coll_data *data, const void *buffer,
                      MPI_Count count, MPI_Datatype type) {
-    coll_state *state = coll_state_of(call->comm);
     int code = coll_data_open(data, (void *)buffer, count, type);
     if (code == MPI_SUCCESS && !data->plain_bytes) {
         char nothing = 0; /* is sent: but MPICH looks at the type of something alone */
         return PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, call->comm->private);
     }
-    if (code == MPI_SUCCESS) {
-        state->plain_type = type;
-        state->plain_bytes = data->plain_bytes;
-    }
+    if (code == MPI_SUCCESS)
+        remember_type(call, data);
     return code;
 }
 
 /* What is sent goes to INTO at each start. */
 static int bring(coll_collective *call, MPI_Count count, MPI_Datatype type, coll_data into) {
-    if (call->user->send == MPI_IN_PLACE)
+    if (call->user->send == MPI_IN_PLACE) {
+        remember_type(call, &into);
         return MPI_SUCCESS;
+    }
     int code = open_data(call, &call->own, call->user->send, count, type);
     call->own_opened = code == MPI_SUCCESS;
     call->own_into = into;

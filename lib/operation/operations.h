@@ -38,8 +38,7 @@ typedef struct coll_operation_info {
     bool reduces;       /* by an MPI_Op */
     bool uneven;        /* ranks always bring different amounts */
     bool errors_agreed; /* errors leave nothing under way, unless the algorithms say so */
-    int direct_up_to;   /* bytes of a rank's data that may go directly to the MPI library */
-    bool blocks;        /* such a call needs room for a block of each rank, else for one */
+    bool blocks;        /* its native asks for room for a block of each rank, else for one */
 } coll_operation_info;
 
 extern const coll_algorithm *const coll_bcast_table[];
