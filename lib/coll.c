@@ -79,8 +79,7 @@ static const coll_comm *directly(coll_operation operation, const coll_user *user
 /*
  * The same for a broadcast or a gather, whose native gets bytes (lib/bcast/native.c): *BYTES of
  * this rank's data. They need no more room than the communicator has, which is the same on all
- * ranks, and kept so small that native passes as much in one call; where there is nothing nothing
- * is sent.
+ * ranks, and native passes them in one call; where there is nothing nothing is sent.
  */
 static inline const coll_comm *directly_as_bytes(coll_operation operation, MPI_Comm comm,
                                                  MPI_Count count, MPI_Datatype type, int root,
@@ -89,11 +88,12 @@ static inline const coll_comm *directly_as_bytes(coll_operation operation, MPI_C
     if (!own || own->wait.timeout > 0)
         return NULL;
     const coll_state *state = coll_state_of(own);
+    const size_t most = own->room_bytes < COLL_NATIVE_MOST ? own->room_bytes : COLL_NATIVE_MOST;
     const int blocks = coll_operations[operation].blocks ? own->ranks : 1;
     MPI_Count size;
     size_t room;
     if (type != state->plain_type || __builtin_mul_overflow(count, state->plain_bytes, &size) ||
-        size <= 0 || __builtin_mul_overflow(size, blocks, &room) || room > own->room_bytes ||
+        size <= 0 || __builtin_mul_overflow(size, blocks, &room) || room > most ||
         !coll_state_native(state, operation, (size_t)size, root))
         return NULL;
     *bytes = (int)size;

@@ -14,9 +14,12 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static int world_rank, world_ranks;
 
@@ -331,6 +334,42 @@ START_TEST(states_come_and_go) {
 }
 END_TEST
 
+/* Bytes of the room of COMM that are in memory. */
+static size_t resident(const coll_comm *comm) {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), room = (uintptr_t)comm->room,
+                    from = room / page * page, pages = (room + comm->room_bytes - from) / page;
+    unsigned char *there = malloc(pages);
+    size_t count = 0;
+    ck_assert_int_eq(mincore((void *)from, pages * page, there), 0);
+    for (size_t i = 0; i < pages; i++)
+        count += there[i] & 1;
+    free(there);
+    return count * page;
+}
+
+/* A communicator keeps the room that it needed once, so as not to ask again, but not the memory. */
+START_TEST(packed_copies_leave_memory) {
+    enum { COUNT = 4 << 20, KEPT = 5 << 20 };
+    MPI_Comm comm;
+    MPI_Datatype gaps;
+    coll_comm *state;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Type_vector(COUNT, 1, 2, MPI_SHORT, &gaps);
+    MPI_Type_commit(&gaps);
+    short *data = calloc(2 * COUNT, sizeof *data), *last = data + 2 * COUNT - 2;
+    *last = world_rank == 0 ? 7 : 0;
+    int code = COLL_Bcast(data, 1, gaps, 0, comm);
+    harness_assert(code == MPI_SUCCESS && *last == 7, "%s", harness_text(code));
+    ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
+    harness_assert(world_ranks == 1 || state->room_bytes >= COUNT * sizeof *data, "%zu bytes",
+                   state->room_bytes);
+    harness_assert(resident(state) <= KEPT, "%zu bytes", resident(state));
+    free(data);
+    MPI_Type_free(&gaps);
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
 static Suite *bcast(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
@@ -348,6 +387,7 @@ static Suite *bcast(void) {
     tcase_add_test(tests, the_info_key_is_obeyed);
     tcase_add_test(tests, intercommunicators_stand_back_to_mpi);
     tcase_add_test(tests, states_come_and_go);
+    tcase_add_test(tests, packed_copies_leave_memory);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -105,6 +105,10 @@ typedef struct coll_algorithm {
     struct coll_course *(*open)(const struct coll_planned *call, void *memory);
 } coll_algorithm;
 
+/* Bytes that the MPI library's broadcast or gather gets in one call, all blocks together; they may
+ * have to be packed. */
+enum { COLL_NATIVE_MOST = 256 << 20 };
+
 /* What the MPI library runs; it is priced as the algorithm of ours that is most like it. */
 static inline bool coll_algorithm_is_native(const coll_algorithm *algorithm) {
     return strcmp(algorithm->name, "native") == 0;

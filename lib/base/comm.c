@@ -10,13 +10,16 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /*
  * Room for operations: what the algorithms' usual windows take, there from the start, so that no
- * rank need be asked about it later; and what is kept once more was needed. Pages that nobody
- * writes to take no memory.
+ * rank need be asked about it later; and what is kept in memory once more was needed. Pages that
+ * nobody writes to take none.
  */
 static const size_t LEAST_ROOM = (1 << 20) + (64 << 10), MOST_KEPT = 4 << 20;
 
@@ -327,32 +330,42 @@ int coll_comm_get(MPI_Comm comm, coll_comm **state) {
     return (*state)->broken;
 }
 
-int coll_comm_room(coll_comm *comm, size_t bytes, void **memory) {
-    if (bytes <= comm->room_bytes) {
-        *memory = comm->room;
-        return MPI_SUCCESS;
-    }
-    size_t wanted = bytes < MOST_KEPT ? MOST_KEPT : bytes;
-    void *made = malloc(wanted);
+/* Makes the room as large as that, on all ranks or on none. */
+static int grow_room(coll_comm *comm, size_t bytes) {
+    void *made = malloc(bytes);
     int code =
         coll_agree(comm, made ? MPI_SUCCESS
                               : coll_error(MPI_ERR_NO_MEM,
-                                           "no memory for %zu bytes that are under way", wanted));
+                                           "no memory for %zu bytes that are under way", bytes));
     if (code != MPI_SUCCESS) {
         free(made);
         return code;
     }
     free(comm->room);
-    comm->room = *memory = made;
-    comm->room_bytes = wanted;
+    comm->room = made;
+    comm->room_bytes = bytes;
     return MPI_SUCCESS;
 }
 
+int coll_comm_room(coll_comm *comm, size_t bytes, void **memory) {
+    int code = MPI_SUCCESS;
+    if (bytes > comm->room_bytes)
+        code = grow_room(comm, bytes < MOST_KEPT ? MOST_KEPT : bytes);
+    if (code != MPI_SUCCESS)
+        return code;
+    comm->room_used = bytes > comm->room_used ? bytes : comm->room_used;
+    *memory = comm->room;
+    return MPI_SUCCESS;
+}
+
+/* The room stays as large, so that no rank is asked again at the next such operation. */
 void coll_comm_leave_room(coll_comm *comm) {
-    if (comm->room_bytes <= MOST_KEPT || comm->broken)
+    if (comm->room_used <= MOST_KEPT || comm->broken)
         return;
-    void *kept = realloc(comm->room, MOST_KEPT);
-    if (kept)
-        comm->room = kept;
-    comm->room_bytes = MOST_KEPT;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), room = (uintptr_t)comm->room,
+                    from = (room + MOST_KEPT + page - 1) / page * page,
+                    end = (room + comm->room_used) / page * page;
+    if (from < end)
+        (void)madvise((void *)from, end - from, MADV_DONTNEED);
+    comm->room_used = 0;
 }

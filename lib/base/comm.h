@@ -52,6 +52,7 @@ typedef struct coll_comm {
     int broken;        /* the error after which messages may be astray, or MPI_SUCCESS */
     void *room;        /* what coll_comm_room gives */
     size_t room_bytes; /* the same on all ranks */
+    size_t room_used;  /* so many of them at most have been written since the room was left */
     coll_agreement agreement;
     void **slots;                             /* what hangs on it, in the order of coll_comm_keys */
     struct coll_comm *next_live, **link_live; /* the list of all states */
@@ -137,7 +138,8 @@ static inline void *coll_comm_room_cut(char **next, size_t *left, size_t bytes) 
     return coll_comm_room_take(next, bytes);
 }
 
-/* An operation is over: gives back what of its room is too much to keep. */
+/* An operation is over: gives back memory of its room that is too much to keep, but not the room.
+ */
 void coll_comm_leave_room(coll_comm *comm);
 
 #endif

@@ -18,9 +18,6 @@
  */
 enum { BEST_BELOW = 2 << 10 };
 
-/* One call's limit; at the same time what a packed copy may take. */
-static const size_t segment_most = (size_t)256 << 20;
-
 /* With a time-out the nonblocking one: the other couldn't be left when a rank never comes. */
 static int broadcast(const coll_planned *call, void *bytes, int length) {
     coll_comm *comm = call->comm;
@@ -34,7 +31,7 @@ static int broadcast(const coll_planned *call, void *bytes, int length) {
 
 static int run(const coll_planned *call) {
     const coll_data *data = call->data;
-    size_t most = data->bytes < segment_most ? data->bytes : segment_most;
+    size_t most = data->bytes < COLL_NATIVE_MOST ? data->bytes : COLL_NATIVE_MOST;
     void *segment;
     int code = coll_comm_room(call->comm, most, &segment);
     bool is_root = call->comm->rank == call->part.shape->root;

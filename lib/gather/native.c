@@ -17,12 +17,9 @@
 
 #include <limits.h>
 
-/* What the segments of all ranks together may take at the root. */
-static const size_t staged_most = (size_t)256 << 20;
-
 /* The segments in which all ranks pass their blocks. */
 static size_t segment_of(const coll_planned *call) {
-    size_t most = staged_most / (size_t)call->comm->ranks, bytes = call->part.shape->bytes;
+    size_t most = COLL_NATIVE_MOST / (size_t)call->comm->ranks, bytes = call->part.shape->bytes;
     return most < 1 ? 1 : bytes < most ? bytes : most;
 }
 
