@@ -298,11 +298,20 @@ static bool are_hopeless(quote *q, uint64_t rounds) {
     return coll_rehearsal_is_hopeless(&q->plays, &found, q->plays.fold.ranks);
 }
 
-/* Some rounds of all ranks or, where these are too many, of a part of them that is written there.
- */
+/* Whether so many RANKS, and so a part of them with its share of the bytes, have rounds enough for
+ * a part to tell the pace: about as many as they are. */
+static bool parts_tell(uint64_t rounds, uint64_t ranks) {
+    return rounds >= ranks / 2;
+}
+
+/* Some rounds of all ranks or, where these are too many and it tells anything, of a part of them
+ * that is written there. */
 static bool play_rounds(quote *q, coll_excerpt *some, coll_price *price) {
     const int least = planner_of(q)->steady ? PACE_MOST : 256;
     bool good = !are_hopeless(q, some->rounds) && coll_rehearsal_play(&q->plays, some, price);
+    coll_outlook all;
+    if (!good && look_at_all(q, &all) && !parts_tell(all.rounds, (uint64_t)ranks_of(q)))
+        return false;
     while (!good && coll_trend_half(some->ranks) >= least) {
         some->ranks = coll_trend_half(some->ranks);
         some->bytes = bytes_among(q, some->ranks);
@@ -324,7 +333,7 @@ static int64_t extend_rounds(quote *q, uint64_t rounds) {
     if (!play_rounds(q, &some, &begun))
         return COLL_PRICE_UNKNOWN;
     const uint64_t ranks = (uint64_t)some.ranks;
-    if (ranks < all && begun.rounds < ranks / 2)
+    if (ranks < all && !parts_tell(begun.rounds, ranks))
         return COLL_PRICE_UNKNOWN;
     if (begun.rounds <= rounds || is_enough(q, begun.time))
         return begun.time;
