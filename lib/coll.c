@@ -46,8 +46,8 @@ static size_t known_bytes(const coll_state *state, coll_operation operation,
 static coll_shape known_shape(const coll_state *state, coll_operation operation,
                               const coll_user *user) {
     const coll_operation_info *info = &coll_operations[operation];
-    coll_shape shape = coll_state_shape(state, operation, known_bytes(state, operation, user),
-                                        info->rootless ? COLL_NO_ROOT : user->root);
+    coll_shape shape =
+        coll_state_shape(state, operation, known_bytes(state, operation, user), user->root);
     if (info->reduces && shape.bytes > 0) {
         int commutes = 1;
         (void)PMPI_Op_commutative(user->op, &commutes); /* it was found to be good */

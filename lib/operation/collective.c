@@ -387,8 +387,7 @@ int coll_collective_open(coll_collective *call, coll_operation operation, const 
                          coll_comm *comm) {
     const coll_operation_info *info = &coll_operations[operation];
     *call = (coll_collective){.comm = comm, .operation = operation, .user = user};
-    call->shape = coll_state_shape(coll_state_of(comm), operation, 0,
-                                   info->rootless ? COLL_NO_ROOT : user->root);
+    call->shape = coll_state_shape(coll_state_of(comm), operation, 0, user->root);
     int code = check(call);
     if (code == MPI_SUCCESS && info->reduces)
         code = open_reduction(call);

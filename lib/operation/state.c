@@ -133,7 +133,7 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
     return (coll_shape){.operation = coll_operations[operation].name,
                         .sides = coll_operations[operation].sides,
                         .bytes = bytes,
-                        .root = root,
+                        .root = coll_operations[operation].rootless ? COLL_NO_ROOT : root,
                         .element =
                             coll_operations[operation].reduces, /* or more: who calls knows */
                         .ordered = is_reproducible(state, operation),
