@@ -448,7 +448,8 @@ static coll_traffic count_traffic(const scene *s, const coll_algorithm *algorith
     coll_traffic traffic;
     ck_assert_ptr_nonnull(memory);
     ck_assert(coll_survey_open(&survey, algorithm, &s->shape, &s->values, NULL, memory, BYTES));
-    const coll_fold fold = coll_survey_fold(&survey);
+    coll_fold fold;
+    ck_assert(coll_survey_fold(&survey, &fold));
     ck_assert(coll_survey_count(&survey, &fold, rounds, &traffic));
     free(memory);
     return traffic;

@@ -463,7 +463,7 @@ static int64_t find_time_of_many(quote *q) {
     if (is_enough(q, least))
         return least;
     coll_survey *survey = &q->plays.survey;
-    q->plays.fold = coll_survey_fold(survey);
+    (void)coll_survey_fold(survey, &q->plays.fold); /* without the room nothing is folded */
     if (q->plays.fold.ranks < ranks_of(q) && play_all(q, &found, &time))
         return time;
     if (coll_survey_count(survey, &q->plays.fold, ROUNDS, &traffic) &&
@@ -505,11 +505,11 @@ static int64_t find_at_length(quote *q) {
         char *memory = malloc(2 * bytes + parts);
         if (!memory)
             break;
-        opened = coll_rehearsal_open(&q->plays, memory, bytes, bytes + parts);
+        opened = coll_rehearsal_open(&q->plays, memory, bytes, bytes + parts) &&
+                 coll_survey_fold(&q->plays.survey, &q->plays.fold);
         if (opened) {
             coll_outlook found;
             look_at_all(q, &found);
-            q->plays.fold = coll_survey_fold(&q->plays.survey);
             if (!play_all(q, &found, &time))
                 time = find_time_by_less(q);
         }

@@ -114,11 +114,12 @@ coll_labour coll_survey_ask(coll_survey *s, int position, uint64_t most) {
     return all;
 }
 
-coll_fold coll_survey_fold(coll_survey *s) {
+bool coll_survey_fold(coll_survey *s, coll_fold *fold) {
     take_part(s, 0);
-    if (coll_fold_bytes(&s->part, s->planner) > s->left)
-        return (coll_fold){.ranks = s->shape->topo->ranks};
-    return coll_fold_find(&s->part, s->planner, s->line, s->room);
+    const bool there_is_room = coll_fold_bytes(&s->part, s->planner) <= s->left;
+    *fold = there_is_room ? coll_fold_find(&s->part, s->planner, s->line, s->room)
+                          : (coll_fold){.ranks = s->shape->topo->ranks};
+    return there_is_room;
 }
 
 static int count_links(const coll_topo *topo, int kind) {
@@ -216,10 +217,10 @@ int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
     char *memory = NULL;
     for (size_t bytes = BYTES; !found && (memory = malloc(bytes)); bytes *= 2) {
         coll_survey survey;
-        if (coll_survey_open(&survey, algorithm, shape, values, NULL, memory, bytes)) {
-            const coll_fold fold = coll_survey_fold(&survey);
-            found = coll_survey_count(&survey, &fold, ROUNDS, traffic);
-        }
+        coll_fold fold;
+        found = coll_survey_open(&survey, algorithm, shape, values, NULL, memory, bytes) &&
+                coll_survey_fold(&survey, &fold) &&
+                coll_survey_count(&survey, &fold, ROUNDS, traffic);
         free(memory);
     }
     return found ? MPI_SUCCESS

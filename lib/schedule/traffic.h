@@ -57,8 +57,8 @@ bool coll_survey_open(coll_survey *survey, const coll_algorithm *algorithm, cons
 /* What the rank at POSITION has to do, told of MOST rounds of its plan at most. */
 coll_labour coll_survey_ask(coll_survey *survey, int position, uint64_t most);
 
-/* Who stands for all in the call, as far as there is room to find out. */
-coll_fold coll_survey_fold(coll_survey *survey);
+/* Who stands for all in the call. False: there is no room to find out, so nobody does. */
+bool coll_survey_fold(coll_survey *survey, coll_fold *fold);
 
 /*
  * What the links carry, told of about so many ROUNDS of all ranks together, or of those that FOLD
