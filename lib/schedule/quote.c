@@ -358,8 +358,10 @@ static int64_t find_time_in_step(quote *q) {
     const double of_a_round = (double)(found.events + 1) / (double)(found.rounds + 1);
     uint64_t rounds = (uint64_t)(q->plays.budget / (of_a_round * q->plays.fold.ranks));
     rounds = rounds > LEAST ? rounds : LEAST;
-    if (planner_of(q)->steady)
+    if (planner_of(q)->steady && !q->plays.is_long)
         rounds = STEADY;
+    else if (planner_of(q)->steady && rounds / 2 < (uint64_t)size_of(q, whole_of(q)->bytes).window)
+        return COLL_PRICE_UNKNOWN; /* in so few they don't wait for each other as later on */
     q->plays.budget *= MORE;
     const int64_t time = extend_rounds(q, rounds);
     q->plays.budget /= MORE;
@@ -382,10 +384,10 @@ static bool is_in_step(const quote *q) {
 }
 
 /* Whether the first rounds tell the pace of all: not where they hardly meet what links are shared,
- * where ranks are few, or none of what crosses to other sites. */
+ * where ranks are few, or, as they are in a short play, none of what crosses to other sites. */
 static bool is_steady(const quote *q) {
     const coll_topo *topo = whole_of(q)->topo;
-    return planner_of(q)->steady && !q->plays.is_long && topo->ranks > FEW && topo->sites == 1 &&
+    return planner_of(q)->steady && topo->ranks > FEW && (q->plays.is_long || topo->sites == 1) &&
            !has_empty_parts(whole_of(q));
 }
 
@@ -437,7 +439,8 @@ static int64_t find_time_by_parts(quote *q) {
 static int64_t find_time_by_less(quote *q) {
     if (is_in_step(q) || is_steady(q)) {
         const int64_t time = find_time_in_step(q);
-        if (time != COLL_PRICE_UNKNOWN || has_empty_parts(whole_of(q)))
+        if (time != COLL_PRICE_UNKNOWN || has_empty_parts(whole_of(q)) ||
+            (planner_of(q)->steady && q->plays.is_long))
             return time;
     }
     return find_time_by_parts(q);
