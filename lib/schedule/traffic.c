@@ -100,6 +100,7 @@ coll_labour coll_survey_ask(coll_survey *s, int position, uint64_t most) {
     for (uint64_t i = 0; i < rounds; i++) {
         int count = plan->round(plan, chosen_round(i, position, rounds, plan->rounds), s->steps);
         s->work += (uint64_t)count;
+        s->listed += (uint64_t)count;
         for (int k = 0; k < count; k++)
             add_step(s, s->line->order[position], &s->steps[k],
                      (double)plan->rounds / (double)rounds, &all);
@@ -188,17 +189,21 @@ static double ahead(const coll_survey *s, int kind) {
     return (double)time * 1e-9;
 }
 
-bool coll_survey_count(coll_survey *s, const coll_fold *fold, uint64_t rounds,
-                       coll_traffic *traffic) {
-    enum { LEAST = 4, A_ROUND = 32 }; /* of a rank; steps of one that is not long */
-    const uint64_t steps = rounds * A_ROUND, most = s->work + steps,
+enum { A_ROUND = 32 }; /* steps of one that is not long */
+
+/* Asks as many ranks as WORK allows, and as many steps as ROUNDS have where they aren't long. */
+static bool count(coll_survey *s, const coll_fold *fold, uint64_t rounds, uint64_t work,
+                  coll_traffic *traffic) {
+    enum { LEAST = 4 }; /* rounds of a rank */
+    const uint64_t steps = rounds * A_ROUND, most = s->work + work, listed = s->listed + steps,
                    each = coll_least(rounds / (uint64_t)fold->ranks,
                                      steps / ((uint64_t)s->size.steps + 1));
     const int stride = stride_of(fold->ranks);
     int asked = 0;
     if (!(s->counts = open_links(s)))
         return false;
-    for (int64_t at = 0; asked < fold->ranks && s->work < most; at += stride, asked++)
+    for (int64_t at = 0; asked < fold->ranks && s->work < most && s->listed < listed;
+         at += stride, asked++)
         coll_survey_ask(s, (int)(at % fold->ranks), each > LEAST ? each : LEAST);
     traffic->seconds = 0;
     for (int kind = 0; kind < COLL_LINKS; kind++) {
@@ -210,17 +215,22 @@ bool coll_survey_count(coll_survey *s, const coll_fold *fold, uint64_t rounds,
     return true;
 }
 
+bool coll_survey_count(coll_survey *s, const coll_fold *fold, uint64_t rounds,
+                       coll_traffic *traffic) {
+    return count(s, fold, rounds, rounds * A_ROUND, traffic);
+}
+
 int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
                       const coll_values *values, coll_traffic *traffic) {
     enum { ROUNDS = 1 << 21, BYTES = 1 << 20 };
+    const uint64_t work = UINT64_C(1) << 33; /* all of 100,000 ranks, where their plans are short */
     bool found = false;
     char *memory = NULL;
     for (size_t bytes = BYTES; !found && (memory = malloc(bytes)); bytes *= 2) {
         coll_survey survey;
         coll_fold fold;
         found = coll_survey_open(&survey, algorithm, shape, values, NULL, memory, bytes) &&
-                coll_survey_fold(&survey, &fold) &&
-                coll_survey_count(&survey, &fold, ROUNDS, traffic);
+                coll_survey_fold(&survey, &fold) && count(&survey, &fold, ROUNDS, work, traffic);
         free(memory);
     }
     return found ? MPI_SUCCESS

@@ -40,7 +40,8 @@ typedef struct coll_survey {
     coll_step *steps;
     bool counts;
     double *bytes[COLL_LINKS][COLL_LINK_WAYS]; /* where it does: of each host, rack and site */
-    uint64_t work;                             /* that asking took, in steps */
+    uint64_t listed;                           /* steps that were asked for, */
+    uint64_t work;                             /* and about what that took, in steps */
     char *room;
     size_t left; /* bytes of it */
 } coll_survey;
