@@ -60,6 +60,7 @@ const coll_algorithm *const coll_allreduce_table[] = {
     &coll_allreduce_recursive_doubling,
     &coll_allreduce_halving,
     &coll_allreduce_circulant,
+    &coll_allreduce_circulant_levels,
     &coll_allreduce_two_level,
     &coll_allreduce_three_level,
     &hlot_allreduce_all_sites,

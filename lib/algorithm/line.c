@@ -23,6 +23,23 @@ bool coll_line_begins(const coll_line *line, const coll_topo *topo, int position
            coll_topo_level(topo, at[-1], at[0]) > (coll_level)unit;
 }
 
+coll_extent coll_line_extent(const coll_line *line, const coll_topo *topo, coll_unit unit,
+                             coll_unit whole) {
+    coll_extent extent = {.fewest = topo->ranks, .most = topo->ranks};
+    if (unit == COLL_UNIT_RANK && whole == COLL_UNIT_ALL)
+        return extent;
+    extent.most = 0;
+    for (int position = 0, count = 0; position < topo->ranks; position++) {
+        count += coll_line_begins(line, topo, position, unit);
+        if (position + 1 < topo->ranks && !coll_line_begins(line, topo, position + 1, whole))
+            continue;
+        extent.fewest = count < extent.fewest ? count : extent.fewest;
+        extent.most = count > extent.most ? count : extent.most;
+        count = 0;
+    }
+    return extent;
+}
+
 const coll_line *coll_line_of(const coll_comm *comm, const coll_shape *call) {
     coll_line *line = coll_comm_slot(comm, &coll_line_key);
     int wanted = call->ordered ? BY_RANK : coll_line_head(call) + 1;

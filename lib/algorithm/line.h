@@ -38,6 +38,13 @@ typedef enum coll_unit {
 /* Whether another UNIT begins at POSITION. */
 bool coll_line_begins(const coll_line *line, const coll_topo *topo, int position, coll_unit unit);
 
+/* How many UNITs a WHOLE has: the fewest, and the most. */
+typedef struct coll_extent {
+    int fewest, most;
+} coll_extent;
+coll_extent coll_line_extent(const coll_line *line, const coll_topo *topo, coll_unit unit,
+                             coll_unit whole);
+
 const coll_line *coll_line_of(const coll_comm *comm, const coll_shape *call);
 
 #endif

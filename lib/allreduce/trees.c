@@ -97,15 +97,7 @@ static bool begins(const coll_part *part, int position, coll_unit unit) {
 }
 
 int coll_trees_depth(const coll_part *part, coll_unit unit, coll_unit whole) {
-    int count = 0, most = 1;
-    if (unit == COLL_UNIT_RANK && whole == COLL_UNIT_ALL)
-        return coll_tree_depth(part->shape->topo->ranks);
-    for (int position = 0; position < part->shape->topo->ranks; position++) {
-        count = begins(part, position, whole) ? 0 : count;
-        count += begins(part, position, unit);
-        most = count > most ? count : most;
-    }
-    return coll_tree_depth(most);
+    return coll_tree_depth(coll_line_extent(part->line, part->shape->topo, unit, whole).most);
 }
 
 /* The first ranks of all UNITs from position FIRST on: so many, this rank one of them. */

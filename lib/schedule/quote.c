@@ -416,8 +416,9 @@ static int64_t find_time_by_parts(quote *q) {
         q->plays.fold.ranks = ranks_of(q);
     find_shortest(q);
     coll_outlook found;
-    if (c->least == c->rounds && look_at_all(q, &found) && play_all(q, &found, &time))
-        return time; /* three parts, each of half of the ranks, would take as long */
+    if (c->least == c->rounds && !q->plays.is_long && look_at_all(q, &found) &&
+        play_all(q, &found, &time))
+        return time; /* parts of a half, a quarter and an eighth of the ranks would cost as much */
     if (!ask(q, BEGIN, ranks_within(q, bytes_in(q, BEGIN), BEGIN_MOST), &begun))
         return COLL_PRICE_UNKNOWN;
     if (c->least == c->rounds || is_enough(q, begun.time))
