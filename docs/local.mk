@@ -2,6 +2,7 @@ EXTRA_DIST += \
 	docs/adding-an-algorithm.md \
 	docs/adding-an-operation.md \
 	docs/bcast-25-hosts.png \
+	docs/collectives-25-hosts.png \
 	docs/bcast-chain.svg \
 	docs/bcast-two_tree-hosts.svg \
 	docs/bcast-two_tree.svg \
