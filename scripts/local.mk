@@ -104,6 +104,9 @@ EXTRA_DIST += \
 	simulate/report.md \
 	simulate/blocking.png \
 	simulate/clusters.png \
+	simulate/allgather.png \
+	simulate/allreduce.png \
+	simulate/alltoall.png \
 	simulate/dcp.png \
 	simulate/popcg.png \
 	simulate/zones.hpp
