@@ -87,7 +87,8 @@ typedef struct coll_algorithm {
     const char *summary;                        /* one line */
     coll_param params[COLL_PARAMS_MAX + 1];     /* ended by one whose name is NULL */
     bool (*applicable)(const coll_shape *call); /* NULL: always */
-    bool sizeless; /* chosen where sizes differ and the root alone knows them */
+    size_t best_below; /* of a table's first: bytes below which, in one site, no other is chosen */
+    bool sizeless;     /* chosen where sizes differ and the root alone knows them */
     /* Combines by the same tree over rank numbers as all others of its table that are so, whatever
      * the size and the placement, where ranks stand in order. */
     bool reproducible;

@@ -127,6 +127,8 @@ static coll_choice without_prices(const coll_algorithm *const table[], const col
         return choice(standby, "sizes differ by rank");
     if (coll_select_native(call->topo, user))
         return choice(standby, "all ranks on one node");
+    if (call->topo->sites == 1 && call->bytes < standby->best_below)
+        return choice(standby, "the data is small");
     return (coll_choice){.algorithm = NULL};
 }
 
