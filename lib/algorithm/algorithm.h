@@ -36,8 +36,9 @@ enum { COLL_SEGMENT, COLL_WINDOW };
 #define COLL_PARAM_SEGMENT(text, usual) COLL_PARAM_SEGMENT_FORMERLY(NULL, text, usual)
 #define COLL_PARAM_WINDOW(text, usual) [COLL_WINDOW] = {"window", text, usual, (usual) > 0, 1 << 10}
 /* Of algorithms whose only one it is; 1 is no radix either. */
+enum { COLL_RADIX };
 #define COLL_PARAM_RADIX(text)                                                                     \
-    { "radix", text "; below 2: as the cost model has it", 0, 0, 64, NULL }
+    [COLL_RADIX] = {"radix", text "; below 2: as the cost model has it", 0, 0, 64, NULL}
 #define COLL_MESSAGE_BYTES "bytes a message, under the transport's eager limit"
 
 /* The values of an algorithm's parameters, in the order of its params. */

@@ -29,8 +29,6 @@
 /* Bytes of all blocks. */
 static const size_t BYTES_MOST = 4 << 20;
 
-enum { RADIX };
-
 /* How a part of a call goes. */
 typedef struct growth {
     const coll_part *part;
@@ -44,12 +42,7 @@ typedef struct growth_plan {
 } growth_plan;
 
 static growth growth_of(const coll_part *part, bool near_first) {
-    const coll_shape *shape = part->shape;
-    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    return (growth){.part = part,
-                    .radix =
-                        coll_profile_radix_or(part->values->at[RADIX], link, shape->topo->ranks),
-                    .near_first = near_first};
+    return (growth){.part = part, .radix = coll_radix_asked(part), .near_first = near_first};
 }
 
 /* The blocks that a message holds: so many, the first FROM so far from a rank's own, and each

@@ -24,18 +24,10 @@
 /* Bytes of all blocks of a rank. */
 static const size_t BYTES_MOST = 4 << 20;
 
-enum { RADIX };
-
 typedef struct bruck_plan {
     coll_plan base;
     int radix;
 } bruck_plan;
-
-static int radix_of(const coll_part *part) {
-    const coll_shape *shape = part->shape;
-    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    return coll_profile_radix_or(part->values->at[RADIX], link, shape->topo->ranks);
-}
 
 /* The block that goes, or has come, FAR positions, where it is before the round of DISTANCE. */
 static coll_step copy(const coll_part *part, int far, int distance, bool to_scratch) {
@@ -106,7 +98,7 @@ static int longest_message(int ranks, int radix) {
 }
 
 static coll_plan_size plan_size(const coll_part *part) {
-    int ranks = part->shape->topo->ranks, radix = radix_of(part),
+    int ranks = part->shape->topo->ranks, radix = coll_radix_asked(part),
         others = (radix < ranks ? radix : ranks) - 1;
     return (coll_plan_size){.window = 1,
                             .steps = 2 * (ranks - 1) + 2 * others,
@@ -117,7 +109,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     bruck_plan *plan = memory;
-    int radix = radix_of(part), rounds = coll_radix_digits(part->shape->topo->ranks, radix);
+    int radix = coll_radix_asked(part), rounds = coll_radix_digits(part->shape->topo->ranks, radix);
     *plan = (bruck_plan){.base = coll_plan_of(part, size, (uint64_t)rounds, plan_round),
                          .radix = radix};
     return &plan->base;
@@ -130,7 +122,8 @@ static bool is_short(const coll_shape *call) {
 const coll_algorithm coll_alltoall_bruck = {
     .name = "bruck",
     .summary = "blocks go in few rounds, digit by digit of their way, many in one message",
-    .params = {COLL_PARAM_RADIX("what the digits go by: more messages, fewer rounds")},
+    .params = {COLL_PARAM_RADIX(
+        "base of the digits: a larger one takes fewer rounds and more messages")},
     .applicable = is_short,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -262,6 +262,13 @@ static inline size_t coll_segment_asked(const coll_part *part, double fill) {
         shape, coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes, fill));
 }
 
+/* The user's radix, or the cost model's. */
+static inline int coll_radix_asked(const coll_part *part) {
+    const coll_shape *shape = part->shape;
+    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
+    return coll_profile_radix_or(part->values->at[COLL_RADIX], link, shape->topo->ranks);
+}
+
 /* How long each of as few parts as can be is if ALL is cut evenly into parts of up to MOST: not
  * long ones and a short one. At least 1. */
 static inline size_t coll_even(size_t all, size_t most) {
