@@ -246,14 +246,20 @@ typedef struct frame {
     coll_extent extent[LEVELS];
 } frame;
 
-static frame frame_of(const coll_part *part, bool levels) {
-    const coll_topo *topo = part->shape->topo;
+/* Its units alone. */
+static frame units_of(const coll_topo *topo, bool levels) {
     frame f = {.unit = {COLL_UNIT_RANK}};
     if (levels && topo->nodes > 1 && topo->nodes < topo->ranks)
         f.unit[++f.levels] = COLL_UNIT_NODE;
     if (levels && topo->racks > 1 && topo->racks < topo->nodes)
         f.unit[++f.levels] = COLL_UNIT_RACK;
     f.unit[++f.levels] = COLL_UNIT_ALL;
+    return f;
+}
+
+static frame frame_of(const coll_part *part, bool levels) {
+    const coll_topo *topo = part->shape->topo;
+    frame f = units_of(topo, levels);
     for (int i = 0; i < f.levels; i++)
         f.extent[i] = coll_line_extent(part->line, topo, f.unit[i], f.unit[i + 1]);
     return f;
@@ -329,14 +335,13 @@ static coll_plan *plan_of(const coll_part *part, bool levels, coll_plan_size siz
     *plan = (circulant_plan){
         .base = coll_plan_of(part, size, coll_segment_count(part->shape->bytes, size.segment),
                              plan_round),
-        .rooms = 1,
+        .rooms = (size.segments - ROOMS) / 2,
         .levels = 1,
         .group = {{part->line->order, p, p, part->line->position, part->line->position}}};
     if (!levels)
         return &plan->base;
-    const frame f = frame_of(part, levels);
+    const frame f = part->shared ? *(const frame *)part->shared : frame_of(part, levels);
     int own[LEVELS], *ranks = (int *)(plan + 1);
-    plan->rooms = rooms_of(&f);
     for (int i = 0; i < f.levels; i++) {
         group *g = &plan->group[i];
         *g = group_of(part, &f, i, own, ranks);
@@ -367,10 +372,18 @@ static coll_plan *plan_levels(const coll_part *part, coll_plan_size size, void *
     return plan_of(part, true, size, memory);
 }
 
+static size_t shared_bytes(const coll_part *part) {
+    (void)part;
+    return sizeof(frame);
+}
+
+/* Looks at all ranks' places once. */
+static void share(const coll_part *part, void *memory) {
+    *(frame *)memory = frame_of(part, true);
+}
+
 static bool has_levels(const coll_shape *call) {
-    const coll_topo *topo = call->topo;
-    return coll_order_is_free(call) && ((topo->nodes > 1 && topo->nodes < topo->ranks) ||
-                                        (topo->racks > 1 && topo->racks < topo->nodes));
+    return coll_order_is_free(call) && units_of(call->topo, true).levels > 1;
 }
 
 #define PARAMS                                                                                     \
@@ -390,8 +403,12 @@ const coll_algorithm coll_allreduce_circulant = {
 
 const coll_algorithm coll_allreduce_circulant_levels = {
     .name = "circulant_levels",
-    .summary = "the same inside nodes, inside racks, and across racks by place",
+    .summary = "circulant inside nodes, inside racks, and across racks by place",
     .params = PARAMS,
     .applicable = has_levels,
-    .planner = &(const coll_planner){.size = size_levels, .plan = plan_levels, .in_step = true},
+    .planner = &(const coll_planner){.size = size_levels,
+                                     .plan = plan_levels,
+                                     .shared_bytes = shared_bytes,
+                                     .share = share,
+                                     .in_step = true},
 };
