@@ -298,10 +298,6 @@ static coll_plan_size size_of(const coll_part *part, bool levels) {
         .own_bytes = sizeof(circulant_plan) + (levels ? members * sizeof(int) : 0)};
 }
 
-static bool begins(const coll_part *part, int position, coll_unit unit) {
-    return coll_line_begins(part->line, part->shape->topo, position, unit);
-}
-
 /* Who sums up at LEVEL with this rank, whose places below are OWN. They are written to RANKS. */
 static group group_of(const coll_part *part, const frame *f, int level, const int own[],
                       int ranks[]) {
@@ -309,7 +305,7 @@ static group group_of(const coll_part *part, const frame *f, int level, const in
     const coll_unit whole = f->unit[level + 1];
     group g = {.ranks = ranks, .parts = f->extent[level].fewest};
     int position = line->position, place[LEVELS] = {0};
-    while (!begins(part, position, whole))
+    while (!coll_part_begins(part, position, whole))
         position--;
     do {
         bool is_one = true;
@@ -322,10 +318,10 @@ static group group_of(const coll_part *part, const frame *f, int level, const in
         if (++position == part->shape->topo->ranks)
             break;
         for (int i = 0; i < level; i++)
-            place[i] = begins(part, position, f->unit[i + 1])
+            place[i] = coll_part_begins(part, position, f->unit[i + 1])
                            ? 0
-                           : place[i] + begins(part, position, f->unit[i]);
-    } while (!begins(part, position, whole));
+                           : place[i] + coll_part_begins(part, position, f->unit[i]);
+    } while (!coll_part_begins(part, position, whole));
     return g;
 }
 

@@ -283,7 +283,7 @@ static void find_racks(const coll_part *part, void *memory) {
     const coll_topo *topo = part->shape->topo;
     int *first = memory;
     for (int position = 0; position < topo->ranks; position++)
-        if (coll_line_begins(part->line, topo, position, COLL_UNIT_RACK))
+        if (coll_part_begins(part, position, COLL_UNIT_RACK))
             *first++ = position;
     *first = topo->ranks;
 }

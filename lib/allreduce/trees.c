@@ -91,11 +91,6 @@ coll_trees *coll_trees_open(const coll_part *part, coll_plan_size size, void *me
     return plan;
 }
 
-/* Whether another UNIT begins in the line at POSITION. */
-static bool begins(const coll_part *part, int position, coll_unit unit) {
-    return coll_line_begins(part->line, part->shape->topo, position, unit);
-}
-
 int coll_trees_depth(const coll_part *part, coll_unit unit, coll_unit whole) {
     return coll_tree_depth(coll_line_extent(part->line, part->shape->topo, unit, whole).most);
 }
@@ -115,14 +110,14 @@ static members members_of(const coll_part *part, coll_unit unit, coll_unit whole
         all.count = part->shape->topo->ranks;
         return all;
     }
-    while (!begins(part, all.first, whole))
+    while (!coll_part_begins(part, all.first, whole))
         all.first--;
     int position = all.first;
     do {
-        all.index += position < part->line->position && begins(part, position, unit);
-        all.count += begins(part, position, unit);
+        all.index += position < part->line->position && coll_part_begins(part, position, unit);
+        all.count += coll_part_begins(part, position, unit);
         position++;
-    } while (position < part->shape->topo->ranks && !begins(part, position, whole));
+    } while (position < part->shape->topo->ranks && !coll_part_begins(part, position, whole));
     return all;
 }
 
@@ -130,7 +125,7 @@ static int member(const members *all, int index) {
     int position = all->first + (all->unit == COLL_UNIT_RANK ? index : 0);
     if (all->unit != COLL_UNIT_RANK)
         while (index > 0)
-            index -= begins(all->part, ++position, all->unit);
+            index -= coll_part_begins(all->part, ++position, all->unit);
     return all->part->line->order[position];
 }
 

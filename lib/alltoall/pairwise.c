@@ -77,7 +77,7 @@ typedef struct seat {
 static int end_of_rack(const coll_part *part, int begin) {
     const coll_topo *topo = part->shape->topo;
     int end = begin + 1;
-    while (end < topo->ranks && !coll_line_begins(part->line, topo, end, COLL_UNIT_RACK))
+    while (end < topo->ranks && !coll_part_begins(part, end, COLL_UNIT_RACK))
         end++;
     return end;
 }
@@ -133,7 +133,7 @@ static int count_even_racks(const coll_part *part) {
     if (places * topo->racks != topo->ranks || !is_even(part->input) || !is_even(part->blocks))
         return 0;
     for (int i = 1; i < topo->ranks; i++)
-        if (coll_line_begins(part->line, topo, i, COLL_UNIT_RACK) != (i % places == 0))
+        if (coll_part_begins(part, i, COLL_UNIT_RACK) != (i % places == 0))
             return 0;
     return topo->racks;
 }

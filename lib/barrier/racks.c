@@ -43,20 +43,16 @@ static int most_children(const coll_topo *topo, int radix) {
     return (int)outermost(topo) * radix;
 }
 
-static bool is_first(const coll_part *part, int position, coll_unit unit) {
-    return coll_line_begins(part->line, part->shape->topo, position, unit);
-}
-
 /* This rank's place in the tree over those that are first one level below, of the group that it is
  * in: its children there, and its parent. */
 static void climb(rack_plan *plan, const coll_part *part, coll_unit in) {
     const int *order = part->line->order;
     int own = part->line->position, start = own, before = 0, ranks = part->shape->topo->ranks;
-    for (; !is_first(part, start, in); start--)
-        before += is_first(part, start, in - 1);
+    for (; !coll_part_begins(part, start, in); start--)
+        before += coll_part_begins(part, start, in - 1);
     int number = 0, parent = (before - 1) / plan->radix;
-    for (int i = start; i < ranks && (i == start || !is_first(part, i, in)); i++) {
-        if (!is_first(part, i, in - 1))
+    for (int i = start; i < ranks && (i == start || !coll_part_begins(part, i, in)); i++) {
+        if (!coll_part_begins(part, i, in - 1))
             continue;
         if (before > 0 && number == parent)
             plan->parent = order[i];
@@ -108,7 +104,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     for (coll_unit in = COLL_UNIT_NODE; in <= outer && plan->parent < 0; in++)
         climb(plan, part, in);
     for (int i = 0; i < part->shape->topo->ranks; i++) {
-        if (is_first(part, i, outer))
+        if (coll_part_begins(part, i, outer))
             plan->first[plan->groups++] = line->order[i];
         if (i == line->position)
             plan->mine = plan->groups - 1;

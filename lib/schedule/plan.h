@@ -126,6 +126,11 @@ static inline size_t coll_part_block(const coll_part *part, const coll_blocks *b
     return blocks ? coll_blocks_bytes(blocks, part->line->order[position]) : part->shape->bytes;
 }
 
+/* Whether another UNIT begins in the line at POSITION. */
+static inline bool coll_part_begins(const coll_part *part, int position, coll_unit unit) {
+    return coll_line_begins(part->line, part->shape->topo, position, unit);
+}
+
 /* How an algorithm plans. */
 typedef struct coll_planner {
     /* The same for all ranks of a call, so who looks at all of them asks once. */

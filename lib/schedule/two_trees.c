@@ -31,7 +31,7 @@ static void find_nodes(const coll_part *part, forest *all, int rack[]) {
     const int *order = part->line->order, ranks = part->shape->topo->ranks;
     all->nodes = 0;
     for (int i = 0; i < ranks; i++)
-        if (coll_line_begins(part->line, part->shape->topo, i, COLL_UNIT_NODE)) {
+        if (coll_part_begins(part, i, COLL_UNIT_NODE)) {
             all->first[all->nodes] = i;
             rack[all->nodes++] = places[order[i]].rack;
         }
