@@ -1,0 +1,142 @@
+/*
+ * fft MODE SIDE FIELDS PIECES ROUNDS: a spectral method's two-dimensional Fourier transforms of
+ * FIELDS fields of SIDE x SIDE complex numbers. A round transforms all fields along the dimension
+ * that a rank has whole, and transposes them: two rounds are a transform there, two more bring it
+ * back. The fields go in PIECES, each by an alltoall of its own that may run while other pieces are
+ * computed on. MODE is "blocking" (MPI_Alltoall), "own" (COLL_Alltoall), "nbc" (MPI_Ialltoall), or
+ * "dcp" with the number of dedicated processors in COLL_DCP, which are taken from the ranks. Prints
+ * the microseconds of a round.
+ *
+ * Computing takes 5 log2(SIDE) operations a number, of which GFLOPS (1) thousand million are done
+ * in a second: about what FFTW reached on a core of the paper's time. Its numbers are made up, the
+ * transposed ones are checked. Where the ranks don't divide the fields evenly, blocks are rounded
+ * up and computing is not.
+ */
+#include "simulate/clock.h"
+
+#include "cdcp/dcp.h"
+
+#include <coll.h>
+#include <coll_tools.h>
+
+#include <math.h>
+#include <smpi/smpi.h>
+#include <string.h>
+
+enum { WARM_UP = 2, MOST = 64 };
+
+typedef enum mode { BLOCKING, OWN, NBC, DCP, MODES } mode;
+
+static const char *const names[MODES] = {"blocking", "own", "nbc", "dcp"};
+
+typedef struct piece {
+    double *from, *to;
+    bool under_way;
+    MPI_Request request;
+    DCP_Request pending;
+} piece;
+
+typedef struct fft {
+    mode mode;
+    MPI_Comm comm;
+    int rank, ranks;
+    int count;      /* doubles for each rank in a piece */
+    double seconds; /* of computing on a piece */
+    int pieces;
+    piece piece[MOST];
+} fft;
+
+static void start(const fft *f, piece *p) {
+    for (int to = 0; to < f->ranks; to++)
+        p->from[to * f->count] = f->rank * f->ranks + to;
+    if (f->mode == BLOCKING)
+        MPI_Alltoall(p->from, f->count, MPI_DOUBLE, p->to, f->count, MPI_DOUBLE, f->comm);
+    else if (f->mode == OWN)
+        COLL_Alltoall(p->from, f->count, MPI_DOUBLE, p->to, f->count, MPI_DOUBLE, f->comm);
+    else if (f->mode == NBC)
+        MPI_Ialltoall(p->from, f->count, MPI_DOUBLE, p->to, f->count, MPI_DOUBLE, f->comm,
+                      &p->request);
+    else
+        DCP_IAlltoall(p->from, f->count, MPI_DOUBLE, p->to, f->count, MPI_DOUBLE, f->comm,
+                      &p->pending);
+    p->under_way = true;
+}
+
+static void finish(const fft *f, piece *p) {
+    if (!p->under_way)
+        return;
+    if (f->mode == NBC)
+        MPI_Wait(&p->request, MPI_STATUS_IGNORE);
+    if (f->mode == DCP)
+        DCP_Wait(&p->pending);
+    for (int from = 0; from < f->ranks; from++)
+        if (p->to[from * f->count] != from * f->ranks + f->rank)
+            clock_fail("fft: wrongly transposed");
+    p->under_way = false;
+}
+
+static void work(fft *f, int rounds) {
+    for (int i = 0; i < rounds * f->pieces; i++) {
+        piece *p = &f->piece[i % f->pieces];
+        finish(f, p);
+        smpi_execute_benched(f->seconds);
+        start(f, p);
+    }
+    for (int i = 0; i < f->pieces; i++)
+        finish(f, &f->piece[i]);
+}
+
+static void prepare(fft *f, double side, double fields) {
+    const char *text = getenv("GFLOPS");
+    const double speed = (text ? atof(text) : 1) * 1e9, numbers = fields / f->pieces * side * side;
+    MPI_Comm_rank(f->comm, &f->rank);
+    MPI_Comm_size(f->comm, &f->ranks);
+    f->count = 2 * (int)ceil(numbers / f->ranks / f->ranks);
+    f->seconds = numbers / f->ranks * 5 * log2(side) / speed;
+    const size_t bytes = (size_t)f->count * (size_t)f->ranks * sizeof(double);
+    for (int i = 0; i < f->pieces; i++)
+        f->piece[i] = (piece){.from = malloc(bytes), .to = malloc(bytes)};
+}
+
+static void measure(fft *f, int rounds) {
+    double since, mine, longest;
+    work(f, WARM_UP);
+    clock_settle();
+    work(f, WARM_UP);
+    MPI_Barrier(f->comm);
+    since = MPI_Wtime();
+    work(f, rounds);
+    mine = (MPI_Wtime() - since) / rounds;
+    MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, f->comm);
+    if (f->rank == 0)
+        printf("us %.6f\n", longest * 1e6);
+}
+
+static mode read_mode(const char *text) {
+    mode found = BLOCKING;
+    while (found < MODES && strcmp(text, names[found]) != 0)
+        found++;
+    return found;
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    if (argc != 6 || read_mode(argv[1]) == MODES)
+        clock_fail("usage: fft MODE SIDE FIELDS PIECES ROUNDS");
+    fft f = {.mode = read_mode(argv[1]), .comm = MPI_COMM_WORLD, .pieces = atoi(argv[4])};
+    if (f.pieces < 1 || f.pieces > MOST)
+        clock_fail("fft: from 1 to 64 pieces");
+    if (f.mode == DCP && coll_dcp_start(getenv("COLL_DCP"), MPI_COMM_WORLD, &f.comm) != MPI_SUCCESS)
+        clock_fail("fft: no dedicated processors");
+    if (f.comm == MPI_COMM_NULL) {
+        if (DCP_Serve() != MPI_SUCCESS)
+            clock_fail("fft: a dedicated processor failed");
+    } else {
+        prepare(&f, atof(argv[2]), atof(argv[3]));
+        measure(&f, atoi(argv[5]));
+        if (f.mode == DCP)
+            DCP_Stop();
+    }
+    MPI_Finalize();
+    return 0;
+}
