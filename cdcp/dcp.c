@@ -90,9 +90,12 @@ static void plan(const coll_state *world, uint64_t limit, coll_job *job) {
         .among = *outer,
         .on_node = *inner,
     };
+    const double blocks = COLL_MODEL_BLOCKS_USUAL * (double)model.applications / model.dcps;
     job->radix = coll_model_radix(model.dcps, &model.among);
+    job->digits = coll_model_digits(model.dcps, blocks, &model.among);
     job->limit = limit ? (size_t)limit : coll_model_limit(&model, job->radix);
-    job->blocks = coll_model_blocks(job->limit);
+    job->blocks =
+        limit ? coll_model_blocks_for(job->limit) : coll_model_blocks(&model, job->digits);
 }
 
 static int map(coll_comm *world, const settings *agreed, int *node_of) {

@@ -1,15 +1,18 @@
 /*
- * Alltoall: a DCP puts the blocks that its ranks have for the ranks of another one into one message
- * (or pieces of it, of whole rows). An item is a row: what one rank has for all of theirs.
+ * Alltoall: what the ranks of a DCP have for the ranks of the one so many stations further on goes
+ * there together, by the digits of the way, in the same messages as all else that goes as far by
+ * that digit (as in lib/alltoall/bruck.c). An item is a block. What is still on its way to others
+ * has the place where what comes from so far will be in the end.
  *
- * Cost with p ranks, k of them to a DCP, and blocks of m bytes: p / k - 1 messages of k k m bytes
- * from each DCP, where the ranks themselves would send p - 1 of m each.
+ * Cost with D DCPs, k ranks to each, blocks of m bytes and radix r: log_r D stages, in each of them
+ * r - 1 messages of about k k m D / r bytes. The ranks themselves would send D k - 1 of m each.
  */
 #include "config.h"
 
 #include "cdcp/dcp_call.h"
 
 #include "lib/base/error.h"
+#include "lib/pattern/radix.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,22 +23,32 @@ static void describe(int32_t code, int32_t count, char *text, size_t size) {
     snprintf(text, size, "%d bytes for each rank", count);
 }
 
-/* All that a rank gives, or gets. */
-static size_t row_bytes(const coll_dcp_call *call) {
-    return (size_t)call->team->ranks * call->bytes;
+static int radix(const coll_team *team) {
+    return team->radix;
 }
 
-static char *given_by(const coll_dcp_call *call, int place) {
-    return call->rows + (size_t)place * row_bytes(call);
+/* What goes WAY stations on, or has come from so far. */
+static char *on_its_way(const coll_dcp_call *call, int way) {
+    return call->rows + (size_t)call->team->place_of[way] * call->bytes;
 }
 
-static char *wanted_by(const coll_dcp_call *call, int place) {
-    return given_by(call, call->team->here + place);
+static int station_at(const coll_team *team, int distance) {
+    return (team->position + distance + team->stations) % team->stations;
+}
+
+static int distance_from(const coll_team *team, int station) {
+    return station_at(team, -station);
+}
+
+static int distance_to(const coll_team *team, int station) {
+    return (station - team->position + team->stations) % team->stations;
 }
 
 static int begin(coll_dcp_call *call) {
+    const coll_team *team = call->team;
     call->bytes = (size_t)call->count;
-    size_t room = 2 * (size_t)call->team->here * row_bytes(call) + 1; /* also for no bytes */
+    size_t blocks = (size_t)team->place_of[team->stations] + (size_t)team->ranks;
+    size_t room = blocks * call->bytes + 1; /* also for no bytes */
     if (room <= call->rows_room)
         return MPI_SUCCESS;
     char *rows = realloc(call->rows, room);
@@ -48,42 +61,86 @@ static int begin(coll_dcp_call *call) {
 }
 
 static int take(coll_dcp_call *call, int place, const void *values) {
-    coll_dcp_put(given_by(call, place), values, row_bytes(call));
+    const coll_team *team = call->team;
+    for (int way = 0; way < team->stations; way++) {
+        int station = station_at(team, way), served = coll_team_served_by(team, station);
+        const int *ranks = coll_team_ranks_of(team, station);
+        char *to = on_its_way(call, way) + (size_t)(place * served) * call->bytes;
+        for (int i = 0; i < served; i++)
+            to = coll_dcp_put(to, (const char *)values + (size_t)ranks[i] * call->bytes,
+                              call->bytes);
+    }
     return MPI_SUCCESS;
 }
 
+/* The first way, after WAY, whose digit of STAGE takes it DISTANCE on; as many as there are
+ * stations, or more: none. */
+static int next_way(const coll_team *team, int stage, int distance, int way) {
+    int worth = coll_radix_worth(team->radix, stage);
+    do
+        way++;
+    while (way < team->stations && way / worth % team->radix * worth != distance);
+    return way;
+}
+
 static int items(const coll_dcp_call *call, int station, size_t *bytes) {
-    *bytes = (size_t)coll_team_served_by(call->team, station) * call->bytes;
-    return call->team->here;
+    const coll_team *team = call->team;
+    int distance = distance_to(team, station), count = 0;
+    *bytes = call->bytes;
+    if (distance == 0) /* its own are there */
+        return 0;
+    for (int way = distance; way < team->stations; way = next_way(team, call->sent, distance, way))
+        count += coll_team_blocks(team, way, call->sent);
+    return count;
+}
+
+/* Moves COUNT blocks from FIRST on of those that go DISTANCE in STAGE, to BODY or from it. */
+static void move(const coll_dcp_call *call, int stage, int distance, int first, int count,
+                 char *body, bool arrive) {
+    const coll_team *team = call->team;
+    for (int way = distance; count; way = next_way(team, stage, distance, way)) {
+        int blocks = coll_team_blocks(team, way, stage + arrive);
+        int moved = blocks - first < count ? blocks - first : count;
+        if (moved > 0) {
+            char *held = on_its_way(call, way) + (size_t)first * call->bytes;
+            size_t bytes = (size_t)moved * call->bytes;
+            memcpy(arrive ? held : body, arrive ? body : held, bytes);
+            body += bytes;
+            count -= moved;
+        }
+        first = first > blocks ? first - blocks : 0;
+    }
 }
 
 static void pack(const coll_dcp_call *call, int station, int first, int count, char *body) {
-    const int *ranks = coll_team_ranks_of(call->team, station);
-    int served = coll_team_served_by(call->team, station);
-    for (int i = first; i < first + count; i++)
-        for (int j = 0; j < served; j++)
-            body =
-                coll_dcp_put(body, given_by(call, i) + (size_t)ranks[j] * call->bytes, call->bytes);
+    move(call, call->sent, distance_to(call->team, station), first, count, body, false);
 }
 
 static int absorb(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
     const coll_team *team = call->team;
-    const int *ranks = coll_team_ranks_of(team, team->station_of[header->rank]) + header->first;
-    for (int i = 0; i < header->items; i++)
-        for (int place = 0; place < team->here; place++, body += call->bytes)
-            coll_dcp_put(wanted_by(call, place) + (size_t)ranks[i] * call->bytes, body,
-                         call->bytes);
+    int distance = distance_from(team, team->station_of[header->rank]);
+    move(call, header->depth, distance, header->first, header->items, (char *)body, true);
     return MPI_SUCCESS;
 }
 
 static size_t result(const coll_dcp_call *call, int place, const void **found) {
-    *found = wanted_by(call, place);
-    return row_bytes(call);
+    const coll_team *team = call->team;
+    char *row = on_its_way(call, team->stations);
+    for (int way = 0; way < team->stations; way++) {
+        int station = station_at(team, -way), served = coll_team_served_by(team, station);
+        const int *ranks = coll_team_ranks_of(team, station);
+        const char *from = on_its_way(call, way) + (size_t)place * call->bytes;
+        for (int i = 0; i < served; i++)
+            coll_dcp_put(row + (size_t)ranks[i] * call->bytes,
+                         from + (size_t)(i * team->here) * call->bytes, call->bytes);
+    }
+    *found = row;
+    return (size_t)team->ranks * call->bytes;
 }
 
 const coll_dcp_service coll_dcp_alltoall = {
     .name = "alltoall",
-    .direct = true,
+    .radix = radix,
     .describe = describe,
     .begin = begin,
     .take = take,

@@ -5,6 +5,7 @@
 #include "cdcp/dcp_operation.h"
 #include "lib/base/error.h"
 #include "lib/base/plain.h"
+#include "lib/pattern/radix.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -205,19 +206,28 @@ static int answer(coll_desk *desk, coll_dcp_call *call) {
     return code;
 }
 
-/* --- The exchange, by recursive multiplying or in one direct stage --- */
+/* --- The exchange, by recursive multiplying or by the digits of the way --- */
 
+static int radix_of(const coll_dcp_call *call) {
+    return call->service->radix(call->team);
+}
+
+/* One at least, in which a DCP takes what is for its own ranks. */
 static int stages_of(const coll_dcp_call *call) {
-    return call->service->direct ? 1 : call->team->stages;
+    const coll_team *team = call->team;
+    if (!call->service->radix)
+        return team->stages;
+    return team->stations > 1 ? coll_radix_digits(team->stations, radix_of(call)) : 1;
 }
 
 static int depth_of(const coll_dcp_call *call, int stage) {
-    return call->service->direct ? 0 : call->team->stage[stage].depth;
+    return call->service->radix ? stage : call->team->stage[stage].depth;
 }
 
 static int receives_of(const coll_dcp_call *call, int stage) {
     const coll_team *team = call->team;
-    return call->service->direct ? team->stations - 1 : team->stage[stage].receives;
+    return call->service->radix ? coll_radix_others(team->stations, radix_of(call), stage)
+                                : team->stage[stage].receives;
 }
 
 /* Sends a message to COUNT of the stations, the positions TO; one for itself is taken at once. */
@@ -266,12 +276,14 @@ static int send_word(coll_desk *desk, coll_dcp_call *call, int count, const int 
                                             : send_failure(desk, call, count, to, header);
 }
 
-/* To each station what is for its ranks; every DCP begins with itself, if there is anything. */
-static int send_directly(coll_desk *desk, coll_dcp_call *call, coll_wire_header *header) {
+/* To each station what goes by this digit; at first a DCP takes its own, if there is anything. */
+static int send_by_digit(coll_desk *desk, coll_dcp_call *call, coll_wire_header *header) {
     const coll_team *team = call->team;
-    int code = MPI_SUCCESS;
-    for (int i = call->error_class != MPI_SUCCESS; i < team->stations && code == MPI_SUCCESS; i++) {
-        const int to = (team->position + i) % team->stations;
+    int others = receives_of(call, call->sent), code = MPI_SUCCESS;
+    int worth = coll_radix_worth(radix_of(call), call->sent);
+    bool own = call->sent == 0 && call->error_class == MPI_SUCCESS;
+    for (int times = own ? 0 : 1; times <= others && code == MPI_SUCCESS; times++) {
+        const int to = (team->position + times * worth) % team->stations;
         code = send_word(desk, call, 1, &to, header);
     }
     return code;
@@ -286,15 +298,15 @@ static int send_stage(coll_desk *desk, coll_dcp_call *call) {
                                .count = call->count,
                                .rank = call->rank,
                                .depth = depth_of(call, call->sent)};
-    if (call->service->direct)
-        return send_directly(desk, call, &header);
+    if (call->service->radix)
+        return send_by_digit(desk, call, &header);
     return stage->sends ? send_word(desk, call, stage->sends, stage->to, &header) : MPI_SUCCESS;
 }
 
 /* Messages of another kind of exchange are not those that are waited for: there is no going on. */
 static int check_exchange(const coll_dcp_call *call, const coll_wire_header *header) {
     const coll_dcp_service *other = services[coll_dcp_operation_of(header->code)];
-    if (other->direct == call->service->direct)
+    if (other->radix == call->service->radix)
         return MPI_SUCCESS;
     return coll_error(MPI_ERR_OTHER, "rank %d calls %s where rank %d calls %s", header->rank,
                       other->name, call->rank, call->service->name);

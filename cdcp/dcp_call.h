@@ -4,7 +4,8 @@
  * on whenever something of it arrives. What is done with the values is the operation's service.
  *
  * When all of its ranks have contributed, the DCP exchanges what it has with the other DCPs, one
- * stage after the other: by recursive multiplying (lib/pattern/multiply.h), or directly.
+ * stage after the other: by recursive multiplying (lib/pattern/multiply.h), or what is for one DCP
+ * by the digits of the way there (lib/pattern/radix.h).
  *
  * A failure (operands that don't match, no memory) goes the same way as the values, so that every
  * DCP hears of it and gets as many messages as it expects. Only a report of late ranks goes back at
@@ -77,11 +78,11 @@ struct coll_dcp_call {
 struct coll_dcp_service {
     const char *name;
     /*
-     * Whether the exchange is one stage in which every DCP sends to every other one what is for
-     * that one's ranks, and itself takes what is for its own. Else it is by recursive multiplying,
-     * where a stage sends the same to all.
+     * The radix of an exchange in which a DCP has something else for each other one: it goes there
+     * by the digits of the way, a stage for each. With as many as there are stations it goes
+     * directly. NULL: by recursive multiplying, where a stage sends the same to all.
      */
-    bool direct;
+    int (*radix)(const coll_team *team);
     /* Writes what a call with CODE and COUNT is about, for the text of a mismatch. */
     void (*describe)(int32_t code, int32_t count, char *text, size_t size);
     /* CALL has got its code and count. */

@@ -3,6 +3,7 @@
 #include "cdcp/dcp_model.h"
 
 #include "lib/pattern/multiply.h"
+#include "lib/pattern/radix.h"
 
 /* A message's processor time at one end, and its way. */
 static double handling(const coll_cost *cost, size_t bytes) {
@@ -29,10 +30,37 @@ int coll_model_radix(int dcps, const coll_cost *cost) {
     return best;
 }
 
+double coll_model_blocks_exchange(int parties, int digits, double bytes, const coll_cost *cost) {
+    const int radix = coll_radix_for(parties, digits);
+    double seconds = 0;
+    for (int stage = 0; stage < coll_radix_digits(parties, radix); stage++) {
+        const int others = coll_radix_others(parties, radix, stage);
+        const double sent = bytes * others / (others + 1);
+        seconds += cost->latency + 2 * (others * cost->overhead + sent * cost->per_byte);
+    }
+    return seconds;
+}
+
+int coll_model_digits(int parties, double bytes, const coll_cost *cost) {
+    int best = 1;
+    for (int digits = 2; digits <= coll_radix_digits(parties, 2); digits++)
+        if (coll_model_blocks_exchange(parties, digits, bytes, cost) <
+            coll_model_blocks_exchange(parties, best, bytes, cost))
+            best = digits;
+    return best;
+}
+
+static int ranks_served(const coll_model_job *job) {
+    return (job->applications + job->dcps - 1) / job->dcps;
+}
+
+/* From the ranks to their DCP, or back. */
+static double one_way(const coll_model_job *job, size_t bytes) {
+    return job->to_dcp.latency + (1 + ranks_served(job)) * handling(&job->to_dcp, bytes);
+}
+
 double coll_model_latency(const coll_model_job *job, int radix, size_t bytes) {
-    int served = (job->applications + job->dcps - 1) / job->dcps;
-    double one_way = job->to_dcp.latency + (1 + served) * handling(&job->to_dcp, bytes);
-    return 2 * one_way + coll_model_exchange(job->dcps, radix, bytes, &job->among);
+    return 2 * one_way(job, bytes) + coll_model_exchange(job->dcps, radix, bytes, &job->among);
 }
 
 double coll_model_native(const coll_model_job *job, size_t bytes) {
@@ -50,7 +78,33 @@ size_t coll_model_limit(const coll_model_job *job, int radix) {
     return limit;
 }
 
-size_t coll_model_blocks(size_t limit) {
+/* How many ranks' blocks go over the link of a node; within one node there is none. */
+static int ranks_on_link(const coll_model_job *job) {
+    return job->applications + job->dcps > job->most_on_node ? job->most_on_node : 1;
+}
+
+double coll_model_blocks_latency(const coll_model_job *job, int digits, size_t bytes) {
+    int served = ranks_served(job), together = ranks_on_link(job);
+    double gathered = (double)bytes * (served > together ? served : together);
+    return 2 * one_way(job, bytes) +
+           coll_model_blocks_exchange(job->dcps, digits, gathered, &job->among);
+}
+
+double coll_model_blocks_native(const coll_model_job *job, size_t bytes) {
+    double together = (double)bytes * ranks_on_link(job);
+    int digits = coll_model_digits(job->applications, together, &job->among);
+    return coll_model_blocks_exchange(job->applications, digits, together, &job->among);
+}
+
+size_t coll_model_blocks(const coll_model_job *job, int digits) {
+    size_t blocks = COLL_MODEL_LIMIT_LEAST;
+    while (blocks < COLL_MODEL_BLOCKS_MOST && coll_model_blocks_latency(job, digits, 2 * blocks) <=
+                                                  coll_model_blocks_native(job, 2 * blocks))
+        blocks *= 2;
+    return blocks;
+}
+
+size_t coll_model_blocks_for(size_t limit) {
     size_t blocks = limit * COLL_MODEL_BLOCKS_PER_LIMIT;
     return blocks < COLL_MODEL_BLOCKS_MOST ? blocks : COLL_MODEL_BLOCKS_MOST;
 }

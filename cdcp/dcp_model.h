@@ -24,6 +24,16 @@ double coll_model_exchange(int dcps, int radix, size_t bytes, const coll_cost *c
 /* The radix with the least exchange of 8 bytes, the paper's usual size; at least 2. */
 int coll_model_radix(int dcps, const coll_cost *cost);
 
+/*
+ * Seconds in which PARTIES that have BYTES each, in equal blocks for all of them, exchange these by
+ * the digits of their ways (lib/pattern/radix.h), with the least radix that makes DIGITS of them.
+ */
+double coll_model_blocks_exchange(int parties, int digits, double bytes, const coll_cost *cost);
+
+/* How many digits take the least time: one where they go directly. */
+enum { COLL_MODEL_BLOCKS_USUAL = 4096 };
+int coll_model_digits(int parties, double bytes, const coll_cost *cost);
+
 /* Seconds from the last rank's post to the last rank's result. */
 double coll_model_latency(const coll_model_job *job, int radix, size_t bytes);
 
@@ -39,10 +49,20 @@ enum { COLL_MODEL_LIMIT_LEAST = 1024, COLL_MODEL_LIMIT_MOST = 8192 };
 size_t coll_model_limit(const coll_model_job *job, int radix);
 
 /*
- * The bytes of all blocks of a rank up to which DCPs take an alltoall or the like, where LIMIT is
- * that of allreduces: its time is in messages, a DCP has fewer, and their number is what counts.
+ * The same for an alltoall, in which all blocks of a rank together have BYTES. Bytes of the ranks
+ * of a node share its link.
+ */
+double coll_model_blocks_latency(const coll_model_job *job, int digits, size_t bytes);
+double coll_model_blocks_native(const coll_model_job *job, size_t bytes);
+
+/*
+ * The bytes of all blocks of a rank up to which DCPs take an alltoall or the like: as for an
+ * allreduce, and no more than a node's memory should hold for each rank.
  */
 enum { COLL_MODEL_BLOCKS_MOST = 32768, COLL_MODEL_BLOCKS_PER_LIMIT = 32 };
-size_t coll_model_blocks(size_t limit);
+size_t coll_model_blocks(const coll_model_job *job, int digits);
+
+/* The same where the user has set the LIMIT of allreduces. */
+size_t coll_model_blocks_for(size_t limit);
 
 #endif

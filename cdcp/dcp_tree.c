@@ -219,9 +219,13 @@ static size_t block(const coll_dcp_call *call, int place, const void **result) {
     return call->bytes;
 }
 
+static int directly(const coll_team *team) {
+    return team->stations;
+}
+
 const coll_dcp_service coll_dcp_reduce_scatter = {
     .name = "reduce_scatter",
-    .direct = true,
+    .radix = directly,
     .describe = describe_operands,
     .begin = begin_reduce_scatter,
     .take = take_blocks,

@@ -23,6 +23,7 @@ typedef struct coll_job {
     size_t limit;   /* bytes of the largest allreduce or broadcast that is taken */
     size_t blocks;  /* and of all blocks of a rank, one for each other, where there are blocks */
     int radix;      /* of the exchange among DCPs */
+    int digits;     /* and its stages at most where each has something else for each other one */
     double timeout; /* s until late ranks are reported; 0: never */
     coll_wait wait;
 } coll_job;

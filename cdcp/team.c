@@ -3,6 +3,7 @@
 #include "cdcp/team.h"
 
 #include "lib/base/error.h"
+#include "lib/pattern/radix.h"
 
 #include <stdlib.h>
 
@@ -37,6 +38,7 @@ void coll_team_free(coll_team *team) {
     free(team->arrived);
     free(team->station);
     free(team->stage);
+    free(team->place_of);
     free(team->window);
     free(team);
 }
@@ -89,6 +91,25 @@ static int plan_exchange(coll_team *team, const coll_job *job) {
     return MPI_SUCCESS;
 }
 
+int coll_team_blocks(const coll_team *team, int way, int stage) {
+    int stations = team->stations, gone = way % coll_radix_worth(team->radix, stage);
+    int from = (team->position - gone + stations) % stations, to = (from + way) % stations;
+    return coll_team_served_by(team, from) * coll_team_served_by(team, to);
+}
+
+/* As many stages as the job's DCPs have, all together. */
+static void plan_ways(coll_team *team, const coll_job *job) {
+    int most = 0;
+    team->radix = coll_radix_for(team->stations, job->digits);
+    for (int way = 0; way < team->stations; way++, most = 0) {
+        for (int stage = 0; stage <= job->digits; stage++) {
+            int blocks = coll_team_blocks(team, way, stage);
+            most = blocks > most ? blocks : most;
+        }
+        team->place_of[way + 1] = team->place_of[way] + most;
+    }
+}
+
 static int settle(coll_team *team, const coll_job *job) {
     size_t ranks = (size_t)team->ranks, all = (size_t)job->mapping.ranks;
     int *position_of = malloc(all * sizeof *position_of);
@@ -97,13 +118,15 @@ static int settle(coll_team *team, const coll_job *job) {
     team->station_of = malloc(ranks * sizeof *team->station_of);
     team->arrived = calloc(ranks, sizeof *team->arrived);
     team->station = malloc(ranks * sizeof *team->station);
+    team->place_of = calloc(ranks + 1, sizeof *team->place_of);
     bool good = position_of && team->grouped && team->group && team->station_of && team->arrived &&
-                team->station;
+                team->station && team->place_of;
     for (size_t i = 0; i < all && good; i++)
         position_of[i] = -1;
     if (good) {
         find_stations(team, job, position_of);
         group_members(team);
+        plan_ways(team, job);
     }
     free(position_of);
     return good ? plan_exchange(team, job) : no_memory();

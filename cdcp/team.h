@@ -37,6 +37,11 @@ typedef struct coll_team {
     int *grouped, *group, *station_of;
     int stages;
     coll_multiply_stage *stage;
+    /*
+     * What goes to another DCP's ranks by the digits of the way there has this radix; and, counted
+     * in blocks, the place where what goes so many stations on is on a DCP, in any of the stages.
+     */
+    int radix, *place_of;
     coll_early_list early; /* messages that came before the list of members */
     /* Calls under way, by their numbers modulo a power of two; and old ones to use again. */
     coll_dcp_call **window;
@@ -63,6 +68,12 @@ static inline int coll_team_served_by(const coll_team *team, int station) {
 static inline const int *coll_team_ranks_of(const coll_team *team, int station) {
     return team->grouped + team->group[station];
 }
+
+/*
+ * The blocks that are here before STAGE and go WAY stations on from where they began: from each
+ * rank of that station to each of the one that they go to.
+ */
+int coll_team_blocks(const coll_team *team, int way, int stage);
 
 /* Takes a piece of the list of members; when it was the last one the team is ready. */
 int coll_team_list(coll_team *team, const coll_job *job, const coll_wire_header *header,

@@ -347,9 +347,9 @@ int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 /*
  * The same of other collectives of small data: DCPs do what MPI_Ibcast, MPI_Ialltoall and
  * MPI_Ireduce_scatter_block do. The first two take any type. A broadcast by DCPs is complete when
- * all ranks have called it. Where all blocks that a rank has are no more than 32K bytes
- * (COLL_DCP_LIMIT), DCPs take an alltoall or a reduce_scatter; a block of its result has the bits
- * of DCP_IAllreduce. Buffers may be MPI_IN_PLACE as with MPI.
+ * all ranks have called it. Where all blocks that a rank has are no more than 1K to 32K bytes,
+ * as the cost model or COLL_DCP_LIMIT says, DCPs take an alltoall or a reduce_scatter; a block of
+ * its result has the bits of DCP_IAllreduce. Buffers may be MPI_IN_PLACE as with MPI.
  */
 int DCP_IBcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                DCP_Request *request);

@@ -317,6 +317,19 @@ START_TEST(mismatched_calls) {
 }
 END_TEST
 
+/* An alltoall's blocks go to four DCPs in one to three messages; so does the word of a failure. */
+START_TEST(by_digits) {
+    int ranks = app_ranks(MPI_COMM_WORLD) / 2 + 1;
+    bool good = true;
+    for (dcp_run_digits = 1; dcp_run_digits <= 3; dcp_run_digits++) {
+        good = dcp_run_everywhere(ranks, 4, alltoalls, NULL) && good;
+        good = dcp_run_everywhere(ranks, 4, mismatches, NULL) && good;
+    }
+    dcp_run_digits = 0;
+    harness_assert(good, "alltoalls by digits");
+}
+END_TEST
+
 /* With COLL_TIMEOUT: the last rank comes late, and all hear of it. */
 static bool late_rank(MPI_Comm app, void *context) {
     (void)context;
@@ -448,6 +461,7 @@ static Suite *suite(void) {
     tcase_add_test(cases, reduce_and_scatter);
     tcase_add_test(cases, in_flight);
     tcase_add_test(cases, mismatched_calls);
+    tcase_add_test(cases, by_digits);
     tcase_add_test(cases, late);
     tcase_add_test(cases, not_taken);
     tcase_add_test(cases, api);
@@ -456,5 +470,6 @@ static Suite *suite(void) {
 }
 
 int main(int argc, char **argv) {
+    setenv("COLL_DCP_LIMIT", "1K", 1); /* and so the largest blocks that there are */
     return harness_main(argc, argv, "3 9 free:3", suite);
 }

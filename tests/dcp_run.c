@@ -13,6 +13,7 @@
 #include <string.h>
 
 double dcp_run_timeout;
+int dcp_run_digits;
 
 bool dcp_run(MPI_Comm world, const char *spec, const char *transport, dcp_work *work,
              void *context) {
@@ -22,6 +23,8 @@ bool dcp_run(MPI_Comm world, const char *spec, const char *transport, dcp_work *
     ck_assert_msg(code == MPI_SUCCESS, "%s", harness_text(code));
     if (coll_the_job.timeout > 0)
         coll_the_job.timeout = dcp_run_timeout;
+    if (dcp_run_digits)
+        coll_the_job.digits = dcp_run_digits;
     if (app == MPI_COMM_NULL)
         return DCP_Serve() == MPI_SUCCESS;
     MPI_Comm_set_errhandler(app, MPI_ERRORS_RETURN);

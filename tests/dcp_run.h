@@ -13,6 +13,9 @@
  */
 extern double dcp_run_timeout;
 
+/* In how many stages DCPs send what is for one of them; 0: by the model. */
+extern int dcp_run_digits;
+
 /* Does an application rank's work on APP; false where something is wrong. */
 typedef bool dcp_work(MPI_Comm app, void *context);
 

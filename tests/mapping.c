@@ -173,6 +173,47 @@ START_TEST(radix_by_the_model) {
 }
 END_TEST
 
+/* The same machine: four cores to a node; within one 0.5 us and 4 GB/s. */
+static coll_model_job job_of(int applications, int dcps) {
+    const coll_cost outer = {.latency = 4e-6, .overhead = 0.5e-6, .per_byte = 1 / 950e6};
+    const coll_cost inner = {.latency = 0.5e-6, .overhead = 0.5e-6, .per_byte = 1 / 4e9};
+    int nodes = (applications + dcps + 3) / 4;
+    return (coll_model_job){.applications = applications,
+                            .dcps = dcps,
+                            .most_on_node = 4,
+                            .to_dcp = dcps < nodes ? outer : inner,
+                            .among = outer,
+                            .on_node = inner};
+}
+
+/* Fewer messages pay for many DCPs and few bytes. */
+START_TEST(digits_by_the_model) {
+    const coll_model_job job = job_of(384, 128);
+    ck_assert_int_eq(coll_model_digits(16, 65536, &job.among), 1);
+    ck_assert_int_eq(coll_model_digits(128, 8192, &job.among), 2);
+    ck_assert_int_gt(coll_model_digits(128, 8, &job.among), 2);
+    ck_assert_int_eq(coll_model_digits(1, 8, &job.among), 1);
+    /* 11 and 10 messages each way, and 8192 bytes but a 12th and an 11th */
+    double sent = 8192 * (11 / 12.0 + 10 / 11.0);
+    ck_assert_double_eq_tol(coll_model_blocks_exchange(128, 2, 8192, &job.among),
+                            2 * 4e-6 + 2 * (21 * 0.5e-6 + sent / 950e6), 1e-12);
+}
+END_TEST
+
+/* Blocks go up to where DCPs take longer than the ranks: at once, if their DCP is elsewhere. */
+START_TEST(blocks_by_the_model) {
+    const coll_model_job near = job_of(48, 16), far = job_of(512, 128);
+    size_t most = coll_model_blocks(&near, 1);
+    ck_assert_uint_eq(most, 8192);
+    ck_assert(coll_model_blocks_latency(&near, 1, most) <= coll_model_blocks_native(&near, most));
+    ck_assert(coll_model_blocks_latency(&near, 1, 2 * most) >
+              coll_model_blocks_native(&near, 2 * most));
+    ck_assert_uint_eq(coll_model_blocks(&far, 2), COLL_MODEL_LIMIT_LEAST);
+    ck_assert_uint_eq(coll_model_blocks_for(16), 512);
+    ck_assert_uint_eq(coll_model_blocks_for(2048), COLL_MODEL_BLOCKS_MOST);
+}
+END_TEST
+
 static Suite *mappings(void) {
     Suite *suite = suite_create("mapping");
     TCase *cases = tcase_create("mapping");
@@ -182,6 +223,8 @@ static Suite *mappings(void) {
     tcase_add_test(cases, too_few_ranks);
     tcase_add_test(cases, properties);
     tcase_add_test(cases, radix_by_the_model);
+    tcase_add_test(cases, digits_by_the_model);
+    tcase_add_test(cases, blocks_by_the_model);
     suite_add_tcase(suite, cases);
     return suite;
 }

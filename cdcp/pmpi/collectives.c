@@ -44,8 +44,7 @@ static coll_account_kind kind_of_blocks(MPI_Count count, MPI_Datatype type, MPI_
     int ranks = 1;
     if (coll_account_on && (comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS))
         return COLL_ACCOUNT_collective;
-    return kind_of(COLL_ACCOUNT_started, count, ranks, type, op,
-                   coll_model_blocks(COLL_MODEL_LIMIT_LEAST));
+    return kind_of(COLL_ACCOUNT_started, count, ranks, type, op, COLL_MODEL_LIMIT_LEAST);
 }
 
 /*

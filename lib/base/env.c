@@ -75,9 +75,9 @@ const COLL_Setting coll_settings[] = {
     {"COLL_DCP_TRANSPORT", "how a rank reaches a DCP on its own host",
      "auto: shared where possible; shared: shared memory; p2p: MPI messages", "auto"},
     {"COLL_DCP_LIMIT",
-     "the largest allreduce or broadcast that DCPs serve, in bytes; in an alltoall or "
-     "reduce_scatter all blocks of a rank together may be 32 times that, at most 32K",
-     "1 to 8K", "by the cost model, 1K or more"},
+     "the largest allreduce or broadcast that DCPs serve, in bytes; where it is set, all blocks of "
+     "a rank together may be 32 times that in an alltoall or reduce_scatter, at most 32K",
+     "1 to 8K", "by the cost model: 1K to 8K, and 1K to 32K for blocks"},
     {"COLL_TRACE", "a line on stderr for each call; under coll-run also where the time went",
      "0: off; 1: on", "0"},
     {"COLL_LIBRARY", "which libcoll the Python package coll loads", "FILE: libcoll.so.0",

@@ -18,4 +18,18 @@ static inline int coll_radix_worth(int radix, int number) {
     return worth;
 }
 
+/* The least radix in which the numbers below P have at most DIGITS, which is at least 1. */
+static inline int coll_radix_for(int p, int digits) {
+    int radix = 2;
+    while (coll_radix_digits(p, radix) > digits)
+        radix++;
+    return radix;
+}
+
+/* How many values but zero digit NUMBER has. */
+static inline int coll_radix_others(int p, int radix, int number) {
+    int others = (p - 1) / coll_radix_worth(radix, number);
+    return others < radix ? others : radix - 1;
+}
+
 #endif
