@@ -92,8 +92,7 @@ double coll_model_blocks_latency(const coll_model_job *job, int digits, size_t b
 
 double coll_model_blocks_native(const coll_model_job *job, size_t bytes) {
     double together = (double)bytes * ranks_on_link(job);
-    int digits = coll_model_digits(job->applications, together, &job->among);
-    return coll_model_blocks_exchange(job->applications, digits, together, &job->among);
+    return coll_model_blocks_exchange(job->applications, 1, together, &job->among);
 }
 
 size_t coll_model_blocks(const coll_model_job *job, int digits) {

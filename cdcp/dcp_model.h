@@ -49,8 +49,9 @@ enum { COLL_MODEL_LIMIT_LEAST = 1024, COLL_MODEL_LIMIT_MOST = 8192 };
 size_t coll_model_limit(const coll_model_job *job, int radix);
 
 /*
- * The same for an alltoall, in which all blocks of a rank together have BYTES. Bytes of the ranks
- * of a node share its link.
+ * The same for an alltoall, in which all blocks of a rank together have BYTES. The ranks of a node
+ * share its link. Among themselves they send each block by itself, as nonblocking ones of MPI
+ * libraries do.
  */
 double coll_model_blocks_latency(const coll_model_job *job, int digits, size_t bytes);
 double coll_model_blocks_native(const coll_model_job *job, size_t bytes);

@@ -200,15 +200,16 @@ START_TEST(digits_by_the_model) {
 }
 END_TEST
 
-/* Blocks go up to where DCPs take longer than the ranks: at once, if their DCP is elsewhere. */
+/* Blocks go up to where DCPs take longer than the ranks, which is soon where these are few. */
 START_TEST(blocks_by_the_model) {
-    const coll_model_job near = job_of(48, 16), far = job_of(512, 128);
+    const coll_model_job near = job_of(48, 16), far = job_of(51, 13), many = job_of(512, 128);
     size_t most = coll_model_blocks(&near, 1);
     ck_assert_uint_eq(most, 8192);
     ck_assert(coll_model_blocks_latency(&near, 1, most) <= coll_model_blocks_native(&near, most));
     ck_assert(coll_model_blocks_latency(&near, 1, 2 * most) >
               coll_model_blocks_native(&near, 2 * most));
-    ck_assert_uint_eq(coll_model_blocks(&far, 2), COLL_MODEL_LIMIT_LEAST);
+    ck_assert_uint_eq(coll_model_blocks(&far, 1), 2048);
+    ck_assert_uint_eq(coll_model_blocks(&many, 2), 16384);
     ck_assert_uint_eq(coll_model_blocks_for(16), 512);
     ck_assert_uint_eq(coll_model_blocks_for(2048), COLL_MODEL_BLOCKS_MOST);
 }
