@@ -109,6 +109,10 @@ static subject subjects[MOST];
 static int subject_count;
 
 static void find_subjects(void) {
+    static const coll_algorithm *const stand_ins[] = {
+        &coll_reduce_usual_line, &coll_reduce_usual_binary, &coll_reduce_usual_flat};
+    for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
+        subjects[subject_count++] = (subject){COLL_OPERATION_REDUCE, stand_ins[i]};
     for (coll_operation o = COLL_OPERATION_ALLREDUCE; o < COLL_OPERATIONS; o++)
         for (const coll_algorithm *const *a = coll_operations[o].table; *a; a++)
             if ((*a)->planner)

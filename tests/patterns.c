@@ -51,9 +51,8 @@ START_TEST(tree_reaches_everyone_in_time) {
 }
 END_TEST
 
-static coll_usual_tree *const usual_trees[] = {coll_usual_line, coll_usual_four_chains,
-                                               coll_usual_binary, coll_usual_binomial,
-                                               coll_usual_quadrinomial};
+static coll_usual_tree *const usual_trees[] = {coll_usual_line, coll_usual_binary,
+                                               coll_usual_binomial, coll_usual_quadrinomial};
 enum { USUAL_TREES = sizeof usual_trees / sizeof *usual_trees };
 
 /* The levels below the root, of P positions. */
@@ -91,12 +90,11 @@ START_TEST(usual_trees_are_those_of_mpi_libraries) {
         for (int tree = 0; tree < USUAL_TREES; tree++)
             check_usual_tree(usual_trees[tree], p);
         ck_assert_int_eq(height_of(coll_usual_line, p), p - 1);
-        ck_assert_int_eq(height_of(coll_usual_four_chains, p), (p + 2) / 4);
         ck_assert_int_eq(height_of(coll_usual_binary, p), coll_tree_depth(p + 1) - 1);
         ck_assert_int_le(height_of(coll_usual_binomial, p), coll_tree_depth(p));
         ck_assert_int_le(height_of(coll_usual_quadrinomial, p), (coll_tree_depth(p) + 1) / 2);
     }
-    static const int of_root[][5] = {{1}, {1, 4, 6, 8}, {1, 2}, {1, 2, 4, 8}, {4, 8, 1, 2, 3}};
+    static const int of_root[][5] = {{1}, {1, 2}, {1, 2, 4, 8}, {4, 8, 1, 2, 3}};
     int parent, children[COLL_USUAL_CHILDREN];
     for (int tree = 0; tree < USUAL_TREES; tree++) {
         int count = usual_trees[tree](10, 0, &parent, children);

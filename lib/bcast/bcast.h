@@ -28,7 +28,7 @@ extern const coll_algorithm coll_bcast_two_tree;
 extern const coll_algorithm coll_bcast_bine;
 
 /* In no table: as MPI libraries do it (binomial.c). */
-extern const coll_algorithm coll_bcast_usual_line, coll_bcast_usual_four_chains,
-    coll_bcast_usual_binary, coll_bcast_usual_binomial, coll_bcast_usual_quadrinomial;
+extern const coll_algorithm coll_bcast_usual_line, coll_bcast_usual_binary,
+    coll_bcast_usual_binomial, coll_bcast_usual_quadrinomial;
 
 #endif

@@ -66,7 +66,6 @@ static coll_plan *plan_down(const coll_part *part, coll_plan_size size, void *me
 
 DOWN(binomial, coll_tree_binomial, "binomial tree in rack order");
 DOWN(usual_line, coll_usual_line, "line");
-DOWN(usual_four_chains, coll_usual_four_chains, "tree of four lines");
 DOWN(usual_binary, coll_usual_binary, "binary tree");
 DOWN(usual_binomial, coll_usual_binomial, "binomial tree");
 DOWN(usual_quadrinomial, coll_usual_quadrinomial, "quadrinomial tree");

@@ -8,29 +8,11 @@ static void add(int64_t child, int p, int children[], int *count) {
         children[(*count)++] = (int)child;
 }
 
-/* The first (p - 1) % CHAINS of them are longer by one. */
-static int chains(int p, int position, int chains, int *parent, int children[]) {
-    int count = 0;
-    const int shortest = (p - 1) / chains, longer = (p - 1) % chains;
-    *parent = -1;
-    for (int chain = 0, head = 1, next; chain < chains && head < p; chain++, head = next) {
-        next = head + shortest + (chain < longer);
-        if (position == 0)
-            add(head, p, children, &count);
-        if (position < head || position >= next)
-            continue;
-        *parent = position == head ? 0 : position - 1;
-        add(position + 1, next, children, &count);
-    }
-    return count;
-}
-
 int coll_usual_line(int p, int position, int *parent, int children[]) {
-    return chains(p, position, 1, parent, children);
-}
-
-int coll_usual_four_chains(int p, int position, int *parent, int children[]) {
-    return chains(p, position, 4, parent, children);
+    int count = 0;
+    *parent = position - 1;
+    add(position + 1, p, children, &count);
+    return count;
 }
 
 int coll_usual_binary(int p, int position, int *parent, int children[]) {

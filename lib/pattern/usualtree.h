@@ -13,9 +13,8 @@ enum { COLL_USUAL_CHILDREN = 48 };
  */
 typedef int coll_usual_tree(int p, int position, int *parent, int children[]);
 
-/* Each position has the next one as its only child; or the root has the heads of four such lines.
- */
-coll_usual_tree coll_usual_line, coll_usual_four_chains;
+/* Each position has the next one as its only child. */
+coll_usual_tree coll_usual_line;
 
 /* By levels: child i + 1 of a level of d positions is (i + 1) d away. */
 coll_usual_tree coll_usual_binary;

@@ -1,5 +1,7 @@
 /*
- * binomial: sums go up a binomial tree; for small data.
+ * Sums go up a tree.
+ *
+ * binomial, for small data:
  *
  * 1. Ranks are positions in chain order from the root, so that a subtree is a run of neighbours.
  *    Where an MPI_Op does not commute they stand in the order of their numbers, and each side of
@@ -11,10 +13,18 @@
  * most ceil(log2 p) m in each direction. Memory: ceil(log2 p) segments for each of the window.
  * Source: Thakur, Rabenseifner, Gropp: Optimization of Collective Communication Operations in
  * MPICH, IJHPCA 2005.
+ *
+ * The others are as MPI libraries have them (lib/pattern/usualtree.h), of whole messages. They
+ * stand in for the library's own where that is priced, in the order of the ranks, and are in no
+ * table.
+ *
+ * Cost: for each level of the tree a message from each child.
+ * Source: Open MPI 4.1, coll_base_reduce.c.
  */
 #include "config.h"
 
 #include "lib/pattern/binomial.h"
+#include "lib/pattern/usualtree.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce/tree.h"
 
@@ -48,3 +58,36 @@ const coll_algorithm coll_reduce_binomial = {
     .reproducible = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };
+
+/* All others are the root's children. */
+static int flat(int p, int position, int *parent, int children[]) {
+    *parent = position ? 0 : -1;
+    for (int child = 1; position == 0 && child < p; child++)
+        children[child - 1] = child;
+    return position ? 0 : p - 1;
+}
+
+/* Who is all others' parent in a flat tree has no more children than there is room for. */
+static bool is_short(const coll_shape *call) {
+    return coll_order_is_free(call) && call->topo->ranks <= COLL_TREE_CHILDREN;
+}
+
+static coll_plan_size whole_size(const coll_part *part) {
+    const int children = (int)coll_least(COLL_TREE_CHILDREN, (size_t)part->shape->topo->ranks - 1);
+    return coll_reduce_tree_size(part, part->shape->bytes, 1, children);
+}
+
+#define UP(algorithm, tree, what, applies)                                                         \
+    static coll_plan *plan_##algorithm(const coll_part *part, coll_plan_size size, void *memory) { \
+        return coll_reduce_tree_plan(part, size, memory, tree);                                    \
+    }                                                                                              \
+    const coll_algorithm coll_reduce_##algorithm = {                                               \
+        .name = #algorithm,                                                                        \
+        .summary = "whole sums up a " what,                                                        \
+        .applicable = applies,                                                                     \
+        .planner = &(const coll_planner){.size = whole_size, .plan = plan_##algorithm},            \
+    }
+
+UP(usual_line, coll_usual_line, "line", coll_order_is_free);
+UP(usual_binary, coll_usual_binary, "binary tree", coll_order_is_free);
+UP(usual_flat, flat, "flat tree", is_short);

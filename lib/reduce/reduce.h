@@ -6,4 +6,8 @@
 
 extern const coll_algorithm coll_reduce_chain, coll_reduce_two_tree, coll_reduce_binomial;
 
+/* In no table: as MPI libraries do it (binomial.c); the flat one of few ranks. */
+extern const coll_algorithm coll_reduce_usual_line, coll_reduce_usual_binary,
+    coll_reduce_usual_flat;
+
 #endif
