@@ -3,7 +3,7 @@
 
 #include "cdcp/dcp.h"
 
-#include "cdcp/dcp_model.h"
+#include "cdcp/dcp_allreduce.h"
 #include "cdcp/job.h"
 #include "cdcp/membership.h"
 #include "cdcp/wire.h"
@@ -82,7 +82,8 @@ static int *list_nodes(const coll_topo *topo) {
 static void plan(const coll_state *world, uint64_t limit, coll_job *job) {
     const coll_cost *outer = coll_profile_outermost(world->profile, &world->topo);
     const coll_cost *inner = &world->profile->level[COLL_LEVEL_NODE];
-    const coll_model_job model = {
+    coll_model_job *model = &job->model;
+    *model = (coll_model_job){
         .applications = job->mapping.applications,
         .dcps = job->mapping.dcps,
         .most_on_node = world->topo.most_ranks_per_node,
@@ -90,12 +91,11 @@ static void plan(const coll_state *world, uint64_t limit, coll_job *job) {
         .among = *outer,
         .on_node = *inner,
     };
-    const double blocks = COLL_MODEL_BLOCKS_USUAL * (double)model.applications / model.dcps;
-    job->radix = coll_model_radix(model.dcps, &model.among);
-    job->digits = coll_model_digits(model.dcps, blocks, &model.among);
-    job->limit = limit ? (size_t)limit : coll_model_limit(&model, job->radix);
-    job->blocks =
-        limit ? coll_model_blocks_for(job->limit) : coll_model_blocks(&model, job->digits);
+    const double blocks = COLL_MODEL_BLOCKS_USUAL * (double)model->applications / model->dcps;
+    job->radix = coll_model_radix(model->dcps, &model->among);
+    job->digits = coll_model_digits(model->dcps, blocks, &model->among);
+    job->limit = limit ? (size_t)limit : coll_model_limit(model, job->radix);
+    job->blocks = limit ? coll_model_blocks_for(job->limit) : coll_model_blocks(model, job->digits);
 }
 
 static int map(coll_comm *world, const settings *agreed, int *node_of) {
@@ -184,7 +184,7 @@ int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app) {
     }
     job->posts = !serves;
     if (!serves)
-        coll_dcp_substituted = (coll_dcp_substitute){world, job->app};
+        coll_dcp_substituted = (coll_dcp_substitute){world, job->app, coll_dcp_most};
     *app = job->app;
     return MPI_SUCCESS;
 }
@@ -206,6 +206,6 @@ int DCP_Stop(void) {
     if (code == MPI_SUCCESS)
         code = end_job();
     /* Not before: callbacks of attributes that went with it are told of MPI_COMM_WORLD. */
-    coll_dcp_substituted = (coll_dcp_substitute){MPI_COMM_NULL, MPI_COMM_NULL};
+    coll_dcp_substituted = (coll_dcp_substitute){MPI_COMM_NULL, MPI_COMM_NULL, NULL};
     return code;
 }

@@ -2,6 +2,7 @@
 #ifndef COLL_CDCP_JOB_H
 #define COLL_CDCP_JOB_H
 
+#include "cdcp/dcp_model.h"
 #include "cdcp/mailbox.h"
 #include "cdcp/mapping.h"
 #include "lib/base/wait.h"
@@ -19,6 +20,7 @@ typedef struct coll_job {
     MPI_Group group; /* of all ranks */
     MPI_Comm app;    /* of the application ranks, on these */
     coll_mapping mapping;
+    coll_model_job model;
     coll_mailboxes mailboxes;
     size_t limit;   /* bytes of the largest allreduce or broadcast that is taken */
     size_t blocks;  /* and of all blocks of a rank, one for each other, where there are blocks */

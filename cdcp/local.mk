@@ -3,6 +3,7 @@ libcoll_core_la_SOURCES += \
 	cdcp/client.c cdcp/client.h \
 	cdcp/client_calls.c \
 	cdcp/dcp.c cdcp/dcp.h \
+	cdcp/dcp_allreduce.c cdcp/dcp_allreduce.h \
 	cdcp/dcp_alltoall.c \
 	cdcp/dcp_call.c cdcp/dcp_call.h \
 	cdcp/dcp_model.c cdcp/dcp_model.h \

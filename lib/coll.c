@@ -53,6 +53,7 @@ static coll_shape known_shape(const coll_state *state, coll_operation operation,
         (void)PMPI_Op_commutative(user->op, &commutes); /* it was found to be good */
         shape.element = (size_t)state->plain_bytes;
         shape.ordered |= !commutes;
+        shape.served = coll_collective_served(operation, state->comm, user->receive_type, user->op);
     }
     return shape;
 }

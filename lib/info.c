@@ -10,6 +10,7 @@
 #include "lib/cost/profilefile.h"
 #include "lib/info.h"
 #include "lib/operation/call.h"
+#include "lib/operation/collective.h"
 #include "lib/operation/learn.h"
 #include "lib/operation/learnt.h"
 #include "lib/operation/state.h"
@@ -190,6 +191,7 @@ static int ask(question *asked, MPI_Comm comm) {
     if (code == MPI_SUCCESS) {
         asked->call = coll_state_shape(asked->state, asked->operation, (size_t)asked->of->bytes,
                                        asked->of->root);
+        asked->call.served = coll_collective_served(asked->operation, own, MPI_INT, MPI_SUM);
         code = imagine(asked);
     }
     return coll_raise(comm, code);

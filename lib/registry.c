@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "cdcp/dcp_allreduce.h"
 #include "hlot/relay.h"
 #include "hlot/sites.h"
 #include "hlot/wide.h"
@@ -67,6 +68,7 @@ const coll_algorithm *const coll_allreduce_table[] = {
     &hlot_allreduce_sites,
     &coll_allreduce_chain,
     &coll_allreduce_binomial,
+    &coll_allreduce_dcp,
     NULL,
 };
 

@@ -7,6 +7,7 @@
 #include "app/agreement.h"
 #include "cdcp/dcp.h"
 #include "cdcp/job.h"
+#include "cdcp/membership.h"
 #include "coll.h"
 #include "tests/dcp_run.h"
 #include "tests/harness.h"
@@ -249,6 +250,72 @@ START_TEST(reduce_and_scatter) {
 }
 END_TEST
 
+/* --- Allreduces by the table's dcp --- */
+
+/* COUNT ints by OP, and whether DCPs did it. */
+static bool allreduce(int count, MPI_Op op, bool in_place, bool served, MPI_Comm comm) {
+    ints from = {.stride = 1, .count = count, .at = calloc((size_t)count + 1, sizeof *from.at)};
+    int *ours = calloc((size_t)count + 1, sizeof *ours),
+        *native = calloc((size_t)count + 1, sizeof *native);
+    bring(&from, count, app_rank(comm));
+    memcpy(ours, from.at, (size_t)count * sizeof *ours);
+    PMPI_Allreduce(from.at, native, count, MPI_INT, op, comm);
+    uint32_t before = coll_membership_of(comm)->sequence;
+    int code = COLL_Allreduce(in_place ? MPI_IN_PLACE : from.at, ours, count, MPI_INT, op, comm);
+    bool good = code == MPI_SUCCESS &&
+                coll_membership_of(comm)->sequence == before + (served ? 1 : 0) &&
+                memcmp(ours, native, (size_t)count * sizeof *ours) == 0;
+    if (!good)
+        fprintf(stderr, "allreduce of %d among %d is wrong\n", count, app_ranks(comm));
+    free(from.at);
+    free(ours);
+    free(native);
+    return good;
+}
+
+static void add_ints(void *from, void *to, int *count, MPI_Datatype *type) {
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        ((int *)to)[i] += ((int *)from)[i];
+}
+
+/* What DCPs don't take is done otherwise, by the same calls. */
+static bool all_allreduces(MPI_Comm comm) {
+    const int most = (int)(coll_the_job.limit / sizeof(int));
+    MPI_Op own;
+    MPI_Op_create(add_ints, 1, &own);
+    bool good = COLL_Set(comm, "allreduce", "dcp") == MPI_SUCCESS;
+    for (int in_place = 0; in_place < 2; in_place++) {
+        good = allreduce(1, MPI_SUM, in_place, true, comm) && good;
+        good = allreduce(1, own, in_place, false, comm) && good;
+        good = allreduce(1, MPI_MAX, in_place, true, comm) && good;
+        good = allreduce(most, MPI_SUM, in_place, true, comm) && good;
+        good = allreduce(most + 1, MPI_SUM, in_place, false, comm) && good;
+        good = allreduce(0, MPI_SUM, in_place, false, comm) && good;
+    }
+    MPI_Op_free(&own);
+    return COLL_Set(comm, "allreduce", "auto") == MPI_SUCCESS && good;
+}
+
+/* On a communicator that no DCP knows they take nothing. */
+static bool allreduces(MPI_Comm app, void *context) {
+    (void)context;
+    MPI_Comm unknown;
+    int sum = 1;
+    MPI_Comm_dup(app, &unknown);
+    bool good = COLL_Set(unknown, "allreduce", "dcp") == MPI_SUCCESS &&
+                COLL_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, unknown) == MPI_SUCCESS &&
+                sum == app_ranks(app);
+    MPI_Comm_free(&unknown);
+    return (app_ranks(app) == 1 || on_several(app, all_allreduces)) && good;
+}
+
+START_TEST(in_the_table) {
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 3, allreduces, NULL),
+                   "allreduces by the table");
+}
+END_TEST
+
 /* --- What they have in common --- */
 
 /* More at once, of all kinds, than there are slots and parcels; completed from the last one. */
@@ -459,6 +526,7 @@ static Suite *suite(void) {
     tcase_add_test(cases, broadcasts);
     tcase_add_test(cases, all_to_all);
     tcase_add_test(cases, reduce_and_scatter);
+    tcase_add_test(cases, in_the_table);
     tcase_add_test(cases, in_flight);
     tcase_add_test(cases, mismatched_calls);
     tcase_add_test(cases, by_digits);

@@ -71,6 +71,7 @@ typedef struct coll_shape {
     size_t element;    /* bytes that an MPI_Op combines as one; 0: nothing is combined */
     bool ordered;      /* ranks are combined in the order of their numbers */
     bool reproducible; /* by an algorithm that is so: COLL_REPRODUCIBLE; then ordered, too */
+    size_t served;     /* the most bytes that dedicated processors take; 0: they don't */
     int events;        /* that it may take to price it; 0: what a job has the time for */
     double enough;     /* seconds from which on a price is but a bound: others take less; 0: none */
     const coll_topo *topo;

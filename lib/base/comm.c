@@ -291,7 +291,7 @@ void coll_comm_free_part(coll_comm *part) {
         free_state(part);
 }
 
-coll_dcp_substitute coll_dcp_substituted = {MPI_COMM_NULL, MPI_COMM_NULL};
+coll_dcp_substitute coll_dcp_substituted = {MPI_COMM_NULL, MPI_COMM_NULL, NULL};
 
 coll_comm *coll_comm_recent(MPI_Comm comm) {
     comm = coll_dcp_comm(comm);

@@ -106,6 +106,8 @@ static int open_reduction(coll_collective *call) {
     call->reduction = &call->how;
     call->shape.element = call->how.element;
     call->shape.ordered |= call->how.ordered;
+    call->shape.served = coll_collective_served(call->operation, call->comm,
+                                                call->user->receive_type, call->user->op);
     return code;
 }
 

@@ -10,6 +10,7 @@
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
 #include "lib/base/reduction.h"
+#include "lib/base/substitute.h"
 #include "lib/operation/operations.h"
 #include "lib/schedule/course.h"
 
@@ -86,6 +87,12 @@ void coll_collective_move_input(coll_collective *call, char *copy);
 /* Whether it has such memory: the same on all ranks. */
 static inline bool coll_collective_copies(const coll_collective *call) {
     return call->lowest;
+}
+
+/* What dedicated processors take of such a call on COMM: a shape's served bytes. Local. */
+static inline size_t coll_collective_served(coll_operation operation, const coll_comm *comm,
+                                            MPI_Datatype type, MPI_Op op) {
+    return operation == COLL_OPERATION_ALLREDUCE ? coll_dcp_served(comm->user, type, op) : 0;
 }
 
 /* Runs CALL, a coll_collective: the entry of the operations' table. */

@@ -25,7 +25,7 @@ static size_t usual_element(const coll_shape *call) {
 bool coll_select_alike(const coll_shape *a, const coll_shape *b) {
     return coll_size_class(a->bytes) == coll_size_class(b->bytes) &&
            usual_element(a) == usual_element(b) && a->ordered == b->ordered &&
-           a->reproducible == b->reproducible;
+           a->reproducible == b->reproducible && a->served == b->served;
 }
 
 /* The MPI library's own stays where no other is predicted to take less than so much of its time. */
