@@ -39,19 +39,13 @@ static hlot_tree tree_of(const coll_shape *call) {
     return best;
 }
 
-/* The child with the shortest way comes first. */
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     int first[HLOT_SITES_SUMMED];
     coll_trees *plan = hlot_sites_open(part, size, memory, first);
-    if (plan->parent >= 0)
-        return &plan->base;
-    const hlot_tree tree = tree_of(part->shape);
-    const int site = hlot_sites_own(part), *children;
-    int count = hlot_tree_children(&tree, site, &children);
-    while (count > 0)
-        plan->child[plan->children++] = first[children[--count]];
-    if (tree.parent[site] >= 0)
-        plan->parent = first[tree.parent[site]];
+    if (plan->parent < 0) {
+        const hlot_tree tree = tree_of(part->shape);
+        hlot_sites_join(plan, &tree, first);
+    }
     return &plan->base;
 }
 

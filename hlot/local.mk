@@ -8,6 +8,7 @@ libcoll_core_la_SOURCES += \
 	hlot/levels.c hlot/levels.h \
 	hlot/matrix.c hlot/matrix.h \
 	hlot/probe.c hlot/probe.h \
+	hlot/reduce_sites.c \
 	hlot/relay.c hlot/relay.h \
 	hlot/sites.c hlot/sites.h \
 	hlot/study.c hlot/study.h \

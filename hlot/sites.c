@@ -21,11 +21,14 @@ int hlot_sites_prepare(coll_comm *comm) {
     return hlot_wide_get(comm, true, &wide);
 }
 
+int hlot_sites_children(const coll_part *part) {
+    return coll_trees_depth(part, COLL_UNIT_RANK, COLL_UNIT_NODE) +
+           coll_trees_depth(part, COLL_UNIT_NODE, COLL_UNIT_RACK) +
+           coll_trees_depth(part, COLL_UNIT_RACK, COLL_UNIT_SITE) + part->shape->topo->sites;
+}
+
 coll_plan_size hlot_sites_size(const coll_part *part) {
-    return coll_trees_size(part, coll_trees_depth(part, COLL_UNIT_RANK, COLL_UNIT_NODE) +
-                                     coll_trees_depth(part, COLL_UNIT_NODE, COLL_UNIT_RACK) +
-                                     coll_trees_depth(part, COLL_UNIT_RACK, COLL_UNIT_SITE) +
-                                     part->shape->topo->sites);
+    return coll_trees_size(part, hlot_sites_children(part));
 }
 
 int hlot_sites_own(const coll_part *part) {
@@ -47,6 +50,16 @@ coll_trees *hlot_sites_open(const coll_part *part, coll_plan_size size, void *me
     if (plan->parent < 0)
         find_first(part, first);
     return plan;
+}
+
+/* The child with the shortest way comes first. */
+void hlot_sites_join(coll_trees *plan, const hlot_tree *tree, const int first[]) {
+    const int site = hlot_sites_own(plan->base.part), *children;
+    int count = hlot_tree_children(tree, site, &children);
+    while (count > 0)
+        plan->child[plan->children++] = first[children[--count]];
+    if (tree->parent[site] >= 0)
+        plan->parent = first[tree->parent[site]];
 }
 
 void hlot_sites_network(const coll_shape *call, hlot_network *network) {

@@ -1,6 +1,7 @@
 /*
- * Allreduces over sites: in a site sums go up trees to its first rank, and results down again;
- * between these the algorithms differ. For the table of allreduces, and what they have in common.
+ * Allreduces and reduces over sites: in a site sums go up trees to its first rank, and an
+ * allreduce's results down again; between these the algorithms differ. For the tables, and what
+ * they have in common.
  */
 #ifndef COLL_HLOT_SITES_H
 #define COLL_HLOT_SITES_H
@@ -9,7 +10,7 @@
 #include "lib/allreduce/trees.h"
 #include "lib/base/comm.h"
 
-extern const coll_algorithm hlot_allreduce_all_sites, hlot_allreduce_sites;
+extern const coll_algorithm hlot_allreduce_all_sites, hlot_allreduce_sites, hlot_reduce_sites;
 
 /* The most sites: a rank's children in its site and a sum of each have to fit. */
 enum { HLOT_SITES_SUMMED = COLL_TREES_CHILDREN / 2 };
@@ -23,12 +24,18 @@ bool hlot_sites_apply(const coll_shape *call);
 /* Measures the latencies where they aren't known. */
 int hlot_sites_prepare(coll_comm *comm);
 
+/* From how many others a site's first rank receives at most, one of each other site among them. */
+int hlot_sites_children(const coll_part *part);
+
 /* The measures of a plan whose first ranks receive a sum of each site. */
 coll_plan_size hlot_sites_size(const coll_part *part);
 
 /* A plan that is complete inside the sites; a site's first rank, which has no parent yet, gets the
  * FIRST ranks of all sites. */
 coll_trees *hlot_sites_open(const coll_part *part, coll_plan_size size, void *memory, int first[]);
+
+/* A site's FIRST rank joins those of its neighbours in TREE. */
+void hlot_sites_join(coll_trees *plan, const hlot_tree *tree, const int first[]);
 
 /* hlot_wide_network for small messages, in whole nanoseconds, which can be added without error. */
 void hlot_sites_network(const coll_shape *call, hlot_network *network);

@@ -73,7 +73,8 @@ const coll_algorithm *const coll_allreduce_table[] = {
 };
 
 const coll_algorithm *const coll_reduce_table[] = {
-    &coll_reduce_native, &coll_reduce_chain, &coll_reduce_two_tree, &coll_reduce_binomial, NULL,
+    &coll_reduce_native,   &coll_reduce_chain, &coll_reduce_two_tree,
+    &coll_reduce_binomial, &hlot_reduce_sites, NULL,
 };
 
 const coll_algorithm *const coll_reduce_scatter_table[] = {

@@ -443,9 +443,14 @@ START_TEST(every_algorithm_does_as_mpi_does) {
 END_TEST
 
 /* What is made for sites, at latencies that are measured and at some that differ. */
-START_TEST(allreduces_over_sites) {
-    static const coll_algorithm *const made[] = {&hlot_allreduce_all_sites,
-                                                 &hlot_allreduce_all_sites, &hlot_allreduce_sites};
+START_TEST(over_sites) {
+    static const struct {
+        entry which;
+        const coll_algorithm *algorithm;
+    } made[] = {{ALLREDUCE, &hlot_allreduce_all_sites},
+                {ALLREDUCE, &hlot_allreduce_all_sites},
+                {ALLREDUCE, &hlot_allreduce_sites},
+                {REDUCE, &hlot_reduce_sites}};
     int sites = world_ranks < 4 ? world_ranks : world_ranks - 2;
     MPI_Comm comm;
     coll_comm *state;
@@ -456,9 +461,9 @@ START_TEST(allreduces_over_sites) {
     pretend_sites(comm, sites);
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     coll_topo *topo = &coll_state_of(state)->topo;
-    for (int i = 0; i < 3; i++) {
-        ck_assert(coll_select_applicable(made[i], &(coll_shape){.topo = topo}));
-        run_cases(ALLREDUCE, made[i], comm);
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        ck_assert(coll_select_applicable(made[i].algorithm, &(coll_shape){.topo = topo}));
+        run_cases(made[i].which, made[i].algorithm, comm);
         ck_assert_ptr_nonnull(topo->latencies);
         for (int pair = 0; i == 0 && pair < sites * sites; pair++)
             topo->latencies[pair] = 1e-3 * (1 + (pair * 37 + sites) % 29);
@@ -649,7 +654,7 @@ static Suite *make_suite(void) {
     tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, make_kinds, free_kinds);
     tcase_add_loop_test(tests, every_algorithm_does_as_mpi_does, 0, ENTRIES);
-    tcase_add_test(tests, allreduces_over_sites);
+    tcase_add_test(tests, over_sites);
     tcase_add_test(tests, many_at_once);
     tcase_add_test(tests, reductions_can_be_reproducible);
     tcase_add_test(tests, operations_come_and_go);

@@ -1,0 +1,79 @@
+/*
+ * sites: for data at several sites.
+ *
+ * 1. In every site sums go up binomial trees to its first rank (hlot/sites.h), the root in its own.
+ * 2. Between sites they go up HLOT's tree of the shortest ways to the root's site.
+ *
+ * Steps: the longest of the shortest ways, and ceil(log2 n) for n ranks of a site. Bytes: m from
+ * every rank, and to the first rank of a site for each child that it has in its trees. Memory: a
+ * segment for each site and each child in it, for each of the window.
+ *
+ * The order of combination follows from the latencies, as in allreduce's sites.
+ *
+ * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks.
+ */
+#include "config.h"
+
+#include "hlot/sites.h"
+#include "lib/reduce/tree.h"
+
+/* Round I is about segment I. */
+typedef struct up_plan {
+    coll_trees trees; /* whom a rank meets */
+    coll_kin kin;     /* the same */
+} up_plan;
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    coll_range what = coll_segment_at(base->part->shape->bytes, base->size.segment, round);
+    return coll_reduce_up(&((const up_plan *)base)->kin, what, steps, 0);
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    const coll_shape *shape = part->shape;
+    size_t segment = coll_segment_of(shape, part->values->at[COLL_SEGMENT]);
+    coll_plan_size size =
+        coll_reduce_tree_size(part, coll_least(segment, shape->bytes),
+                              part->values->at[COLL_WINDOW], hlot_sites_children(part));
+    size.own_bytes = sizeof(up_plan);
+    return size;
+}
+
+/* The tree of the shortest ways to the root's site. */
+static hlot_tree tree_of(const coll_shape *call) {
+    hlot_network network;
+    hlot_tree tree;
+    hlot_sites_network(call, &network);
+    for (int a = 0; a < network.sites; a++)
+        for (int b = 0; b < a; b++) {
+            double there = network.latency[a][b];
+            network.latency[a][b] = network.latency[b][a];
+            network.latency[b][a] = there;
+        }
+    hlot_tree_make(&network, HLOT_SPT, call->topo->places[call->root].site, &tree);
+    return tree;
+}
+
+static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    int first[HLOT_SITES_SUMMED];
+    up_plan *plan = memory;
+    coll_trees *trees = hlot_sites_open(part, size, &plan->trees, first);
+    if (trees->parent < 0) {
+        const hlot_tree tree = tree_of(part->shape);
+        hlot_sites_join(trees, &tree, first);
+    }
+    trees->base.round = plan_round;
+    plan->kin = (coll_kin){.parent = trees->parent,
+                           .children = trees->children,
+                           .behind = trees->children,
+                           .child = trees->child};
+    return &trees->base;
+}
+
+const coll_algorithm hlot_reduce_sites = {
+    .name = "sites",
+    .summary = "up a tree in each site, and up HLOT's tree between sites",
+    .params = HLOT_SITES_PARAMS,
+    .applicable = hlot_sites_apply,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
+    .prepare = hlot_sites_prepare,
+};
