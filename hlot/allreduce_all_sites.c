@@ -18,18 +18,10 @@
 
 #include "hlot/sites.h"
 
-/* The sum of a site, as one of the sites sees it. */
-typedef struct visitor {
-    int site;
-    double arrival;   /* whole nanoseconds from the common start: so all find the same order */
-    int from;         /* rank; -1: it is this site's own */
-    int goes_to, *to; /* ranks */
-} visitor;
-
 typedef struct exchange {
     coll_trees trees;
-    visitor visitors[HLOT_SITES_SUMMED]; /* in the order in which they come */
-    int ranks[];                         /* to whom they go */
+    hlot_visitor visitors[HLOT_SITES_SUMMED]; /* sums */
+    int ranks[];                              /* to whom they go */
 } exchange;
 
 static coll_step in_scratch(coll_step step, int segment) {
@@ -40,7 +32,7 @@ static coll_step in_scratch(coll_step step, int segment) {
 
 /* Takes in the sum of V, or this site's own, and passes it on; returns after which step it is here.
  */
-static int take_in(const visitor *v, int segment, coll_trees_draft *d) {
+static int take_in(const hlot_visitor *v, int segment, coll_trees_draft *d) {
     int here = d->count;
     if (v->from < 0)
         coll_trees_add(d, coll_step_copy(COLL_DATA, d->from, d->length, true), d->changed)
@@ -59,7 +51,7 @@ static void meet(const coll_trees *plan, coll_trees_draft *d) {
     const int sites = plan->base.part->shape->topo->sites, first = 1 + plan->children;
     int here[HLOT_SITES_SUMMED], own = 0;
     for (int i = 0; i < sites; i++) {
-        const visitor *v = &all->visitors[i];
+        const hlot_visitor *v = &all->visitors[i];
         here[v->site] = take_in(v, first + v->site, d);
         if (v->from < 0)
             own = here[v->site];
@@ -82,41 +74,12 @@ static coll_plan_size plan_size(const coll_part *part) {
     return size;
 }
 
-/* Puts V among the first COUNT of ALL, behind those that arrive at the same moment. */
-static void insert(visitor all[], int count, visitor v) {
-    for (; count > 0 && all[count - 1].arrival > v.arrival; count--)
-        all[count] = all[count - 1];
-    all[count] = v;
-}
-
-/* Who comes to SITE from whom, and goes on to whom; FIRST has the first rank of each site. */
-static void find_visitors(exchange *plan, const coll_shape *call, int site, const int first[]) {
-    hlot_network network;
-    int *to = plan->ranks;
-    hlot_sites_network(call, &network);
-    for (int from = 0; from < network.sites; from++) {
-        hlot_tree tree;
-        double arrival[HLOT_SITES];
-        const int *children;
-        hlot_tree_make(&network, HLOT_SPT, from, &tree);
-        hlot_tree_time(&network, &tree, arrival);
-        visitor v = {.site = from,
-                     .arrival = arrival[site],
-                     .from = from == site ? -1 : first[tree.parent[site]],
-                     .goes_to = hlot_tree_children(&tree, site, &children),
-                     .to = to};
-        for (int i = 0; i < v.goes_to; i++)
-            *to++ = first[children[i]];
-        insert(plan->visitors, from, v);
-    }
-}
-
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     int first[HLOT_SITES_SUMMED];
     exchange *plan = (exchange *)hlot_sites_open(part, size, memory, first);
     if (plan->trees.parent >= 0)
         return &plan->trees.base;
-    find_visitors(plan, part->shape, hlot_sites_own(part), first);
+    hlot_sites_visitors(part, first, plan->visitors, plan->ranks);
     plan->trees.meet = meet;
     return &plan->trees.base;
 }

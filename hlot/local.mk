@@ -2,6 +2,7 @@
 libcoll_core_la_SOURCES += \
 	hlot/allreduce_all_sites.c \
 	hlot/allreduce_sites.c \
+	hlot/barrier_all_sites.c \
 	hlot/bcast_hlot.c \
 	hlot/forecast.c hlot/forecast.h \
 	hlot/latency.c hlot/latency.h \

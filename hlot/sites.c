@@ -70,3 +70,32 @@ void hlot_sites_network(const coll_shape *call, hlot_network *network) {
         for (int to = 0; to < network->sites; to++)
             network->latency[from][to] = rint(network->latency[from][to] * 1e9);
 }
+
+/* Puts V among the first COUNT of ALL, behind those that arrive at the same moment. */
+static void insert(hlot_visitor all[], int count, hlot_visitor v) {
+    for (; count > 0 && all[count - 1].arrival > v.arrival; count--)
+        all[count] = all[count - 1];
+    all[count] = v;
+}
+
+void hlot_sites_visitors(const coll_part *part, const int first[], hlot_visitor visitors[],
+                         int ranks[]) {
+    const int site = hlot_sites_own(part);
+    hlot_network network;
+    hlot_sites_network(part->shape, &network);
+    for (int from = 0; from < network.sites; from++) {
+        hlot_tree tree;
+        double arrival[HLOT_SITES];
+        const int *children;
+        hlot_tree_make(&network, HLOT_SPT, from, &tree);
+        hlot_tree_time(&network, &tree, arrival);
+        hlot_visitor v = {.site = from,
+                          .arrival = arrival[site],
+                          .from = from == site ? -1 : first[tree.parent[site]],
+                          .goes_to = hlot_tree_children(&tree, site, &children),
+                          .to = ranks};
+        for (int i = 0; i < v.goes_to; i++)
+            *ranks++ = first[children[i]];
+        insert(visitors, from, v);
+    }
+}

@@ -100,6 +100,7 @@ const coll_algorithm *const coll_barrier_table[] = {
     &coll_barrier_native,
     &coll_barrier_dissemination,
     &coll_barrier_racks,
+    &hlot_barrier_all_sites,
     NULL,
 };
 

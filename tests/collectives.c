@@ -450,7 +450,8 @@ START_TEST(over_sites) {
     } made[] = {{ALLREDUCE, &hlot_allreduce_all_sites},
                 {ALLREDUCE, &hlot_allreduce_all_sites},
                 {ALLREDUCE, &hlot_allreduce_sites},
-                {REDUCE, &hlot_reduce_sites}};
+                {REDUCE, &hlot_reduce_sites},
+                {BARRIER, &hlot_barrier_all_sites}};
     int sites = world_ranks < 4 ? world_ranks : world_ranks - 2;
     MPI_Comm comm;
     coll_comm *state;

@@ -650,6 +650,24 @@ START_TEST(a_reduce_goes_by_the_shortest_ways_between_sites) {
 }
 END_TEST
 
+/* A barrier, the longest of the shortest ways between any two: from A to D. */
+START_TEST(a_barrier_goes_by_the_shortest_ways_between_sites) {
+    const coll_spec none = {.algorithm = NULL};
+    scene s;
+    double latencies[16];
+    set_sites(&s, &hlot_barrier_all_sites, 4, latencies);
+    s.shape.bytes = 1;
+    s.shape.element = 0;
+    s.shape.operation = "barrier";
+    s.shape.sides = coll_operations[COLL_OPERATION_BARRIER].sides;
+    double quote = coll_quote(&hlot_barrier_all_sites, &s.shape, &s.values);
+    ck_assert_double_ge(quote, 50e-3);
+    ck_assert_double_eq_tol(quote, 50e-3, 1e-3);
+    coll_choice choice = coll_select(coll_barrier_table, &s.shape, &none);
+    ck_assert_str_eq(choice.algorithm->name, "all_sites");
+}
+END_TEST
+
 /* Each message between two sites takes as long as these are apart. */
 START_TEST(sites_have_latencies_of_their_own) {
     scene s;
@@ -800,6 +818,7 @@ int main(void) {
                         sizeof of_many / sizeof *of_many);
     tcase_add_test(prices, sums_go_by_the_shortest_ways_between_sites);
     tcase_add_test(prices, a_reduce_goes_by_the_shortest_ways_between_sites);
+    tcase_add_test(prices, a_barrier_goes_by_the_shortest_ways_between_sites);
     tcase_add_test(prices, sites_have_latencies_of_their_own);
     tcase_add_test(prices, a_price_is_always_the_same);
     tcase_add_test(prices, with_too_little_memory_there_is_no_price);
