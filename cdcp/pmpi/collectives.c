@@ -22,21 +22,23 @@ bool coll_routed[COLL_OPERATIONS];
 
 /*
  * What a call counts as: SUCH where dedicated processors would serve it on any job, which is COUNT
- * elements for each of BLOCKS ranks, reduced unless OP is MPI_OP_NULL, in LIMIT bytes.
+ * elements for each of BLOCKS ranks, reduced unless OP is MPI_OP_NULL, in the fewest bytes that are
+ * any job's limit.
  */
 static coll_account_kind kind_of(coll_account_kind such, MPI_Count count, int blocks,
-                                 MPI_Datatype type, MPI_Op op, size_t limit) {
+                                 MPI_Datatype type, MPI_Op op) {
+    const MPI_Count limit = COLL_MODEL_LIMIT_LEAST;
     int size;
     if (!coll_account_on || count < 0 || type == MPI_DATATYPE_NULL ||
         (op != MPI_OP_NULL && coll_operands_code(type, op) < 0) ||
-        PMPI_Type_size(type, &size) != MPI_SUCCESS || count > (MPI_Count)limit)
+        PMPI_Type_size(type, &size) != MPI_SUCCESS || count > limit)
         return COLL_ACCOUNT_collective;
-    return count * blocks * size <= (MPI_Count)limit ? such : COLL_ACCOUNT_collective;
+    return count * blocks * size <= limit ? such : COLL_ACCOUNT_collective;
 }
 
 static coll_account_kind kind_of_whole(coll_account_kind such, MPI_Count count, MPI_Datatype type,
                                        MPI_Op op) {
-    return kind_of(such, count, 1, type, op, COLL_MODEL_LIMIT_LEAST);
+    return kind_of(such, count, 1, type, op);
 }
 
 static coll_account_kind kind_of_blocks(MPI_Count count, MPI_Datatype type, MPI_Op op,
@@ -44,7 +46,7 @@ static coll_account_kind kind_of_blocks(MPI_Count count, MPI_Datatype type, MPI_
     int ranks = 1;
     if (coll_account_on && (comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS))
         return COLL_ACCOUNT_collective;
-    return kind_of(COLL_ACCOUNT_started, count, ranks, type, op, COLL_MODEL_LIMIT_LEAST);
+    return kind_of(COLL_ACCOUNT_started, count, ranks, type, op);
 }
 
 /*
