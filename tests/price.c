@@ -409,14 +409,18 @@ END_TEST
 
 /* A call of OPERATION on RANKS hosts in five racks, by ALGORITHM of its table; false: it can't be.
  */
-static bool set_call(scene *s, const coll_operation_info *operation,
-                     const coll_algorithm *algorithm, int ranks, size_t bytes) {
-    enum { RACKS = 5 };
-    set_scene(s, algorithm, ranks, (ranks + RACKS - 1) / RACKS, bytes);
+static void set_operation(scene *s, const coll_operation_info *operation) {
     s->shape.operation = operation->name;
     s->shape.sides = operation->sides;
     s->shape.root = operation->rootless ? COLL_NO_ROOT : 0;
     s->shape.element = operation->reduces ? 8 : 0;
+}
+
+static bool set_call(scene *s, const coll_operation_info *operation,
+                     const coll_algorithm *algorithm, int ranks, size_t bytes) {
+    enum { RACKS = 5 };
+    set_scene(s, algorithm, ranks, (ranks + RACKS - 1) / RACKS, bytes);
+    set_operation(s, operation);
     return algorithm->planner && (!algorithm->applicable || algorithm->applicable(&s->shape));
 }
 
@@ -598,73 +602,45 @@ END_TEST
 /* From site C the way to B is 10 ms, to A over B 20, to D 30: all others are farther from D. */
 static const double four_sites[] = {0, 10, 40, 60, 10, 0, 10, 60, 40, 10, 0, 30, 60, 60, 30, 0};
 
-static void set_sites(scene *s, const coll_algorithm *algorithm, int a_site, double latencies[]) {
+static void set_sites(scene *s, coll_operation operation, const coll_algorithm *algorithm,
+                      int a_site, double latencies[]) {
     enum { SITES = 4 };
-    set_scene(s, algorithm, SITES * a_site, a_site, 8);
+    set_scene(s, algorithm, SITES * a_site, a_site, operation == COLL_OPERATION_BARRIER ? 1 : 8);
+    set_operation(s, &coll_operations[operation]);
     s->topo.sites = SITES;
     for (int rank = 0; rank < SITES * a_site; rank++)
         s->places[rank].site = s->places[rank].rack;
     for (int i = 0; i < SITES * SITES; i++)
         latencies[i] = four_sites[i] * 1e-3;
-    s->shape.root = COLL_NO_ROOT;
-    s->shape.element = 8;
-    s->shape.operation = "allreduce";
     s->shape.latencies = latencies;
 }
 
-/* To C and back; or from A to D. Also where only some of the ranks are played. */
-START_TEST(sums_go_by_the_shortest_ways_between_sites) {
+/* To C and back; or between A and D, a reduce to A. Also where only some of the ranks are played.
+ */
+START_TEST(calls_go_by_the_shortest_ways_between_sites) {
     const struct {
+        coll_operation operation;
         const coll_algorithm *algorithm;
         double expected;
-    } cases[] = {{&hlot_allreduce_sites, 2 * 30e-3}, {&hlot_allreduce_all_sites, 50e-3}};
+        const char *chosen;
+        int fewest; /* ranks of a site: of one each, a chain takes the same ways */
+    } cases[] = {{COLL_OPERATION_ALLREDUCE, &hlot_allreduce_sites, 2 * 30e-3, "all_sites", 1},
+                 {COLL_OPERATION_ALLREDUCE, &hlot_allreduce_all_sites, 50e-3, "all_sites", 1},
+                 {COLL_OPERATION_REDUCE, &hlot_reduce_sites, 50e-3, "sites", 4},
+                 {COLL_OPERATION_BARRIER, &hlot_barrier_all_sites, 50e-3, "all_sites", 1}};
     const coll_spec none = {.algorithm = NULL};
-    for (int i = 0; i < 2; i++)
-        for (int a_site = 1; a_site <= 256; a_site *= 4) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int a_site = cases[i].fewest; a_site <= 256; a_site *= 4) {
             scene s;
             double latencies[16];
-            set_sites(&s, cases[i].algorithm, a_site, latencies);
+            set_sites(&s, cases[i].operation, cases[i].algorithm, a_site, latencies);
             double quote = coll_quote(cases[i].algorithm, &s.shape, &s.values);
             ck_assert_double_ge(quote, cases[i].expected);
             ck_assert_double_eq_tol(quote / cases[i].expected, 1, 0.02);
-            coll_choice choice = coll_select(coll_allreduce_table, &s.shape, &none);
-            ck_assert_str_eq(choice.algorithm->name, "all_sites");
+            coll_choice choice =
+                coll_select(coll_operations[cases[i].operation].table, &s.shape, &none);
+            ck_assert_str_eq(choice.algorithm->name, cases[i].chosen);
         }
-}
-END_TEST
-
-/* A reduce takes the longest of the shortest ways to its root: from D to A. */
-START_TEST(a_reduce_goes_by_the_shortest_ways_between_sites) {
-    const coll_spec none = {.algorithm = NULL};
-    scene s;
-    double latencies[16];
-    set_sites(&s, &hlot_reduce_sites, 4, latencies);
-    s.shape.root = 0;
-    s.shape.operation = "reduce";
-    s.shape.sides = coll_operations[COLL_OPERATION_REDUCE].sides;
-    double quote = coll_quote(&hlot_reduce_sites, &s.shape, &s.values);
-    ck_assert_double_ge(quote, 50e-3);
-    ck_assert_double_eq_tol(quote, 50e-3, 1e-3);
-    coll_choice choice = coll_select(coll_reduce_table, &s.shape, &none);
-    ck_assert_str_eq(choice.algorithm->name, "sites");
-}
-END_TEST
-
-/* A barrier, the longest of the shortest ways between any two: from A to D. */
-START_TEST(a_barrier_goes_by_the_shortest_ways_between_sites) {
-    const coll_spec none = {.algorithm = NULL};
-    scene s;
-    double latencies[16];
-    set_sites(&s, &hlot_barrier_all_sites, 4, latencies);
-    s.shape.bytes = 1;
-    s.shape.element = 0;
-    s.shape.operation = "barrier";
-    s.shape.sides = coll_operations[COLL_OPERATION_BARRIER].sides;
-    double quote = coll_quote(&hlot_barrier_all_sites, &s.shape, &s.values);
-    ck_assert_double_ge(quote, 50e-3);
-    ck_assert_double_eq_tol(quote, 50e-3, 1e-3);
-    coll_choice choice = coll_select(coll_barrier_table, &s.shape, &none);
-    ck_assert_str_eq(choice.algorithm->name, "all_sites");
 }
 END_TEST
 
@@ -672,7 +648,7 @@ END_TEST
 START_TEST(sites_have_latencies_of_their_own) {
     scene s;
     double latencies[16], known, unknown;
-    set_sites(&s, &coll_allreduce_recursive_doubling, 1, latencies);
+    set_sites(&s, COLL_OPERATION_ALLREDUCE, &coll_allreduce_recursive_doubling, 1, latencies);
     known = seconds_of(&s, &coll_allreduce_recursive_doubling);
     ck_assert_double_eq_tol(known, 30e-3 + 60e-3, 1e-3); /* C and D; then B and D */
     s.shape.latencies = NULL;
@@ -816,9 +792,7 @@ int main(void) {
     tcase_add_test(prices, what_is_not_alike_is_not_folded);
     tcase_add_loop_test(prices, long_plays_tell_what_a_full_one_does, 0,
                         sizeof of_many / sizeof *of_many);
-    tcase_add_test(prices, sums_go_by_the_shortest_ways_between_sites);
-    tcase_add_test(prices, a_reduce_goes_by_the_shortest_ways_between_sites);
-    tcase_add_test(prices, a_barrier_goes_by_the_shortest_ways_between_sites);
+    tcase_add_test(prices, calls_go_by_the_shortest_ways_between_sites);
     tcase_add_test(prices, sites_have_latencies_of_their_own);
     tcase_add_test(prices, a_price_is_always_the_same);
     tcase_add_test(prices, with_too_little_memory_there_is_no_price);
