@@ -47,7 +47,7 @@ static bool allocate(job *run, app_problem *problem) {
            bytes = km_centroids_bytes(run->points, k);
     run->state.centroids = malloc(bytes);
     run->state.nearest = malloc(rows * sizeof *run->state.nearest);
-    run->distance2 = malloc(rows * sizeof *run->distance2);
+    run->distance2 = calloc(rows, sizeof *run->distance2);
     run->window = WINDOW_BYTES / run->points->dim < rows ? WINDOW_BYTES / run->points->dim : rows;
     run->order = malloc(run->window * sizeof *run->order);
     run->starts = malloc((k + 1) * sizeof *run->starts);
@@ -189,7 +189,7 @@ static void make_sketch(job *run, app_problem *problem) {
         km_sketch_create(run->state.centroids, settings->k, run->points->dim, &run->sketch))
         app_refuse(problem, "out of memory");
     if (!run->sketched && run->sketch && !run->points->room.map)
-        km_sketches_create(run->points->rows, &run->kept);
+        km_sketches_create(run->points->rows, run->sketch, &run->kept);
     run->sketched = true;
 }
 
@@ -199,7 +199,7 @@ static bool map(job *run, km_step *step, app_problem *problem) {
     double start = MPI_Wtime(), saving = run->saving;
     km_map_sums sums = {0};
     make_sketch(run, problem);
-    bool good = km_map(run->points, run->settings, run->sketch, run->kept.bytes ? &run->kept : NULL,
+    bool good = km_map(run->points, run->settings, run->sketch, run->kept.corrections ? &run->kept : NULL,
                        &run->state, run->distance2, &rounds, run->comm, &sums, problem);
     step->seconds[KM_MAP] = MPI_Wtime() - start - (run->saving - saving);
     step->objective = sums.objective;

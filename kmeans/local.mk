@@ -23,6 +23,7 @@ libwords_la_LIBADD = $(PNG_LIBS) $(JPEG_LIBS) $(LINEAR_LIBS) $(ZLIB_LIBS)
 # libkmeans.la: assignment, iteration, reading of points and writing of results.
 noinst_LTLIBRARIES += libkmeans.la
 libkmeans_la_SOURCES = \
+	kmeans/assign/arrange.c kmeans/assign/arrange.h \
 	kmeans/assign/assign.c kmeans/assign/assign.h \
 	kmeans/assign/assign_avx2.c \
 	kmeans/assign/assign_avx_vnni.c \
@@ -32,6 +33,8 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/assign_scalar.c \
 	kmeans/assign/assign_vnni.c \
 	kmeans/assign/kernel.c kmeans/assign/kernel.h \
+	kmeans/assign/mesh.c kmeans/assign/mesh.h \
+	kmeans/assign/order.c kmeans/assign/order.h \
 	kmeans/assign/pack.h kmeans/assign/pairs.h \
 	kmeans/assign/partial.c kmeans/assign/partial.h \
 	kmeans/assign/refill.c kmeans/assign/refill.h \

@@ -1,6 +1,7 @@
 /* Sketches are no farther from each other than they may be, and a sieve never changes an answer. */
 #include "config.h"
 
+#include "kmeans/assign/arrange.h"
 #include "kmeans/assign/assign.h"
 #include "kmeans/assign/sketch.h"
 #include "kmeans/points/fine.h"
@@ -52,12 +53,12 @@ static float sketch_row(const km_sketch *sketch, const uint8_t *row, uint8_t *by
     int32_t sums[KM_AXES + 1] = {0};
     uint32_t correction = 0;
     float error, way2;
-    for (size_t j = 0; j < KM_AXES + 1; j++)
+    for (size_t j = 0; j < sketch->count + 1; j++)
         for (size_t d = 0; d < sketch->dim; d++)
             sums[j] += row[d] * (sketch->axes[j * sketch->dim + d] - 128);
     for (size_t d = 0; d < sketch->dim; d++)
         correction += row[d] * (row[d] - UINT32_C(256));
-    way2 = km_sketch_way2(sketch, correction, sums[KM_AXES]);
+    way2 = km_sketch_way2(sketch, correction, sums[sketch->count]);
     km_sketch_round(sketch, sums, &way2, 1, bytes, &error);
     return error;
 }
@@ -71,16 +72,16 @@ static double distance(const uint8_t *a, const uint8_t *b, size_t dim) {
 
 /* The promise of sketch.h for all pairs of N rows; and the widest share of what is allowed. */
 static double check_bound(const km_sketch *sketch, const uint8_t *rows, size_t n) {
-    size_t dim = sketch->dim;
-    uint8_t *bytes = malloc(n * KM_SKETCH);
+    size_t dim = sketch->dim, size = sketch->numbers;
+    uint8_t *bytes = malloc(n * size);
     float *errors = malloc(n * sizeof *errors);
     double widest = 0;
     ck_assert(bytes && errors);
     for (size_t i = 0; i < n; i++)
-        errors[i] = sketch_row(sketch, rows + i * dim, bytes + i * KM_SKETCH);
+        errors[i] = sketch_row(sketch, rows + i * dim, bytes + i * size);
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < i; l++) {
-            double between = distance(bytes + i * KM_SKETCH, bytes + l * KM_SKETCH, KM_SKETCH);
+            double between = distance(bytes + i * size, bytes + l * size, size);
             double allowed = sketch->stretch * distance(rows + i * dim, rows + l * dim, dim) +
                              errors[i] + errors[l];
             ck_assert_msg(between <= allowed, "dim %zu: rows %zu and %zu: %g > %g", dim, i, l,
@@ -104,6 +105,11 @@ START_TEST(bound) {
     double widest = check_bound(sketch, rows, 100);
     ck_assert_msg(widest > 0.8, "sketches keep %g of a distance at most", widest);
     check_bound(sketch, others, 100); /* which don't fit into bytes: only 0 and 255 */
+    ck_assert_ptr_nonnull(sketch->coarse);
+    ck_assert(sketch->coarse->share > 0.8 && sketch->coarse->share <= sketch->share + 1e-4);
+    widest = check_bound(sketch->coarse, rows, 100);
+    ck_assert_msg(widest > 0.8, "coarse sketches keep %g of a distance at most", widest);
+    check_bound(sketch->coarse, others, 100);
     km_sketch_free(sketch);
     free(rows);
     free(others);
@@ -129,6 +135,12 @@ START_TEST(no_sketch) {
 }
 END_TEST
 
+static void arrange(const km_centroids *centroids, size_t *which, uint32_t *guess,
+                    const uint32_t *distance) {
+    const uint32_t *places = km_centroids_places(centroids);
+    ck_assert_int_eq(km_arrange(places, CENTROIDS, POINTS, which, guess, distance), 0);
+}
+
 /* What a sieve must not change: SIEVED by a sketch of other rows, or none, if SKETCH is NULL. */
 static void check_same(const km_kernel *kernel, const uint8_t *points, const uint8_t *centroids,
                        const km_sketch *sketch, size_t dim) {
@@ -144,19 +156,30 @@ static void check_same(const km_kernel *kernel, const uint8_t *points, const uin
     }
     /* Guesses that are right, wrong, and none, in place; sketches made, kept, and some missing. */
     km_sketches kept;
-    ck_assert(km_sketches_create(POINTS, &kept));
-    for (int round = 0; round < 4; round++) {
-        for (size_t i = 0; i < POINTS; i++)
+    ck_assert(km_sketches_create(POINTS, sketch, &kept));
+    for (int round = 0; round < 5; round++) {
+        size_t which[POINTS];
+        const km_query query = {points, dim, which, POINTS, round ? &kept : NULL};
+        for (size_t i = 0; i < POINTS; i++) {
+            which[i] = i;
             found[i] = i % 3 == 0 ? wanted[i] : i % 3 == 1 ? (uint32_t)i : UINT32_MAX - (uint32_t)i;
-        ck_assert_int_eq(km_assign_again(points, POINTS, dim, packed, 2, found,
-                                         round ? &kept : NULL, found, found_distance),
-                         0);
-        ck_assert_mem_eq(found, wanted, sizeof wanted);
-        ck_assert_mem_eq(found_distance, wanted_distance, sizeof wanted);
-        for (size_t i = 0; round && i < POINTS; i++)
-            ck_assert(kept.errors[i] >= 0);
+        }
+        for (int again = 0; round == 4 && again < 2; again++) {
+            ck_assert_int_eq(km_guess(&query, packed, 2, again, found, found_distance), 0);
+            arrange(packed, which, found, found_distance);
+        }
+        if (round == 2)
+            arrange(packed, which, found, wanted_distance);
+        ck_assert_int_eq(km_assign_again(&query, packed, 2, found, found, found_distance), 0);
+        size_t sketches = 0; /* blocks that go without them lack them */
+        for (size_t i = 0; i < POINTS; i++) {
+            ck_assert_uint_eq(found[i], wanted[which[i]]);
+            ck_assert_uint_eq(found_distance[i], wanted_distance[which[i]]);
+            sketches += round && kept.errors[0][i] >= 0;
+        }
+        ck_assert((sketches > 0) == (round > 0));
         for (size_t i = 50; round == 2 && i < 60; i++)
-            kept.errors[i] = -1;
+            kept.errors[0][i] = -1;
     }
     km_sketches_free(&kept);
     km_centroids_free(packed);
@@ -246,9 +269,11 @@ static void check_fine(const km_kernel *kernel, const uint8_t *points, const km_
         nearest[i] = i % 3 == 0   ? wanted->nearest[i]
                      : i % 3 == 1 ? (uint32_t)i
                                   : UINT32_MAX - (uint32_t)i;
-    ck_assert_int_eq(
-        km_assign_again(points, POINTS, of->dim, packed, 2, nearest, NULL, nearest, found.distance),
-        0);
+    size_t which[POINTS];
+    for (size_t i = 0; i < POINTS; i++)
+        which[i] = i;
+    const km_query query = {points, of->dim, which, POINTS, NULL};
+    ck_assert_int_eq(km_assign_again(&query, packed, 2, nearest, nearest, found.distance), 0);
     ck_assert_mem_eq(&found, wanted, sizeof found);
     km_centroids_free(packed);
 }

@@ -5,7 +5,7 @@
  * points, seldom enough for the arithmetic to set the pace.
  *
  * With a sieve, most centroids are left out, by how near to a point one is that has been guessed;
- * where it leaves too many, points are compared with all of them for a while.
+ * where it leaves too many, the next blocks of points are compared with all of them.
  */
 #include "kmeans/assign/assign.h"
 
@@ -22,9 +22,10 @@ enum {
     POINT_BYTES = 1 << 20,    /* of a block of packed points */
     CENTROID_BYTES = 1 << 18, /* of centroids that a second-level cache holds with room to spare */
     BLOCKS_PER_THREAD = 4,    /* at least, so that threads end at about the same time */
-    GUESSED = 8,              /* of so many centroids one is looked at for a first guess */
-    TRIED = 1 << 16,          /* pairs that a sieve is judged by, at least: it is worthwhile ... */
-    WORTHWHILE = 8,           /* ... when it leaves one in so many, or fewer */
+    WORTHWHILE = 6,           /* a sieve is, when it leaves one pair in so many, or fewer */
+    COARSE_EVERY = 4,         /* one in so many blocks of centroids tries the coarse mesh ... */
+    COARSE_LEAVES = 7,        /* ... and the others use it if it leaves fewer than 7 in 8 tiles */
+    MOST_FAILURES = 7,        /* that are counted: see is_worth_trying */
 };
 
 struct km_centroids {
@@ -36,29 +37,35 @@ struct km_centroids {
     size_t cached; /* panels that are gone through at once */
     unsigned char *data;
     uint32_t *norms;
-    km_sieve *sieve;   /* or NULL */
+    const km_sketch *sketch; /* or NULL, as the next */
+    km_sieve *sieve;
     km_fine *fine;     /* NULL where centroids are bytes */
     km_sieve *rounded; /* of fine ones, without a sketch */
 };
 
-/* What a thread works in: a block of packed points, and their best centroids so far. */
+/* What a thread works in: a block of points, and their best centroids so far. */
 typedef struct workspace {
     size_t points;
+    const uint8_t **rows; /* of the block */
+    const size_t *which;  /* their numbers, or NULL: then all rows are one after the other */
     size_t panel_bytes;
-    unsigned char *data;
+    unsigned char *data;     /* the points, packed */
+    unsigned char *gathered; /* the rows of a panel, one after the other */
     uint32_t *corrections;
     uint32_t *best;
     uint32_t *nearest;
-    uint64_t *fine_best;     /* only where centroids are fine */
-    void *scratch;           /* of a tile */
-    km_tile_room *room;      /* only with a sieve */
-    size_t sketch_bytes;     /* of a point */
-    unsigned char *sketches; /* from here on only with a sketch */
-    uint32_t *sketch_corrections;
-    float *errors;
-    bool packed;   /* the whole block; else sketches were kept, and nobody has needed it yet */
-    size_t resume; /* the panel from which on the sieve is used */
-    uint64_t pairs, compared; /* of points and centroids that went through it, and were left */
+    uint64_t *fine_best;                /* only where centroids are fine */
+    void *scratch;                      /* of a tile */
+    km_tile_room *room;                 /* only with a sieve */
+    unsigned char *sketches[KM_LEVELS]; /* from here on only with a sketch */
+    size_t sketch_bytes[KM_LEVELS];     /* of a point */
+    uint32_t *sketch_corrections[KM_LEVELS];
+    float *errors[KM_LEVELS];
+    int32_t *floors[KM_LEVELS];
+    float *distances;
+    km_tally tally;    /* of the block */
+    unsigned failures; /* of the sieve with the last blocks of points */
+    size_t skipped;    /* blocks since */
 } workspace;
 
 static size_t smaller(size_t a, size_t b) {
@@ -133,8 +140,13 @@ int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sk
         return EINVAL;
     km_sieve_free(centroids->sieve);
     centroids->sieve = NULL;
+    centroids->sketch = sketch;
     const km_packed packed = describe(centroids, rows);
     return km_sieve_create(&packed, sketch, threads, &centroids->sieve);
+}
+
+const uint32_t *km_centroids_places(const km_centroids *centroids) {
+    return centroids->sieve ? km_sieve_places(centroids->sieve) : NULL;
 }
 
 void km_centroids_free(km_centroids *centroids) {
@@ -149,46 +161,71 @@ void km_centroids_free(km_centroids *centroids) {
 }
 
 static void workspace_free(workspace *space) {
+    free(space->rows);
     free(space->data);
+    free(space->gathered);
     free(space->corrections);
     free(space->best);
     free(space->nearest);
     free(space->fine_best);
     free(space->scratch);
     free(space->room);
-    free(space->sketches);
-    free(space->sketch_corrections);
-    free(space->errors);
+    for (size_t l = 0; l < KM_LEVELS; l++) {
+        free(space->sketches[l]);
+        free(space->sketch_corrections[l]);
+        free(space->errors[l]);
+        free(space->floors[l]);
+    }
+    free(space->distances);
+}
+
+/* What sketches of a block of points need. */
+static bool add_sketches(workspace *space, const km_centroids *centroids) {
+    const km_sketch *levels[KM_LEVELS];
+    const km_kernel *kernel = centroids->kernel;
+    size_t count = km_sketch_levels(centroids->sketch, levels);
+    bool good = true;
+    for (size_t l = 0; l < count; l++) {
+        space->sketch_bytes[l] =
+            km_quotient_up(levels[l]->numbers, kernel->group) * kernel->group * kernel->element;
+        space->sketches[l] = km_allocate(space->points, space->sketch_bytes[l]);
+        space->sketch_corrections[l] = km_allocate(space->points, sizeof(uint32_t));
+        space->errors[l] = km_allocate(space->points, sizeof(float));
+        good = good && space->sketches[l] && space->sketch_corrections[l] && space->errors[l];
+    }
+    return good;
 }
 
 /* What fine centroids and sieves need besides. */
-static bool add_rooms(workspace *space, bool fine, bool sketches) {
-    if (fine && !(space->fine_best = km_allocate(space->points, sizeof *space->fine_best)))
+static bool add_rooms(workspace *space, const km_centroids *centroids) {
+    if (centroids->fine &&
+        !(space->fine_best = km_allocate(space->points, sizeof *space->fine_best)))
         return false;
-    if ((fine || sketches) && !(space->room = km_allocate(1, sizeof *space->room)))
+    if ((centroids->fine || centroids->sieve) &&
+        !(space->room = km_allocate(1, sizeof *space->room)))
         return false;
-    if (!sketches)
-        return true;
-    space->sketches = km_allocate(space->points, space->sketch_bytes);
-    space->sketch_corrections = km_allocate(space->points, sizeof *space->sketch_corrections);
-    space->errors = km_allocate(space->points, sizeof *space->errors);
-    return space->sketches && space->sketch_corrections && space->errors;
+    for (size_t l = 0; space->room && l < KM_LEVELS; l++)
+        if (!(space->floors[l] = km_allocate(space->points, sizeof(int32_t))))
+            return false;
+    if (space->room && !(space->distances = km_allocate(space->points, sizeof(float))))
+        return false;
+    return !centroids->sieve || add_sketches(space, centroids);
 }
 
 /* Room for POINTS points, a whole number of panels; false when memory is short. */
 static bool workspace_create(workspace *space, size_t points, const km_centroids *centroids) {
     const km_kernel *kernel = centroids->kernel;
     size_t point_bytes = centroids->groups * kernel->group * kernel->element;
-    *space = (workspace){.points = points,
-                         .panel_bytes = kernel->points * point_bytes,
-                         .sketch_bytes = KM_SKETCH * kernel->element};
+    *space = (workspace){.points = points, .panel_bytes = kernel->points * point_bytes};
+    space->rows = km_allocate(points, sizeof *space->rows);
     space->data = km_allocate(points, point_bytes);
+    space->gathered = km_allocate(kernel->points, row_bytes(centroids));
     space->corrections = km_allocate(points, sizeof *space->corrections);
     space->best = km_allocate(points, sizeof *space->best);
     space->nearest = km_allocate(points, sizeof *space->nearest);
     space->scratch = km_allocate(kernel->scratch + 1, 1);
-    if (space->data && space->corrections && space->best && space->nearest && space->scratch &&
-        add_rooms(space, centroids->fine, centroids->sieve))
+    if (space->rows && space->data && space->gathered && space->corrections && space->best &&
+        space->nearest && space->scratch && add_rooms(space, centroids))
         return true;
     workspace_free(space);
     return false;
@@ -205,165 +242,204 @@ static size_t block_points(size_t n, int threads, const km_centroids *centroids)
 
 /*
  * Lowers the best of the panel of points that begins with number I by the centroids of the panels
- * START to END - 1, and meanwhile prefetches NEXT, the rows of points that are wanted after these:
- * a share for each panel, in this very loop, for gcc drops a call that only prefetches.
+ * START to END - 1, and meanwhile prefetches the rows of the NEXT points after the HERE in it: a
+ * share for each panel, in this very loop, for gcc drops a call that only prefetches.
  */
 static void sweep(const km_centroids *centroids, size_t start, size_t end, const workspace *space,
-                  size_t i, const uint8_t *next, size_t next_bytes) {
+                  size_t i, size_t here, size_t next) {
     const km_kernel *kernel = centroids->kernel;
     const unsigned char *points = space->data + i / kernel->points * space->panel_bytes;
-    size_t share = km_quotient_up(next_bytes, end - start), fetched = 0;
+    const uint8_t *const *rows = space->rows + i + here;
+    size_t lines = km_quotient_up(row_bytes(centroids), CACHE_LINE), fetched = 0;
+    size_t share = km_quotient_up(next * lines, end - start);
     for (size_t panel = start; panel < end; panel++) {
         size_t first = panel * kernel->centroids;
         kernel->tile(points, space->corrections + i,
                      centroids->data + panel * centroids->panel_bytes, centroids->norms + first,
                      centroids->groups, (uint32_t)first, space->best + i, space->nearest + i,
                      space->scratch);
-        size_t wanted = smaller(fetched + share, next_bytes);
-        for (; fetched < wanted; fetched += CACHE_LINE)
-            __builtin_prefetch(next + fetched);
+        size_t wanted = smaller(fetched + share, next * lines);
+        for (; fetched < wanted; fetched++)
+            __builtin_prefetch(rows[fetched / lines] + fetched % lines * CACHE_LINE);
     }
 }
 
-/* The panel of points that begins with number I, for SIEVE; ROWS are the block's. */
-static km_sifted panel_of(const km_sieve *sieve, const uint8_t *rows, const km_centroids *centroids,
-                          const workspace *space, size_t i) {
-    km_sifted panel = {.rows = rows + i * row_bytes(centroids),
+/* The panel of points that begins with number I, for SIEVE. */
+static km_sifted panel_of(const km_sieve *sieve, const km_centroids *centroids, workspace *space,
+                          size_t i) {
+    km_sifted panel = {.rows = space->rows + i,
                        .corrections = space->corrections + i,
                        .best = space->best + i,
                        .nearest = space->nearest + i,
                        .fine_best = space->fine_best ? space->fine_best + i : NULL,
-                       .sketches = space->data + i / centroids->kernel->points * space->panel_bytes,
-                       .sketch_corrections = space->corrections + i,
-                       .room = space->room};
-    if (sieve == centroids->rounded)
+                       .distances = space->distances ? space->distances + i : NULL,
+                       .room = space->room,
+                       .tally = &space->tally};
+    for (size_t l = 0; l < KM_LEVELS; l++)
+        panel.sketches[l].floors = space->floors[l] + i;
+    if (sieve == centroids->rounded) {
+        panel.sketches[0].panel = space->data + i / centroids->kernel->points * space->panel_bytes;
+        panel.sketches[0].corrections = space->corrections + i;
         return panel;
-    panel.sketches = space->sketches + i * space->sketch_bytes;
-    panel.sketch_corrections = space->sketch_corrections + i;
-    panel.errors = space->errors + i;
+    }
+    for (size_t l = 0; l < KM_LEVELS && space->sketches[l]; l++) {
+        panel.sketches[l].panel = space->sketches[l] + i * space->sketch_bytes[l];
+        panel.sketches[l].corrections = space->sketch_corrections[l] + i;
+        panel.sketches[l].errors = space->errors[l] + i;
+    }
     return panel;
 }
 
-/*
- * The same as sweep for N points in the panel, by the sieve. Where it leaves too many pairs, it is
- * tried anew after twice as many centroids, for the nearest of those is nearer.
- */
-static void sift(const km_centroids *centroids, size_t start, size_t end, workspace *space,
-                 const uint8_t *rows, size_t i, size_t n, size_t next) {
-    km_sifted points = panel_of(centroids->sieve, rows, centroids, space, i);
-    space->compared += km_sieve_sift(centroids->sieve, start, end, n, next, &points);
-    space->pairs += (uint64_t)n * (end - start) * centroids->kernel->centroids;
-    if (space->pairs < TRIED || space->compared * WORTHWHILE <= space->pairs)
-        return;
-    space->resume = 2 * end;
-    space->pairs = space->compared = 0;
-}
-
-/* The same without a sketch, for centroids that are fine or not. */
-static void sift_all(const km_centroids *centroids, size_t start, size_t end,
-                     const workspace *space, const uint8_t *rows, size_t i, size_t n, size_t next) {
-    if (!centroids->fine) {
-        sweep(centroids, start, end, space, i, NULL, 0);
-        return;
-    }
-    km_sifted points = panel_of(centroids->rounded, rows, centroids, space, i);
-    km_sieve_sift(centroids->rounded, start, end, n, next, &points);
-}
-
-static void pack(const uint8_t *rows, size_t i, size_t n, const km_centroids *centroids,
-                 const workspace *space) {
+/* Packs the panel of N points that begins with number I. */
+static void pack(size_t i, size_t n, const km_centroids *centroids, const workspace *space) {
     const km_kernel *kernel = centroids->kernel;
-    kernel->pack(rows + i * row_bytes(centroids), n, centroids->dim,
+    const uint8_t *rows = space->rows[i];
+    size_t bytes = row_bytes(centroids);
+    for (size_t at = 0; space->which && at < n; at++)
+        memcpy(space->gathered + at * bytes, space->rows[i + at], bytes);
+    kernel->pack(space->which ? space->gathered : rows, n, centroids->dim,
                  space->data + i / kernel->points * space->panel_bytes, space->corrections + i);
 }
 
-static void pack_all(const uint8_t *rows, size_t n, const km_centroids *centroids,
-                     workspace *space) {
+static void pack_all(size_t n, const km_centroids *centroids, const workspace *space) {
     size_t step = centroids->kernel->points;
     for (size_t i = 0; i < n; i += step)
-        pack(rows, i, smaller(n - i, step), centroids, space);
-    space->packed = true;
-}
-
-/* Takes the sketches of the panel of N points that begins with number I from KEPT, or makes them.
- */
-static void take(const uint8_t *rows, size_t i, size_t n, const km_centroids *centroids,
-                 const km_sketches *kept, workspace *space) {
-    const km_sieve *sieve = centroids->sieve;
-    km_sifted panel = panel_of(sieve, rows, centroids, space, i);
-    km_sketches here = {.bytes = NULL};
-    if (kept)
-        here = km_sketches_from(kept, i);
-    if (kept && km_sieve_recall(sieve, &here, n, &panel)) {
-        space->packed = false;
-        return;
-    }
-    pack(rows, i, n, centroids, space);
-    km_sieve_take(sieve, space->data + i / centroids->kernel->points * space->panel_bytes, n,
-                  kept ? &here : NULL, &panel);
+        pack(i, smaller(n - i, step), centroids, space);
 }
 
 /* Finds the best centroids of N points, which fit in SPACE, by comparing them with all. */
-static void search_all(const uint8_t *points, size_t n, const km_centroids *centroids,
-                       const workspace *space) {
-    size_t step = centroids->kernel->points, bytes = row_bytes(centroids);
+static void search_all(size_t n, const km_centroids *centroids, const workspace *space) {
+    size_t step = centroids->kernel->points;
     size_t end = smaller(centroids->cached, centroids->panels);
     for (size_t i = 0; i < n; i += step) {
         size_t here = smaller(n - i, step), next = smaller(n - i - here, step);
-        pack(points, i, here, centroids, space);
-        sweep(centroids, 0, end, space, i, points + (i + here) * bytes, next * bytes);
+        pack(i, here, centroids, space);
+        sweep(centroids, 0, end, space, i, here, next);
     }
     for (size_t start = end; start < centroids->panels; start = end) {
         end = smaller(start + centroids->cached, centroids->panels);
         for (size_t i = 0; i < n; i += step)
-            sweep(centroids, start, end, space, i, NULL, 0);
+            sweep(centroids, start, end, space, i, 0, 0);
     }
 }
 
-/* For want of a better guess: the centroids whose sketches are nearest, among some of them. */
-static void guess_all(const km_sieve *sieve, const uint8_t *points, size_t n,
-                      const km_centroids *centroids, const workspace *space) {
-    size_t end, some = km_quotient_up(centroids->panels, GUESSED);
-    for (size_t start = 0; start < some; start = end) {
-        end = smaller(start + centroids->cached, some);
-        for (size_t i = 0; i < n; i += centroids->kernel->points) {
-            km_sifted panel = panel_of(sieve, points, centroids, space, i);
-            km_sieve_sweep(sieve, start, end, &panel);
-        }
-    }
-}
-
-/* The same as search_all by a sieve. */
-static void search_sieve(const uint8_t *points, size_t n, const km_centroids *centroids,
-                         const uint32_t *guess, const km_sketches *kept, workspace *space) {
-    const km_sieve *sieve = centroids->sieve ? centroids->sieve : centroids->rounded;
-    size_t end, step = centroids->kernel->points;
-    space->packed = true;
-    for (size_t i = 0; i < n && centroids->sieve; i += step)
-        take(points, i, smaller(n - i, step), centroids, kept, space);
-    if (!centroids->sieve)
-        pack_all(points, n, centroids, space);
-    if (!guess)
-        guess_all(sieve, points, n, centroids, space);
+/* Makes the sketches of N points, or takes those that KEPT has. */
+static void take_all(size_t n, const km_centroids *centroids, const km_sketches *kept,
+                     workspace *space) {
+    const km_sieve *sieve = centroids->sieve;
+    size_t step = centroids->kernel->points;
     for (size_t i = 0; i < n; i += step) {
-        km_sifted panel = panel_of(sieve, points, centroids, space, i);
-        km_sieve_guess(sieve, (guess ? guess : space->nearest) + i, smaller(n - i, step), &panel);
+        size_t here = smaller(n - i, step);
+        km_sifted panel = panel_of(sieve, centroids, space, i);
+        if (kept && km_sieve_recall(sieve, kept, space->which + i, here, &panel))
+            continue;
+        pack(i, here, centroids, space);
+        const void *packed = space->data + i / step * space->panel_bytes;
+        if (kept)
+            km_sieve_keep(sieve, packed, space->which + i, here, kept, &panel);
+        else
+            km_sieve_take(sieve, packed, here, &panel);
     }
-    space->resume = space->pairs = space->compared = 0;
-    for (size_t start = 0; start < centroids->panels; start = end) {
-        end = smaller(start + centroids->cached, centroids->panels);
+}
+
+/* Guesses by sketches; if NEAR, around what is nearest so far. */
+static void guess_all(bool near, size_t n, const km_centroids *centroids, workspace *space) {
+    size_t step = centroids->kernel->points;
+    for (size_t i = 0; i < n; i += step) {
+        km_sifted panel = panel_of(centroids->sieve, centroids, space, i);
+        km_sieve_look(centroids->sieve, near, smaller(n - i, step), &panel);
+    }
+}
+
+/* Begins with these guesses, which may be what is nearest so far. */
+static void take_guesses(const km_sieve *sieve, const uint32_t *guess, size_t n,
+                         const km_centroids *centroids, workspace *space) {
+    size_t step = centroids->kernel->points;
+    for (size_t i = 0; i < n; i += step) {
+        km_sifted panel = panel_of(sieve, centroids, space, i);
+        km_sieve_guess(sieve, guess + i, smaller(n - i, step), &panel);
+    }
+}
+
+/* The block of centroids around what is nearest so far to one of N points. */
+static size_t block_around(const km_sieve *sieve, size_t n, const km_centroids *centroids,
+                           const workspace *space) {
+    uint32_t near = space->nearest[n / 2];
+    size_t rows = centroids->cached * centroids->kernel->centroids;
+    return near < centroids->k ? km_sieve_places(sieve)[near] / rows : 0;
+}
+
+/*
+ * Whether block number TURN of centroids goes through the coarse mesh, too: the first has many that
+ * are near, and of the others every fourth shows how many tiles it leaves.
+ */
+static bool use_coarse(size_t turn, const km_tally *tally) {
+    return turn % COARSE_EVERY == 1 || (turn > 0 && tally->left * 8 < tally->tiles * COARSE_LEAVES);
+}
+
+/*
+ * The same as search_all by SIEVE, which begins with the centroids that are likely near. It stops,
+ * and returns false, where it isn't worthwhile.
+ */
+static bool search_sieve(const km_sieve *sieve, size_t n, const km_centroids *centroids,
+                         workspace *space) {
+    size_t step = centroids->kernel->points, cached = centroids->cached;
+    size_t blocks = km_quotient_up(centroids->panels, cached);
+    size_t first = block_around(sieve, n, centroids, space);
+    uint64_t most = (uint64_t)n * centroids->k / WORTHWHILE;
+    space->tally = (km_tally){0};
+    for (size_t turn = 0; turn < blocks; turn++) {
+        size_t start = (first + turn) % blocks * cached,
+               next = (first + turn + 1) % blocks * cached;
+        km_tiles tiles = {start, smaller(start + cached, centroids->panels),
+                          use_coarse(turn, &space->tally)};
         for (size_t i = 0; i < n; i += step) {
-            size_t here = smaller(n - i, step), next = smaller(n - i - here, step);
-            bool by_sketch = centroids->sieve && start >= space->resume;
-            if (!by_sketch && !space->packed)
-                pack_all(points, n, centroids, space);
-            km_sieve_fetch(sieve, end, i / step, km_quotient_up(n, step));
-            if (by_sketch)
-                sift(centroids, start, end, space, points, i, here, next);
-            else
-                sift_all(centroids, start, end, space, points, i, here, next);
+            km_sifted panel = panel_of(sieve, centroids, space, i);
+            km_sieve_fetch(sieve, next, i / step, km_quotient_up(n, step));
+            km_sieve_sift(sieve, tiles, &panel);
         }
+        if (sieve == centroids->sieve && space->tally.compared > most)
+            return false;
     }
+    return true;
+}
+
+/* Whether a sieve is tried with this block: after one failure, then when 1, 3, 7 ... have passed.
+ */
+static bool is_worth_trying(workspace *space) {
+    size_t pause = space->failures ? ((size_t)1 << (space->failures - 1)) - 1 : 0;
+    return space->skipped++ >= pause;
+}
+
+/* Searches by sketches, unless that was in vain lately. */
+static bool search_sketches(size_t n, const km_centroids *centroids, const km_query *query,
+                            const uint32_t *guess, workspace *space) {
+    if (!centroids->sieve || !is_worth_trying(space))
+        return false;
+    take_all(n, centroids, query->kept, space);
+    if (!guess)
+        guess_all(false, n, centroids, space);
+    take_guesses(centroids->sieve, guess ? guess : space->nearest, n, centroids, space);
+    bool good = search_sieve(centroids->sieve, n, centroids, space);
+    space->failures = good ? 0 : (unsigned)smaller(space->failures + 1, MOST_FAILURES);
+    space->skipped = 0;
+    return good;
+}
+
+/* The same without a sketch, for centroids that are fine or not. */
+static void search_whole(size_t n, const km_centroids *centroids, const uint32_t *guess,
+                         workspace *space) {
+    for (size_t i = 0; i < n; i++) {
+        space->best[i] = KM_NO_SCORE;
+        space->nearest[i] = guess ? guess[i] : UINT32_MAX;
+    }
+    if (!centroids->fine) {
+        search_all(n, centroids, space);
+        return;
+    }
+    pack_all(n, centroids, space);
+    take_guesses(centroids->rounded, space->nearest, n, centroids, space);
+    search_sieve(centroids->rounded, n, centroids, space);
 }
 
 /* The distances of N points to the nearest centroids that search found. */
@@ -375,52 +451,89 @@ static void measure(size_t n, const km_centroids *centroids, const workspace *sp
                                       : space->best[i] + (real ? 0 : space->corrections[i]);
 }
 
-static void assign_block(const uint8_t *points, size_t n, const km_centroids *centroids,
-                         workspace *space, const uint32_t *guess, const km_sketches *kept,
-                         uint32_t *nearest, uint32_t *distance) {
+/* A part of the query, N points from number FIRST of it on, which fits in SPACE. */
+static void begin_block(const km_query *query, size_t first, size_t n,
+                        const km_centroids *centroids, workspace *space) {
+    space->which = query->which ? query->which + first : NULL;
+    for (size_t i = 0; i < n; i++) {
+        size_t number = space->which ? space->which[i] : first + i;
+        space->rows[i] = query->rows + number * row_bytes(centroids);
+    }
     for (size_t i = 0; i < space->points; i++)
         space->best[i] = KM_NO_SCORE;
-    if (centroids->sieve || centroids->fine)
-        search_sieve(points, n, centroids, guess, kept, space);
-    else
-        search_all(points, n, centroids, space);
-    memcpy(nearest, space->nearest, n * sizeof *nearest);
-    if (distance)
-        measure(n, centroids, space, distance);
 }
 
-int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
-              int threads, uint32_t *nearest, uint32_t *distance) {
-    return km_assign_again(points, n, dim, centroids, threads, NULL, NULL, nearest, distance);
+/* What is done with a query, block by block. */
+typedef struct errand {
+    const km_query *query;
+    const km_centroids *centroids;
+    const uint32_t *guess;
+    uint32_t *nearest, *distance;
+    void (*block)(const struct errand *errand, size_t first, size_t n, workspace *space);
+} errand;
+
+static void assign_block(const errand *this, size_t first, size_t n, workspace *space) {
+    const uint32_t *guess = this->guess ? this->guess + first : NULL;
+    if (!search_sketches(n, this->centroids, this->query, guess, space))
+        search_whole(n, this->centroids, guess, space);
+    memcpy(this->nearest + first, space->nearest, n * sizeof *this->nearest);
+    if (this->distance)
+        measure(n, this->centroids, space, this->distance + first);
 }
 
-int km_assign_again(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
-                    int threads, const uint32_t *guess, const km_sketches *kept, uint32_t *nearest,
-                    uint32_t *distance) {
-    if (threads < 1 || dim != centroids->dim)
-        return EINVAL;
-    size_t size = block_points(n, threads, centroids);
-    size_t blocks = km_quotient_up(n, size);
+static void guess_block(const errand *this, size_t first, size_t n, workspace *space) {
+    take_all(n, this->centroids, this->query->kept, space);
+    if (this->guess)
+        memcpy(space->nearest, this->guess + first, n * sizeof *space->nearest);
+    guess_all(this->guess, n, this->centroids, space);
+    take_guesses(this->centroids->sieve, space->nearest, n, this->centroids, space);
+    memcpy(this->nearest + first, space->nearest, n * sizeof *this->nearest);
+    measure(n, this->centroids, space, this->distance + first);
+}
+
+static int run(const errand *this, int threads) {
+    const km_query *query = this->query;
+    size_t size = block_points(query->n, threads, this->centroids);
+    size_t blocks = km_quotient_up(query->n, size);
     threads = (int)larger(smaller((size_t)threads, blocks), 1);
     int error = 0;
 #pragma omp parallel num_threads(threads) reduction(| : error)
     {
         workspace space;
-        if (!workspace_create(&space, size, centroids))
+        if (!workspace_create(&space, size, this->centroids))
             error = ENOMEM;
 #pragma omp for schedule(dynamic)
         for (size_t block = 0; block < blocks; block++) {
-            size_t first = block * size;
-            km_sketches here = {.bytes = NULL};
-            if (kept)
-                here = km_sketches_from(kept, first);
-            if (!error)
-                assign_block(points + first * row_bytes(centroids), smaller(n - first, size),
-                             centroids, &space, guess ? guess + first : NULL, kept ? &here : NULL,
-                             nearest + first, distance ? distance + first : NULL);
+            size_t first = block * size, n = smaller(query->n - first, size);
+            if (error)
+                continue;
+            begin_block(query, first, n, this->centroids, &space);
+            this->block(this, first, n, &space);
         }
         if (!error)
             workspace_free(&space);
     }
     return error;
+}
+
+int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
+              int threads, uint32_t *nearest, uint32_t *distance) {
+    const km_query query = {points, dim, NULL, n, NULL};
+    return km_assign_again(&query, centroids, threads, NULL, nearest, distance);
+}
+
+int km_assign_again(const km_query *query, const km_centroids *centroids, int threads,
+                    const uint32_t *guess, uint32_t *nearest, uint32_t *distance) {
+    if (threads < 1 || query->dim != centroids->dim)
+        return EINVAL;
+    const errand all = {query, centroids, guess, nearest, distance, assign_block};
+    return run(&all, threads);
+}
+
+int km_guess(const km_query *query, const km_centroids *centroids, int threads, bool again,
+             uint32_t *guess, uint32_t *distance) {
+    if (threads < 1 || query->dim != centroids->dim || !centroids->sieve)
+        return EINVAL;
+    const errand all = {query, centroids, again ? guess : NULL, guess, distance, guess_block};
+    return run(&all, threads);
 }

@@ -42,6 +42,12 @@ int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sk
                        int threads);
 
 /*
+ * The place of each centroid in an order in which those near each other come together; NULL for
+ * centroids without sketches.
+ */
+const uint32_t *km_centroids_places(const km_centroids *centroids);
+
+/*
  * For each of N points of DIM features, row after row: the number of the nearest centroid, the
  * lowest of several equally near, and its squared distance (DISTANCE may be NULL). The answer does
  * not depend on the kernel or on the number of threads. Every thread keeps a packed block of
@@ -60,13 +66,32 @@ int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *c
               int threads, uint32_t *nearest, uint32_t *distance);
 
 /*
- * The same, faster where GUESS[i] is the number of a centroid that is likely near point i, as that
- * of the last iteration is; there is none where it isn't a centroid's number. It may be NEAREST.
- * And where the sketches of the points are in KEPT, which gets those that it lacks; they must be of
- * the sketch of the centroids. Either may be NULL.
+ * The points that are to be assigned: N of those in ROWS, by their numbers WHICH. Their sketches
+ * are in KEPT, which gets those that it lacks, unless it is NULL; they must be by the sketch of the
+ * centroids.
  */
-int km_assign_again(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
-                    int threads, const uint32_t *guess, const km_sketches *kept, uint32_t *nearest,
-                    uint32_t *distance);
+typedef struct km_query {
+    const uint8_t *rows;
+    size_t dim;
+    const size_t *which;
+    size_t n;
+    const km_sketches *kept;
+} km_query;
+
+/*
+ * The same for the points of QUERY, faster where GUESS[i] is the number of a centroid that is
+ * likely near the point WHICH[i], as that of the last iteration is; there is none where it isn't a
+ * centroid's number. GUESS may be NEAREST, or NULL.
+ */
+int km_assign_again(const km_query *query, const km_centroids *centroids, int threads,
+                    const uint32_t *guess, uint32_t *nearest, uint32_t *distance);
+
+/*
+ * A guess for each point of QUERY, by its sketch, and its squared distance, for centroids that have
+ * their sketches. AGAIN: a better one than GUESS has, which is quick where the points are arranged.
+ * Returns 0 or ENOMEM.
+ */
+int km_guess(const km_query *query, const km_centroids *centroids, int threads, bool again,
+             uint32_t *guess, uint32_t *distance);
 
 #endif

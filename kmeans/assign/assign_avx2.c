@@ -26,7 +26,7 @@ TARGET static inline void multiply_add(__m256i *sums, __m256i x, __m256i c) {
             : "x"(x), "x"(c));
 }
 
-TARGET static inline void multiply_rows(__m256i *sums, const uint8_t *x, const uint8_t *c) {
+TARGET static inline void multiply_step(__m256i *sums, const uint8_t *x, const uint8_t *c) {
     __m256i wide = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)x));
     __m256i other = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)c));
     multiply_add(sums, wide, _mm256_sub_epi16(other, _mm256_set1_epi16(128)));

@@ -29,7 +29,7 @@ TARGET static inline void multiply_add(__m256i *sums, __m256i x, __m256i c) {
     __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(*sums) : "x"(x), "x"(c));
 }
 
-TARGET static inline void multiply_rows(__m256i *sums, const uint8_t *x, const uint8_t *c) {
+TARGET static inline void multiply_step(__m256i *sums, const uint8_t *x, const uint8_t *c) {
     __m256i other = _mm256_loadu_si256((const __m256i *)c);
     multiply_add(sums, _mm256_loadu_si256((const __m256i *)x),
                  _mm256_xor_si256(other, _mm256_set1_epi8(-128)));

@@ -28,14 +28,17 @@ static void multiply(const void *points, const void *centroids, size_t groups, i
             sums[j] += x[d] * c[j];
 }
 
-static size_t sift(const void *points, const void *centroids, const int32_t *halves, size_t groups,
+static size_t sift(const void *points, const void *centroids, const int32_t *starts, size_t groups,
                    const int32_t *floors, km_pair *pairs) {
     int32_t sums[CENTROIDS];
     size_t n = 0;
     multiply(points, centroids, groups, sums);
     for (uint16_t j = 0; j < CENTROIDS; j++)
-        if (sums[j] - halves[j] >= *floors)
+        if (sums[j] + starts[j] >= *floors) {
+            if (!pairs)
+                return 1;
             pairs[n++] = (km_pair){0, j};
+        }
     return n;
 }
 

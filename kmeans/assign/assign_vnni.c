@@ -84,14 +84,13 @@ TARGET static inline __m512i broadcast(const uint8_t *memory) {
     return _mm512_set1_epi32(word);
 }
 
-/* The products of a tile; always inline, so that the sums stay in registers. */
+/*
+ * Adds the products of a tile to its sums, or makes them, if they start at zero; always inline, so
+ * that the sums stay in registers.
+ */
 TARGET __attribute__((always_inline)) static inline void
-accumulate(const void *points, const void *centroids, size_t groups,
-           __m512i sums[CENTROIDS][HALVES]) {
-#pragma GCC unroll 12
-    for (int j = 0; j < CENTROIDS; j++)
-        sums[j][0] = sums[j][1] = _mm512_setzero_si512();
-
+add_products(const void *points, const void *centroids, size_t groups,
+             __m512i sums[CENTROIDS][HALVES]) {
     const __m512i *x = points;
     const uint8_t *c = centroids;
     for (size_t group = 0; group < groups; group++, x += HALVES, c += CENTROIDS * 4) {
@@ -103,6 +102,15 @@ accumulate(const void *points, const void *centroids, size_t groups,
             multiply_add(&sums[j][1], x1, same);
         }
     }
+}
+
+TARGET __attribute__((always_inline)) static inline void
+accumulate(const void *points, const void *centroids, size_t groups,
+           __m512i sums[CENTROIDS][HALVES]) {
+#pragma GCC unroll 12
+    for (int j = 0; j < CENTROIDS; j++)
+        sums[j][0] = sums[j][1] = _mm512_setzero_si512();
+    add_products(points, centroids, groups, sums);
 }
 
 TARGET static void tile(const void *points, const uint32_t *corrections, const void *centroids,
@@ -146,29 +154,38 @@ TARGET static inline size_t append(km_pair *pairs, size_t n, __mmask16 mask, __m
     return n + (size_t)__builtin_popcount(mask);
 }
 
-TARGET static size_t sift(const void *points, const void *centroids, const int32_t *halves,
+/* Whether one of the sums isn't below the floor of its point. */
+TARGET __attribute__((always_inline)) static inline bool any_left(__m512i sums[CENTROIDS][HALVES],
+                                                                  __m512i low, __m512i high) {
+    __m512i first = sums[0][0], second = sums[0][1];
+#pragma GCC unroll 12
+    for (int j = 1; j < CENTROIDS; j++) {
+        first = _mm512_max_epi32(first, sums[j][0]);
+        second = _mm512_max_epi32(second, sums[j][1]);
+    }
+    return _mm512_cmpge_epi32_mask(first, low) | _mm512_cmpge_epi32_mask(second, high);
+}
+
+TARGET static size_t sift(const void *points, const void *centroids, const int32_t *starts,
                           size_t groups, const int32_t *floors, km_pair *pairs) {
     __m512i sums[CENTROIDS][HALVES];
-    accumulate(points, centroids, groups, sums);
-    __m512i low = _mm512_loadu_si512(floors), high = _mm512_loadu_si512(floors + LANES);
-    uint32_t masks[CENTROIDS], any = 0;
 #pragma GCC unroll 12
-    for (int j = 0; j < CENTROIDS; j++) {
-        __m512i half = _mm512_set1_epi32(halves[j]);
-        uint32_t first = _mm512_cmpge_epi32_mask(_mm512_sub_epi32(sums[j][0], half), low);
-        uint32_t second = _mm512_cmpge_epi32_mask(_mm512_sub_epi32(sums[j][1], half), high);
-        masks[j] = first | second << LANES;
-        any |= masks[j];
-    }
-    if (!any)
-        return 0;
+    for (int j = 0; j < CENTROIDS; j++)
+        sums[j][0] = sums[j][1] = _mm512_set1_epi32(starts[j]);
+    add_products(points, centroids, groups, sums);
+    __m512i low = _mm512_loadu_si512(floors), high = _mm512_loadu_si512(floors + LANES);
+    bool any = any_left(sums, low, high);
+    if (!any || !pairs)
+        return any;
     /* As a km_pair lies in memory: the point, and 2^16 times the centroid. */
     const __m512i next = _mm512_set1_epi32(1 << 16), lanes = _mm512_set1_epi32(LANES);
     __m512i codes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     size_t n = 0;
+#pragma GCC unroll 12
     for (int j = 0; j < CENTROIDS; j++, codes = _mm512_add_epi32(codes, next)) {
-        n = append(pairs, n, (__mmask16)masks[j], codes);
-        n = append(pairs, n, (__mmask16)(masks[j] >> LANES), _mm512_add_epi32(codes, lanes));
+        n = append(pairs, n, _mm512_cmpge_epi32_mask(sums[j][0], low), codes);
+        n = append(pairs, n, _mm512_cmpge_epi32_mask(sums[j][1], high),
+                   _mm512_add_epi32(codes, lanes));
     }
     return n;
 }
@@ -197,16 +214,16 @@ TARGET __attribute__((always_inline)) static inline void multiply_chunks(__m512i
                      _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, c[i] + d), minus128));
 }
 
-TARGET static void multiply_pairs(const uint8_t *points, const uint8_t *centroids, size_t dim,
-                                  const km_pair *pairs, size_t n, int32_t *products) {
+TARGET static void multiply_rows(const uint8_t *const *points, const uint8_t *const *centroids,
+                                 size_t dim, size_t n, int32_t *products) {
     for (size_t first = 0; first < n; first += 4) {
         const uint8_t *x[4], *c[4];
         __m512i sums[4];
 #pragma GCC unroll 4
         for (size_t i = 0; i < 4; i++) {
-            const km_pair *pair = &pairs[first + i < n ? first + i : n - 1];
-            x[i] = points + pair->point * dim;
-            c[i] = centroids + pair->centroid * dim;
+            size_t pair = first + i < n ? first + i : n - 1;
+            x[i] = points[pair];
+            c[i] = centroids[pair];
             sums[i] = _mm512_setzero_si512();
         }
         size_t d = 0;

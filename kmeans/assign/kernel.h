@@ -78,18 +78,19 @@ typedef struct km_kernel {
     void (*multiply)(const void *points, const void *centroids, size_t groups, int32_t *sums);
 
     /*
-     * Lists the pairs, centroid after centroid, whose product, less HALVES[centroid], is at least
-     * FLOORS[point]; returns how many. There is room for all and KM_SPARE more.
+     * Lists the pairs, centroid after centroid, whose product and STARTS[centroid] are at least
+     * FLOORS[point]; returns how many. There is room for all and KM_SPARE more. Where PAIRS is NULL
+     * it may return any number but 0 if there is one.
      */
-    size_t (*sift)(const void *points, const void *centroids, const int32_t *halves, size_t groups,
+    size_t (*sift)(const void *points, const void *centroids, const int32_t *starts, size_t groups,
                    const int32_t *floors, km_pair *pairs);
 
     /*
-     * The products x.(c - 128) of N pairs, from the rows of DIM bytes that the panels were packed
-     * from. There is room for N and KM_SPARE more.
+     * The products x.(c - 128) of N points and as many centroids, rows of DIM bytes. There is room
+     * for N and KM_SPARE more.
      */
-    void (*multiply_pairs)(const uint8_t *points, const uint8_t *centroids, size_t dim,
-                           const km_pair *pairs, size_t n, int32_t *products);
+    void (*multiply_rows)(const uint8_t *const *points, const uint8_t *const *centroids, size_t dim,
+                          size_t n, int32_t *products);
 
     /*
      * Runs the instruction, ROUNDS times a few, on registers alone: the most that a core can do.
@@ -101,7 +102,7 @@ typedef struct km_kernel {
 /* The functions of a kernel for bytes, where its file has given them the names of the members. */
 #define KM_KERNEL_FUNCTIONS                                                                        \
     .supported = supported, .pack = pack, .pack_centroids = km_pack_centroids, .tile = tile,       \
-    .multiply = multiply, .sift = sift, .multiply_pairs = multiply_pairs, .burn = burn
+    .multiply = multiply, .sift = sift, .multiply_rows = multiply_rows, .burn = burn
 
 /* The kernels of this processor family, fastest first, ended by NULL. */
 const km_kernel *const *km_kernel_list(void);

@@ -1,5 +1,7 @@
 #include "kmeans/assign/sieve.h"
 
+#include "kmeans/assign/order.h"
+#include "kmeans/points/fine.h"
 #include "kmeans/points/memory.h"
 
 #include <errno.h>
@@ -7,221 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_LINE = 64 };
+enum {
+    CACHE_LINE = 64,
+    LOOKED_AT = 8,     /* one in so many panels is looked at for a first guess ... */
+    LOOKED_AROUND = 8, /* ... and then so many on both sides of that */
+};
 
 struct km_sieve {
     km_packed of;
-    const km_sketch *sketch; /* or NULL */
-    size_t panels;
-    size_t groups, panel_bytes; /* of sketches */
-    const unsigned char *data;
-    const uint32_t *sketch_norms;
-    unsigned char *own_data; /* of these two, what is not the caller's */
-    uint32_t *own_norms;
-    int32_t *halves;    /* of sketch_norms */
-    float *slacks;      /* the largest e in each block of panels */
-    float out_of_reach; /* farther than any two sketches are from each other */
-    float stretch;      /* of the sketch */
-    unsigned char *axes;
-    int32_t axes_sums[KM_AXES + 1];
-    size_t axes_groups, axes_panels, axes_panel_bytes;
+    size_t panels, meshes;
+    km_mesh mesh[KM_LEVELS]; /* the coarsest first */
+    uint32_t *order;         /* the number of each centroid, as they lie in the meshes */
+    uint32_t *places;        /* and the inverse */
 };
 
-static const uint8_t *row(const km_sieve *sieve, size_t centroid) {
-    return sieve->of.rows + centroid * sieve->of.dim;
-}
-
-static size_t panel_bytes(const km_kernel *kernel, size_t groups, size_t rows) {
-    return groups * kernel->group * kernel->element * rows;
-}
-
-/* Packs the axes as if they were centroids, which their products with a panel of points are of. */
-static bool pack_axes(km_sieve *sieve) {
-    const km_kernel *kernel = sieve->of.kernel;
-    size_t step = kernel->centroids, dim = sieve->of.dim;
-    uint32_t norms[KM_TILE_CENTROIDS]; /* which nobody needs */
-    sieve->axes_groups = km_quotient_up(dim, kernel->group);
-    sieve->axes_panels = km_quotient_up(KM_AXES + 1, step);
-    sieve->axes_panel_bytes = panel_bytes(kernel, sieve->axes_groups, step);
-    sieve->axes = km_allocate(sieve->axes_panels, sieve->axes_panel_bytes);
-    for (size_t j = 0; sieve->axes && j < KM_AXES + 1; j += step)
-        kernel->pack_centroids(kernel, sieve->sketch->axes + j * dim,
-                               KM_AXES + 1 - j < step ? KM_AXES + 1 - j : step, dim,
-                               sieve->axes + j / step * sieve->axes_panel_bytes, norms);
-    for (size_t j = 0; j < KM_AXES + 1; j++)
-        for (size_t d = 0; d < dim; d++)
-            sieve->axes_sums[j] += sieve->sketch->axes[j * dim + d] - 128;
-    return sieve->axes;
-}
-
-/* The products of a panel of points with the axes, axis after axis. */
-enum { AXIS_SUMS = (KM_AXES + 1 + KM_TILE_CENTROIDS) * KM_TILE_POINTS };
-static void multiply_axes(const km_sieve *sieve, const void *panel, int32_t sums[AXIS_SUMS]) {
-    const km_kernel *kernel = sieve->of.kernel;
-    for (size_t i = 0; i < sieve->axes_panels; i++)
-        kernel->multiply(panel, sieve->axes + i * sieve->axes_panel_bytes, sieve->axes_groups,
-                         sums + i * kernel->points * kernel->centroids);
-}
-
-/* What a thread makes the sketches of centroids in. */
-typedef struct press {
-    unsigned char *panel; /* the rows of a panel of points, packed */
-    int32_t *sums;        /* their products with the axes */
-    int32_t *finer;       /* the same of fine centroids' second plane */
-    uint8_t *bytes;       /* the block's sketches, and room for a panel's at their end */
-    float *errors;        /* of a panel */
-} press;
-
-static void press_free(press *space) {
-    free(space->panel);
-    free(space->sums);
-    free(space->finer);
-    free(space->bytes);
-    free(space->errors);
-}
-
-static bool press_create(press *space, const km_sieve *sieve) {
-    const km_kernel *kernel = sieve->of.kernel;
-    size_t rows = sieve->of.block * kernel->centroids;
-    space->panel = km_allocate(1, panel_bytes(kernel, sieve->axes_groups, kernel->points));
-    space->sums = km_allocate(AXIS_SUMS, sizeof *space->sums);
-    space->finer = km_allocate(AXIS_SUMS, sizeof *space->finer);
-    space->bytes = km_allocate(rows + kernel->points, KM_SKETCH);
-    space->errors = km_allocate(kernel->points, sizeof *space->errors);
-    if (space->panel && space->sums && space->finer && space->bytes && space->errors)
-        return true;
-    press_free(space);
-    return false;
-}
-
-/* Adds to the sums of N centroids from number FIRST on what their second plane does, rounded. */
-static void add_fine_sums(const km_sieve *sieve, const press *space, size_t first, size_t n) {
-    const km_kernel *kernel = sieve->of.kernel;
-    uint32_t corrections[KM_TILE_POINTS]; /* which nobody needs */
-    kernel->pack(km_plane_row(&sieve->of.fine->planes, 1, first), n, sieve->of.dim, space->panel,
-                 corrections);
-    multiply_axes(sieve, space->panel, space->finer);
-    for (size_t j = 0; j < KM_AXES + 1; j++)
-        for (size_t i = j * kernel->points; i < (j + 1) * kernel->points; i++)
-            space->sums[i] += (space->finer[i] - 128 * sieve->axes_sums[j] + 128) >> 8;
-}
-
-/* How far the sketch of fine centroid J is off, besides, for what add_fine_sums leaves out. */
-static float fine_error(const km_sieve *sieve, size_t j) {
-    float half = 0.5F * sieve->sketch->scale, all = half * sqrtf(KM_AXES);
-    return all * 1.0001F + sieve->stretch * sieve->of.fine->errors[1][j] * 1.0001F;
-}
-
-/* |x - mean|^2 of a panel of rows of bytes, from their products with the axes. */
-static void find_ways(const km_sieve *sieve, const int32_t *sums, const uint32_t *corrections,
-                      float *ways2) {
-    size_t points = sieve->of.kernel->points;
-    for (size_t i = 0; i < points; i++)
-        ways2[i] = km_sketch_way2(sieve->sketch, corrections[i], sums[KM_AXES * points + i]);
-}
-
-/* The same of N fine centroids from number FIRST on, by their first two planes. */
-static void find_fine_ways(const km_sieve *sieve, size_t first, size_t n, float *ways2) {
-    const uint8_t *mean = sieve->sketch->axes + KM_AXES * sieve->of.dim;
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *h = km_plane_row(&sieve->of.fine->planes, 0, first + i);
-        const uint8_t *a = km_plane_row(&sieve->of.fine->planes, 1, first + i);
-        uint64_t sum = 0;
-        for (size_t d = 0; d < sieve->of.dim; d++) {
-            int32_t way = (h[d] - mean[d]) * 256 + a[d] - 128;
-            sum += (uint32_t)way * (uint32_t)way;
-        }
-        ways2[i] = (float)sum / (1 << 16);
-    }
-}
-
-/* The sketches of a panel of N centroids from number FIRST on. Returns their largest e. */
-static float sketch_panel(const km_sieve *sieve, const press *space, size_t first, size_t n,
-                          uint8_t *bytes) {
-    const km_kernel *kernel = sieve->of.kernel;
-    uint32_t corrections[KM_TILE_POINTS];
-    float slack = 0, ways2[KM_TILE_POINTS];
-    kernel->pack(row(sieve, first), n, sieve->of.dim, space->panel, corrections);
-    multiply_axes(sieve, space->panel, space->sums);
-    find_ways(sieve, space->sums, corrections, ways2);
-    if (sieve->of.fine) {
-        add_fine_sums(sieve, space, first, n);
-        find_fine_ways(sieve, first, n, ways2);
-    }
-    km_sketch_round(sieve->sketch, space->sums, ways2, kernel->points, bytes, space->errors);
-    for (size_t i = 0; i < n; i++) {
-        float fine = sieve->of.fine ? fine_error(sieve, first + i) : 0;
-        slack = fmaxf(slack, space->errors[i] + fine);
-    }
-    return slack;
-}
-
-/* The sketches of a block of centroids, which are N from number FIRST on. */
-static void sketch_block(km_sieve *sieve, const press *space, size_t first, size_t n) {
-    const km_kernel *kernel = sieve->of.kernel;
-    size_t step = kernel->centroids;
-    float *slack = &sieve->slacks[first / step / sieve->of.block];
-    *slack = 0;
-    for (size_t i = 0; i < n; i += kernel->points) {
-        size_t here = n - i < kernel->points ? n - i : kernel->points;
-        *slack = fmaxf(*slack,
-                       sketch_panel(sieve, space, first + i, here, space->bytes + i * KM_SKETCH));
-    }
-    for (size_t j = 0; j < n; j += step)
-        kernel->pack_centroids(kernel, space->bytes + j * KM_SKETCH, n - j < step ? n - j : step,
-                               KM_SKETCH, sieve->own_data + (first + j) / step * sieve->panel_bytes,
-                               sieve->own_norms + first + j);
-}
-
-static int sketch_all(km_sieve *sieve, int threads) {
-    size_t rows = sieve->of.block * sieve->of.kernel->centroids, k = sieve->of.k;
+/* Sketches by all levels of a sketch, in the order that the coarsest brings together. */
+static int make_meshes(km_sieve *sieve, const km_sketch *sketch, int threads) {
+    const km_sketch *levels[KM_LEVELS];
     int error = 0;
-#pragma omp parallel num_threads(threads) reduction(| : error)
-    {
-        press space;
-        if (!press_create(&space, sieve))
-            error = ENOMEM;
-#pragma omp for schedule(static)
-        for (size_t first = 0; first < k; first += rows)
-            if (!error)
-                sketch_block(sieve, &space, first, k - first < rows ? k - first : rows);
-        if (!error)
-            press_free(&space);
-    }
+    sieve->meshes = km_sketch_levels(sketch, levels);
+    for (size_t l = 0; !error && l < sieve->meshes; l++)
+        error = km_mesh_sketch(&sieve->mesh[l], &sieve->of, levels[l], threads);
+    if (!error)
+        error = km_order(sieve->mesh[0].bytes, sieve->of.k, levels[0]->numbers,
+                         sieve->of.kernel->centroids, sieve->order);
+    for (size_t l = 0; !error && l < sieve->meshes; l++)
+        error = km_mesh_pack(&sieve->mesh[l], sieve->order);
     return error;
 }
 
-/* Sketches by a sketch. */
-static int make_sketches(km_sieve *sieve, const km_sketch *sketch, int threads) {
-    const km_kernel *kernel = sieve->of.kernel;
-    sieve->sketch = sketch;
-    sieve->stretch = sketch->stretch;
-    sieve->out_of_reach = 1 << 14;
-    sieve->groups = km_quotient_up(KM_SKETCH, kernel->group);
-    sieve->panel_bytes = panel_bytes(kernel, sieve->groups, kernel->centroids);
-    sieve->own_data = km_allocate(sieve->panels, sieve->panel_bytes);
-    sieve->own_norms = km_allocate(sieve->panels, kernel->centroids * sizeof *sieve->own_norms);
-    sieve->data = sieve->own_data;
-    sieve->sketch_norms = sieve->own_norms;
-    return sieve->own_data && sieve->own_norms && pack_axes(sieve) ? sketch_all(sieve, threads)
-                                                                   : ENOMEM;
-}
-
-/* Fine centroids rounded to bytes as sketches of themselves. */
-static void take_rounded(km_sieve *sieve) {
-    const km_packed *of = &sieve->of;
-    size_t rows = of->block * of->kernel->centroids;
-    sieve->stretch = 1;
-    sieve->out_of_reach = 256 * sqrtf((float)of->dim);
-    sieve->groups = km_quotient_up(of->dim, of->kernel->group);
-    sieve->panel_bytes = panel_bytes(of->kernel, sieve->groups, of->kernel->centroids);
-    sieve->data = of->data;
-    sieve->sketch_norms = of->norms;
-    for (size_t block = 0; block * rows < of->k; block++) {
-        sieve->slacks[block] = 0;
-        for (size_t j = block * rows; j < of->k && j < (block + 1) * rows; j++)
-            sieve->slacks[block] = fmaxf(sieve->slacks[block], of->fine->errors[0][j]);
-    }
+static int take_rounded(km_sieve *sieve) {
+    sieve->meshes = 1;
+    for (size_t j = 0; j < sieve->of.k; j++)
+        sieve->order[j] = (uint32_t)j;
+    return km_mesh_round(&sieve->mesh[0], &sieve->of);
 }
 
 int km_sieve_create(const km_packed *of, const km_sketch *sketch, int threads, km_sieve **sieve) {
@@ -230,33 +51,105 @@ int km_sieve_create(const km_packed *of, const km_sketch *sketch, int threads, k
         return ENOMEM;
     made->of = *of;
     made->panels = km_quotient_up(of->k, of->kernel->centroids);
-    made->halves = km_allocate(made->panels, of->kernel->centroids * sizeof *made->halves);
-    made->slacks = km_allocate(km_quotient_up(made->panels, of->block), sizeof *made->slacks);
-    int error = made->halves && made->slacks ? 0 : ENOMEM;
-    if (!error && sketch)
-        error = make_sketches(made, sketch, threads);
-    else if (!error)
-        take_rounded(made);
-    if (error) {
+    made->order = km_allocate(of->k, sizeof *made->order);
+    made->places = km_allocate(of->k, sizeof *made->places);
+    int error = !made->order || !made->places ? ENOMEM
+                : sketch                      ? make_meshes(made, sketch, threads)
+                                              : take_rounded(made);
+    for (size_t at = 0; !error && at < of->k; at++)
+        made->places[made->order[at]] = (uint32_t)at;
+    if (error)
         km_sieve_free(made);
-        return error;
-    }
-    /* One that is missing has the greatest norm. */
-    for (size_t j = 0; j < made->panels * of->kernel->centroids; j++)
-        made->halves[j] = (int32_t)(made->sketch_norms[j] / 2);
-    *sieve = made;
-    return 0;
+    else
+        *sieve = made;
+    return error;
 }
 
 void km_sieve_free(km_sieve *sieve) {
     if (!sieve)
         return;
-    free(sieve->own_data);
-    free(sieve->own_norms);
-    free(sieve->halves);
-    free(sieve->slacks);
-    free(sieve->axes);
+    for (size_t l = 0; l < KM_LEVELS; l++)
+        km_mesh_free(&sieve->mesh[l]);
+    free(sieve->order);
+    free(sieve->places);
     free(sieve);
+}
+
+const uint32_t *km_sieve_places(const km_sieve *sieve) {
+    return sieve->places;
+}
+
+static void pack_sketches(const km_sieve *sieve, size_t l, const uint8_t *bytes, size_t n,
+                          const km_sifted *points) {
+    sieve->of.kernel->pack(bytes, n, sieve->mesh[l].sketch->numbers, points->sketches[l].panel,
+                           points->sketches[l].corrections);
+}
+
+void km_sieve_take(const km_sieve *sieve, const void *panel, size_t n, const km_sifted *points) {
+    km_sieve_keep(sieve, panel, NULL, n, NULL, points);
+}
+
+void km_sieve_keep(const km_sieve *sieve, const void *panel, const size_t *numbers, size_t n,
+                   const km_sketches *kept, const km_sifted *points) {
+    uint8_t bytes[KM_TILE_POINTS * KM_SKETCH];
+    for (size_t l = 0; l < sieve->meshes; l++) {
+        size_t size = sieve->mesh[l].sketch->numbers;
+        float *errors = points->sketches[l].errors;
+        km_mesh_take(&sieve->mesh[l], panel, points->corrections, bytes, errors);
+        pack_sketches(sieve, l, bytes, n, points);
+        for (size_t i = 0; kept && i < n; i++) {
+            memcpy(kept->bytes[l] + numbers[i] * size, bytes + i * size, size);
+            kept->errors[l][numbers[i]] = errors[i];
+            kept->corrections[numbers[i]] = points->corrections[i];
+        }
+    }
+}
+
+bool km_sieve_recall(const km_sieve *sieve, const km_sketches *kept, const size_t *numbers,
+                     size_t n, const km_sifted *points) {
+    uint8_t bytes[KM_TILE_POINTS * KM_SKETCH];
+    for (size_t i = 0; i < n; i++)
+        if (kept->errors[0][numbers[i]] < 0)
+            return false;
+    for (size_t l = 0; l < sieve->meshes; l++) {
+        size_t size = sieve->mesh[l].sketch->numbers;
+        for (size_t i = 0; i < n; i++) {
+            memcpy(bytes + i * size, kept->bytes[l] + numbers[i] * size, size);
+            points->sketches[l].errors[i] = kept->errors[l][numbers[i]];
+            points->corrections[i] = kept->corrections[numbers[i]];
+        }
+        pack_sketches(sieve, l, bytes, n, points);
+    }
+    return true;
+}
+
+/* The panels around those of what is nearest to N points; LOOKED_AROUND on both sides of them. */
+static void find_around(const km_sieve *sieve, const uint32_t *nearest, size_t n, size_t *start,
+                        size_t *end) {
+    size_t least = SIZE_MAX, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t panel = sieve->places[nearest[i]] / sieve->of.kernel->centroids;
+        least = panel < least ? panel : least;
+        most = panel > most ? panel : most;
+    }
+    *start = least < LOOKED_AROUND ? 0 : least - LOOKED_AROUND;
+    *end = sieve->panels - most <= LOOKED_AROUND ? sieve->panels : most + LOOKED_AROUND;
+}
+
+void km_sieve_look(const km_sieve *sieve, bool near, size_t n, const km_sifted *points) {
+    const km_kernel *kernel = sieve->of.kernel;
+    size_t l = sieve->meshes - 1, start = 0, end = sieve->panels, step = near ? 1 : LOOKED_AT;
+    const km_mesh *mesh = &sieve->mesh[l];
+    if (near)
+        find_around(sieve, points->nearest, n, &start, &end);
+    for (size_t panel = start; panel < end; panel += step) {
+        size_t first = panel * kernel->centroids;
+        kernel->tile(points->sketches[l].panel, points->sketches[l].corrections,
+                     mesh->data + panel * mesh->panel_bytes, mesh->norms + first, mesh->groups,
+                     (uint32_t)first, points->best, points->nearest, NULL);
+    }
+    for (size_t i = 0; i < n; i++)
+        points->nearest[i] = sieve->order[points->nearest[i]];
 }
 
 /* How far the best centroid of point I is, or a little more. */
@@ -271,125 +164,117 @@ static float distance_of(const km_sifted *points, size_t i) {
 }
 
 /*
- * The least x.c - |c|^2 / 2, for the sketch x of point I and those c, whose e is at most SLACK,
- * whose rows may be at DISTANCE or nearer: |x - c|^2 = |c|^2 - 2 x.c + the correction of x. A
- * little less, for the sake of rounding.
+ * The least x.c - |c|^2 / 2, for the sketch x of point I in mesh L and those c, whose e is at most
+ * SLACK, whose rows may be at DISTANCE or nearer: |x - c|^2 = |c|^2 - 2 x.c + the correction of x.
+ * A little less, for the sake of rounding.
  */
-static int32_t floor_of(const km_sieve *sieve, const km_sifted *points, size_t i, float distance,
-                        float slack) {
-    float error = points->errors ? points->errors[i] : 0;
-    double far = fminf(sieve->stretch * distance * 1.0001F + error + slack, sieve->out_of_reach);
-    return (int32_t)(((double)(int32_t)points->sketch_corrections[i] - far * far) / 2) - 4;
+static int32_t floor_of(const km_sieve *sieve, const km_sifted *points, size_t l, size_t i,
+                        float distance, float slack) {
+    const km_mesh *mesh = &sieve->mesh[l];
+    float error = points->sketches[l].errors ? points->sketches[l].errors[i] : 0;
+    double far = fminf(mesh->stretch * distance * 1.0001F + error + slack, mesh->out_of_reach);
+    return (int32_t)(((double)(int32_t)points->sketches[l].corrections[i] - far * far) / 2) - 4;
 }
 
-void km_sieve_take(const km_sieve *sieve, const void *panel, size_t n, const km_sketches *kept,
-                   const km_sifted *points) {
-    int32_t sums[AXIS_SUMS];
-    float ways2[KM_TILE_POINTS];
-    uint8_t bytes[KM_TILE_POINTS * KM_SKETCH];
-    multiply_axes(sieve, panel, sums);
-    find_ways(sieve, sums, points->corrections, ways2);
-    km_sketch_round(sieve->sketch, sums, ways2, sieve->of.kernel->points, bytes, points->errors);
-    sieve->of.kernel->pack(bytes, n, KM_SKETCH, points->sketches, points->sketch_corrections);
-    if (!kept)
-        return;
-    memcpy(kept->bytes, bytes, n * KM_SKETCH);
-    memcpy(kept->errors, points->errors, n * sizeof *kept->errors);
-    memcpy(kept->corrections, points->corrections, n * sizeof *kept->corrections);
+/* Sets the floors of point I by its best centroid. */
+static void set_floors(const km_sieve *sieve, const km_sifted *points, size_t i) {
+    points->distances[i] = distance_of(points, i);
+    for (size_t l = 0; l < sieve->meshes; l++)
+        points->sketches[l].floors[i] =
+            floor_of(sieve, points, l, i, points->distances[i], sieve->mesh[l].slack);
 }
 
-bool km_sieve_recall(const km_sieve *sieve, const km_sketches *kept, size_t n,
-                     const km_sifted *points) {
-    for (size_t i = 0; i < n; i++)
-        if (kept->errors[i] < 0)
-            return false;
-    memcpy(points->errors, kept->errors, n * sizeof *kept->errors);
-    memcpy(points->corrections, kept->corrections, n * sizeof *kept->corrections);
-    sieve->of.kernel->pack(kept->bytes, n, KM_SKETCH, points->sketches, points->sketch_corrections);
-    return true;
-}
-
-void km_sieve_sweep(const km_sieve *sieve, size_t start, size_t end, const km_sifted *points) {
-    const km_kernel *kernel = sieve->of.kernel;
-    for (size_t panel = start; panel < end; panel++) {
-        size_t first = panel * kernel->centroids;
-        kernel->tile(points->sketches, points->sketch_corrections,
-                     sieve->data + panel * sieve->panel_bytes, sieve->sketch_norms + first,
-                     sieve->groups, (uint32_t)first, points->best, points->nearest, NULL);
+/* The scores of N points and the centroids GUESS, or none where it isn't one's number. */
+static void score_guesses(const km_sieve *sieve, const uint32_t *guess, size_t n,
+                          const km_sifted *points) {
+    km_tile_room *room = points->room;
+    for (size_t i = 0; i < n; i++) {
+        size_t j = guess[i] < sieve->of.k ? guess[i] : 0;
+        room->points[i] = points->rows[i];
+        room->centroids[i] = sieve->of.rows + j * sieve->of.dim;
     }
+    sieve->of.kernel->multiply_rows(room->points, room->centroids, sieve->of.dim, n,
+                                    room->products);
+    for (size_t i = 0; i < n; i++)
+        if (guess[i] < sieve->of.k)
+            points->best[i] = sieve->of.norms[guess[i]] - 2 * (uint32_t)room->products[i];
 }
 
 void km_sieve_guess(const km_sieve *sieve, const uint32_t *guess, size_t n,
                     const km_sifted *points) {
     for (size_t i = 0; i < n; i++) {
-        km_pair *pair = points->room->pairs;
-        int32_t *product = points->room->products;
+        points->nearest[i] = guess[i];
         points->best[i] = KM_NO_SCORE;
         if (points->fine_best)
-            points->fine_best[i] = UINT64_MAX;
-        if (guess[i] >= sieve->of.k)
-            continue;
-        if (points->fine_best) {
-            points->fine_best[i] = km_planes_distance2(&sieve->of.fine->planes, guess[i],
-                                                       points->rows + i * sieve->of.dim) +
-                                   1;
-            continue;
-        }
-        *pair = (km_pair){(uint16_t)i, 0};
-        sieve->of.kernel->multiply_pairs(points->rows, row(sieve, guess[i]), sieve->of.dim, pair, 1,
-                                         product);
-        points->best[i] = sieve->of.norms[guess[i]] - 2 * (uint32_t)*product + 1;
+            points->fine_best[i] =
+                guess[i] < sieve->of.k
+                    ? km_planes_distance2(&sieve->of.fine->planes, guess[i], points->rows[i])
+                    : UINT64_MAX;
     }
+    if (!points->fine_best)
+        score_guesses(sieve, guess, n, points);
+    for (size_t i = 0; i < n; i++)
+        set_floors(sieve, points, i);
+    for (size_t i = n; i < sieve->of.kernel->points; i++)
+        for (size_t l = 0; l < sieve->meshes; l++)
+            points->sketches[l].floors[i] = INT32_MAX;
 }
 
 /* The pairs of a tile that are compared, and what with. */
 typedef struct contest {
     const km_sieve *sieve;
     const km_sifted *points;
-    size_t first; /* number of the first centroid */
-    float slack;
-    float *distances; /* of each point's best centroid (distance_of) */
-    int32_t *floors;
+    size_t first; /* the place of the first centroid in the sieve's order */
 } contest;
 
-/* After centroid J has become the best of point I. */
-static void win(const contest *this, size_t i, size_t j) {
-    this->points->nearest[i] = (uint32_t)j;
-    this->distances[i] = distance_of(this->points, i);
-    this->floors[i] = floor_of(this->sieve, this->points, i, this->distances[i], this->slack);
+/* The number of the centroid of a pair. */
+static size_t centroid_of(const contest *this, km_pair pair) {
+    return this->sieve->order[this->first + pair.centroid];
 }
 
-/* Compares N pairs in full. A better best raises its floor. */
+/* After centroid J has become the nearest of point I, maybe one that is as near as the last. */
+static void win(const contest *this, size_t i, size_t j, bool nearer) {
+    this->points->nearest[i] = (uint32_t)j;
+    if (nearer)
+        set_floors(this->sieve, this->points, i);
+}
+
+/* The products of N pairs of rows of points with those of centroids, or of one of their planes. */
+static void multiply_pairs(const contest *this, const uint8_t *rows, size_t n) {
+    const km_packed *of = &this->sieve->of;
+    km_tile_room *room = this->points->room;
+    for (size_t l = 0; l < n; l++) {
+        room->points[l] = this->points->rows[room->pairs[l].point];
+        room->centroids[l] = rows + centroid_of(this, room->pairs[l]) * of->dim;
+    }
+    of->kernel->multiply_rows(room->points, room->centroids, of->dim, n, room->products);
+}
+
+/* Compares N pairs in full. A better best raises its floors. */
 static void compare(const contest *this, size_t n) {
     const km_packed *of = &this->sieve->of;
     const km_sifted *points = this->points;
-    const km_pair *pairs = points->room->pairs;
-    int32_t *products = points->room->products;
-    of->kernel->multiply_pairs(points->rows, row(this->sieve, this->first), of->dim, pairs, n,
-                               products);
+    multiply_pairs(this, of->rows, n);
     for (size_t l = 0; l < n; l++) {
-        size_t i = pairs[l].point, j = this->first + pairs[l].centroid;
-        uint32_t score = of->norms[j] - 2 * (uint32_t)products[l];
-        if (score >= points->best[i])
+        size_t i = points->room->pairs[l].point, j = centroid_of(this, points->room->pairs[l]);
+        uint32_t score = of->norms[j] - 2 * (uint32_t)points->room->products[l];
+        if (score > points->best[i] || (score == points->best[i] && j >= points->nearest[i]))
             continue;
+        bool nearer = score < points->best[i];
         points->best[i] = score;
-        win(this, i, j);
+        win(this, i, j, nearer);
     }
 }
 
 /* Whether a centroid of a point may be nearest, that is at most E from one at DISTANCE2. */
 static bool may_win(const contest *this, size_t i, float distance2, float e) {
-    float most = this->distances[i] + e;
+    float most = this->points->distances[i] + e;
     return distance2 <= most * most * 1.00001F + 0.001F;
 }
 
 /* The products of N pairs with the digits of plane PLANE; of the first plane less 128. */
 static void multiply_plane(const contest *this, size_t plane, size_t n) {
-    const km_packed *of = &this->sieve->of;
-    km_tile_room *room = this->points->room;
-    of->kernel->multiply_pairs(this->points->rows,
-                               km_plane_row(&of->fine->planes, plane, this->first), of->dim,
-                               room->pairs, n, room->products);
+    multiply_pairs(this, km_plane_row(&this->sieve->of.fine->planes, plane, 0), n);
 }
 
 /* Leaves the pairs that the first plane allows, and |x|^2 - 2 x.h of each. Returns how many. */
@@ -400,7 +285,7 @@ static size_t sift_first(const contest *this, size_t n) {
     multiply_plane(this, 0, n);
     for (size_t l = 0; l < n; l++) {
         const km_pair pair = room->pairs[l];
-        size_t i = pair.point, j = this->first + pair.centroid;
+        size_t i = pair.point, j = centroid_of(this, pair);
         uint32_t norm = this->sieve->of.norms[j];
         uint32_t distance2 = norm - 2 * (uint32_t)room->products[l] + points->corrections[i];
         room->pairs[left] = pair;
@@ -418,7 +303,7 @@ static size_t sift_second(const contest *this, size_t n) {
     multiply_plane(this, 1, n);
     for (size_t l = 0; l < n; l++) {
         const km_pair pair = room->pairs[l];
-        size_t i = pair.point, j = this->first + pair.centroid;
+        size_t i = pair.point, j = centroid_of(this, pair);
         int64_t distance2 = room->first[l] * (1 << 16) - (int64_t)room->products[l] * (1 << 9) +
                             (int64_t)fine->norms[1][j];
         room->pairs[left] = pair;
@@ -437,51 +322,59 @@ static void compare_fine(const contest *this, size_t n) {
     n = sift_second(this, n);
     multiply_plane(this, 2, n);
     for (size_t l = 0; l < n; l++) {
-        size_t i = room->pairs[l].point, j = this->first + room->pairs[l].centroid;
+        size_t i = room->pairs[l].point, j = centroid_of(this, room->pairs[l]);
         int64_t product = (int64_t)room->second[l] * (1 << 8) + room->products[l];
         uint64_t distance2 = ((uint64_t)room->first[l] << 32) - ((uint64_t)product << 17) +
                              this->sieve->of.fine->norms[2][j];
-        if (distance2 >= points->fine_best[i])
+        uint64_t best = points->fine_best[i];
+        if (distance2 > best || (distance2 == best && j >= points->nearest[i]))
             continue;
         points->fine_best[i] = distance2;
-        win(this, i, j);
+        win(this, i, j, distance2 < best);
     }
 }
 
-size_t km_sieve_sift(const km_sieve *sieve, size_t start, size_t end, size_t n, size_t next,
-                     const km_sifted *points) {
-    const km_kernel *kernel = sieve->of.kernel;
-    float distances[KM_TILE_POINTS];
-    int32_t floors[KM_TILE_POINTS];
-    contest this = {sieve, points, 0, sieve->slacks[start / sieve->of.block], distances, floors};
-    size_t compared = 0, dim = sieve->of.dim, fetched = n * dim,
-           share = km_quotient_up(next * dim, end - start);
-    for (size_t i = 0; i < kernel->points; i++) {
-        distances[i] = i < n ? distance_of(points, i) : 0;
-        floors[i] = i < n ? floor_of(sieve, points, i, distances[i], this.slack) : INT32_MAX;
+/* Lists the pairs of a tile that mesh L leaves, unless PAIRS is NULL (kernel.h). */
+static size_t sift_mesh(const contest *this, size_t panel, size_t l, km_pair *pairs) {
+    const km_mesh *mesh = &this->sieve->mesh[l];
+    const km_sifted *points = this->points;
+    return this->sieve->of.kernel->sift(
+        points->sketches[l].panel, mesh->data + panel * mesh->panel_bytes,
+        mesh->starts + this->first, mesh->groups, points->sketches[l].floors, pairs);
+}
+
+/* The same of the meshes from FROM on. Those that the last one leaves count. */
+static size_t sift_tile(const contest *this, size_t panel, size_t from) {
+    km_tally *tally = this->points->tally;
+    size_t last = this->sieve->meshes - 1;
+    if (from < last) {
+        tally->tiles++;
+        if (!sift_mesh(this, panel, from, NULL))
+            return 0;
+        tally->left++;
     }
-    for (size_t panel = start; panel < end; panel++) {
-        size_t wanted = fetched + share;
-        this.first = panel * kernel->centroids;
-        size_t found =
-            kernel->sift(points->sketches, sieve->data + panel * sieve->panel_bytes,
-                         sieve->halves + this.first, sieve->groups, floors, points->room->pairs);
+    return sift_mesh(this, panel, last, this->points->room->pairs);
+}
+
+void km_sieve_sift(const km_sieve *sieve, km_tiles tiles, const km_sifted *points) {
+    contest this = {.sieve = sieve, .points = points};
+    size_t from = tiles.coarse ? 0 : sieve->meshes - 1;
+    for (size_t panel = tiles.start; panel < tiles.end; panel++) {
+        this.first = panel * sieve->of.kernel->centroids;
+        size_t found = sift_tile(&this, panel, from);
         if (found)
             (points->fine_best ? compare_fine : compare)(&this, found);
-        compared += found;
-        for (; fetched < wanted; fetched += CACHE_LINE)
-            __builtin_prefetch(points->rows + fetched);
+        points->tally->compared += found;
     }
-    return compared;
 }
 
 void km_sieve_fetch(const km_sieve *sieve, size_t start, size_t part, size_t parts) {
-    size_t k = sieve->of.k, first = start * sieve->of.kernel->centroids,
+    size_t k = sieve->of.k, dim = sieve->of.dim, first = start * sieve->of.kernel->centroids,
            n = sieve->of.block * sieve->of.kernel->centroids;
     if (first >= k)
         return;
     n = k - first < n ? k - first : n;
-    const uint8_t *end = row(sieve, first + n * (part + 1) / parts);
-    for (const uint8_t *line = row(sieve, first + n * part / parts); line < end; line += CACHE_LINE)
-        __builtin_prefetch(line, 0, 2);
+    for (size_t at = first + n * part / parts; at < first + n * (part + 1) / parts; at++)
+        for (size_t d = 0; d < dim; d += CACHE_LINE)
+            __builtin_prefetch(sieve->of.rows + sieve->order[at] * dim + d, 0, 2);
 }

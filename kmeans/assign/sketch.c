@@ -20,27 +20,30 @@ static const double least_share = 0.4;
 
 /* What the axes are found with: SAMPLE rows less their mean, and the axes. */
 typedef struct work {
-    size_t rows, dim;
-    float *centered; /* rows x dim */
+    size_t rows, dim, count; /* of axes */
+    float *centered;         /* rows x dim */
     float *mean;
-    float *axes;   /* KM_AXES x dim */
-    float *images; /* rows x KM_AXES */
+    float *found;  /* KM_AXES x dim: the principal axes, the widest first */
+    float *axes;   /* count x dim: those that are taken, mixed */
+    float *images; /* rows x count */
 } work;
 
 static void work_free(work *space) {
     free(space->centered);
     free(space->mean);
+    free(space->found);
     free(space->axes);
     free(space->images);
 }
 
 static bool work_create(work *space, size_t rows, size_t dim) {
-    *space = (work){.rows = rows, .dim = dim};
+    *space = (work){.rows = rows, .dim = dim, .count = KM_AXES};
     space->centered = malloc(rows * dim * sizeof(float));
     space->mean = calloc(dim, sizeof(float));
+    space->found = malloc(dim * KM_AXES * sizeof(float));
     space->axes = malloc(dim * KM_AXES * sizeof(float));
     space->images = malloc(rows * KM_AXES * sizeof(float));
-    return space->centered && space->mean && space->axes && space->images;
+    return space->centered && space->mean && space->found && space->axes && space->images;
 }
 
 /* Takes rows evenly from the N, and their mean away from them. Returns their variance. */
@@ -70,9 +73,9 @@ static float *axis_of(const work *space, size_t j) {
 static double project(work *space) {
     double squares = 0;
     for (size_t i = 0; i < space->rows; i++)
-        for (size_t j = 0; j < KM_AXES; j++) {
+        for (size_t j = 0; j < space->count; j++) {
             float image = km_dot(space->centered + i * space->dim, axis_of(space, j), space->dim);
-            space->images[i * KM_AXES + j] = image;
+            space->images[i * space->count + j] = image;
             squares += (double)image * (double)image;
         }
     return squares;
@@ -80,16 +83,16 @@ static double project(work *space) {
 
 /* axes = images^T centered. */
 static void project_back(work *space) {
-    memset(space->axes, 0, space->dim * KM_AXES * sizeof(float));
+    memset(space->axes, 0, space->dim * space->count * sizeof(float));
     for (size_t i = 0; i < space->rows; i++)
-        for (size_t j = 0; j < KM_AXES; j++)
-            km_add_multiple(axis_of(space, j), space->images[i * KM_AXES + j],
+        for (size_t j = 0; j < space->count; j++)
+            km_add_multiple(axis_of(space, j), space->images[i * space->count + j],
                             space->centered + i * space->dim, space->dim);
 }
 
 /* Makes the axes orthonormal, each by taking away what it has of those before it (Gram-Schmidt). */
 static void orthonormalize(work *space) {
-    for (size_t j = 0; j < KM_AXES; j++) {
+    for (size_t j = 0; j < space->count; j++) {
         float *axis = axis_of(space, j);
         for (size_t before = 0; before < j; before++) {
             const float *other = axis_of(space, before);
@@ -102,8 +105,8 @@ static void orthonormalize(work *space) {
     }
 }
 
-/* The principal axes, nearly, by orthogonal iteration. Returns the squares that they keep. */
-static double find_axes(work *space) {
+/* The principal axes, nearly, by orthogonal iteration. */
+static void find_axes(work *space) {
     uint64_t state = 1;
     for (size_t i = 0; i < space->dim * KM_AXES; i++) {
         state = state * UINT64_C(6364136223846793005) + 1;
@@ -115,13 +118,13 @@ static double find_axes(work *space) {
         project_back(space);
         orthonormalize(space);
     }
-    return project(space);
+    memcpy(space->found, space->axes, space->dim * KM_AXES * sizeof(float));
 }
 
 /* Mixes the axes by a Hadamard matrix, which is orthogonal: then all keep much alike. */
 static void mix(work *space) {
-    for (size_t half = 1; half < KM_AXES; half *= 2)
-        for (size_t j = 0; j < KM_AXES; j++) {
+    for (size_t half = 1; half < space->count; half *= 2)
+        for (size_t j = 0; j < space->count; j++) {
             if (j & half)
                 continue;
             float *first = axis_of(space, j), *second = axis_of(space, j + half);
@@ -136,15 +139,15 @@ static void mix(work *space) {
 /* A, as bytes, and A mean. Returns how much longer A's rows are than the axes. */
 static float round_axes(const work *space, km_sketch *sketch) {
     float largest = 0;
-    for (size_t i = 0; i < space->dim * KM_AXES; i++)
+    for (size_t i = 0; i < space->dim * space->count; i++)
         largest = fmaxf(largest, fabsf(space->axes[i]));
     float factor = largest > 0 ? 127 / largest : 0;
     sketch->mean2 = 0;
     for (size_t d = 0; d < space->dim; d++) {
-        sketch->axes[KM_AXES * space->dim + d] = (uint8_t)space->mean[d];
+        sketch->axes[space->count * space->dim + d] = (uint8_t)space->mean[d];
         sketch->mean2 += (uint32_t)(space->mean[d] * space->mean[d]);
     }
-    for (size_t j = 0; j < KM_AXES; j++) {
+    for (size_t j = 0; j < space->count; j++) {
         sketch->offsets[j] = 0;
         for (size_t d = 0; d < space->dim; d++) {
             int32_t rounded = (int32_t)rintf(axis_of(space, j)[d] * factor);
@@ -164,30 +167,31 @@ static int32_t axes_product(const km_sketch *sketch, size_t i, size_t j) {
     return sum;
 }
 
+/* Of which COUNT rows and columns are used. */
 typedef double square_matrix[KM_AXES][KM_AXES];
 
-static double trace(square_matrix m) {
+static double trace(square_matrix m, size_t count) {
     double sum = 0;
-    for (size_t j = 0; j < KM_AXES; j++)
+    for (size_t j = 0; j < count; j++)
         sum += m[j][j];
     return sum;
 }
 
 /* m = m m / trace(m)^2 */
-static void square(square_matrix m) {
+static void square(square_matrix m, size_t count) {
     square_matrix result = {{0}};
-    double factor = 1 / trace(m) / trace(m);
-    for (size_t i = 0; i < KM_AXES; i++)
-        for (size_t l = 0; l < KM_AXES; l++)
-            for (size_t j = 0; j < KM_AXES; j++)
+    double factor = 1 / trace(m, count) / trace(m, count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t l = 0; l < count; l++)
+            for (size_t j = 0; j < count; j++)
                 result[i][j] += factor * m[i][l] * m[l][j];
     memcpy(m, result, sizeof result);
 }
 
 /* G, in doubles, which hold it exactly. */
 static void make_gram(const km_sketch *sketch, square_matrix gram) {
-    for (size_t i = 0; i < KM_AXES; i++)
-        for (size_t j = 0; j < KM_AXES; j++)
+    for (size_t i = 0; i < sketch->count; i++)
+        for (size_t j = 0; j < sketch->count; j++)
             gram[i][j] = axes_product(sketch, i, j);
 }
 
@@ -196,30 +200,30 @@ static void make_gram(const km_sketch *sketch, square_matrix gram) {
  * eigenvalue of G is at most trace(G^n)^(1/n), as that is the sum of the eigenvalues' powers.
  * square() divides by the trace, whose logarithm comes in again here.
  */
-static double largest_singular_value(square_matrix gram) {
+static double largest_singular_value(square_matrix gram, size_t count) {
     square_matrix power;
     double logarithm = 0, share = 1;
     memcpy(power, gram, sizeof power);
-    if (!(trace(power) > 0))
+    if (!(trace(power, count) > 0))
         return 0;
     for (int squaring = 0; squaring < SQUARINGS; squaring++, share /= 2) {
-        logarithm += share * log(trace(power));
-        square(power);
+        logarithm += share * log(trace(power, count));
+        square(power, count);
     }
-    logarithm += share * log(trace(power));
+    logarithm += share * log(trace(power, count));
     return sqrt(exp(logarithm)) * (1 + 1e-6);
 }
 
 /* Turns G into its Cholesky factor; false where rows of A are not well apart. */
-static bool factorize(square_matrix g) {
-    for (size_t j = 0; j < KM_AXES; j++) {
+static bool factorize(square_matrix g, size_t count) {
+    for (size_t j = 0; j < count; j++) {
         double own = g[j][j], rest = own;
         for (size_t l = 0; l < j; l++)
             rest -= g[j][l] * g[j][l];
         if (!(rest > own / 2))
             return false;
         g[j][j] = sqrt(rest);
-        for (size_t i = j + 1; i < KM_AXES; i++) {
+        for (size_t i = j + 1; i < count; i++) {
             for (size_t l = 0; l < j; l++)
                 g[i][j] -= g[i][l] * g[j][l];
             g[i][j] /= g[j][j];
@@ -232,13 +236,13 @@ static bool factorize(square_matrix g) {
 static double invert(square_matrix lower, km_sketch *sketch) {
     square_matrix inverse = {{0}};
     double squares = 0;
-    for (size_t j = 0; j < KM_AXES; j++)
-        for (size_t i = j; i < KM_AXES; i++) {
+    for (size_t j = 0; j < sketch->count; j++)
+        for (size_t i = j; i < sketch->count; i++) {
             double sum = i == j;
             for (size_t l = j; l < i; l++)
                 sum -= lower[i][l] * inverse[l][j];
             inverse[i][j] = sum / lower[i][i];
-            sketch->inverse[i * KM_AXES + j] = (float)inverse[i][j];
+            sketch->inverse[i * sketch->count + j] = (float)inverse[i][j];
             squares += inverse[i][j] * inverse[i][j];
         }
     return sqrt(squares);
@@ -246,19 +250,21 @@ static double invert(square_matrix lower, km_sketch *sketch) {
 
 /*
  * What the length of the rest is found with. With W, the inverse, y^T G^-1 y = |W y|^2. Float
- * arithmetic makes each component of W y, of at most KM_AXES products, off by (KM_AXES + 4) u times
- * the sum of their absolute values, and all of it by that times |W|_F |y|, |y| <= sigma |x - mean|;
+ * arithmetic makes each component of W y, of at most n products, n axes, off by (n + 4) u times the
+ * sum of their absolute values, and all of it by that times |W|_F |y|, |y| <= sigma |x - mean|;
  * 2^-17 is more than what sums of squares add; products that are off by 1/2 make it off by |W|_F
- * sqrt(KM_AXES) / 2.
+ * sqrt(n) / 2.
  */
 static void prepare_rest(km_sketch *sketch, const work *space, square_matrix gram, double sigma) {
-    double norm = invert(gram, sketch), sum = 0;
-    double off = (KM_AXES + 4) * ldexp(1, -24) * norm * sigma;
+    double norm = invert(gram, sketch), sum = 0, count = (double)sketch->count;
+    double off = (count + 4) * ldexp(1, -24) * norm * sigma;
     sketch->rest_error = (float)(2 * off + off * off + ldexp(1, -17));
-    sketch->rest_slack = (float)(2.1 * norm * sqrt(KM_AXES) / 2);
+    sketch->rest_slack = (float)(2.1 * norm * sqrt(count) / 2);
     for (size_t i = 0; i < space->rows; i++) {
-        const float *row = space->centered + i * space->dim, *image = space->images + i * KM_AXES;
-        float rest = km_dot(row, row, space->dim) - km_dot(image, image, KM_AXES) / KM_AXES;
+        const float *row = space->centered + i * space->dim,
+                    *image = space->images + i * space->count;
+        float rest =
+            km_dot(row, row, space->dim) - km_dot(image, image, space->count) / (float)space->count;
         sum += (double)sqrtf(fmaxf(rest, 0));
     }
     sketch->middle_rest = (float)sum / (float)space->rows * sketch->stretch;
@@ -268,82 +274,116 @@ static void prepare_rest(km_sketch *sketch, const work *space, square_matrix gra
 static float fit_scale(work *space, float factor) {
     float largest = 1;
     project(space);
-    for (size_t i = 0; i < space->rows * KM_AXES; i++)
+    for (size_t i = 0; i < space->rows * space->count; i++)
         largest = fmaxf(largest, fabsf(space->images[i]) * factor);
     return WIDEST / largest;
 }
 
-static void make(km_sketch *made, const uint8_t *rows, size_t n, work *space) {
-    double variance = center(space, rows, n);
-    made->share = variance > 0 ? find_axes(space) / variance : 0;
+/* All of SKETCH but its coarse one, of so many of the axes that were found. */
+static void make(km_sketch *made, work *space, double variance) {
+    space->count = made->count;
+    memcpy(space->axes, space->found, made->count * made->dim * sizeof(float));
+    made->share = variance > 0 ? project(space) / variance : 0;
     mix(space);
     float factor = round_axes(space, made);
     square_matrix gram;
     make_gram(made, gram);
-    double sigma = largest_singular_value(gram);
+    double sigma = largest_singular_value(gram, made->count);
     made->scale = fit_scale(space, factor);
     made->stretch = (float)(sigma * (double)made->scale * (1 + 1e-6));
-    if (!factorize(gram))
+    if (!factorize(gram, made->count))
         made->stretch = 0; /* of no use */
     else
         prepare_rest(made, space, gram, sigma);
+}
+
+static km_sketch *allocate(size_t count, size_t dim) {
+    km_sketch *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    *made = (km_sketch){.dim = dim,
+                        .count = count,
+                        .numbers = count + KM_REST,
+                        .axes = malloc((count + 1) * dim),
+                        .inverse = calloc(count * count, sizeof *made->inverse)};
+    if (made->axes && made->inverse)
+        return made;
+    km_sketch_free(made);
+    return NULL;
+}
+
+static bool is_useful(const km_sketch *sketch) {
+    return sketch->share >= least_share && sketch->stretch > 0;
 }
 
 int km_sketch_create(const uint8_t *rows, size_t n, size_t dim, km_sketch **sketch) {
     *sketch = NULL;
     if (dim < KM_SKETCH_LEAST_DIM || n < SAMPLE)
         return 0;
-    km_sketch *made = calloc(1, sizeof *made);
     work space = {0};
-    if (made)
-        made->axes = malloc((KM_AXES + 1) * dim);
-    if (made)
-        made->inverse = calloc(KM_AXES * KM_AXES, sizeof *made->inverse);
-    int error =
-        made && made->axes && made->inverse && work_create(&space, SAMPLE, dim) ? 0 : ENOMEM;
+    km_sketch *close = allocate(KM_AXES, dim), *coarse = allocate(KM_COARSE_AXES, dim);
+    int error = close && coarse && work_create(&space, SAMPLE, dim) ? 0 : ENOMEM;
     if (!error) {
-        made->dim = dim;
-        make(made, rows, n, &space);
+        double variance = center(&space, rows, n);
+        find_axes(&space);
+        make(coarse, &space, variance);
+        make(close, &space, variance);
     }
     work_free(&space);
-    if (!error && made->share >= least_share && made->stretch > 0)
-        *sketch = made;
-    else
-        km_sketch_free(made);
+    if (!error && is_useful(close)) {
+        *sketch = close;
+        if (is_useful(coarse))
+            close->coarse = coarse;
+        else
+            km_sketch_free(coarse);
+        return 0;
+    }
+    km_sketch_free(coarse);
+    km_sketch_free(close);
     return error;
 }
 
 void km_sketch_free(km_sketch *sketch) {
     if (!sketch)
         return;
+    km_sketch_free(sketch->coarse);
     free(sketch->axes);
     free(sketch->inverse);
     free(sketch);
 }
 
-bool km_sketches_create(size_t n, km_sketches *sketches) {
-    *sketches = (km_sketches){.bytes = km_allocate(n, KM_SKETCH),
-                              .errors = km_allocate(n, sizeof *sketches->errors),
-                              .corrections = km_allocate(n, sizeof *sketches->corrections)};
-    if (!sketches->bytes || !sketches->errors || !sketches->corrections) {
-        km_sketches_free(sketches);
-        return false;
+size_t km_sketch_levels(const km_sketch *sketch, const km_sketch *levels[KM_LEVELS]) {
+    size_t count = 0;
+    if (sketch->coarse)
+        levels[count++] = sketch->coarse;
+    levels[count++] = sketch;
+    return count;
+}
+
+bool km_sketches_create(size_t n, const km_sketch *sketch, km_sketches *sketches) {
+    const km_sketch *levels[KM_LEVELS];
+    size_t count = km_sketch_levels(sketch, levels);
+    *sketches = (km_sketches){.corrections = km_allocate(n, sizeof *sketches->corrections)};
+    bool good = sketches->corrections;
+    for (size_t l = 0; l < count; l++) {
+        sketches->bytes[l] = km_allocate(n, levels[l]->numbers);
+        sketches->errors[l] = km_allocate(n, sizeof(float));
+        good = good && sketches->bytes[l] && sketches->errors[l];
     }
-    for (size_t i = 0; i < n; i++)
-        sketches->errors[i] = -1;
-    return true;
+    for (size_t i = 0; good && i < n; i++)
+        sketches->errors[0][i] = -1;
+    if (!good)
+        km_sketches_free(sketches);
+    return good;
 }
 
 void km_sketches_free(km_sketches *sketches) {
-    free(sketches->bytes);
-    free(sketches->errors);
+    for (size_t l = 0; l < KM_LEVELS; l++) {
+        free(sketches->bytes[l]);
+        free(sketches->errors[l]);
+    }
     free(sketches->corrections);
-    *sketches = (km_sketches){.bytes = NULL};
-}
-
-km_sketches km_sketches_from(const km_sketches *sketches, size_t first) {
-    return (km_sketches){sketches->bytes + first * KM_SKETCH, sketches->errors + first,
-                         sketches->corrections + first};
+    *sketches = (km_sketches){.corrections = NULL};
 }
 
 float km_sketch_way2(const km_sketch *sketch, uint32_t correction, int32_t sum) {
@@ -366,18 +406,18 @@ static uint8_t round_rest(const km_sketch *sketch, float way2, float seen2, floa
 
 void km_sketch_round(const km_sketch *sketch, const int32_t *sums, const float *ways2, size_t n,
                      uint8_t *bytes, float *errors) {
-    uint8_t numbers[KM_SKETCH_ROWS];
+    uint8_t column[KM_SKETCH_ROWS];
     float seen2[KM_SKETCH_ROWS];
     memset(errors, 0, n * sizeof *errors);
-    for (size_t j = 0; j < KM_AXES; j++) {
-        km_round_numbers(sums + j * n, n, sketch->offsets[j], sketch->scale, numbers, errors);
+    for (size_t j = 0; j < sketch->count; j++) {
+        km_round_numbers(sums + j * n, n, sketch->offsets[j], sketch->scale, column, errors);
         for (size_t i = 0; i < n; i++)
-            bytes[i * KM_SKETCH + j] = numbers[i];
+            bytes[i * sketch->numbers + j] = column[i];
     }
-    km_image_squares(sketch->inverse, KM_AXES, sums, sketch->offsets, n, seen2);
+    km_image_squares(sketch->inverse, sketch->count, sums, sketch->offsets, n, seen2);
     for (size_t i = 0; i < n; i++) {
         uint8_t rest = round_rest(sketch, ways2[i], seen2[i], &errors[i]);
-        memset(bytes + i * KM_SKETCH + KM_AXES, rest, KM_REST);
+        memset(bytes + i * sketch->numbers + sketch->count, rest, KM_REST);
         errors[i] = errors[i] * 1.0001F + 0.01F; /* more than the arithmetic is off by */
     }
 }

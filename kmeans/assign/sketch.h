@@ -3,7 +3,7 @@
  * looking at the rest of them. No MPI.
  *
  * A sketch is a linear map of the row, cut off and rounded: of y(x) = A (x - mean) scale, each of
- * KM_SKETCH numbers goes to the nearest in -128 ... 127, first by being cut off there, which brings
+ * its numbers goes to the nearest in -128 ... 127, first by being cut off there, which brings
  * no two rows farther apart, and then to an integer q(x), at a distance of e(x). So with sigma, the
  * largest singular value of A,
  *
@@ -34,24 +34,28 @@
 #include <stdint.h>
 
 enum {
-    KM_AXES = 64,                  /* numbers in a sketch, one byte each: of A */
+    KM_AXES = 64,                  /* numbers in a sketch, one byte each: of A, at most */
+    KM_COARSE_AXES = 16,           /* the same in a coarse one */
     KM_REST = 4,                   /* and of what A leaves out */
-    KM_SKETCH = KM_AXES + KM_REST, /* all */
+    KM_SKETCH = KM_AXES + KM_REST, /* all, at most */
     KM_SKETCH_LEAST_DIM = 256,     /* of rows that have sketches */
+    KM_LEVELS = 2,                 /* a coarse sketch, and the sketch itself */
 };
 
 typedef struct km_sketch {
     size_t dim;
-    uint8_t *axes;            /* A: KM_AXES rows of DIM numbers, 128 added to each; and the mean */
+    size_t count, numbers;    /* of A's rows, a power of two; in a sketch: KM_REST more */
+    uint8_t *axes;            /* A: COUNT rows of DIM numbers, 128 added to each; and the mean */
     int32_t offsets[KM_AXES]; /* A mean */
     float scale;
     float stretch;     /* sigma * scale, no smaller */
     double share;      /* of the variance of the rows it was made from, that A keeps */
     uint32_t mean2;    /* |mean|^2 */
-    float *inverse;    /* of G's Cholesky factor: KM_AXES rows, lower triangle */
+    float *inverse;    /* of G's Cholesky factor: COUNT rows, lower triangle */
     float middle_rest; /* the usual length of what A leaves out, times stretch */
     float rest_error;  /* how far y^T G^-1 y may be off: this share of |x - mean|^2, and this ... */
     float rest_slack;  /* ... times |x - mean| */
+    struct km_sketch *coarse; /* by the first of the axes, to be looked at before; or NULL */
 } km_sketch;
 
 /*
@@ -62,27 +66,27 @@ typedef struct km_sketch {
 int km_sketch_create(const uint8_t *rows, size_t n, size_t dim, km_sketch **sketch);
 void km_sketch_free(km_sketch *sketch);
 
+/* The sketch and its coarse one, if it has one: the coarsest first. Returns how many. */
+size_t km_sketch_levels(const km_sketch *sketch, const km_sketch *levels[KM_LEVELS]);
+
 /*
- * The sketches of points by one km_sketch, kept for the next assignment: what km_sketch_round makes
- * of each, and its correction (kernel.h).
+ * The sketches of points, kept for the next assignment: what km_sketch_round makes of each, by each
+ * of km_sketch_levels; and its correction (kernel.h).
  */
 typedef struct km_sketches {
-    uint8_t *bytes;
-    float *errors; /* negative where a sketch is still to be made */
+    uint8_t *bytes[KM_LEVELS];
+    float *errors[KM_LEVELS]; /* negative where sketches are still to be made */
     uint32_t *corrections;
 } km_sketches;
 
-/* Room for the sketches of N points, none made yet; false without memory. */
-bool km_sketches_create(size_t n, km_sketches *sketches);
+/* Room for the sketches of N points by SKETCH, none made yet; false without memory. */
+bool km_sketches_create(size_t n, const km_sketch *sketch, km_sketches *sketches);
 void km_sketches_free(km_sketches *sketches);
-
-/* The sketches of the points from number FIRST on. */
-km_sketches km_sketches_from(const km_sketches *sketches, size_t first);
 
 /*
  * The sketches of N rows, at most KM_SKETCH_ROWS, from their products with the axes: SUMS[j * N +
  * i] is that of row i with axis j, off by 1/2 at most; and from WAYS2[i] = |x - mean|^2. Row i's
- * goes to BYTES + i * KM_SKETCH, 128 added to each number, and e of it, or a little more, to
+ * goes to BYTES + i * NUMBERS, 128 added to each number, and e of it, or a little more, to
  * ERRORS[i].
  */
 enum { KM_SKETCH_ROWS = 64 };

@@ -4,9 +4,9 @@
  *
  *     TARGET        the attribute of functions that use its instructions
  *     GROUP         dimensions in 32 bits of a panel
- *     STEP          dimensions that multiply_rows takes
+ *     STEP          dimensions that multiply_step takes
  *     multiply_add  sums += x * c, of 8 groups each
- *     multiply_rows the same of STEP bytes of a point and of a centroid
+ *     multiply_step the same of STEP bytes of a point and of a centroid
  */
 #ifndef COLL_KMEANS_ASSIGN_TILE_256_H
 #define COLL_KMEANS_ASSIGN_TILE_256_H
@@ -80,7 +80,7 @@ TARGET static inline uint32_t mask_of(__m256i sums, __m256i floors) {
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(below)) ^ 0xff;
 }
 
-TARGET static size_t sift(const void *points, const void *centroids, const int32_t *halves,
+TARGET static size_t sift(const void *points, const void *centroids, const int32_t *starts,
                           size_t groups, const int32_t *floors, km_pair *pairs) {
     __m256i sums[CENTROIDS][HALVES];
     accumulate(points, centroids, groups, sums);
@@ -89,11 +89,16 @@ TARGET static size_t sift(const void *points, const void *centroids, const int32
     uint32_t masks[CENTROIDS];
 #pragma GCC unroll 6
     for (int j = 0; j < CENTROIDS; j++) {
-        __m256i half = _mm256_set1_epi32(halves[j]);
-        masks[j] = mask_of(_mm256_sub_epi32(sums[j][0], half), low) |
-                   mask_of(_mm256_sub_epi32(sums[j][1], half), high) << LANES;
+        __m256i start = _mm256_set1_epi32(starts[j]);
+        masks[j] = mask_of(_mm256_add_epi32(sums[j][0], start), low) |
+                   mask_of(_mm256_add_epi32(sums[j][1], start), high) << LANES;
     }
     size_t n = 0;
+    if (!pairs) {
+        for (int j = 0; j < CENTROIDS; j++)
+            n |= masks[j];
+        return n;
+    }
     for (uint16_t j = 0; j < CENTROIDS; j++)
         for (uint32_t mask = masks[j]; mask; mask &= mask - 1)
             pairs[n++] = (km_pair){(uint16_t)__builtin_ctz(mask), j};
@@ -104,7 +109,7 @@ TARGET static int32_t multiply_pair(const uint8_t *x, const uint8_t *c, size_t d
     __m256i sums = _mm256_setzero_si256();
     size_t d = 0;
     for (; d + STEP <= dim; d += STEP)
-        multiply_rows(&sums, x + d, c + d);
+        multiply_step(&sums, x + d, c + d);
     int32_t lanes[LANES], sum = 0;
     memcpy(lanes, &sums, sizeof lanes);
     for (int i = 0; i < LANES; i++)

@@ -66,15 +66,16 @@ TARGET static inline size_t append(km_pair *pairs, size_t n, uint32x4_t left, in
     return n;
 }
 
-TARGET static size_t sift(const void *points, const void *centroids, const int32_t *halves,
+TARGET static size_t sift(const void *points, const void *centroids, const int32_t *starts,
                           size_t groups, const int32_t *floors, km_pair *pairs) {
     int32x4_t sums[CENTROIDS][VECTORS];
     size_t n = 0;
     accumulate(points, centroids, groups, sums);
     for (int j = 0; j < CENTROIDS; j++)
         for (int v = 0; v < VECTORS; v++) {
-            int32x4_t score = vsubq_s32(sums[j][v], vdupq_n_s32(halves[j]));
-            n = append(pairs, n, vcgeq_s32(score, vld1q_s32(floors + v * LANES)), v * LANES, j);
+            int32x4_t score = vaddq_s32(sums[j][v], vdupq_n_s32(starts[j]));
+            uint32x4_t left = vcgeq_s32(score, vld1q_s32(floors + v * LANES));
+            n = pairs ? append(pairs, n, left, v * LANES, j) : n | vmaxvq_u32(left);
         }
     return n;
 }
