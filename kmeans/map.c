@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { GUESSES = 8 }; /* points are guessed in a round for one that is assigned */
+
 typedef struct job {
     const km_points *points;
     const km_settings *settings;
@@ -20,7 +22,8 @@ typedef struct job {
     km_centroids *centroids;
     /* The pending points in the order in which they are assigned, and what they were before. */
     size_t *which;
-    uint32_t *before, *before2; /* clusters, squared distances */
+    uint32_t *before, *before2; /* clusters, squared distances; or guesses of both */
+    bool guesses;
     size_t pending;
     size_t most;           /* points to assign in a round */
     uint32_t *fresh, *far; /* the clusters of so many, and their squared distances */
@@ -92,61 +95,86 @@ static void recall_distances(const job *run) {
                 km_recall(run->points, i, state->centroids, run->settings->k, state->nearest[i]);
 }
 
-/* Guesses the clusters of points of which no earlier ones are known, and arranges them by those. */
-static int guess_first(const job *run, const km_query *query, size_t *which, uint32_t *guess) {
-    const uint32_t *places = km_centroids_places(run->centroids);
-    int threads = run->settings->threads;
-    int code = km_guess(query, run->centroids, threads, false, guess, run->far);
-    if (!code)
-        code = km_arrange(places, run->settings->k, query->n, which, guess, run->far);
-    if (!code)
-        code = km_guess(query, run->centroids, threads, true, guess, run->far);
-    return code ? code : km_arrange(places, run->settings->k, query->n, which, guess, run->far);
+/* Some of the pending points: COUNT of them from number FIRST on. */
+typedef struct stretch {
+    size_t first, count;
+} stretch;
+
+static km_query query_of(const job *run, stretch some) {
+    return (km_query){run->points->data, run->points->dim, run->which + some.first, some.count,
+                      run->kept};
 }
 
-/*
- * Assigns COUNT of the pending points, from number FIRST of them on. In the first iteration, which
- * knows no clusters of before, those of a round at least come together by guesses.
- */
-static int assign_some(const job *run, size_t first, size_t count) {
-    const km_query query = {run->points->data, run->points->dim, run->which + first, count,
-                            run->kept};
-    uint32_t *guess = run->state->step.iteration ? run->before + first : NULL;
-    int threads = run->settings->threads, code = 0;
-    if (run->kept && !guess) {
-        guess = run->fresh;
-        code = guess_first(run, &query, run->which + first, guess);
-    }
-    return code ? code
-                : km_assign_again(&query, run->centroids, threads, guess, run->fresh, run->far);
+/* Brings points that are near each other together, by their clusters of before or by guesses. */
+static int arrange(const job *run, stretch some) {
+    return km_arrange(km_centroids_places(run->centroids), run->settings->k, some.count,
+                      run->which + some.first, run->before + some.first, run->before2 + some.first);
 }
 
-static bool assign_round(const job *run, size_t first, size_t count, app_problem *problem) {
+/* Guesses clusters; AGAIN: better ones, which is quick where the points are arranged. */
+static int guess(const job *run, stretch some, bool again) {
+    const km_query query = query_of(run, some);
+    return km_guess(&query, run->centroids, run->settings->threads, again, run->before + some.first,
+                    run->before2 + some.first);
+}
+
+/* The first guesses of an iteration that knows no clusters of before. */
+static int guess_round(const job *run, stretch some) {
+    const stretch all = {0, run->pending};
+    int code = guess(run, some, false);
+    return code || some.first + some.count < run->pending ? code : arrange(run, all);
+}
+
+static int assign_round(const job *run, stretch some) {
     km_state *state = run->state;
-    int code = assign_some(run, first, count);
-    if (code)
-        return app_refuse(problem, "points can't be assigned: %s", strerror(code));
-    for (size_t i = 0; i < count; i++) {
-        size_t point = run->which[first + i];
+    const km_query query = query_of(run, some);
+    bool known = run->guesses || state->step.iteration;
+    int code = run->guesses ? guess(run, some, true) : 0;
+    if (!code && run->guesses)
+        code = arrange(run, some);
+    if (!code)
+        code = km_assign_again(&query, run->centroids, run->settings->threads,
+                               known ? run->before + some.first : NULL, run->fresh, run->far);
+    for (size_t i = 0; !code && i < some.count; i++) {
+        size_t point = query.which[i];
         state->moved += run->fresh[i] != (state->nearest[point] & ~KM_PENDING);
         state->nearest[point] = run->fresh[i];
         run->distance2[point] = run->far[i];
     }
-    return true;
+    return code;
+}
+
+/* The rounds that this rank needs. A guess takes a small part of an assignment's time. */
+static size_t guess_rounds(const job *run) {
+    return run->guesses ? km_quotient_up(run->pending, GUESSES * run->most) : 0;
+}
+
+static size_t count_rounds(const job *run) {
+    return guess_rounds(run) + km_quotient_up(run->pending, run->most);
+}
+
+/* What is to be done in a round, and how many points are assigned before it. */
+static stretch next_stretch(const job *run, size_t round, size_t *assigned) {
+    size_t guesses = guess_rounds(run), most = round < guesses ? GUESSES * run->most : run->most;
+    size_t first = (round < guesses ? round : round - guesses) * most;
+    first = first < run->pending ? first : run->pending;
+    *assigned = round < guesses ? 0 : first;
+    return (stretch){first, run->pending - first < most ? run->pending - first : most};
 }
 
 /* Goes through the rounds to the end, also with a problem: the others rely on that. */
 static void assign_all(const job *run, double rounds, const km_rounds *watch,
                        app_problem *problem) {
-    size_t first = 0, assigned = run->points->rows - run->pending;
-    for (double round = 0; round < rounds; round++) {
-        size_t left = run->pending - first, count = left < run->most ? left : run->most;
-        if (count && !problem->text[0])
-            assign_round(run, first, count, problem);
-        first += count;
-        double done = (double)(assigned + first);
-        watch->after(run->points->rows ? done / (double)run->points->rows : 1, watch->context,
-                     problem);
+    size_t rows = run->points->rows, guesses = guess_rounds(run), assigned;
+    for (size_t round = 0; (double)round < rounds; round++) {
+        stretch some = next_stretch(run, round, &assigned);
+        int code = 0;
+        if (some.count && !problem->text[0])
+            code = round < guesses ? guess_round(run, some) : assign_round(run, some);
+        if (code)
+            app_refuse(problem, "points can't be assigned: %s", strerror(code));
+        assigned += rows - run->pending + (round < guesses ? 0 : some.count);
+        watch->after(rows ? (double)assigned / (double)rows : 1, watch->context, problem);
     }
 }
 
@@ -170,13 +198,12 @@ bool km_map(const km_points *points, const km_settings *settings, const km_sketc
     int code = allocate(&run) ? pack_centroids(&run, sketch) : ENOMEM;
     if (!code)
         list_pending(&run);
-    if (!code && kept && state->step.iteration)
-        code = km_arrange(km_centroids_places(run.centroids), settings->k, run.pending, run.which,
-                          run.before, run.before2);
+    run.guesses = kept && !state->step.iteration;
+    if (!code && kept && !run.guesses)
+        code = arrange(&run, (stretch){0, run.pending});
     if (code)
         app_refuse(problem, "the centroids can't be packed: %s", strerror(code));
-    double most =
-        (double)km_quotient_up(run.pending, run.most); /* then of the rank with the most */
+    double most = (double)count_rounds(&run); /* then of the rank with the most */
     bool good = app_agree_most(problem, &most, 1, comm);
     if (good) {
         recall_distances(&run);

@@ -3,6 +3,7 @@
 
 #include "kmeans/assign/arrange.h"
 #include "kmeans/assign/assign.h"
+#include "kmeans/assign/order.h"
 #include "kmeans/assign/sketch.h"
 #include "kmeans/points/fine.h"
 #include "tests/harness.h"
@@ -113,6 +114,64 @@ START_TEST(bound) {
     km_sketch_free(sketch);
     free(rows);
     free(others);
+}
+END_TEST
+
+static double spread(const uint8_t *rows, const uint32_t *order, size_t n, size_t dim) {
+    double sum = 0;
+    for (size_t i = 0; i + 1 < n; i++)
+        sum += distance(rows + order[i] * dim, rows + order[i + 1] * dim, dim);
+    return sum / (double)(n - 1);
+}
+
+/* An order has every row once, and the next is much nearer than any. */
+START_TEST(near_together) {
+    enum { DIM = 20, LEAF = 12 };
+    uint8_t *rows = make_rows(CENTROIDS, DIM, 20, 2);
+    uint32_t order[CENTROIDS], none[CENTROIDS];
+    bool seen[CENTROIDS] = {false};
+    memset(rows + 100 * DIM, 7, 50 * DIM); /* equal ones */
+    for (size_t i = 0; i < CENTROIDS; i++)
+        none[i] = (uint32_t)i;
+    ck_assert_int_eq(km_order(rows, CENTROIDS, DIM, LEAF, order), 0);
+    for (size_t i = 0; i < CENTROIDS; i++) {
+        ck_assert_uint_lt(order[i], CENTROIDS);
+        ck_assert(!seen[order[i]]);
+        seen[order[i]] = true;
+    }
+    ck_assert(spread(rows, order, CENTROIDS, DIM) < 0.8 * spread(rows, none, CENTROIDS, DIM));
+    for (size_t n = 1; n < 40; n++)
+        ck_assert_int_eq(km_order(rows, n, DIM, LEAF, order), 0);
+    free(rows);
+}
+END_TEST
+
+/* Points are sorted by region, then by distance, and keep their guesses. */
+START_TEST(arranged) {
+    enum { K = 100, N = 500 };
+    uint32_t places[K], guess[N], distance[N], state = 3;
+    size_t which[N];
+    for (size_t j = 0; j < K; j++)
+        places[j] = (uint32_t)(j * 37 % K);
+    for (size_t i = 0; i < N; i++) {
+        which[i] = i;
+        guess[i] = i % 50 ? next_random(&state) % K : UINT32_MAX; /* no centroid */
+        distance[i] = next_random(&state);
+    }
+    uint32_t before[N];
+    memcpy(before, guess, sizeof guess);
+    ck_assert_int_eq(km_arrange(places, K, N, which, guess, distance), 0);
+    bool seen[N] = {false};
+    size_t last = 0;
+    for (size_t i = 0; i < N; i++) {
+        ck_assert(!seen[which[i]]);
+        seen[which[i]] = true;
+        ck_assert_uint_eq(guess[i], before[which[i]]);
+        size_t region = (guess[i] < K ? places[guess[i]] : K - 1) / 48;
+        ck_assert_uint_ge(region, last);
+        last = region;
+    }
+    ck_assert_int_eq(km_arrange(places, K, 0, which, guess, distance), 0);
 }
 END_TEST
 
@@ -357,6 +416,8 @@ int main(void) {
     Suite *suite = suite_create("sieve");
     TCase *tests = tcase_create("sieve");
     tcase_add_loop_test(tests, bound, 0, sizeof dims / sizeof *dims);
+    tcase_add_test(tests, near_together);
+    tcase_add_test(tests, arranged);
     tcase_add_test(tests, no_sketch);
     tcase_add_loop_test(tests, same_answers, first, sizeof dims / sizeof *dims);
     tcase_add_loop_test(tests, fine_answers, first, sizeof dims / sizeof *dims);

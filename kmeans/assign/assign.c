@@ -4,11 +4,11 @@
  * first cache and the centroids in the second, and from memory the centroids come once per block of
  * points, seldom enough for the arithmetic to set the pace.
  *
- * With a sieve, most centroids are left out, by how near to a point one is that has been guessed;
- * where it leaves too many, the next blocks of points are compared with all of them.
+ * With a sieve, most centroids are left out, by how near to a point one is that has been guessed.
  */
 #include "kmeans/assign/assign.h"
 
+#include "kmeans/assign/pack.h"
 #include "kmeans/assign/sieve.h"
 #include "kmeans/points/fine.h"
 #include "kmeans/points/memory.h"
@@ -22,10 +22,6 @@ enum {
     POINT_BYTES = 1 << 20,    /* of a block of packed points */
     CENTROID_BYTES = 1 << 18, /* of centroids that a second-level cache holds with room to spare */
     BLOCKS_PER_THREAD = 4,    /* at least, so that threads end at about the same time */
-    WORTHWHILE = 6,           /* a sieve is, when it leaves one pair in so many, or fewer */
-    COARSE_EVERY = 4,         /* one in so many blocks of centroids tries the coarse mesh ... */
-    COARSE_LEAVES = 7,        /* ... and the others use it if it leaves fewer than 7 in 8 tiles */
-    MOST_FAILURES = 7,        /* that are counted: see is_worth_trying */
 };
 
 struct km_centroids {
@@ -34,38 +30,36 @@ struct km_centroids {
     size_t groups;
     size_t panels;
     size_t panel_bytes;
-    size_t cached; /* panels that are gone through at once */
-    unsigned char *data;
+    size_t cached;       /* panels that are gone through at once */
+    unsigned char *data; /* in their order, or that of the sieve */
     uint32_t *norms;
-    const km_sketch *sketch; /* or NULL, as the next */
-    km_sieve *sieve;
-    km_fine *fine;     /* NULL where centroids are bytes */
-    km_sieve *rounded; /* of fine ones, without a sketch */
+    km_sieve *sieve; /* or NULL */
+    km_fine *fine;   /* NULL where centroids are bytes */
 };
 
 /* What a thread works in: a block of points, and their best centroids so far. */
 typedef struct workspace {
     size_t points;
     const uint8_t **rows; /* of the block */
-    const size_t *which;  /* their numbers, or NULL: then all rows are one after the other */
     size_t panel_bytes;
-    unsigned char *data;     /* the points, packed */
-    unsigned char *gathered; /* the rows of a panel, one after the other */
+    unsigned char *data; /* the points, packed */
+    uint8_t *gathered;   /* the rows of a panel, one after the other */
     uint32_t *corrections;
     uint32_t *best;
     uint32_t *nearest;
-    uint64_t *fine_best;                /* only where centroids are fine */
-    void *scratch;                      /* of a tile */
-    km_tile_room *room;                 /* only with a sieve */
-    unsigned char *sketches[KM_LEVELS]; /* from here on only with a sketch */
-    size_t sketch_bytes[KM_LEVELS];     /* of a point */
-    uint32_t *sketch_corrections[KM_LEVELS];
-    float *errors[KM_LEVELS];
-    int32_t *floors[KM_LEVELS];
+    void *scratch;       /* of a tile */
+    uint64_t *fine_best; /* only where centroids are fine */
+    km_tile_room *room;  /* from here on only with a sieve */
+    bool *packed;        /* which panels of data are made */
     float *distances;
-    km_tally tally;    /* of the block */
-    unsigned failures; /* of the sieve with the last blocks of points */
-    size_t skipped;    /* blocks since */
+    km_tally tally;   /* of the block */
+    struct {          /* of each mesh, as in km_sifted; of rows it is data and corrections */
+        size_t bytes; /* of a point */
+        unsigned char *panels;
+        uint32_t *corrections;
+        float *errors;
+        int32_t *floors;
+    } meshes[KM_MESHES];
 } workspace;
 
 static size_t smaller(size_t a, size_t b) {
@@ -131,7 +125,7 @@ int km_centroids_refine(km_centroids *centroids, const uint8_t *planes, int thre
         return EINVAL;
     int error = km_fine_create(&of, threads, &centroids->fine);
     const km_packed packed = describe(centroids, planes);
-    return error ? error : km_sieve_create(&packed, NULL, threads, &centroids->rounded);
+    return error ? error : km_sieve_create(&packed, NULL, threads, &centroids->sieve);
 }
 
 int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sketch *sketch,
@@ -140,20 +134,19 @@ int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sk
         return EINVAL;
     km_sieve_free(centroids->sieve);
     centroids->sieve = NULL;
-    centroids->sketch = sketch;
     const km_packed packed = describe(centroids, rows);
     return km_sieve_create(&packed, sketch, threads, &centroids->sieve);
 }
 
 const uint32_t *km_centroids_places(const km_centroids *centroids) {
-    return centroids->sieve ? km_sieve_places(centroids->sieve) : NULL;
+    bool sketches = centroids->sieve && km_sieve_sketches(centroids->sieve);
+    return sketches ? km_sieve_places(centroids->sieve) : NULL;
 }
 
 void km_centroids_free(km_centroids *centroids) {
     if (!centroids)
         return;
     km_sieve_free(centroids->sieve);
-    km_sieve_free(centroids->rounded);
     km_fine_free(centroids->fine);
     free(centroids->data);
     free(centroids->norms);
@@ -167,49 +160,48 @@ static void workspace_free(workspace *space) {
     free(space->corrections);
     free(space->best);
     free(space->nearest);
-    free(space->fine_best);
     free(space->scratch);
+    free(space->fine_best);
     free(space->room);
-    for (size_t l = 0; l < KM_LEVELS; l++) {
-        free(space->sketches[l]);
-        free(space->sketch_corrections[l]);
-        free(space->errors[l]);
-        free(space->floors[l]);
-    }
+    free(space->packed);
     free(space->distances);
+    for (size_t l = 0; l < KM_MESHES; l++) {
+        free(space->meshes[l].panels);
+        free(space->meshes[l].corrections);
+        free(space->meshes[l].errors);
+        free(space->meshes[l].floors);
+    }
 }
 
-/* What sketches of a block of points need. */
-static bool add_sketches(workspace *space, const km_centroids *centroids) {
-    const km_sketch *levels[KM_LEVELS];
+/* What a sieve needs for each of its meshes. */
+static bool add_meshes(workspace *space, const km_centroids *centroids) {
     const km_kernel *kernel = centroids->kernel;
-    size_t count = km_sketch_levels(centroids->sketch, levels);
+    size_t sketches = km_sieve_sketches(centroids->sieve);
     bool good = true;
-    for (size_t l = 0; l < count; l++) {
-        space->sketch_bytes[l] =
-            km_quotient_up(levels[l]->numbers, kernel->group) * kernel->group * kernel->element;
-        space->sketches[l] = km_allocate(space->points, space->sketch_bytes[l]);
-        space->sketch_corrections[l] = km_allocate(space->points, sizeof(uint32_t));
-        space->errors[l] = km_allocate(space->points, sizeof(float));
-        good = good && space->sketches[l] && space->sketch_corrections[l] && space->errors[l];
+    for (size_t l = 0; l < KM_MESHES; l++) {
+        space->meshes[l].floors = km_allocate(space->points, sizeof(int32_t));
+        good = good && space->meshes[l].floors;
+    }
+    for (size_t l = 0; l < sketches; l++) {
+        size_t groups = km_quotient_up(km_sieve_numbers(centroids->sieve, l), kernel->group);
+        space->meshes[l].bytes = groups * kernel->group * kernel->element;
+        space->meshes[l].panels = km_allocate(space->points, space->meshes[l].bytes);
+        space->meshes[l].corrections = km_allocate(space->points, sizeof(uint32_t));
+        space->meshes[l].errors = km_allocate(space->points, sizeof(float));
+        good = good && space->meshes[l].panels && space->meshes[l].corrections &&
+               space->meshes[l].errors;
     }
     return good;
 }
 
-/* What fine centroids and sieves need besides. */
-static bool add_rooms(workspace *space, const km_centroids *centroids) {
-    if (centroids->fine &&
-        !(space->fine_best = km_allocate(space->points, sizeof *space->fine_best)))
-        return false;
-    if ((centroids->fine || centroids->sieve) &&
-        !(space->room = km_allocate(1, sizeof *space->room)))
-        return false;
-    for (size_t l = 0; space->room && l < KM_LEVELS; l++)
-        if (!(space->floors[l] = km_allocate(space->points, sizeof(int32_t))))
-            return false;
-    if (space->room && !(space->distances = km_allocate(space->points, sizeof(float))))
-        return false;
-    return !centroids->sieve || add_sketches(space, centroids);
+static bool add_sieve(workspace *space, const km_centroids *centroids) {
+    if (centroids->fine)
+        space->fine_best = km_allocate(space->points, sizeof *space->fine_best);
+    space->room = km_allocate(1, sizeof *space->room);
+    space->packed = km_allocate(space->points / centroids->kernel->points, sizeof *space->packed);
+    space->distances = km_allocate(space->points, sizeof *space->distances);
+    return (space->fine_best || !centroids->fine) && space->room && space->packed &&
+           space->distances && add_meshes(space, centroids);
 }
 
 /* Room for POINTS points, a whole number of panels; false when memory is short. */
@@ -225,7 +217,7 @@ static bool workspace_create(workspace *space, size_t points, const km_centroids
     space->nearest = km_allocate(points, sizeof *space->nearest);
     space->scratch = km_allocate(kernel->scratch + 1, 1);
     if (space->rows && space->data && space->gathered && space->corrections && space->best &&
-        space->nearest && space->scratch && add_rooms(space, centroids))
+        space->nearest && space->scratch && (!centroids->sieve || add_sieve(space, centroids)))
         return true;
     workspace_free(space);
     return false;
@@ -264,47 +256,12 @@ static void sweep(const km_centroids *centroids, size_t start, size_t end, const
     }
 }
 
-/* The panel of points that begins with number I, for SIEVE. */
-static km_sifted panel_of(const km_sieve *sieve, const km_centroids *centroids, workspace *space,
-                          size_t i) {
-    km_sifted panel = {.rows = space->rows + i,
-                       .corrections = space->corrections + i,
-                       .best = space->best + i,
-                       .nearest = space->nearest + i,
-                       .fine_best = space->fine_best ? space->fine_best + i : NULL,
-                       .distances = space->distances ? space->distances + i : NULL,
-                       .room = space->room,
-                       .tally = &space->tally};
-    for (size_t l = 0; l < KM_LEVELS; l++)
-        panel.sketches[l].floors = space->floors[l] + i;
-    if (sieve == centroids->rounded) {
-        panel.sketches[0].panel = space->data + i / centroids->kernel->points * space->panel_bytes;
-        panel.sketches[0].corrections = space->corrections + i;
-        return panel;
-    }
-    for (size_t l = 0; l < KM_LEVELS && space->sketches[l]; l++) {
-        panel.sketches[l].panel = space->sketches[l] + i * space->sketch_bytes[l];
-        panel.sketches[l].corrections = space->sketch_corrections[l] + i;
-        panel.sketches[l].errors = space->errors[l] + i;
-    }
-    return panel;
-}
-
 /* Packs the panel of N points that begins with number I. */
 static void pack(size_t i, size_t n, const km_centroids *centroids, const workspace *space) {
     const km_kernel *kernel = centroids->kernel;
-    const uint8_t *rows = space->rows[i];
-    size_t bytes = row_bytes(centroids);
-    for (size_t at = 0; space->which && at < n; at++)
-        memcpy(space->gathered + at * bytes, space->rows[i + at], bytes);
-    kernel->pack(space->which ? space->gathered : rows, n, centroids->dim,
-                 space->data + i / kernel->points * space->panel_bytes, space->corrections + i);
-}
-
-static void pack_all(size_t n, const km_centroids *centroids, const workspace *space) {
-    size_t step = centroids->kernel->points;
-    for (size_t i = 0; i < n; i += step)
-        pack(i, smaller(n - i, step), centroids, space);
+    kernel->pack(km_gather(space->rows + i, n, row_bytes(centroids), space->gathered), n,
+                 centroids->dim, space->data + i / kernel->points * space->panel_bytes,
+                 space->corrections + i);
 }
 
 /* Finds the best centroids of N points, which fit in SPACE, by comparing them with all. */
@@ -323,123 +280,82 @@ static void search_all(size_t n, const km_centroids *centroids, const workspace 
     }
 }
 
-/* Makes the sketches of N points, or takes those that KEPT has. */
-static void take_all(size_t n, const km_centroids *centroids, const km_sketches *kept,
-                     workspace *space) {
-    const km_sieve *sieve = centroids->sieve;
-    size_t step = centroids->kernel->points;
-    for (size_t i = 0; i < n; i += step) {
-        size_t here = smaller(n - i, step);
-        km_sifted panel = panel_of(sieve, centroids, space, i);
-        if (kept && km_sieve_recall(sieve, kept, space->which + i, here, &panel))
-            continue;
-        pack(i, here, centroids, space);
-        const void *packed = space->data + i / step * space->panel_bytes;
-        if (kept)
-            km_sieve_keep(sieve, packed, space->which + i, here, kept, &panel);
-        else
-            km_sieve_take(sieve, packed, here, &panel);
+/* Of a block of N points, the panel that begins with number I, for a sieve. */
+static km_sifted panel_of(const km_centroids *centroids, workspace *space, size_t n, size_t i) {
+    size_t step = centroids->kernel->points, sketches = km_sieve_sketches(centroids->sieve);
+    km_sifted panel = {.rows = space->rows + i,
+                       .n = smaller(n - i, step),
+                       .gathered = space->gathered,
+                       .packed = space->packed + i / step,
+                       .corrections = space->corrections + i,
+                       .best = space->best + i,
+                       .nearest = space->nearest + i,
+                       .distances = space->distances + i,
+                       .fine_best = space->fine_best ? space->fine_best + i : NULL,
+                       .room = space->room,
+                       .tally = &space->tally};
+    for (size_t l = 0; l < KM_MESHES; l++)
+        panel.meshes[l].floors = space->meshes[l].floors + i;
+    for (size_t l = 0; l < sketches; l++) {
+        panel.meshes[l].panel = space->meshes[l].panels + i * space->meshes[l].bytes;
+        panel.meshes[l].corrections = space->meshes[l].corrections + i;
+        panel.meshes[l].errors = space->meshes[l].errors + i;
+    }
+    panel.meshes[sketches].panel = space->data + i / step * space->panel_bytes;
+    panel.meshes[sketches].corrections = space->corrections + i;
+    return panel;
+}
+
+/* Makes what the sieve needs of N points, the query's with these NUMBERS, or takes it from KEPT. */
+static void take_all(size_t n, const km_centroids *centroids, const size_t *numbers,
+                     const km_sketches *kept, workspace *space) {
+    for (size_t i = 0; i < n; i += centroids->kernel->points) {
+        km_sifted panel = panel_of(centroids, space, n, i);
+        km_sieve_take(centroids->sieve, kept ? numbers + i : NULL, kept, &panel);
     }
 }
 
 /* Guesses by sketches; if NEAR, around what is nearest so far. */
 static void guess_all(bool near, size_t n, const km_centroids *centroids, workspace *space) {
-    size_t step = centroids->kernel->points;
-    for (size_t i = 0; i < n; i += step) {
-        km_sifted panel = panel_of(centroids->sieve, centroids, space, i);
-        km_sieve_look(centroids->sieve, near, smaller(n - i, step), &panel);
+    for (size_t i = 0; i < n; i += centroids->kernel->points) {
+        km_sifted panel = panel_of(centroids, space, n, i);
+        km_sieve_look(centroids->sieve, near, &panel);
     }
 }
 
 /* Begins with these guesses, which may be what is nearest so far. */
-static void take_guesses(const km_sieve *sieve, const uint32_t *guess, size_t n,
-                         const km_centroids *centroids, workspace *space) {
-    size_t step = centroids->kernel->points;
-    for (size_t i = 0; i < n; i += step) {
-        km_sifted panel = panel_of(sieve, centroids, space, i);
-        km_sieve_guess(sieve, guess + i, smaller(n - i, step), &panel);
+static void take_guesses(const uint32_t *guess, size_t n, const km_centroids *centroids,
+                         workspace *space) {
+    for (size_t i = 0; i < n; i += centroids->kernel->points) {
+        km_sifted panel = panel_of(centroids, space, n, i);
+        km_sieve_guess(centroids->sieve, guess + i, &panel);
     }
 }
 
 /* The block of centroids around what is nearest so far to one of N points. */
-static size_t block_around(const km_sieve *sieve, size_t n, const km_centroids *centroids,
-                           const workspace *space) {
+static size_t block_around(size_t n, const km_centroids *centroids, const workspace *space) {
     uint32_t near = space->nearest[n / 2];
     size_t rows = centroids->cached * centroids->kernel->centroids;
-    return near < centroids->k ? km_sieve_places(sieve)[near] / rows : 0;
+    return near < centroids->k ? km_sieve_places(centroids->sieve)[near] / rows : 0;
 }
 
-/*
- * Whether block number TURN of centroids goes through the coarse mesh, too: the first has many that
- * are near, and of the others every fourth shows how many tiles it leaves.
- */
-static bool use_coarse(size_t turn, const km_tally *tally) {
-    return turn % COARSE_EVERY == 1 || (turn > 0 && tally->left * 8 < tally->tiles * COARSE_LEAVES);
-}
-
-/*
- * The same as search_all by SIEVE, which begins with the centroids that are likely near. It stops,
- * and returns false, where it isn't worthwhile.
- */
-static bool search_sieve(const km_sieve *sieve, size_t n, const km_centroids *centroids,
-                         workspace *space) {
+/* The same as search_all by a sieve, which begins with the centroids that are likely near. */
+static void search_sieve(size_t n, const km_centroids *centroids, workspace *space) {
+    const km_sieve *sieve = centroids->sieve;
     size_t step = centroids->kernel->points, cached = centroids->cached;
     size_t blocks = km_quotient_up(centroids->panels, cached);
-    size_t first = block_around(sieve, n, centroids, space);
-    uint64_t most = (uint64_t)n * centroids->k / WORTHWHILE;
-    space->tally = (km_tally){0};
+    size_t first = block_around(n, centroids, space);
     for (size_t turn = 0; turn < blocks; turn++) {
         size_t start = (first + turn) % blocks * cached,
-               next = (first + turn + 1) % blocks * cached;
-        km_tiles tiles = {start, smaller(start + cached, centroids->panels),
-                          use_coarse(turn, &space->tally)};
+               end = smaller(start + cached, centroids->panels),
+               next = (first + turn + 1) % blocks * cached,
+               from = km_sieve_first(sieve, turn, &space->tally);
         for (size_t i = 0; i < n; i += step) {
-            km_sifted panel = panel_of(sieve, centroids, space, i);
+            km_sifted panel = panel_of(centroids, space, n, i);
             km_sieve_fetch(sieve, next, i / step, km_quotient_up(n, step));
-            km_sieve_sift(sieve, tiles, &panel);
+            km_sieve_sift(sieve, start, end, from, &panel);
         }
-        if (sieve == centroids->sieve && space->tally.compared > most)
-            return false;
     }
-    return true;
-}
-
-/* Whether a sieve is tried with this block: after one failure, then when 1, 3, 7 ... have passed.
- */
-static bool is_worth_trying(workspace *space) {
-    size_t pause = space->failures ? ((size_t)1 << (space->failures - 1)) - 1 : 0;
-    return space->skipped++ >= pause;
-}
-
-/* Searches by sketches, unless that was in vain lately. */
-static bool search_sketches(size_t n, const km_centroids *centroids, const km_query *query,
-                            const uint32_t *guess, workspace *space) {
-    if (!centroids->sieve || !is_worth_trying(space))
-        return false;
-    take_all(n, centroids, query->kept, space);
-    if (!guess)
-        guess_all(false, n, centroids, space);
-    take_guesses(centroids->sieve, guess ? guess : space->nearest, n, centroids, space);
-    bool good = search_sieve(centroids->sieve, n, centroids, space);
-    space->failures = good ? 0 : (unsigned)smaller(space->failures + 1, MOST_FAILURES);
-    space->skipped = 0;
-    return good;
-}
-
-/* The same without a sketch, for centroids that are fine or not. */
-static void search_whole(size_t n, const km_centroids *centroids, const uint32_t *guess,
-                         workspace *space) {
-    for (size_t i = 0; i < n; i++) {
-        space->best[i] = KM_NO_SCORE;
-        space->nearest[i] = guess ? guess[i] : UINT32_MAX;
-    }
-    if (!centroids->fine) {
-        search_all(n, centroids, space);
-        return;
-    }
-    pack_all(n, centroids, space);
-    take_guesses(centroids->rounded, space->nearest, n, centroids, space);
-    search_sieve(centroids->rounded, n, centroids, space);
 }
 
 /* The distances of N points to the nearest centroids that search found. */
@@ -454,13 +370,17 @@ static void measure(size_t n, const km_centroids *centroids, const workspace *sp
 /* A part of the query, N points from number FIRST of it on, which fits in SPACE. */
 static void begin_block(const km_query *query, size_t first, size_t n,
                         const km_centroids *centroids, workspace *space) {
-    space->which = query->which ? query->which + first : NULL;
     for (size_t i = 0; i < n; i++) {
-        size_t number = space->which ? space->which[i] : first + i;
+        size_t number = query->which ? query->which[first + i] : first + i;
         space->rows[i] = query->rows + number * row_bytes(centroids);
     }
     for (size_t i = 0; i < space->points; i++)
         space->best[i] = KM_NO_SCORE;
+    if (!centroids->sieve)
+        return;
+    memset(space->packed, 0, space->points / centroids->kernel->points * sizeof *space->packed);
+    space->tally = (km_tally){{0}, {0}};
+    take_all(n, centroids, query->which ? query->which + first : NULL, query->kept, space);
 }
 
 /* What is done with a query, block by block. */
@@ -472,23 +392,42 @@ typedef struct errand {
     void (*block)(const struct errand *errand, size_t first, size_t n, workspace *space);
 } errand;
 
-static void assign_block(const errand *this, size_t first, size_t n, workspace *space) {
-    const uint32_t *guess = this->guess ? this->guess + first : NULL;
-    if (!search_sketches(n, this->centroids, this->query, guess, space))
-        search_whole(n, this->centroids, guess, space);
+/* Guesses where there are none: by sketches, or none again. */
+static void guess_block(const errand *this, size_t first, size_t n, workspace *space) {
+    const km_centroids *centroids = this->centroids;
+    for (size_t i = 0; i < n; i++)
+        space->nearest[i] = this->guess ? this->guess[first + i] : UINT32_MAX;
+    if (!this->guess && km_sieve_sketches(centroids->sieve))
+        guess_all(false, n, centroids, space);
+    take_guesses(space->nearest, n, centroids, space);
+}
+
+static void finish_block(const errand *this, size_t first, size_t n, workspace *space) {
     memcpy(this->nearest + first, space->nearest, n * sizeof *this->nearest);
     if (this->distance)
         measure(n, this->centroids, space, this->distance + first);
 }
 
-static void guess_block(const errand *this, size_t first, size_t n, workspace *space) {
-    take_all(n, this->centroids, this->query->kept, space);
-    if (this->guess)
+static void assign_block(const errand *this, size_t first, size_t n, workspace *space) {
+    if (this->centroids->sieve) {
+        guess_block(this, first, n, space);
+        search_sieve(n, this->centroids, space);
+    } else {
+        search_all(n, this->centroids, space);
+    }
+    finish_block(this, first, n, space);
+}
+
+/* A better guess, where there is one, by the sketches of centroids around it. */
+static void look_block(const errand *this, size_t first, size_t n, workspace *space) {
+    if (this->guess) {
         memcpy(space->nearest, this->guess + first, n * sizeof *space->nearest);
-    guess_all(this->guess, n, this->centroids, space);
-    take_guesses(this->centroids->sieve, space->nearest, n, this->centroids, space);
-    memcpy(this->nearest + first, space->nearest, n * sizeof *this->nearest);
-    measure(n, this->centroids, space, this->distance + first);
+        guess_all(true, n, this->centroids, space);
+        take_guesses(space->nearest, n, this->centroids, space);
+    } else {
+        guess_block(this, first, n, space);
+    }
+    finish_block(this, first, n, space);
 }
 
 static int run(const errand *this, int threads) {
@@ -532,8 +471,8 @@ int km_assign_again(const km_query *query, const km_centroids *centroids, int th
 
 int km_guess(const km_query *query, const km_centroids *centroids, int threads, bool again,
              uint32_t *guess, uint32_t *distance) {
-    if (threads < 1 || query->dim != centroids->dim || !centroids->sieve)
+    if (threads < 1 || query->dim != centroids->dim || !km_centroids_places(centroids))
         return EINVAL;
-    const errand all = {query, centroids, again ? guess : NULL, guess, distance, guess_block};
+    const errand all = {query, centroids, again ? guess : NULL, guess, distance, look_block};
     return run(&all, threads);
 }

@@ -163,12 +163,6 @@ static bool add_rooms(km_mesh *mesh) {
     return mesh->starts;
 }
 
-/* After norms. A centroid that is missing has the greatest one. */
-static void find_starts(km_mesh *mesh) {
-    for (size_t j = 0; j < panels_of(mesh->of) * mesh->of->kernel->centroids; j++)
-        mesh->starts[j] = -(int32_t)(mesh->norms[j] / 2);
-}
-
 static void pack_panel(const km_mesh *mesh, const uint32_t *order, size_t panel) {
     const km_packed *of = mesh->of;
     size_t step = of->kernel->centroids, first = panel * step, size = mesh->sketch->numbers;
@@ -207,22 +201,24 @@ int km_mesh_pack(km_mesh *mesh, const uint32_t *order) {
     find_slack(mesh, mesh->errors);
     mesh->data = mesh->packed;
     mesh->norms = mesh->packed_norms;
-    find_starts(mesh);
+    for (size_t j = 0; j < panels_of(of) * of->kernel->centroids; j++)
+        mesh->starts[j] = -(int32_t)(mesh->norms[j] / 2);
     free_bytes(mesh);
     return 0;
 }
 
-int km_mesh_round(km_mesh *mesh, const km_packed *of) {
+int km_mesh_rows(km_mesh *mesh, const km_packed *of, const uint32_t *order) {
     *mesh = (km_mesh){.of = of,
                       .stretch = 1,
                       .out_of_reach = 256 * sqrtf((float)of->dim),
                       .groups = km_quotient_up(of->dim, of->kernel->group),
-                      .data = of->data,
-                      .norms = of->norms};
+                      .data = of->data};
     if (!add_rooms(mesh))
         return ENOMEM;
-    find_slack(mesh, of->fine->errors[0]);
-    find_starts(mesh);
+    for (size_t j = 0; j < panels_of(of) * of->kernel->centroids; j++)
+        mesh->starts[j] = -(int32_t)(of->norms[j < of->k ? order[j] : j] / 2);
+    if (of->fine)
+        find_slack(mesh, of->fine->errors[0]);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /*
  * A mesh of a sieve (sieve.h): the sketches of all centroids by one km_sketch, packed for a kernel
- * in the sieve's order; or centroids rounded to bytes, which are sketches of themselves. No MPI.
+ * in the sieve's order; or centroids, rounded to bytes if they are fine, which are sketches of
+ * themselves. No MPI.
  */
 #ifndef COLL_KMEANS_ASSIGN_MESH_H
 #define COLL_KMEANS_ASSIGN_MESH_H
@@ -18,7 +19,7 @@ typedef struct km_packed {
     const km_kernel *kernel;
     const uint8_t *rows; /* K of DIM bytes; of fine centroids the first plane */
     size_t k, dim;
-    const unsigned char *data; /* panels of them */
+    unsigned char *data; /* panels of them, in their order, or that of a sieve */
     const uint32_t *norms;
     size_t block;        /* how many panels are gone through at once, at most */
     const km_fine *fine; /* or NULL */
@@ -51,8 +52,8 @@ int km_mesh_sketch(km_mesh *mesh, const km_packed *of, const km_sketch *sketch, 
 /* Packs them in that ORDER, of all numbers of centroids; frees bytes and errors. The same. */
 int km_mesh_pack(km_mesh *mesh, const uint32_t *order);
 
-/* Fine centroids as sketches of themselves, in the order that they have. Returns 0 or ENOMEM. */
-int km_mesh_round(km_mesh *mesh, const km_packed *of);
+/* The rows as sketches of themselves, as OF's data has them in that ORDER. The same. */
+int km_mesh_rows(km_mesh *mesh, const km_packed *of, const uint32_t *order);
 
 void km_mesh_free(km_mesh *mesh);
 

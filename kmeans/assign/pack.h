@@ -37,4 +37,17 @@ __attribute__((always_inline)) static inline void km_pack_bytes(const uint8_t *r
     }
 }
 
+/* N rows of BYTES each, one after the other: themselves, where they are, or copied to ROOM. */
+static inline const uint8_t *km_gather(const uint8_t *const *rows, size_t n, size_t bytes,
+                                       uint8_t *room) {
+    size_t i = 1;
+    while (i < n && rows[i] == rows[0] + i * bytes)
+        i++;
+    if (i == n)
+        return rows[0];
+    for (i = 0; i < n; i++)
+        memcpy(room + i * bytes, rows[i], bytes);
+    return room;
+}
+
 #endif

@@ -1,6 +1,7 @@
 #include "kmeans/assign/sieve.h"
 
 #include "kmeans/assign/order.h"
+#include "kmeans/assign/pack.h"
 #include "kmeans/points/fine.h"
 #include "kmeans/points/memory.h"
 
@@ -13,36 +14,68 @@ enum {
     CACHE_LINE = 64,
     LOOKED_AT = 8,     /* one in so many panels is looked at for a first guess ... */
     LOOKED_AROUND = 8, /* ... and then so many on both sides of that */
+    DENSE = 4,         /* a tile is, of whose pairs more than one in so many are left */
+    TRIED_EVERY = 4, /* one in so many blocks goes through all meshes in any case; the others ... */
+    USUAL = 7,       /* ... leave one out by which fewer than 1 in 8 tiles are done with */
 };
 
 struct km_sieve {
     km_packed of;
-    size_t panels, meshes;
-    km_mesh mesh[KM_LEVELS]; /* the coarsest first */
-    uint32_t *order;         /* the number of each centroid, as they lie in the meshes */
-    uint32_t *places;        /* and the inverse */
+    size_t panels;
+    size_t sketches; /* meshes of them, the coarsest first; then comes that of rows */
+    km_mesh mesh[KM_MESHES];
+    bool whole;       /* the mesh of rows may be used: all floors fit 32 bits */
+    uint32_t *order;  /* the number of each centroid, as they lie in the meshes */
+    uint32_t *places; /* and the inverse */
 };
+
+/* Packs the rows in the sieve's order. */
+static int pack_rows(const km_sieve *sieve, int threads) {
+    const km_packed *of = &sieve->of;
+    const km_kernel *kernel = of->kernel;
+    size_t bytes = km_quotient_up(of->dim, kernel->group) * kernel->group * kernel->element *
+                   kernel->centroids;
+    int error = 0;
+#pragma omp parallel num_threads(threads) reduction(| : error)
+    {
+        uint8_t *rows = km_allocate(kernel->centroids, of->dim);
+        uint32_t norms[KM_TILE_CENTROIDS]; /* which nobody needs */
+        error = rows ? 0 : ENOMEM;
+#pragma omp for schedule(static)
+        for (size_t panel = 0; panel < sieve->panels; panel++) {
+            size_t first = panel * kernel->centroids, n = of->k - first;
+            n = n < kernel->centroids ? n : kernel->centroids;
+            for (size_t j = 0; rows && j < n; j++)
+                memcpy(rows + j * of->dim, of->rows + sieve->order[first + j] * of->dim, of->dim);
+            if (rows)
+                kernel->pack_centroids(kernel, rows, n, of->dim, of->data + panel * bytes, norms);
+        }
+        free(rows);
+    }
+    return error;
+}
 
 /* Sketches by all levels of a sketch, in the order that the coarsest brings together. */
 static int make_meshes(km_sieve *sieve, const km_sketch *sketch, int threads) {
     const km_sketch *levels[KM_LEVELS];
     int error = 0;
-    sieve->meshes = km_sketch_levels(sketch, levels);
-    for (size_t l = 0; !error && l < sieve->meshes; l++)
+    sieve->sketches = km_sketch_levels(sketch, levels);
+    for (size_t l = 0; !error && l < sieve->sketches; l++)
         error = km_mesh_sketch(&sieve->mesh[l], &sieve->of, levels[l], threads);
     if (!error)
         error = km_order(sieve->mesh[0].bytes, sieve->of.k, levels[0]->numbers,
                          sieve->of.kernel->centroids, sieve->order);
-    for (size_t l = 0; !error && l < sieve->meshes; l++)
+    for (size_t l = 0; !error && l < sieve->sketches; l++)
         error = km_mesh_pack(&sieve->mesh[l], sieve->order);
-    return error;
+    return error ? error : pack_rows(sieve, threads);
 }
 
-static int take_rounded(km_sieve *sieve) {
-    sieve->meshes = 1;
-    for (size_t j = 0; j < sieve->of.k; j++)
+static bool allocate(km_sieve *sieve) {
+    sieve->order = km_allocate(sieve->of.k, sizeof *sieve->order);
+    sieve->places = km_allocate(sieve->of.k, sizeof *sieve->places);
+    for (size_t j = 0; sieve->order && j < sieve->of.k; j++)
         sieve->order[j] = (uint32_t)j;
-    return km_mesh_round(&sieve->mesh[0], &sieve->of);
+    return sieve->order && sieve->places;
 }
 
 int km_sieve_create(const km_packed *of, const km_sketch *sketch, int threads, km_sieve **sieve) {
@@ -51,11 +84,12 @@ int km_sieve_create(const km_packed *of, const km_sketch *sketch, int threads, k
         return ENOMEM;
     made->of = *of;
     made->panels = km_quotient_up(of->k, of->kernel->centroids);
-    made->order = km_allocate(of->k, sizeof *made->order);
-    made->places = km_allocate(of->k, sizeof *made->places);
-    int error = !made->order || !made->places ? ENOMEM
-                : sketch                      ? make_meshes(made, sketch, threads)
-                                              : take_rounded(made);
+    made->whole = of->dim <= KM_FINE_MAX_DIM;
+    int error = allocate(made) ? 0 : ENOMEM;
+    if (!error && sketch)
+        error = make_meshes(made, sketch, threads);
+    if (!error)
+        error = km_mesh_rows(&made->mesh[made->sketches], &made->of, made->order);
     for (size_t at = 0; !error && at < of->k; at++)
         made->places[made->order[at]] = (uint32_t)at;
     if (error)
@@ -68,7 +102,7 @@ int km_sieve_create(const km_packed *of, const km_sketch *sketch, int threads, k
 void km_sieve_free(km_sieve *sieve) {
     if (!sieve)
         return;
-    for (size_t l = 0; l < KM_LEVELS; l++)
+    for (size_t l = 0; l < KM_MESHES; l++)
         km_mesh_free(&sieve->mesh[l]);
     free(sieve->order);
     free(sieve->places);
@@ -79,48 +113,70 @@ const uint32_t *km_sieve_places(const km_sieve *sieve) {
     return sieve->places;
 }
 
-static void pack_sketches(const km_sieve *sieve, size_t l, const uint8_t *bytes, size_t n,
+size_t km_sieve_sketches(const km_sieve *sieve) {
+    return sieve->sketches;
+}
+
+size_t km_sieve_numbers(const km_sieve *sieve, size_t l) {
+    return sieve->mesh[l].sketch->numbers;
+}
+
+/* Packs the points' rows, unless they are. */
+static void pack_points(const km_sieve *sieve, const km_sifted *points) {
+    const km_packed *of = &sieve->of;
+    if (!*points->packed)
+        of->kernel->pack(km_gather(points->rows, points->n, of->dim, points->gathered), points->n,
+                         of->dim, points->meshes[sieve->sketches].panel, points->corrections);
+    *points->packed = true;
+}
+
+static void pack_sketches(const km_sieve *sieve, size_t l, const uint8_t *bytes,
                           const km_sifted *points) {
-    sieve->of.kernel->pack(bytes, n, sieve->mesh[l].sketch->numbers, points->sketches[l].panel,
-                           points->sketches[l].corrections);
+    sieve->of.kernel->pack(bytes, points->n, sieve->mesh[l].sketch->numbers,
+                           points->meshes[l].panel, points->meshes[l].corrections);
 }
 
-void km_sieve_take(const km_sieve *sieve, const void *panel, size_t n, const km_sifted *points) {
-    km_sieve_keep(sieve, panel, NULL, n, NULL, points);
+static bool has_all(const km_sketches *kept, const size_t *numbers, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (kept->errors[0][numbers[i]] < 0)
+            return false;
+    return true;
 }
 
-void km_sieve_keep(const km_sieve *sieve, const void *panel, const size_t *numbers, size_t n,
-                   const km_sketches *kept, const km_sifted *points) {
+static void recall(const km_sieve *sieve, const size_t *numbers, const km_sketches *kept,
+                   const km_sifted *points) {
     uint8_t bytes[KM_TILE_POINTS * KM_SKETCH];
-    for (size_t l = 0; l < sieve->meshes; l++) {
+    for (size_t l = 0; l < sieve->sketches; l++) {
         size_t size = sieve->mesh[l].sketch->numbers;
-        float *errors = points->sketches[l].errors;
-        km_mesh_take(&sieve->mesh[l], panel, points->corrections, bytes, errors);
-        pack_sketches(sieve, l, bytes, n, points);
-        for (size_t i = 0; kept && i < n; i++) {
+        for (size_t i = 0; i < points->n; i++) {
+            memcpy(bytes + i * size, kept->bytes[l] + numbers[i] * size, size);
+            points->meshes[l].errors[i] = kept->errors[l][numbers[i]];
+            points->corrections[i] = kept->corrections[numbers[i]];
+        }
+        pack_sketches(sieve, l, bytes, points);
+    }
+}
+
+void km_sieve_take(const km_sieve *sieve, const size_t *numbers, const km_sketches *kept,
+                   const km_sifted *points) {
+    if (kept && has_all(kept, numbers, points->n)) {
+        recall(sieve, numbers, kept, points);
+        return;
+    }
+    uint8_t bytes[KM_TILE_POINTS * KM_SKETCH];
+    pack_points(sieve, points);
+    for (size_t l = 0; l < sieve->sketches; l++) {
+        size_t size = sieve->mesh[l].sketch->numbers;
+        float *errors = points->meshes[l].errors;
+        km_mesh_take(&sieve->mesh[l], points->meshes[sieve->sketches].panel, points->corrections,
+                     bytes, errors);
+        pack_sketches(sieve, l, bytes, points);
+        for (size_t i = 0; kept && i < points->n; i++) {
             memcpy(kept->bytes[l] + numbers[i] * size, bytes + i * size, size);
             kept->errors[l][numbers[i]] = errors[i];
             kept->corrections[numbers[i]] = points->corrections[i];
         }
     }
-}
-
-bool km_sieve_recall(const km_sieve *sieve, const km_sketches *kept, const size_t *numbers,
-                     size_t n, const km_sifted *points) {
-    uint8_t bytes[KM_TILE_POINTS * KM_SKETCH];
-    for (size_t i = 0; i < n; i++)
-        if (kept->errors[0][numbers[i]] < 0)
-            return false;
-    for (size_t l = 0; l < sieve->meshes; l++) {
-        size_t size = sieve->mesh[l].sketch->numbers;
-        for (size_t i = 0; i < n; i++) {
-            memcpy(bytes + i * size, kept->bytes[l] + numbers[i] * size, size);
-            points->sketches[l].errors[i] = kept->errors[l][numbers[i]];
-            points->corrections[i] = kept->corrections[numbers[i]];
-        }
-        pack_sketches(sieve, l, bytes, n, points);
-    }
-    return true;
 }
 
 /* The panels around those of what is nearest to N points; LOOKED_AROUND on both sides of them. */
@@ -136,19 +192,19 @@ static void find_around(const km_sieve *sieve, const uint32_t *nearest, size_t n
     *end = sieve->panels - most <= LOOKED_AROUND ? sieve->panels : most + LOOKED_AROUND;
 }
 
-void km_sieve_look(const km_sieve *sieve, bool near, size_t n, const km_sifted *points) {
+void km_sieve_look(const km_sieve *sieve, bool near, const km_sifted *points) {
     const km_kernel *kernel = sieve->of.kernel;
-    size_t l = sieve->meshes - 1, start = 0, end = sieve->panels, step = near ? 1 : LOOKED_AT;
+    size_t l = sieve->sketches - 1, start = 0, end = sieve->panels, step = near ? 1 : LOOKED_AT;
     const km_mesh *mesh = &sieve->mesh[l];
     if (near)
-        find_around(sieve, points->nearest, n, &start, &end);
+        find_around(sieve, points->nearest, points->n, &start, &end);
     for (size_t panel = start; panel < end; panel += step) {
         size_t first = panel * kernel->centroids;
-        kernel->tile(points->sketches[l].panel, points->sketches[l].corrections,
+        kernel->tile(points->meshes[l].panel, points->meshes[l].corrections,
                      mesh->data + panel * mesh->panel_bytes, mesh->norms + first, mesh->groups,
                      (uint32_t)first, points->best, points->nearest, NULL);
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < points->n; i++)
         points->nearest[i] = sieve->order[points->nearest[i]];
 }
 
@@ -171,23 +227,23 @@ static float distance_of(const km_sifted *points, size_t i) {
 static int32_t floor_of(const km_sieve *sieve, const km_sifted *points, size_t l, size_t i,
                         float distance, float slack) {
     const km_mesh *mesh = &sieve->mesh[l];
-    float error = points->sketches[l].errors ? points->sketches[l].errors[i] : 0;
+    float error = points->meshes[l].errors ? points->meshes[l].errors[i] : 0;
     double far = fminf(mesh->stretch * distance * 1.0001F + error + slack, mesh->out_of_reach);
-    return (int32_t)(((double)(int32_t)points->sketches[l].corrections[i] - far * far) / 2) - 4;
+    return (int32_t)(((double)(int32_t)points->meshes[l].corrections[i] - far * far) / 2) - 4;
 }
 
 /* Sets the floors of point I by its best centroid. */
 static void set_floors(const km_sieve *sieve, const km_sifted *points, size_t i) {
     points->distances[i] = distance_of(points, i);
-    for (size_t l = 0; l < sieve->meshes; l++)
-        points->sketches[l].floors[i] =
+    for (size_t l = 0; l < sieve->sketches + sieve->whole; l++)
+        points->meshes[l].floors[i] =
             floor_of(sieve, points, l, i, points->distances[i], sieve->mesh[l].slack);
 }
 
-/* The scores of N points and the centroids GUESS, or none where it isn't one's number. */
-static void score_guesses(const km_sieve *sieve, const uint32_t *guess, size_t n,
-                          const km_sifted *points) {
+/* The scores of the points and the centroids GUESS, where those are numbers of any. */
+static void score_guesses(const km_sieve *sieve, const uint32_t *guess, const km_sifted *points) {
     km_tile_room *room = points->room;
+    size_t n = points->n;
     for (size_t i = 0; i < n; i++) {
         size_t j = guess[i] < sieve->of.k ? guess[i] : 0;
         room->points[i] = points->rows[i];
@@ -200,8 +256,8 @@ static void score_guesses(const km_sieve *sieve, const uint32_t *guess, size_t n
             points->best[i] = sieve->of.norms[guess[i]] - 2 * (uint32_t)room->products[i];
 }
 
-void km_sieve_guess(const km_sieve *sieve, const uint32_t *guess, size_t n,
-                    const km_sifted *points) {
+void km_sieve_guess(const km_sieve *sieve, const uint32_t *guess, const km_sifted *points) {
+    size_t n = points->n;
     for (size_t i = 0; i < n; i++) {
         points->nearest[i] = guess[i];
         points->best[i] = KM_NO_SCORE;
@@ -212,12 +268,12 @@ void km_sieve_guess(const km_sieve *sieve, const uint32_t *guess, size_t n,
                     : UINT64_MAX;
     }
     if (!points->fine_best)
-        score_guesses(sieve, guess, n, points);
+        score_guesses(sieve, guess, points);
     for (size_t i = 0; i < n; i++)
         set_floors(sieve, points, i);
     for (size_t i = n; i < sieve->of.kernel->points; i++)
-        for (size_t l = 0; l < sieve->meshes; l++)
-            points->sketches[l].floors[i] = INT32_MAX;
+        for (size_t l = 0; l < KM_MESHES; l++)
+            points->meshes[l].floors[i] = INT32_MAX;
 }
 
 /* The pairs of a tile that are compared, and what with. */
@@ -334,37 +390,53 @@ static void compare_fine(const contest *this, size_t n) {
     }
 }
 
+size_t km_sieve_first(const km_sieve *sieve, size_t turn, const km_tally *tally) {
+    size_t l = 0;
+    if (turn % TRIED_EVERY == 1)
+        return 0;
+    if (turn == 0 && sieve->sketches > 1) /* many of these are near */
+        return 1;
+    while (l < sieve->sketches && tally->tiles[l] && tally->left[l] * 8 >= tally->tiles[l] * USUAL)
+        l++;
+    return l;
+}
+
 /* Lists the pairs of a tile that mesh L leaves, unless PAIRS is NULL (kernel.h). */
 static size_t sift_mesh(const contest *this, size_t panel, size_t l, km_pair *pairs) {
     const km_mesh *mesh = &this->sieve->mesh[l];
     const km_sifted *points = this->points;
     return this->sieve->of.kernel->sift(
-        points->sketches[l].panel, mesh->data + panel * mesh->panel_bytes,
-        mesh->starts + this->first, mesh->groups, points->sketches[l].floors, pairs);
+        points->meshes[l].panel, mesh->data + panel * mesh->panel_bytes, mesh->starts + this->first,
+        mesh->groups, points->meshes[l].floors, pairs);
 }
 
-/* The same of the meshes from FROM on. Those that the last one leaves count. */
-static size_t sift_tile(const contest *this, size_t panel, size_t from) {
+/* Lists the pairs of a tile that are to be compared, by the meshes from number L on. */
+static size_t sift_tile(const contest *this, size_t panel, size_t l) {
+    const km_sieve *sieve = this->sieve;
+    const km_kernel *kernel = sieve->of.kernel;
     km_tally *tally = this->points->tally;
-    size_t last = this->sieve->meshes - 1;
-    if (from < last) {
-        tally->tiles++;
-        if (!sift_mesh(this, panel, from, NULL))
-            return 0;
-        tally->left++;
+    km_pair *pairs = this->points->room->pairs;
+    for (; l < sieve->sketches; l++) {
+        bool last = l + 1 == sieve->sketches;
+        size_t found = sift_mesh(this, panel, l, last ? pairs : NULL);
+        tally->tiles[l]++;
+        if (!found ||
+            (last && (!sieve->whole || found * DENSE <= kernel->points * kernel->centroids)))
+            return found;
+        tally->left[l]++;
     }
-    return sift_mesh(this, panel, last, this->points->room->pairs);
+    pack_points(sieve, this->points);
+    return sift_mesh(this, panel, l, pairs);
 }
 
-void km_sieve_sift(const km_sieve *sieve, km_tiles tiles, const km_sifted *points) {
+void km_sieve_sift(const km_sieve *sieve, size_t start, size_t end, size_t from,
+                   const km_sifted *points) {
     contest this = {.sieve = sieve, .points = points};
-    size_t from = tiles.coarse ? 0 : sieve->meshes - 1;
-    for (size_t panel = tiles.start; panel < tiles.end; panel++) {
+    for (size_t panel = start; panel < end; panel++) {
         this.first = panel * sieve->of.kernel->centroids;
         size_t found = sift_tile(&this, panel, from);
         if (found)
             (points->fine_best ? compare_fine : compare)(&this, found);
-        points->tally->compared += found;
     }
 }
 
