@@ -204,10 +204,14 @@ grep -q '"served": 4, "now_s": 5.3, "with_s": 3.45, "overlapped_s": 2' j || fail
 account Tserved=3.5 Tstarted=0.0 Tcpu=4.0 >crowded
 run 0 coll-info explain dcp crowded --json j || fail "explain dcp: shared processors"
 grep -q "as it is: DCPs pay from 1:1 on" out || fail "explain dcp: shared processors"
-grep -q '"served": 4, "now_s": 12.5, "with_s": 11.45, "overlapped_s": 9' j || fail "explain dcp: shared processors"
+grep -q '"served": 4, "now_s": 12.5, "with_s": 11.45, "overlapped_s": 10.75' j || fail "explain dcp: shared processors"
 account Tserved=3.5 Tstarted=0.0 Tcpu=7.0 >nearly
 run 0 coll-info explain dcp nearly --json j || fail "explain dcp: shared a little"
-grep -q '"served": 4, "now_s": 12.5, "with_s": 12.2, "overlapped_s": 9.75' j || fail "explain dcp: shared a little"
+grep -q '"served": 4, "now_s": 12.5, "with_s": 12.2, "overlapped_s": 10.1875' j || fail "explain dcp: shared a little"
+# They hide no more than what they have a processor for.
+account Tserved=0.0 Tstarted=3.5 Tcpu=2.0 >waiting
+run 0 coll-info explain dcp waiting --json j || fail "explain dcp: shared, and nothing to hide"
+grep -q '"served": 4, "now_s": 12.5, "with_s": 11.625, "overlapped_s": 11.625' j || fail "explain dcp: shared, and nothing to hide"
 refuses "explain dcp needs one file" coll-info explain dcp
 refuses "--json ./account: is also read, as TRACE account" coll-info explain dcp account --json ./account
 refuses "--share given twice" coll-info explain dcp account --share 0.1 --share 0.2

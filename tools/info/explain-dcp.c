@@ -25,7 +25,9 @@ static const char usage[] =
     "DCPs serve share, 0.7 as the paper measured, is left where they block, Tserved, and nothing\n"
     "where they don't, Tstarted, if the program computes long enough:\n"
     "    (1 + 1/r) Tcomp + share Tserved + (Tcoll - Tserved - Tstarted) + Tpoint\n"
-    "Where ranks share processors, fewer ranks have larger parts, and Tcomp grows less or not.\n";
+    "Where ranks share processors, fewer ranks have larger parts, and Tcomp grows less or not; "
+    "and\n"
+    "of Tstarted is left what a rank has no processor for, 1 - Tcpu / Tcomp, at least.\n";
 
 /* Application ranks to a DCP, in the table and at most. */
 enum { MOST_SERVED = 64 };
@@ -57,12 +59,13 @@ static bool parse(int argc, char **argv, command *options) {
 }
 
 /* If the program computed during all that DCPs serve. */
-static const benefit_shares overlapping = {0, 0};
+static const benefit_shares hidden = {0, 0};
 
 static void print_row(const benefit_times *times, int served, benefit_shares shares, FILE *json) {
     double now = times->computation + times->collectives + times->point_to_point;
     double with = benefit_predict(times, served, shares);
-    double overlapped = benefit_predict(times, served, overlapping);
+    const benefit_times overlapping = benefit_overlapping(times);
+    double overlapped = benefit_predict(&overlapping, served, hidden);
     printf("1:%-6d %12.6f %12.6f %12.6f %9.2f %9.2f\n", served, now, with, overlapped,
            with > 0 ? now / with : 1, overlapped > 0 ? now / overlapped : 1);
     app_json(json, app_json_integer("served", served), app_json_number("now_s", now),
@@ -95,7 +98,8 @@ static bool print_table(const command *options, const benefit_times *times, int 
     for (int served = 1; served <= MOST_SERVED; served *= 2)
         print_row(times, served, shares, json.file);
     print_verdict("as it is", times, shares);
-    print_verdict("if it overlapped all that they serve", times, overlapping);
+    const benefit_times overlapping = benefit_overlapping(times);
+    print_verdict("if it overlapped all that they serve", &overlapping, hidden);
     return app_output_commit(&json, &problem);
 }
 

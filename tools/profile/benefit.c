@@ -63,18 +63,23 @@ bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, app_
     return true;
 }
 
+/* The part of a processor that a rank has while it computes. */
+static double part(const benefit_times *times) {
+    bool shared = times->processor < times->computation;
+    return shared ? times->processor / times->computation : 1;
+}
+
 /* How much longer the computation takes where one more rank in SERVED + 1 computes nothing. */
 static double growth(const benefit_times *times, int served) {
-    bool shared = times->processor < times->computation;
-    double alone = 1 + 1.0 / served;
-    double grown = shared ? alone * times->processor / times->computation : alone;
+    double grown = (1 + 1.0 / served) * part(times);
     return grown > 1 ? grown : 1;
 }
 
 /* What is left of nonblocking collectives, all of which COMPUTATION may hide. */
 static double left_of_started(const benefit_times *times, double computation,
                               benefit_shares shares) {
-    double hidden = shares.started * times->started;
+    double least = 1 - part(times);
+    double hidden = (shares.started > least ? shares.started : least) * times->started;
     double longer = shares.blocking * times->started - computation;
     return longer > hidden ? longer : hidden;
 }
@@ -84,6 +89,13 @@ double benefit_predict(const benefit_times *times, int served, benefit_shares sh
     double others = times->collectives - times->served - times->started;
     return computation + shares.blocking * times->served +
            left_of_started(times, computation, shares) + others + times->point_to_point;
+}
+
+benefit_times benefit_overlapping(const benefit_times *times) {
+    benefit_times overlapping = *times;
+    overlapping.started += times->served;
+    overlapping.served = 0;
+    return overlapping;
 }
 
 int benefit_least_served(const benefit_times *times, benefit_shares shares, int most) {

@@ -34,9 +34,13 @@ typedef struct benefit_shares {
  * Seconds with one DCP to SERVED application ranks out of the same ranks. Where each has a
  * processor of its own the computation grows by 1 / SERVED; where it has a part p of one only as
  * far as p (1 + 1 / SERVED) is above 1, since fewer ranks have larger parts. Of nonblocking
- * collectives the computation hides no more than its own time.
+ * collectives the computation hides no more than its own time, and no more than p: for the rest of
+ * it the processor, which the wait is for, works for others anyway.
  */
 double benefit_predict(const benefit_times *times, int served, benefit_shares shares);
+
+/* The same program if it computed during all that DCPs serve. */
+benefit_times benefit_overlapping(const benefit_times *times);
 
 /* The fewest application ranks to a DCP for which DCPs pay; 0 where none do up to MOST. */
 int benefit_least_served(const benefit_times *times, benefit_shares shares, int most);

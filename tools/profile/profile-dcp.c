@@ -177,13 +177,14 @@ static void print_table(const candidate candidates[], int count, const benefit_t
         double native = median(candidates[0].latency);
         latency[i] = median(c->latency);
         double hidden = i ? median(c->overhead) / native : 1;
-        const benefit_shares shares = {latency[i] / native, hidden}, overlapping = {hidden, hidden};
+        const benefit_shares shares = {latency[i] / native, hidden}, all_hidden = {hidden, hidden};
         if (times && i == 0)
             with[i] = overlapped[i] =
                 times->computation + times->collectives + times->point_to_point;
         else if (times) {
+            const benefit_times overlapping = benefit_overlapping(times);
             with[i] = benefit_predict(times, c->served, shares);
-            overlapped[i] = benefit_predict(times, c->served, overlapping);
+            overlapped[i] = benefit_predict(&overlapping, c->served, all_hidden);
         }
         print_row(c, shares, with[i], overlapped[i], json);
     }
