@@ -25,9 +25,8 @@ static const char usage[] =
     "DCPs serve share, 0.7 as the paper measured, is left where they block, Tserved, and nothing\n"
     "where they don't, Tstarted, if the program computes long enough:\n"
     "    (1 + 1/r) Tcomp + share Tserved + (Tcoll - Tserved - Tstarted) + Tpoint\n"
-    "Where ranks share processors, fewer ranks have larger parts, and Tcomp grows less or not; "
-    "and\n"
-    "of Tstarted is left what a rank has no processor for, 1 - Tcpu / Tcomp, at least.\n";
+    "Where ranks share processors, and each has a part p = Tcpu / Tcomp of one, fewer ranks have\n"
+    "larger parts, so that Tcomp grows less or not; and of what the paper saves p is saved.\n";
 
 /* Application ranks to a DCP, in the table and at most. */
 enum { MOST_SERVED = 64 };
@@ -45,7 +44,7 @@ static bool parse(int argc, char **argv, command *options) {
         {.operands = &options->traces},
         {"share", "S",
          "what DCPs leave of the time of blocking collectives, 0 to 1; coll-bench dcp measures it: "
-         "blocking beside dcp without computation",
+         "blocking beside dcp without computation (default: by the paper, 1 - 0.3 p)",
          .number = &options->share, .most = 1},
         APP_JSON_OPTION(&options->json),
     };
@@ -58,13 +57,11 @@ static bool parse(int argc, char **argv, command *options) {
     return true;
 }
 
-/* If the program computed during all that DCPs serve. */
-static const benefit_shares hidden = {0, 0};
-
 static void print_row(const benefit_times *times, int served, benefit_shares shares, FILE *json) {
+    const benefit_times overlapping = benefit_overlapping(times);
+    const benefit_shares hidden = {shares.started, shares.started};
     double now = times->computation + times->collectives + times->point_to_point;
     double with = benefit_predict(times, served, shares);
-    const benefit_times overlapping = benefit_overlapping(times);
     double overlapped = benefit_predict(&overlapping, served, hidden);
     printf("1:%-6d %12.6f %12.6f %12.6f %9.2f %9.2f\n", served, now, with, overlapped,
            with > 0 ? now / with : 1, overlapped > 0 ? now / overlapped : 1);
@@ -87,9 +84,13 @@ static bool print_table(const command *options, const benefit_times *times, int 
                                   {APP_FILE_READ, "TRACE", &trace, 1, NULL}};
     if (!app_files_check(files, 2, &problem) || !app_output_open(&json, options->json, &problem))
         return false;
-    const benefit_shares shares = {options->share, 0};
-    printf("# %d ranks; on average Tcomp %.6f s, Tcoll %.6f s, Tpoint %.6f s; share %.2f\n", ranks,
-           times->computation, times->collectives, times->point_to_point, options->share);
+    benefit_shares shares = benefit_by_paper(times);
+    if (options->share >= 0)
+        shares.blocking = options->share;
+    printf("# %d ranks; on average Tcomp %.6f s, Tcoll %.6f s, Tpoint %.6f s\n", ranks,
+           times->computation, times->collectives, times->point_to_point);
+    printf("# DCPs leave %.2f of blocking collectives, %.2f of others\n", shares.blocking,
+           shares.started);
     printf("# of Tcomp %.6f s by the processor; of Tcoll %.6f s in what DCPs serve, Tserved %.6f s "
            "and Tstarted %.6f s\n",
            times->processor, times->served + times->started, times->served, times->started);
@@ -99,13 +100,14 @@ static bool print_table(const command *options, const benefit_times *times, int 
         print_row(times, served, shares, json.file);
     print_verdict("as it is", times, shares);
     const benefit_times overlapping = benefit_overlapping(times);
+    const benefit_shares hidden = {shares.started, shares.started};
     print_verdict("if it overlapped all that they serve", &overlapping, hidden);
     return app_output_commit(&json, &problem);
 }
 
 /* Rank 0 reads and prints, as coll-info does. */
 int explain_dcp_main(int argc, char **argv) {
-    command options = {.share = 0.7};
+    command options = {.share = -1};
     benefit_times times;
     int ranks;
     parse(argc, argv, &options);

@@ -78,8 +78,7 @@ static double growth(const benefit_times *times, int served) {
 /* What is left of nonblocking collectives, all of which COMPUTATION may hide. */
 static double left_of_started(const benefit_times *times, double computation,
                               benefit_shares shares) {
-    double least = 1 - part(times);
-    double hidden = (shares.started > least ? shares.started : least) * times->started;
+    double hidden = shares.started * times->started;
     double longer = shares.blocking * times->started - computation;
     return longer > hidden ? longer : hidden;
 }
@@ -89,6 +88,11 @@ double benefit_predict(const benefit_times *times, int served, benefit_shares sh
     double others = times->collectives - times->served - times->started;
     return computation + shares.blocking * times->served +
            left_of_started(times, computation, shares) + others + times->point_to_point;
+}
+
+benefit_shares benefit_by_paper(const benefit_times *times) {
+    enum { SAVED = 3, OF = 10 }; /* of blocking ones */
+    return (benefit_shares){1 - part(times) * SAVED / OF, 1 - part(times)};
 }
 
 benefit_times benefit_overlapping(const benefit_times *times) {

@@ -24,18 +24,24 @@ typedef struct benefit_times {
  */
 bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, app_problem *problem);
 
-/* What DCPs leave of the time of collectives that they serve: blocking, the paper's 0.7, and hidden
- * by enough computation, the paper's 0. */
+/* What DCPs leave of the time of collectives that they serve: blocking, and hidden by enough
+ * computation. */
 typedef struct benefit_shares {
     double blocking, started;
 } benefit_shares;
 
 /*
+ * The paper's figures, 0.7 and 0, where each rank has a processor. Where it has a part p of one
+ * while it computes, they save p times as much: for the rest of the time that it waits the
+ * processor works for others anyway.
+ */
+benefit_shares benefit_by_paper(const benefit_times *times);
+
+/*
  * Seconds with one DCP to SERVED application ranks out of the same ranks. Where each has a
  * processor of its own the computation grows by 1 / SERVED; where it has a part p of one only as
  * far as p (1 + 1 / SERVED) is above 1, since fewer ranks have larger parts. Of nonblocking
- * collectives the computation hides no more than its own time, and no more than p: for the rest of
- * it the processor, which the wait is for, works for others anyway.
+ * collectives the computation hides no more than its own time.
  */
 double benefit_predict(const benefit_times *times, int served, benefit_shares shares);
 
