@@ -26,7 +26,8 @@ static const char usage[] =
     "where they don't, Tstarted, if the program computes long enough:\n"
     "    (1 + 1/r) Tcomp + share Tserved + (Tcoll - Tserved - Tstarted) + Tpoint\n"
     "Where ranks share processors, and each has a part p = Tcpu / Tcomp of one, fewer ranks have\n"
-    "larger parts, so that Tcomp grows less or not; and of what the paper saves p is saved.\n";
+    "larger parts, so that Tcomp grows less or not; of what the paper saves p is saved, and p^2\n"
+    "where they block, for then a DCP's turn is waited for, too.\n";
 
 /* Application ranks to a DCP, in the table and at most. */
 enum { MOST_SERVED = 64 };
@@ -44,7 +45,7 @@ static bool parse(int argc, char **argv, command *options) {
         {.operands = &options->traces},
         {"share", "S",
          "what DCPs leave of the time of blocking collectives, 0 to 1; coll-bench dcp measures it: "
-         "blocking beside dcp without computation (default: by the paper, 1 - 0.3 p)",
+         "blocking beside dcp without computation (default: by the paper, 1 - 0.3 p^2)",
          .number = &options->share, .most = 1},
         APP_JSON_OPTION(&options->json),
     };

@@ -91,8 +91,9 @@ double benefit_predict(const benefit_times *times, int served, benefit_shares sh
 }
 
 benefit_shares benefit_by_paper(const benefit_times *times) {
-    enum { SAVED = 3, OF = 10 }; /* of blocking ones */
-    return (benefit_shares){1 - part(times) * SAVED / OF, 1 - part(times)};
+    const double saved = 0.3; /* of blocking ones */
+    double p = part(times);
+    return (benefit_shares){1 - p * p * saved, 1 - p};
 }
 
 benefit_times benefit_overlapping(const benefit_times *times) {

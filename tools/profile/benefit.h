@@ -32,8 +32,8 @@ typedef struct benefit_shares {
 
 /*
  * The paper's figures, 0.7 and 0, where each rank has a processor. Where it has a part p of one
- * while it computes, they save p times as much: for the rest of the time that it waits the
- * processor works for others anyway.
+ * while it computes, p times as much is saved, for while it waits the processor works for others
+ * anyway; of blocking collectives p times that, for a rank waits until its DCP has a processor.
  */
 benefit_shares benefit_by_paper(const benefit_times *times);
 
