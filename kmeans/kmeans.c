@@ -199,8 +199,9 @@ static bool map(job *run, km_step *step, app_problem *problem) {
     double start = MPI_Wtime(), saving = run->saving;
     km_map_sums sums = {0};
     make_sketch(run, problem);
-    bool good = km_map(run->points, run->settings, run->sketch, run->kept.corrections ? &run->kept : NULL,
-                       &run->state, run->distance2, &rounds, run->comm, &sums, problem);
+    bool good =
+        km_map(run->points, run->settings, run->sketch, run->kept.corrections ? &run->kept : NULL,
+               &run->state, run->distance2, &rounds, run->comm, &sums, problem);
     step->seconds[KM_MAP] = MPI_Wtime() - start - (run->saving - saving);
     step->objective = sums.objective;
     step->moved = sums.moved;
