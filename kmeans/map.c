@@ -153,27 +153,27 @@ static size_t count_rounds(const job *run) {
     return guess_rounds(run) + km_quotient_up(run->pending, run->most);
 }
 
-/* What is to be done in a round, and how many points are assigned before it. */
-static stretch next_stretch(const job *run, size_t round, size_t *assigned) {
+/* What is to be done in a round. */
+static stretch next_stretch(const job *run, size_t round) {
     size_t guesses = guess_rounds(run), most = round < guesses ? GUESSES * run->most : run->most;
     size_t first = (round < guesses ? round : round - guesses) * most;
     first = first < run->pending ? first : run->pending;
-    *assigned = round < guesses ? 0 : first;
     return (stretch){first, run->pending - first < most ? run->pending - first : most};
 }
 
 /* Goes through the rounds to the end, also with a problem: the others rely on that. */
 static void assign_all(const job *run, double rounds, const km_rounds *watch,
                        app_problem *problem) {
-    size_t rows = run->points->rows, guesses = guess_rounds(run), assigned;
+    size_t rows = run->points->rows, guesses = guess_rounds(run);
     for (size_t round = 0; (double)round < rounds; round++) {
-        stretch some = next_stretch(run, round, &assigned);
+        stretch some = next_stretch(run, round);
         int code = 0;
         if (some.count && !problem->text[0])
             code = round < guesses ? guess_round(run, some) : assign_round(run, some);
         if (code)
             app_refuse(problem, "points can't be assigned: %s", strerror(code));
-        assigned += rows - run->pending + (round < guesses ? 0 : some.count);
+        size_t here = round < guesses ? 0 : some.first + some.count;
+        size_t assigned = rows - run->pending + here;
         watch->after(rows ? (double)assigned / (double)rows : 1, watch->context, problem);
     }
 }

@@ -35,7 +35,7 @@ int km_centroids_refine(km_centroids *centroids, const uint8_t *planes, int thre
 /*
  * From now on most centroids are left out by their sketches (sieve.h), where that is faster; the
  * answers stay the same. ROWS are those that were packed; they and SKETCH are kept by the caller
- * for as long as CENTROIDS. The sketches take KM_SKETCH bytes a centroid. Returns 0, ENOMEM, or
+ * for as long as CENTROIDS. The sketches take some 100 bytes a centroid. Returns 0, ENOMEM, or
  * EINVAL when DIM is not that of the sketch or the kernel is the one for reals.
  */
 int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sketch *sketch,

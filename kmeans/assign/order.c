@@ -1,5 +1,6 @@
 #include "kmeans/assign/order.h"
 
+#include "kmeans/assign/vectors.h"
 #include "kmeans/points/memory.h"
 
 #include <errno.h>
@@ -41,21 +42,13 @@ static size_t center(const rows *all, const item *items, size_t n,
     return count;
 }
 
-static float dot(const float *a, const float *b, size_t n) {
-    float sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (size_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 /* The way that the items' rows vary most, roughly, by the power iteration; of any length. */
 static void find_direction(const rows *all, const item *items, size_t n, float *direction) {
     float centered[SAMPLE][KM_ORDER_SIZE], most = 0;
     size_t count = center(all, items, n, centered), size = all->size;
     memset(direction, 0, size * sizeof *direction);
     for (size_t i = 0; i < count; i++) {
-        float length2 = dot(centered[i], centered[i], size);
+        float length2 = km_dot(centered[i], centered[i], size);
         if (length2 > most)
             memcpy(direction, centered[i], size * sizeof *direction);
         most = length2 > most ? length2 : most;
@@ -63,12 +56,11 @@ static void find_direction(const rows *all, const item *items, size_t n, float *
     for (int round = 0; round < ROUNDS && most > 0; round++) {
         float next[KM_ORDER_SIZE] = {0};
         for (size_t i = 0; i < count; i++) {
-            float image = dot(centered[i], direction, size) / most; /* lest it grow */
-            for (size_t d = 0; d < size; d++)
-                next[d] += image * centered[i][d];
+            float image = km_dot(centered[i], direction, size) / most; /* lest it grow */
+            km_add_multiple(next, image, centered[i], size);
         }
         memcpy(direction, next, size * sizeof *direction);
-        most = dot(direction, direction, size) > 0 ? most : 0;
+        most = km_dot(direction, direction, size) > 0 ? most : 0;
     }
 }
 
@@ -115,7 +107,7 @@ static void halve(const rows *all, item *items, size_t n, size_t leaf) {
             const uint8_t *row = row_of(all, &items[i]);
             for (size_t d = 0; d < all->size; d++)
                 place[d] = row[d];
-            items[i].key = dot(place, direction, all->size);
+            items[i].key = km_dot(place, direction, all->size);
         }
         select_smallest(items, n, half);
         halve(all, items, half, leaf);

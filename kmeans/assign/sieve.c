@@ -33,8 +33,7 @@ struct km_sieve {
 static int pack_rows(const km_sieve *sieve, int threads) {
     const km_packed *of = &sieve->of;
     const km_kernel *kernel = of->kernel;
-    size_t bytes = km_quotient_up(of->dim, kernel->group) * kernel->group * kernel->element *
-                   kernel->centroids;
+    size_t bytes = sieve->mesh[sieve->sketches].panel_bytes;
     int error = 0;
 #pragma omp parallel num_threads(threads) reduction(| : error)
     {
@@ -67,7 +66,7 @@ static int make_meshes(km_sieve *sieve, const km_sketch *sketch, int threads) {
                          sieve->of.kernel->centroids, sieve->order);
     for (size_t l = 0; !error && l < sieve->sketches; l++)
         error = km_mesh_pack(&sieve->mesh[l], sieve->order);
-    return error ? error : pack_rows(sieve, threads);
+    return error;
 }
 
 static bool allocate(km_sieve *sieve) {
@@ -90,6 +89,8 @@ int km_sieve_create(const km_packed *of, const km_sketch *sketch, int threads, k
         error = make_meshes(made, sketch, threads);
     if (!error)
         error = km_mesh_rows(&made->mesh[made->sketches], &made->of, made->order);
+    if (!error && sketch)
+        error = pack_rows(made, threads);
     for (size_t at = 0; !error && at < of->k; at++)
         made->places[made->order[at]] = (uint32_t)at;
     if (error)

@@ -25,9 +25,10 @@ static const char usage[] =
     "DCPs serve share, 0.7 as the paper measured, is left where they block, Tserved, and nothing\n"
     "where they don't, Tstarted, if the program computes long enough:\n"
     "    (1 + 1/r) Tcomp + share Tserved + (Tcoll - Tserved - Tstarted) + Tpoint\n"
-    "Where ranks share processors, and each has a part p = Tcpu / Tcomp of one, fewer ranks have\n"
-    "larger parts, so that Tcomp grows less or not; of what the paper saves p is saved, and p^2\n"
-    "where they block, for then a DCP's turn is waited for, too.\n";
+    "Where ranks share processors, each has the part p = Tcpu / Tcomp of one. Fewer ranks then\n"
+    "have larger parts, and Tcomp grows less or not at all. DCPs save only p of what the paper\n"
+    "measured, and p^2 of it where collectives block, as a rank then also waits for its DCP's "
+    "turn.\n";
 
 /* Application ranks to a DCP, in the table and at most. */
 enum { MOST_SERVED = 64 };
@@ -58,20 +59,31 @@ static bool parse(int argc, char **argv, command *options) {
     return true;
 }
 
-static void print_row(const benefit_times *times, int served, benefit_shares shares, FILE *json) {
-    const benefit_times overlapping = benefit_overlapping(times);
-    const benefit_shares hidden = {shares.started, shares.started};
+/* A program's times, and what DCPs leave of them. */
+typedef struct outlook {
+    benefit_times times;
+    benefit_shares shares;
+} outlook;
+
+/* The same if it computed during all that they serve. */
+static outlook overlap(const outlook *as_it_is) {
+    double hidden = as_it_is->shares.started;
+    return (outlook){benefit_overlapping(&as_it_is->times), {hidden, hidden}};
+}
+
+static void print_row(const outlook *as_it_is, const outlook *overlapping, int served, FILE *json) {
+    const benefit_times *times = &as_it_is->times;
     double now = times->computation + times->collectives + times->point_to_point;
-    double with = benefit_predict(times, served, shares);
-    double overlapped = benefit_predict(&overlapping, served, hidden);
+    double with = benefit_predict(times, served, as_it_is->shares);
+    double overlapped = benefit_predict(&overlapping->times, served, overlapping->shares);
     printf("1:%-6d %12.6f %12.6f %12.6f %9.2f %9.2f\n", served, now, with, overlapped,
            with > 0 ? now / with : 1, overlapped > 0 ? now / overlapped : 1);
     app_json(json, app_json_integer("served", served), app_json_number("now_s", now),
              app_json_number("with_s", with), app_json_number("overlapped_s", overlapped));
 }
 
-static void print_verdict(const char *how, const benefit_times *times, benefit_shares shares) {
-    int least = benefit_least_served(times, shares, MOST_SERVED);
+static void print_verdict(const char *how, const outlook *of) {
+    int least = benefit_least_served(&of->times, of->shares, MOST_SERVED);
     if (least)
         printf("# %s: DCPs pay from 1:%d on\n", how, least);
     else
@@ -88,6 +100,7 @@ static bool print_table(const command *options, const benefit_times *times, int 
     benefit_shares shares = benefit_by_paper(times);
     if (options->share >= 0)
         shares.blocking = options->share;
+    const outlook as_it_is = {*times, shares}, overlapping = overlap(&as_it_is);
     printf("# %d ranks; on average Tcomp %.6f s, Tcoll %.6f s, Tpoint %.6f s\n", ranks,
            times->computation, times->collectives, times->point_to_point);
     printf("# DCPs leave %.2f of blocking collectives, %.2f of others\n", shares.blocking,
@@ -98,11 +111,9 @@ static bool print_table(const command *options, const benefit_times *times, int 
     printf("%-8s %12s %12s %12s %9s %9s\n", "dcp", "now_s", "with_s", "overlap_s", "speedup",
            "overlap");
     for (int served = 1; served <= MOST_SERVED; served *= 2)
-        print_row(times, served, shares, json.file);
-    print_verdict("as it is", times, shares);
-    const benefit_times overlapping = benefit_overlapping(times);
-    const benefit_shares hidden = {shares.started, shares.started};
-    print_verdict("if it overlapped all that they serve", &overlapping, hidden);
+        print_row(&as_it_is, &overlapping, served, json.file);
+    print_verdict("as it is", &as_it_is);
+    print_verdict("if it overlapped all that they serve", &overlapping);
     return app_output_commit(&json, &problem);
 }
 
