@@ -134,7 +134,7 @@ static void survey(hlot_latency *l) {
             nanosleep(&time, NULL); /* a signal may cut it short: the next look comes earlier */
         }
     }
-    if (l->state->settings.trace)
+    if (l->state->trace)
         coll_plain_print(stderr, "coll: hlot has probed %d sites in %.3f s\n", l->sites,
                          coll_monotonic() - start);
 }
@@ -154,7 +154,7 @@ static void tell_silence(hlot_latency *l, int site, int other, bool silent) {
         return;
     l->reported_silent[site][other] = silent;
     l->silent_links += silent ? 1 : -1;
-    if (l->state->settings.trace)
+    if (l->state->trace)
         fprintf(stderr, "coll: hlot probes from site %d to site %d %s\n", site, other,
                 silent ? "get no answer: the last good tree stays" : "are answered again");
 }
@@ -193,8 +193,8 @@ static int expect_reports(hlot_latency *l) {
     int code = MPI_SUCCESS;
     for (int site = 0; site < l->sites && code == MPI_SUCCESS; site++)
         if (l->leads[site] != l->comm->rank)
-            code = PMPI_Irecv(l->reports[site], l->sites, MPI_DOUBLE, l->leads[site],
-                              COLL_TAG_REPORT, l->comm->private, &l->receiving[site]);
+            code = coll_irecv(l->comm, l->reports[site], l->sites, MPI_DOUBLE, l->leads[site],
+                              COLL_TAG_REPORT, &l->receiving[site]);
     return code;
 }
 
@@ -229,8 +229,7 @@ int hlot_latency_take_part(hlot_latency *l, uint32_t round, int root) {
     if (code != MPI_SUCCESS)
         return code;
     fill_report(l, l->mine);
-    return PMPI_Isend(l->mine, l->sites, MPI_DOUBLE, root, COLL_TAG_REPORT, l->comm->private,
-                      &l->sending);
+    return coll_isend(l->comm, l->mine, l->sites, MPI_DOUBLE, root, COLL_TAG_REPORT, &l->sending);
 }
 
 /* --- the first matrix, which all ranks know alike --- */
@@ -293,7 +292,7 @@ static void assume_unknown(hlot_latency *l) {
                 l->known[from][to] = UNKNOWN * most;
                 unknown++;
             }
-    if (unknown && l->state->settings.trace)
+    if (unknown && l->state->trace)
         fprintf(stderr,
                 "coll: hlot probes between %d of %d pairs of sites get no answer; "
                 "COLL_LATENCIES=FILE says what they take\n",
@@ -321,7 +320,7 @@ static int measure(hlot_latency *l, int ports[]) {
 static int load(hlot_latency *l) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     if (l->comm->rank == 0)
-        hlot_matrix_of(l->state->settings.latencies, &l->state->topo, l->known, problem);
+        hlot_matrix_of(l->state->settings->latencies, &l->state->topo, l->known, problem);
     int code = PMPI_Bcast(problem, sizeof problem, MPI_CHAR, 0, l->comm->private);
     if (code == MPI_SUCCESS && *problem)
         code = coll_error(MPI_ERR_FILE, "%s", problem);
@@ -332,8 +331,9 @@ static int load(hlot_latency *l) {
 
 /* --- both --- */
 
-/* LATENCIES, which COMM takes, is what the decision layer sees: alike on all ranks for ever. */
-static void publish(const hlot_latency *l, double latencies[]) {
+/* LATENCIES and PROFILE, which COMM takes, are what choices rest on: alike on all ranks for ever.
+ */
+static void publish(const hlot_latency *l, double latencies[], coll_profile *profile) {
     double sum = 0;
     int count = 0;
     for (int from = 0; from < l->sites; from++)
@@ -347,8 +347,11 @@ static void publish(const hlot_latency *l, double latencies[]) {
         }
     free(l->state->topo.latencies);
     l->state->topo.latencies = latencies;
-    if (!l->state->costs.measured[COLL_LEVEL_WIDE] && count)
-        l->state->costs.level[COLL_LEVEL_WIDE].latency = sum / count;
+    *profile = *l->state->profile;
+    if (!profile->measured[COLL_LEVEL_WIDE] && count)
+        profile->level[COLL_LEVEL_WIDE].latency = sum / count;
+    free(l->state->own_profile);
+    l->state->profile = l->state->own_profile = profile;
 }
 
 static hlot_latency *make(coll_comm *comm, const int leads[]) {
@@ -359,7 +362,7 @@ static hlot_latency *make(coll_comm *comm, const int leads[]) {
     l->state = coll_state_of(comm);
     l->sites = l->state->topo.sites;
     l->leads = leads;
-    l->by_hand = *l->state->settings.latencies != '\0';
+    l->by_hand = *l->state->settings->latencies != '\0';
     l->site = -1;
     l->listener = -1;
     l->sending = MPI_REQUEST_NULL;
@@ -376,20 +379,22 @@ int hlot_latency_open(coll_comm *comm, const int leads[], hlot_latency **latency
     size_t sites = (size_t)coll_state_of(comm)->topo.sites;
     hlot_latency *l = make(comm, leads);
     double *latencies = malloc(sites * sites * sizeof *latencies);
+    coll_profile *profile = malloc(sizeof *profile);
     int *ports = malloc((size_t)comm->ranks * sizeof *ports);
     int code = coll_agree(
-        comm, l && latencies && ports
+        comm, l && latencies && profile && ports
                   ? MPI_SUCCESS
                   : coll_error(MPI_ERR_NO_MEM, "no memory for the latencies of %zu sites", sites));
     if (code == MPI_SUCCESS)
         code = l->by_hand ? load(l) : measure(l, ports);
     free(ports);
     if (code == MPI_SUCCESS) {
-        publish(l, latencies);
+        publish(l, latencies, profile);
         *latency = l;
         return MPI_SUCCESS;
     }
     free(latencies);
+    free(profile);
     if (l)
         hlot_latency_close(l);
     return code;

@@ -61,15 +61,15 @@ static MPI_Request *sends_of(const relay *r, size_t i) {
 static int post_receive(const relay *r, size_t i) {
     if (r->parent < 0 || i >= r->segments)
         return MPI_SUCCESS;
-    return PMPI_Irecv(target_of(r, i), (int)length_of(r, i), MPI_BYTE, r->parent, r->tag,
-                      r->call->comm->private, &r->receives[i % r->window]);
+    return coll_irecv(r->call->comm, target_of(r, i), (int)length_of(r, i), MPI_BYTE, r->parent,
+                      r->tag, &r->receives[i % r->window]);
 }
 
 static int send_on(const relay *r, size_t i, const void *bytes, size_t length) {
     int code = MPI_SUCCESS;
     for (int child = 0; child < r->child_count && code == MPI_SUCCESS; child++)
-        code = PMPI_Isend(bytes, (int)length, MPI_BYTE, r->children[child], r->tag,
-                          r->call->comm->private, &sends_of(r, i)[child]);
+        code = coll_isend(r->call->comm, bytes, (int)length, MPI_BYTE, r->children[child], r->tag,
+                          &sends_of(r, i)[child]);
     return code;
 }
 
@@ -116,8 +116,8 @@ static int plan(const relay *r, hlot_kind kind, header *plan) {
 
 static int receive_first(relay *r, size_t bytes) {
     MPI_Request request;
-    int code = PMPI_Irecv(r->first, (int)bytes, MPI_BYTE, MPI_ANY_SOURCE, r->tag,
-                          r->call->comm->private, &request);
+    int code =
+        coll_irecv(r->call->comm, r->first, (int)bytes, MPI_BYTE, MPI_ANY_SOURCE, r->tag, &request);
     if (code != MPI_SUCCESS)
         return code;
     code = coll_wait_all(&r->call->comm->wait, 1, &request, &r->shape->root);
@@ -185,11 +185,12 @@ static int spread(const relay *r, size_t i) {
     coll_data_open_bytes(&data, bytes, length_of(r, i));
     coll_shape shape =
         coll_state_shape(coll_state_of(local), COLL_OPERATION_BCAST, data.bytes, local_head);
-    coll_choice choice = coll_select(coll_bcast_table, &shape, &(coll_spec){.algorithm = NULL});
+    const coll_choice *choice =
+        coll_state_choose_started(coll_state_of(local), COLL_OPERATION_BCAST, &shape);
     const coll_planned call = {.comm = local,
-                               .algorithm = choice.algorithm,
+                               .algorithm = choice->algorithm,
                                .part = {.shape = &shape,
-                                        .values = &choice.values,
+                                        .values = &choice->values,
                                         .line = coll_line_of(local, &shape),
                                         .own = data.bytes},
                                .data = &data,
@@ -245,10 +246,9 @@ static int pass_round(const relay *r, header *plan_of_all) {
         return MPI_SUCCESS;
     MPI_Request request = MPI_REQUEST_NULL;
     int peer = comm->rank == root ? home : root, bytes = (int)sizeof *round;
-    int code =
-        comm->rank == root
-            ? PMPI_Isend(round, bytes, MPI_BYTE, peer, COLL_TAG_ROUND, comm->private, &request)
-            : PMPI_Irecv(round, bytes, MPI_BYTE, peer, COLL_TAG_ROUND, comm->private, &request);
+    int code = comm->rank == root
+                   ? coll_isend(comm, round, bytes, MPI_BYTE, peer, COLL_TAG_ROUND, &request)
+                   : coll_irecv(comm, round, bytes, MPI_BYTE, peer, COLL_TAG_ROUND, &request);
     if (code == MPI_SUCCESS)
         code = coll_wait_all(&comm->wait, 1, &request, &peer);
     if (code != MPI_SUCCESS)

@@ -32,11 +32,13 @@ static void free_wide(hlot_wide *wide) {
 
 static int make_wide(coll_comm *comm, hlot_wide **made) {
     hlot_wide *wide = calloc(1, sizeof *wide);
-    int code =
-        coll_agree(comm, wide ? MPI_SUCCESS
+    int *members = malloc((size_t)comm->ranks * sizeof *members), count = 0;
+    int code = coll_agree(
+        comm, wide && members ? MPI_SUCCESS
                               : coll_error(MPI_ERR_NO_MEM, "no memory for a broadcast over sites"));
     if (code != MPI_SUCCESS) {
         free(wide);
+        free(members);
         return code;
     }
     wide->state = coll_state_of(comm);
@@ -44,7 +46,11 @@ static int make_wide(coll_comm *comm, hlot_wide **made) {
     wide->site = places[comm->rank].site;
     for (int rank = comm->ranks - 1; rank >= 0; rank--)
         wide->leads[places[rank].site] = rank;
-    code = coll_comm_part(comm, wide->site, &wide->local);
+    for (int rank = 0; rank < comm->ranks; rank++)
+        if (places[rank].site == wide->site)
+            members[count++] = rank;
+    code = coll_comm_part(comm, count, members, &wide->local);
+    free(members);
     if (code == MPI_SUCCESS)
         *made = wide;
     else
@@ -160,7 +166,7 @@ const hlot_tree *hlot_wide_tree(hlot_wide *wide, hlot_kind kind, size_t segment,
     wide->kind = kind;
     wide->network = network;
     wide->tree = tree;
-    if (wide->state->settings.trace)
+    if (wide->state->trace)
         coll_plain_print(stderr, "coll: %s tree from site %d, predicted=%.3g\n",
                          hlot_kind_name(kind), wide->site, time);
     return &wide->tree;

@@ -240,11 +240,35 @@ const COLL_Setting *COLL_Settings(void);
 
 /*
  * What a component of an MPI library needs that brings that library's own collectives to libcoll.
- *
- * The name of every communicator that libcoll makes for itself (MPI_Comm_get_name): collectives on
- * it must stay the MPI library's own.
  */
-#define COLL_PRIVATE_NAME "libcoll"
+
+/*
+ * Point-to-point messages that no call of a program can receive or be mistaken for, although they
+ * go over the program's own communicators. The first two are as MPI_Isend and MPI_Irecv; TAG is
+ * from 0 to 32767, and PEER may be MPI_ANY_SOURCE.
+ */
+typedef struct COLL_Transport {
+    int (*isend)(const void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                 MPI_Request *request);
+    int (*irecv)(void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                 MPI_Request *request);
+    /*
+     * Sets WORLD_RANKS to the ranks in MPI_COMM_WORLD of all ranks of COMM; returns 0 if one of
+     * them is in another MPI_COMM_WORLD. Local.
+     */
+    int (*world_ranks)(MPI_Comm comm, int world_ranks[]);
+} COLL_Transport;
+
+/*
+ * Tells all processes of MPI_COMM_WORLD what libcoll needs to know of each, and takes rank 0's
+ * settings for all. From then on every communicator of these processes is set up by each of its
+ * ranks for itself: without a message and without another communicator, at its first call of any
+ * kind. Its messages go by TRANSPORT, which must live until MPI_Finalize. Collective over
+ * MPI_COMM_WORLD, once, when nothing else is under way, such as at the end of MPI_Init. Returns the
+ * same error on all ranks: MPI_ERR_ARG (settings), MPI_ERR_FILE (a topology or a profile),
+ * MPI_ERR_NO_MEM, or MPI's own; all is then as if it had not been called.
+ */
+int COLL_Setup_job(const COLL_Transport *transport);
 
 /*
  * The error that this process's environment gives every communicator on first use, as its class and
@@ -255,8 +279,8 @@ int COLL_Check_settings(char text[], size_t size);
 
 /*
  * *NATIVE: whether every call of OPERATION on COMM would go to the MPI library's own, so that it
- * may as well stay there; the same on all ranks. Collective on a communicator's first use, local
- * afterwards.
+ * may as well stay there; the same on all ranks. Local after COLL_Setup_job; else collective on a
+ * communicator's first use.
  */
 int COLL_Always_native(const char *operation, MPI_Comm comm, int *native);
 
@@ -265,9 +289,6 @@ int COLL_Always_native(const char *operation, MPI_Comm comm, int *native);
  * The number itself, which goes on. Local.
  */
 const unsigned *COLL_Sets(void);
-
-/* Whether COMM has been set up by a call of libcoll, which all its ranks have then made. Local. */
-int COLL_Is_set_up(MPI_Comm comm);
 
 /*
  * Whether errors of this thread's calls are only RETURNED from now on, since their caller is an MPI

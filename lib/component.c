@@ -5,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/info.h"
 #include "lib/operation/call.h"
+#include "lib/operation/job.h"
 #include "lib/operation/pending.h"
 #include "lib/operation/settings.h"
 #include "lib/operation/state.h"
@@ -29,8 +30,15 @@ int COLL_Always_native(const char *operation, MPI_Comm comm, int *native) {
     return coll_raise(comm, code);
 }
 
-int COLL_Is_set_up(MPI_Comm comm) {
-    return coll_comm_find(comm) != NULL;
+/* The world is set up with messages, once, for what all its ranks know of it then. */
+int COLL_Setup_job(const COLL_Transport *transport) {
+    coll_comm *world;
+    int code = coll_comm_get(MPI_COMM_WORLD, &world);
+    if (code != MPI_SUCCESS)
+        return code;
+    const coll_state *state = coll_state_of(world);
+    coll_job_keep(state->common, state->settings, transport);
+    return coll_comm_forget(MPI_COMM_WORLD);
 }
 
 int COLL_Return_errors(int returned) {

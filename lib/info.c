@@ -314,7 +314,7 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
         .crowded = topo->crowded,
         .wait = coll_wait_manners[own->wait.manner],
         .timeout = own->wait.timeout,
-        .topology = *state->settings.topology ? state->settings.topology : NULL,
+        .topology = *state->settings->topology ? state->settings->topology : NULL,
         .profile = state->profile->source,
     };
     for (int level = 0; level < COLL_LEVELS; level++) {

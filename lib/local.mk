@@ -92,6 +92,7 @@ libcoll_core_la_SOURCES = \
 	lib/operation/collective.c lib/operation/collective.h \
 	lib/operation/common.c lib/operation/common.h \
 	lib/operation/decisions.c lib/operation/decisions.h \
+	lib/operation/job.c lib/operation/job.h \
 	lib/operation/learn.c lib/operation/learn.h \
 	lib/operation/learnt.c lib/operation/learnt.h \
 	lib/operation/lesson.c lib/operation/lesson.h \

@@ -1,18 +1,18 @@
 /* The component: its parameters, and whether it takes part at all. */
 #include "ompi/component.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int libcoll_priority = 90;
-bool libcoll_strict = true, libcoll_any_network, libcoll_one_host;
-static bool enabled = true, takes_part;
-static int patience = -1, gpu = -1;
+bool libcoll_strict = true, libcoll_any_network;
+const COLL_Transport *libcoll_way;
+static bool enabled = true, one_host;
+static int gpu = -1;
 
-libcoll_counts libcoll_program_counts, libcoll_own_counts;
+libcoll_counts libcoll_program_counts;
 
 /* A parameter that is a setting of libcoll under another name. */
 typedef struct setting {
@@ -94,13 +94,7 @@ static int add_parameters(void) {
     add_switch("one_host",
                "1: takes part on communicators within one host, too, where the MPI library's own "
                "is as fast: for tests",
-               &libcoll_one_host);
-    (void)mca_base_component_var_register(
-        self(), "patience",
-        "Bytes that collectives move on a communicator before libcoll sets it up, which takes as "
-        "long as a hundred small ones: until then they are the MPI library's own. -1: 64 KB, but "
-        "none where an operation, reproducible or timeout is set",
-        MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, &patience);
+               &one_host);
     (void)mca_base_component_var_register(
         self(), "gpu",
         "Whether buffers may lie in the memory of a GPU, which libcoll can't read: then all is the "
@@ -124,32 +118,6 @@ static int add_parameters(void) {
 /* One rank speaks for the job. */
 static bool is_speaker(void) {
     return OMPI_PROC_MY_NAME->vpid == 0;
-}
-
-static bool structures_fit(void) {
-    return ompi_coll_base_nbc_request_t_class.cls_sizeof == sizeof(ompi_coll_base_nbc_request_t) &&
-           mca_coll_base_module_t_class.cls_sizeof == sizeof(mca_coll_base_module_t) &&
-           ompi_communicator_t_class.cls_sizeof == sizeof(ompi_communicator_t);
-}
-
-/* Open MPI's inner structures are promised to nobody: they must be those that this was built with.
- */
-static bool is_other_version(void) {
-    char version[8192] = "", built[32]; /* others say more of themselves than Open MPI */
-    int length;
-    (void)PMPI_Get_library_version(version, &length);
-    snprintf(built, sizeof built, "Open MPI v%d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
-             OMPI_RELEASE_VERSION);
-    size_t end = strlen(built);
-    bool same = strncmp(version, built, end) == 0 && !isdigit((unsigned char)version[end]);
-    if (same && structures_fit())
-        return false;
-    if (is_speaker())
-        fprintf(stderr,
-                "libcoll: its component is for %s and this is %.*s: MPI goes on without it; build "
-                "libcoll with this MPI library\n",
-                built, (int)strcspn(version, ",\n"), version);
-    return true;
 }
 
 /* A setting of the environment, which is nearer to the program, wins over a parameter. */
@@ -190,30 +158,9 @@ static void check_settings(void) {
     }
 }
 
-static bool is_set(const char *variable) {
-    const char *value = getenv(variable);
+static bool is_disabled(void) {
+    const char *value = getenv("COLL_DISABLE");
     return value && *value && strcmp(value, "0") != 0;
-}
-
-/* Whether something is set that holds for the first call, too. */
-static bool is_urgent(void) {
-    static const char *const urgent[] = {
-#define VARIABLE(operation, variable) variable,
-        LIBCOLL_OPERATIONS(VARIABLE)
-#undef VARIABLE
-            "COLL_REPRODUCIBLE",
-        "COLL_TIMEOUT", NULL};
-    int i = 0;
-    while (urgent[i] && !is_set(urgent[i]))
-        i++;
-    return urgent[i];
-}
-
-static int64_t choose_patience(void) {
-    enum { USUAL = 64 << 10 };
-    if (is_set("COLL_DISABLE"))
-        return LIBCOLL_FOR_EVER;
-    return patience >= 0 ? patience : is_urgent() ? 0 : USUAL;
 }
 
 static bool may_be_gpus(void) {
@@ -225,23 +172,45 @@ static bool may_be_gpus(void) {
     return driver;
 }
 
+static void at_end_of_init(int argc, char **argv, int requested, int *provided) {
+    (void)argc, (void)argv, (void)requested, (void)provided;
+    libcoll_set_up_job();
+}
+
+/* Open MPI calls what a component of its framework "hook" has at the end of MPI_Init. */
+static int follow_init(void) {
+    static ompi_hook_base_component_t hook = {
+        .hookm_version = {OMPI_HOOK_BASE_VERSION_1_0_0, .mca_component_name = "libcoll"},
+        .hookm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
+        .hookm_mpi_init_bottom = at_end_of_init,
+    };
+    return ompi_hook_base_register_callbacks(&hook);
+}
+
 /* In time for what MPI_Init exchanges. */
 static int open_component(void) {
-    takes_part = enabled && !is_other_version();
-    if (!takes_part)
+    char why[200];
+    if (!enabled)
         return OMPI_SUCCESS;
+    libcoll_way = libcoll_transport(LIBCOLL_TAGS_COMPONENT, why, sizeof why);
+    if (!libcoll_way) {
+        if (is_speaker())
+            fprintf(stderr, "libcoll: its component stands aside: %s\n", why);
+        return OMPI_SUCCESS;
+    }
     set_environment();
-    libcoll_tell(choose_patience(), may_be_gpus());
+    libcoll_tell(
+        &(libcoll_word){.gpu = may_be_gpus(), .takes_part = !is_disabled(), .one_host = one_host});
     return OMPI_SUCCESS;
 }
 
 static int init_query(bool progress_threads, bool thread_multiple) {
     (void)progress_threads, (void)thread_multiple;
-    if (!takes_part)
+    if (!libcoll_way)
         return OMPI_ERR_NOT_AVAILABLE;
     libcoll_sets = COLL_Sets();
     check_settings();
-    return OMPI_SUCCESS;
+    return follow_init();
 }
 
 const mca_coll_base_component_t mca_coll_libcoll_component = {

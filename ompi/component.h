@@ -8,6 +8,7 @@
 #include "ompi/openmpi.h"
 
 #include "ompi/operations.h"
+#include "ompi/transport.h"
 
 #include <coll.h>
 #include <stdbool.h>
@@ -18,19 +19,26 @@ typedef struct libcoll_counts {
     unsigned long served[LIBCOLL_COUNT], passed[LIBCOLL_COUNT];
 } libcoll_counts;
 
-extern libcoll_counts libcoll_program_counts; /* of the program's calls */
-extern libcoll_counts libcoll_own_counts;     /* of libcoll's, which nobody reads */
+extern libcoll_counts libcoll_program_counts;
+
+/* What is kept of a communicator's table: of each entry, the function and the module it is of. */
+typedef struct libcoll_below {
+#define ENTRY(entry)                                                                               \
+    mca_coll_base_module_##entry##_fn_t coll_##entry;                                              \
+    mca_coll_base_module_t *coll_##entry##_module;
+#define KINDS(function) ENTRY(function) ENTRY(i##function) ENTRY(function##_init)
+    LIBCOLL_FUNCTIONS(KINDS)
+#undef KINDS
+#undef ENTRY
+} libcoll_below;
 
 typedef struct libcoll_module {
     mca_coll_base_module_t super;
-    mca_coll_base_comm_coll_t below; /* the communicator's functions before this module's */
-    libcoll_counts *counts;
-    bool asked;       /* rank 0's patience is known */
-    int64_t patience; /* bytes that go below yet before libcoll sets the communicator up */
-    bool known;       /* it has; the next is, on all ranks alike */
+    libcoll_below below;        /* the communicator's functions before this module's */
+    bool known;                 /* what follows is; the same on all ranks */
     bool passes[LIBCOLL_COUNT]; /* all calls go below at once */
     unsigned sets;              /* after so many calls of COLL_Set */
-    bool stays;                 /* whatever is set: to ask anew would take all ranks */
+    bool stays;                 /* whatever is set */
     void *vectors;              /* counts and displacements of a blocking call; NULL: none yet */
 } libcoll_module;
 OBJ_CLASS_DECLARATION(libcoll_module);
@@ -42,23 +50,17 @@ mca_coll_base_module_t *libcoll_comm_query(struct ompi_communicator_t *comm, int
 void libcoll_set_functions(mca_coll_base_module_t *base);
 
 /*
- * What a call of unknown size counts for, as where ranks know different counts; what every call
- * counts for beside its bytes; and what one counts for that is made to be repeated.
- */
-enum { LIBCOLL_UNKNOWN_BYTES = 4096, LIBCOLL_CALL_BYTES = 16 };
-#define LIBCOLL_REPEATED_BYTES LIBCOLL_FOR_EVER
-
-/*
- * A call of OPERATION on COMM, which MODULE has not seen to pass at once, goes below; else *CODE
- * says whether libcoll can run it. It may wait for all ranks. BYTES: what it moves, as all ranks
- * know it alike.
+ * Whether a call of OPERATION on COMM goes below, which MODULE didn't know it does; else *CODE says
+ * whether libcoll can run it. Local; all ranks find the same.
  */
 bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation,
-                             struct ompi_communicator_t *comm, int64_t bytes, int *code);
+                             struct ompi_communicator_t *comm, int *code);
 
-/* Whether a call that mustn't wait goes below. */
-bool libcoll_passes_started(libcoll_module *module, libcoll_operation operation,
-                            struct ompi_communicator_t *comm, int64_t bytes);
+/*
+ * The end of MPI_Init: has libcoll tell all processes what it needs to know of each, if they can
+ * use it together. Collective over MPI_COMM_WORLD.
+ */
+void libcoll_set_up_job(void);
 
 extern const unsigned *libcoll_sets; /* how many there were by now */
 
@@ -74,52 +76,45 @@ static inline void libcoll_count(unsigned long *count) {
 static inline bool libcoll_passes(libcoll_module *module, libcoll_operation operation) {
     if (!module->passes[operation] || !libcoll_is_recent(module))
         return false;
-    libcoll_count(&module->counts->passed[operation]);
+    libcoll_count(&libcoll_program_counts.passed[operation]);
     return true;
 }
 
 /* --- What processes know of each other without a message (peers.c) --- */
 
-/* Bytes that no communicator reaches. */
-#define LIBCOLL_FOR_EVER INT64_MAX
+/* What a process tells the others. Of what may differ the word of the job's first process holds. */
+typedef struct libcoll_word {
+    bool gpu; /* its buffers may lie in the memory of a GPU */
+    bool takes_part, one_host;
+} libcoll_word;
 
-/*
- * Tells the other processes, in MPI_Init before they exchange addresses, that this one takes part,
- * with the PATIENCE that it has as a communicator's rank 0, and whether its buffers may lie in the
- * memory of a GPU.
- */
-void libcoll_tell(int64_t patience, bool gpu);
+/* Tells WORD to the other processes, in MPI_Init before they exchange addresses. */
+void libcoll_tell(const libcoll_word *word);
 
-/*
- * What rank 0 of COMM told of its patience, 0 where processes of several jobs meet, who were told
- * nothing; a negative number where it doesn't take part. The same on all ranks.
- */
-int64_t libcoll_patience_of(struct ompi_communicator_t *comm);
+/* What the job's first process has told; all false if it has told nothing. */
+const libcoll_word *libcoll_first_word(void);
 
-/* Why the processes of a communicator can't use libcoll together. */
+/* Why the processes of a job can't use libcoll together. */
 typedef enum libcoll_fit {
     LIBCOLL_FITS,
     LIBCOLL_STRANGER, /* one has another libcoll, or none */
     LIBCOLL_GPU       /* one may have buffers that libcoll can't read */
 } libcoll_fit;
 
-/* Those of COMM, as the first that doesn't fit has told; the same on all ranks. */
-libcoll_fit libcoll_fit_of(struct ompi_communicator_t *comm);
+/* Those of this job, of so many RANKS, as the first that doesn't fit has told; the same on all. */
+libcoll_fit libcoll_find_fit(int ranks);
 
 /* --- The parameters (component.c) --- */
 
 extern int libcoll_priority;
-extern bool libcoll_strict, libcoll_any_network, libcoll_one_host;
+extern bool libcoll_strict, libcoll_any_network;
+extern const COLL_Transport *libcoll_way; /* how libcoll's messages go */
 
 extern const mca_coll_base_component_t mca_coll_libcoll_component;
 
 /* --- Being in libcoll --- */
 
-/*
- * How often this thread is in libcoll now. What libcoll calls there goes below: its own
- * communicators have modules, too, since MPI_Comm_idup of the program may come to query in the
- * midst of libcoll, at times that differ by rank.
- */
+/* How often this thread is in libcoll now. The collectives that libcoll calls there go below. */
 extern _Thread_local int libcoll_inside;
 
 static inline void libcoll_enter(void) {

@@ -41,10 +41,14 @@ static int widen(vectors *wide, void **memory, int ranks, const int send_counts[
 /*
  * Open MPI agrees on the numbers of new communicators by nonblocking calls of its own on their
  * parents: for MPI_Comm_idup at times that differ by rank, between any calls of the program. They
- * can't be told from the program's, and are all of one or two integers; none of these is libcoll's.
+ * can't be told from the program's, and are of one or two integers. So nonblocking calls of as few
+ * bytes, which all ranks know alike whatever their datatypes, are none of libcoll's.
  */
 static bool is_agreement(int count, MPI_Datatype type) {
-    return count <= 2 && type == MPI_INT;
+    enum { MOST = 2 * sizeof(int) };
+    size_t size = 0;
+    ompi_datatype_type_size(type, &size);
+    return (size_t)count * size <= MOST;
 }
 #define NO_AGREEMENT false
 
@@ -60,41 +64,21 @@ static bool is_inner(MPI_Datatype type) {
 #define SENT is_inner(send == MPI_IN_PLACE ? receive_type : send_type)
 #define SCATTERED is_inner(ompi_comm_rank(comm) == root ? send_type : receive_type)
 
-/* What a call moves, as all ranks know it alike; of those that take blocks, all of a rank's. */
-static int64_t bytes_of(int64_t count, MPI_Datatype type) {
-    size_t size = 0;
-    ompi_datatype_type_size(type, &size);
-    return count * (int64_t)size;
-}
-static int64_t bytes_of_all(struct ompi_communicator_t *comm, const int counts[],
-                            MPI_Datatype type) {
-    int64_t count = 0;
-    for (int rank = 0; rank < ompi_comm_size(comm); rank++)
-        count += counts[rank];
-    return bytes_of(count, type);
-}
-#define BYTES_REDUCED bytes_of(count, type)
-#define BYTES_SENT (ompi_comm_size(comm) * bytes_of(send_count, send_type))
-#define BYTES_RECEIVED (ompi_comm_size(comm) * bytes_of(receive_count, receive_type))
-#define BYTES_GATHERED (ompi_comm_rank(comm) == root ? BYTES_RECEIVED : BYTES_SENT)
-#define BYTES_SCATTERED (ompi_comm_rank(comm) == root ? BYTES_SENT : BYTES_RECEIVED)
-
 /*
  * The entries of FUNCTION: its name in Open MPI's table and in libcoll, its operation, PARAMETERS,
  * how they are given as ARGUMENTS to the function below, when their types are INNER, when they are
- * an AGREEMENT, how many BYTES they move, what is to be done first by WIDENING, and what is then
- * given to LIBCOLL; lists in brackets.
+ * an AGREEMENT, what is to be done first by WIDENING, and what is then given to LIBCOLL; lists in
+ * brackets.
  */
-#define ENTRIES(function, name, operation, parameters, arguments, inner, agreement, bytes,         \
-                widening, libcoll)                                                                 \
+#define ENTRIES(function, name, operation, parameters, arguments, inner, agreement, widening,      \
+                libcoll)                                                                           \
     static int run_##function(EACH parameters MPI_Comm comm, mca_coll_base_module_t *base) {       \
         libcoll_module *module = (libcoll_module *)base;                                           \
         void **memory = &module->vectors;                                                          \
         vectors wide;                                                                              \
         int code = MPI_SUCCESS;                                                                    \
         if ((inner) || libcoll_passes(module, LIBCOLL_##operation) ||                              \
-            libcoll_asks_and_passes(module, LIBCOLL_##operation, comm,                             \
-                                    module->known ? 0 : (bytes), &code))                           \
+            libcoll_asks_and_passes(module, LIBCOLL_##operation, comm, &code))                     \
             return module->below.coll_##function(EACH arguments comm,                              \
                                                  module->below.coll_##function##_module);          \
         (void)memory, (void)wide;                                                                  \
@@ -110,11 +94,13 @@ static int64_t bytes_of_all(struct ompi_communicator_t *comm, const int counts[]
     static int start_##function(EACH parameters MPI_Comm comm, ompi_request_t **request,           \
                                 mca_coll_base_module_t *base) {                                    \
         libcoll_module *module = (libcoll_module *)base;                                           \
-        if ((inner) || (agreement) ||                                                              \
-            libcoll_passes_started(module, LIBCOLL_##operation, comm,                              \
-                                   module->known ? 0 : (bytes)))                                   \
+        int code = MPI_SUCCESS;                                                                    \
+        if ((inner) || (agreement) || libcoll_passes(module, LIBCOLL_##operation) ||               \
+            libcoll_asks_and_passes(module, LIBCOLL_##operation, comm, &code))                     \
             return module->below.coll_i##function(EACH arguments comm, request,                    \
                                                   module->below.coll_i##function##_module);        \
+        if (code != MPI_SUCCESS)                                                                   \
+            return code;                                                                           \
         MAKE_REQUEST(false, widening, COLL_I##function(EACH libcoll comm, &made->under_way));      \
     }                                                                                              \
     static int keep_##function(EACH parameters MPI_Comm comm, struct ompi_info_t *info,            \
@@ -122,8 +108,7 @@ static int64_t bytes_of_all(struct ompi_communicator_t *comm, const int counts[]
         libcoll_module *module = (libcoll_module *)base;                                           \
         int code = MPI_SUCCESS;                                                                    \
         if ((inner) || libcoll_passes(module, LIBCOLL_##operation) ||                              \
-            libcoll_asks_and_passes(module, LIBCOLL_##operation, comm, LIBCOLL_REPEATED_BYTES,     \
-                                    &code))                                                        \
+            libcoll_asks_and_passes(module, LIBCOLL_##operation, comm, &code))                     \
             return module->below.coll_##function##_init(                                           \
                 EACH arguments comm, info, request, module->below.coll_##function##_init_module);  \
         if (code != MPI_SUCCESS)                                                                   \
@@ -150,47 +135,45 @@ static int64_t bytes_of_all(struct ompi_communicator_t *comm, const int counts[]
     } while (0)
 
 ENTRIES(bcast, Bcast, bcast, (void *buffer, int count, MPI_Datatype type, int root, ),
-        (buffer, count, type, root, ), is_inner(type), is_agreement(count, type),
-        bytes_of(count, type), NOTHING_TO_WIDEN, (buffer, count, type, root, ))
+        (buffer, count, type, root, ), is_inner(type), is_agreement(count, type), NOTHING_TO_WIDEN,
+        (buffer, count, type, root, ))
 
-ENTRIES(barrier, Barrier, barrier, (), (), NO_TYPE, NO_AGREEMENT, 0, NOTHING_TO_WIDEN, ())
+ENTRIES(barrier, Barrier, barrier, (), (), NO_TYPE, NO_AGREEMENT, NOTHING_TO_WIDEN, ())
 
 #define REDUCTION_PARAMETERS                                                                       \
     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, )
 #define REDUCTION (send, receive, count, type, op, )
 ENTRIES(allreduce, Allreduce, allreduce, REDUCTION_PARAMETERS, REDUCTION, is_inner(type),
-        is_agreement(count, type), BYTES_REDUCED, NOTHING_TO_WIDEN, REDUCTION)
+        is_agreement(count, type), NOTHING_TO_WIDEN, REDUCTION)
 ENTRIES(reduce_scatter_block, Reduce_scatter_block, reduce_scatter, REDUCTION_PARAMETERS, REDUCTION,
-        is_inner(type), NO_AGREEMENT, ompi_comm_size(comm) * BYTES_REDUCED, NOTHING_TO_WIDEN,
-        REDUCTION)
+        is_inner(type), NO_AGREEMENT, NOTHING_TO_WIDEN, REDUCTION)
 ENTRIES(scan, Scan, scan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT,
-        BYTES_REDUCED, NOTHING_TO_WIDEN, REDUCTION)
+        NOTHING_TO_WIDEN, REDUCTION)
 ENTRIES(exscan, Exscan, exscan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT,
-        BYTES_REDUCED, NOTHING_TO_WIDEN, REDUCTION)
+        NOTHING_TO_WIDEN, REDUCTION)
 
 ENTRIES(reduce, Reduce, reduce,
         (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, int root, ),
         (send, receive, count, type, op, root, ), is_inner(type), is_agreement(count, type),
-        BYTES_REDUCED, NOTHING_TO_WIDEN, (send, receive, count, type, op, root, ))
+        NOTHING_TO_WIDEN, (send, receive, count, type, op, root, ))
 
 ENTRIES(reduce_scatter, Reduce_scatter, reduce_scatter,
         (const void *send, void *receive, const int counts[], MPI_Datatype type, MPI_Op op, ),
         (send, receive, counts, type, op, ), is_inner(type), NO_AGREEMENT,
-        bytes_of_all(comm, counts, type), WIDEN(NULL, NULL, counts, NULL),
-        (send, receive, wide.receive_counts, type, op, ))
+        WIDEN(NULL, NULL, counts, NULL), (send, receive, wide.receive_counts, type, op, ))
 
 #define BLOCKS_PARAMETERS                                                                          \
     const void *send, int send_count, MPI_Datatype send_type, void *receive, int receive_count,    \
         MPI_Datatype receive_type
 #define BLOCKS send, send_count, send_type, receive, receive_count, receive_type
 ENTRIES(allgather, Allgather, allgather, (BLOCKS_PARAMETERS, ), (BLOCKS, ), SENT, NO_AGREEMENT,
-        BYTES_RECEIVED, NOTHING_TO_WIDEN, (BLOCKS, ))
+        NOTHING_TO_WIDEN, (BLOCKS, ))
 ENTRIES(alltoall, Alltoall, alltoall, (BLOCKS_PARAMETERS, ), (BLOCKS, ), SENT, NO_AGREEMENT,
-        BYTES_RECEIVED, NOTHING_TO_WIDEN, (BLOCKS, ))
+        NOTHING_TO_WIDEN, (BLOCKS, ))
 ENTRIES(gather, Gather, gather, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), SENT,
-        NO_AGREEMENT, BYTES_GATHERED, NOTHING_TO_WIDEN, (BLOCKS, root, ))
+        NO_AGREEMENT, NOTHING_TO_WIDEN, (BLOCKS, root, ))
 ENTRIES(scatter, Scatter, scatter, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), SCATTERED,
-        NO_AGREEMENT, BYTES_SCATTERED, NOTHING_TO_WIDEN, (BLOCKS, root, ))
+        NO_AGREEMENT, NOTHING_TO_WIDEN, (BLOCKS, root, ))
 
 #define GATHERV_PARAMETERS                                                                         \
     const void *send, int send_count, MPI_Datatype send_type, void *receive, const int counts[],   \
@@ -199,19 +182,16 @@ ENTRIES(scatter, Scatter, scatter, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, roo
 #define WIDE_GATHERV                                                                               \
     send, send_count, send_type, receive, wide.receive_counts, wide.receive_places, receive_type
 ENTRIES(gatherv, Gatherv, gather, (GATHERV_PARAMETERS, int root, ), (GATHERV, root, ), SENT,
-        NO_AGREEMENT, LIBCOLL_UNKNOWN_BYTES,
-        WIDEN(NULL, NULL, root == ompi_comm_rank(comm) ? counts : NULL, places),
+        NO_AGREEMENT, WIDEN(NULL, NULL, root == ompi_comm_rank(comm) ? counts : NULL, places),
         (WIDE_GATHERV, root, ))
 ENTRIES(allgatherv, Allgatherv, allgather, (GATHERV_PARAMETERS, ), (GATHERV, ), SENT, NO_AGREEMENT,
-        bytes_of_all(comm, counts, receive_type), WIDEN(NULL, NULL, counts, places),
-        (WIDE_GATHERV, ))
+        WIDEN(NULL, NULL, counts, places), (WIDE_GATHERV, ))
 
 ENTRIES(scatterv, Scatterv, scatter,
         (const void *send, const int counts[], const int places[], MPI_Datatype send_type,
          void *receive, int receive_count, MPI_Datatype receive_type, int root, ),
         (send, counts, places, send_type, receive, receive_count, receive_type, root, ), SCATTERED,
-        NO_AGREEMENT, LIBCOLL_UNKNOWN_BYTES,
-        WIDEN(root == ompi_comm_rank(comm) ? counts : NULL, places, NULL, NULL),
+        NO_AGREEMENT, WIDEN(root == ompi_comm_rank(comm) ? counts : NULL, places, NULL, NULL),
         (send, wide.send_counts, wide.send_places, send_type, receive, receive_count, receive_type,
          root, ))
 
@@ -221,7 +201,7 @@ ENTRIES(alltoallv, Alltoallv, alltoall,
          MPI_Datatype receive_type, ),
         (send, send_counts, send_places, send_type, receive, receive_counts, receive_places,
          receive_type, ),
-        SENT, NO_AGREEMENT, LIBCOLL_UNKNOWN_BYTES,
+        SENT, NO_AGREEMENT,
         WIDEN(send == MPI_IN_PLACE ? NULL : send_counts, send_places, receive_counts,
               receive_places),
         (send, wide.send_counts, wide.send_places, send_type, receive, wide.receive_counts,

@@ -2,19 +2,24 @@
 # Without --with-ompi-components it is kept beside libcoll, and scripts/install-component puts it
 # where Open MPI looks.
 if HAVE_OMPI_COMPONENT
+# Also in libcoll_pmpi.so.
+noinst_LTLIBRARIES += libompi_transport.la
+libompi_transport_la_SOURCES = ompi/openmpi.h ompi/transport.c ompi/transport.h
+libompi_transport_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+libompi_transport_la_CFLAGS = $(AM_CFLAGS)
+
 componentexecdir = $(OMPI_COMPONENT_DIR)
 componentexec_LTLIBRARIES = mca_coll_libcoll.la
 mca_coll_libcoll_la_SOURCES = \
 	ompi/component.c ompi/component.h \
 	ompi/entries.c \
 	ompi/module.c \
-	ompi/openmpi.h \
 	ompi/operations.h \
 	ompi/peers.c \
 	ompi/request.c
 mca_coll_libcoll_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 mca_coll_libcoll_la_CFLAGS = $(AM_CFLAGS)
-mca_coll_libcoll_la_LIBADD = libcoll.la
+mca_coll_libcoll_la_LIBADD = libompi_transport.la libcoll.la
 # Threads of the program may end after Open MPI has closed the component: it stays.
 mca_coll_libcoll_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-z,nodelete \
 	-export-symbols-regex '^mca_coll_libcoll_component$$'

@@ -61,7 +61,7 @@ static void pass_all(libcoll_module *module) {
         module->passes[i] = true;
 }
 
-/* Has libcoll set the communicator up, and asks which operations it would pass on anyway. */
+/* Asks libcoll which operations it would pass on anyway. */
 static int ask_libcoll(libcoll_module *module, struct ompi_communicator_t *comm) {
     int code = MPI_SUCCESS, native = 0;
     libcoll_enter();
@@ -75,52 +75,31 @@ static int ask_libcoll(libcoll_module *module, struct ompi_communicator_t *comm)
     return code;
 }
 
-/* Stands aside from this communicator for good: to ask anew would take all ranks. */
-static void stay_out(libcoll_module *module) {
-    pass_all(module);
-    module->known = module->stays = true;
+/* libcoll knows all processes of this MPI_COMM_WORLD. */
+static bool job_is_set_up;
+
+/* Whether COMM's processes are all of one job that is set up; the same on all of them. */
+static bool is_of_the_job(struct ompi_communicator_t *comm) {
+    for (int rank = 0; rank < ompi_comm_size(comm); rank++)
+        if (ompi_group_get_proc_name(comm->c_local_group, rank).jobid != OMPI_PROC_MY_NAME->jobid)
+            return false;
+    return job_is_set_up;
 }
 
-static bool is_own(const struct ompi_communicator_t *comm) {
-    return strcmp(comm->c_name, COLL_PRIVATE_NAME) == 0;
-}
-
-/* What is known without a question; on all ranks alike. */
-static void look_at(libcoll_module *module, struct ompi_communicator_t *comm) {
-    module->asked = true;
-    if (is_own(comm)) {
-        module->counts = &libcoll_own_counts;
-        stay_out(module);
-        return;
-    }
-    module->patience = libcoll_patience_of(comm);
-    if (module->patience > 0 && module->patience < LIBCOLL_FOR_EVER)
-        say_why(comm, "until collectives have moved something on a communicator",
-                "coll_libcoll_patience 0: from the first one on");
-    if (module->patience < 0) {
-        say_why(comm, "rank 0 takes no part", "a setting, or no libcoll on its host");
-        stay_out(module);
-    }
-}
-
-/* On all ranks alike: what rank 0 is set to holds for all. */
+/* Local: libcoll knows the ranks' places, and the settings of the job's first process hold for all.
+ */
 static int get_to_know(libcoll_module *module, struct ompi_communicator_t *comm) {
-    libcoll_fit fit = module->known ? LIBCOLL_FITS : libcoll_fit_of(comm);
-    if (fit == LIBCOLL_STRANGER)
-        say_why(comm, "another rank has another libcoll, or none", "install the same on all hosts");
-    if (fit == LIBCOLL_GPU)
-        say_why(comm, "buffers may lie in a GPU's memory",
-                "coll_libcoll_gpu 0 where the program passes none of these");
-    if (fit != LIBCOLL_FITS) {
-        stay_out(module);
-        return MPI_SUCCESS;
-    }
     module->sets = __atomic_load_n(libcoll_sets, __ATOMIC_RELAXED);
-    int code = ask_libcoll(module, comm);
+    int code = MPI_SUCCESS;
+    if (is_of_the_job(comm))
+        code = ask_libcoll(module, comm);
+    else
+        module->stays = true;
     if (code != MPI_SUCCESS && libcoll_strict)
         return code;
-    if (code != MPI_SUCCESS)
-        stay_out(module);
+    module->stays = module->stays || code != MPI_SUCCESS;
+    if (module->stays)
+        pass_all(module);
     module->known = true;
     return MPI_SUCCESS;
 }
@@ -130,53 +109,18 @@ static bool is_below(void) {
     return libcoll_inside > 0 || ompi_mpi_state != OMPI_MPI_STATE_INIT_COMPLETED;
 }
 
-/*
- * Whether it doesn't pay yet to set up COMM, which takes as long as many small calls: with this one
- * its calls have moved little. They come in the same order and sizes on all ranks; and so does
- * COLL_Set, after which it is set up.
- */
-static bool is_too_early(libcoll_module *module, struct ompi_communicator_t *comm, int64_t bytes) {
-    if (!libcoll_is_recent(module)) {
-        module->sets = __atomic_load_n(libcoll_sets, __ATOMIC_RELAXED);
-        if (COLL_Is_set_up(comm))
-            module->patience = 0;
-    }
-    if (module->patience == LIBCOLL_FOR_EVER)
-        return true;
-    bool early = bytes < module->patience - LIBCOLL_CALL_BYTES;
-    module->patience = early ? module->patience - LIBCOLL_CALL_BYTES - bytes : 0;
-    return early;
-}
-
-static bool count(libcoll_module *module, libcoll_operation operation, bool passes) {
-    libcoll_count(passes ? &module->counts->passed[operation] : &module->counts->served[operation]);
-    return passes;
-}
-
 bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation,
-                             struct ompi_communicator_t *comm, int64_t bytes, int *code) {
+                             struct ompi_communicator_t *comm, int *code) {
     if (is_below())
         return true;
-    if (!module->asked)
-        look_at(module, comm);
-    if (!module->known && is_too_early(module, comm, bytes))
-        return count(module, operation, true);
     if (!module->known || !libcoll_is_recent(module))
         *code = get_to_know(module, comm);
-    return *code == MPI_SUCCESS && count(module, operation, module->passes[operation]);
-}
-
-bool libcoll_passes_started(libcoll_module *module, libcoll_operation operation,
-                            struct ompi_communicator_t *comm, int64_t bytes) {
-    if (is_below())
-        return true;
-    if (!module->asked)
-        look_at(module, comm);
-    if (!module->known)
-        (void)is_too_early(module, comm, bytes); /* the next that may wait sees to it */
-    else if (!libcoll_is_recent(module))
-        (void)get_to_know(module, comm); /* local: it is set up */
-    return count(module, operation, !module->known || module->passes[operation]);
+    if (*code != MPI_SUCCESS)
+        return false;
+    bool passes = module->passes[operation];
+    libcoll_count(passes ? &libcoll_program_counts.passed[operation]
+                         : &libcoll_program_counts.served[operation]);
+    return passes;
 }
 
 /* --- Where it stands aside --- */
@@ -219,18 +163,59 @@ static bool is_foreign(const struct ompi_communicator_t *comm) {
     return alike;
 }
 
-mca_coll_base_module_t *libcoll_comm_query(struct ompi_communicator_t *comm, int *priority) {
-    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 || is_foreign(comm))
-        return NULL;
-    if (!libcoll_one_host && !ompi_group_have_remote_peers(comm->c_local_group)) {
-        say_why(comm, "all ranks on one host", "coll_libcoll_one_host 1 takes part nevertheless");
-        return NULL;
+/* Whether it takes part on COMM; the same on all ranks. */
+static bool can_serve(const struct ompi_communicator_t *comm) {
+    if (!libcoll_first_word()->takes_part) {
+        say_why(comm, "rank 0 takes no part", "a setting, or no libcoll on its host");
+        return false;
     }
+    if (libcoll_first_word()->one_host || ompi_group_have_remote_peers(comm->c_local_group))
+        return true;
+    say_why(comm, "all ranks on one host", "coll_libcoll_one_host 1 takes part nevertheless");
+    return false;
+}
+
+/* The job's errors are those of settings and files: the same on all ranks. */
+static void refuse_job(int code) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    if (OMPI_PROC_MY_NAME->vpid != 0)
+        return;
+    (void)PMPI_Error_string(code, text, &length);
+    fprintf(stderr, "libcoll: %s%s\n", libcoll_strict ? "" : "takes no part: ", text);
+    if (libcoll_strict)
+        ompi_rte_abort(1, NULL);
+}
+
+void libcoll_set_up_job(void) {
+    struct ompi_communicator_t *world = MPI_COMM_WORLD;
+    if (ompi_comm_size(world) < 2 || is_foreign(world) || !can_serve(world))
+        return;
+    libcoll_fit fit = libcoll_find_fit(ompi_comm_size(world));
+    if (fit == LIBCOLL_STRANGER)
+        say_why(world, "another rank has another libcoll, or none",
+                "install the same on all hosts");
+    if (fit == LIBCOLL_GPU)
+        say_why(world, "buffers may lie in a GPU's memory",
+                "coll_libcoll_gpu 0 where the program passes none of these");
+    if (fit != LIBCOLL_FITS)
+        return;
+    libcoll_enter();
+    int code = COLL_Setup_job(libcoll_way);
+    libcoll_leave();
+    if (code != MPI_SUCCESS)
+        refuse_job(code);
+    job_is_set_up = code == MPI_SUCCESS;
+}
+
+mca_coll_base_module_t *libcoll_comm_query(struct ompi_communicator_t *comm, int *priority) {
+    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 || is_foreign(comm) ||
+        !can_serve(comm))
+        return NULL;
     libcoll_module *module = OBJ_NEW(libcoll_module);
     if (!module)
         return NULL;
     *priority = libcoll_priority;
-    module->counts = &libcoll_program_counts;
     module->super.coll_module_enable = enable;
     libcoll_set_functions(&module->super);
     return &module->super;

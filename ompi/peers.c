@@ -4,7 +4,7 @@
  */
 #include "ompi/component.h"
 
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,24 +14,26 @@ static const char KEY[] = "coll.libcoll";
 /* Text, which all versions and byte orders read alike. */
 typedef struct line {
     char identity[32]; /* equal where calls can go together */
-    char patience[32];
-    char gpu[8]; /* whether its buffers may be a GPU's */
+    char gpu[8];       /* whether its buffers may be a GPU's */
+    char takes_part[8];
+    char one_host[8];
 } line;
 
-static line describe(int64_t patience, bool gpu) {
+static line describe(const libcoll_word *word) {
     static const uint16_t number = 1;
     unsigned char first;
-    line told = {.identity = "", .patience = "", .gpu = ""};
+    line told = {.identity = ""};
     memcpy(&first, &number, 1);
     snprintf(told.identity, sizeof told.identity, "%d.%d.%d, %s", COLL_MAJOR, COLL_MINOR,
              COLL_RELEASE, first ? "little-endian" : "big-endian");
-    snprintf(told.patience, sizeof told.patience, "%" PRId64, patience);
-    snprintf(told.gpu, sizeof told.gpu, "%d", gpu);
+    snprintf(told.gpu, sizeof told.gpu, "%d", word->gpu);
+    snprintf(told.takes_part, sizeof told.takes_part, "%d", word->takes_part);
+    snprintf(told.one_host, sizeof told.one_host, "%d", word->one_host);
     return told;
 }
 
-void libcoll_tell(int64_t patience, bool gpu) {
-    line told = describe(patience, gpu);
+void libcoll_tell(const libcoll_word *word) {
+    line told = describe(word);
     int code;
     if (opal_pmix.put) /* where programs are only asked what there is nobody listens */
         OPAL_MODEX_SEND_STRING(code, OPAL_PMIX_GLOBAL, (char *)KEY, &told, sizeof told);
@@ -50,37 +52,25 @@ static bool hear(const opal_process_name_t *process, line *told) {
     return heard;
 }
 
-static bool is_one_job(struct ompi_communicator_t *comm) {
-    for (int rank = 0; rank < ompi_comm_size(comm); rank++)
-        if (ompi_group_get_proc_name(comm->c_local_group, rank).jobid != OMPI_PROC_MY_NAME->jobid)
-            return false;
-    return true;
+static opal_process_name_t process_of(int rank) {
+    return (opal_process_name_t){.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = (uint32_t)rank};
 }
 
-int64_t libcoll_patience_of(struct ompi_communicator_t *comm) {
-    static _Thread_local struct {
-        opal_process_name_t process;
-        int64_t patience;
-        bool known;
-    } last; /* to hear takes as long as a message, and many communicators have the same rank 0 */
-    if (!is_one_job(comm))
-        return 0;
-    opal_process_name_t process = ompi_group_get_proc_name(comm->c_local_group, 0);
-    if (!last.known || memcmp(&last.process, &process, sizeof process) != 0) {
-        line told;
-        last.process = process;
-        last.patience = hear(&process, &told) ? strtoll(told.patience, NULL, 10) : -1;
-        last.known = true;
-    }
-    return last.patience;
+const libcoll_word *libcoll_first_word(void) {
+    static libcoll_word word;
+    static bool known;
+    line told;
+    opal_process_name_t first = process_of(0);
+    if (!known && hear(&first, &told))
+        word = (libcoll_word){.takes_part = atoi(told.takes_part), .one_host = atoi(told.one_host)};
+    known = true;
+    return &word;
 }
 
-libcoll_fit libcoll_fit_of(struct ompi_communicator_t *comm) {
-    line own = describe(0, false), told;
-    if (!is_one_job(comm))
-        return LIBCOLL_FITS;
-    for (int rank = 0; rank < ompi_comm_size(comm); rank++) {
-        opal_process_name_t process = ompi_group_get_proc_name(comm->c_local_group, rank);
+libcoll_fit libcoll_find_fit(int ranks) {
+    line own = describe(&(libcoll_word){.gpu = false}), told;
+    for (int rank = 0; rank < ranks; rank++) {
+        opal_process_name_t process = process_of(rank);
         if (!hear(&process, &told) || strcmp(told.identity, own.identity) != 0)
             return LIBCOLL_STRANGER;
         if (strcmp(told.gpu, own.gpu) != 0)

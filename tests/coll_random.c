@@ -352,19 +352,40 @@ static void enter(circle *c, MPI_Comm comm) {
     MPI_Comm_size(comm, &c->ranks);
 }
 
+static bool is_left(MPI_Comm comm, int tag, int *found) {
+    MPI_Status status;
+    *found = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, found, &status);
+    *found = *found ? status.MPI_TAG : -1;
+    return *found >= 0;
+}
+
+/* The tag of a message that is left on COMM, or -1. Agreements of what learns end with COMM. */
+static int find_left(MPI_Comm comm) {
+    int found;
+    if (!is_left(comm, MPI_ANY_TAG, &found) || found < COLL_TAG_LEARN || found >= COLL_TAG_WIDE)
+        return found;
+    for (int tag = 0; tag < COLL_TAG_STARTED + COLL_TAGS_STARTED; tag++)
+        if ((tag < COLL_TAG_LEARN || tag >= COLL_TAG_WIDE) && is_left(comm, tag, &found))
+            return found;
+    return -1;
+}
+
 /* Nothing may be under way between ranks that have all come here. */
 static void leave(program *p, circle *c) {
     coll_comm *state;
-    int found = 0;
+    int found = -1;
     if (c->comm == MPI_COMM_NULL)
         return;
     MPI_Barrier(c->comm);
     if (c->used && coll_comm_get(c->comm, &state) == MPI_SUCCESS)
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, state->private, &found, MPI_STATUS_IGNORE);
-    if (found)
-        fprintf(stderr, "seed %" PRIu64 ", thread %d, step %d: rank %d of %d, a message is left\n",
-                p->seed, p->thread, p->step, c->rank, c->ranks);
-    p->good = p->good && !found;
+        found = find_left(state->private);
+    if (found >= 0)
+        fprintf(stderr,
+                "seed %" PRIu64
+                ", thread %d, step %d: rank %d of %d, a message of tag %d is left\n",
+                p->seed, p->thread, p->step, c->rank, c->ranks, found);
+    p->good = p->good && found < 0;
     MPI_Comm_free(&c->comm);
 }
 

@@ -53,13 +53,6 @@ for ranks in 4 7; do
     component $ranks $other "$programs/operations" || fail "operations by others, $ranks ranks"
 done
 
-# In the midst of calls of each kind the communicator is set up.
-for patience in 100 3000; do
-    # shellcheck disable=SC2086 # words
-    component 3 $one --mca coll_libcoll_patience $patience "$programs/operations" || fail "after $patience bytes"
-    grep -qx '0 wrong' out || fail "after $patience bytes"
-done
-
 # They ran in libcoll, of each kind.
 # shellcheck disable=SC2086 # words
 component 3 $one --mca coll_libcoll_trace 1 "$programs/operations" || fail "operations with a trace"
@@ -110,6 +103,31 @@ test "$(sed -n 's/^coll: bcast .*choice=\([a-z]*\).*/\1/p' err | paste -sd' ')" 
 # shellcheck disable=SC2086 # words
 component 3 $one "$programs/dups" || fail "dups"
 
+# --- Setting up communicators ---
+# In ways in which messages, or communicators of libcoll's own, would get in between.
+for mode in groups idup names types; do
+    # shellcheck disable=SC2086 # words
+    limited="timeout -k 10 60" component 4 $one "$programs/made" $mode || fail "made $mode"
+    limited="timeout -k 10 60" component 3 "$programs/made" $mode || fail "made $mode, by default"
+done
+
+# sent WORDS...: the messages that 4 ranks send in all, in Open MPI's own count, with the component.
+sent() {
+    rm -f count.*.prof
+    component 4 --mca pml_monitoring_enable 1 --mca pml_monitoring_enable_output 3 \
+        --mca pml_monitoring_filename "$work/count" --mca coll_libcoll_any_network 1 \
+        --mca coll_libcoll_allreduce recursive_doubling "$programs/made" "$@" || fail "made $*"
+    cat count.*.prof | awk '$1 == "E" || $1 == "I" { sum += $6 } END { print sum + 0 }'
+}
+none=$(sent dup 0 0) duplicates=$(sent dup 50 0) used=$(sent dup 50 50)
+run 4 --mca pml_monitoring_enable 1 --mca pml_monitoring_enable_output 3 --mca pml_monitoring_filename \
+    "$work/alone" "$programs/made" dup 50 0 || fail "made dup without libcoll"
+alone=$(cat alone.*.prof | awk '$1 == "E" || $1 == "I" { sum += $6 } END { print sum + 0 }')
+rm -f alone.*.prof count.*.prof
+# An allreduce by recursive doubling is 8 messages. Besides what the job tells at MPI_Init there are none.
+test $((used - duplicates)) = $((50 * 8)) || fail "$((used - duplicates)) messages for 50 allreduces"
+test $((duplicates - none)) -le "$alone" || fail "$duplicates messages for 50 communicators, $alone without libcoll"
+
 # --- Errors ---
 # MPI would find most of them before it asks anybody.
 component 2 --mca mpi_param_check 0 --mca coll_libcoll_alltoall pairwise "$programs/errors" || fail "errors"
@@ -123,7 +141,7 @@ grep -qx '0: the request is gone' out || fail "a request with an error"
 # --- Parameters ---
 export OMPI_MCA_mca_base_component_path=SYSTEM_DEFAULT:$work/components
 ompi_info --param coll libcoll --level 9 >out 2>err || fail "ompi_info"
-for parameter in priority enable strict any_network one_host patience gpu bcast gather allreduce reduce reduce_scatter \
+for parameter in priority enable strict any_network one_host gpu bcast gather allreduce reduce reduce_scatter \
     allgather alltoall scatter barrier scan exscan topology profile reproducible learn timeout \
     trace; do
     grep -q "\"coll_libcoll_$parameter\"" out || fail "$parameter is not listed"
@@ -160,19 +178,6 @@ grep -q served out && fail "COLL_DISABLE=1"
 component 3 --mca coll_libcoll_bcast chain --mca coll_libcoll_enable 0 "$programs/counted" ||
     fail "enable 0"
 test -s out && fail "enable 0: something is counted"
-
-# 5 broadcasts and 3 allreduces of 4 bytes, each of which counts for 16 more.
-for patience in -1 161 160 130 101 0; do
-    component 3 --mca coll_libcoll_trace 1 --mca coll_libcoll_patience $patience "$programs/counted" ||
-        fail "patience $patience"
-    case $patience in
-    -1 | 161) grep -q '^coll: topology' err && fail "patience $patience: it is set up" ;;
-    *) grep -q '^coll: topology' err || fail "patience $patience: it isn't set up" ;;
-    esac
-done
-component 3 --mca coll_libcoll_bcast chain --mca coll_libcoll_patience 60 "$programs/counted" || fail "patience 60"
-printf 'coll_libcoll_%s\n' 'passed_allreduce 3' 'passed_bcast 2' 'served_bcast 3' >expected
-sort out | diff expected - || fail "patience 60"
 
 # --- Where it stands aside ---
 # Set for one rank alone, by which no rank may be left waiting.

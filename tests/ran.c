@@ -25,9 +25,9 @@ static coll_choice what_ran(MPI_Comm comm, coll_operation operation, size_t byte
     coll_comm *state;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     const coll_decisions *decisions = &coll_state_of(state)->decisions[operation];
-    for (int i = 0; decisions->last && i < COLL_DECISIONS; i++)
-        if (decisions->last[i].choices.of[0].algorithm && decisions->last[i].call.bytes == bytes)
-            return decisions->last[i].choices.of[0];
+    for (const coll_decision *one = decisions->first; one; one = one->next)
+        if (one->choices.of[0].algorithm && one->call.bytes == bytes)
+            return one->choices.of[0];
     return (coll_choice){.algorithm = coll_operations[operation].table[0]};
 }
 

@@ -108,9 +108,9 @@ static void fly(MPI_Comm comm, const char *spec, int root) {
 /* The algorithm that RUNS by the last choice of a plan on COMM for BYTES. */
 static const coll_algorithm *planned(MPI_Comm comm, coll_operation operation, size_t bytes) {
     const coll_decisions *plans = &coll_state_of(coll_comm_find(comm))->started[operation];
-    for (int i = 0; plans->last && i < COLL_DECISIONS; i++)
-        if (plans->last[i].choices.of[0].algorithm && plans->last[i].call.bytes == bytes)
-            return plans->last[i].choices.of[0].algorithm;
+    for (const coll_decision *one = plans->first; one; one = one->next)
+        if (one->choices.of[0].algorithm && one->call.bytes == bytes)
+            return one->choices.of[0].algorithm;
     return NULL;
 }
 

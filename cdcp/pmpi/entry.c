@@ -13,6 +13,9 @@
 #include "lib/base/error.h"
 #include "lib/base/library.h"
 #include "lib/operation/settings.h"
+#ifdef HAVE_OMPI_TRANSPORT
+#include "ompi/transport.h"
+#endif
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,6 +192,27 @@ static int dedicate(const char *spec) {
     return code == MPI_SUCCESS ? coll_world_dress(app) : code;
 }
 
+/*
+ * Communicators are set up without messages where libcoll's messages can go over the program's own.
+ * All ranks have the same Open MPI.
+ */
+static void set_up_job(void) {
+#ifdef HAVE_OMPI_TRANSPORT
+    char why[200];
+    const COLL_Transport *transport = libcoll_transport(LIBCOLL_TAGS_WRAPPER, why, sizeof why);
+    int code = transport ? COLL_Setup_job(transport) : MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        refuse(text_of(code));
+#endif
+}
+
+static bool uses_libcoll(const user_word *word) {
+    int routed = 0;
+    while (routed < COLL_OPERATIONS && !word->routed[routed])
+        routed++;
+    return *word->dcp || routed < COLL_OPERATIONS;
+}
+
 static int begin(void) {
     user_word word;
     int code = ask_user(&word);
@@ -196,6 +220,8 @@ static int begin(void) {
         return code;
     if (*word.problem)
         refuse(word.problem);
+    if (uses_libcoll(&word))
+        set_up_job();
     if (*word.dcp && !is_spawned())
         code = dedicate(word.dcp);
     memcpy(coll_routed, word.routed, sizeof coll_routed);

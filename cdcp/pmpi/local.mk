@@ -10,7 +10,12 @@ libcoll_pmpi_la_SOURCES = $(pmpi_by_hand) \
 nodist_libcoll_pmpi_la_SOURCES = cdcp/pmpi/doors.c cdcp/pmpi/passed.c
 # What the program calls may be deprecated.
 libcoll_pmpi_la_CFLAGS = $(AM_CFLAGS) -Wno-deprecated-declarations
+libcoll_pmpi_la_CPPFLAGS = $(AM_CPPFLAGS)
 libcoll_pmpi_la_LIBADD = libcoll_core.la
+if HAVE_OMPI_COMPONENT
+libcoll_pmpi_la_CPPFLAGS += -DHAVE_OMPI_TRANSPORT
+libcoll_pmpi_la_LIBADD += libompi_transport.la
+endif
 libcoll_pmpi_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-Bsymbolic-functions \
 	-Wl,@cdcp/pmpi/wrap.ld -export-symbols-regex '^(P?MPI[IX]?|p?mpi|ompi)_'
 libcoll_pmpi_la_DEPENDENCIES = libcoll_core.la cdcp/pmpi/wrap.ld

@@ -158,16 +158,16 @@ static int exchange_counts(coll_exchange *x, stage_traffic *traffic) {
     int started = 0;
     for (int i = 0; i < route->receive_count; i++, started++) {
         traffic->peers[started] = route->receives[i];
-        int code = PMPI_Irecv(&traffic->receive_counts[i], 1, MPI_UINT64_T, route->receives[i],
-                              COLL_TAG_COUNTS, comm->private, &traffic->requests[started]);
+        int code = coll_irecv(comm, &traffic->receive_counts[i], 1, MPI_UINT64_T,
+                              route->receives[i], COLL_TAG_COUNTS, &traffic->requests[started]);
         if (code != MPI_SUCCESS)
             return code;
     }
     for (int i = 0; i < route->send_count; i++, started++) {
         traffic->send_counts[i] = traffic->leaving.first[i + 1] - traffic->leaving.first[i];
         traffic->peers[started] = route->sends[i];
-        int code = PMPI_Isend(&traffic->send_counts[i], 1, MPI_UINT64_T, route->sends[i],
-                              COLL_TAG_COUNTS, comm->private, &traffic->requests[started]);
+        int code = coll_isend(comm, &traffic->send_counts[i], 1, MPI_UINT64_T, route->sends[i],
+                              COLL_TAG_COUNTS, &traffic->requests[started]);
         if (code != MPI_SUCCESS)
             return code;
     }
@@ -204,8 +204,8 @@ static int send_next(coll_exchange *x, stage_traffic *traffic, cursor *at, int s
     at->done += pairs;
     x->call.stats->bytes_sent += pairs * x->pair_bytes;
     x->peers[slot] = traffic->route.sends[at->partner];
-    return PMPI_Isend(buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot],
-                      COLL_TAG_PAIRS, x->call.comm->private, &x->requests[slot]);
+    return coll_isend(x->call.comm, buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot],
+                      COLL_TAG_PAIRS, &x->requests[slot]);
 }
 
 /* Starts to receive the next segment into place RING of the window; nothing at the end. */
@@ -217,8 +217,8 @@ static int receive_next(coll_exchange *x, stage_traffic *traffic, cursor *at, in
     at->done += pairs;
     x->arriving[ring] = pairs;
     x->peers[slot] = traffic->route.receives[at->partner];
-    return PMPI_Irecv(buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot],
-                      COLL_TAG_PAIRS, x->call.comm->private, &x->requests[slot]);
+    return coll_irecv(x->call.comm, buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot],
+                      COLL_TAG_PAIRS, &x->requests[slot]);
 }
 
 /* Merges what has arrived from place *OLDEST on, and receives the next into the places. */

@@ -20,8 +20,7 @@ static void call_roll(coll_comm *comm, coll_roll *roll) {
     MPI_Request request;
     *roll = (coll_roll){.first = -1};
     for (int rank = 1; rank < comm->ranks; rank++) {
-        if (PMPI_Irecv(NULL, 0, MPI_BYTE, rank, COLL_TAG_ROLL_CALL, comm->private, &request) !=
-            MPI_SUCCESS)
+        if (coll_irecv(comm, NULL, 0, MPI_BYTE, rank, COLL_TAG_ROLL_CALL, &request) != MPI_SUCCESS)
             return;
         if (arrives(comm, &request, date))
             continue;
@@ -30,7 +29,7 @@ static void call_roll(coll_comm *comm, coll_roll *roll) {
         roll->first = roll->first < 0 ? rank : roll->first;
     }
     for (int rank = 1; rank < comm->ranks; rank++)
-        if (PMPI_Isend(roll, (int)sizeof *roll, MPI_BYTE, rank, COLL_TAG_ROLL_CALL, comm->private,
+        if (coll_isend(comm, roll, (int)sizeof *roll, MPI_BYTE, rank, COLL_TAG_ROLL_CALL,
                        &request) == MPI_SUCCESS &&
             !arrives(comm, &request, PMPI_Wtime() + comm->wait.timeout))
             coll_wait_abandon(1, &request);
@@ -40,11 +39,11 @@ static void call_roll(coll_comm *comm, coll_roll *roll) {
 static void answer_roll(coll_comm *comm, coll_roll *roll) {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     *roll = (coll_roll){.first = 0, .silent = 1};
-    coll_roll *heard = &comm->agreement.heard;
-    bool good = PMPI_Isend(NULL, 0, MPI_BYTE, 0, COLL_TAG_ROLL_CALL, comm->private, &requests[0]) ==
-                    MPI_SUCCESS &&
-                PMPI_Irecv(heard, (int)sizeof *heard, MPI_BYTE, 0, COLL_TAG_ROLL_CALL,
-                           comm->private, &requests[1]) == MPI_SUCCESS;
+    coll_roll *heard = &comm->agreeing.heard;
+    bool good =
+        coll_isend(comm, NULL, 0, MPI_BYTE, 0, COLL_TAG_ROLL_CALL, &requests[0]) == MPI_SUCCESS &&
+        coll_irecv(comm, heard, (int)sizeof *heard, MPI_BYTE, 0, COLL_TAG_ROLL_CALL,
+                   &requests[1]) == MPI_SUCCESS;
     if (good && arrives(comm, &requests[1], PMPI_Wtime() + 3 * comm->wait.timeout))
         *roll = *heard;
     coll_wait_abandon(2, requests);
@@ -55,7 +54,7 @@ static void answer_roll(coll_comm *comm, coll_roll *roll) {
  * those who don't answer are those who haven't come.
  */
 static int name_the_silent(coll_comm *comm) {
-    coll_roll *roll = &comm->agreement.named;
+    coll_roll *roll = &comm->agreeing.named;
     if (comm->rank == 0)
         call_roll(comm, roll);
     else
@@ -68,53 +67,123 @@ static int name_the_silent(coll_comm *comm) {
     return coll_wait_silent(comm->wait.timeout, roll->first, roll->silent - 1);
 }
 
-/* MPI may still write to what it was given when a wait has failed: it lives with the communicator.
+/* --- The largest numbers --- */
+
+/*
+ * Dissemination: in round k each rank sends what it knows to the rank 2^k behind it, and hears from
+ * the one 2^k before it. After ceil(log2 p) rounds it knows of all. Numbers may be counted twice,
+ * which changes no maximum.
  */
-int coll_agree_finish(coll_comm *comm, MPI_Request *request) {
-    int index = 0;
-    int code = comm->wait.timeout > 0
-                   ? coll_wait_any_for(&comm->wait, comm->wait.timeout, 1, request, &index)
-                   : coll_wait_all(&comm->wait, 1, request, NULL);
-    if (code == MPI_SUCCESS && index == MPI_UNDEFINED && *request != MPI_REQUEST_NULL)
+static int exchange(coll_agreement *a) {
+    const coll_comm *comm = a->comm;
+    const int to = (comm->rank + a->distance) % comm->ranks,
+              from = (comm->rank - a->distance + comm->ranks) % comm->ranks;
+    memcpy(a->sent, a->highest, sizeof a->sent);
+    int code = coll_irecv(comm, a->received, a->count, MPI_INT64_T, from, a->tag, &a->requests[0]);
+    return code == MPI_SUCCESS
+               ? coll_isend(comm, a->sent, a->count, MPI_INT64_T, to, a->tag, &a->requests[1])
+               : code;
+}
+
+static bool is_complete(const coll_agreement *a) {
+    return a->distance >= a->comm->ranks;
+}
+
+/* A round's messages have arrived. */
+static int take_round(coll_agreement *a) {
+    for (int i = 0; i < a->count; i++)
+        if (a->received[i] > a->highest[i])
+            a->highest[i] = a->received[i];
+    a->distance *= 2;
+    return is_complete(a) ? MPI_SUCCESS : exchange(a);
+}
+
+int coll_agreement_start(coll_agreement *a, coll_comm *comm, int tag, int count,
+                         const int64_t numbers[]) {
+    *a = (coll_agreement){.comm = comm,
+                          .tag = tag,
+                          .count = count,
+                          .distance = 1,
+                          .requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}};
+    memcpy(a->highest, numbers, (size_t)count * sizeof *numbers);
+    return is_complete(a) ? MPI_SUCCESS : exchange(a);
+}
+
+int coll_agreement_advance(coll_agreement *a, bool *done) {
+    int code = MPI_SUCCESS, arrived = true;
+    while (code == MPI_SUCCESS && arrived && !is_complete(a)) {
+        code = PMPI_Testall(2, a->requests, &arrived, MPI_STATUSES_IGNORE);
+        if (code == MPI_SUCCESS && arrived)
+            code = take_round(a);
+    }
+    *done = is_complete(a);
+    return code;
+}
+
+bool coll_agreement_under_way(const coll_agreement *a) {
+    return a->comm && !is_complete(a);
+}
+
+int coll_agreement_finish(coll_agreement *a) {
+    coll_comm *comm = a->comm;
+    int code = MPI_SUCCESS, next = 0;
+    while (code == MPI_SUCCESS && next != MPI_UNDEFINED && !is_complete(a)) {
+        if (a->requests[0] == MPI_REQUEST_NULL && a->requests[1] == MPI_REQUEST_NULL)
+            code = take_round(a);
+        else
+            code = coll_wait_any_for(&comm->wait, comm->wait.timeout, 2, a->requests, &next);
+    }
+    if (code == MPI_SUCCESS && !is_complete(a))
         code = name_the_silent(comm);
     if (code != MPI_SUCCESS)
         comm->broken = code;
     return code;
 }
 
-/* The same after the call that started it, which returned CODE. */
-static int finish(coll_comm *comm, int code, MPI_Request *request) {
-    if (code == MPI_SUCCESS)
-        return coll_agree_finish(comm, request);
-    return comm->broken = code;
-}
-
 int coll_agree_highest(coll_comm *comm, int count, const int64_t numbers[], int64_t highest[]) {
-    coll_agreement *now = &comm->agreement;
-    MPI_Request request;
-    memcpy(now->numbers, numbers, (size_t)count * sizeof *numbers);
-    int code = PMPI_Iallreduce(now->numbers, now->highest, count, MPI_INT64_T, MPI_MAX,
-                               comm->private, &request);
-    code = finish(comm, code, &request);
+    coll_agreement *now = &comm->agreeing.numbers;
+    int code = coll_agreement_start(now, comm, COLL_TAG_AGREE, count, numbers);
+    if (code != MPI_SUCCESS)
+        return comm->broken = code;
+    code = coll_agreement_finish(now);
     if (code == MPI_SUCCESS)
         memcpy(highest, now->highest, (size_t)count * sizeof *highest);
     return code;
 }
 
+/* --- One rank's error --- */
+
+/* FAILING sends its error to each other rank: errors are rare, so that a tree isn't worth it. */
+static int pass_error(coll_comm *comm, int failing) {
+    coll_agree_memory *now = &comm->agreeing;
+    const int bytes = (int)sizeof now->error;
+    MPI_Request request;
+    int code = MPI_SUCCESS;
+    if (comm->rank != failing) {
+        code = coll_irecv(comm, &now->error, bytes, MPI_BYTE, failing, COLL_TAG_AGREE, &request);
+        return code == MPI_SUCCESS ? coll_wait_all(&comm->wait, 1, &request, &failing) : code;
+    }
+    for (int rank = 0; rank < comm->ranks && code == MPI_SUCCESS; rank++) {
+        if (rank == failing)
+            continue;
+        code = coll_isend(comm, &now->error, bytes, MPI_BYTE, rank, COLL_TAG_AGREE, &request);
+        if (code == MPI_SUCCESS)
+            code = coll_wait_all(&comm->wait, 1, &request, &rank);
+    }
+    return code;
+}
+
 /* All ranks learn of the error that FAILING has. */
 static int learn(coll_comm *comm, int failing, int code) {
-    coll_agreement *now = &comm->agreement;
-    MPI_Request request;
+    coll_agree_memory *now = &comm->agreeing;
     int length;
     if (comm->rank == failing) {
         now->error.class = coll_error_class(code);
         PMPI_Error_string(code, now->error.text, &length);
     }
-    int learnt = PMPI_Ibcast(&now->error, (int)sizeof now->error, MPI_BYTE, failing, comm->private,
-                             &request);
-    learnt = finish(comm, learnt, &request);
+    int learnt = pass_error(comm, failing);
     if (learnt != MPI_SUCCESS)
-        return learnt;
+        return comm->broken = learnt;
     return comm->rank == failing ? code : coll_error(now->error.class, "%s", now->error.text);
 }
 

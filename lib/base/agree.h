@@ -14,10 +14,20 @@
 int coll_agree_highest(coll_comm *comm, int count, const int64_t numbers[], int64_t highest[]);
 
 /*
- * Waits like that for REQUEST, of a nonblocking collective on COMM's private communicator, to which
- * the memory that it was given belongs until then: after an error for ever.
+ * The same without waiting: starts AGREEMENT with messages of TAG. Its memory, and the tag, belong
+ * to the messages until it is complete, after an error for ever.
  */
-int coll_agree_finish(coll_comm *comm, MPI_Request *request);
+int coll_agreement_start(coll_agreement *agreement, coll_comm *comm, int tag, int count,
+                         const int64_t numbers[]);
+
+/* Moves it on without waiting; *DONE: its numbers are in AGREEMENT->highest. */
+int coll_agreement_advance(coll_agreement *agreement, bool *done);
+
+/* Whether messages may still come into its memory. */
+bool coll_agreement_under_way(const coll_agreement *agreement);
+
+/* Waits for it, as long as the communicator's time-out allows. */
+int coll_agreement_finish(coll_agreement *agreement);
 
 /* MPI_SUCCESS where CODE is that on every rank, else the error of the lowest rank that has one. */
 int coll_agree(coll_comm *comm, int code);

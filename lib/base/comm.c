@@ -17,11 +17,20 @@
 #include <unistd.h>
 
 /*
- * Room for operations: what the algorithms' usual windows take, there from the start, so that no
- * rank need be asked about it later; and what is kept in memory once more was needed. Pages that
+ * Room for operations: what the algorithms' usual windows take, which every communicator may use
+ * without asking its other ranks; and what is kept in memory once more was needed. Pages that
  * nobody writes to take none.
  */
 static const size_t LEAST_ROOM = (1 << 20) + (64 << 10), MOST_KEPT = 4 << 20;
+
+/*
+ * Rooms of LEAST_ROOM bytes that no operation uses now. An operation takes one and gives it back,
+ * so that there are as many as operations at a time, not as communicators.
+ */
+enum { MOST_SPARE_ROOMS = 8 };
+static pthread_mutex_t rooms_lock = PTHREAD_MUTEX_INITIALIZER;
+static void *spare_rooms[MOST_SPARE_ROOMS];
+static int spare_room_count;
 
 /* Guards the two keys and the list of live states; states themselves belong to their users. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -36,6 +45,30 @@ static _Thread_local struct {
     coll_comm *state;
     unsigned gone;
 } recent = {.state = NULL};
+
+static void *take_room(void) {
+    void *room = NULL;
+    pthread_mutex_lock(&rooms_lock);
+    if (spare_room_count > 0)
+        room = spare_rooms[--spare_room_count];
+    pthread_mutex_unlock(&rooms_lock);
+    return room ? room : malloc(LEAST_ROOM);
+}
+
+static void give_room(void *room) {
+    pthread_mutex_lock(&rooms_lock);
+    if (room && spare_room_count < MOST_SPARE_ROOMS) {
+        spare_rooms[spare_room_count++] = room;
+        room = NULL;
+    }
+    pthread_mutex_unlock(&rooms_lock);
+    free(room);
+}
+
+static void free_rooms(void) {
+    while (spare_room_count > 0)
+        free(spare_rooms[--spare_room_count]);
+}
 
 /* What comes first in an allocation is aligned, and so is all that follows. */
 static size_t slot_bytes(const coll_comm_key *key, int ranks) {
@@ -82,9 +115,23 @@ static void drain(MPI_Comm comm) {
     }
 }
 
+/* Whether its private communicator is a duplicate of the user's. */
+static bool has_duplicate(const coll_comm *state) {
+    return state->private != MPI_COMM_NULL && !state->transport && !state->members;
+}
+
+/* Gives a room back that other communicators can use. */
+static void return_room(coll_comm *state) {
+    if (state->room_bytes == LEAST_ROOM)
+        give_room(state->room);
+    else
+        free(state->room);
+    state->room = NULL;
+}
+
 static void free_state(coll_comm *state) {
     close_slots(state);
-    if (state->private != MPI_COMM_NULL)
+    if (has_duplicate(state))
         drain(state->private);
     if (state->broken) { /* messages may still be under way on the communicator and into these */
         coll_wait_leave(state->room);
@@ -92,10 +139,11 @@ static void free_state(coll_comm *state) {
         coll_wait_leave(state);
         return;
     }
-    if (state->private != MPI_COMM_NULL)
+    if (has_duplicate(state))
         PMPI_Comm_free(&state->private);
+    return_room(state);
     free(state->slots);
-    free(state->room);
+    free((int *)state->members);
     coll_spare_free(state);
 }
 
@@ -135,12 +183,13 @@ static int delete_all(MPI_Comm self, int key, void *value, void *extra) {
         code = PMPI_Comm_delete_attr(live_states->user, state_key);
     if (alone != MPI_COMM_NULL)
         PMPI_Comm_free(&alone);
+    free_rooms();
     return code;
 }
 
 /*
- * Same ranks, own messages. Not MPI_Comm_dup, which would call the copy functions of the user's
- * attributes behind the user's back.
+ * Same ranks, own messages; errors are returned, to the library alone. Not MPI_Comm_dup, which
+ * would call the copy functions of the user's attributes behind the user's back.
  */
 static int make_private(MPI_Comm comm, MPI_Comm *private) {
     MPI_Group group;
@@ -149,24 +198,15 @@ static int make_private(MPI_Comm comm, MPI_Comm *private) {
         return code;
     code = PMPI_Comm_create(comm, group, private);
     PMPI_Group_free(&group);
-    return code;
-}
-
-/* Errors on it are returned, to the library alone. */
-static int name_private(MPI_Comm comm) {
-    int code = PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    return code == MPI_SUCCESS ? PMPI_Comm_set_name(comm, COLL_PRIVATE_NAME) : code;
+    return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*private, MPI_ERRORS_RETURN) : code;
 }
 
 /* The communicator of this process, if it isn't there yet. */
 static int make_alone(void) {
     int code = MPI_SUCCESS;
     pthread_mutex_lock(&lock);
-    if (alone == MPI_COMM_NULL) {
+    if (alone == MPI_COMM_NULL)
         code = make_private(MPI_COMM_SELF, &alone);
-        if (code == MPI_SUCCESS)
-            code = name_private(alone);
-    }
     pthread_mutex_unlock(&lock);
     return code;
 }
@@ -194,14 +234,14 @@ static int make_keys(void) {
 /* What every communicator needs from the start; false where this rank hasn't got it. */
 static bool make_memory(coll_comm *state) {
     state->slots = make_slots(state->ranks);
-    state->room = malloc(LEAST_ROOM);
+    state->room = take_room();
     state->room_bytes = LEAST_ROOM;
     return make_alone() == MPI_SUCCESS && state->slots && state->room;
 }
 
 /* Opens the slots of STATE, which is a part of WHOLE unless that is NULL. */
 static int open_slots(coll_comm *state, const coll_comm *whole) {
-    int code = name_private(state->private);
+    int code = MPI_SUCCESS;
     for (int i = 0; code == MPI_SUCCESS && coll_comm_keys[i]; i++)
         if (coll_comm_keys[i]->open)
             code = coll_comm_keys[i]->open(state, whole);
@@ -229,7 +269,7 @@ static int make_state(MPI_Comm comm, coll_comm **made) {
         code = PMPI_Comm_size(comm, &state->ranks);
     if (code == MPI_SUCCESS)
         code = meet(state);
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS && state->private == MPI_COMM_NULL)
         code = make_private(comm, &state->private);
     if (code == MPI_SUCCESS)
         code = open_slots(state, NULL);
@@ -246,42 +286,44 @@ static int make_state(MPI_Comm comm, coll_comm **made) {
         live_states->link_live = &state->next_live;
     live_states = state;
     pthread_mutex_unlock(&lock);
+    coll_comm_leave_room(state);
     *made = state;
     return MPI_SUCCESS;
 }
 
-/* The private communicator of PART is there. */
-static int fill_part(coll_comm *part, const coll_comm *whole) {
-    int code = PMPI_Comm_rank(part->private, &part->rank);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Comm_size(part->private, &part->ranks);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = coll_agree(
-        part, make_memory(part)
-                  ? MPI_SUCCESS
-                  : coll_error(MPI_ERR_NO_MEM, "no memory for the state of %d ranks", part->ranks));
-    return code == MPI_SUCCESS ? open_slots(part, whole) : code;
+static coll_comm *make_part(const coll_comm *whole, int count, const int members[]) {
+    coll_comm *part = coll_spare_calloc(1, sizeof *part);
+    int *copy = malloc((size_t)count * sizeof *copy);
+    if (!part || !copy) {
+        coll_spare_free(part);
+        free(copy);
+        return NULL;
+    }
+    memcpy(copy, members, (size_t)count * sizeof *copy);
+    *part = (coll_comm){.user = MPI_COMM_NULL,
+                        .private = whole->private,
+                        .transport = whole->transport,
+                        .ranks = count,
+                        .members = copy,
+                        .wait = whole->wait};
+    while (part->rank < count && members[part->rank] != whole->rank)
+        part->rank++;
+    if (make_memory(part))
+        return part;
+    free_state(part);
+    return NULL;
 }
 
-int coll_comm_part(coll_comm *whole, int color, coll_comm **part) {
-    coll_comm *made = calloc(1, sizeof *made);
+int coll_comm_part(coll_comm *whole, int count, const int members[], coll_comm **part) {
+    coll_comm *made = make_part(whole, count, members);
     int code = coll_agree(
-        whole,
-        made ? MPI_SUCCESS : coll_error(MPI_ERR_NO_MEM, "no memory for a communicator's state"));
-    if (code != MPI_SUCCESS) {
-        free(made);
-        return code;
-    }
-    made->user = made->private = MPI_COMM_NULL;
-    made->wait = whole->wait;
-    code = PMPI_Comm_split(whole->private, color, whole->rank, &made->private);
+        whole, made ? MPI_SUCCESS
+                    : coll_error(MPI_ERR_NO_MEM, "no memory for the state of %d ranks", count));
     if (code == MPI_SUCCESS)
-        code = fill_part(made, whole);
-    code = coll_agree(whole, code);
+        code = coll_agree(whole, open_slots(made, whole));
     if (code == MPI_SUCCESS)
         *part = made;
-    else
+    else if (made)
         free_state(made);
     return code;
 }
@@ -330,6 +372,11 @@ int coll_comm_get(MPI_Comm comm, coll_comm **state) {
     return (*state)->broken;
 }
 
+int coll_comm_forget(MPI_Comm comm) {
+    return coll_comm_find(comm) ? PMPI_Comm_delete_attr(coll_dcp_comm(comm), state_key)
+                                : MPI_SUCCESS;
+}
+
 /* Makes the room as large as that, on all ranks or on none. */
 static int grow_room(coll_comm *comm, size_t bytes) {
     void *made = malloc(bytes);
@@ -341,7 +388,7 @@ static int grow_room(coll_comm *comm, size_t bytes) {
         free(made);
         return code;
     }
-    free(comm->room);
+    return_room(comm);
     comm->room = made;
     comm->room_bytes = bytes;
     return MPI_SUCCESS;
@@ -351,6 +398,8 @@ int coll_comm_room(coll_comm *comm, size_t bytes, void **memory) {
     int code = MPI_SUCCESS;
     if (bytes > comm->room_bytes)
         code = grow_room(comm, bytes < MOST_KEPT ? MOST_KEPT : bytes);
+    else if (!comm->room && !(comm->room = take_room()))
+        code = coll_error(MPI_ERR_NO_MEM, "no memory for %zu bytes that are under way", LEAST_ROOM);
     if (code != MPI_SUCCESS)
         return code;
     comm->room_used = bytes > comm->room_used ? bytes : comm->room_used;
@@ -358,9 +407,15 @@ int coll_comm_room(coll_comm *comm, size_t bytes, void **memory) {
     return MPI_SUCCESS;
 }
 
-/* The room stays as large, so that no rank is asked again at the next such operation. */
+/* A larger room stays as large, so that no rank is asked again at the next such operation. */
 void coll_comm_leave_room(coll_comm *comm) {
-    if (comm->room_used <= MOST_KEPT || comm->broken)
+    if (comm->broken)
+        return;
+    if (comm->room_bytes == LEAST_ROOM) {
+        return_room(comm);
+        return;
+    }
+    if (comm->room_used <= MOST_KEPT)
         return;
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), room = (uintptr_t)comm->room,
                     from = (room + MOST_KEPT + page - 1) / page * page,

@@ -76,8 +76,8 @@ static size_t length_of(const part *p, size_t i) {
 /* --- Notes --- */
 
 static int await_note(part *p) {
-    return PMPI_Irecv(&p->note, (int)sizeof p->note, MPI_BYTE, MPI_ANY_SOURCE, p->notes.tag,
-                      p->comm->private, &p->boxes.requests[COLL_BOXES_OWN]);
+    return coll_irecv(p->comm, &p->note, (int)sizeof p->note, MPI_BYTE, MPI_ANY_SOURCE,
+                      p->notes.tag, &p->boxes.requests[COLL_BOXES_OWN]);
 }
 
 static coll_confirm_note write_note(const part *p, coll_note_kind kind) {
@@ -483,12 +483,12 @@ static part plan_part(const coll_planned *call, size_t segment, int window, unsi
         .sequence = sequence,
         .life = {.date = PMPI_Wtime(), .step = limit / BEATS},
         .beat = limit / BEATS,
-        .boxes = {.comm = comm->private,
+        .boxes = {.comm = comm,
                   .tag = COLL_TAG_CONFIRMED + turn,
                   .segment = segment,
                   .window = (size_t)window < segments ? (size_t)window : segments,
                   .epochs = retry + 1},
-        .notes = {.comm = comm->private, .tag = COLL_TAG_NOTE + turn},
+        .notes = {.comm = comm, .tag = COLL_TAG_NOTE + turn},
     };
 }
 

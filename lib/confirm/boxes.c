@@ -70,9 +70,8 @@ coll_message *coll_boxes_in(const coll_boxes *boxes, size_t slot) {
 
 int coll_boxes_await(coll_boxes *boxes, size_t slot) {
     boxes->arrived[slot] = false;
-    return PMPI_Irecv(coll_boxes_in(boxes, slot), (int)message_size(boxes), MPI_BYTE,
-                      MPI_ANY_SOURCE, boxes->tag, boxes->comm,
-                      &boxes->requests[COLL_BOXES_INBOX + slot]);
+    return coll_irecv(boxes->comm, coll_boxes_in(boxes, slot), (int)message_size(boxes), MPI_BYTE,
+                      MPI_ANY_SOURCE, boxes->tag, &boxes->requests[COLL_BOXES_INBOX + slot]);
 }
 
 int coll_boxes_cancel(coll_boxes *boxes) {
@@ -94,8 +93,8 @@ coll_message *coll_boxes_out(const coll_boxes *boxes, uint32_t epoch, size_t slo
 
 int coll_boxes_send(coll_boxes *boxes, uint32_t epoch, size_t slot, int to) {
     coll_message *message = coll_boxes_out(boxes, epoch, slot);
-    return PMPI_Isend(message, (int)coll_message_bytes(message), MPI_BYTE, to, boxes->tag,
-                      boxes->comm, &outbox(boxes, epoch)[slot]);
+    return coll_isend(boxes->comm, message, (int)coll_message_bytes(message), MPI_BYTE, to,
+                      boxes->tag, &outbox(boxes, epoch)[slot]);
 }
 
 bool coll_boxes_is_free(const coll_boxes *boxes, uint32_t epoch, size_t slot) {

@@ -7,6 +7,7 @@
 #ifndef COLL_LIB_CONFIRM_BOXES_H
 #define COLL_LIB_CONFIRM_BOXES_H
 
+#include "lib/base/comm.h"
 #include "lib/confirm/message.h"
 
 #include <mpi.h>
@@ -18,7 +19,7 @@
 enum { COLL_BOXES_OWN, COLL_BOXES_INBOX };
 
 typedef struct coll_boxes {
-    MPI_Comm comm;
+    coll_comm *comm;
     int tag;        /* of messages */
     size_t segment; /* bytes of a message at most */
     size_t window;  /* slots for segments of a box */

@@ -43,8 +43,8 @@ int coll_notes_send(coll_notes *notes, const coll_confirm_note *note, int to) {
         return coll_error(MPI_ERR_NO_MEM, "no memory for a note to rank %d", to);
     }
     *letter = (coll_letter){*note, to};
-    int code = PMPI_Isend(&letter->note, (int)sizeof letter->note, MPI_BYTE, to, notes->tag,
-                          notes->comm, &notes->requests[notes->count]);
+    int code = coll_isend(notes->comm, &letter->note, (int)sizeof letter->note, MPI_BYTE, to,
+                          notes->tag, &notes->requests[notes->count]);
     if (code == MPI_SUCCESS)
         notes->letters[notes->count++] = letter;
     else

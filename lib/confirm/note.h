@@ -6,7 +6,7 @@
 #ifndef COLL_LIB_CONFIRM_NOTE_H
 #define COLL_LIB_CONFIRM_NOTE_H
 
-#include "lib/base/wait.h"
+#include "lib/base/comm.h"
 #include "lib/confirm/blame.h"
 #include "lib/confirm/watch.h"
 
@@ -43,7 +43,7 @@ typedef struct coll_letter {
 
 /* All of them; what a request sends is the letter at the same place. */
 typedef struct coll_notes {
-    MPI_Comm comm;
+    coll_comm *comm;
     int tag;
     int count, capacity;
     MPI_Request *requests;

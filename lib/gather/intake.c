@@ -198,8 +198,8 @@ static int post(coll_intake *in, coll_lane *lane, int i) {
     in->course.peers[i] = rank;
     in->course.active++;
     coll_data block = coll_blocks_at(in->call.part.blocks, rank);
-    return PMPI_Irecv(coll_data_target(&block, s->from, s->segment), (int)s->length, MPI_BYTE, rank,
-                      in->call.tag, in->call.comm->private, &in->course.requests[i]);
+    return coll_irecv(in->call.comm, coll_data_target(&block, s->from, s->segment), (int)s->length,
+                      MPI_BYTE, rank, in->call.tag, &in->course.requests[i]);
 }
 
 /* Tells the sender of slot I that it may send up to the slot's end. */
@@ -210,7 +210,7 @@ static int grant(coll_intake *in, int i) {
     s->pending++;
     in->course.peers[in->slot_count + i] = rank;
     in->course.active++;
-    return PMPI_Isend(&s->granted, 1, MPI_UINT64_T, rank, in->call.tag + 1, in->call.comm->private,
+    return coll_isend(in->call.comm, &s->granted, 1, MPI_UINT64_T, rank, in->call.tag + 1,
                       &in->course.requests[in->slot_count + i]);
 }
 

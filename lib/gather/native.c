@@ -15,6 +15,8 @@
 
 #include "lib/gather/gather.h"
 
+#include "lib/base/agree.h"
+
 #include <limits.h>
 
 /* The segments in which all ranks pass their blocks. */
@@ -112,10 +114,11 @@ static bool as_ints(const coll_planned *call, int counts[], int places[]) {
 
 /* The root tells whether its blocks FIT. */
 static int tell(const coll_planned *call, int *fit) {
-    coll_comm *comm = call->comm;
-    MPI_Request request;
-    int code = PMPI_Ibcast(fit, 1, MPI_INT, call->part.shape->root, comm->private, &request);
-    return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gatherv") : code;
+    const int64_t mine = *fit;
+    int64_t told;
+    int code = coll_agree_highest(call->comm, 1, &mine, &told);
+    *fit = code == MPI_SUCCESS && told;
+    return code;
 }
 
 static int run_uneven(const coll_planned *call) {

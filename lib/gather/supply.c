@@ -11,8 +11,8 @@ static int await_grant(coll_supply *s) {
     if (s->allowed == s->call.data->bytes)
         return MPI_SUCCESS;
     s->course.active++;
-    return PMPI_Irecv(s->grant, 1, MPI_UINT64_T, s->call.part.shape->root, s->call.tag + 1,
-                      s->call.comm->private, &s->requests[0]);
+    return coll_irecv(s->call.comm, s->grant, 1, MPI_UINT64_T, s->call.part.shape->root,
+                      s->call.tag + 1, &s->requests[0]);
 }
 
 /* Sends the next segment by request I. */
@@ -23,8 +23,8 @@ static int send_segment(coll_supply *s, int i) {
     const void *bytes = coll_data_read(data, s->sent, length, segment);
     s->sent += length;
     s->course.active++;
-    return PMPI_Isend(bytes, (int)length, MPI_BYTE, s->call.part.shape->root, s->call.tag,
-                      s->call.comm->private, &s->requests[i]);
+    return coll_isend(s->call.comm, bytes, (int)length, MPI_BYTE, s->call.part.shape->root,
+                      s->call.tag, &s->requests[i]);
 }
 
 static int send_allowed(coll_supply *s) {

@@ -11,11 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What was chosen on communicators whose ranks have the same places. */
+typedef struct choice_set {
+    struct choice_set *next;
+    int ranks;
+    coll_place *places;
+    coll_decisions decisions[COLL_OPERATIONS][2]; /* of blocking calls, and of started ones */
+} choice_set;
+
+/* Programs make the same few kinds of communicators again and again. */
+enum { MOST_SETS = 32 };
+
 struct coll_common {
     coll_common_facts facts;
-    int users;                                    /* communicators */
-    coll_decisions decisions[COLL_OPERATIONS][2]; /* of blocking calls, and of started ones */
-    int *ranks; /* of the ranks of MPI_COMM_WORLD; -1 where they are none of its */
+    int users;           /* communicators */
+    choice_set *choices; /* the latest that was asked for first */
+    int *ranks;          /* of the ranks of MPI_COMM_WORLD; -1 where they are none of its */
     struct coll_common *next;
 };
 
@@ -51,12 +62,21 @@ void coll_world_free(coll_world *world) {
     free(world->own);
 }
 
+static void free_set(choice_set *set) {
+    for (int i = 0; i < COLL_OPERATIONS; i++) {
+        coll_decisions_free(&set->decisions[i][false]);
+        coll_decisions_free(&set->decisions[i][true]);
+    }
+    free(set->places);
+    free(set);
+}
+
 static void free_common(coll_common *common) {
     coll_topo_free(&common->facts.topo);
     coll_profile_free(&common->facts.profile);
-    for (int i = 0; i < COLL_OPERATIONS; i++) {
-        coll_decisions_free(&common->decisions[i][false]);
-        coll_decisions_free(&common->decisions[i][true]);
+    for (choice_set *next, *set = common->choices; set; set = next) {
+        next = set->next;
+        free_set(set);
     }
     free(common->ranks);
     free(common);
@@ -86,6 +106,12 @@ static void insert(coll_common *common) {
     pthread_mutex_unlock(&lock);
 }
 
+void coll_common_retain(coll_common *common) {
+    pthread_mutex_lock(&lock);
+    common->users++;
+    pthread_mutex_unlock(&lock);
+}
+
 void coll_common_release(coll_common *common) {
     if (!common)
         return;
@@ -99,21 +125,67 @@ const coll_common_facts *coll_common_facts_of(const coll_common *common) {
     return &common->facts;
 }
 
-/* Whether a call on TOPO costs what it does on COMMON's. */
-static bool has_choices(const coll_common *common, const coll_topo *topo) {
-    return common && topo->sites == 1 && topo->ranks == common->facts.topo.ranks &&
-           memcmp(topo->places, common->facts.topo.places,
-                  (size_t)topo->ranks * sizeof *topo->places) == 0;
+static size_t places_bytes(const coll_topo *topo) {
+    return (size_t)topo->ranks * sizeof *topo->places;
+}
+
+static bool is_set_of(const choice_set *set, const coll_topo *topo) {
+    return set->ranks == topo->ranks && memcmp(set->places, topo->places, places_bytes(topo)) == 0;
+}
+
+/* Finds the set for TOPO and puts it first; NULL: there is none. The caller holds the lock. */
+static choice_set *find_set(coll_common *common, const coll_topo *topo) {
+    choice_set **link = &common->choices;
+    while (*link && !is_set_of(*link, topo))
+        link = &(*link)->next;
+    choice_set *found = *link;
+    if (!found)
+        return NULL;
+    *link = found->next;
+    found->next = common->choices;
+    return common->choices = found;
+}
+
+/* Frees the one that was asked for least lately if there are too many. */
+static void drop_last_set(coll_common *common) {
+    choice_set **link = &common->choices;
+    int count = 1;
+    while (*link && count++ < MOST_SETS)
+        link = &(*link)->next;
+    if (*link)
+        free_set(*link);
+    *link = NULL;
+}
+
+/* Makes one; NULL: no memory. */
+static choice_set *make_set(coll_common *common, const coll_topo *topo) {
+    choice_set *made = calloc(1, sizeof *made);
+    coll_place *places = malloc(places_bytes(topo));
+    if (!made || !places) {
+        free(made);
+        free(places);
+        return NULL;
+    }
+    drop_last_set(common);
+    memcpy(places, topo->places, places_bytes(topo));
+    *made = (choice_set){.next = common->choices, .ranks = topo->ranks, .places = places};
+    return common->choices = made;
+}
+
+/* Between sites latencies change. */
+static bool is_shared(const coll_common *common, const coll_topo *topo) {
+    return common && topo->sites == 1;
 }
 
 bool coll_common_find_choices(coll_common *common, coll_operation operation, bool started,
                               const coll_shape *call, coll_choices *choices) {
-    if (!has_choices(common, call->topo))
+    if (!is_shared(common, call->topo))
         return false;
     pthread_mutex_lock(&lock);
+    choice_set *set = find_set(common, call->topo);
     const coll_decision *last =
-        coll_decisions_at(&common->decisions[operation][started], call->bytes);
-    bool found = coll_decision_holds(last, call);
+        set ? coll_decisions_find(&set->decisions[operation][started], call->bytes) : NULL;
+    bool found = last && coll_decision_holds(last, call);
     if (found)
         *choices = last->choices;
     pthread_mutex_unlock(&lock);
@@ -122,10 +194,14 @@ bool coll_common_find_choices(coll_common *common, coll_operation operation, boo
 
 void coll_common_keep_choices(coll_common *common, coll_operation operation, bool started,
                               const coll_shape *call, const coll_choices *choices) {
-    if (!(choices->of[0].predicted > 0) || !has_choices(common, call->topo))
+    if (!(choices->of[0].predicted > 0) || !is_shared(common, call->topo))
         return;
     pthread_mutex_lock(&lock);
-    coll_decisions_keep(&common->decisions[operation][started], call, choices);
+    choice_set *set = find_set(common, call->topo);
+    if (!set)
+        set = make_set(common, call->topo);
+    if (set)
+        coll_decisions_keep(&set->decisions[operation][started], call, choices);
     pthread_mutex_unlock(&lock);
 }
 

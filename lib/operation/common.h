@@ -59,6 +59,9 @@ coll_common *coll_common_make(coll_common_facts *facts, const coll_world *world)
 /* The rest is done: its nodes' RACKS and SITES, and where they come from. */
 void coll_common_locate(coll_common *common, int racks[], int sites[], const char *note);
 
+/* Another user of COMMON, for coll_common_release. */
+void coll_common_retain(coll_common *common);
+
 /* Good until COMMON is released. */
 const coll_common_facts *coll_common_facts_of(const coll_common *common);
 

@@ -4,9 +4,18 @@
 
 #include "lib/base/spare.h"
 
-coll_decision *coll_decisions_at(const coll_decisions *decisions, size_t bytes) {
-    return decisions->last ? &decisions->last[coll_size_class(bytes) % COLL_DECISIONS]
-                           : (coll_decision *)&decisions->only;
+coll_decision *coll_decisions_find(coll_decisions *decisions, size_t bytes) {
+    const int size_class = coll_size_class(bytes);
+    coll_decision *one = decisions->first;
+    while (one && one->size_class != size_class)
+        one = one->next;
+    return one;
+}
+
+const coll_decision *coll_decisions_at(const coll_decisions *decisions, size_t bytes) {
+    static const coll_decision none = {.native = false};
+    const coll_decision *found = coll_decisions_find((coll_decisions *)decisions, bytes);
+    return found ? found : &none;
 }
 
 bool coll_decision_same(const coll_shape *a, const coll_shape *b) {
@@ -33,15 +42,26 @@ bool coll_decision_holds(const coll_decision *last, const coll_shape *call) {
 
 coll_decision *coll_decisions_keep(coll_decisions *decisions, const coll_shape *call,
                                    const coll_choices *choices) {
-    if (!decisions->last)
-        decisions->last = coll_spare_calloc(COLL_DECISIONS, sizeof *decisions->last);
-    coll_decision *last = coll_decisions_at(decisions, call->bytes);
-    *last =
-        (coll_decision){.call = *call, .latencies = all_latencies(call->topo), .choices = *choices};
+    static _Thread_local coll_decision unkept;
+    coll_decision *last = coll_decisions_find(decisions, call->bytes);
+    if (!last && (last = coll_spare_calloc(1, sizeof *last))) {
+        last->next = decisions->first;
+        decisions->first = last;
+    }
+    if (!last)
+        last = &unkept;
+    *last = (coll_decision){.next = last->next,
+                            .size_class = coll_size_class(call->bytes),
+                            .call = *call,
+                            .latencies = all_latencies(call->topo),
+                            .choices = *choices};
     return last;
 }
 
 void coll_decisions_free(coll_decisions *decisions) {
-    coll_spare_free(decisions->last);
+    for (coll_decision *next, *one = decisions->first; one; one = next) {
+        next = one->next;
+        coll_spare_free(one);
+    }
     *decisions = (coll_decisions){.native = false};
 }

@@ -15,8 +15,9 @@
  * Calls that go to the MPI library's own, and of which nothing is traced, are native: they may go
  * to it directly (lib/coll.c).
  */
-enum { COLL_DECISIONS = 32 };
 typedef struct coll_decision {
+    struct coll_decision *next;
+    int size_class;
     coll_shape call;
     double latencies;     /* of its topology, all together */
     coll_choices choices; /* for it; none where nothing was decided */
@@ -25,13 +26,16 @@ typedef struct coll_decision {
 
 /* All zero: none yet. To be used by one thread at a time. */
 typedef struct coll_decisions {
-    bool native;         /* every call is */
-    coll_decision *last; /* COLL_DECISIONS of them, a size class each; NULL: none yet, */
-    coll_decision only;  /* or no memory for more than this one */
+    bool native;          /* every call is */
+    coll_decision *first; /* of each size class that was met */
 } coll_decisions;
 
-/* Where calls of BYTES are decided. As constant as what it is part of. */
-coll_decision *coll_decisions_at(const coll_decisions *decisions, size_t bytes);
+/* Returns the last decision for calls of the size class of BYTES, or NULL. */
+coll_decision *coll_decisions_find(coll_decisions *decisions, size_t bytes);
+
+/* Returns the last decision for calls of the size class of BYTES; one without choices if there is
+ * none. */
+const coll_decision *coll_decisions_at(const coll_decisions *decisions, size_t bytes);
 
 /* Whether a call of an operation like A and one like B are of as many bytes and from one root. */
 bool coll_decision_same(const coll_shape *a, const coll_shape *b);
@@ -42,7 +46,8 @@ bool coll_decision_same(const coll_shape *a, const coll_shape *b);
  */
 bool coll_decision_holds(const coll_decision *last, const coll_shape *call);
 
-/* Keeps CHOICES, which were made for CALL; returns where. */
+/* Keeps CHOICES, which were made for CALL; returns where, which is good until this thread's next
+ * such call if there is no memory to keep them. */
 coll_decision *coll_decisions_keep(coll_decisions *decisions, const coll_shape *call,
                                    const coll_choices *choices);
 

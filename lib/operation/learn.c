@@ -3,6 +3,8 @@
 #include "lib/operation/learn.h"
 
 #include "lib/base/agree.h"
+#include "lib/base/error.h"
+#include "lib/base/spare.h"
 #include "lib/operation/learnt.h"
 #include "lib/operation/lesson.h"
 #include "lib/operation/state.h"
@@ -24,17 +26,21 @@ struct coll_learning {
     size_t bytes; /* of the calls that are timed: those of other sizes tell nothing beside them */
     coll_lesson lesson;
     coll_choice candidates[COLL_LESSON_MOST];
-    MPI_Request request; /* of what is agreed on, or heard from rank 0 */
-    int64_t mine[COLL_LESSON_TIMES], all[COLL_LESSON_TIMES];
+    coll_agreement agreement; /* on times, or on what rank 0 says */
 };
 
-typedef struct lessons {
-    coll_comm *comm; /* NULL: it was never opened */
-    bool off;
+/* What is learnt on a communicator. */
+typedef struct memory {
     uint64_t placement; /* 0: not found out yet */
     int count;
     unsigned char number[COLL_OPERATIONS][CLASSES]; /* from 1; 0: nothing is learnt */
     coll_learning at[MOST];
+} memory;
+
+typedef struct lessons {
+    coll_comm *comm; /* NULL: it was never opened */
+    bool off;
+    memory *learnt; /* NULL: nothing is learnt yet */
 } lessons;
 
 static lessons *lessons_of(const coll_comm *comm) {
@@ -48,26 +54,27 @@ static bool may_differ(const coll_state *state, coll_operation operation, const 
     const size_t number = 16;
     if (!coll_operations[operation].reduces)
         return true;
-    return state->settings.learn == COLL_LEARN_ALL && !call->reproducible && !call->ordered &&
+    return state->settings->learn == COLL_LEARN_ALL && !call->reproducible && !call->ordered &&
            call->element <= number;
 }
 
 /* Whether calls like CALL are learnt, if it pays. */
 static bool concerns(const lessons *all, coll_operation operation, const coll_shape *call) {
     const coll_state *state = coll_state_of(all->comm);
-    return !all->off && state->settings.learn != COLL_LEARN_NOTHING &&
+    return !all->off && state->settings->learn != COLL_LEARN_NOTHING &&
            !state->specs[operation].algorithm && call->bytes != COLL_BYTES_UNKNOWN &&
            call->topo->sites == 1 && call->topo->nodes > 1 && may_differ(state, operation, call);
 }
 
 /* Where nothing was predicted nothing else was likely. */
 static bool pays(const lessons *all, const coll_choice *priced) {
-    return all->count < MOST && priced->predicted >= SHORT;
+    return (!all->learnt || all->learnt->count < MOST) && priced->predicted >= SHORT;
 }
 
 static coll_learning *find(lessons *all, coll_operation operation, const coll_shape *call) {
-    int number = all->number[operation][coll_size_class(call->bytes)];
-    return number ? &all->at[number - 1] : NULL;
+    memory *learnt = all->learnt;
+    int number = learnt ? learnt->number[operation][coll_size_class(call->bytes)] : 0;
+    return number ? &learnt->at[number - 1] : NULL;
 }
 
 static const coll_choice *best_of(const coll_learning *one) {
@@ -79,9 +86,12 @@ static const coll_choice *best_of(const coll_learning *one) {
 /* As it is kept; without what was learnt. */
 static coll_learnt note_of(lessons *all, coll_operation operation, const coll_shape *call) {
     const coll_topo *topo = call->topo;
-    if (!all->placement)
-        all->placement = coll_learnt_placement(topo);
-    coll_learnt note = {.placement = all->placement,
+    uint64_t placement = all->learnt ? all->learnt->placement : 0;
+    if (!placement)
+        placement = coll_learnt_placement(topo);
+    if (all->learnt)
+        all->learnt->placement = placement;
+    coll_learnt note = {.placement = placement,
                         .ranks = topo->ranks,
                         .bytes = coll_class_bytes(coll_size_class(call->bytes))};
     snprintf(note.host, sizeof note.host, "%s", topo->hosts[topo->places[0].node]);
@@ -110,14 +120,27 @@ static coll_choice recalled(coll_operation operation, int which, double seconds)
                          .why = "learnt before: the fastest of those tried"};
 }
 
-/* Rank 0's word, which goes to all: an algorithm, counted from 1, and its nanoseconds. */
+static int agree(coll_learning *one, int count, const int64_t numbers[]) {
+    static_assert((int)MOST <= (int)COLL_TAGS_LEARN, "a tag for each");
+    static_assert((int)COLL_LESSON_TIMES <= (int)COLL_AGREE_MOST, "all at once");
+    const int number = (int)(one - lessons_of(one->comm)->learnt->at);
+    return coll_agreement_start(&one->agreement, one->comm, COLL_TAG_LEARN + number, count,
+                                numbers);
+}
+
+/*
+ * Rank 0 tells all: an algorithm, counted from 1, and its nanoseconds. No other rank's numbers are
+ * larger.
+ */
 static int ask(coll_learning *one, const coll_shape *call) {
     coll_comm *comm = one->comm;
     double seconds = 0;
-    if (comm->rank == 0)
-        one->all[0] = recall(lessons_of(comm), one->operation, call, &seconds) + 1;
-    one->all[1] = (int64_t)(1e9 * seconds);
-    return PMPI_Ibcast(one->all, 2, MPI_INT64_T, 0, comm->private, &one->request);
+    int64_t told[2] = {0, 0};
+    if (comm->rank == 0) {
+        told[0] = recall(lessons_of(comm), one->operation, call, &seconds) + 1;
+        told[1] = told[0] > 0 ? (int64_t)(1e9 * seconds) : 0;
+    }
+    return agree(one, 2, told);
 }
 
 /* Keeps what was learnt, for other communicators and runs. */
@@ -128,7 +151,7 @@ static void keep(const coll_learning *one, const coll_shape *call) {
     note.seconds = best->predicted;
     snprintf(note.algorithm, sizeof note.algorithm, "%s", best->algorithm->name);
     int error = coll_learnt_keep(&note, first);
-    if (first && coll_state_of(one->comm)->settings.trace)
+    if (first && coll_state_of(one->comm)->trace)
         coll_trace_learnt(&note, error);
 }
 
@@ -136,12 +159,14 @@ static void keep(const coll_learning *one, const coll_shape *call) {
 
 static int begin(lessons *all, coll_operation operation, const coll_shape *call,
                  const coll_choice *priced, coll_learning **begun) {
-    coll_learning *one = &all->at[all->count++];
-    all->number[operation][coll_size_class(call->bytes)] = (unsigned char)all->count;
-    *one = (coll_learning){.comm = all->comm,
-                           .operation = operation,
-                           .bytes = call->bytes,
-                           .request = MPI_REQUEST_NULL};
+    memory *learnt = all->learnt;
+    if (!learnt)
+        learnt = all->learnt = coll_spare_calloc(1, sizeof *learnt);
+    if (!learnt)
+        return all->comm->broken = coll_error(MPI_ERR_NO_MEM, "no memory to learn from calls");
+    coll_learning *one = &learnt->at[learnt->count++];
+    learnt->number[operation][coll_size_class(call->bytes)] = (unsigned char)learnt->count;
+    *one = (coll_learning){.comm = all->comm, .operation = operation, .bytes = call->bytes};
     one->candidates[0] = *priced;
     coll_lesson_begin(&one->lesson);
     *begun = one;
@@ -153,6 +178,8 @@ static int take_likely(coll_learning *one, const coll_shape *call) {
     static_assert((int)COLL_LIKELY <= (int)COLL_LESSON_MOST, "a lesson for all");
     const coll_decisions *decisions = &coll_state_of(one->comm)->decisions[one->operation];
     const coll_choices *likely = &coll_decisions_at(decisions, call->bytes)->choices;
+    if (likely->count == 0) /* no memory: the one that was priced stays */
+        return 1;
     memcpy(one->candidates, likely->of, (size_t)likely->count * sizeof *likely->of);
     return likely->count;
 }
@@ -160,9 +187,9 @@ static int take_likely(coll_learning *one, const coll_shape *call) {
 /* Rank 0's word has come: it settles all, or others are there to try. */
 static void meet_others(coll_learning *one, const coll_shape *call) {
     int count = 1;
-    if (one->all[0] > 0)
-        one->candidates[0] =
-            recalled(one->operation, (int)one->all[0] - 1, 1e-9 * (double)one->all[1]);
+    const int64_t *told = one->agreement.highest;
+    if (told[0] > 0)
+        one->candidates[0] = recalled(one->operation, (int)told[0] - 1, 1e-9 * (double)told[1]);
     else
         count = take_likely(one, call);
     for (int i = 0; i < count && count > 1; i++)
@@ -178,19 +205,18 @@ static bool meets_all(coll_operation operation) {
 
 /* The least of all times is what the largest of the negative ones stands for. */
 static int agree_on_times(coll_learning *one) {
-    int64_t sign = meets_all(one->operation) ? -1 : 1;
+    int64_t sign = meets_all(one->operation) ? -1 : 1, times[COLL_LESSON_TIMES];
     int count = coll_lesson_times(&one->lesson);
     for (int i = 0; i < count; i++)
-        one->mine[i] = sign * one->lesson.time[i];
-    return PMPI_Iallreduce(one->mine, one->all, count, MPI_INT64_T, MPI_MAX, one->comm->private,
-                           &one->request);
+        times[i] = sign * one->lesson.time[i];
+    return agree(one, count, times);
 }
 
 static void heed_times(coll_learning *one, const coll_shape *call) {
-    int64_t sign = meets_all(one->operation) ? -1 : 1;
+    int64_t sign = meets_all(one->operation) ? -1 : 1, *times = one->agreement.highest;
     for (int i = 0; i < coll_lesson_times(&one->lesson); i++)
-        one->all[i] *= sign;
-    int64_t time = coll_lesson_heed(&one->lesson, one->all);
+        times[i] *= sign;
+    int64_t time = coll_lesson_heed(&one->lesson, times);
     if (!one->lesson.settled)
         return;
     coll_choice *best = &one->candidates[one->lesson.best];
@@ -201,10 +227,10 @@ static void heed_times(coll_learning *one, const coll_shape *call) {
 
 /* Takes what has arrived before the next call. */
 static int listen(coll_learning *one, const coll_shape *call) {
-    bool lonely = coll_lesson_lonely(&one->lesson);
+    bool lonely = coll_lesson_lonely(&one->lesson), done;
     if (!lonely && !coll_lesson_due(&one->lesson))
-        return MPI_SUCCESS;
-    int code = coll_agree_finish(one->comm, &one->request);
+        return one->lesson.settled ? MPI_SUCCESS : coll_agreement_advance(&one->agreement, &done);
+    int code = coll_agreement_finish(&one->agreement);
     if (code == MPI_SUCCESS && lonely)
         meet_others(one, call);
     else if (code == MPI_SUCCESS)
@@ -299,10 +325,17 @@ static int open_lessons(coll_comm *comm, const coll_comm *whole) {
 
 /* All ranks come here or none does, unless COMM is broken. */
 static void close_lessons(void *slot) {
-    lessons *all = slot;
-    for (int i = 0; i < all->count && !all->comm->broken; i++)
-        if (all->at[i].request != MPI_REQUEST_NULL)
-            (void)coll_agree_finish(all->comm, &all->at[i].request);
+    memory *learnt = ((lessons *)slot)->learnt;
+    if (!learnt)
+        return;
+    for (int i = 0; i < learnt->count; i++) {
+        coll_agreement *agreement = &learnt->at[i].agreement;
+        if (!agreement->comm->broken)
+            (void)coll_agreement_finish(agreement);
+        if (agreement->comm->broken)
+            return; /* messages may come into it yet */
+    }
+    coll_spare_free(learnt);
 }
 
 coll_comm_key coll_learn_key = {

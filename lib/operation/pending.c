@@ -35,7 +35,7 @@ typedef struct keep {
     coll_comm *comm;
     uint64_t turn, kept_turn; /* of the next request, and of the next persistent one */
     bool reserve_taken;
-    char *reserve; /* RESERVE bytes */
+    char *reserve; /* RESERVE bytes; NULL before the first request */
 } keep;
 
 /* Guards the list and all that is in it; a thread may be moving them on. */
@@ -109,7 +109,7 @@ static bool find_memory(coll_pending *pending) {
     keep *kept = keep_of(pending->comm);
     if (!pending->memory)
         pending->memory = malloc(pending->bytes);
-    if (pending->memory || pending->bytes > RESERVE || kept->reserve_taken)
+    if (pending->memory || pending->bytes > RESERVE || kept->reserve_taken || !kept->reserve)
         return pending->memory;
     pending->memory = kept->reserve;
     return pending->reserved = kept->reserve_taken = true;
@@ -184,19 +184,30 @@ static void advance_native(coll_pending *pending, bool *moved) {
     if (code == MPI_SUCCESS && !done)
         return;
     *moved = true;
-    if (pending->stage == COLL_PENDING_NATIVE || code != MPI_SUCCESS)
+    complete(pending, code);
+}
+
+static void advance_agreement(coll_pending *pending, bool *moved) {
+    bool done;
+    int code = coll_agreement_advance(&pending->agreement, &done);
+    if (code == MPI_SUCCESS && !done)
+        return;
+    *moved = true;
+    if (code == MPI_SUCCESS && pending->agreement.highest[0] > 0)
+        code = coll_error(MPI_ERR_NO_MEM,
+                          "%s: no memory for %zu bytes that are under way on some rank",
+                          pending->name, pending->bytes);
+    if (code != MPI_SUCCESS)
         complete(pending, code);
-    else if (!pending->all_have)
-        complete(pending, coll_error(MPI_ERR_NO_MEM,
-                                     "%s: no memory for %zu bytes that are under way on some rank",
-                                     pending->name, pending->bytes));
     else
         pending->stage = COLL_PENDING_QUEUED;
 }
 
 static void advance(coll_pending *pending, bool *moved) {
-    if (pending->stage == COLL_PENDING_AGREES || pending->stage == COLL_PENDING_NATIVE)
+    if (pending->stage == COLL_PENDING_NATIVE)
         advance_native(pending, moved);
+    if (pending->stage == COLL_PENDING_AGREES)
+        advance_agreement(pending, moved);
     if (pending->stage == COLL_PENDING_QUEUED)
         begin(pending);
     if (pending->stage != COLL_PENDING_RUNS)
@@ -261,7 +272,8 @@ void coll_pending_free(coll_pending *pending) {
     if (pending->memory)
         give_memory_back(pending, pending->code != MPI_SUCCESS);
     pthread_mutex_unlock(&lock);
-    if (pending->native != MPI_REQUEST_NULL) { /* given up: the MPI library may write to it */
+    if (pending->native != MPI_REQUEST_NULL || coll_agreement_under_way(&pending->agreement)) {
+        /* given up: the MPI library may write to it */
         coll_wait_leave(pending);
         return;
     }
@@ -321,10 +333,9 @@ int coll_pending_keep(coll_pending *pending, int code) {
 /* Asks all ranks whether they have as much memory as the reserve hasn't. */
 static int ask_for_memory(coll_pending *pending) {
     pending->memory = malloc(pending->bytes);
-    pending->have = pending->memory != NULL;
+    const int64_t lacks = !pending->memory;
     pending->stage = COLL_PENDING_AGREES;
-    return PMPI_Iallreduce(&pending->have, &pending->all_have, 1, MPI_INT, MPI_MIN,
-                           pending->comm->private, &pending->native);
+    return coll_agreement_start(&pending->agreement, pending->comm, pending->call.tag, 1, &lacks);
 }
 
 /* Where nothing has to be sent all is done; where no plan can do it, the MPI library does. */
@@ -342,11 +353,18 @@ static int start_without_plan(coll_pending *pending) {
                                   &pending->native, &pending->native_arguments);
 }
 
+/* Most communicators start nothing. Without memory for it there is no reserve yet. */
+static void make_reserve(keep *kept) {
+    if (!kept->reserve)
+        kept->reserve = malloc(RESERVE);
+}
+
 int coll_pending_start(coll_pending *pending) {
     int code = pending->comm->broken;
     if (code != MPI_SUCCESS)
         return code;
     pthread_mutex_lock(&lock);
+    make_reserve(keep_of(pending->comm));
     coll_wait_meanwhile = meanwhile;
     pending->since = PMPI_Wtime();
     atomic_fetch_add(&active, 1);
@@ -365,7 +383,7 @@ int coll_pending_start(coll_pending *pending) {
         complete(pending, code);
     bool goes_on = under_way(pending);
     pthread_mutex_unlock(&lock);
-    if (goes_on && coll_state_of(pending->comm)->settings.progress_thread)
+    if (goes_on && coll_state_of(pending->comm)->settings->progress_thread)
         see_to_thread();
     return code;
 }
@@ -454,7 +472,6 @@ static int open_keep(coll_comm *comm, const coll_comm *whole) {
     keep *kept = keep_of(comm);
     (void)whole;
     kept->comm = comm;
-    kept->reserve = (char *)kept + coll_comm_room_of(sizeof *kept);
     pthread_mutex_lock(&lock);
     users++;
     pthread_mutex_unlock(&lock);
@@ -492,10 +509,13 @@ static void close_keep(void *slot) {
         if (one->comm == kept->comm)
             one->comm = NULL;
     bool last = --users == 0;
+    if (kept->reserve_taken)
+        coll_wait_leave(kept->reserve);
+    else
+        free(kept->reserve);
     pthread_mutex_unlock(&lock);
     if (last)
         coll_ticker_end();
 }
 
-coll_comm_key coll_pending_key = {
-    .bytes = sizeof(keep) + sizeof(max_align_t) + RESERVE, .open = open_keep, .close = close_keep};
+coll_comm_key coll_pending_key = {.bytes = sizeof(keep), .open = open_keep, .close = close_keep};

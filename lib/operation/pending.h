@@ -39,9 +39,10 @@ struct COLL_Pending {
     int code; /* of the last completion */
     double since;
 
-    MPI_Request native;    /* of the MPI library's own, or of the agreement on memory */
+    MPI_Request native;    /* of the MPI library's own */
     int *native_arguments; /* that it needs until it is complete */
-    int have, all_have;    /* memory: this rank, all ranks */
+    coll_agreement
+        agreement; /* whether all ranks have memory: of numbers that are 1 if one hasn't */
 
     coll_comm *comm;     /* NULL: unknown to libcoll, or gone */
     coll_user user_call; /* the arguments of the call, */

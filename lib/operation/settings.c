@@ -8,19 +8,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The value of an info key of COMM, or "" */
-static void read_info(MPI_Comm comm, const char *key, char *value, int size) {
-    MPI_Info info;
-    int found = 0;
-    *value = '\0';
-    if (comm == MPI_COMM_NULL || PMPI_Comm_get_info(comm, &info) != MPI_SUCCESS)
-        return;
-    PMPI_Info_get(info, key, size - 1, value, &found);
-    if (!found)
-        *value = '\0';
-    PMPI_Info_free(&info);
-}
-
 static int copy_setting(const char *name, char *into, size_t size) {
     const char *value = coll_env(name);
     if (value && strlen(value) >= size)
@@ -49,26 +36,66 @@ static void disable(coll_agreed_settings *found) {
             strcpy(found->specs[i], "native");
 }
 
-static int read_specs(MPI_Comm comm, coll_agreed_settings *found) {
-    for (int i = 0; i < COLL_OPERATIONS; i++) {
-        const coll_operation_info *operation = &coll_operations[i];
-        const char *source = operation->info_key;
-        read_info(comm, source, found->specs[i], sizeof found->specs[i]);
-        if (!*found->specs[i]) {
-            source = operation->variable;
-            int code = copy_setting(source, found->specs[i], sizeof found->specs[i]);
-            if (code != MPI_SUCCESS)
-                return code;
-        }
-        coll_spec named;
-        int code = coll_spec_parse(source, *found->specs[i] ? found->specs[i] : NULL,
-                                   operation->table, &named);
-        if (code == MPI_SUCCESS && found->reproducible)
-            code = coll_settings_check_reproducible(source, operation, &named);
-        if (code != MPI_SUCCESS)
-            return code;
+/* Checks what SOURCE says of OPERATION. */
+static int check_spec(const char *source, coll_operation operation,
+                      const coll_agreed_settings *found) {
+    const coll_operation_info *info = &coll_operations[operation];
+    const char *spec = found->specs[operation];
+    coll_spec named;
+    int code = coll_spec_parse(source, *spec ? spec : NULL, info->table, &named);
+    return code == MPI_SUCCESS && found->reproducible
+               ? coll_settings_check_reproducible(source, info, &named)
+               : code;
+}
+
+static int read_specs(coll_agreed_settings *found) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < COLL_OPERATIONS && code == MPI_SUCCESS; i++) {
+        const char *source = coll_operations[i].variable;
+        code = copy_setting(source, found->specs[i], sizeof found->specs[i]);
+        if (code == MPI_SUCCESS)
+            code = check_spec(source, (coll_operation)i, found);
     }
-    return MPI_SUCCESS;
+    return code;
+}
+
+/* The value of an info key, or "". */
+static void read_key(MPI_Info info, coll_operation operation, char value[COLL_SPEC_MAX]) {
+    int is_set = 0;
+    (void)PMPI_Info_get(info, coll_operations[operation].info_key, COLL_SPEC_MAX - 1, value,
+                        &is_set);
+    if (!is_set)
+        *value = '\0';
+}
+
+bool coll_settings_has_info(MPI_Comm comm) {
+    char value[COLL_SPEC_MAX] = "";
+    MPI_Info info;
+    int keys = 0;
+    if (PMPI_Comm_get_info(comm, &info) != MPI_SUCCESS)
+        return false;
+    (void)PMPI_Info_get_nkeys(info, &keys);
+    for (int i = 0; i < COLL_OPERATIONS && keys > 0 && !*value; i++)
+        read_key(info, (coll_operation)i, value);
+    PMPI_Info_free(&info);
+    return *value;
+}
+
+int coll_settings_read_info(MPI_Comm comm, coll_agreed_settings *found) {
+    MPI_Info info;
+    int code = PMPI_Comm_get_info(comm, &info);
+    if (code != MPI_SUCCESS)
+        return code;
+    for (int i = 0; i < COLL_OPERATIONS && code == MPI_SUCCESS; i++) {
+        char value[COLL_SPEC_MAX] = "";
+        read_key(info, (coll_operation)i, value);
+        if (!*value)
+            continue;
+        strcpy(found->specs[i], value);
+        code = check_spec(coll_operations[i].info_key, (coll_operation)i, found);
+    }
+    PMPI_Info_free(&info);
+    return code;
 }
 
 /* Where files are. */
@@ -103,7 +130,9 @@ int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found) {
     if (code == MPI_SUCCESS)
         code = coll_env_switch("COLL_REPRODUCIBLE", &found->reproducible);
     if (code == MPI_SUCCESS)
-        code = read_specs(comm, found);
+        code = read_specs(found);
+    if (code == MPI_SUCCESS && comm != MPI_COMM_NULL)
+        code = coll_settings_read_info(comm, found);
     if (code == MPI_SUCCESS)
         code = coll_env_switch("COLL_DISABLE", &disabled);
     if (code == MPI_SUCCESS && disabled)
@@ -115,6 +144,16 @@ int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found) {
     if (code == MPI_SUCCESS)
         code = coll_env_switch("COLL_TRACE", &found->trace);
     return code == MPI_SUCCESS ? read_words(found) : code;
+}
+
+int coll_settings_parse(coll_agreed_settings *settings) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < COLL_OPERATIONS && code == MPI_SUCCESS; i++) {
+        const char *spec = settings->specs[i];
+        code = coll_spec_parse(coll_operations[i].variable, *spec ? spec : NULL,
+                               coll_operations[i].table, &settings->parsed[i]);
+    }
+    return code;
 }
 
 int coll_settings_check(void) {

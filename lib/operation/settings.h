@@ -16,6 +16,7 @@
 
 typedef struct coll_agreed_settings {
     char specs[COLL_OPERATIONS][COLL_SPEC_MAX]; /* algorithms, as text; "": auto */
+    coll_spec parsed[COLL_OPERATIONS];          /* the same, by coll_settings_parse */
     char topology[4096];                        /* the file of racks and sites, or "" */
     char latencies[4096];                       /* the file of latencies between sites, or "" */
     char profile[COLL_PROFILE_SOURCE];
@@ -33,7 +34,16 @@ typedef struct coll_agreed_settings {
  */
 int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found);
 
-/* Puts SETTINGS into PARCEL, or takes them out. */
+/* Returns whether an info key of COMM names an algorithm. Local. */
+bool coll_settings_has_info(MPI_Comm comm);
+
+/* Replaces the algorithms in FOUND that info keys of COMM name. Local; MPI_ERR_ARG with a text. */
+int coll_settings_read_info(MPI_Comm comm, coll_agreed_settings *found);
+
+/* Makes PARSED of SPECS. MPI_ERR_ARG with a text. */
+int coll_settings_parse(coll_agreed_settings *settings);
+
+/* Puts SETTINGS into PARCEL, but for what is parsed, or takes them out. */
 void coll_settings_carry(coll_parcel *parcel, coll_agreed_settings *settings);
 
 /*

@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/spare.h"
 #include "lib/base/textfile.h"
+#include "lib/operation/job.h"
 
 #include <stdalign.h>
 #include <stddef.h>
@@ -352,7 +353,8 @@ static bool take(meeting *m, coll_setup *setup) {
     coll_common_facts *facts = &made->facts;
     if (!m->told)
         return false;
-    setup->settings = made->settings;
+    *setup->own_settings = made->settings;
+    setup->settings = setup->own_settings;
     if (made->known) {
         setup->common = m->common;
         setup->topo = m->places;
@@ -387,15 +389,50 @@ static void end(meeting *m) {
     coll_spare_free(m);
 }
 
+/* COMM's settings are the job's, but for its info keys. */
+static int take_info_keys(coll_comm *comm, coll_setup *setup) {
+    if (!coll_settings_has_info(comm->user))
+        return MPI_SUCCESS;
+    coll_agreed_settings *own = malloc(sizeof *own);
+    if (!own)
+        return no_memory();
+    *own = *setup->settings;
+    setup->settings = setup->own_settings = own;
+    int code = coll_settings_read_info(comm->user, own);
+    return code == MPI_SUCCESS ? coll_settings_parse(own) : code;
+}
+
+/* What is known of the job tells all. */
+static int look_up(coll_comm *comm, const coll_job_part *part, coll_setup *setup) {
+    setup->settings = part->settings;
+    setup->common = part->common;
+    setup->topo = part->topo;
+    coll_wait_init(&comm->wait, part->topo.crowded, part->settings->manner,
+                   part->settings->timeout);
+    return take_info_keys(comm, setup);
+}
+
 int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup) {
     bool all = true;
-    meeting *m = coll_spare_calloc(1, sizeof *m);
+    int found;
+    coll_job_part part;
     *setup = (coll_setup){.common = NULL};
+    if (coll_job_find(comm, &part, &found)) {
+        if (found == MPI_SUCCESS && ready)
+            return look_up(comm, &part, setup);
+        if (found == MPI_SUCCESS) {
+            coll_topo_free(&part.topo);
+            coll_common_release(part.common);
+        }
+        return no_memory();
+    }
+    meeting *m = coll_spare_calloc(1, sizeof *m);
     if (!m)
         return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *m);
     m->comm = comm;
     wait_as_told_here(&comm->wait);
-    int code = confer(m, ready);
+    setup->own_settings = malloc(sizeof *setup->own_settings);
+    int code = confer(m, ready && setup->own_settings);
     if (code == MPI_SUCCESS) {
         bool taken = take(m, setup);
         if (m->head.verify)
@@ -404,14 +441,17 @@ int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup) {
     if (code == MPI_SUCCESS && !all)
         code = no_memory();
     if (code == MPI_SUCCESS)
-        coll_wait_init(&comm->wait, setup->topo.crowded, setup->settings.manner,
-                       setup->settings.timeout);
+        code = coll_settings_parse(setup->own_settings);
+    if (code == MPI_SUCCESS)
+        coll_wait_init(&comm->wait, setup->topo.crowded, setup->settings->manner,
+                       setup->settings->timeout);
     end(m);
     return code;
 }
 
 int coll_setup_measure(coll_comm *comm, coll_common *common, coll_topo *topo) {
     const coll_common_facts *facts = coll_common_facts_of(common);
+    char note[COLL_LOCATE_NOTE] = "";
     void *room;
     if (facts->rest == COLL_LOCATE_NOTHING)
         return MPI_SUCCESS;
@@ -425,11 +465,13 @@ int coll_setup_measure(coll_comm *comm, coll_common *common, coll_topo *topo) {
         racks[place->node] = place->rack;
         sites[place->node] = place->site;
     }
-    const coll_location at = {topo->nodes, topo->hosts, racks, sites, topo->origin};
+    const coll_location at = {topo->nodes, topo->hosts, racks, sites, note};
     code = coll_locate_rest_of(comm->private, facts->rest, facts->topology, leaders, &at);
     if (code != MPI_SUCCESS)
         return code;
     coll_topo_locate(topo, racks, sites);
-    coll_common_locate(common, racks, sites, topo->origin);
+    coll_common_locate(common, racks, sites, note);
+    free(topo->origin);
+    topo->origin = strdup(note); /* without memory there is none to show */
     return MPI_SUCCESS;
 }

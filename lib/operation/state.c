@@ -9,11 +9,12 @@
 #include "lib/operation/setup.h"
 #include "lib/operation/trace.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Whether calls of OPERATION must be. */
 static bool is_reproducible(const coll_state *state, coll_operation operation) {
-    return state->settings.reproducible && coll_operations[operation].reduces;
+    return state->settings->reproducible && coll_operations[operation].reduces;
 }
 
 static void forget(coll_state *state, coll_operation operation) {
@@ -37,23 +38,12 @@ bool coll_state_always_native(const coll_state *state, coll_operation operation)
 /* Forgets what was decided for OPERATION. */
 static void begin_anew(coll_state *state, coll_operation operation) {
     forget(state, operation);
-    state->decisions[operation].native = !state->settings.trace && is_left_to_mpi(state, operation);
-}
-
-static int parse_specs(coll_state *state) {
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < COLL_OPERATIONS && code == MPI_SUCCESS; i++) {
-        const char *spec = state->settings.specs[i];
-        code = coll_spec_parse(coll_operations[i].variable, *spec ? spec : NULL,
-                               coll_operations[i].table, &state->specs[i]);
-    }
-    return code;
+    state->decisions[operation].native = !state->trace && is_left_to_mpi(state, operation);
 }
 
 /* Begins with what all ranks have agreed on. */
 static void begin(coll_state *state) {
-    state->costs = coll_common_facts_of(state->common)->profile;
-    state->profile = &state->costs;
+    state->profile = &coll_common_facts_of(state->common)->profile;
     for (int i = 0; i < COLL_OPERATIONS; i++)
         begin_anew(state, (coll_operation)i);
 }
@@ -61,16 +51,18 @@ static void begin(coll_state *state) {
 static int meet(coll_comm *comm, bool ready) {
     coll_setup setup;
     int code = coll_setup_meet(comm, ready, &setup);
-    if (!ready)
+    if (!ready) {
+        free(setup.own_settings);
         return code;
+    }
     coll_state *state = coll_state_of(comm);
     state->comm = comm;
     state->common = setup.common;
     state->topo = setup.topo;
+    state->own_settings = setup.own_settings;
     state->settings = setup.settings;
-    state->settings.trace &= comm->rank == 0;
-    if (code == MPI_SUCCESS)
-        code = parse_specs(state);
+    state->trace = setup.settings && setup.settings->trace && comm->rank == 0;
+    state->specs = setup.settings ? setup.settings->parsed : NULL;
     if (code == MPI_SUCCESS)
         begin(state);
     return code;
@@ -83,17 +75,14 @@ static int open_whole(coll_comm *comm, coll_state *state) {
     return code;
 }
 
-/* A part has its whole's profile, and settings of its own: none. */
+/* A part has its whole's profile, and no settings of its own. */
 static int open_part(coll_comm *comm, coll_state *state, const coll_comm *whole) {
+    static const coll_agreed_settings none = {.learn = COLL_LEARN_NOTHING};
     const coll_state *all = coll_state_of(whole);
-    void *members;
     state->profile = all->profile;
-    int code = coll_comm_room(comm, (size_t)comm->ranks * sizeof(int), &members);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Allgather(&whole->rank, 1, MPI_INT, members, 1, MPI_INT, comm->private);
-    if (code == MPI_SUCCESS)
-        code = coll_agree(comm, coll_topo_part(&all->topo, comm->ranks, members, &state->topo));
-    return code;
+    state->settings = &none;
+    state->specs = none.parsed;
+    return coll_topo_part(&all->topo, comm->ranks, comm->members, &state->topo);
 }
 
 static int open_state(coll_comm *comm, const coll_comm *whole) {
@@ -110,20 +99,37 @@ static void close_state(void *slot) {
         forget(state, (coll_operation)i);
     coll_topo_free(&state->topo);
     coll_common_release(state->common);
+    free(state->own_profile);
+    free(state->own_settings);
 }
 
 coll_comm_key coll_state_key = {
     .bytes = sizeof(coll_state), .meet = meet, .open = open_state, .close = close_state};
 
+/* So that one communicator's may differ from the job's. */
+static bool make_own_settings(coll_state *state) {
+    if (state->own_settings)
+        return true;
+    coll_agreed_settings *own = malloc(sizeof *own);
+    if (!own)
+        return false;
+    *own = *state->settings;
+    state->settings = state->own_settings = own;
+    state->specs = own->parsed;
+    return true;
+}
+
 int coll_state_set(coll_state *state, coll_operation operation, const char *setting,
                    const char *spec) {
     coll_spec parsed;
     int code = coll_spec_parse(setting, spec, coll_operations[operation].table, &parsed);
-    if (code == MPI_SUCCESS && state->settings.reproducible)
+    if (code == MPI_SUCCESS && state->settings->reproducible)
         code = coll_settings_check_reproducible(setting, &coll_operations[operation], &parsed);
+    if (code == MPI_SUCCESS && !make_own_settings(state))
+        code = coll_error(MPI_ERR_NO_MEM, "%s: no memory for settings", setting);
     if (code != MPI_SUCCESS)
         return code;
-    state->specs[operation] = parsed;
+    state->own_settings->parsed[operation] = parsed;
     begin_anew(state, operation);
     return MPI_SUCCESS;
 }
@@ -163,8 +169,8 @@ static coll_choices choose(coll_state *state, coll_operation operation, bool sta
 static coll_decision *decide(coll_state *state, coll_operation operation, bool started,
                              const coll_shape *call) {
     coll_decisions *decisions = started ? &state->started[operation] : &state->decisions[operation];
-    coll_decision *last = coll_decisions_at(decisions, call->bytes);
-    if (!coll_decision_holds(last, call)) {
+    coll_decision *last = coll_decisions_find(decisions, call->bytes);
+    if (!last || !coll_decision_holds(last, call)) {
         coll_choices choices = choose(state, operation, started, call);
         return coll_decisions_keep(decisions, call, &choices);
     }
@@ -177,7 +183,7 @@ const coll_choice *coll_state_choose(coll_state *state, coll_operation operation
     coll_decision *last = decide(state, operation, false, call);
     const coll_choice *priced = &last->choices.of[0],
                       *settled = coll_learn_settled(state->comm, operation, call, priced);
-    last->native = state->topo.sites == 1 && !state->settings.trace && settled &&
+    last->native = state->topo.sites == 1 && !state->trace && settled &&
                    settled->algorithm == coll_operations[operation].table[0];
     *learns = !settled;
     return settled ? settled : priced;

@@ -21,17 +21,19 @@
 typedef struct coll_state {
     coll_comm *comm;
     coll_topo topo;
-    coll_common *common;              /* with others; NULL for a part */
-    const coll_profile *profile;      /* the next one, or that of the whole */
-    coll_profile costs;               /* its trials are in COMMON */
-    coll_spec specs[COLL_OPERATIONS]; /* what the user asked for */
+    coll_common *common;         /* with others; NULL for a part */
+    const coll_profile *profile; /* COMMON's or that of the whole, or OWN_PROFILE */
+    coll_profile *own_profile;   /* with latencies between sites; NULL: none were measured */
+    const coll_spec *specs;      /* what the user asked for: those of SETTINGS */
     coll_decisions decisions[COLL_OPERATIONS];
     coll_decisions started[COLL_OPERATIONS]; /* the same of calls that are started */
     MPI_Datatype plain_type; /* the last predefined type without gaps, and the bytes of an */
     MPI_Count plain_bytes;   /* element: 0 for none */
     MPI_Op known_op;         /* the last one that was found to go with a type, and that type */
     MPI_Datatype known_type;
-    coll_agreed_settings settings; /* its trace is rank 0's alone */
+    const coll_agreed_settings *settings; /* the job's, or OWN_SETTINGS */
+    coll_agreed_settings *own_settings;
+    bool trace; /* rank 0 prints a line a call */
 } coll_state;
 
 extern coll_comm_key coll_state_key;

@@ -11,7 +11,7 @@
 void coll_trace(const coll_comm *comm, const char *operation, const coll_shape *call, size_t bytes,
                 const coll_choice *choice, double seconds) {
     const coll_state *state = coll_state_of(comm);
-    if (!state->settings.trace)
+    if (!state->trace)
         return;
     char algorithm[COLL_SPEC_MAX];
     double predicted = call->bytes == COLL_BYTES_UNKNOWN
@@ -35,7 +35,8 @@ void coll_trace_learnt(const coll_learnt *learnt, int error) {
 void coll_trace_topology(const coll_comm *comm) {
     const coll_state *state = coll_state_of(comm);
     const coll_topo *topo = &state->topo;
-    if (state->settings.trace)
+    if (state->trace)
         fprintf(stderr, "coll: topology ranks=%d nodes=%d racks=%d sites=%d why=\"%s\"\n",
-                comm->ranks, topo->nodes, topo->racks, topo->sites, topo->origin);
+                comm->ranks, topo->nodes, topo->racks, topo->sites,
+                topo->origin ? topo->origin : "");
 }

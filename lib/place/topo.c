@@ -104,7 +104,8 @@ bool coll_topo_make(const coll_reports *all, int ranks, coll_topo *topo) {
     census *nodes = calloc((size_t)ranks, sizeof *nodes);
     int *before = malloc((size_t)ranks * sizeof *before);
     made.places = calloc((size_t)ranks, sizeof *made.places);
-    bool good = nodes && before && made.places;
+    made.origin = calloc(1, COLL_LOCATE_NOTE);
+    bool good = nodes && before && made.places && made.origin;
     for (int rank = 0; good && rank < ranks; rank++) {
         int node = count_rank(report_of(all, rank), nodes, &made.nodes);
         made.places[rank].node = node;
@@ -155,7 +156,7 @@ static void carry_hosts(coll_parcel *parcel, coll_topo *topo) {
 
 void coll_topo_carry(coll_parcel *parcel, coll_topo *topo) {
     coll_parcel_move(parcel, topo, offsetof(coll_topo, places));
-    coll_parcel_move_text(parcel, topo->origin, sizeof topo->origin);
+    coll_parcel_move_array(parcel, (void **)&topo->origin, COLL_LOCATE_NOTE);
     coll_parcel_move_array(parcel, (void **)&topo->places,
                            (size_t)topo->ranks * sizeof *topo->places);
     carry_hosts(parcel, topo);
@@ -164,6 +165,7 @@ void coll_topo_carry(coll_parcel *parcel, coll_topo *topo) {
 void coll_topo_free(coll_topo *topo) {
     free(topo->places);
     free(topo->hosts);
+    free(topo->origin);
     free(topo->latencies);
     *topo = (coll_topo){0};
 }
@@ -268,12 +270,12 @@ int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_to
         .ranks = count, .cores_per_node = whole->cores_per_node, .crowded = whole->crowded};
     int *scratch = malloc((size_t)whole->nodes * sizeof *scratch);
     made.places = malloc((size_t)count * sizeof *made.places);
-    bool good = scratch && made.places;
+    made.origin = whole->origin ? strdup(whole->origin) : NULL;
+    bool good = scratch && made.places && (made.origin || !whole->origin);
     if (good) {
         for (int i = 0; i < count; i++)
             made.places[i] = whole->places[ranks[i]];
         coll_topo_number(&made, whole, scratch);
-        strcpy(made.origin, whole->origin);
         good = !whole->hosts || copy_hosts(whole, ranks, &made);
     }
     free(scratch);

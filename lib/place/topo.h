@@ -32,7 +32,7 @@ typedef struct coll_topo {
     coll_place *places; /* one a rank */
     char **hosts;       /* one a node: its host name */
     double *latencies;  /* s: from one site to another, [from * sites + to]; NULL: not known */
-    char origin[COLL_LOCATE_NOTE]; /* where racks and sites come from, in a line */
+    char *origin;       /* where racks and sites come from, in a line; NULL: nobody asked */
 } coll_topo;
 
 /* What RANKS ranks have reported: the first one's, and the bytes from one to the next. */

@@ -152,8 +152,8 @@ static int post(coll_engine *engine, const coll_node *node) {
     void *bytes = bytes_of(engine, node);
     MPI_Request *request = &engine->course.requests[engine->course.active];
     return step->kind == COLL_STEP_SEND
-               ? PMPI_Isend(bytes, length, MPI_BYTE, step->peer, tag, comm->private, request)
-               : PMPI_Irecv(bytes, length, MPI_BYTE, step->peer, tag, comm->private, request);
+               ? coll_isend(comm, bytes, length, MPI_BYTE, step->peer, tag, request)
+               : coll_irecv(comm, bytes, length, MPI_BYTE, step->peer, tag, request);
 }
 
 /* Starts all that may start. */

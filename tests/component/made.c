@@ -1,0 +1,140 @@
+/*
+ * Communicators that are made and used at once, in the ways in which setting them up could go
+ * wrong. MODE says which:
+ *
+ * dup COUNT USED: COUNT duplicates, of which the first USED are used
+ * groups: four threads each make communicators of a group, use and free them
+ * idup: duplicates are made while the first collective of their parent runs
+ * names: one rank gives its communicator the name "libcoll"
+ * types: the ranks of a nonblocking call describe the same bytes differently
+ */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, ranks;
+
+/* Whether COMM, of all ranks, adds their numbers up right. */
+static bool adds_up(MPI_Comm comm) {
+    double sum = -1, mine = rank;
+    MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+    return sum == ranks * (ranks - 1) / 2.0;
+}
+
+static bool dup(int count, int used) {
+    bool good = true;
+    for (int i = 0; i < count; i++) {
+        MPI_Comm made;
+        MPI_Comm_dup(MPI_COMM_WORLD, &made);
+        good = (i >= used || adds_up(made)) && good;
+        MPI_Comm_free(&made);
+    }
+    return good;
+}
+
+enum { THREADS = 4, ROUNDS = 5 };
+
+static void *make_groups(void *tag) {
+    bool good = true;
+    MPI_Group all;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Comm made;
+        MPI_Comm_create_group(MPI_COMM_WORLD, all, *(int *)tag, &made);
+        MPI_Barrier(made);
+        good = adds_up(made) && good;
+        MPI_Comm_free(&made);
+    }
+    MPI_Group_free(&all);
+    return good ? tag : NULL;
+}
+
+static bool groups(void) {
+    pthread_t threads[THREADS];
+    int tags[THREADS];
+    bool good = true;
+    for (int i = 0; i < THREADS; i++) {
+        tags[i] = i;
+        pthread_create(&threads[i], NULL, make_groups, &tags[i]);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        good = good && result;
+    }
+    return good;
+}
+
+static bool idup(void) {
+    enum { COUNT = 5 };
+    MPI_Comm made[COUNT];
+    MPI_Request requests[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        MPI_Comm_idup(MPI_COMM_WORLD, &made[i], &requests[i]);
+    bool good = adds_up(MPI_COMM_WORLD);
+    MPI_Waitall(COUNT, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < COUNT; i++) {
+        good = adds_up(made[i]) && good;
+        MPI_Comm_free(&made[i]);
+    }
+    return good;
+}
+
+static bool names(void) {
+    bool good = true;
+    MPI_Comm made;
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    if (rank == ranks - 1)
+        MPI_Comm_set_name(made, "libcoll");
+    for (int i = 0; i < ROUNDS; i++)
+        good = adds_up(made) && good;
+    MPI_Comm_free(&made);
+    return good;
+}
+
+/* A broadcast of COUNT numbers by number on rank 0, and at once on the others. */
+static bool types(int count) {
+    int numbers[8];
+    MPI_Datatype all;
+    MPI_Request request;
+    MPI_Type_contiguous(count, MPI_INT, &all);
+    MPI_Type_commit(&all);
+    for (int i = 0; i < count; i++)
+        numbers[i] = rank == 0 ? i : -1;
+    if (rank == 0)
+        MPI_Ibcast(numbers, count, MPI_INT, 0, MPI_COMM_WORLD, &request);
+    else
+        MPI_Ibcast(numbers, 1, all, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Type_free(&all);
+    int i = 0;
+    while (i < count && numbers[i] == i)
+        i++;
+    return i == count;
+}
+
+int main(int argc, char **argv) {
+    const char *mode = argc > 1 ? argv[1] : "";
+    int provided, good = false, all;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (strcmp(mode, "dup") == 0 && argc == 4)
+        good = dup(atoi(argv[2]), atoi(argv[3]));
+    if (strcmp(mode, "groups") == 0)
+        good = groups();
+    if (strcmp(mode, "idup") == 0)
+        good = idup();
+    if (strcmp(mode, "names") == 0)
+        good = names();
+    if (strcmp(mode, "types") == 0)
+        good = types(1) && types(2) && types(3) && types(8);
+    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%s: %s\n", mode, all ? "right" : "WRONG");
+    MPI_Finalize();
+    return !all;
+}
