@@ -75,6 +75,11 @@ watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=report.json -- "$seeded" 
 grep -q '^coll: watch: diagnosis: ' err || fail "COLL_WATCH_ABORT: no report"
 grep -q '^{"ranks": 3, .*"findings": \[{"kind": "unsent"' report.json || fail "no report as JSON"
 
+# A full disk is told of, in one line.
+watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=/dev/full -- "$seeded" tag 3 && fail "a full disk: no error"
+test "$(grep -c '^coll: COLL_WATCH_JSON=/dev/full: .*No space left' err)" = 1 || fail "a full disk: not one line"
+grep -q '^coll: watch: diagnosis: ' err || fail "a full disk: no report"
+
 # The same through files in a directory, of which none is left.
 mkdir files
 watched 5 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_DIR=files -- "$seeded" loop 3 &&
@@ -96,6 +101,8 @@ ask() {
 ask "$job" || fail "coll-watch"
 grep -q '^coll: watch: what the 3 ranks do' answer || fail "coll-watch: no report"
 ask --json "$job" && grep -q '^{"ranks": 3' answer || fail "coll-watch --json"
+timeout -k 10 60 "$build/coll-watch" --json "$job" >/dev/full 2>err && fail "coll-watch to a full disk"
+test "$(grep -c 'No space left' err)" = 1 || fail "coll-watch to a full disk: no error"
 ask --top --count 2 --every 0.2 "$job" && [ "$(grep -c '^ *[012] ' answer)" = 6 ] || fail "coll-watch --top"
 ask 1 && fail "coll-watch of no job"
 [ "$(wc -l <err)" = 1 ] || fail "coll-watch of no job: not one line"

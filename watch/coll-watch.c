@@ -248,9 +248,11 @@ int main(int argc, char **argv) {
         free(answer);
     }
     app_words_free(&command.job);
+    if ((fflush(stdout) || ferror(stdout)) && !problem.text[0])
+        app_refuse(&problem, "the output can't be written: %s", strerror(errno));
     if (problem.text[0]) {
         fprintf(stderr, "%s: %s\n", program, problem.text);
         return 2;
     }
-    return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+    return EXIT_SUCCESS;
 }

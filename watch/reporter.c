@@ -9,9 +9,12 @@
 #include "watch/survey.h"
 #include "watch/ticks.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -191,42 +194,75 @@ static void look_for(int rank) {
 
 /* --- Writing --- */
 
-static void answer_client(watch_link *link, watch_form form, const watch_report *made) {
+/* Returns MADE as a text of *LENGTH bytes, which the caller frees; or NULL without memory. */
+static char *text_of(const watch_report *made, watch_form form, size_t *length) {
     char *text = NULL;
+    FILE *stream = open_memstream(&text, length);
+    if (!stream)
+        return NULL;
+    if (form == JSON)
+        watch_report_json(stream, made);
+    else if (form == SAMPLE)
+        watch_report_sample(stream, made);
+    else
+        watch_report_print(stream, made);
+    bool whole = !ferror(stream);
+    if (fclose(stream) == 0 && whole && *length > 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void answer_client(watch_link *link, watch_form form, const watch_report *made) {
     size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    if (stream) {
-        if (form == JSON)
-            watch_report_json(stream, made);
-        else if (form == SAMPLE)
-            watch_report_sample(stream, made);
-        else
-            watch_report_print(stream, made);
-        fclose(stream);
-    }
-    watch_wire_answer(link, text ? text : "", length);
+    char *text = text_of(made, form, &length);
+    watch_wire_answer(link, text ? text : "", text ? length : 0);
+    free(text);
+}
+
+/* Appends TEXT to the file PATH as a whole or not at all. Returns 0 or an error's number. */
+static int append(const char *path, const char *text, size_t length) {
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return errno;
+    ssize_t written = write(fd, text, length);
+    int error = written < 0 ? errno : written < (ssize_t)length ? ENOSPC : 0;
+    off_t end = lseek(fd, 0, SEEK_CUR);
+    struct stat about;
+    /* Unless another process has already appended something behind the part. */
+    if (error && written > 0 && fstat(fd, &about) == 0 && about.st_size == end)
+        (void)!ftruncate(fd, end - written);
+    if (close(fd) != 0 && !error)
+        error = errno;
+    return error;
+}
+
+static void append_json(const watch_report *made) {
+    const char *path = watch_own.settings->json;
+    size_t length = 0;
+    char *text = text_of(made, JSON, &length);
+    int error = text ? append(path, text, length) : ENOMEM;
+    if (error)
+        fprintf(stderr,
+                "coll: COLL_WATCH_JSON=%s: the report can't be written there: %s; make room, or "
+                "name another file\n",
+                path, strerror(error));
     free(text);
 }
 
 static void write_for_job(const watch_report *made) {
     const watch_settings *settings = watch_own.settings;
-    char *text = NULL;
     size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    if (stream) {
-        watch_report_print(stream, made);
-        fclose(stream);
+    char *text = text_of(made, TEXT, &length);
+    if (text) {
         fwrite(text, 1, length, stderr); /* in one piece among the lines of others */
         fflush(stderr);
         free(text);
+    } else {
+        fprintf(stderr, "coll: watch: no memory for a report\n");
     }
-    FILE *file = settings->json[0] ? fopen(settings->json, "ae") : NULL;
-    if (file) {
-        watch_report_json(file, made);
-        fclose(file);
-    } else if (settings->json[0]) {
-        fprintf(stderr, "coll: COLL_WATCH_JSON=%s: can't be written\n", settings->json);
-    }
+    if (settings->json[0])
+        append_json(made);
     if (settings->abort) {
         fprintf(stderr, "coll: watch: the job ends here, as COLL_WATCH_ABORT=1 asks\n");
         _exit(1);

@@ -10,6 +10,7 @@
 #include "watch/ticks.h"
 #include "watch/words.h"
 
+#include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,19 +38,26 @@ static uint32_t list_calls(watch_record list[WATCH_RING]) {
     return count;
 }
 
+static void say_unwritten(const char *setting, const char *path) {
+    fprintf(stderr, "coll: %s=%s: can't be written: %s; make room, or name another file\n", setting,
+            path, strerror(errno));
+}
+
 static FILE *open_file(const char *path, const char *setting) {
     FILE *file = path[0] ? fopen(path, "we") : NULL;
     if (path[0] && !file)
-        fprintf(stderr, "coll: %s=%s: can't be written\n", setting, path);
+        say_unwritten(setting, path);
     return file;
 }
 
 static void close_file(FILE *file, const char *path, const char *setting) {
     if (!file)
         return;
-    bool bad = ferror(file) != 0;
-    if (fclose(file) != 0 || bad)
-        fprintf(stderr, "coll: %s=%s: can't be written\n", setting, path);
+    bool whole = fflush(file) == 0 && !ferror(file);
+    if (!whole)
+        say_unwritten(setting, path);
+    if (fclose(file) != 0 && whole)
+        say_unwritten(setting, path);
 }
 
 /* One of Chrome's complete events; times in microseconds. */
