@@ -226,6 +226,8 @@ tests_watch_diagnosis_LDADD = libwatch.la $(LDADD)
 noinst_PROGRAMS += tests/watch/seeded
 tests_watch_seeded_SOURCES = tests/watch/seeded.c tests/generator.h
 tests_watch_seeded_LDADD =
+noinst_PROGRAMS += tests/watch/partners
+tests_watch_partners_LDADD =
 endif
 # What a program sees that runs with another MPI library.
 check_LTLIBRARIES += libother.la

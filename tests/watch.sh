@@ -75,6 +75,15 @@ watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=report.json -- "$seeded" 
 grep -q '^coll: watch: diagnosis: ' err || fail "COLL_WATCH_ABORT: no report"
 grep -q '^{"ranks": 3, .*"findings": \[{"kind": "unsent"' report.json || fail "no report as JSON"
 
+# Each rank's own partner, and a predefined operation by its name.
+hangs_in() {
+    watched 3 0.5 -x COLL_WATCH_ABORT=1 -- "$build/tests/watch/partners" "$1" && fail "partners $1: no error"
+    grep -q "^coll: watch:   $2" err || fail "partners $1: not \"$2\""
+}
+hangs_in ring 'ranks 0-2: MPI_Ssend of 4194304 MPI_CHAR to the next rank, tag 0'
+hangs_in wait 'ranks 0-2: MPI_Waitall for 2 requests: MPI_Irecv from the next rank, tag 9; MPI_Irecv from the previous rank, tag 9'
+hangs_in reduce 'ranks 0 and 1: MPI_Wait: MPI_Iallreduce with MPI_MAX'
+
 # A full disk is told of, in one line.
 watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=/dev/full -- "$seeded" tag 3 && fail "a full disk: no error"
 test "$(grep -c '^coll: COLL_WATCH_JSON=/dev/full: .*No space left' err)" = 1 || fail "a full disk: not one line"

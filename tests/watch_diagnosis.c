@@ -1,10 +1,14 @@
 /* What is said of made-up states of ranks, and what isn't. */
+#include "config.h"
+
 #include "tests/harness.h"
 #include "watch/calls.h"
 #include "watch/diagnosis.h"
+#include "watch/report.h"
 #include "watch/signature.h"
 
 #include <mpi.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { RANKS = 4, RECORDS = 8, ENTRIES = 8 };
@@ -263,6 +267,122 @@ START_TEST(any_source) {
 }
 END_TEST
 
+/* --- The report of groups --- */
+
+/* What a report says that rank 0 and its like do, of COUNT states; the caller frees it. */
+static char *report_of(const watch_state all[], int count) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    watch_report report = {.states = all, .ranks = count, .young = SECOND, .failed = -1};
+    ck_assert_ptr_nonnull(stream);
+    ck_assert(watch_report_make(&report));
+    watch_report_print(stream, &report);
+    watch_report_free(&report);
+    fclose(stream);
+    return text;
+}
+
+static void expect_line(const char *line) {
+    char *text = report_of(states, RANKS);
+    ck_assert_msg(strstr(text, line) != NULL, "no \"%s\" in: %s", line, text);
+    free(text);
+}
+
+START_TEST(partners_at_one_distance) {
+    for (int rank = 0; rank < RANKS; rank++)
+        in_message(rank, "MPI_Send", SOLVER, (rank + 1) % RANKS, 7);
+    expect_line("  ranks 0-3: MPI_Send to the next rank, tag 7 on \"solver\" for 60.0 s\n");
+    for (int rank = 0; rank < RANKS; rank++)
+        records[rank][0].peer = (rank + 2) % RANKS;
+    expect_line("  ranks 0-3: MPI_Send to its own rank + 2 modulo 4, tag 7");
+}
+END_TEST
+
+START_TEST(one_partner) {
+    for (int rank = 0; rank < RANKS; rank++)
+        in_message(rank, "MPI_Recv", SOLVER, 3, 7);
+    expect_line("  ranks 0-3: MPI_Recv from rank 3, tag 7");
+    records[1][0].peer = records[2][0].peer = MPI_ANY_SOURCE;
+    expect_line("  ranks 0 and 3: MPI_Recv from rank 3, tag 7");
+    expect_line("  ranks 1 and 2: MPI_Recv from any rank, tag 7");
+}
+END_TEST
+
+/* The numbers of the ranks at the other side are no distances from this one's. */
+START_TEST(partners_in_another_group) {
+    for (int rank = 0; rank < RANKS; rank++) {
+        in_message(rank, "MPI_Recv", SOLVER, (rank + 1) % RANKS, 7);
+        comms[rank][1].inter = 1;
+    }
+    expect_line("  rank 1: MPI_Recv from rank 2, tag 7");
+}
+END_TEST
+
+START_TEST(partners_of_requests) {
+    static watch_awaited awaited[RANKS][2];
+    for (int rank = 0; rank < RANKS; rank++) {
+        watch_record *record = in_message(rank, "MPI_Waitall", 0, 0, 0);
+        record->count = 2;
+        for (int i = 0; i < 2; i++)
+            awaited[rank][i] = (watch_awaited){.waiter = record->serial,
+                                               .comm = WATCH_WORLD,
+                                               .peer = (rank + (i ? 1 : RANKS - 1)) % RANKS,
+                                               .tag = 5,
+                                               .call = (uint16_t)watch_call_named("MPI_Irecv"),
+                                               .known = 1};
+        states[rank].awaited = awaited[rank];
+        states[rank].head.awaited = 2;
+    }
+    expect_line("  ranks 0-3: MPI_Waitall for 2 requests: MPI_Irecv from the previous rank, tag 5; "
+                "MPI_Irecv from the next rank, tag 5 for");
+    awaited[3][1].peer = 2;
+    expect_line("  rank 3: MPI_Waitall for 2 requests: MPI_Irecv from rank 2, tag 5; MPI_Irecv "
+                "from rank 2, tag 5 for");
+}
+END_TEST
+
+/* Without a rule: the one rank in another call must not be lost among them. */
+START_TEST(many_partners) {
+    enum { MANY = 100 };
+    static watch_state many[MANY];
+    static watch_record calls[MANY];
+    for (int rank = 0; rank < MANY; rank++) {
+        bool last = rank == MANY - 1;
+        calls[rank] =
+            (watch_record){.serial = 1,
+                           .begun = 60 * SECOND,
+                           .open = 1,
+                           .comm = WATCH_WORLD,
+                           .number = last,
+                           .call = (uint16_t)watch_call_named(last ? "MPI_Barrier" : "MPI_Send"),
+                           .peer = rank * rank % MANY,
+                           .tag = rank};
+        many[rank] = (watch_state){
+            .fate = WATCH_ANSWERS, .head = {.rank = rank, .records = 1}, .records = &calls[rank]};
+    }
+    char *text = report_of(many, MANY);
+    ck_assert_ptr_nonnull(
+        strstr(text, "  ranks 0-98: MPI_Send with arguments that differ by rank for 60.0 s\n"));
+    ck_assert_ptr_nonnull(strstr(text, "  rank 99: MPI_Barrier, the 1st collective"));
+    free(text);
+}
+END_TEST
+
+/* Rank 1 waits for rank 2 by another tag than rank 0. */
+START_TEST(other_calls_for_one) {
+    for (int rank = 0; rank < 2; rank++) {
+        in_message(rank, "MPI_Recv", WATCH_WORLD, 2, 7 + rank);
+        count(rank, true, WATCH_WORLD, 2, 7 + rank, 1);
+    }
+    in_collective(3, "MPI_Barrier", SOLVER, 1);
+    judge();
+    ck_assert_int_eq(diagnosis.count, 1);
+    ck_assert_ptr_nonnull(strstr(diagnosis.findings[0].text, "rank 0 waits for it in MPI_Recv from "
+                                                             "rank 2, tag 7, and "));
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("watch");
     TCase *cases = tcase_create("diagnosis");
@@ -281,6 +401,12 @@ int main(void) {
     tcase_add_test(cases, tags_that_prove_nothing);
     tcase_add_test(cases, one_in_finalize);
     tcase_add_test(cases, any_source);
+    tcase_add_test(cases, other_calls_for_one);
+    tcase_add_test(cases, partners_at_one_distance);
+    tcase_add_test(cases, one_partner);
+    tcase_add_test(cases, partners_in_another_group);
+    tcase_add_test(cases, partners_of_requests);
+    tcase_add_test(cases, many_partners);
     suite_add_tcase(suite, cases);
     return harness_unit(suite);
 }

@@ -3,6 +3,7 @@
 #include "watch/view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What keeps a rank that waits for nobody. */
 static void say_condition(watch_view *v, watch_text *text, int rank) {
@@ -67,6 +68,21 @@ static bool was_reported(const watch_view *v, int rank) {
     return false;
 }
 
+/* Whether what is said of ONE's call is true of OTHER's. */
+static bool is_same_call(const watch_view *v, int one, int other) {
+    const watch_record *x = watch_view_call(v, one), *y = watch_view_call(v, other);
+    char of_one[512], of_other[512];
+    if (x->call != y->call || x->comm != y->comm || x->number != y->number)
+        return false;
+    if (x->number)
+        return true;
+    watch_text first = watch_text_in(of_one, sizeof of_one);
+    watch_text second = watch_text_in(of_other, sizeof of_other);
+    watch_view_say(v, &first, one);
+    watch_view_say(v, &second, other);
+    return strcmp(of_one, of_other) == 0;
+}
+
 static void report(watch_view *v, int rank, int waiters[]) {
     if (v->conditions[rank] == WATCH_WAITING || v->conditions[rank] == WATCH_MOVING ||
         was_reported(v, rank))
@@ -80,15 +96,10 @@ static void report(watch_view *v, int rank, int waiters[]) {
     say_condition(v, &text, rank);
     if (!count)
         return;
-    /* The calls of the first, and of those that are in the same one. */
-    const watch_record *first = watch_view_call(v, waiters[0]);
-    int same = 0;
-    for (int i = 0; i < count; i++) {
-        const watch_record *call = watch_view_call(v, waiters[i]);
-        if (call->call == first->call && call->comm == first->comm && call->number == first->number)
+    int first_waiter = waiters[0], same = 0;
+    for (int i = 0; i < count; i++)
+        if (is_same_call(v, first_waiter, waiters[i]))
             waiters[same++] = waiters[i];
-    }
-    int first_waiter = waiters[0];
     watch_say(&text, ", where ");
     watch_say_ranks(&text, waiters, same);
     watch_say(&text, same > 1 ? " wait for it in " : " waits for it in ");

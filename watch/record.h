@@ -51,6 +51,7 @@ typedef struct watch_awaited {
     uint32_t number;
     int32_t peer, tag;
     uint16_t call; /* that began it */
+    uint8_t op;    /* of signature.h's table */
     uint8_t known; /* 0: begun too long ago to tell */
 } watch_awaited;
 

@@ -150,6 +150,7 @@ static void note_request(const watch_call *call) {
                                                         .peer = record->peer,
                                                         .tag = record->tag,
                                                         .call = record->call,
+                                                        .op = record->op,
                                                         .known = 1});
 }
 

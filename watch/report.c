@@ -27,6 +27,21 @@ static uint64_t lasts(const watch_state *state) {
     return state->fate != WATCH_ANSWERS ? 0 : call ? call->begun : state->head.outside;
 }
 
+/* How many requests of a call are said, and how many groups are shown. */
+enum { SAID = 3, SHOWN = 40 };
+
+/* Whether ranks can make CALL with different arguments and no error. */
+static bool may_differ(const watch_record *call) {
+    watch_waits waits = watch_calls[call->call].waits;
+    return waits == WATCH_SEND || waits == WATCH_RECEIVE || waits == WATCH_EXCHANGE ||
+           waits == WATCH_PROBE || waits == WATCH_REQUESTS;
+}
+
+static bool same_data(const watch_record *x, const watch_record *y) {
+    return x->data.bytes == y->data.bytes && x->data.basic == y->data.basic;
+}
+
+/* Whether A and B do the same, apart from the arguments that may differ. */
 static bool alike(const watch_state *a, const watch_state *b) {
     const watch_record *x = call_of(a), *y = call_of(b);
     if (a->fate != b->fate || !x != !y)
@@ -38,27 +53,97 @@ static bool alike(const watch_state *a, const watch_state *b) {
     if (!x)
         return strcmp(a->head.asleep, b->head.asleep) == 0 &&
                strcmp(a->head.stack[0].function, b->head.stack[0].function) == 0;
-    return x->call == y->call && x->comm == y->comm && x->number == y->number && x->tag == y->tag &&
-           (!watch_calls[x->call].rooted || x->peer == y->peer) && x->op == y->op &&
-           x->data.bytes == y->data.bytes && x->data.basic == y->data.basic;
+    if (x->call != y->call || x->comm != y->comm || x->number != y->number)
+        return false;
+    return may_differ(x) || (x->tag == y->tag && x->op == y->op && same_data(x, y) &&
+                             (!watch_calls[x->call].rooted || x->peer == y->peer));
 }
 
-static void put_in_group(watch_report *report, int rank) {
+/* Lists the messages and collectives that CALL waits for, up to one more than are said. */
+static int list_awaited(const watch_state *state, const watch_record *call,
+                        watch_awaited list[SAID + 1]) {
+    int count = 0;
+    if (watch_calls[call->call].waits != WATCH_REQUESTS) {
+        list[count++] = (watch_awaited){.peer = call->peer, .tag = call->tag, .comm = call->comm};
+        if (watch_calls[call->call].waits == WATCH_EXCHANGE)
+            list[count++] =
+                (watch_awaited){.peer = call->from, .tag = call->from_tag, .comm = call->comm};
+        return count;
+    }
+    for (uint32_t i = 0; i < state->head.awaited && count <= SAID; i++)
+        if (state->awaited[i].waiter == call->serial && state->awaited[i].known)
+            list[count++] = state->awaited[i];
+    return count;
+}
+
+static bool same_but_partner(const watch_awaited *x, const watch_awaited *y) {
+    return x->call == y->call && x->comm == y->comm && x->number == y->number && x->tag == y->tag &&
+           x->op == y->op && (!watch_calls[x->call].rooted || x->peer == y->peer);
+}
+
+static int shift_of(const watch_state *state, const watch_awaited *what) {
+    return watch_shift_of(watch_comm_known(what->comm, state, 1), what->peer);
+}
+
+/* Notes in GROUP what state B has in common with A, which stands for the group. */
+static void compare(watch_group *group, const watch_state *a, const watch_state *b) {
+    const watch_record *x = call_of(a), *y = call_of(b);
+    watch_awaited of_a[SAID + 1], of_b[SAID + 1];
+    if (!x || !may_differ(x))
+        return;
+    int count = list_awaited(a, x, of_a);
+    group->differ = group->differ || x->count != y->count || !same_data(x, y) ||
+                    count != list_awaited(b, y, of_b);
+    for (int i = 0; i < count && !group->differ; i++) {
+        int shift = shift_of(a, &of_a[i]);
+        bool same = of_a[i].peer == of_b[i].peer;
+        group->differ = !same_but_partner(&of_a[i], &of_b[i]);
+        group->one_partner = group->one_partner && same;
+        /* No rank and any rank are no distance away: they must be the same. */
+        group->one_shift =
+            group->one_shift &&
+            (shift < 0 || watch_calls[of_a[i].call].rooted ? same : shift == shift_of(b, &of_b[i]));
+    }
+    group->differ = group->differ || (!group->one_partner && !group->one_shift);
+}
+
+/* Adds RANK to a group, to one whose ranks differ in their arguments only if MIXED. */
+static void put_in_group(watch_report *report, int rank, bool mixed) {
     const watch_state *state = &report->states[rank];
     uint64_t time = lasts(state);
     for (int i = 0; i < report->group_count; i++) {
-        watch_group *group = &report->groups[i];
-        if (!alike(&report->states[group->first], state))
+        watch_group group = report->groups[i];
+        const watch_state *first = &report->states[group.first];
+        if (!alike(first, state))
             continue;
-        group->count++;
-        group->shortest = time < group->shortest ? time : group->shortest;
-        group->longest = time > group->longest ? time : group->longest;
+        compare(&group, first, state);
+        if (group.differ && !mixed)
+            continue;
+        group.count++;
+        group.shortest = time < group.shortest ? time : group.shortest;
+        group.longest = time > group.longest ? time : group.longest;
+        report->groups[i] = group;
         report->group_of[rank] = i;
         return;
     }
     report->group_of[rank] = report->group_count;
-    report->groups[report->group_count++] =
-        (watch_group){.first = rank, .count = 1, .shortest = time, .longest = time};
+    report->groups[report->group_count++] = (watch_group){.first = rank,
+                                                          .count = 1,
+                                                          .one_partner = true,
+                                                          .one_shift = true,
+                                                          .shortest = time,
+                                                          .longest = time};
+}
+
+/* False: without MIXED there are more groups than are shown. */
+static bool make_groups(watch_report *report, bool mixed) {
+    report->group_count = 0;
+    for (int rank = 0; rank < report->ranks; rank++) {
+        put_in_group(report, rank, mixed);
+        if (!mixed && report->group_count > SHOWN)
+            return false;
+    }
+    return true;
 }
 
 bool watch_report_make(watch_report *report) {
@@ -71,8 +156,8 @@ bool watch_report_make(watch_report *report) {
         watch_report_free(report);
         return false;
     }
-    for (int rank = 0; rank < report->ranks; rank++)
-        put_in_group(report, rank);
+    if (!make_groups(report, false))
+        make_groups(report, true);
     return true;
 }
 
@@ -85,29 +170,35 @@ void watch_report_free(watch_report *report) {
 
 /* --- In words --- */
 
-/* What the requests of CALL are, the first few of them. */
-static void say_requests(watch_text *text, const watch_state *state, const watch_record *call) {
-    enum { MOST = 3 };
-    int said = 0;
-    for (uint32_t i = 0; i < state->head.awaited; i++) {
-        const watch_awaited *what = &state->awaited[i];
-        if (what->waiter != call->serial || !what->known)
-            continue;
-        if (said++ == MOST) {
+/* Says CALL and the first few of its requests; if SHIFTED, with partners by their distance. */
+static void say_call(watch_text *text, const watch_state *state, const watch_record *call,
+                     bool shifted) {
+    watch_awaited list[SAID + 1];
+    watch_say_shifted_call(text, call, shifted ? watch_comm_known(call->comm, state, 1) : NULL);
+    if (watch_calls[call->call].waits != WATCH_REQUESTS)
+        return;
+    int count = list_awaited(state, call, list);
+    for (int i = 0; i < count; i++) {
+        const watch_awaited *what = &list[i];
+        if (i == SAID) {
             watch_say(text, ", ...");
             return;
         }
         watch_record as_call = {.call = what->call,
+                                .op = what->op,
                                 .comm = what->comm,
                                 .peer = what->peer,
                                 .tag = what->tag,
                                 .from = what->peer};
-        watch_say(text, said == 1 ? ": " : "; ");
-        watch_say_call(text, &as_call);
+        watch_say(text, i == 0 ? ": " : "; ");
+        watch_say_shifted_call(text, &as_call,
+                               shifted ? watch_comm_known(what->comm, state, 1) : NULL);
     }
 }
 
-static void say_does(watch_text *text, const watch_report *report, int rank) {
+/* Says what RANK does, and with it all ranks of GROUP, of which it is the first; or NULL. */
+static void say_does(watch_text *text, const watch_report *report, int rank,
+                     const watch_group *group) {
     const watch_state *state = &report->states[rank];
     const watch_record *call = call_of(state);
     static const char *const fates[] = {
@@ -127,8 +218,10 @@ static void say_does(watch_text *text, const watch_report *report, int rank) {
         if (state->head.asleep[0])
             watch_say(text, ", sleeps in %s", state->head.asleep);
     } else {
-        watch_say_call(text, call);
-        say_requests(text, state, call);
+        if (group && group->differ)
+            watch_say(text, "%s with arguments that differ by rank", watch_calls[call->call].name);
+        else
+            say_call(text, state, call, group && !group->one_partner);
         if (call->number) {
             watch_say(text, ", the ");
             watch_say_ordinal(text, call->number);
@@ -160,8 +253,8 @@ static void say_times(watch_text *text, const watch_group *group) {
     watch_say_time(text, group->longest);
 }
 
-/* How many groups are shown, how many of them with places, and how deep a stack. */
-enum { SHOWN = 40, PLACED = 6, DEEPEST = 6, PLACES = PLACED * DEEPEST };
+/* How many groups are shown with places, and how deep a stack. */
+enum { PLACED = 6, DEEPEST = 6, PLACES = PLACED * DEEPEST };
 _Static_assert((int)PLACES <= (int)WATCH_LINES, "all places have lines");
 
 /* Of the stack of a group's first rank: the place of its call, or all of it outside of calls. */
@@ -201,7 +294,7 @@ static void print_groups(FILE *stream, const watch_report *report, int ranks[]) 
         watch_text text = watch_text_in(text_of_group, sizeof text_of_group);
         watch_say_ranks(&text, ranks, ranks_of(report, i, ranks));
         watch_say(&text, ": ");
-        say_does(&text, report, group->first);
+        say_does(&text, report, group->first, group);
         say_times(&text, group);
         fprintf(stream, "coll: watch:   %s\n", text_of_group);
         print_places(stream, report, i, lines + placed);
@@ -252,7 +345,7 @@ static void write_group(FILE *stream, const watch_report *report, int group, int
     const watch_record *call = call_of(&report->states[what->first]);
     watch_text text = watch_text_in(does, sizeof does);
     int count = ranks_of(report, group, ranks);
-    say_does(&text, report, what->first);
+    say_does(&text, report, what->first, what);
     fprintf(stream, "{\"ranks\": [");
     for (int i = 0; i < count; i++)
         fprintf(stream, i ? ", %d" : "%d", ranks[i]);
@@ -297,7 +390,7 @@ void watch_report_sample(FILE *stream, const watch_report *report) {
         const watch_record *call = call_of(state);
         uint64_t inside = state->head.inside + (call ? call->begun : 0);
         watch_text text = watch_text_in(does, sizeof does);
-        say_does(&text, report, rank);
+        say_does(&text, report, rank, NULL);
         fprintf(stream, "%d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
                 rank, (int)state->fate, state->head.calls, state->head.bytes, inside,
                 state->head.age, lasts(state), does);

@@ -9,6 +9,9 @@
 /* Ranks that do the same; the first of them stands for all. */
 typedef struct watch_group {
     int first, count;
+    bool one_partner; /* their calls name the same rank, */
+    bool one_shift;   /* or the rank at the same distance from their own, */
+    bool differ;      /* or they have different arguments: only if there are many groups */
     uint64_t shortest, longest; /* for how long, in nanoseconds */
 } watch_group;
 

@@ -43,8 +43,35 @@ void watch_say_ranks(watch_text *text, const int ranks[], int count) {
     }
 }
 
-static void say_rank(watch_text *text, const char *preposition, int rank) {
-    if (rank == MPI_ANY_SOURCE)
+int watch_shift_of(const watch_comm_info *info, int peer) {
+    if (!info || info->inter || peer < 0 || peer >= info->size)
+        return -1;
+    return (peer - info->rank + info->size) % info->size;
+}
+
+static void say_shift(watch_text *text, const char *preposition, int shift, int size) {
+    watch_say(text, " %s ", preposition);
+    if (shift == 0)
+        watch_say(text, "itself");
+    else if (size == 2)
+        watch_say(text, "the other rank");
+    else if (shift == 1)
+        watch_say(text, "the next rank");
+    else if (shift == size - 1)
+        watch_say(text, "the previous rank");
+    else if (shift <= size / 2)
+        watch_say(text, "its own rank + %d modulo %d", shift, size);
+    else
+        watch_say(text, "its own rank - %d modulo %d", size - shift, size);
+}
+
+/* With INFO, RANK is said as its distance from INFO's rank. */
+static void say_rank(watch_text *text, const char *preposition, int rank,
+                     const watch_comm_info *info) {
+    int shift = watch_shift_of(info, rank);
+    if (shift >= 0)
+        say_shift(text, preposition, shift, info->size);
+    else if (rank == MPI_ANY_SOURCE)
         watch_say(text, " %s any rank", preposition);
     else if (rank == MPI_PROC_NULL)
         watch_say(text, " %s no rank", preposition);
@@ -62,6 +89,11 @@ static void say_tag(watch_text *text, int tag) {
 }
 
 void watch_say_call(watch_text *text, const watch_record *call) {
+    watch_say_shifted_call(text, call, NULL);
+}
+
+void watch_say_shifted_call(watch_text *text, const watch_record *call,
+                            const watch_comm_info *info) {
     const watch_call_kind *kind = &watch_calls[call->call];
     char data[64];
     watch_say(text, "%s", kind->name);
@@ -71,19 +103,19 @@ void watch_say_call(watch_text *text, const watch_record *call) {
     }
     switch (kind->waits) {
     case WATCH_SEND:
-        say_rank(text, "to", call->peer);
+        say_rank(text, "to", call->peer, info);
         say_tag(text, call->tag);
         break;
     case WATCH_RECEIVE:
     case WATCH_PROBE:
-        say_rank(text, "from", call->peer);
+        say_rank(text, "from", call->peer, info);
         say_tag(text, call->tag);
         break;
     case WATCH_EXCHANGE:
-        say_rank(text, "to", call->peer);
+        say_rank(text, "to", call->peer, info);
         say_tag(text, call->tag);
         watch_say(text, ", and");
-        say_rank(text, "from", call->from);
+        say_rank(text, "from", call->from, info);
         say_tag(text, call->from_tag);
         break;
     case WATCH_COLLECTIVE:

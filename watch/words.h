@@ -21,6 +21,19 @@ void watch_say_ranks(watch_text *text, const int ranks[], int count);
 /* "MPI_Bcast of 4 MPI_DOUBLE from rank 2", "MPI_Recv from rank 1, tag 7" */
 void watch_say_call(watch_text *text, const watch_record *call);
 
+/*
+ * The same for ranks whose partners are at the same distance: "MPI_Recv from the next rank, tag 7".
+ * INFO is what one of them knows of the call's communicator, and CALL is that rank's call.
+ */
+void watch_say_shifted_call(watch_text *text, const watch_record *call,
+                            const watch_comm_info *info);
+
+/*
+ * Returns how far PEER is behind the rank of INFO's communicator that INFO belongs to, modulo the
+ * communicator's size; or -1 if INFO is NULL or PEER isn't a rank of that communicator.
+ */
+int watch_shift_of(const watch_comm_info *info, int peer);
+
 /* "120th" */
 void watch_say_ordinal(watch_text *text, uint32_t number);
 
