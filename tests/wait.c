@@ -264,6 +264,25 @@ static double processor_seconds(void) {
            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
+/* As when a process looks again after a SIGSTOP: the others may have answered meanwhile. */
+START_TEST(a_process_that_was_stopped_waits_on) {
+    const double seconds = 5, stopped = 60, silent = 0.4;
+    coll_patience patience = coll_patience_begin(&wait_way);
+    patience.since -= stopped;
+    patience.looked -= stopped;
+    harness_assert(!coll_patience_expired(&patience, seconds), "the time of the stop counts");
+    /* It looks often enough, and there is nothing. */
+    bool expired = false;
+    for (double waited = 0; waited < seconds + 1; waited += silent) {
+        patience.since -= silent;
+        patience.looked -= silent;
+        expired = coll_patience_expired(&patience, seconds);
+    }
+    harness_assert(expired, "a time-out that never comes");
+    harness_assert(!coll_patience_expired(&patience, 0), "a time-out that nobody has set");
+}
+END_TEST
+
 /*
  * A crowded waiter goes to sleep: it gives the processor up of its own accord, once a sleep, about
  * a thousand times a second. The share of a core is printed, not judged.
@@ -353,6 +372,7 @@ static TCase *tests_of(const char *name, SFun fixture) {
     tcase_add_test(tests, the_error_of_a_request_comes_back);
     tcase_add_test(tests, time_runs_out_with_a_name_and_nothing_is_lost);
     tcase_add_test(tests, without_peers_no_name_is_made_up);
+    tcase_add_test(tests, a_process_that_was_stopped_waits_on);
     return tests;
 }
 

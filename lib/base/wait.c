@@ -41,6 +41,12 @@ static const double HEARD_SLEEP_SHARE = 1, LONGEST_HEARD_SLEEP = 10e-3;
  */
 static const double SILENT_SLEEP_SHARE = 1.0 / 100, LONGEST_SILENT_SLEEP = 10e-3;
 
+/*
+ * A process that looks again only after so many seconds was stopped: no pause is longer than 10 ms,
+ * and even on a host with many processes for each core, each of them runs several times a second.
+ */
+static const double STOPPED = 0.5;
+
 /* How much the last wait counts in the average of what waits have lately taken. */
 static const double LAST_WAIT_SHARE = 1.0 / 4;
 
@@ -65,16 +71,23 @@ void coll_patience_progress(coll_patience *patience) {
     if (patience->pauses)
         coll_doorbell_doze(false);
     patience->slept = false;
-    patience->since = PMPI_Wtime();
+    patience->since = patience->looked = PMPI_Wtime();
     patience->pauses = 0;
 }
 
 coll_patience coll_patience_begin(coll_wait *wait) {
-    return (coll_patience){.wait = wait, .since = PMPI_Wtime()};
+    double now = PMPI_Wtime();
+    return (coll_patience){.wait = wait, .since = now, .looked = now};
 }
 
-bool coll_patience_expired(const coll_patience *patience, double seconds) {
-    return seconds > 0 && PMPI_Wtime() - patience->since > seconds;
+bool coll_patience_expired(coll_patience *patience, double seconds) {
+    if (seconds <= 0)
+        return false;
+    double now = PMPI_Wtime();
+    if (now - patience->looked > STOPPED)
+        patience->since = now;
+    patience->looked = now;
+    return now - patience->since > seconds;
 }
 
 static void nap(coll_patience *patience, double longest, double sleep) {

@@ -120,6 +120,7 @@ void *coll_wait_leave(void *memory);
 typedef struct coll_patience {
     coll_wait *wait;
     double since;  /* when it began */
+    double looked; /* when coll_patience_expired was last asked; or SINCE */
     double waited; /* s: until the last look that found nothing */
     int pauses;    /* since it began */
     int taken;     /* offers of the core in a row that somebody took */
@@ -135,7 +136,11 @@ void coll_patience_relax(coll_patience *patience);
 
 void coll_patience_progress(coll_patience *patience);
 
-/* Whether it has waited longer than SECONDS; never for 0. */
-bool coll_patience_expired(const coll_patience *patience, double seconds);
+/*
+ * Returns whether it has waited longer than SECONDS; never for 0. To be asked before each pause. If
+ * this process itself didn't run for a while (SIGSTOP, a debugger, a suspended host), the time
+ * begins again: the others may have answered meanwhile.
+ */
+bool coll_patience_expired(coll_patience *patience, double seconds);
 
 #endif
