@@ -278,9 +278,9 @@ int COLL_Setup_job(const COLL_Transport *transport);
 int COLL_Check_settings(char text[], size_t size);
 
 /*
- * *NATIVE: whether every call of OPERATION on COMM would go to the MPI library's own, so that it
- * may as well stay there; the same on all ranks. Local after COLL_Setup_job; else collective on a
- * communicator's first use.
+ * *NATIVE: whether every call of OPERATION on COMM would go to the MPI library's own, with no other
+ * way to wait, so that it may as well stay there; the same on all ranks. Local after COLL_Setup_job;
+ * else collective on a communicator's first use.
  */
 int COLL_Always_native(const char *operation, MPI_Comm comm, int *native);
 

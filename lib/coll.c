@@ -68,7 +68,7 @@ static coll_shape known_shape(const coll_state *state, coll_operation operation,
  */
 static const coll_comm *directly(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     const coll_comm *own = coll_comm_recent(comm);
-    if (!own || own->wait.timeout > 0 || !coll_collective_fits(user))
+    if (!own || !coll_wait_as_mpi(&own->wait) || !coll_collective_fits(user))
         return NULL;
     const coll_state *state = coll_state_of(own);
     if (state->decisions[operation].native)
@@ -86,7 +86,7 @@ static inline const coll_comm *directly_as_bytes(coll_operation operation, MPI_C
                                                  MPI_Count count, MPI_Datatype type, int root,
                                                  int *bytes) {
     const coll_comm *own = coll_comm_recent(comm);
-    if (!own || own->wait.timeout > 0)
+    if (!own || !coll_wait_as_mpi(&own->wait))
         return NULL;
     const coll_state *state = coll_state_of(own);
     const size_t most = own->room_bytes < COLL_NATIVE_MOST ? own->room_bytes : COLL_NATIVE_MOST;

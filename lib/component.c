@@ -26,7 +26,8 @@ int COLL_Always_native(const char *operation, MPI_Comm comm, int *native) {
         return code;
     code = coll_find_operation(operation, &found);
     if (code == MPI_SUCCESS)
-        *native = coll_state_always_native(coll_state_of(own), found);
+        *native =
+            coll_wait_as_mpi(&own->wait) && coll_state_always_native(coll_state_of(own), found);
     return coll_raise(comm, code);
 }
 

@@ -50,6 +50,15 @@ static inline bool coll_wait_is_polite(const coll_wait *wait) {
 }
 
 /*
+ * Returns whether the MPI library's own blocking calls wait as WAIT says. They know no time-out and
+ * don't sleep; if not, its nonblocking calls and coll_wait_native do. The same on all ranks, since
+ * the library may send other messages for the one than for the other.
+ */
+static inline bool coll_wait_as_mpi(const coll_wait *wait) {
+    return wait->timeout == 0 && wait->manner != COLL_WAIT_POLITE;
+}
+
+/*
  * Waits until one request of COUNT is complete; *INDEX is which one (MPI_UNDEFINED when none is
  * active). Of several complete ones it takes the next after the one that it took last. PEERS[i] is
  * the rank that request i waits for; it is named when the time runs out: MPI_ERR_OTHER with a text

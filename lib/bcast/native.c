@@ -18,11 +18,11 @@
  */
 enum { BEST_BELOW = 2 << 10 };
 
-/* With a time-out the nonblocking one: the other couldn't be left when a rank never comes. */
+/* The blocking one can't be left when a rank never comes, nor does it sleep. */
 static int broadcast(const coll_planned *call, void *bytes, int length) {
     coll_comm *comm = call->comm;
     int root = call->part.shape->root;
-    if (comm->wait.timeout == 0)
+    if (coll_wait_as_mpi(&comm->wait))
         return PMPI_Bcast(bytes, length, MPI_BYTE, root, comm->private);
     MPI_Request request;
     int code = PMPI_Ibcast(bytes, length, MPI_BYTE, root, comm->private, &request);

@@ -35,10 +35,10 @@ static void store_segments(const coll_planned *call, size_t from, size_t length,
     }
 }
 
-/* The MPI library's own: with a time-out the nonblocking one, which can be left. */
+/* The MPI library's own: the blocking one, unless it must be possible to leave or to sleep. */
 static int gather(const coll_planned *call, const void *mine, int length, void *into) {
     coll_comm *comm = call->comm;
-    if (comm->wait.timeout == 0)
+    if (coll_wait_as_mpi(&comm->wait))
         return PMPI_Gather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->part.shape->root,
                            comm->private);
     MPI_Request request;
@@ -50,7 +50,7 @@ static int gather(const coll_planned *call, const void *mine, int length, void *
 static int gatherv(const coll_planned *call, const void *mine, int count, MPI_Datatype type,
                    void *into, const int counts[], const int places[]) {
     coll_comm *comm = call->comm;
-    if (comm->wait.timeout == 0)
+    if (coll_wait_as_mpi(&comm->wait))
         return PMPI_Gatherv(mine, count, type, into, counts, places, MPI_BYTE,
                             call->part.shape->root, comm->private);
     MPI_Request request;

@@ -467,7 +467,7 @@ void coll_collective_move_input(coll_collective *call, char *copy) {
 static int run_natively(const coll_collective *call) {
     coll_comm *comm = call->comm;
     int *ints = NULL;
-    if (comm->wait.timeout == 0)
+    if (coll_wait_as_mpi(&comm->wait))
         return coll_collective_native(call->operation, call->user, comm->private, NULL, NULL);
     MPI_Request request;
     int code = coll_collective_native(call->operation, call->user, comm->private, &request, &ints);
