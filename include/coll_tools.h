@@ -279,8 +279,8 @@ int COLL_Check_settings(char text[], size_t size);
 
 /*
  * *NATIVE: whether every call of OPERATION on COMM would go to the MPI library's own, with no other
- * way to wait, so that it may as well stay there; the same on all ranks. Local after COLL_Setup_job;
- * else collective on a communicator's first use.
+ * way to wait, so that it may as well stay there; the same on all ranks. Local after
+ * COLL_Setup_job; else collective on a communicator's first use.
  */
 int COLL_Always_native(const char *operation, MPI_Comm comm, int *native);
 
@@ -289,6 +289,18 @@ int COLL_Always_native(const char *operation, MPI_Comm comm, int *native);
  * The number itself, which goes on. Local.
  */
 const unsigned *COLL_Sets(void);
+
+/*
+ * Returns COLL_TIMEOUT in seconds as it holds for calls on COMM: rank 0's, or this process's until
+ * COMM has been set up; 0 if there is none. Local.
+ */
+double COLL_Timeout(MPI_Comm comm);
+
+/*
+ * Returns an error, MPI_ERR_OTHER, whose text says that NAME, an MPI function that the MPI library
+ * runs itself, did not end in SECONDS. Local.
+ */
+int COLL_Timed_out(const char *name, double seconds);
 
 /*
  * Whether errors of this thread's calls are only RETURNED from now on, since their caller is an MPI

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "coll_tools.h"
+#include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/info.h"
 #include "lib/operation/call.h"
@@ -40,6 +41,22 @@ int COLL_Setup_job(const COLL_Transport *transport) {
     const coll_state *state = coll_state_of(world);
     coll_job_keep(state->common, state->settings, transport);
     return coll_comm_forget(MPI_COMM_WORLD);
+}
+
+double COLL_Timeout(MPI_Comm comm) {
+    const coll_comm *own = coll_comm_find(comm);
+    bool disabled = false;
+    double seconds = 0;
+    if (own)
+        return own->wait.timeout;
+    /* Their errors were told in MPI_Init. */
+    (void)coll_env_switch("COLL_DISABLE", &disabled);
+    (void)coll_env_seconds("COLL_TIMEOUT", &seconds);
+    return disabled ? 0 : seconds;
+}
+
+int COLL_Timed_out(const char *name, double seconds) {
+    return coll_wait_late(name, seconds);
 }
 
 int COLL_Return_errors(int returned) {

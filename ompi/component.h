@@ -147,4 +147,14 @@ libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool per
  */
 int libcoll_request_hand_out(libcoll_request *request, int code, ompi_request_t **handle);
 
+/* --- Time-outs of calls that pass (timeout.c) --- */
+
+/*
+ * The MPI library's own nonblocking call on COMM has given *REQUEST. If COLL_TIMEOUT is set and
+ * CALLER, a return address, is in one of MPI's functions, replaces it with one that fails when the
+ * time has run out; NAME is the function's, for the error.
+ */
+void libcoll_end_in_time(struct ompi_communicator_t *comm, const char *name, const void *caller,
+                         ompi_request_t **request);
+
 #endif

@@ -96,9 +96,14 @@ static bool is_inner(MPI_Datatype type) {
         libcoll_module *module = (libcoll_module *)base;                                           \
         int code = MPI_SUCCESS;                                                                    \
         if ((inner) || (agreement) || libcoll_passes(module, LIBCOLL_##operation) ||               \
-            libcoll_asks_and_passes(module, LIBCOLL_##operation, comm, &code))                     \
-            return module->below.coll_i##function(EACH arguments comm, request,                    \
+            libcoll_asks_and_passes(module, LIBCOLL_##operation, comm, &code)) {                   \
+            code = module->below.coll_i##function(EACH arguments comm, request,                    \
                                                   module->below.coll_i##function##_module);        \
+            if (code == MPI_SUCCESS)                                                               \
+                libcoll_end_in_time(comm, "MPI_I" #function, __builtin_return_address(0),          \
+                                    request);                                                      \
+            return code;                                                                           \
+        }                                                                                          \
         if (code != MPI_SUCCESS)                                                                   \
             return code;                                                                           \
         MAKE_REQUEST(false, widening, COLL_I##function(EACH libcoll comm, &made->under_way));      \

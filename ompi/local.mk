@@ -16,7 +16,8 @@ mca_coll_libcoll_la_SOURCES = \
 	ompi/module.c \
 	ompi/operations.h \
 	ompi/peers.c \
-	ompi/request.c
+	ompi/request.c \
+	ompi/timeout.c
 mca_coll_libcoll_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 mca_coll_libcoll_la_CFLAGS = $(AM_CFLAGS)
 mca_coll_libcoll_la_LIBADD = libompi_transport.la libcoll.la

@@ -138,6 +138,28 @@ COLL_TIMEOUT=0.5 component 2 -x COLL_TIMEOUT --mca coll_libcoll_bcast chain "$pr
 grep -q '^0: ibcast: 1 call, .*rank 1' out || fail "the error of a request"
 grep -qx '0: the request is gone' out || fail "a request with an error"
 
+# --- A rank that is late ---
+# late CALL [WORDS...]: what rank 0 says; WORDS set COLL_TIMEOUT, by default on all ranks.
+late() {
+    local call=$1
+    shift
+    [ $# -gt 0 ] || set -- env COLL_TIMEOUT=0.5
+    limited="timeout -k 10 60" component 3 "$@" "$programs/late" "$call"
+}
+for call in allreduce barrier iallreduce ibcast small first; do
+    late $call
+    grep -q "^$call: .*COLL_TIMEOUT" out || fail "a late rank: $call"
+    grep -qx 'the request is gone' out || fail "a late rank: $call leaves a request"
+done
+# Rank 0's holds for all.
+# shellcheck disable=SC2016 # for the ranks' shells
+late barrier sh -c 'test "$OMPI_COMM_WORLD_RANK" != 0 || export COLL_TIMEOUT=0.5; exec "$@"' sh
+grep -q '^barrier: .*COLL_TIMEOUT' out || fail "a late rank: COLL_TIMEOUT on rank 0"
+late idup
+grep -qx 'idup: no error' out || fail "a late rank: MPI_Comm_idup"
+late type
+grep -qx 'type: no error' out || fail "a type that is freed while it is in use"
+
 # --- Parameters ---
 export OMPI_MCA_mca_base_component_path=SYSTEM_DEFAULT:$work/components
 ompi_info --param coll libcoll --level 9 >out 2>err || fail "ompi_info"

@@ -330,16 +330,18 @@ int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int 
     }
 }
 
+int coll_wait_late(const char *what, double seconds) {
+    return coll_error(MPI_ERR_OTHER,
+                      "%s did not end in %.1f s: some rank is late or gone; raise COLL_TIMEOUT "
+                      "(seconds) if that is too short",
+                      what, seconds);
+}
+
 int coll_wait_native(coll_wait *wait, MPI_Request *request, const char *what) {
     int index;
     bool late;
     int code = wait_any(wait, wait->timeout, 1, request, &index, &late);
-    if (!late)
-        return code;
-    return coll_error(MPI_ERR_OTHER,
-                      "%s did not end in %.1f s: some rank is late or gone; raise COLL_TIMEOUT "
-                      "(seconds) if that is too short",
-                      what, wait->timeout);
+    return late ? coll_wait_late(what, wait->timeout) : code;
 }
 
 void coll_wait_abandon(int count, MPI_Request requests[]) {

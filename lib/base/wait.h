@@ -103,6 +103,11 @@ int coll_wait_report(double seconds, int count, MPI_Request requests[], const in
  */
 int coll_wait_silent(double seconds, int first, int more);
 
+/* Returns the same error for WHAT, a collective of the MPI library's own: who is silent isn't
+ * known.
+ */
+int coll_wait_late(const char *what, double seconds);
+
 /*
  * Waits for a nonblocking collective of the MPI library's own, whose name is WHAT. Once the time
  * has run out its request is the library's for ever, and so is the memory that it was given.

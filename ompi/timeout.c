@@ -1,0 +1,166 @@
+/*
+ * COLL_TIMEOUT for nonblocking calls that stay the MPI library's own: the program gets a request of
+ * the component that completes with the library's, or with an error when that takes too long. The
+ * messages are the same as without.
+ */
+#include "ompi/component.h"
+
+#include <coll_tools.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+typedef struct timed_request {
+    ompi_coll_base_nbc_request_t super;
+    ompi_request_t *below; /* the library's; left to it after the time has run out */
+    const char *name;      /* of the MPI function */
+    double seconds, since;
+    bool late;
+    struct timed_request *next;
+} timed_request;
+static OBJ_CLASS_INSTANCE(timed_request, ompi_coll_base_nbc_request_t, NULL, NULL);
+
+/* Guards both lists. It is never held while a request is completed. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static timed_request *active;
+static timed_request *given_up; /* never freed: the library still uses BELOW */
+
+static ompi_request_t *handle_of(timed_request *request) {
+    return &request->super.super;
+}
+
+/*
+ * Returns whether CALLER, a return address, is in one of MPI's nonblocking functions. Other callers
+ * in Open MPI agree on the numbers of new communicators, and ignore the errors of these requests.
+ */
+static bool is_of_program(const void *caller) {
+    Dl_info found;
+    if (!dladdr(caller, &found) || !found.dli_sname)
+        return false;
+    const char *name = found.dli_sname;
+    return strncmp(name + (*name == 'P'), "MPI_I", 5) == 0;
+}
+
+/* Completes REQUEST, which the program may free from then on. */
+static void complete(timed_request *request) {
+    ompi_request_t *handle = handle_of(request);
+    if (request->late) {
+        handle->req_status.MPI_ERROR = COLL_Timed_out(request->name, request->seconds);
+        /* This would release the types and the operation, which the library may still use. */
+        handle->req_complete_cb = NULL;
+    } else {
+        handle->req_status = request->below->req_status;
+        (void)ompi_request_free(&request->below);
+    }
+    ompi_request_complete(handle, true);
+}
+
+/*
+ * Returns the active requests that are complete or late, and takes them out of the list. The lock
+ * is held. A process that looks again and again is waiting, but for which request isn't known: so
+ * each one is late that is older than its time-out, if none was completed for as long. A process
+ * that hasn't looked for a while has computed, or was stopped: that time doesn't count.
+ */
+static timed_request *take_over(void) {
+    static const double COMPUTED = 0.1;
+    static double looked, quiet_since;
+    timed_request *over = NULL;
+    double now = PMPI_Wtime();
+    bool moved = false;
+    for (timed_request *one = active; one && !moved; one = one->next)
+        moved = REQUEST_COMPLETE(one->below);
+    if (moved || now - looked > COMPUTED)
+        quiet_since = now;
+    looked = now;
+    for (timed_request **link = &active; *link;) {
+        timed_request *one = *link;
+        double since = one->since > quiet_since ? one->since : quiet_since;
+        bool done = REQUEST_COMPLETE(one->below);
+        one->late = !done && now - since > one->seconds;
+        if (!done && !one->late) {
+            link = &one->next;
+            continue;
+        }
+        *link = one->next;
+        one->next = over;
+        over = one;
+    }
+    return over;
+}
+
+/* Called by Open MPI again and again, from any thread. A thread in libcoll doesn't wait for these.
+ */
+static int progress(void) {
+    int count = 0;
+    if (libcoll_inside > 0 || pthread_mutex_trylock(&lock) != 0)
+        return 0;
+    timed_request *over = active ? take_over() : NULL;
+    if (over && !active)
+        (void)opal_progress_unregister(progress);
+    pthread_mutex_unlock(&lock);
+    for (timed_request *next; over; over = next, count++) {
+        next = over->next;
+        complete(over);
+    }
+    return count;
+}
+
+/* Open MPI or the program frees one that is complete. */
+static int release(ompi_request_t **handle) {
+    timed_request *request = (timed_request *)*handle;
+    if (!REQUEST_COMPLETE(*handle))
+        return MPI_ERR_REQUEST;
+    OMPI_REQUEST_FINI(*handle);
+    *handle = MPI_REQUEST_NULL;
+    if (!request->late) {
+        OBJ_RELEASE(request);
+        return MPI_SUCCESS;
+    }
+    pthread_mutex_lock(&lock);
+    request->next = given_up;
+    given_up = request;
+    pthread_mutex_unlock(&lock);
+    return MPI_SUCCESS;
+}
+
+static timed_request *make(struct ompi_communicator_t *comm, const char *name, double seconds,
+                           ompi_request_t *below) {
+    timed_request *made = OBJ_NEW(timed_request);
+    if (!made)
+        return NULL;
+    ompi_request_t *handle = handle_of(made);
+    OMPI_REQUEST_INIT(handle, false);
+    handle->req_type = OMPI_REQUEST_COLL;
+    handle->req_mpi_object.comm = comm;
+    handle->req_start = NULL;
+    handle->req_free = release;
+    handle->req_cancel = NULL;
+    handle->req_status = ompi_status_empty;
+    handle->req_complete = REQUEST_PENDING;
+    handle->req_state = OMPI_REQUEST_ACTIVE;
+    made->below = below;
+    made->name = name;
+    made->seconds = seconds;
+    made->since = PMPI_Wtime();
+    made->late = false;
+    return made;
+}
+
+void libcoll_end_in_time(struct ompi_communicator_t *comm, const char *name, const void *caller,
+                         ompi_request_t **request) {
+    if (libcoll_inside > 0 || ompi_mpi_state != OMPI_MPI_STATE_INIT_COMPLETED ||
+        REQUEST_COMPLETE(*request))
+        return;
+    double seconds = COLL_Timeout(comm);
+    timed_request *made =
+        seconds > 0 && is_of_program(caller) ? make(comm, name, seconds, *request) : NULL;
+    if (!made)
+        return;
+    pthread_mutex_lock(&lock);
+    if (!active)
+        (void)opal_progress_register(progress);
+    made->next = active;
+    active = made;
+    pthread_mutex_unlock(&lock);
+    *request = handle_of(made);
+}
