@@ -53,6 +53,10 @@ for ranks in 4 7; do
     component $ranks $other "$programs/operations" || fail "operations by others, $ranks ranks"
 done
 
+# With a time-out that nobody reaches.
+COLL_TIMEOUT=600 component 5 -x COLL_TIMEOUT "$programs/operations" || fail "operations with a time-out"
+grep -qx '0 wrong' out || fail "operations with a time-out"
+
 # They ran in libcoll, of each kind.
 # shellcheck disable=SC2086 # words
 component 3 $one --mca coll_libcoll_trace 1 "$programs/operations" || fail "operations with a trace"
@@ -157,6 +161,9 @@ late barrier sh -c 'test "$OMPI_COMM_WORLD_RANK" != 0 || export COLL_TIMEOUT=0.5
 grep -q '^barrier: .*COLL_TIMEOUT' out || fail "a late rank: COLL_TIMEOUT on rank 0"
 late idup
 grep -qx 'idup: no error' out || fail "a late rank: MPI_Comm_idup"
+# Open MPI's blocking calls don't sleep.
+COLL_WAIT=polite component 3 -x COLL_WAIT "$programs/counted" || fail "COLL_WAIT=polite"
+grep -q passed out && fail "COLL_WAIT=polite: something is left to Open MPI"
 late type
 grep -qx 'type: no error' out || fail "a type that is freed while it is in use"
 
