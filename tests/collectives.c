@@ -13,6 +13,7 @@
 #include "tests/harness.h"
 #include "tests/layouts.h"
 
+#include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -442,6 +443,45 @@ START_TEST(every_algorithm_does_as_mpi_does) {
 }
 END_TEST
 
+/* NAME with each of its parameters as low, or as HIGH, as it may be. */
+static void extreme_spec(const coll_algorithm *algorithm, bool high, char *spec, size_t size) {
+    int used = snprintf(spec, size, "%s", algorithm->name);
+    for (int i = 0; algorithm->params[i].name; i++) {
+        const coll_param *param = &algorithm->params[i];
+        uint64_t least = param->lowest ? param->lowest : 1;
+        used += snprintf(spec + used, size - (size_t)used, "%c%s=%" PRIu64, i ? ',' : ':',
+                         param->name, high ? param->highest : least);
+    }
+}
+
+/* A large parameter is a wish: small blocks need no more memory for it, also where ranks don't know
+ * each other's. */
+START_TEST(parameters_may_be_extreme) {
+    enum { MOST = 64 << 20 };
+    MPI_Comm comm;
+    coll_comm *state;
+    entry which = (entry)_i;
+    const coll_algorithm *const *table = coll_operations[entries[which].operation].table;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    pretend_layout(comm, (world_ranks + 1) / 2, 2);
+    ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
+    for (int turn = 0; table[turn / 4]; turn++) {
+        const coll_algorithm *algorithm = table[turn / 4];
+        const sample s = {which, &kinds[turn % 2], turn % 4 < 2 ? 7 : 50, 0, false};
+        char spec[200];
+        if (strcmp(algorithm->name, "dcp") == 0)
+            continue;
+        extreme_spec(algorithm, turn % 2, spec, sizeof spec);
+        ck_assert_int_eq(COLL_Set(comm, coll_operations[entries[which].operation].name, spec),
+                         MPI_SUCCESS);
+        compare(&s, turn % 4 < 2 ? BLOCKING : NONBLOCKING, comm, spec);
+        harness_assert(state->room_bytes <= MOST, "%s takes %zu bytes", spec, state->room_bytes);
+    }
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
 /* What is made for sites, at latencies that are measured and at some that differ. */
 START_TEST(over_sites) {
     static const struct {
@@ -655,6 +695,7 @@ static Suite *make_suite(void) {
     tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, make_kinds, free_kinds);
     tcase_add_loop_test(tests, every_algorithm_does_as_mpi_does, 0, ENTRIES);
+    tcase_add_loop_test(tests, parameters_may_be_extreme, 0, ENTRIES);
     tcase_add_test(tests, over_sites);
     tcase_add_test(tests, many_at_once);
     tcase_add_test(tests, reductions_can_be_reproducible);

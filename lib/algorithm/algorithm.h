@@ -107,6 +107,20 @@ typedef struct coll_algorithm {
     struct coll_course *(*open)(const struct coll_planned *call, void *memory);
 } coll_algorithm;
 
+/*
+ * Returns the bytes of a segment, ASKED at most, where a plan needs memory for MANY. Ranks that
+ * know the sizes of blocks need no more than a block. Else blocks may have any size, and all
+ * segments together have UNKNOWN_MOST bytes at most, so that small blocks don't take the memory of
+ * large ones.
+ */
+static inline size_t coll_segment_within(const coll_shape *shape, size_t asked, size_t many) {
+    enum { UNKNOWN_MOST = 16 << 20, LEAST = 1 << 10 };
+    size_t most = shape->bytes;
+    if (shape->bytes == COLL_BYTES_UNKNOWN)
+        most = UNKNOWN_MOST / many > LEAST ? UNKNOWN_MOST / many : LEAST;
+    return asked < most ? asked : most;
+}
+
 /* Bytes that the MPI library's broadcast or gather gets in one call, all blocks together; they may
  * have to be packed. */
 enum { COLL_NATIVE_MOST = 256 << 20 };

@@ -42,8 +42,8 @@ static coll_plan_size plan_size(const coll_part *part) {
     return (coll_plan_size){.window = 1,
                             .steps = 2 * (ranks - 1),
                             .segments = 2 * ranks,
-                            .segment =
-                                coll_least(part->values->at[COLL_SEGMENT], part->shape->bytes),
+                            .segment = coll_segment_within(
+                                part->shape, part->values->at[COLL_SEGMENT], 2 * (size_t)ranks),
                             .own_bytes = sizeof(coll_plan)};
 }
 

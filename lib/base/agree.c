@@ -184,6 +184,7 @@ static int learn(coll_comm *comm, int failing, int code) {
     int learnt = pass_error(comm, failing);
     if (learnt != MPI_SUCCESS)
         return comm->broken = learnt;
+    comm->agreed = true;
     return comm->rank == failing ? code : coll_error(now->error.class, "%s", now->error.text);
 }
 

@@ -29,7 +29,10 @@ bool coll_agreement_under_way(const coll_agreement *agreement);
 /* Waits for it, as long as the communicator's time-out allows. */
 int coll_agreement_finish(coll_agreement *agreement);
 
-/* MPI_SUCCESS where CODE is that on every rank, else the error of the lowest rank that has one. */
+/*
+ * Returns MPI_SUCCESS if CODE is that on every rank, else the error of the lowest rank that has one;
+ * COMM->agreed tells then that the call that runs has left no message under way.
+ */
 int coll_agree(coll_comm *comm, int code);
 
 /*

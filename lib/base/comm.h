@@ -70,6 +70,7 @@ typedef struct coll_comm {
     const int *members; /* of a part: its ranks in PRIVATE; NULL: it has the same ranks */
     coll_wait wait;
     int broken;        /* the error after which messages may be astray, or MPI_SUCCESS */
+    bool agreed;       /* all ranks have agreed on the error of the call that runs (coll_agree) */
     void *room;        /* what coll_comm_room gives; NULL between operations */
     size_t room_bytes; /* that COMM may have without asking its ranks; the same on all of them */
     size_t room_used;  /* so many of them at most have been written since the room was left */

@@ -49,7 +49,8 @@ static coll_plan_size plan_size(const coll_part *part) {
         .window = (int)part->values->at[COLL_WINDOW],
         .steps = 1,
         .segments = 1,
-        .segment = coll_least(part->values->at[COLL_SEGMENT], part->shape->bytes),
+        .segment = coll_segment_within(part->shape, part->values->at[COLL_SEGMENT],
+                                       part->values->at[COLL_WINDOW]),
         .own_bytes = sizeof(straight_plan) + (size_t)part->shape->topo->ranks * sizeof(uint64_t)};
 }
 
