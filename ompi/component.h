@@ -134,12 +134,13 @@ typedef struct libcoll_request {
     ompi_coll_base_nbc_request_t super;
     COLL_Request under_way;
     void *vectors; /* that it needs as long as it lives */
+    MPI_Op op;     /* the program may free it before; NULL: none */
     struct libcoll_request *next;
 } libcoll_request;
 OBJ_CLASS_DECLARATION(libcoll_request);
 
-/* One for an operation on COMM, not begun yet; NULL without memory. */
-libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool persistent);
+/* Makes one for an operation on COMM, not begun yet, that reduces by OP; NULL without memory. */
+libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool persistent, MPI_Op op);
 
 /*
  * REQUEST->under_way was started, or kept where it is persistent, with CODE: gives it to the

@@ -51,6 +51,7 @@ static bool is_agreement(int count, MPI_Datatype type) {
     return (size_t)count * size <= MOST;
 }
 #define NO_AGREEMENT false
+#define NO_OP MPI_OP_NULL
 
 /*
  * A type that Open MPI has made for itself, for files and between two groups: MPI doesn't tell what
@@ -67,11 +68,11 @@ static bool is_inner(MPI_Datatype type) {
 /*
  * The entries of FUNCTION: its name in Open MPI's table and in libcoll, its operation, PARAMETERS,
  * how they are given as ARGUMENTS to the function below, when their types are INNER, when they are
- * an AGREEMENT, what is to be done first by WIDENING, and what is then given to LIBCOLL; lists in
- * brackets.
+ * an AGREEMENT, the MPI_Op that a request keeps (KEPT_OP), what is to be done first by WIDENING,
+ * and what is then given to LIBCOLL; lists in brackets.
  */
-#define ENTRIES(function, name, operation, parameters, arguments, inner, agreement, widening,      \
-                libcoll)                                                                           \
+#define ENTRIES(function, name, operation, parameters, arguments, inner, agreement, kept_op,       \
+                widening, libcoll)                                                                 \
     static int run_##function(EACH parameters MPI_Comm comm, mca_coll_base_module_t *base) {       \
         libcoll_module *module = (libcoll_module *)base;                                           \
         void **memory = &module->vectors;                                                          \
@@ -106,7 +107,8 @@ static bool is_inner(MPI_Datatype type) {
         }                                                                                          \
         if (code != MPI_SUCCESS)                                                                   \
             return code;                                                                           \
-        MAKE_REQUEST(false, widening, COLL_I##function(EACH libcoll comm, &made->under_way));      \
+        MAKE_REQUEST(false, kept_op, widening,                                                     \
+                     COLL_I##function(EACH libcoll comm, &made->under_way));                       \
     }                                                                                              \
     static int keep_##function(EACH parameters MPI_Comm comm, struct ompi_info_t *info,            \
                                ompi_request_t **request, mca_coll_base_module_t *base) {           \
@@ -118,14 +120,14 @@ static bool is_inner(MPI_Datatype type) {
                 EACH arguments comm, info, request, module->below.coll_##function##_init_module);  \
         if (code != MPI_SUCCESS)                                                                   \
             return code;                                                                           \
-        MAKE_REQUEST(true, widening,                                                               \
+        MAKE_REQUEST(true, kept_op, widening,                                                      \
                      COLL_##name##_init(EACH libcoll comm, MPI_INFO_NULL, &made->under_way));      \
     }
 #define EACH(...) __VA_ARGS__
 
-#define MAKE_REQUEST(persistent, widening, call)                                                   \
+#define MAKE_REQUEST(persistent, kept_op, widening, call)                                          \
     do {                                                                                           \
-        libcoll_request *made = libcoll_request_make(comm, persistent);                            \
+        libcoll_request *made = libcoll_request_make(comm, persistent, kept_op);                   \
         if (!made)                                                                                 \
             return OMPI_ERR_OUT_OF_RESOURCE;                                                       \
         void **memory = &made->vectors;                                                            \
@@ -140,31 +142,31 @@ static bool is_inner(MPI_Datatype type) {
     } while (0)
 
 ENTRIES(bcast, Bcast, bcast, (void *buffer, int count, MPI_Datatype type, int root, ),
-        (buffer, count, type, root, ), is_inner(type), is_agreement(count, type), NOTHING_TO_WIDEN,
-        (buffer, count, type, root, ))
+        (buffer, count, type, root, ), is_inner(type), is_agreement(count, type), NO_OP,
+        NOTHING_TO_WIDEN, (buffer, count, type, root, ))
 
-ENTRIES(barrier, Barrier, barrier, (), (), NO_TYPE, NO_AGREEMENT, NOTHING_TO_WIDEN, ())
+ENTRIES(barrier, Barrier, barrier, (), (), NO_TYPE, NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, ())
 
 #define REDUCTION_PARAMETERS                                                                       \
     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, )
 #define REDUCTION (send, receive, count, type, op, )
 ENTRIES(allreduce, Allreduce, allreduce, REDUCTION_PARAMETERS, REDUCTION, is_inner(type),
-        is_agreement(count, type), NOTHING_TO_WIDEN, REDUCTION)
+        is_agreement(count, type), op, NOTHING_TO_WIDEN, REDUCTION)
 ENTRIES(reduce_scatter_block, Reduce_scatter_block, reduce_scatter, REDUCTION_PARAMETERS, REDUCTION,
-        is_inner(type), NO_AGREEMENT, NOTHING_TO_WIDEN, REDUCTION)
-ENTRIES(scan, Scan, scan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT,
+        is_inner(type), NO_AGREEMENT, op, NOTHING_TO_WIDEN, REDUCTION)
+ENTRIES(scan, Scan, scan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT, op,
         NOTHING_TO_WIDEN, REDUCTION)
-ENTRIES(exscan, Exscan, exscan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT,
+ENTRIES(exscan, Exscan, exscan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT, op,
         NOTHING_TO_WIDEN, REDUCTION)
 
 ENTRIES(reduce, Reduce, reduce,
         (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, int root, ),
-        (send, receive, count, type, op, root, ), is_inner(type), is_agreement(count, type),
+        (send, receive, count, type, op, root, ), is_inner(type), is_agreement(count, type), op,
         NOTHING_TO_WIDEN, (send, receive, count, type, op, root, ))
 
 ENTRIES(reduce_scatter, Reduce_scatter, reduce_scatter,
         (const void *send, void *receive, const int counts[], MPI_Datatype type, MPI_Op op, ),
-        (send, receive, counts, type, op, ), is_inner(type), NO_AGREEMENT,
+        (send, receive, counts, type, op, ), is_inner(type), NO_AGREEMENT, op,
         WIDEN(NULL, NULL, counts, NULL), (send, receive, wide.receive_counts, type, op, ))
 
 #define BLOCKS_PARAMETERS                                                                          \
@@ -172,13 +174,13 @@ ENTRIES(reduce_scatter, Reduce_scatter, reduce_scatter,
         MPI_Datatype receive_type
 #define BLOCKS send, send_count, send_type, receive, receive_count, receive_type
 ENTRIES(allgather, Allgather, allgather, (BLOCKS_PARAMETERS, ), (BLOCKS, ), SENT, NO_AGREEMENT,
-        NOTHING_TO_WIDEN, (BLOCKS, ))
-ENTRIES(alltoall, Alltoall, alltoall, (BLOCKS_PARAMETERS, ), (BLOCKS, ), SENT, NO_AGREEMENT,
+        NO_OP, NOTHING_TO_WIDEN, (BLOCKS, ))
+ENTRIES(alltoall, Alltoall, alltoall, (BLOCKS_PARAMETERS, ), (BLOCKS, ), SENT, NO_AGREEMENT, NO_OP,
         NOTHING_TO_WIDEN, (BLOCKS, ))
 ENTRIES(gather, Gather, gather, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), SENT,
-        NO_AGREEMENT, NOTHING_TO_WIDEN, (BLOCKS, root, ))
+        NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, root, ))
 ENTRIES(scatter, Scatter, scatter, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), SCATTERED,
-        NO_AGREEMENT, NOTHING_TO_WIDEN, (BLOCKS, root, ))
+        NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, root, ))
 
 #define GATHERV_PARAMETERS                                                                         \
     const void *send, int send_count, MPI_Datatype send_type, void *receive, const int counts[],   \
@@ -187,16 +189,18 @@ ENTRIES(scatter, Scatter, scatter, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, roo
 #define WIDE_GATHERV                                                                               \
     send, send_count, send_type, receive, wide.receive_counts, wide.receive_places, receive_type
 ENTRIES(gatherv, Gatherv, gather, (GATHERV_PARAMETERS, int root, ), (GATHERV, root, ), SENT,
-        NO_AGREEMENT, WIDEN(NULL, NULL, root == ompi_comm_rank(comm) ? counts : NULL, places),
+        NO_AGREEMENT, NO_OP,
+        WIDEN(NULL, NULL, root == ompi_comm_rank(comm) ? counts : NULL, places),
         (WIDE_GATHERV, root, ))
 ENTRIES(allgatherv, Allgatherv, allgather, (GATHERV_PARAMETERS, ), (GATHERV, ), SENT, NO_AGREEMENT,
-        WIDEN(NULL, NULL, counts, places), (WIDE_GATHERV, ))
+        NO_OP, WIDEN(NULL, NULL, counts, places), (WIDE_GATHERV, ))
 
 ENTRIES(scatterv, Scatterv, scatter,
         (const void *send, const int counts[], const int places[], MPI_Datatype send_type,
          void *receive, int receive_count, MPI_Datatype receive_type, int root, ),
         (send, counts, places, send_type, receive, receive_count, receive_type, root, ), SCATTERED,
-        NO_AGREEMENT, WIDEN(root == ompi_comm_rank(comm) ? counts : NULL, places, NULL, NULL),
+        NO_AGREEMENT, NO_OP,
+        WIDEN(root == ompi_comm_rank(comm) ? counts : NULL, places, NULL, NULL),
         (send, wide.send_counts, wide.send_places, send_type, receive, receive_count, receive_type,
          root, ))
 
@@ -206,7 +210,7 @@ ENTRIES(alltoallv, Alltoallv, alltoall,
          MPI_Datatype receive_type, ),
         (send, send_counts, send_places, send_type, receive, receive_counts, receive_places,
          receive_type, ),
-        SENT, NO_AGREEMENT,
+        SENT, NO_AGREEMENT, NO_OP,
         WIDEN(send == MPI_IN_PLACE ? NULL : send_counts, send_places, receive_counts,
               receive_places),
         (send, wide.send_counts, wide.send_places, send_type, receive, wide.receive_counts,

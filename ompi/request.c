@@ -19,11 +19,14 @@ static void construct(libcoll_request *request) {
     handle_of(request)->req_type = OMPI_REQUEST_COLL;
     request->under_way = COLL_REQUEST_NULL;
     request->vectors = NULL;
+    request->op = NULL;
     request->next = NULL;
 }
 
 static void destruct(libcoll_request *request) {
     free(request->vectors);
+    if (request->op)
+        OBJ_RELEASE(request->op);
 }
 
 OBJ_CLASS_INSTANCE(libcoll_request, ompi_coll_base_nbc_request_t, construct, destruct);
@@ -132,10 +135,15 @@ static int release(ompi_request_t **handle) {
     return MPI_SUCCESS;
 }
 
-libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool persistent) {
+libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool persistent,
+                                      MPI_Op op) {
     libcoll_request *made = OBJ_NEW(libcoll_request);
     if (!made)
         return NULL;
+    if (op != MPI_OP_NULL) {
+        OBJ_RETAIN(op);
+        made->op = op;
+    }
     ompi_request_t *handle = handle_of(made);
     OMPI_REQUEST_INIT(handle, persistent);
     handle->req_mpi_object.comm = comm;

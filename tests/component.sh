@@ -115,6 +115,10 @@ for mode in groups idup names types; do
     limited="timeout -k 10 60" component 3 "$programs/made" $mode || fail "made $mode, by default"
 done
 
+# Open MPI's own persistent calls crash.
+# shellcheck disable=SC2086 # words
+component 3 $one "$programs/made" op || fail "made op"
+
 # sent WORDS...: the messages that 4 ranks send in all, in Open MPI's own count, with the component.
 sent() {
     rm -f count.*.prof

@@ -252,6 +252,7 @@ tests_component_dups_LDADD =
 tests_component_errors_SOURCES = tests/component/errors.c tests/component/persistent.h
 tests_component_errors_LDADD =
 tests_component_late_LDADD =
+tests_component_made_SOURCES = tests/component/made.c tests/component/persistent.h
 tests_component_made_LDADD = -lpthread
 tests_component_operations_SOURCES = tests/component/operations.c tests/component/persistent.h
 tests_component_operations_LDADD =

@@ -7,7 +7,10 @@
  * idup: duplicates are made while the first collective of their parent runs
  * names: one rank gives its communicator the name "libcoll"
  * types: the ranks of a nonblocking call describe the same bytes differently
+ * op: an operation is freed before the persistent request that uses it is started
  */
+#include "tests/component/persistent.h"
+
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -116,6 +119,32 @@ static bool types(int count) {
     return i == count;
 }
 
+static void add(void *from, void *into, int *count, MPI_Datatype *type) {
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        ((int *)into)[i] += ((int *)from)[i];
+}
+
+static bool op(void) {
+    enum { COUNT = 3000, OTHERS = 20 };
+    static int mine[COUNT], sums[COUNT];
+    MPI_Request request;
+    MPI_Op own, other;
+    for (int i = 0; i < COUNT; i++)
+        mine[i] = 1;
+    MPI_Op_create(add, 1, &own);
+    INIT(Allreduce)(mine, sums, COUNT, MPI_INT, own, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    MPI_Op_free(&own);
+    for (int i = 0; i < OTHERS; i++) {
+        MPI_Op_create(add, 0, &other);
+        MPI_Op_free(&other);
+    }
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+    return sums[0] == ranks && sums[COUNT - 1] == ranks;
+}
+
 int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "";
     int provided, good = false, all;
@@ -132,6 +161,8 @@ int main(int argc, char **argv) {
         good = names();
     if (strcmp(mode, "types") == 0)
         good = types(1) && types(2) && types(3) && types(8);
+    if (strcmp(mode, "op") == 0)
+        good = op();
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%s: %s\n", mode, all ? "right" : "WRONG");
