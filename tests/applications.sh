@@ -69,4 +69,14 @@ echo '{"program": "ocean", "by": "wrapper", "ranks": 16, "clock": "program", "co
 same "the table" "ocean 16 59 % 2.00 1.00 2.00 equal 24 x gather of 4 bytes by native, 50 %" \
     "$(read_lines -v title=0 -f "$scripts/applications.d/table.awk" lines | sed 's/  */ /g')"
 
+# What it installs first is no result: nothing of that comes on stdout.
+mkdir bin
+printf '#!/bin/sh\necho "apt-get $*"\n' >bin/apt-get
+printf '#!/bin/sh\nexec "$@"\n' >bin/sudo
+chmod +x bin/*
+PATH=$work/bin:$PATH "$scripts/packages" no-such-package >out 2>err
+same "the status of packages" 0 $?
+same "what packages prints" '' "$(cat out)"
+same "what packages says" 'packages: installing no-such-package' "$(cat err)"
+
 ((failures == 0))
