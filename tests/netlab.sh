@@ -114,6 +114,19 @@ for tool in ip tc; do
     same "without $tool" "3 netlab: $tool not found; install the Debian package iproute2" "$? $text"
 done
 
+# In a chroot whose root is no mount point.
+# shellcheck disable=SC2016  # the bash inside expands these
+text=$(unshare --mount bash -c 'mkdir "$1"
+    for entry in /[!.]*; do
+        if [[ -L $entry ]]; then
+            cp -P "$entry" "$1"
+        elif [[ -d $entry ]]; then
+            mkdir "$1$entry" && mount --rbind "$entry" "$1$entry"
+        fi
+    done
+    chroot "$1" "$2" up --name "$3" --racks 1 --hosts 1' - "$work/chroot" "$netlab" "$two" 2>&1)
+matches 'up in a chroot' '3 netlab: / is no mount point in this chroot, *: mount --bind FOLDER FOLDER' "$? $text"
+
 # --- the network is what was asked for ---
 
 # qdisc NAMESPACE DEVICE
