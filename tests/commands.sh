@@ -70,12 +70,10 @@ PATH=$work/bin:$PATH
 python=$(. "$source_dir/tests/find_python.sh" >/dev/null && command -v "$python")
 if [ -n "$python" ]; then
     printf '#!/bin/bash\nexec %s "$@"\n' "$python" >bin/python3
-    printf '#!/bin/bash\nexec %s -m pip "$@"\n' "$python" >bin/pip
-    chmod +x bin/python3 bin/pip
+    chmod +x bin/python3
 fi
 # pip takes nothing from the net.
-export PIP_TARGET=$work/packages PIP_NO_BUILD_ISOLATION=0 PIP_NO_DEPS=1 PIP_NO_INDEX=1 PIP_QUIET=1
-export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONPATH=$work/packages
+export PIP_NO_INDEX=1 PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 
 # --- Running ---
 
@@ -86,7 +84,10 @@ lacking() {
     *install-component*) [ -e "$build/.libs/mca_coll_libcoll.so" ] || echo "the component" ;;
     *mpifort*) [ -e "$build/coll_f08.mod" ] || echo "the Fortran module" ;;
     *mpicxx*) [ -x "$build/examples/first_cxx" ] || echo "a C++ compiler" ;;
-    *"pip "*) "$work/bin/python3" -c 'import setuptools, pip' 2>/dev/null || echo "mpi4py, pip and setuptools" ;;
+    *"-m venv"*)
+        "$work/bin/python3" -c 'import ensurepip, setuptools, wheel' 2>/dev/null ||
+            echo "mpi4py, python3-setuptools, python3-wheel and python3-venv"
+        ;;
     *gnuplot* | *--plot*) command -v gnuplot >/dev/null || echo "gnuplot" ;;
     *"coll-hlot draw"*) command -v dot >/dev/null || echo "graphviz" ;;
     esac
