@@ -1,4 +1,5 @@
-/* The parser of topology.conf and its host lists: what it finds, what it refuses, mutated input. */
+/* The parser of topology.conf, topology.yaml and their host lists: what it finds, what it refuses,
+ * mutated input. */
 #include "config.h"
 
 #include "lib/base/textfile.h"
@@ -140,6 +141,188 @@ START_TEST(a_host_in_one_rack_twice_is_fine) {
 }
 END_TEST
 
+/* FILE's racks and sites of hosts, numbered as they are found: "0/0 1/0". Frees FILE. */
+static const char *places(coll_topofile *file, const char *const hosts[], const char *note) {
+    static char text[200];
+    *text = '\0';
+    for (int i = 0; hosts[i]; i++) {
+        int rack, site;
+        char problem[COLL_TEXTFILE_PROBLEM] = "";
+        ck_assert_msg(coll_topofile_find(file, hosts[i], &rack, &site, problem), "%s", problem);
+        sprintf(text + strlen(text), "%s%d/%d", i ? " " : "", rack, site);
+    }
+    ck_assert_str_eq(coll_topofile_note(file), note);
+    coll_topofile_free(file);
+    return text;
+}
+
+#define PLACES(text, note, ...) places(parse(text), (const char *const[]){__VA_ARGS__, NULL}, note)
+
+/* The fat tree of Slurm's guide, and two such trees that nothing connects. */
+START_TEST(leaves_below_several_spines_are_one_site) {
+    ck_assert_str_eq(PLACES("SwitchName=s0 Nodes=tux[0-3] LinkSpeed=900\n"
+                            "SwitchName=s1 Nodes=tux[4-7] LinkSpeed=900\n"
+                            "SwitchName=s4 Switches=s[0-1] LinkSpeed=1800\n"
+                            "SwitchName=s5 Switches=s[0-1] LinkSpeed=1800\n",
+                            "it is no tree, as s0 is below s4 and s5: switches that are connected "
+                            "are one site",
+                            "tux0", "tux5", "tux3"),
+                     "0/0 1/0 0/0");
+    ck_assert_str_eq(PLACES("SwitchName=a0 Nodes=a0\nSwitchName=a1 Nodes=a1\n"
+                            "SwitchName=a2 Nodes=a2\nSwitchName=b Nodes=b\n"
+                            "SwitchName=x Switches=a[0-1]\nSwitchName=y Switches=a[1-2]\n"
+                            "SwitchName=z Switches=b\n",
+                            "it is no tree, as a1 is below x and y: switches that are connected "
+                            "are one site",
+                            "a0", "a1", "a2", "b"),
+                     "0/0 1/0 2/0 3/1");
+    ck_assert_str_eq(PLACES("SwitchName=a Switches=b\nSwitchName=b Switches=a Nodes=n\n", "", "n"),
+                     "0/0");
+}
+END_TEST
+
+/* As "scontrol show topology" writes them: with the hosts below, too. */
+START_TEST(hosts_of_switches_above_are_in_the_racks_below) {
+    ck_assert_str_eq(PLACES("SwitchName=top Level=1 LinkSpeed=1 Nodes=n[0-3],login "
+                            "Switches=s[0-1]\n"
+                            "SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[0-1]\n"
+                            "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[2-3]\n",
+                            "", "n0", "n2", "n1", "login"),
+                     "0/0 1/0 0/0 2/0");
+}
+END_TEST
+
+START_TEST(hosts_of_several_racks_are_in_the_first) {
+    ck_assert_str_eq(PLACES("SwitchName=z Nodes=n[0-1]\nSwitchName=a Nodes=n[0-2]\n",
+                            "n0 is in both z and a: the first counts", "n0", "n1", "n2"),
+                     "0/0 0/0 1/0");
+}
+END_TEST
+
+START_TEST(blocks_are_racks) {
+    ck_assert_str_eq(PLACES("BlockName=b0 Nodes=n[0-1]\nBlockName=b1 Nodes=n[2-3]\n"
+                            "BlockSizes=2,4\n",
+                            "", "n0", "n2", "n1"),
+                     "0/0 1/0 0/0");
+    ck_assert_str_eq(PLACES("BlockName=b Nodes=n[0-3]\nSwitchName=s Nodes=n[0-1]\n"
+                            "SwitchName=t Nodes=n[2-3]\nSwitchName=u Switches=s,t\n",
+                            "its blocks do not count beside its switches", "n0", "n2"),
+                     "0/0 1/0");
+}
+END_TEST
+
+START_TEST(a_bare_root_is_one_rack) {
+    ck_assert_str_eq(
+        PLACES("SwitchName=root\n", "it lists no hosts: all are in one rack", "n0", "n1"),
+        "0/0 0/0");
+    ck_assert_str_eq(PLACES("\xef\xbb\xbfSwitchName=root\nSwitchName=a Nodes=n0\n", "", "n0"),
+                     "0/0");
+}
+END_TEST
+
+static const char YAML[] = "# by hand\n"
+                           "---\n"
+                           "- topology: flat\n"
+                           "  cluster_default: false\n"
+                           "  flat: true\n"
+                           "- topology: 'main'   # this one\n"
+                           "  cluster_default: true\n"
+                           "  tree:\n"
+                           "    switches:\n"
+                           "      - switch: core\n"
+                           "        children: s[1-2]\n"
+                           "      - switch: \"s1\"\n"
+                           "        nodes: node[01-02],login#1 # two\r\n"
+                           "      - nodes: node[03-04]\n"
+                           "        switch: s2\n"
+                           "        link_speed: 900\n"
+                           "      -\n"
+                           "        switch: away\n"
+                           "        nodes: far\n"
+                           "- topology: blocks\n"
+                           "  block:\n"
+                           "    block_sizes:\n"
+                           "    - 2\n"
+                           "    - 4\n"
+                           "    blocks:\n"
+                           "    - block: b1\n"
+                           "      nodes: node[01-04]\n"
+                           "...\n"
+                           "anything\n";
+
+START_TEST(yaml_is_read) {
+    ck_assert_str_eq(PLACES(YAML, "of its 3 topologies 'main' counts", "node01", "node03", "node02",
+                            "login#1", "far", "node04"),
+                     "0/0 1/0 0/0 0/0 2/1 1/0");
+    const char *blocks = strstr(YAML, "- topology: blocks");
+    ck_assert_str_eq(PLACES("- topology: b\n  block:\n    block_sizes: [2, 4]\n    blocks:\n"
+                            "    - block: b1\n      nodes: n[1-2]\n    - block: b2\n"
+                            "      nodes: n[3-4]\n",
+                            "", "n1", "n3", "n2"),
+                     "0/0 1/0 0/0");
+    ck_assert_str_eq(PLACES(blocks, "", "node01", "node04"), "0/0 0/0");
+    ck_assert_str_eq(PLACES("- topology: f\n  flat: true\n",
+                            "it lists no hosts: all are in one rack", "n1", "n3"),
+                     "0/0 0/0");
+    ck_assert_str_eq(PLACES("- topology: a\n  torus3d:\n    toruses:\n    - torus: t\n"
+                            "      nodes: n[1-9]\n",
+                            "it lists no hosts: all are in one rack", "n1"),
+                     "0/0");
+}
+END_TEST
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+START_TEST(files_are_included) {
+    char folder[] = "/tmp/coll-topofile-XXXXXX", path[64], other[64], text[200];
+    char problem[COLL_TEXTFILE_PROBLEM], expected[COLL_TEXTFILE_PROBLEM];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/topology.conf", folder);
+    snprintf(other, sizeof other, "%s/racks", folder);
+    write_file(path, "include racks # beside\nSwitchName=top Switches=a,b\nSwitchName=c Nodes=n3");
+    write_file(other, "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n");
+    coll_topofile *file = coll_topofile_read(path, problem);
+    ck_assert_msg(file != NULL, "%s", problem);
+    ck_assert_str_eq(places(file, (const char *const[]){"n1", "n2", "n3", NULL}, ""),
+                     "0/0 1/0 2/1");
+    snprintf(text, sizeof text, "SwitchName=a Nodes=n1\n\nInclude \"%s\"", other);
+    write_file(path, text);
+    ck_assert_ptr_null(coll_topofile_read(path, problem));
+    snprintf(expected, sizeof expected,
+             "topology file %s, line 1: switch a is there already, in line 1 of %s; rename or "
+             "remove one",
+             other, path);
+    ck_assert_str_eq(problem, expected);
+    write_file(other, "\nInclude topology.conf\n");
+    ck_assert_ptr_null(coll_topofile_read(path, problem));
+    ck_assert_ptr_nonnull(strstr(problem, "more than 1000 files are included; does one include "
+                                          "itself?"));
+    unlink(other);
+
+    write_file(path, "SwitchName=a Nodes=n1\n");
+    snprintf(other, sizeof other, "%s/topology.yaml", folder);
+    write_file(other, YAML);
+    file = coll_topofile_read(path, problem);
+    ck_assert_msg(file != NULL, "%s", problem);
+    ck_assert_str_eq(coll_topofile_note(file), "Slurm itself reads topology.yaml beside it");
+    coll_topofile_free(file);
+    file = coll_topofile_read(other, problem);
+    ck_assert_msg(file != NULL, "%s", problem);
+    ck_assert_str_eq(coll_topofile_note(file), "of its 3 topologies 'main' counts");
+    coll_topofile_free(file);
+    unlink(path);
+    unlink(other);
+    rmdir(folder);
+}
+END_TEST
+
+static const char *const mutated[] = {TWO_SITES, YAML};
+
 static const struct {
     const char *text, *problem;
 } refused[] = {
@@ -158,9 +341,6 @@ static const struct {
     {"SwitchName=a Nodes=n1 nodes=n2", "line 1: nodes= is there twice; keep one"},
     {"SwitchName=a[0-1] Nodes=n1",
      "line 1: bad switch name 'a[0-1]'; use a short name without [ ] , = \""},
-    {"\nSwitchName=a", "line 2: switch a has neither Nodes= nor Switches=; add what is below it"},
-    {"SwitchName=a Nodes=n1 Switches=b",
-     "line 1: switch a has both Nodes= and Switches=; put its hosts into a switch of their own"},
     {"SwitchName=a Nodes=n[0-3",
      "line 1: a bad bracket in the list 'n[0-3' of switch a; write it like n[0-3,7],login1"},
     {"SwitchName=a Nodes=n[3-0]",
@@ -191,20 +371,40 @@ static const struct {
     {"SwitchName=b Nodes=n2\nSwitchName=a Nodes=n1\nSwitchName=b Nodes=n3",
      "line 3: switch b is there already, in line 1; rename or remove one"},
     {"SwitchName=a Nodes=n1\nSwitchName=top Switches=a,b",
-     "line 2: switch top lists switch b, which the file does not have; add a SwitchName=b line or "
-     "remove it here"},
+     "line 2: switch top lists switch b, which the file does not have; add switch b or remove it "
+     "here"},
     {"SwitchName=a0 Nodes=n1\nSwitchName=top Switches=a[0-999999999]",
-     "line 2: switch top lists switch a1, which the file does not have; add a SwitchName=a1 line "
-     "or "
-     "remove it here"},
-    {"SwitchName=a Nodes=n1\nSwitchName=b Switches=a\nSwitchName=c Switches=a",
-     "line 3: switch a is listed here and in line 2 already; list it once"},
+     "line 2: switch top lists switch a1, which the file does not have; add switch a1 or remove it "
+     "here"},
     {"SwitchName=a Nodes=n1\nSwitchName=b Switches=a,a",
-     "line 2: switch a is listed here and in line 2 already; list it once"},
-    {"SwitchName=a Switches=a",
-     "line 1: switch a is below itself; take it out of the Switches= of a"},
-    {"SwitchName=a Switches=b\nSwitchName=b Switches=c\nSwitchName=c Switches=a",
-     "line 1: switch a is below itself; take it out of the Switches= of c"},
+     "line 2: switch b lists switch a twice; list it once"},
+    {"Include nosuch.conf\nSwitchName=a Nodes=n1",
+     "line 1: the included file nosuch.conf cannot be read: No such file or directory; correct its "
+     "name or remove the line"},
+    {"BlockName=a Nodes=n1\nBlockName=a Nodes=n2",
+     "line 2: block a is there already, in line 1; rename or remove one"},
+    {"---\n",
+     "line 1: there is no list of topologies; write it as for Slurm: - topology: NAME, and "
+     "tree: or block: below"},
+    {"- topology: t\n\tflat: true", "line 2: a tab indents the line; use spaces"},
+    {"- topology: t\n  flat",
+     "line 2: KEY: VALUE expected at 'flat'; write a list of topologies as "
+     "for Slurm"},
+    {"- topology: t\n  tree: {switches: []}",
+     "line 2: '{switches: []}' cannot be read here; write tree: and a plain value"},
+    {"- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes: \"n1",
+     "line 5: '\"n1' cannot be read here; write nodes: and a plain value"},
+    {"- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes:\n      - n1",
+     "line 5: nothing follows nodes: in its line; write it like n[0-3,7]"},
+    {"- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes: n1\n      nodes: n2",
+     "line 6: nodes: is there twice; keep one"},
+    {"- topology: t\n  block:\n    blocks:\n    - nodes: n1",
+     "line 4: a block without a name; add block: NAME"},
+    {"- topology: t\n  block:\n    blocks:\n    - block: b\n      nodes: n[1",
+     "line 4: a bad bracket in the list 'n[1' of block b; write it like n[0-3,7],login1"},
+    {"- - - - - - - - - - - - - - - - - t",
+     "line 1: nested too deeply; write a list of topologies as "
+     "for Slurm"},
     {"SwitchName=a Nodes=n1,\\\n",
      "line 1: the file ends where a backslash continues the line; is it complete?"},
     {"SwitchName=a Nodes=n1\n\x7f"
@@ -346,12 +546,12 @@ START_TEST(matching_agrees_with_expansion) {
 END_TEST
 
 START_TEST(mutated_files_are_parsed_or_refused_cleanly) {
-    static const char bytes[] = "[],-=#\\\"\n 0123456789asnSwitchName\0\x80\xff";
+    static const char bytes[] = "[],-=#\\\"\n: 0123456789asnSwitchName\0\x80\xff";
     generator g = {1};
     int good = 0, bad = 0;
     for (int round = 0; round < 20000; round++) {
-        size_t length = strlen(TWO_SITES);
-        char *text = mutate(TWO_SITES, &length, bytes, sizeof bytes - 1, &g);
+        size_t length = strlen(mutated[_i]);
+        char *text = mutate(mutated[_i], &length, bytes, sizeof bytes - 1, &g);
         char problem[COLL_TEXTFILE_PROBLEM];
         memset(problem, 1, sizeof problem);
         coll_topofile *file = coll_topofile_parse("t.conf", text, length, problem);
@@ -380,6 +580,13 @@ int main(void) {
     tcase_add_test(tests, hosts_that_no_rack_lists_are_not_found);
     tcase_add_test(tests, domains_are_stripped_where_one_side_has_none);
     tcase_add_test(tests, racks_without_switches_above_are_one_site);
+    tcase_add_test(tests, leaves_below_several_spines_are_one_site);
+    tcase_add_test(tests, hosts_of_switches_above_are_in_the_racks_below);
+    tcase_add_test(tests, hosts_of_several_racks_are_in_the_first);
+    tcase_add_test(tests, blocks_are_racks);
+    tcase_add_test(tests, a_bare_root_is_one_rack);
+    tcase_add_test(tests, yaml_is_read);
+    tcase_add_test(tests, files_are_included);
     tcase_add_test(tests, huge_ranges_cost_nothing);
     tcase_add_test(tests, a_host_in_one_rack_twice_is_fine);
     tcase_add_loop_test(tests, bad_files_are_refused_with_line_and_remedy, 0,
@@ -388,7 +595,8 @@ int main(void) {
     tcase_add_test(tests, reading_a_file_ends);
     tcase_add_test(tests, a_deep_chain_of_switches_is_one_site);
     tcase_add_test(tests, matching_agrees_with_expansion);
-    tcase_add_test(tests, mutated_files_are_parsed_or_refused_cleanly);
+    tcase_add_loop_test(tests, mutated_files_are_parsed_or_refused_cleanly, 0,
+                        (int)(sizeof mutated / sizeof *mutated));
     suite_add_tcase(suite, tests);
     return harness_unit(suite);
 }

@@ -46,7 +46,8 @@ const COLL_Setting coll_settings[] = {
      "LIST: operations as coll-info names them, separated by commas; all: all",
      "those whose algorithm is set"},
     {"COLL_TOPOLOGY", "which rack and site each host is in",
-     "FILE: in Slurm's topology.conf syntax; auto: measured once and kept; auto:fresh: measured "
+     "FILE: Slurm's topology.conf or topology.yaml; auto: measured once and kept; auto:fresh: "
+     "measured "
      "again; check:FILE: FILE, and a report of where measurement disagrees",
      "what Slurm tells its jobs; otherwise all hosts are in one rack"},
     {"COLL_LATENCIES", "latencies between sites", "FILE: a matrix as in coll-hlot(1)", "measured"},

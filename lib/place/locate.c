@@ -66,8 +66,9 @@ static void locate_by_file(const location *at, const char *path, char *problem) 
     coll_topofile *file = coll_topofile_read(path, problem);
     for (int node = 0; file && !*problem && node < at->nodes; node++)
         coll_topofile_find(file, at->hosts[node], &at->racks[node], &at->sites[node], problem);
+    const char *note = file ? coll_topofile_note(file) : "";
+    snprintf(at->note, COLL_LOCATE_NOTE, "from %s%s%s", path, *note ? "; " : "", note);
     coll_topofile_free(file);
-    snprintf(at->note, COLL_LOCATE_NOTE, "from %s", path);
 }
 
 /* --- by measurement --- */
