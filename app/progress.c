@@ -8,34 +8,58 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const double MOMENT = 0.2; /* s */
+/* Between two writings on a terminal, and before the first line elsewhere; s. */
+static const double MOMENT = 0.2, PATIENCE = 2;
 
-static bool always, visible;
-static double last = -1; /* when it was written last */
+double app_progress_every = 10;
 
-void app_progress_always(void) {
-    always = true;
-}
+static bool visible;
+static double begun = -1, last = -1; /* the first call, and when it was written last */
+static double end = -1;              /* when the work is done at the latest; -1: unknown */
 
-static bool is_seen(void) {
-    return always || isatty(STDERR_FILENO);
+void app_progress_expect(double seconds) {
+    end = app_seconds() + seconds;
 }
 
 bool app_progress_due(void) {
-    return is_seen() && app_seconds() - last >= MOMENT;
+    double now = app_seconds(), every = MOMENT;
+    if (begun < 0)
+        begun = now;
+    if (isatty(STDERR_FILENO))
+        return now - last >= every;
+    every = app_progress_every;
+    return last < 0 ? now - begun >= (every < PATIENCE ? every : PATIENCE) : now - last >= every;
+}
+
+static void write_line(const char *format, va_list arguments) {
+    const bool terminal = isatty(STDERR_FILENO);
+    last = app_seconds();
+    visible = terminal;
+    fputs(terminal ? "\r\033[K" : "# ", stderr);
+    vfprintf(stderr, format, arguments);
+    if (end > last)
+        fprintf(stderr, ", up to %.0f s left", end - last);
+    if (!terminal)
+        fputc('\n', stderr);
+    fflush(stderr);
 }
 
 void app_progress(const char *format, ...) {
     va_list arguments;
-    if (!is_seen())
+    if (!isatty(STDERR_FILENO) && !app_progress_due())
         return;
-    last = app_seconds();
-    visible = true;
-    fputs("\r\033[K", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    write_line(format, arguments);
     va_end(arguments);
-    fflush(stderr);
+}
+
+void app_progress_ahead(double seconds, const char *format, ...) {
+    va_list arguments;
+    if (!isatty(STDERR_FILENO) && !app_progress_due() && seconds < PATIENCE)
+        return;
+    va_start(arguments, format);
+    write_line(format, arguments);
+    va_end(arguments);
 }
 
 void app_progress_hide(void) {

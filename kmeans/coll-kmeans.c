@@ -160,8 +160,8 @@ static const app_option table[] = {
     {"aggregate", "SPEC", "algorithm of the aggregation (or COLL_AGGREGATE)",
      .text = &options.aggregate},
     APP_JSON_OPTION(&options.json),
-    {"progress", NULL, "show progress on stderr even where that is no terminal",
-     .flag = &options.progress},
+    APP_PROGRESS_OPTION,
+    {"progress", NULL, NULL, .flag = &options.progress}, /* of older versions: now it's the rule */
     {"benchmark", NULL, "measure the assignment kernel beside the processor's peak",
      .flag = &options.benchmark, .alone = true},
 };
@@ -277,8 +277,6 @@ static bool run(MPI_Comm comm, app_problem *problem) {
     km_points points;
     app_output json = {0};
     km_report report = {.json = NULL};
-    if (options.progress)
-        app_progress_always();
     if (!check_files(comm, problem) || !choose_algorithms(comm, problem) ||
         !choose_kernel(&options.settings, comm, problem))
         return false;

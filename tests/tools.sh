@@ -66,6 +66,17 @@ run 3 coll-profile --output p --json p.json --seconds 0.2 --noise 1e9 || fail "c
 grep -q '^[a-z]*  *L  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*$' out || fail "L in the table"
 grep -q '^memory  *Mmtm ' out || fail "copies in the table"
 test "$(head -n 1 p)" = "libcoll-profile 3" || fail "first line of the profile"
+
+# What stderr tells of the progress where it is no terminal: whole lines, by one rank.
+run 3 coll-profile --output o --seconds 0.2 --noise 1e9 --no-flood --trials 0 --progress-every 0 ||
+    fail "coll-profile --progress-every"
+test "$(grep -c '^# [a-z]*: pairs, up to [0-9]* s left$' err)" -ge 1 || fail "progress of coll-profile"
+test "$(grep -c '^# memory' err)" = 1 || fail "progress of coll-profile: once"
+run 3 coll-bench bcast --sizes 64,128 --reps 3 --progress-every 0 || fail "coll-bench --progress-every"
+test "$(grep -c '^# bcast of 64 bytes: 2 rounds, [0-9]* s, up to [0-9]* s left$' err)" = 1 ||
+    fail "progress of coll-bench"
+grep -q "$(printf '\r')" err && fail "carriage returns in a pipe"
+rm o
 test "$(tail -n 1 p)" = end || fail "last line of the profile"
 grep -q "^hosts $(uname -n)\$" p || fail "hosts of the profile"
 for level in $(sed -n 's/^level \([a-z]*\) .*/\1/p' p); do

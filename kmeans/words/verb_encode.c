@@ -10,6 +10,7 @@
 #include "app/clocks.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/progress.h"
 #include "kmeans/assign/assign.h"
 #include "kmeans/assign/threads.h"
 #include "kmeans/points/fine.h"
@@ -280,10 +281,21 @@ static bool write_round(encoder *this, const app_output *output, app_problem *pr
     }
 }
 
+/* At rank 0, after ROUNDS of blocks, which began when the clock was at BEGUN. */
+static void show_progress(const encoder *this, uint64_t rounds, double begun) {
+    const uint64_t images = rounds * (uint64_t)this->ranks * BLOCK;
+    if (this->rank == 0 && app_progress_due())
+        app_progress("%" PRIu64 " images, %.0f a second", images,
+                     (double)images / (app_seconds() - begun));
+}
+
 /* Round by round, a block for each rank, until no rank finds more images. */
 static bool encode_rounds(encoder *this, const app_output *output, app_problem *problem) {
+    const double begun = app_seconds();
     for (uint64_t round = 0;; round++) {
         size_t images = 0;
+        if (round)
+            show_progress(this, round, begun);
         uint64_t first = (round * (uint64_t)this->ranks + (uint64_t)this->rank) * BLOCK;
         if (!problem->text[0])
             encode_block(this, first, &images, problem);
@@ -293,8 +305,10 @@ static bool encode_rounds(encoder *this, const app_output *output, app_problem *
             text_reserve(&this->text, most[1], problem);
         if (!app_agree(problem, this->comm))
             return false;
-        if (!most[0])
+        if (!most[0]) {
+            app_progress_hide();
             return true;
+        }
         write_round(this, output, problem);
     }
 }
@@ -376,6 +390,7 @@ bool verb_encode(int argc, char **argv, app_problem *problem) {
         {"labels", "FILE",
          "the images' classes: IDX (plain or .gz), or an integer on each line (default 0 for all)",
          .text = &choice.labels},
+        APP_PROGRESS_OPTION,
         {"threads", "T", "OpenMP threads of each rank; 0: its processors",
          .integer = &choice.threads, .most = THREADS_MOST},
         {"centroids", "FILE.npy", "the words, uint8 or float32", .text = &choice.centroids,

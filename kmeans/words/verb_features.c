@@ -115,6 +115,7 @@ bool verb_features(int argc, char **argv, app_problem *problem) {
     const app_option options[] = {
         PATCH_OPTIONS(&choice),
         HOG_OPTIONS(&shape),
+        APP_PROGRESS_OPTION,
         {"threads", "T", "OpenMP threads", .integer = &threads, .least = 1, .most = THREADS_MOST},
         {"output", "FILE.npy", "the vectors, uint8, a row each", .text = &path, .required = true},
     };

@@ -235,7 +235,8 @@ static int run_rounds(series *s, bench_result results[]) {
         if (done == 1 && s->settings->hopeless > 0)
             give_up_hopeless(s, results);
         if (s->rank == 0 && s->settings->progress)
-            app_progress("%d rounds, %.0f s", done, MPI_Wtime() - began);
+            app_progress("%s of %zu bytes: %d rounds, %.0f s", s->settings->operation->name,
+                         s->bytes, done, MPI_Wtime() - began);
         if (code == MPI_SUCCESS)
             code = decide(s, done, began, results, &more);
     }

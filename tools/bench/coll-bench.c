@@ -156,6 +156,7 @@ static bool parse(int argc, char **argv, command *options) {
          "drops --total\" does",
          .text = &settings->drops},
         APP_JSON_OPTION(&options->json),
+        APP_PROGRESS_OPTION,
     };
     const app_command line = {program, usage, notes, APP_TABLE(table)};
     if (!app_parse(&line, argc, argv, &problem) || !take_operation(options))
@@ -415,6 +416,7 @@ static void measure(command *options, MPI_Comm comm) {
     if (rank == 0)
         print_heading(options, ranks);
     for (int i = 0; i < options->size_count; i++) {
+        app_progress_expect(options->settings.seconds * (options->size_count - i));
         measure_size(options, &list, &clock, comm, options->sizes[i], json.file);
         agree(comm);
     }

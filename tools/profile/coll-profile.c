@@ -98,6 +98,7 @@ static bool parse(int argc, char **argv, command *options) {
         {"plot", "FILE", "draw what was measured and what was fitted (PNG; needs gnuplot)",
          .text = &options->plot},
         APP_JSON_OPTION(&options->json),
+        APP_PROGRESS_OPTION,
     };
     const app_command line = {program, usage, notes, APP_TABLE(table)};
     return app_parse(&line, argc, argv, &problem) && plan_trials(options);
@@ -200,6 +201,7 @@ static void measure(const command *options, survey *s) {
     agree(s->comm);
     plan(s);
     agree(s->comm);
+    app_progress_expect(options->seconds + options->trials.seconds);
     finish(s, survey_run(s));
     if (s->rank == 0)
         report_model(options, s, &profile, json.file);

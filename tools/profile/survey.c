@@ -289,8 +289,11 @@ static int tell(const survey *s, const task *t) {
 
 /* Has T done; its findings, one a part, to FOUND. */
 static int direct(const survey *s, const task *t, finding found[]) {
+    static const char *const what[] = {"pairs", "concurrent pairs", "relays", "converging streams",
+                                       "floods"};
     const survey_level *l = &s->level[t->level];
     finding mine;
+    app_progress_ahead(t->seconds, "%s: %s", COLL_Level_name(t->level), what[t->kind]);
     int code = tell(s, t);
     if (code == MPI_SUCCESS && takes_part(l, t, 0))
         code = take_part(s, t, &mine);
@@ -362,12 +365,9 @@ static double bytes_of_flood(const survey_level *l) {
 }
 
 static int direct_level(survey *s, int level, double seconds, finding found[]) {
-    static const char *const what[] = {"pairs", "concurrent pairs", "relays", "converging streams",
-                                       "floods"};
     survey_level *l = &s->level[level];
     int code = MPI_SUCCESS;
     for (int kind = PAIR; kind < END && l->pairs && code == MPI_SUCCESS; kind++) {
-        app_progress("%s: %s", COLL_Level_name(level), what[kind]);
         if (kind == PAIR)
             code = direct_pairs(s, level, seconds, found);
         else if (kind == CROWD)
