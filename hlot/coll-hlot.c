@@ -240,6 +240,8 @@ static bool read_and_work(const command *options, const observer *o, FILE *json)
     char text[COLL_TEXTFILE_PROBLEM];
     if (!o && !read_matrix(options->matrix, &matrix, text))
         return app_refuse(&problem, "%s", text);
+    if (!o && matrix.within)
+        fprintf(stderr, "%s: latencies from a site to itself are ignored\n", program);
     if (o && !observer_read(o, &matrix))
         return app_refuse(&problem, "out of memory for the names of hosts");
     bool good =

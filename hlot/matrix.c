@@ -65,7 +65,8 @@ static bool parse_names(parser *p, char *rest) {
     hlot_matrix *matrix = p->matrix;
     for (char *word; *(word = coll_word(&rest));) {
         if (matrix->sites == HLOT_SITES)
-            return coll_refuse(&p->at, "more than %d sites", HLOT_SITES);
+            return coll_refuse(&p->at, "more than %d sites; join those that are near each other",
+                               HLOT_SITES);
         if (!is_name(word))
             return coll_refuse(&p->at, "'%.30s' is neither a number nor the name of a site", word);
         if (hlot_matrix_find(matrix, word) >= 0)
@@ -95,7 +96,8 @@ static bool parse_row(parser *p, char *rest) {
     int count = 0;
     for (char *word; *(word = coll_word(&rest)); count++) {
         if (count == HLOT_SITES)
-            return coll_refuse(&p->at, "more than %d sites", HLOT_SITES);
+            return coll_refuse(&p->at, "more than %d sites; join those that are near each other",
+                               HLOT_SITES);
         if (!parse_latency(p, word, &row[count]))
             return false;
     }
@@ -107,8 +109,8 @@ static bool parse_row(parser *p, char *rest) {
     if (p->rows == matrix->sites)
         return coll_refuse(&p->at, "more rows than the %d sites; the matrix must be square",
                            matrix->sites);
-    if (row[p->rows] > 0)
-        return coll_refuse(&p->at, "the way from a site to itself must be 0");
+    matrix->within |= row[p->rows] > 0 && row[p->rows] < INFINITY;
+    row[p->rows] = 0;
     memcpy(matrix->latency[p->rows++], row, (size_t)count * sizeof *row);
     return true;
 }

@@ -12,6 +12,7 @@
  * A row says how long a small message takes from its site to that of each column. "unit" gives the
  * size of 1, us, ms or s with a number before it or none (0.1ms); ms without it. The line of names
  * may be left out: the sites are then site0, site1, ... The number of a pair that has no way is -.
+ * What a row says of the way from a site to itself is ignored.
  * "hosts" says, in Slurm's syntax of host lists, which hosts are at a site; it may be left out, for
  * all sites or none. '#' starts a comment. netlab reads the same files.
  */
@@ -31,7 +32,8 @@ typedef struct hlot_matrix {
     int sites;
     char names[HLOT_SITES][HLOT_NAME];
     char *hosts[HLOT_SITES]; /* a host list, or NULL; owned */
-    hlot_latencies latency;  /* s */
+    hlot_latencies latency;  /* s; 0 from a site to itself */
+    bool within;             /* the file gave some site another latency to itself */
 } hlot_matrix;
 
 /*

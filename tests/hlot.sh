@@ -43,6 +43,9 @@ grep -q 'from G: .* ms for 262144 bytes in [0-9]* segments' out || fail 'show --
 printf 'a b c\n0 1 -\n1 0 -\n1 1 0\n' >lost
 refuses 'there is no path from a to c' compare lost
 hlot compare lost --root c || fail 'from the lost site'
+printf '1 2\n2 1\n' >within
+hlot compare within || fail 'latencies within sites'
+grep -q '^coll-hlot: latencies from a site to itself are ignored$' err || fail 'latencies within sites: said'
 printf '0 1\n1\n' >bad
 refuses 'matrix file bad, line 2: 1 numbers for 2 sites' show bad
 refuses 'cannot read the matrix file nosuch' show nosuch

@@ -76,6 +76,18 @@ static void check_what_is_written(void) {
     hlot_matrix_free(&before);
 }
 
+START_TEST(the_way_from_a_site_to_itself_is_ignored) {
+    ck_assert_msg(parse("5 1\n1 -\n"), "%s", problem);
+    ck_assert(matrix.within);
+    ck_assert_double_eq(matrix.latency[0][0], 0);
+    ck_assert_double_eq(matrix.latency[1][1], 0);
+    hlot_matrix_free(&matrix);
+    ck_assert(parse("0 1\n1 0\n"));
+    ck_assert(!matrix.within);
+    hlot_matrix_free(&matrix);
+}
+END_TEST
+
 START_TEST(what_is_written_reads_back) {
     check_what_is_written();
     if (!harness_comma())
@@ -99,7 +111,6 @@ START_TEST(what_is_wrong_is_said_with_its_line) {
         {"0 0x1\n1 0\n", "line 1: '0x1' is not a number"},
         {"0 1,5\n1 0\n", "line 1: '1,5' is not a number"},
         {"0 1e9\n1 0\n", "line 1: 1e9 is more than 60 s; is the unit right?"},
-        {"5 1\n1 0\n", "line 1: the way from a site to itself must be 0"},
         {"a b c\n0 1\n1 0\n", "line 2: 2 numbers for 3 sites"},
         {"a a\n0 1\n1 0\n", "line 1: two sites are called 'a'; rename one"},
         {"a b!\n0 1\n1 0\n", "line 1: 'b!' is neither a number nor the name of a site"},
@@ -136,7 +147,7 @@ START_TEST(too_many_sites_are_refused) {
     for (int site = 0; site <= HLOT_SITES; site++)
         strcat(text, "0 ");
     ck_assert(!parse(text));
-    ck_assert_ptr_nonnull(strstr(problem, "more than 64 sites"));
+    ck_assert_ptr_nonnull(strstr(problem, "more than 64 sites; join"));
 }
 END_TEST
 
@@ -157,6 +168,7 @@ int main(void) {
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, names_units_and_hosts_are_read);
     tcase_add_test(tests, without_names_and_units_sites_are_numbered_and_times_are_ms);
+    tcase_add_test(tests, the_way_from_a_site_to_itself_is_ignored);
     tcase_add_test(tests, what_is_written_reads_back);
     tcase_add_test(tests, what_is_wrong_is_said_with_its_line);
     tcase_add_test(tests, what_is_no_text_is_refused);
