@@ -2,8 +2,8 @@
 cmakedir = $(libdir)/cmake/coll
 nodist_cmake_DATA = coll-config.cmake coll-config-version.cmake
 $(nodist_cmake_DATA): Makefile
-	$(AM_V_GEN)sed -e 's|[@]MPICC@|$(MPICC)|' -e 's|[@]VERSION@|$(VERSION)|' \
-		-e 's|[@]includedir@|$(includedir)|' $(srcdir)/cmake/$@.in >$@
+	$(AM_V_GEN)sed -e 's|[@]MPICC@|$(MPICC)|g' -e 's|[@]VERSION@|$(VERSION)|g' \
+		-e 's|[@]includedir@|$(includedir)|g' $(srcdir)/cmake/$@.in >$@
 coll-config.cmake: cmake/coll-config.cmake.in
 coll-config-version.cmake: cmake/coll-config-version.cmake.in
 CLEANFILES += $(nodist_cmake_DATA)

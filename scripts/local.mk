@@ -8,9 +8,9 @@ else
 launcher = mpich
 endif
 coll-run: scripts/coll-run.in Makefile
-	$(AM_V_GEN)sed -e 's|[@]libdir@|$(libdir)|' -e 's|[@]VERSION@|$(VERSION)|' \
-		-e 's|[@]componentdir@|$(OMPI_COMPONENT_DIR)|' -e 's|[@]MPIRUN@|$(MPIRUN)|' \
-		-e 's|[@]launcher@|$(launcher)|' \
+	$(AM_V_GEN)sed -e 's|[@]libdir@|$(libdir)|g' -e 's|[@]VERSION@|$(VERSION)|g' \
+		-e 's|[@]componentdir@|$(OMPI_COMPONENT_DIR)|g' -e 's|[@]MPIRUN@|$(MPIRUN)|g' \
+		-e 's|[@]launcher@|$(launcher)|g' \
 		$(srcdir)/scripts/coll-run.in >$@ && chmod +x $@
 CLEANFILES += coll-run
 
