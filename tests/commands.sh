@@ -23,6 +23,7 @@ prefix=$(sed -n 's/^prefix = //p' "$build/Makefile")
 root=$work/root
 make -C "$build" install DESTDIR="$root" >out 2>err || fail "make install"
 installed=$root$prefix
+grep -r -I -n -E '@[A-Za-z_]+@' "$installed" >out && fail "placeholders are installed"
 export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$installed/lib/pkgconfig
 export LD_LIBRARY_PATH=$installed/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 

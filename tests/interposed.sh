@@ -119,6 +119,27 @@ COLL_TRACE=1 coll_run 3 -- "$build/tests/interposed/collectives" || fail "collec
 grep '^coll: account' err | grep -q ' Tstarted=0.000000 ' || fail "collectives: one is started"
 grep '^coll: account' err | grep -q ' Tserved=0.000000 ' && fail "collectives: no allreduce would be served"
 
+# Several programs in one job, each of which gets the library and the settings.
+calls=$build/tests/interposed/calls
+$limited "$mpirun" -n 2 "$calls" : -n 1 "$calls" >out 2>err </dev/null || fail "two programs without libcoll"
+sort out >alone
+coll_run 2 --dcp 1 -- "$calls" : -n 2 "$calls" || fail "two programs"
+sort out | diff alone - || fail "two programs"
+coll_run 2 -- "$calls" : -n 1 "$calls" || fail "two programs with the wrapper alone"
+sort out | diff alone - || fail "two programs with the wrapper alone"
+
+# A tool that is preloaded comes before libcoll, and sees the program's calls on each rank.
+if [ -f "$build/.libs/libcounting.so" ]; then
+    LD_PRELOAD="$build/.libs/libcounting.so" coll_run 4 --dcp 1 -- "$calls" || fail "a tool"
+    test "$(grep -c '^counting: calls$' err)" = 3 || fail "a tool sees no calls"
+    if [ $library = openmpi ]; then
+        coll_run 4 --dcp 1 -x LD_PRELOAD="$build/.libs/libcounting.so" -- "$calls" || fail "a tool by -x"
+        test "$(grep -c '^counting: calls$' err)" = 3 || fail "a tool by -x sees no calls"
+    fi
+else
+    echo "skipped: a tool, which is made as a shared library"
+fi
+
 # What else a program has of its own.
 # MPICH, whose launcher knows nothing of a rank any more at that time, often takes it for a failure, without
 # libcoll, too.
@@ -152,6 +173,7 @@ refuses "COLL_SCAN=nosuch" 3 --scan nosuch -- "$calls"
 COLL_TIMEOUT=soon refuses "COLL_TIMEOUT=soon" 3 -- "$calls"
 refuses "needs a value" 3 --dcp -- "$calls"
 refuses "no program" 3 --dcp 1
+refuses "a second program comes after --" 2 "$calls" : -n 1 -- "$calls"
 "$build/coll-run" --dcp 1 -- "$calls" 2>&1 | grep -q "how many ranks" || fail "no ranks are named"
 (
     unset OMPI_ALLOW_RUN_AS_ROOT_CONFIRM

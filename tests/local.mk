@@ -233,6 +233,10 @@ endif
 check_LTLIBRARIES += libother.la
 libother_la_SOURCES = tests/interposed/other.c
 libother_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+# A tool that is preloaded beside the wrapper.
+check_LTLIBRARIES += libcounting.la
+libcounting_la_SOURCES = tests/interposed/counting.c
+libcounting_la_LDFLAGS = -module -avoid-version -rpath /nowhere
 # What has ranks of MPICH yield. It is made as a shared library alone.
 if !OPEN_MPI
 check_LTLIBRARIES += libyielding.la
