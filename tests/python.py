@@ -5,6 +5,7 @@ import array
 import functools
 import gc
 import sys
+import weakref
 
 import coll
 import numpy
@@ -265,7 +266,7 @@ def refused():
     raises(ValueError, "no MPI datatype", coll.Bcast, numpy.zeros(2, "f2"), comm=comm)
     raises(ValueError, "4 elements to send and 3", coll.Allreduce, data, mine(3), comm=comm)
     raises(ValueError, "whole elements", coll.Bcast, [data, MPI.INT.Create_contiguous(3).Commit()], comm=comm)
-    raises(ValueError, "out of", coll.Bcast, [data, (1, 9), MPI.DOUBLE], comm=comm)
+    raises(ValueError, "of data of 32", coll.Bcast, [data, (1, 9), MPI.DOUBLE], comm=comm)
     raises(ValueError, "counts for", coll.Allgatherv, data, [mine(9), [1] * (ranks + 1)], comm=comm)
     raises(ValueError, "expecting", coll.Bcast, [data, 1, 0, MPI.DOUBLE, 5], comm=comm)
     request = coll.Barrier_init(comm=comm)
@@ -273,6 +274,114 @@ def refused():
     raises(MPI.Exception, "active", request.start)
     request.wait()
     request.free()
+
+
+def memory():
+    """Nothing is written to memory that is read-only, and nothing is read or written outside of it. Only what
+    all ranks refuse can be called here, or what the root alone may do."""
+
+    def raises(kind, text, name, *given, **named):
+        for entry in (name, "I" + name.lower(), name + "_init"):
+            try:
+                getattr(coll, entry)(*given, **named, comm=comm)
+            except kind as error:
+                check(text in str(error), f"{entry}: {kind.__name__} says {error}, not {text}")
+            else:
+                check(False, f"{entry}: no {kind.__name__} of {text}")
+
+    def frozen(count):
+        data = mine(count)
+        data.flags.writeable = False
+        return data
+
+    nobody = ranks  # as a root: every rank receives
+    for constant in (frozen(4), b"constant", memoryview(b"constant")):
+        before = bytes(constant)
+        raises(BufferError, "read-only", "Bcast", constant, root=nobody)
+        check(bytes(constant) == before, "a constant that is received into")
+    read_only = frozen(3)
+    if rank > 0:
+        read_only = space(3)
+    for way in ways:
+        way("Bcast", read_only, root=0, comm=comm)
+        check((read_only == numpy.arange(3) * 7).all(), "a root that sends what is read-only")
+
+    full, one = ranks * 3, [1] * ranks
+    raises(BufferError, "read-only", "Gather", mine(3), frozen(full), root=rank)
+    raises(BufferError, "read-only", "Gatherv", mine(3), frozen(full), root=rank)
+    raises(BufferError, "read-only", "Scatter", mine(full), frozen(3))
+    raises(BufferError, "read-only", "Scatterv", mine(full), frozen(3))
+    raises(BufferError, "read-only", "Reduce", mine(3), frozen(3), root=rank)
+    for name in ("Allreduce", "Scan", "Exscan"):
+        raises(BufferError, "read-only", name, mine(3), frozen(3))
+    for name in ("Allgather", "Allgatherv"):
+        raises(BufferError, "read-only", name, mine(3), frozen(full))
+    for name in ("Alltoall", "Alltoallv"):
+        raises(BufferError, "read-only", name, mine(full), frozen(full))
+    raises(BufferError, "read-only", "Reduce_scatter_block", mine(full), frozen(3))
+    raises(BufferError, "read-only", "Reduce_scatter", mine(full), frozen(3), [3] * ranks)
+
+    data = mine(3)
+    pair = MPI.DOUBLE.Create_vector(2, 1, 2).Commit()  # takes three doubles
+    before = MPI.DOUBLE.Create_hindexed([1], [-8]).Commit()
+    wide = MPI.DOUBLE.Create_resized(0, 16).Commit()  # two take three doubles
+    backwards = MPI.DOUBLE.Create_resized(0, -8).Commit()
+    for wrong in (
+        [data, 1000000, MPI.DOUBLE],
+        [data, 2**62, MPI.DOUBLE],
+        [data, 4, MPI.DOUBLE],
+        [data, (3, 1), MPI.DOUBLE],
+        [data, (1, -1), MPI.DOUBLE],
+        [data, 2, pair],
+        [data, 1, before],
+        [data, 3, wide],
+        [data, 2, backwards],
+    ):
+        raises(ValueError, "of data of 24", "Bcast", wrong)
+        raises(ValueError, "of data of 24", "Allreduce", MPI.IN_PLACE, wrong)
+        raises(ValueError, "of data of 24", "Gather", wrong, space(3 * ranks), root=rank)
+    for way in ways:
+        way("Bcast", [data, 2, wide], comm=comm)
+    raises(ValueError, "negative", "Bcast", [data, -1, MPI.DOUBLE])
+    raises(ValueError, "no data", "Bcast", [None, 1, MPI.DOUBLE])
+    raises(TypeError, "whole number", "Bcast", [data, 1.5, MPI.DOUBLE])
+    raises(ValueError, "elements to send", "Allreduce", data, None)
+    raises(ValueError, "different datatypes", "Reduce_scatter_block", mine(ranks), space(1, "i8"))
+    raises(ValueError, "different datatypes", "Reduce_scatter", mine(ranks), space(1, "i8"), one)
+    raises(ValueError, "to receive", "Reduce_scatter", mine(2 * ranks), space(1), [2] * ranks)
+    raises(ValueError, "of data of", "Reduce_scatter", mine(ranks), space(2), [2] * ranks)
+    raises(ValueError, "of data of", "Allgather", data, [space(ranks), 3, MPI.DOUBLE])
+
+    short = space(ranks)
+    for wrong, text, *kind in (
+        ([short, 2, MPI.DOUBLE], "of data of"),
+        ([short, (one, [1] * (ranks - 1) + [ranks])], "of data of"),
+        ([short, (one, [-1] * ranks)], "of data of"),
+        ([short, [-1] * ranks], "negative"),
+        ([short, [2**63] * ranks], "64 bits"),
+        ([short, (one, [0.5] * ranks)], "whole number", TypeError),
+    ):
+        kind = kind or [ValueError]
+        raises(*kind, text, "Allgatherv", mine(1), wrong)
+        raises(*kind, text, "Alltoallv", wrong, space(ranks))
+        raises(*kind, text, "Alltoallv", mine(ranks), wrong)
+        raises(*kind, text, "Gatherv", mine(1), wrong, root=rank)
+        raises(*kind, text, "Scatterv", wrong, space(1), root=rank)
+
+    # A persistent request's buffers live as long as it does, even if the program drops it when it is started.
+    data = mine(1000)
+    freed = weakref.finalize(data, lambda: None)
+    request = coll.Bcast_init(data, comm=comm)
+    del data
+    gc.collect()
+    check(freed.alive, "the buffer of a persistent request")
+    request.start()
+    del request
+    gc.collect()
+    check(freed.alive, "the buffer of a request that was dropped")
+    coll.Barrier(comm=comm)
+    for datatype in (pair, before, wide, backwards):
+        datatype.Free()
 
 
 def between_groups():
@@ -306,5 +415,6 @@ forms()
 requests()
 between_groups()
 refused()
+memory()
 check(coll.__version__.count(".") == 2, "the version")
 sys.exit(1 if comm.allreduce(failures) else 0)

@@ -11,7 +11,8 @@ Every operation has the name and the arguments of mpi4py's method, and COMM last
 default. Buffers are what mpi4py takes: an array, or [array, MPI.INT], [array, count, MPI.INT],
 [array, counts, displacements, MPI.INT], MPI.IN_PLACE where MPI allows it. Those that begin with I return
 a Request for wait() or test(). Those that end in _init, which also take INFO, return one for start(), wait()
-or test(), and free(). Errors are MPI.Exception; what can't be a buffer is TypeError or ValueError.
+or test(), and free(). Errors are MPI.Exception. What can't be a buffer is TypeError or ValueError; memory
+that isn't contiguous, or is read-only and to be written, BufferError.
 """
 
 import functools
@@ -95,7 +96,7 @@ def Barrier(comm=MPI.COMM_WORLD):
 
 @_operation("buffer count type root comm")
 def Bcast(buf, root=0, comm=MPI.COMM_WORLD):
-    address, count, kind, kept = simple(buf, writable=False)
+    address, count, kind, kept = simple(buf, writable=_not_root(comm, root) and not _at_root(comm, root))
     return (address, count, kind, root, handle_of(comm)), kept
 
 
@@ -108,8 +109,6 @@ def _reduced(sendbuf, recvbuf):
     if sendbuf is MPI.IN_PLACE:
         return in_place[0], into, count, kind, kept
     address, send_count, send_kind, send_kept = simple(sendbuf, writable=False)
-    if recvbuf is None:
-        return address, into, send_count, send_kind, send_kept
     if send_count != count or send_kind != kind:
         raise ValueError(f"{send_count} elements to send and {count} to receive, or different datatypes")
     return address, into, count, kind, (kept, send_kept)
@@ -124,10 +123,13 @@ def Allreduce(sendbuf, recvbuf, op=MPI.SUM, comm=MPI.COMM_WORLD):
 @_operation("buffer buffer count type op root comm")
 def Reduce(sendbuf, recvbuf, op=MPI.SUM, root=0, comm=MPI.COMM_WORLD):
     if comm.is_inter:
-        sendbuf, recvbuf = (sendbuf, None) if root >= 0 else (recvbuf, recvbuf)
-    elif root != comm.Get_rank():
-        recvbuf = None
-    address, into, count, kind, kept = _reduced(sendbuf, recvbuf)
+        address, count, kind, kept = simple(sendbuf if root >= 0 else recvbuf, writable=root == MPI.ROOT)
+        into = 0 if root >= 0 else address
+    elif root == comm.Get_rank():
+        address, into, count, kind, kept = _reduced(sendbuf, recvbuf)
+    else:
+        address, count, kind, kept = simple(sendbuf, writable=False)
+        into = 0
     return (address, into, count, kind, handle_of(op), root, handle_of(comm)), (kept, op)
 
 
@@ -150,9 +152,11 @@ def Reduce_scatter_block(sendbuf, recvbuf, op=MPI.SUM, comm=MPI.COMM_WORLD):
         address, (into, count, kind, kept) = in_place[0], simple(recvbuf, ranks)
     else:
         into, count, kind, kept = simple(recvbuf)
-        address, send_count, _, send_kept = simple(sendbuf, ranks, writable=False)
-        if send_count != count:
-            raise ValueError(f"blocks of {send_count} elements to send, and {count} to receive")
+        address, send_count, send_kind, send_kept = simple(sendbuf, ranks, writable=False)
+        if send_count != count or send_kind != kind:
+            raise ValueError(
+                f"blocks of {send_count} elements to send, and {count} to receive, or different datatypes"
+            )
         kept = kept, send_kept
     return (address, into, count, kind, handle_of(op), handle_of(comm)), (kept, op)
 
@@ -171,9 +175,13 @@ def Reduce_scatter(sendbuf, recvbuf, recvcounts=None, op=MPI.SUM, comm=MPI.COMM_
         address, send_kept = in_place[0], None
         into, counts, _, kind, kept = vector(_with_counts(recvbuf, recvcounts), comm.Get_size())
     else:
-        into, _, kind, kept = simple(recvbuf)
-        send = vector(_with_counts(sendbuf, recvcounts), comm.Get_size(), writable=False)
-        address, counts, send_kept = send[0], send[1], send[4]
+        into, count, kind, kept = simple(recvbuf)
+        address, counts, _, send_kind, send_kept = vector(
+            _with_counts(sendbuf, recvcounts), comm.Get_size(), writable=False
+        )
+        own = counts[comm.Get_rank()]
+        if own > count or send_kind != kind:
+            raise ValueError(f"a block of {own} elements, and {count} to receive, or different datatypes")
     return (address, into, counts, kind, handle_of(op), handle_of(comm)), (kept, send_kept, op)
 
 

@@ -1,6 +1,7 @@
 """What mpi4py takes for a buffer, as the address, the count and the datatype that C takes."""
 
 import itertools
+import operator
 
 from mpi4py import MPI
 
@@ -59,15 +60,19 @@ def _memory_of(data, writable):
         if not memory.f_contiguous:
             raise BufferError("data must be contiguous in memory") from None
     if writable and memory.readonly:
-        raise BufferError("data to be written must not be read-only")
-    address = data.__array_interface__["data"][0] if type(memory) is memoryview else memory.address
+        raise BufferError("data to receive into must not be read-only")
+    if type(memory) is not memoryview:
+        return memory.address, memory.nbytes, memory
+    if not hasattr(data, "__array_interface__"):
+        raise BufferError("data in Fortran's order must be an array of numpy")
+    address = data.__array_interface__["data"][0]
     return address, memory.nbytes, memory
 
 
 def _type_of(data, datatype):
     """(handle, extent, datatype), by the elements of DATA where DATATYPE is None."""
     if datatype is None:
-        return _codes[memoryview(data).format] if data is not None else (_null_type, 0, None)
+        return _codes[memoryview(data).format] if data is not None else (_null_type, 0, MPI.DATATYPE_NULL)
     if isinstance(datatype, str):
         return _codes[datatype]
     return handle_of(datatype), datatype.extent, datatype
@@ -83,6 +88,24 @@ def _elements(bytes, extent, blocks):
     if count * blocks * extent != bytes:
         raise ValueError(f"{bytes} bytes are no {blocks} block(s) of whole elements of {extent} bytes")
     return count
+
+
+def _check_fits(data, bytes, datatype, first, count):
+    """Raises ValueError unless DATA of BYTES hold COUNT elements from the element FIRST on. Addresses from
+    MPI.BOTTOM on can't be checked."""
+    if count < 0:
+        raise ValueError(f"{count} elements: counts must not be negative")
+    if count == 0 or data is MPI.BOTTOM:
+        return
+    if data is None:
+        raise ValueError(f"no data for {count} elements")
+    extent, last = datatype.extent, first + count - 1
+    begin = min(first * extent, last * extent) + datatype.true_lb
+    end = max(first * extent, last * extent) + datatype.true_ub
+    if begin < 0 or end > bytes:
+        raise ValueError(
+            f"{count} elements from number {first} on take the bytes {begin} to {end} of data of {bytes}"
+        )
 
 
 def simple(message, blocks=1, writable=True):
@@ -104,23 +127,32 @@ def simple(message, blocks=1, writable=True):
     handle, extent, datatype = _type_of(data, datatype)
     if dtype is not None:
         _dtypes[dtype] = handle, extent
-    if place:
+    place = 0 if place is None else _whole(place, "displacement")
+    if count is None:
         if not 0 <= place * extent <= bytes:
             raise ValueError(f"displacement {place} is out of the data's bounds")
-        address += place * extent
-        bytes -= place * extent
-    if count is None:
-        count = _elements(bytes, extent, blocks)
-    return address, count, handle, (kept, datatype)
+        count = _elements(bytes - place * extent, extent, blocks)
+    count = _whole(count, "count")
+    _check_fits(data, bytes, datatype, place, count * blocks)
+    return address + place * extent, count, handle, (kept, datatype)
+
+
+def _whole(number, what):
+    try:
+        return operator.index(number)
+    except TypeError:
+        raise TypeError(f"a {what} must be a whole number, not {number!r}") from None
 
 
 def _numbers(kind, values, ranks, what):
     try:
         if len(values) != ranks:
             raise ValueError(f"{len(values)} {what} for {ranks} ranks")
-        return ffi.new(kind, [int(value) for value in values])
+        return ffi.new(kind, [operator.index(value) for value in values])
+    except OverflowError:
+        raise ValueError(f"{what} must not be longer than 64 bits") from None
     except TypeError:
-        raise TypeError(f"{what} must be a number or a list of them") from None
+        raise TypeError(f"{what} must be a whole number or a list of them") from None
 
 
 def vector(message, ranks, writable=True):
@@ -141,6 +173,8 @@ def vector(message, ranks, writable=True):
     elif not hasattr(places, "__len__"):
         places = [rank * places for rank in range(ranks)]
     places = _numbers("ptrdiff_t[]", places, ranks, "displacements")
+    for place, count in zip(places, counts):
+        _check_fits(data, bytes, datatype, place, count)
     return address, counts, places, handle, (kept, counts, places, datatype)
 
 

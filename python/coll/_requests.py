@@ -9,7 +9,8 @@ _wait = function("COLL_Wait", "request")
 _test = function("COLL_Test", "request flag")
 _free = function("COLL_Request_free", "request")
 
-# Those under way: who forgets one must not free the memory that others still write to.
+# Those under way, and those that failed: messages may still write to their buffers, so that these must
+# live even if the program forgets the request.
 _active = set()
 
 
@@ -42,16 +43,16 @@ class Request:
     def wait(self):
         """Waits until the operation is complete; a persistent one may then be started again."""
         code = _wait(self._request)
-        self._complete()
         check(code)
+        self._complete()
 
     def test(self):
         """Whether the operation is complete, without waiting."""
         flag = ffi.new("int *")
         code = _test(self._request, flag)
-        if flag[0] or code != MPI.SUCCESS:
-            self._complete()
         check(code)
+        if flag[0]:
+            self._complete()
         return bool(flag[0])
 
     def free(self):
