@@ -240,6 +240,7 @@ int COLL_Exscan_init(const void *send_buffer, void *receive_buffer, MPI_Count co
 
 /*
  * Starts a persistent *REQUEST; local. MPI_ERR_REQUEST where it is active already, or none.
+ * A reduction's MPI_Op must not be freed before the request: MPI gives no way to keep it.
  */
 int COLL_Start(COLL_Request *request);
 
