@@ -280,6 +280,11 @@ bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_
         uint32_t checksum = app_checksum(0, points->data + i * bytes, bytes);
         sum += km_mix(km_mix(points->first + i + 1) ^ checksum);
     }
+    /* Kept alike, points may still be others. */
+    for (size_t d = 0; points->real.used && points->first == 0 && d < points->dim; d++) {
+        double kept[] = {points->real.offsets[d], points->real.scale};
+        sum += km_mix(km_mix(d) ^ app_checksum(0, kept, sizeof kept));
+    }
     *fingerprint = sum;
     return app_agree_sum(problem, fingerprint, 1, comm);
 }

@@ -41,10 +41,15 @@ void km_report_batch(uint64_t points, void *context) {
     printf("on %" PRIu64 " points:\n", points);
 }
 
+/* Whether distances, and what is written of centroids, are float32. */
+static bool has_floats(const km_points *points) {
+    return points->real.used || points->fine;
+}
+
 /* Of bytes it is a whole number. */
 static void print_objective(const km_report *report, uint64_t objective) {
     const km_real *real = &report->points->real;
-    if (real->distance)
+    if (has_floats(report->points))
         printf("%20.12g", km_real_objective(real, objective));
     else
         printf("%20" PRIu64, objective);
@@ -52,8 +57,9 @@ static void print_objective(const km_report *report, uint64_t objective) {
 
 static app_member json_objective(const km_report *report, uint64_t objective) {
     const km_real *real = &report->points->real;
-    return real->distance ? app_json_number("objective", km_real_objective(real, objective))
-                          : app_json_integer("objective", (int64_t)objective);
+    return has_floats(report->points)
+               ? app_json_number("objective", km_real_objective(real, objective))
+               : app_json_integer("objective", (int64_t)objective);
 }
 
 void km_report_quality(uint64_t objective, void *context) {
@@ -141,11 +147,11 @@ static const char *const reasons[] = {
 void km_report_end(km_report *report, const km_result *result) {
     const km_points *points = report->points;
     double seconds = app_seconds() - report->started;
-    double rounding = points->real.distance ? 0 : (double)points->total * (double)points->dim / 4;
+    double rounding = has_floats(points) ? 0 : (double)points->total * (double)points->dim / 4;
     app_progress_hide();
     printf("%" PRId64 " iteration%s in %.2f s: %s\n", result->iterations,
            result->iterations == 1 ? "" : "s", seconds, reasons[result->stop]);
-    if (points->real.distance)
+    if (has_floats(points))
         printf("final objective %.12g\n", km_real_objective(&points->real, result->objective));
     else
         printf("final objective %" PRIu64
@@ -177,14 +183,32 @@ static bool write_fine(app_output *output, const km_planes *planes, app_problem 
     return good;
 }
 
+/* Centroids of real features as users see them. */
+static bool write_reals(app_output *output, const km_result *result, size_t k,
+                        const km_points *points, app_problem *problem) {
+    size_t dim = points->dim;
+    float *features = malloc(dim * sizeof *features);
+    bool good = features || app_refuse(problem, "out of memory");
+    for (size_t j = 0; good && j < k; j++) {
+        const float *kept = (const float *)result->centroids + j * dim;
+        for (size_t i = 0; i < dim; i++)
+            features[i] = km_real_feature(&points->real, i, kept[i]);
+        good = app_output_write(output, features, dim * sizeof *features, problem);
+    }
+    free(features);
+    return good;
+}
+
 static bool write_centroids(app_output *output, const km_result *result, size_t k,
                             const km_points *points, app_problem *problem) {
     char header[NPY_HEADER_SIZE];
-    npy_format_header(points->real.distance ? NPY_FLOAT32 : NPY_UINT8, 2, k, points->dim, header);
+    npy_format_header(has_floats(points) ? NPY_FLOAT32 : NPY_UINT8, 2, k, points->dim, header);
     if (!app_output_write(output, header, sizeof header, problem))
         return false;
     if (points->fine)
         return write_fine(output, &(km_planes){result->centroids, k, points->dim}, problem);
+    if (points->real.used)
+        return write_reals(output, result, k, points, problem);
     return app_output_write(output, result->centroids, km_centroids_bytes(points, k), problem);
 }
 

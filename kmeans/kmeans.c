@@ -325,12 +325,13 @@ static bool iterate(job *run, app_problem *problem) {
 }
 
 /* Whether a step, not the first, made too little difference to go on, and in what. */
-static bool is_little(const km_settings *settings, const km_step *step, uint64_t total,
+static bool is_little(const km_settings *settings, const km_step *step, const km_points *points,
                       km_stop *why) {
-    double gain = (double)step->previous - (double)step->objective;
-    if ((double)step->moved <= settings->moved * (double)total)
+    double previous = km_real_objective(&points->real, step->previous);
+    double gain = previous - km_real_objective(&points->real, step->objective);
+    if ((double)step->moved <= settings->moved * (double)points->total)
         *why = KM_STOP_MOVED;
-    else if (gain <= settings->gain * (double)step->previous)
+    else if (gain <= settings->gain * previous)
         *why = KM_STOP_GAIN;
     else
         return false;
@@ -346,7 +347,7 @@ static bool stops(const job *run, km_stop *why) {
         *why = KM_STOP_UNMOVED;
     else if (begun && step->shift <= settings->tolerance)
         *why = KM_STOP_TOLERANCE;
-    else if (step->iteration > 1 && is_little(settings, step, run->points->total, why))
+    else if (step->iteration > 1 && is_little(settings, step, run->points, why))
         return true;
     else if (step->iteration >= settings->iterations)
         *why = KM_STOP_ITERATIONS;

@@ -46,8 +46,8 @@ typedef enum km_phase {
 /* What one iteration found; complete at rank 0. */
 typedef struct km_step {
     int64_t iteration;         /* from 1 */
-    uint64_t objective;        /* sum of squared distances to the centroids that were broadcast; in
-                                  units where features are real (km_real_objective) */
+    uint64_t objective;        /* sum of squared distances to the centroids that were broadcast;
+                                  where they are float32 as km_real_objective takes it */
     uint64_t previous;         /* the objective of the iteration before; 0 in the first */
     uint64_t moved;            /* points whose cluster changed; all in the first iteration */
     double imbalance;          /* k * sum of squared counts / n^2: 1 for clusters of equal size */

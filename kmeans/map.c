@@ -178,12 +178,23 @@ static void assign_all(const job *run, double rounds, const km_rounds *watch,
     }
 }
 
-/* The sum of this rank's squared distances, in units where features are real. */
-static uint64_t add_distances(const job *run) {
-    uint64_t sum = 0;
+/* Adds up the squared distances of all ranks' points; MOVED becomes that of all ranks, too. */
+static bool add_distances(const job *run, MPI_Comm comm, uint64_t *objective, uint64_t *moved,
+                          app_problem *problem) {
+    const km_real *real = &run->points->real;
+    uint64_t sums[KM_REAL_BINS + 1] = {0}; /* bins, or the sum alone; then what moved */
+    int count = real->used ? KM_REAL_BINS : 1;
     for (size_t i = 0; i < run->points->rows; i++)
-        sum += km_real_units(&run->points->real, run->distance2[i]);
-    return sum;
+        if (real->used)
+            km_real_tally(sums, run->distance2[i]);
+        else
+            sums[0] += km_real_units(real->distance, run->distance2[i]);
+    sums[count] = *moved;
+    app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, sums, count + 1, MPI_UINT64_T, MPI_SUM, comm));
+    bool good = app_agree(problem, comm);
+    *objective = real->used ? km_real_sum(sums) : sums[0];
+    *moved = sums[count];
+    return good;
 }
 
 bool km_map(const km_points *points, const km_settings *settings, const km_sketch *sketch,
@@ -208,9 +219,8 @@ bool km_map(const km_points *points, const km_settings *settings, const km_sketc
     if (good) {
         recall_distances(&run);
         assign_all(&run, most, rounds, problem);
-        uint64_t both[2] = {add_distances(&run), state->moved};
-        good = app_agree_sum(problem, both, 2, comm);
-        *sums = (km_map_sums){.objective = both[0], .moved = both[1]};
+        *sums = (km_map_sums){.moved = state->moved};
+        good = add_distances(&run, comm, &sums->objective, &sums->moved, problem);
     }
     free_job(&run);
     return good;

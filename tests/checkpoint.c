@@ -123,7 +123,8 @@ static void make_points(km_points *points, MPI_Comm comm) {
     }
     free(points->data);
     points->data = (uint8_t *)reals;
-    ck_assert(km_real_scale(reals, cells, ROWS, DIM, comm, &points->real, &problem));
+    ck_assert(km_real_center(reals, &(km_real_share){points->rows, DIM, points->first, ROWS}, comm,
+                             &points->real, &problem));
 }
 
 static km_settings settings_of_test(void) {
@@ -194,6 +195,7 @@ static bool resumes(const copy *from, int ranks, const km_result *expected,
         free(found);
         km_result_free(&result);
     }
+    km_real_free(&points.real);
     free(points.data);
     MPI_Comm_free(&comm);
     return good;
@@ -228,6 +230,7 @@ START_TEST(same_bits_from_any_checkpoint) {
     for (int i = 0; rank == 0 && i < watch.count; i++)
         free(watch.copies[i].bytes);
     free(clusters);
+    km_real_free(&points.real);
     free(points.data);
     km_result_free(&expected);
 }
@@ -294,6 +297,7 @@ START_TEST(bad_checkpoints) {
         write_copy(&whole, size);
     try(&points, &settings, NULL);
     free(whole.bytes);
+    km_real_free(&points.real);
     free(points.data);
 }
 END_TEST
@@ -374,7 +378,9 @@ START_TEST(fingerprints) {
     }
     ck_assert(km_fingerprint(&alone, 1, MPI_COMM_SELF, &other, &problem));
     ck_assert(found != other);
+    km_real_free(&alone.real);
     free(alone.data);
+    km_real_free(&points.real);
     free(points.data);
 }
 END_TEST

@@ -403,8 +403,8 @@ static void make_real_points(const struct trial *trial, MPI_Comm comm, km_points
         features[i] =
             (float)feature(trial, points->first + i / trial->dim, i % trial->dim) / 3 - 20;
     points->data = (uint8_t *)features;
-    ck_assert(
-        km_real_scale(features, cells, trial->rows, trial->dim, comm, &points->real, &problem));
+    const km_real_share share = {points->rows, trial->dim, points->first, trial->rows};
+    ck_assert(km_real_center(features, &share, comm, &points->real, &problem));
 }
 
 static void ignore_step(const km_step *step, void *context) {
@@ -457,11 +457,13 @@ START_TEST(reals_at_any_ranks) {
                           mine.rows * sizeof *together.nearest) == 0;
     harness_assert(same, "%s: another result than one rank's", trial->name);
     double told = km_real_objective(&all.real, alone.objective);
-    double wanted = real_objective(&all, &alone);
+    double wanted = real_objective(&all, &alone) / all.real.scale / all.real.scale;
     harness_assert(fabs(told - wanted) <= 1e-6 * wanted, "%s: objective %g, told as %g",
                    trial->name, wanted, told);
     km_result_free(&alone);
     km_result_free(&together);
+    km_real_free(&all.real);
+    km_real_free(&mine.real);
     free(all.data);
     free(mine.data);
 }
@@ -469,7 +471,7 @@ END_TEST
 
 /* Sums of reals keep their sign and small values beside large ones. */
 START_TEST(sums_of_reals) {
-    const float features[] = {-1000, 0.001f, 3, 1000, 0.003f, -7};
+    float features[] = {-1000, 0.001f, 3, 1000, 0.003f, -7};
     const uint32_t nearest[] = {1, 1, 0};
     km_points points = {.data = (uint8_t *)features, .rows = 3, .dim = 2, .total = 3};
     size_t order[3], starts[3];
@@ -477,11 +479,15 @@ START_TEST(sums_of_reals) {
     uint64_t counts[2];
     COLL_Pool *pool = NULL;
     app_problem problem = {""};
-    ck_assert(km_real_scale(features, 6, 3, 2, MPI_COMM_SELF, &points.real, &problem));
+    const km_real_share share = {3, 2, 0, 3};
+    ck_assert(km_real_center(features, &share, MPI_COMM_SELF, &points.real, &problem));
     ck_assert(km_partial_pool(&points, &pool, &problem));
     ck_assert(km_partial_add(&points, nearest, 2, 2, order, starts, pool, &problem));
     ck_assert(km_update(pool, &points, 2, (uint8_t *)centroids, counts, &problem));
     COLL_Pool_free(&pool);
+    for (size_t i = 0; i < 4; i++)
+        centroids[i] = km_real_feature(&points.real, i % 2, centroids[i]);
+    km_real_free(&points.real);
     ck_assert(counts[0] == 1 && counts[1] == 2);
     ck_assert(centroids[0] == 0.003f && centroids[1] == -7);
     ck_assert(centroids[2] == -498.5f);

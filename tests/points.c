@@ -378,7 +378,8 @@ static bool are_reals(const km_points *points, size_t row, size_t column, float 
     const float *features = (const float *)points->data;
     for (size_t i = 0; points->real.used && i < points->rows * points->dim; i++) {
         uint64_t at = points->first + i / points->dim, in = i % points->dim;
-        if (features[i] != (at == row && in == column ? value : (float)feature(at, in)))
+        if (km_real_feature(&points->real, in, features[i]) !=
+            (at == row && in == column ? value : (float)feature(at, in)))
             return false;
     }
     return points->real.used;

@@ -22,6 +22,7 @@ enum { METHODS = sizeof methods / sizeof *methods, DIM = 6, SEED = 11 };
 /* Makes the features real, some of them below 0. */
 static void make_real(km_points *points, MPI_Comm comm) {
     size_t count = points->rows * DIM;
+    const km_real_share share = {points->rows, DIM, points->first, points->total};
     float *features = malloc((count + 1) * sizeof *features);
     app_problem problem = {""};
     ck_assert_ptr_nonnull(features);
@@ -29,7 +30,7 @@ static void make_real(km_points *points, MPI_Comm comm) {
         features[i] = (float)points->data[i] / 7 - 10;
     free(points->data);
     points->data = (uint8_t *)features;
-    bool good = km_real_scale(features, count, points->total, DIM, comm, &points->real, &problem);
+    bool good = km_real_center(features, &share, comm, &points->real, &problem);
     harness_assert(good, "%s", problem.text);
 }
 
@@ -63,18 +64,20 @@ static bool choose(const km_points *points, const char *method, size_t k, int th
 }
 
 /* Whether feature I is that of a corner away from 0. */
-static bool is_far(const uint8_t *centroids, size_t i, bool real) {
-    return real ? ((const float *)centroids)[i] > 10 : centroids[i] >= 240;
+static bool is_far(const km_points *points, const uint8_t *centroids, size_t i) {
+    if (!points->real.used)
+        return centroids[i] >= 240;
+    return km_real_feature(&points->real, i % DIM, ((const float *)centroids)[i]) > 10;
 }
 
 /* How many of the corners have a centroid. */
-static unsigned count_groups(const uint8_t *centroids, size_t k, bool real) {
+static unsigned count_groups(const km_points *points, const uint8_t *centroids, size_t k) {
     bool seen[1 << DIM] = {false};
     unsigned count = 0;
     for (size_t j = 0; j < k; j++) {
         unsigned group = 0;
         for (unsigned i = 0; i < DIM; i++)
-            group |= (is_far(centroids, j * DIM + i, real) ? 1U : 0U) << i;
+            group |= (is_far(points, centroids, j * DIM + i) ? 1U : 0U) << i;
         count += !seen[group];
         seen[group] = true;
     }
@@ -114,6 +117,8 @@ START_TEST(same_for_any_ranks) {
         good = rank > 0 || memcmp(ours, alone, bytes) == 0;
         harness_assert(good, "%s: depends on the ranks", methods[i]);
     }
+    km_real_free(&whole.real);
+    km_real_free(&spread.real);
     free(whole.data);
     free(spread.data);
     free(alone);
@@ -137,9 +142,10 @@ START_TEST(every_group_has_one) {
         app_problem problem = {""};
         bool good = choose(&points, careful[i], GROUPS, 1, centroids, MPI_COMM_WORLD, &problem);
         harness_assert(good, "%s: %s", careful[i], problem.text);
-        good = rank > 0 || count_groups(centroids, GROUPS, real) == GROUPS;
+        good = rank > 0 || count_groups(&points, centroids, GROUPS) == GROUPS;
         harness_assert(good, "%s leaves a group out", careful[i]);
     }
+    km_real_free(&points.real);
     free(points.data);
 }
 END_TEST
@@ -166,6 +172,7 @@ START_TEST(draws_are_exact) {
             good = good && rows[at++] == row;
     harness_assert(good && at == length, "each place has its row");
     free(weights);
+    km_real_free(&points.real);
     free(points.data);
 }
 END_TEST

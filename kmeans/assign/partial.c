@@ -17,7 +17,12 @@
 /* The points that a thread takes at once. Their sum of one feature fits 32 bits by far. */
 enum { SLICE = 4096 };
 
-/* A value is a count and DIM sums, of 32 bits where no sum over all points needs more. */
+/* The sums in a value: of each feature one, of real ones two (km_real_add). */
+static size_t sums_of(const km_points *points) {
+    return points->real.used ? 2 * points->dim : points->dim;
+}
+
+/* A value is a count and sums, of 32 bits where no sum over all points needs more. */
 static bool is_wide(const km_points *points) {
     return points->real.used || points->total > UINT32_MAX / 255;
 }
@@ -39,7 +44,7 @@ static void add_wide(void *into, const void *from, size_t bytes, void *context) 
 }
 
 bool km_partial_pool(const km_points *points, COLL_Pool **pool, app_problem *problem) {
-    size_t sums = points->dim + 1;
+    size_t sums = sums_of(points) + 1;
     if (is_wide(points))
         return app_mpi(problem, COLL_Pool_create(sums * sizeof(uint64_t), add_wide, NULL, pool));
     return app_mpi(problem, COLL_Pool_create(sums * sizeof(uint32_t), add_narrow, NULL, pool));
@@ -82,18 +87,16 @@ static void add_rows(const km_points *points, const size_t *order, size_t from, 
 static void add_real_rows(const km_points *points, const size_t *order, size_t from, size_t to,
                           uint64_t *sums) {
     size_t dim = points->dim;
-    for (size_t i = from; i < to; i++) {
-        const float *row = (const float *)points->data + order[i] * dim;
-        for (size_t column = 0; column < dim; column++)
-            sums[column] += (uint64_t)km_real_feature(&points->real, row[column]);
-    }
+    for (size_t i = from; i < to; i++)
+        km_real_add(&points->real, (const float *)points->data + order[i] * dim, dim,
+                    (int64_t *)sums, (int64_t *)sums + dim);
 }
 
 /* Adds the points FROM to TO of ORDER, all of one cluster, to POOL. The last two are scratch. */
 static int add_run(const km_points *points, const size_t *order, size_t from, size_t to,
                    uint64_t cluster, COLL_Pool *pool, uint32_t *sums, uint64_t *wide_sums) {
     if (points->real.used) {
-        memset(wide_sums, 0, (points->dim + 1) * sizeof *wide_sums);
+        memset(wide_sums, 0, (sums_of(points) + 1) * sizeof *wide_sums);
         wide_sums[0] = to - from;
         add_real_rows(points, order, from, to, wide_sums + 1);
         return COLL_Pool_add(pool, cluster, wide_sums);
@@ -129,7 +132,7 @@ bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, 
 #pragma omp parallel num_threads(threads)
     {
         int code = MPI_SUCCESS;
-        uint64_t *wide_sums = malloc((points->dim + 1) * sizeof *wide_sums);
+        uint64_t *wide_sums = malloc((sums_of(points) + 1) * sizeof *wide_sums);
         uint32_t *sums = malloc((points->dim + 1) * sizeof *sums);
         if (!wide_sums || !sums)
             code = MPI_ERR_NO_MEM;
@@ -172,7 +175,8 @@ double km_way2(const km_points *points, size_t k, const uint8_t *a, const uint8_
         return ldexp((double)km_planes_way2(&(km_planes){a, k, points->dim},
                                             &(km_planes){b, k, points->dim}, j),
                      -2 * KM_FINE_BITS);
-    return rows_way2(points, a + j * bytes, b + j * bytes);
+    double way2 = rows_way2(points, a + j * bytes, b + j * bytes);
+    return points->real.used ? way2 / points->real.scale / points->real.scale : way2;
 }
 
 uint32_t km_rows_distance2(const km_points *points, const uint8_t *a, const uint8_t *b) {
@@ -213,7 +217,9 @@ static int set_mean(uint64_t cluster, const void *value, void *context) {
         if (points->fine)
             km_planes_set_mean(to->centroids, to->k * dim, cluster * dim + i, sum, count);
         else if (real)
-            ((float *)centroid)[i] = km_real_mean(&points->real, (int64_t)sum, count);
+            ((float *)centroid)[i] =
+                km_real_mean(&points->real, i, (int64_t)sum,
+                             (int64_t)number_at(wide, value, dim + i + 1), count);
         else
             centroid[i] = (uint8_t)((2 * sum + count) / (2 * count));
     }

@@ -24,7 +24,7 @@ bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, 
 /* The squared distance between two vectors of uint8, of at most KM_MAX_DIM (memory.h) features. */
 uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim);
 
-/* The squared distance between number J of two sets of K centroids of POINTS. */
+/* The squared distance between number J of two sets of K centroids of POINTS, as users see them. */
 double km_way2(const km_points *points, size_t k, const uint8_t *a, const uint8_t *b, size_t j);
 
 /* The squared distance between two rows of POINTS: of real ones the bits of a float (real.h). */

@@ -83,7 +83,8 @@ typedef struct offer {
     const uint32_t *nearest, *distance2;
     const uint8_t *may_give; /* of each cluster */
     int threads;
-    int rarity; /* of 2^RARITY places one is looked at */
+    double unit; /* of squared distances */
+    int rarity;  /* of 2^RARITY places one is looked at */
 } offer;
 
 /*
@@ -106,7 +107,7 @@ static bool offer_places(const offer *this, COLL_Pool *pool, app_problem *proble
     int code = MPI_SUCCESS;
 #pragma omp parallel for num_threads(this->threads) reduction(max : code)
     for (size_t i = 0; i < points->rows; i++) {
-        place here = {km_real_units(&points->real, this->distance2[i]), points->first + i};
+        place here = {km_real_units(this->unit, this->distance2[i]), points->first + i};
         if (!here.weight || !this->may_give[this->nearest[i]])
             continue;
         uint64_t key = key_of(this, i);
@@ -201,7 +202,10 @@ static bool refill(const km_points *points, const uint32_t *nearest, const uint3
     app_mpi(problem, MPI_Bcast(may_give, (int)k, MPI_UINT8_T, 0, comm));
     if (!app_agree(problem, comm))
         goto free_all;
-    offer this = {points, nearest, distance2, may_give, threads, 0};
+    offer this = {points, nearest, distance2, may_give, threads, points->real.distance, 0};
+    if (points->real.used &&
+        !km_real_unit(&points->real, distance2, points->rows, comm, &this.unit, problem))
+        goto free_all;
     if (!find_some(&this, &best, comm, problem))
         goto free_all;
     if (rank == 0)

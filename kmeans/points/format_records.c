@@ -43,12 +43,11 @@ static bool copy_reals(const km_source *source, uint64_t row, const unsigned cha
     for (size_t column = 0; column < dim; column++) {
         float value;
         memcpy(&value, from + column * sizeof value, sizeof value);
-        if (!(fabsf(value) <= KM_LARGEST_REAL))
+        if (!isfinite(value))
             return app_refuse(problem,
                               "%s: row %" PRIu64
-                              ", column %zu (counted from 0) is %g; features are finite numbers, "
-                              "%g at most",
-                              source->path, row, column, (double)value, KM_LARGEST_REAL);
+                              ", column %zu (counted from 0) is %g; features are finite numbers",
+                              source->path, row, column, (double)value);
     }
     memcpy(into, from, dim * sizeof(float));
     return true;

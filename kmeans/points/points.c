@@ -293,8 +293,10 @@ static bool read_share(km_source *sources, size_t count, const char *directory, 
         sources[i].reals = reals;
     read_rows(sources, count, directory, comm, points, problem);
     return app_agree(problem, comm) &&
-           (!reals || km_real_scale((const float *)points->data, points->rows * points->dim,
-                                    points->total, points->dim, comm, &points->real, problem));
+           (!reals || km_real_center(
+                          (float *)points->data,
+                          &(km_real_share){points->rows, points->dim, points->first, points->total},
+                          comm, &points->real, problem));
 }
 
 static bool all_float32(const km_source *sources, size_t count) {
@@ -348,5 +350,6 @@ bool km_points_load(const char *const *paths, size_t count, const char *director
 
 void km_points_free(km_points *points) {
     km_room_free(&points->room);
+    km_real_free(&points->real);
     *points = (km_points){.data = NULL};
 }

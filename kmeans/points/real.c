@@ -3,34 +3,168 @@
 #include "kmeans/points/real.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { BITS = 62 };
+enum {
+    BITS = 62,    /* of a sum over all points */
+    TOP = 24,     /* the largest kept feature is just less than 2^TOP */
+    SAMPLE = 63,  /* rows that the offsets are chosen from */
+    MANTISSA = 23 /* bits of a float */
+};
+
+/* The exponent of the least power of two that is more than LARGEST. */
+static int exponent_of(double largest) {
+    int exponent;
+    frexp(largest, &exponent);
+    return exponent;
+}
 
 /* The power of two by which LARGEST becomes just less than 2^BITS. */
 static double scale_of(double largest) {
-    int exponent;
-    frexp(largest, &exponent);
-    return ldexp(1, BITS - exponent);
+    return ldexp(1, BITS - exponent_of(largest));
 }
 
 double km_real_distance_scale(double largest, uint64_t total, size_t dim) {
     return scale_of(4 * largest * (double)total * largest * (double)dim);
 }
 
-bool km_real_scale(const float *features, size_t count, uint64_t total, size_t dim, MPI_Comm comm,
-                   km_real *real, app_problem *problem) {
+static int compare_floats(const void *a, const void *b) {
+    float left = *(const float *)a, right = *(const float *)b;
+    return (left > right) - (left < right);
+}
+
+/* Sets OFFSETS to the median of each column over rows spread evenly over all points. */
+static bool choose_offsets(const float *features, const km_real_share *share, MPI_Comm comm,
+                           double *offsets, app_problem *problem) {
+    size_t dim = share->dim;
+    int count = share->total < SAMPLE ? (int)share->total : SAMPLE;
+    float *sample = calloc(SAMPLE * dim + 1, sizeof *sample), column[SAMPLE];
+    if (!sample)
+        app_refuse(problem, "out of memory");
+    if (!app_agree(problem, comm)) {
+        free(sample);
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        uint64_t row = share->total / (uint64_t)count * (uint64_t)i;
+        if (row >= share->first && row - share->first < share->rows)
+            memcpy(sample + (size_t)i * dim, features + (row - share->first) * dim,
+                   dim * sizeof *sample);
+    }
+    /* One rank has each row; the others have 0 there. */
+    for (int i = 0; i < count; i++)
+        app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, sample + (size_t)i * dim, (int)dim, MPI_FLOAT,
+                                       MPI_SUM, comm));
+    for (size_t d = 0; count > 0 && d < dim; d++) {
+        for (int i = 0; i < count; i++)
+            column[i] = sample[(size_t)i * dim + d];
+        qsort(column, (size_t)count, sizeof *column, compare_floats);
+        offsets[d] = (double)column[count / 2];
+    }
+    free(sample);
+    return app_agree(problem, comm);
+}
+
+/* What a column's values come to: the largest of them, of them without the offset, and whether one
+ * would not come back from that. */
+enum { LARGEST, LARGEST_LESS, LOST, MEASURES };
+
+static void measure(const float *features, const km_real_share *share, const double *offsets,
+                    double *measures) {
+    for (size_t i = 0; i < share->rows; i++)
+        for (size_t d = 0; d < share->dim; d++) {
+            double *of = measures + d * MEASURES, value = (double)features[i * share->dim + d];
+            float less = (float)(value - offsets[d]);
+            of[LARGEST] = fmax(of[LARGEST], fabs(value));
+            of[LARGEST_LESS] = fmax(of[LARGEST_LESS], fabs((double)less));
+            if ((float)((double)less + offsets[d]) != (float)value)
+                of[LOST] = 1;
+        }
+}
+
+/* Sets the offsets, scale and units of REAL by MEASURES, which all ranks have alike. */
+static void set_scales(km_real *real, const double *measures, size_t dim) {
     double largest = 0;
-    for (size_t i = 0; i < count; i++)
-        largest = fmax(largest, fabs((double)features[i]));
-    bool good = app_agree_most(problem, &largest, 1, comm);
-    *real = (km_real){true, scale_of(largest * (double)total),
-                      km_real_distance_scale(largest, total, dim)};
+    for (size_t d = 0; d < dim; d++) {
+        const double *of = measures + d * MEASURES;
+        if (of[LOST] > 0)
+            real->offsets[d] = 0;
+        real->units[d] = of[LOST] > 0 ? of[LARGEST] : of[LARGEST_LESS];
+        largest = fmax(largest, real->units[d]);
+    }
+    real->scale = ldexp(1, TOP - exponent_of(largest));
+    for (size_t d = 0; d < dim; d++)
+        real->units[d] = ldexp(1, real->bits - exponent_of(real->units[d] * real->scale));
+}
+
+bool km_real_center(float *features, const km_real_share *share, MPI_Comm comm, km_real *real,
+                    app_problem *problem) {
+    size_t dim = share->dim;
+    int bits = BITS - exponent_of((double)share->total);
+    double *measures = calloc(dim * MEASURES + 1, sizeof *measures);
+    *real = (km_real){.used = true,
+                      .total = share->total,
+                      .bits = bits < 50 ? bits : 50,
+                      .offsets = calloc(dim + 1, sizeof *real->offsets),
+                      .units = calloc(dim + 1, sizeof *real->units)};
+    if (!measures || !real->offsets || !real->units)
+        app_refuse(problem, "out of memory");
+    bool good =
+        app_agree(problem, comm) && choose_offsets(features, share, comm, real->offsets, problem);
+    if (good) {
+        measure(features, share, real->offsets, measures);
+        app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, measures, (int)(dim * MEASURES), MPI_DOUBLE,
+                                       MPI_MAX, comm));
+        good = app_agree(problem, comm);
+    }
+    if (good) {
+        set_scales(real, measures, dim);
+        for (size_t i = 0; i < share->rows; i++)
+            for (size_t d = 0; d < dim; d++) {
+                float *at = features + i * dim + d;
+                *at = (float)km_real_keep(real, d, (double)*at);
+            }
+    }
+    free(measures);
     return good;
 }
 
-float km_real_mean(const km_real *real, int64_t sum, uint64_t count) {
-    return (float)((double)sum / (double)count / real->feature);
+void km_real_free(km_real *real) {
+    free(real->offsets);
+    free(real->units);
+    *real = (km_real){.used = false};
+}
+
+double km_real_keep(const km_real *real, size_t column, double feature) {
+    return (feature - real->offsets[column]) * real->scale;
+}
+
+float km_real_feature(const km_real *real, size_t column, float kept) {
+    return (float)((double)kept / real->scale + real->offsets[column]);
+}
+
+void km_real_add(const km_real *real, const float *row, size_t dim, int64_t *sums, int64_t *rests) {
+    const double shift = ldexp(1, real->bits), *units = real->units;
+    /* Added to a number of less than 2^51, this rounds it to an integer, in the low bits. */
+    const double round = 0x1.8p52;
+    int64_t none;
+    memcpy(&none, &round, sizeof none);
+#pragma omp simd
+    for (size_t d = 0; d < dim; d++) {
+        double value = (double)row[d] * units[d];
+        union {
+            double number;
+            int64_t bits;
+        } whole = {value + round}, rest = {(value - (whole.number - round)) * shift + round};
+        sums[d] += whole.bits - none;
+        rests[d] += rest.bits - none;
+    }
+}
+
+float km_real_mean(const km_real *real, size_t column, int64_t sum, int64_t rest, uint64_t count) {
+    double all = (double)sum + ldexp((double)rest, -real->bits);
+    return (float)(all / (double)count / real->units[column]);
 }
 
 uint32_t km_real_bits(double distance2) {
@@ -40,16 +174,46 @@ uint32_t km_real_bits(double distance2) {
     return bits;
 }
 
-uint64_t km_real_units(const km_real *real, uint32_t distance2) {
+double km_real_value(uint32_t distance2) {
     float value;
-    if (!real->distance)
-        return distance2;
     memcpy(&value, &distance2, sizeof value);
-    return (uint64_t)((double)value * real->distance);
+    return (double)value;
 }
 
-double km_real_objective(const km_real *real, uint64_t units) {
-    return real->distance ? (double)units / real->distance : (double)units;
+bool km_real_unit(const km_real *real, const uint32_t *distance2, size_t count, MPI_Comm comm,
+                  double *unit, app_problem *problem) {
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = fmax(most, km_real_value(distance2[i]));
+    bool good = app_agree_most(problem, &most, 1, comm);
+    *unit = scale_of(most * (double)real->total);
+    return good;
+}
+
+uint64_t km_real_units(double unit, uint32_t distance2) {
+    return unit > 0 ? (uint64_t)(km_real_value(distance2) * unit) : distance2;
+}
+
+void km_real_tally(uint64_t *bins, uint32_t distance2) {
+    uint32_t exponent = distance2 >> MANTISSA, mantissa = distance2 & ((1U << MANTISSA) - 1);
+    bins[exponent] += exponent ? mantissa | 1U << MANTISSA : mantissa;
+}
+
+uint64_t km_real_sum(const uint64_t *bins) {
+    double sum = 0;
+    uint64_t bits;
+    for (int exponent = 0; exponent < KM_REAL_BINS; exponent++)
+        sum += ldexp((double)bins[exponent], (exponent ? exponent : 1) - 127 - MANTISSA);
+    memcpy(&bits, &sum, sizeof bits);
+    return bits;
+}
+
+double km_real_objective(const km_real *real, uint64_t objective) {
+    double sum;
+    if (!real->used)
+        return real->distance > 0 ? (double)objective / real->distance : (double)objective;
+    memcpy(&sum, &objective, sizeof sum);
+    return sum / real->scale / real->scale;
 }
 
 double km_real_distance2(const float *a, const float *b, size_t dim) {

@@ -1,8 +1,12 @@
 /*
- * Features that are real numbers, float32: how sums over them are made to depend neither on the
- * number of ranks and threads nor on any order. Features and squared distances are summed up as
- * integers, in units so small that all together they just fit 63 bits: 2^-62 of the largest
- * possible sum. A mean is thus as exact as if added up in 62 bits.
+ * Features that are real numbers, float32.
+ *
+ * Points are kept without an offset of each column, near its middle, and times one power of two for
+ * all columns, so that squared distances neither overflow nor vanish, wherever the points lie. A
+ * column whose values would not all come back exactly from this keeps an offset of 0. Centroids are
+ * kept like points; only km_real_feature makes them what users see.
+ *
+ * Sums depend neither on the number of ranks and threads nor on any order: they are integers.
  */
 #ifndef COLL_KMEANS_POINTS_REAL_H
 #define COLL_KMEANS_POINTS_REAL_H
@@ -13,44 +17,76 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The largest feature, so that squared distances of as many features as may be are float32, too. */
+/* The largest kept feature, so that squared distances of as many features as may be are float32. */
 #define KM_LARGEST_REAL 1e15
 
-/* The units, as powers of two: how many of them make 1. */
 typedef struct km_real {
     bool used; /* features are real; else only distances may be */
-    double feature;
-    double distance; /* 0: squared distances are whole numbers */
+    double
+        distance; /* of bytes with fine centroids: squared distances of 1 are so many units; or 0 */
+    /* From here on only with real features. */
+    uint64_t total; /* points */
+    double scale;
+    double *offsets; /* of each column */
+    double *units;   /* of each column: in sums, a kept feature of 1 is so many */
+    int bits;        /* a kept feature has at most so many in a sum, and as many in the rest */
 } km_real;
+
+/* Which rows a rank has: ROWS of TOTAL, the first of which is number FIRST among all. */
+typedef struct km_real_share {
+    size_t rows, dim;
+    uint64_t first, total;
+} km_real_share;
 
 /* The unit of squared distances of TOTAL rows of DIM features, no two of which differ by more than
  * twice LARGEST. */
 double km_real_distance_scale(double largest, uint64_t total, size_t dim);
 
 /*
- * Finds the units for the sums of TOTAL rows of DIM features, of which COUNT are here at FEATURES.
- * Collective; on false all ranks have the same problem.
+ * Chooses offsets, scale and units, and changes FEATURES, which are finite, to what is kept of
+ * them. Collective; on false all ranks have the same problem. The caller frees REAL either way.
  */
-bool km_real_scale(const float *features, size_t count, uint64_t total, size_t dim, MPI_Comm comm,
-                   km_real *real, app_problem *problem);
+bool km_real_center(float *features, const km_real_share *share, MPI_Comm comm, km_real *real,
+                    app_problem *problem);
+void km_real_free(km_real *real);
 
-/* A feature, in units, the rest cut off. */
-static inline int64_t km_real_feature(const km_real *real, float feature) {
-    return (int64_t)((double)feature * real->feature);
-}
-
-/* The mean of COUNT features of that sum. */
-float km_real_mean(const km_real *real, int64_t sum, uint64_t count);
+/* What is kept of a feature, not rounded yet; and the feature again. */
+double km_real_keep(const km_real *real, size_t column, double feature);
+float km_real_feature(const km_real *real, size_t column, float kept);
 
 /*
- * What a squared distance that km_assign found adds to the objective; the objective as a number.
- * For whole numbers that is the same.
+ * Adds each kept feature of ROW, in units rounded to the nearest, to SUMS, and to RESTS what that
+ * rounding left, in units 2^bits times smaller: so a small feature counts beside a large one.
  */
-uint64_t km_real_units(const km_real *real, uint32_t distance2);
-double km_real_objective(const km_real *real, uint64_t units);
+void km_real_add(const km_real *real, const float *row, size_t dim, int64_t *sums, int64_t *rests);
 
-/* The bits of a squared distance as a float, which order as it does. */
+/* The mean of COUNT kept features of that sum. */
+float km_real_mean(const km_real *real, size_t column, int64_t sum, int64_t rest, uint64_t count);
+
+/* The bits of a squared distance as a float, which order as it does; and that float. */
 uint32_t km_real_bits(double distance2);
+double km_real_value(uint32_t distance2);
+
+/*
+ * Finds the unit by which the squared distances of all points, COUNT of them here, fit 63 bits
+ * together. Collective; on false all ranks have the same problem.
+ */
+bool km_real_unit(const km_real *real, const uint32_t *distance2, size_t count, MPI_Comm comm,
+                  double *unit, app_problem *problem);
+
+/* A squared distance in units; itself where UNIT is 0, for whole numbers. */
+uint64_t km_real_units(double unit, uint32_t distance2);
+
+/*
+ * Adds a squared distance to BINS, one for each exponent of a float, exactly: bins of different
+ * points may be added up in any order. Their sum is the bits of a double.
+ */
+enum { KM_REAL_BINS = 256 };
+void km_real_tally(uint64_t *bins, uint32_t distance2);
+uint64_t km_real_sum(const uint64_t *bins);
+
+/* An objective as a number: from km_real_sum where features are real, else from its units. */
+double km_real_objective(const km_real *real, uint64_t objective);
 
 /* The squared distance between two vectors, added up in the same order always. */
 double km_real_distance2(const float *a, const float *b, size_t dim);

@@ -71,6 +71,9 @@ void km_draw_lower(const km_points *points, const uint8_t *rows, size_t count,
     }
 }
 
-uint64_t km_draw_weight(const km_points *points, uint32_t distance2) {
-    return points->real.used ? km_real_units(&points->real, distance2) : distance2;
+bool km_draw_unit(const km_points *points, const uint32_t *distance2, MPI_Comm comm, double *unit,
+                  app_problem *problem) {
+    *unit = 0;
+    return !points->real.used ||
+           km_real_unit(&points->real, distance2, points->rows, comm, unit, problem);
 }

@@ -27,10 +27,13 @@ void km_draw_lower(const km_points *points, const uint8_t *rows, size_t count,
                    const uint8_t *centroid, int threads, uint32_t *nearest2);
 
 /*
- * What a squared distance weighs in a draw: itself; of real features its units (real.h), so that
- * the weights of all points fit 63 bits together, and are the same however they are added up.
+ * What a squared distance weighs in a draw: itself; of real features its units (km_real_unit), so
+ * that the weights of all points fit 63 bits together, and are the same however they are added up.
+ * Finds UNIT for the squared distances DISTANCE2 of this rank's points, 0 where features are bytes.
+ * Collective; on false all ranks have the same problem.
  */
-uint64_t km_draw_weight(const km_points *points, uint32_t distance2);
+bool km_draw_unit(const km_points *points, const uint32_t *distance2, MPI_Comm comm, double *unit,
+                  app_problem *problem);
 
 /*
  * k-means++ on POINTS of which each of this rank's stands for WEIGHTS of them (NULL: itself).

@@ -32,6 +32,7 @@ typedef struct job {
     size_t most;              /* candidates of a batch */
     uint64_t *first2;         /* each point's squared distance from the first centroid */
     uint64_t total2;          /* of all ranks */
+    double unit;              /* of first2 */
     uint64_t *draws;          /* scratch: places, and the rows at them */
     km_place *places;         /* of the candidates */
     /* At rank 0. */
@@ -70,7 +71,7 @@ static void release(job *run) {
 
 /* The weight of the squared distance between two rows. */
 static uint64_t weight_of(const job *run, const uint8_t *a, const uint8_t *b) {
-    return km_draw_weight(run->points, km_rows_distance2(run->points, a, b));
+    return km_real_units(run->unit, km_rows_distance2(run->points, a, b));
 }
 
 /* Begins with the first centroid, an even choice. */
@@ -79,9 +80,21 @@ static bool begin(job *run, uint8_t *centroids, app_problem *problem) {
     uint64_t row = km_sample_row(seeding->seed, run->points->total, 0);
     if (!km_draw_fetch(run->points, row, centroids, seeding->comm, problem))
         return false;
-#pragma omp parallel for num_threads(seeding->threads)
-    for (size_t i = 0; i < run->points->rows; i++)
-        run->first2[i] = weight_of(run, run->points->data + i * run->bytes, centroids);
+    uint32_t *distance2 = malloc((run->points->rows + 1) * sizeof *distance2);
+    if (!distance2)
+        app_refuse(problem, "out of memory");
+    bool good = app_agree(problem, seeding->comm);
+    if (good) {
+        memset(distance2, 0xff, run->points->rows * sizeof *distance2);
+        km_draw_lower(run->points, run->points->data, run->points->rows, centroids,
+                      seeding->threads, distance2);
+        good = km_draw_unit(run->points, distance2, seeding->comm, &run->unit, problem);
+    }
+    for (size_t i = 0; good && i < run->points->rows; i++)
+        run->first2[i] = km_real_units(run->unit, distance2[i]);
+    free(distance2);
+    if (!good)
+        return false;
     return km_draw_total(run->points, run->first2, &run->total2, seeding->comm, problem);
 }
 
@@ -140,7 +153,8 @@ static bool measure(const job *run, size_t count, const uint8_t *centroids, size
 
 /* d of a candidate. */
 static double distance_of(const job *run, size_t candidate) {
-    return (double)km_draw_weight(run->points, run->nearest2[candidate]);
+    uint32_t distance2 = run->nearest2[candidate];
+    return run->points->real.used ? km_real_value(distance2) : (double)distance2;
 }
 
 /* Where the chain through the candidates FIRST and on ends; NUMBER is that of FIRST among all. */

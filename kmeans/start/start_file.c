@@ -5,10 +5,26 @@
 #include "kmeans/start/start.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static double feature(const km_points *found, size_t i) {
-    return found->real.used ? (double)((const float *)found->data)[i] : found->data[i];
+    if (!found->real.used)
+        return found->data[i];
+    return (double)km_real_feature(&found->real, i % found->dim, ((const float *)found->data)[i]);
+}
+
+/* Keeps VALUE like feature I of POINTS; a problem where it is so far from them that squared
+ * distances are no float32. */
+static bool keep(const char *path, const km_points *points, float *centroids, size_t i,
+                 double value, app_problem *problem) {
+    double kept = km_real_keep(&points->real, i % points->dim, value);
+    centroids[i] = (float)kept;
+    return fabs(kept) <= KM_LARGEST_REAL ||
+           app_refuse(problem,
+                      "%s: row %zu, column %zu (counted from 0) is %g, too far from the points for "
+                      "float32; start nearer to them",
+                      path, i / points->dim, i % points->dim, value);
 }
 
 /* The rows FOUND become centroids, of the type that POINTS ask for. */
@@ -18,8 +34,8 @@ static bool take(const char *path, const km_points *found, const km_points *poin
     bool good = true;
     for (size_t i = 0; good && points->fine && i < features; i++)
         good = km_planes_take(centroids, features, i, feature(found, i), path, problem);
-    for (size_t i = 0; points->real.used && i < features; i++)
-        ((float *)centroids)[i] = (float)feature(found, i);
+    for (size_t i = 0; good && points->real.used && i < features; i++)
+        good = keep(path, points, (float *)centroids, i, feature(found, i), problem);
     if (!points->fine && !points->real.used)
         memcpy(centroids, found->data, features);
     return good;

@@ -34,6 +34,7 @@ typedef struct job {
     uint32_t *nearest2;       /* its squared distance */
     uint32_t *fresh;          /* the same two among new candidates */
     uint32_t *fresh2;
+    double unit;      /* of the squared distances, in a draw */
     uint64_t *chosen; /* this rank's points that become candidates */
 } job;
 
@@ -85,7 +86,7 @@ static size_t choose_candidates(const job *run, uint64_t round, double oversampl
     size_t chosen = 0;
     for (size_t i = 0; i < run->points->rows; i++) {
         uint64_t number = km_random(run->seeding->seed, STREAM + round, run->points->first + i);
-        double weight = (double)km_draw_weight(run->points, run->nearest2[i]);
+        double weight = (double)km_real_units(run->unit, run->nearest2[i]);
         if ((double)(number >> 11) * 0x1p-53 < oversampling * weight / cost)
             run->chosen[chosen++] = i;
     }
@@ -137,8 +138,10 @@ static bool oversample(job *run, uint64_t round, double oversampling, uint64_t *
     int ranks = app_ranks(run->seeding->comm);
     size_t before = run->count;
     *cost = 0;
+    if (!km_draw_unit(run->points, run->nearest2, run->seeding->comm, &run->unit, problem))
+        return false;
     for (size_t i = 0; i < run->points->rows; i++)
-        *cost += km_draw_weight(run->points, run->nearest2[i]);
+        *cost += km_real_units(run->unit, run->nearest2[i]);
     int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
     if (!counts)
         app_refuse(problem, "out of memory");

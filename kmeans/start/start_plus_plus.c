@@ -40,6 +40,7 @@ static bool draw_all(const km_points *points, const uint64_t *weights, size_t k,
                      int threads, uint8_t *centroids, uint64_t *line, uint32_t *nearest2,
                      MPI_Comm comm, app_problem *problem) {
     uint64_t row;
+    double unit;
     memset(nearest2, 0xff, points->rows * sizeof *nearest2);
     for (size_t i = 0; i < points->rows; i++)
         line[i] = weights ? weights[i] : 1;
@@ -49,8 +50,10 @@ static bool draw_all(const km_points *points, const uint64_t *weights, size_t k,
             !km_draw_fetch(points, row, centroid, comm, problem))
             return false;
         km_draw_lower(points, points->data, points->rows, centroid, threads, nearest2);
+        if (!km_draw_unit(points, nearest2, comm, &unit, problem))
+            return false;
         for (size_t i = 0; i < points->rows; i++)
-            line[i] = km_draw_weight(points, nearest2[i]) * (weights ? weights[i] : 1);
+            line[i] = km_real_units(unit, nearest2[i]) * (weights ? weights[i] : 1);
     }
     return true;
 }
