@@ -78,7 +78,7 @@ static void measure(const float *features, const km_real_share *share, const dou
             float less = (float)(value - offsets[d]);
             of[LARGEST] = fmax(of[LARGEST], fabs(value));
             of[LARGEST_LESS] = fmax(of[LARGEST_LESS], fabs((double)less));
-            if ((float)((double)less + offsets[d]) != (float)value)
+            if ((double)less + offsets[d] != value)
                 of[LOST] = 1;
         }
 }
