@@ -495,12 +495,37 @@ START_TEST(sums_of_reals) {
 }
 END_TEST
 
+/* Shifted and scaled by powers of two, so that no feature is rounded, a row is kept as the same. */
+START_TEST(shift_and_scale) {
+    static const struct {
+        double shift, scale;
+    } ways[] = {{0x1p22, 1}, {-0x1p23, 1}, {0, 0x1p-90}, {0x1p22, 0x1p-90}, {0, 0x1p100}};
+    const km_real_share share = {4, 2, 0, 4};
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+        float near[] = {1, 7, 2, 9, 40, 80, 44, 90}, far[8];
+        km_real plain, moved;
+        app_problem problem = {""};
+        for (size_t i = 0; i < 8; i++)
+            far[i] = (float)(((double)near[i] + ways[way].shift) * ways[way].scale);
+        ck_assert(km_real_center(near, &share, MPI_COMM_SELF, &plain, &problem));
+        ck_assert(km_real_center(far, &share, MPI_COMM_SELF, &moved, &problem));
+        for (size_t i = 0; i < 8; i++)
+            for (size_t j = i % 2; j < 8; j += 2)
+                ck_assert(((double)near[i] - (double)near[j]) / plain.scale ==
+                          ((double)far[i] - (double)far[j]) / moved.scale / ways[way].scale);
+        km_real_free(&plain);
+        km_real_free(&moved);
+    }
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *suite = suite_create("kmeans");
     TCase *cases = tcase_create("kmeans");
     tcase_add_loop_test(cases, same_as_reference, 0, 2 * TRIALS);
     tcase_add_loop_test(cases, reals_at_any_ranks, 0, TRIALS);
     tcase_add_test(cases, sums_of_reals);
+    tcase_add_test(cases, shift_and_scale);
     tcase_add_test(cases, rounding_is_bounded);
     tcase_add_test(cases, bad_k);
     tcase_add_test(cases, narrow_and_wide_sums);
