@@ -176,13 +176,16 @@ tests_unfinished_LDADD = libcoll.la
 # Programs as they are, which know nothing of libcoll: tests/interposed.sh runs them under its wrapper.
 if HAVE_PMPI
 noinst_PROGRAMS += tests/interposed/arguments tests/interposed/calls \
-	tests/interposed/collectives tests/interposed/cost tests/interposed/early tests/interposed/ends tests/interposed/family \
+	tests/interposed/collectives tests/interposed/cost tests/interposed/descriptions \
+	tests/interposed/early tests/interposed/ends tests/interposed/family \
 	tests/interposed/random tests/interposed/requests tests/interposed/threads
 tests_interposed_arguments_SOURCES = tests/interposed/arguments.c tests/interposed/persistent.h
 tests_interposed_arguments_LDADD =
 tests_interposed_calls_LDADD =
 tests_interposed_collectives_LDADD =
 tests_interposed_cost_LDADD =
+tests_interposed_descriptions_SOURCES = tests/interposed/descriptions.c tests/generator.h
+tests_interposed_descriptions_LDADD =
 tests_interposed_early_LDADD =
 tests_interposed_ends_LDADD =
 tests_interposed_family_LDADD =
