@@ -30,8 +30,8 @@ bool coll_agreement_under_way(const coll_agreement *agreement);
 int coll_agreement_finish(coll_agreement *agreement);
 
 /*
- * Returns MPI_SUCCESS if CODE is that on every rank, else the error of the lowest rank that has one;
- * COMM->agreed tells then that the call that runs has left no message under way.
+ * Returns MPI_SUCCESS if CODE is that on every rank, else the error of the lowest rank that has
+ * one; COMM->agreed tells then that the call that runs has left no message under way.
  */
 int coll_agree(coll_comm *comm, int code);
 
