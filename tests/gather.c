@@ -285,6 +285,20 @@ START_TEST(every_window) {
 }
 END_TEST
 
+/* A large parameter is a wish, for which blocks of unknown sizes don't need as much memory. */
+START_TEST(large_windows_need_little_memory) {
+    enum { MOST = 64 << 20 };
+    MPI_Comm comm;
+    coll_comm *state;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    ck_assert_int_eq(COLL_Set(comm, "gather", "credit:segment=1G,window=1T,run=1T"), MPI_SUCCESS);
+    harness_assert(check_one(comm, 0, false, false, 0, 2, 3), "a gather");
+    ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
+    harness_assert(state->room_bytes <= MOST, "%zu bytes", state->room_bytes);
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
 /* The root's grants, and the segments that come for them. */
 START_TEST(requests_complete_together) {
     static const char *const specs[] = {"credit:segment=12,window=40,run=1",
@@ -563,6 +577,7 @@ static Suite *gathers(void) {
     tcase_add_test(tests, uneven_amounts_go_to_mpi_where_an_algorithm_takes_none);
     tcase_add_test(tests, scattered_over_nodes_and_racks);
     tcase_add_test(tests, every_window);
+    tcase_add_test(tests, large_windows_need_little_memory);
     tcase_add_test(tests, requests_complete_together);
     tcase_add_test(tests, credit_goes_on_when_it_is_looked_at);
     tcase_add_test(tests, megabytes);

@@ -80,8 +80,8 @@ static coll_credit credit_of(const coll_shape *call, const coll_values *values) 
     double segment = fmax(fmin(window / (2 * lanes), SEGMENT_MOST), SEGMENT_LEAST);
     size_t most = coll_gather_is_even(call) ? SIZE_MAX : UNKNOWN_MOST;
     return (coll_credit){
-        .segment =
-            coll_least(values->at[COLL_SEGMENT] ? values->at[COLL_SEGMENT] : (size_t)segment, most),
+        .segment = coll_least(values->at[COLL_SEGMENT] ? values->at[COLL_SEGMENT] : (size_t)segment,
+                              most / COLL_SUPPLY_SENDS),
         .window = coll_least((size_t)window, most),
         .run = coll_least(values->at[RUN], most),
         .unasked = (size_t)fmin(window, usable * (1 - WINDOW_SHARE)),
