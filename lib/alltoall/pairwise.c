@@ -143,7 +143,10 @@ static int count_even_racks(const coll_part *part) {
 /* Bytes of a segment of long blocks. */
 static size_t segment_of(const coll_part *part) {
     const coll_cost *link = coll_profile_outermost(part->shape->profile, part->shape->topo);
-    size_t segment = part->values->at[COLL_SEGMENT];
+    size_t segment = part->values->at[COLL_SEGMENT],
+           rounds = coll_least(part->values->at[COLL_WINDOW] + AHEAD, ROUNDS_MOST);
+    if (segment > 0 && part->shape->bytes == COLL_BYTES_UNKNOWN)
+        return coll_segment_within(part->shape, segment, 2 * rounds);
     if (segment > 0)
         return segment;
     for (segment = SEGMENT_LEAST; segment < SEGMENT_MOST; segment *= 2)
@@ -151,11 +154,6 @@ static size_t segment_of(const coll_part *part) {
             TIMES * coll_cost_send_overhead(link, (double)segment))
             break;
     return segment;
-}
-
-/* A round has two. */
-static size_t segment_within(const coll_part *part) {
-    return coll_segment_within(part->shape, segment_of(part), 2 * ROUNDS_MOST);
 }
 
 /* How many of them a rank has asked for at most, as it asks for more. */
@@ -270,7 +268,7 @@ static coll_plan_size plan_size(const coll_part *part) {
     return (coll_plan_size){.window = (int)coll_least(window_of(part) + AHEAD, ROUNDS_MOST),
                             .steps = 4,
                             .segments = 2,
-                            .segment = segment_within(part),
+                            .segment = coll_least(segment_of(part), part->shape->bytes),
                             .own_bytes =
                                 sizeof(pairwise_plan) + (count_even_racks(part) ? 0 : listed)};
 }
@@ -279,7 +277,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     pairwise_plan *plan = memory;
     size_t ranks = (size_t)part->shape->topo->ranks;
     *plan = (pairwise_plan){.base = coll_plan_of(part, size, 0, plan_round)};
-    plan->under_way = window_of(part) * segment_within(part);
+    plan->under_way = window_of(part) * segment_of(part);
     plan->even_racks = part->shared ? *(const int *)part->shared : count_even_racks(part);
     plan->segments = coll_segment_count(part->shape->bytes, size.segment);
     if (plan->even_racks) {
