@@ -102,6 +102,17 @@ for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scat
     grep -q "^coll: $call " err || fail "collectives with --wrap: no $call"
 done
 grep -q '^coll: allreduce .*choice=ring' err || fail "collectives: no ring"
+
+# An algorithm that is named and can't run is reported, once for each operation by a process that is
+# rank 0 of a communicator of all ranks: there is another one whose ranks are in reverse.
+coll_run 3 --wrap all --allreduce racks --alltoall racks -- "$build/tests/interposed/collectives" ||
+    fail "collectives by racks"
+sort out | diff alone - || fail "collectives by racks"
+for call in allreduce alltoall; do
+    line="coll: racks was asked for, but can't run the $call here: all ranks are on one host; native runs instead"
+    test "$(grep -c -x -e "$line" err)" = 2 || fail "collectives by racks: not two lines of $call"
+done
+test "$(wc -l <err)" = 4 || fail "collectives by racks: more is said"
 COLL_TRACE=1 coll_run 2 --wrap scan,alltoall -- "$build/tests/interposed/collectives" ||
     fail "collectives with two wrapped"
 test "$(sed -n 's/^coll: \([a-z_]*\) .*choice=.*/\1/p' err | sort -u | tr '\n' ' ')" = "alltoall scan " ||

@@ -381,15 +381,26 @@ static coll_topo flat_topo(int ranks, int per_node) {
     return topo;
 }
 
-static const char *chosen(const coll_topo *topo, size_t bytes, const char *user) {
+static coll_spec named(coll_operation operation, const char *user) {
     coll_spec spec;
-    ck_assert_int_eq(coll_spec_parse("X", user, coll_bcast_table, &spec), MPI_SUCCESS);
-    coll_shape shape = {.operation = "bcast",
-                        .sides = coll_operations[COLL_OPERATION_BCAST].sides,
+    ck_assert_int_eq(coll_spec_parse("X", user, coll_operations[operation].table, &spec),
+                     MPI_SUCCESS);
+    return spec;
+}
+
+static coll_shape shape_of(coll_operation operation, size_t bytes, const coll_topo *topo) {
+    return (coll_shape){.operation = coll_operations[operation].name,
+                        .sides = coll_operations[operation].sides,
                         .bytes = bytes,
-                        .root = 0,
+                        .root = coll_operations[operation].rootless ? COLL_NO_ROOT : 0,
+                        .element = coll_operations[operation].reduces ? 8 : 0,
                         .topo = topo,
                         .profile = coll_profile_builtin()};
+}
+
+static const char *chosen(const coll_topo *topo, size_t bytes, const char *user) {
+    const coll_spec spec = named(COLL_OPERATION_BCAST, user);
+    const coll_shape shape = shape_of(COLL_OPERATION_BCAST, bytes, topo);
     return coll_select(coll_bcast_table, &shape, &spec).algorithm->name;
 }
 
@@ -401,6 +412,59 @@ START_TEST(choice_follows_word_node_and_model) {
     ck_assert_str_eq(chosen(&cluster, 256 << 10, "auto"), "two_tree");
     ck_assert_str_eq(chosen(&cluster, 8, "auto"), "native");
     ck_assert_str_eq(chosen(&cluster, 8, "linear"), "linear");
+    free(node.places);
+    free(cluster.places);
+}
+END_TEST
+
+/* What runs instead is another algorithm, which says so. */
+START_TEST(what_is_named_and_can_not_run_says_why) {
+    coll_topo node = flat_topo(8, 8), cluster = flat_topo(25, 1);
+    const struct {
+        coll_operation operation;
+        const char *named, *obstacle;
+        const coll_topo *topo;
+        size_t bytes;
+        bool ordered, reproducible, blocks;
+    } cases[] = {
+        {COLL_OPERATION_ALLREDUCE, "racks", "all ranks are on one host", &node, .bytes = 8},
+        {COLL_OPERATION_ALLTOALL, "racks", "all ranks are on one host", &node, .bytes = 8},
+        {COLL_OPERATION_BCAST, "flat", "all ranks are on one host", &node, .bytes = 8},
+        {COLL_OPERATION_ALLREDUCE, "racks", "all hosts are in one rack", &cluster, .bytes = 8},
+        {COLL_OPERATION_ALLREDUCE, "ring", "the operation does not commute", &node, .bytes = 8,
+         .ordered = true},
+        {COLL_OPERATION_ALLREDUCE, "ring", "COLL_REPRODUCIBLE is set", &node, .bytes = 8,
+         .ordered = true, .reproducible = true},
+        {COLL_OPERATION_ALLTOALL, "bruck", "the data is too large for it", &node,
+         .bytes = (size_t)1 << 40},
+        {COLL_OPERATION_GATHER, "binomial", "sizes may differ by rank", &node,
+         .bytes = COLL_BYTES_UNKNOWN},
+        {COLL_OPERATION_ALLREDUCE, "dcp", "no dedicated processors serve such a call", &node,
+         .bytes = 8},
+        {COLL_OPERATION_BCAST, "chain:confirm=1", "it has no nonblocking form", &node, .bytes = 8,
+         .blocks = true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const coll_algorithm *const *table = coll_operations[cases[i].operation].table;
+        const coll_spec spec = named(cases[i].operation, cases[i].named);
+        coll_shape shape = shape_of(cases[i].operation, cases[i].bytes, cases[i].topo);
+        shape.ordered = cases[i].ordered;
+        shape.reproducible = cases[i].reproducible;
+        coll_choice blocking = coll_select(table, &shape, &spec),
+                    started = coll_select_started(table, &shape, &spec);
+        ck_assert_str_eq(coll_select_obstacle(spec.algorithm, &shape), cases[i].obstacle);
+        ck_assert_ptr_nonnull(started.algorithm);
+        ck_assert_ptr_ne(started.algorithm, spec.algorithm);
+        if (cases[i].blocks) {
+            ck_assert_ptr_eq(blocking.algorithm, spec.algorithm);
+            ck_assert_str_eq(started.why, "what was asked for can't be started");
+            continue;
+        }
+        ck_assert_ptr_ne(blocking.algorithm, spec.algorithm);
+        ck_assert(coll_select_applicable(blocking.algorithm, &shape));
+        ck_assert_str_eq(blocking.why, "what was asked for is not applicable here");
+        ck_assert_str_eq(started.why, blocking.why);
+    }
     free(node.places);
     free(cluster.places);
 }
@@ -444,6 +508,7 @@ static Suite *patterns(void) {
     tcase_add_test(tests, specs_are_read);
     tcase_add_test(tests, bad_specs_name_setting_value_and_remedy);
     tcase_add_test(tests, choice_follows_word_node_and_model);
+    tcase_add_test(tests, what_is_named_and_can_not_run_says_why);
     tcase_add_test(tests, segments_are_the_best);
     tcase_add_test(tests, radices_are_the_best);
     suite_add_tcase(suite, tests);

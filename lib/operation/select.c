@@ -93,6 +93,8 @@ static coll_shape usual_of(const coll_shape *call) {
     return usual;
 }
 
+static const char INAPPLICABLE[] = "what was asked for is not applicable here";
+
 /* What USER asked for. */
 static coll_choice asked_for(const coll_spec *user) {
     return (coll_choice){
@@ -117,10 +119,10 @@ static coll_choice without_prices(const coll_algorithm *const table[], const col
     const coll_algorithm *standby = table[0];
     if (user->algorithm && coll_select_applicable(user->algorithm, call))
         return asked_for(user);
-    if (user->algorithm)
-        return choice(standby, "what was asked for is not applicable here");
     if (!coll_select_applicable(standby, call))
         return coll_select_started(table, call, user);
+    if (user->algorithm)
+        return choice(standby, INAPPLICABLE);
     if (call->bytes == COLL_BYTES_UNKNOWN && call->topo->nodes > 1)
         standby = sizeless(table);
     if (call->bytes == COLL_BYTES_UNKNOWN)
@@ -243,5 +245,32 @@ coll_choice coll_select_started(const coll_algorithm *const table[], const coll_
         coll_select_can_start(user->algorithm, &user->values))
         return asked_for(user);
     coll_choice best = best_started(table, call, false);
-    return best.algorithm ? best : best_started(table, call, true);
+    if (!best.algorithm)
+        best = best_started(table, call, true);
+    if (user->algorithm)
+        best.why = coll_select_applicable(user->algorithm, call)
+                       ? "what was asked for can't be started"
+                       : INAPPLICABLE;
+    return best;
+}
+
+/* Most conditions can be told from each other only by asking again for a call without one. */
+const char *coll_select_obstacle(const coll_algorithm *algorithm, const coll_shape *call) {
+    coll_shape other = *call;
+    if (coll_select_applicable(algorithm, call))
+        return "it has no nonblocking form";
+    other.reproducible = other.ordered = false;
+    if (coll_select_applicable(algorithm, &other))
+        return call->reproducible ? "COLL_REPRODUCIBLE is set" : "the operation does not commute";
+    other = *call;
+    other.bytes = 1;
+    if (coll_select_applicable(algorithm, &other))
+        return call->bytes == COLL_BYTES_UNKNOWN ? "sizes may differ by rank"
+                                                 : "the data is too large for it";
+    other.served = SIZE_MAX;
+    if (coll_select_applicable(algorithm, &other))
+        return "no dedicated processors serve such a call";
+    return call->topo->nodes == 1   ? "all ranks are on one host"
+           : call->topo->racks == 1 ? "all hosts are in one rack"
+                                    : "it does not suit these hosts, racks and sites";
 }

@@ -78,6 +78,12 @@ coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_
 coll_choice coll_select_started(const coll_algorithm *const table[], const coll_shape *call,
                                 const coll_spec *user);
 
+/*
+ * Returns why ALGORITHM can't run CALL, as words that follow a colon, or why it can't start it if
+ * it can run it. The text is static.
+ */
+const char *coll_select_obstacle(const coll_algorithm *algorithm, const coll_shape *call);
+
 /* Whether ALGORITHM with VALUES can run a call that is started. */
 bool coll_select_can_start(const coll_algorithm *algorithm, const coll_values *values);
 

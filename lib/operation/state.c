@@ -9,6 +9,7 @@
 #include "lib/operation/setup.h"
 #include "lib/operation/trace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,7 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
     if (code != MPI_SUCCESS)
         return code;
     state->own_settings->parsed[operation] = parsed;
+    state->set = true;
     begin_anew(state, operation);
     return MPI_SUCCESS;
 }
@@ -149,6 +151,29 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
                         .profile = state->profile};
 }
 
+/*
+ * Returns whether the user thought of this communicator when naming an algorithm. The setting of
+ * the whole job need not suit smaller communicators, such as those of the ranks of one host.
+ */
+static bool is_meant(const coll_state *state) {
+    int all;
+    return state->set || coll_settings_has_info(state->comm->user) ||
+           (PMPI_Comm_size(MPI_COMM_WORLD, &all) == MPI_SUCCESS && state->comm->ranks >= all);
+}
+
+/* Prints on rank 0 that ASKED can't run CALL, once in a process for an operation and ASKED. */
+static void warn(const coll_state *state, coll_operation operation, bool started,
+                 const coll_shape *call, const coll_algorithm *asked,
+                 const coll_algorithm *instead) {
+    static const coll_algorithm *warned[2][COLL_OPERATIONS];
+    if (state->comm->rank != 0 || !is_meant(state) ||
+        __atomic_exchange_n(&warned[started][operation], asked, __ATOMIC_RELAXED) == asked)
+        return;
+    fprintf(stderr, "coll: %s was asked for, but can't run %s %s here: %s; %s runs instead\n",
+            asked->name, started ? "a nonblocking" : "the", coll_operations[operation].name,
+            coll_select_obstacle(asked, call), instead->name);
+}
+
 /* What others have found for calls like this one, or else choices of its own. */
 static coll_choices choose(coll_state *state, coll_operation operation, bool started,
                            const coll_shape *call) {
@@ -162,6 +187,8 @@ static coll_choices choose(coll_state *state, coll_operation operation, bool sta
                       : coll_select_likely(table, call, asked);
     if (!asked->algorithm)
         coll_common_keep_choices(state->common, operation, started, call, &choices);
+    else if (choices.of[0].algorithm != asked->algorithm)
+        warn(state, operation, started, call, asked->algorithm, choices.of[0].algorithm);
     return choices;
 }
 

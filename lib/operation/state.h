@@ -33,6 +33,7 @@ typedef struct coll_state {
     MPI_Datatype known_type;
     const coll_agreed_settings *settings; /* the job's, or OWN_SETTINGS */
     coll_agreed_settings *own_settings;
+    bool set;   /* COLL_Set has named an algorithm */
     bool trace; /* rank 0 prints a line a call */
 } coll_state;
 
