@@ -16,21 +16,64 @@ enum { MOST_BYTES = 1 << 20 }; /* with ten thousand hosts; more is some other fi
 /* No message is under way for longer; seconds. */
 static const double LONGEST = 60;
 
+#define SPACES " \t\r\v\f"
+enum { MOST_CELLS = HLOT_SITES + 1 }; /* of a line, with the name of its site */
+
 typedef struct parser {
     coll_lines at;
     hlot_matrix *matrix;
     int rows;
-    bool named, has_unit;
+    bool labelled; /* rows begin with the names of their sites */
+    /* The line of names. The first row tells whether its first cell is one of them. */
+    char *header[MOST_CELLS];
+    int header_cells, header_line;
+    bool has_unit;
     double unit; /* s */
 } parser;
 
+/* Returns CELL without the spaces and the quotation marks around it. */
+static char *trim(char *cell) {
+    cell += strspn(cell, SPACES);
+    size_t length = strlen(cell);
+    while (length && strchr(SPACES, cell[length - 1]))
+        length--;
+    if (length > 1 && cell[0] == '"' && cell[length - 1] == '"') {
+        cell++;
+        length -= 2;
+    }
+    cell[length] = '\0';
+    return cell;
+}
+
+/*
+ * Splits LINE into CELLS at its semicolons; if it has none, at its commas; if it has neither, at
+ * its spaces. Returns how many cells there are, or MOST_CELLS + 1 if there are more than fit.
+ */
+static int split(char *line, char *cells[MOST_CELLS]) {
+    const char *mark = strchr(line, ';') ? ";" : strchr(line, ',') ? "," : NULL;
+    int count = 0;
+    for (char *rest = line; rest && count <= MOST_CELLS; count++) {
+        char *cell = mark ? strsep(&rest, mark) : coll_word(&rest);
+        if (!mark && !*cell)
+            break;
+        if (count < MOST_CELLS)
+            cells[count] = trim(cell);
+    }
+    return count;
+}
+
+static bool is_latency(const char *cell) {
+    double number;
+    return strcmp(cell, "-") == 0 || coll_plain_number(cell, &number);
+}
+
 /* "0.1ms" or "us" */
-static bool parse_unit(parser *p, char *rest) {
+static bool parse_unit(parser *p, char *cells[], int count) {
     static const struct {
         const char *name;
         double seconds;
     } units[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
-    const char *word = coll_word(&rest);
+    const char *word = count > 1 ? cells[1] : "";
     if (p->rows || p->has_unit)
         return coll_refuse(&p->at, "the unit must stand once, before the numbers");
     size_t digits = strspn(word, "0123456789.");
@@ -47,7 +90,10 @@ static bool parse_unit(parser *p, char *rest) {
         return coll_refuse(
             &p->at, "unit '%.30s' is none of us, ms, s or a number of them like 0.1ms", word);
     p->has_unit = true;
-    return coll_words_ended(&p->at, rest);
+    for (int i = 2; i < count; i++)
+        if (*cells[i])
+            return coll_refuse(&p->at, "'%.30s' is too much; remove it", cells[i]);
+    return true;
 }
 
 static bool is_name(const char *word) {
@@ -61,20 +107,63 @@ static bool is_name(const char *word) {
     return true;
 }
 
-static bool parse_names(parser *p, char *rest) {
-    hlot_matrix *matrix = p->matrix;
-    for (char *word; *(word = coll_word(&rest));) {
-        if (matrix->sites == HLOT_SITES)
-            return coll_refuse(&p->at, "more than %d sites; join those that are near each other",
-                               HLOT_SITES);
-        if (!is_name(word))
-            return coll_refuse(&p->at, "'%.30s' is neither a number nor the name of a site", word);
-        if (hlot_matrix_find(matrix, word) >= 0)
-            return coll_refuse(&p->at, "two sites are called '%.30s'; rename one", word);
-        strcpy(matrix->names[matrix->sites++], word);
-    }
-    p->named = true;
+static bool refuse_sites(const parser *p) {
+    return coll_refuse(&p->at, "more than %d sites; join those that are near each other",
+                       HLOT_SITES);
+}
+
+static bool set_name(parser *p, int site, const char *name) {
+    if (!is_name(name))
+        return coll_refuse(&p->at, "'%.30s' is neither a number nor the name of a site", name);
+    if (hlot_matrix_find(p->matrix, name) >= 0)
+        return coll_refuse(&p->at, "two sites are called '%.30s'; rename one", name);
+    strcpy(p->matrix->names[site], name);
     return true;
+}
+
+/* Takes the sites' names from the header, without its first cell if CORNER is 1. */
+static bool take_header(parser *p, int corner) {
+    const int line = p->at.line, sites = p->header_cells - corner;
+    p->at.line = p->header_line;
+    bool good = sites <= HLOT_SITES || refuse_sites(p);
+    p->matrix->sites = good ? sites : 0;
+    for (int site = 0; site < sites && good; site++)
+        good = set_name(p, site, p->header[corner + site]);
+    p->at.line = line;
+    return good;
+}
+
+static void name_by_numbers(hlot_matrix *matrix) {
+    for (int site = 0; site < matrix->sites; site++)
+        snprintf(matrix->names[site], HLOT_NAME, "site%d", site);
+}
+
+/* Finds out from the first row, CELLS, how many sites there are and what they are called. */
+static bool begin_rows(parser *p, char *cells[], int count) {
+    p->labelled = !is_latency(cells[0]);
+    const int numbers = count - p->labelled;
+    if (p->matrix->sites)
+        return true;
+    if (p->header_cells)
+        return take_header(p, !*p->header[0] || (p->labelled && p->header_cells == count));
+    if (numbers > HLOT_SITES)
+        return refuse_sites(p);
+    p->matrix->sites = numbers;
+    if (!p->labelled)
+        name_by_numbers(p->matrix);
+    return true;
+}
+
+/* Takes the site's name from its row's first cell, or checks it against the header. */
+static bool parse_label(parser *p, const char *label) {
+    const char *name = p->matrix->names[p->rows];
+    if (!*name)
+        return set_name(p, p->rows, label);
+    if (strcmp(label, name) == 0)
+        return true;
+    return coll_refuse(&p->at,
+                       "this row must begin with its site's name '%.30s', and begins with '%.30s'",
+                       name, label);
 }
 
 static bool parse_latency(const parser *p, const char *word, double *latency) {
@@ -90,25 +179,23 @@ static bool parse_latency(const parser *p, const char *word, double *latency) {
     return true;
 }
 
-static bool parse_row(parser *p, char *rest) {
+static bool parse_row(parser *p, char *cells[], int count) {
     hlot_matrix *matrix = p->matrix;
     double row[HLOT_SITES];
-    int count = 0;
-    for (char *word; *(word = coll_word(&rest)); count++) {
-        if (count == HLOT_SITES)
-            return coll_refuse(&p->at, "more than %d sites; join those that are near each other",
-                               HLOT_SITES);
-        if (!parse_latency(p, word, &row[count]))
-            return false;
-    }
-    if (!matrix->sites)
-        matrix->sites = count;
-    if (count != matrix->sites)
-        return coll_refuse(&p->at, "%d numbers for %d sites; the matrix must be square", count,
-                           matrix->sites);
+    if (!p->rows && !begin_rows(p, cells, count))
+        return false;
     if (p->rows == matrix->sites)
         return coll_refuse(&p->at, "more rows than the %d sites; the matrix must be square",
                            matrix->sites);
+    if (p->labelled && !parse_label(p, *cells++))
+        return false;
+    count -= p->labelled;
+    if (count != matrix->sites)
+        return coll_refuse(&p->at, "%d numbers for %d sites; the matrix must be square", count,
+                           matrix->sites);
+    for (int to = 0; to < count; to++)
+        if (!parse_latency(p, cells[to], &row[to]))
+            return false;
     matrix->within |= row[p->rows] > 0 && row[p->rows] < INFINITY;
     row[p->rows] = 0;
     memcpy(matrix->latency[p->rows++], row, (size_t)count * sizeof *row);
@@ -117,6 +204,8 @@ static bool parse_row(parser *p, char *rest) {
 
 static bool parse_hosts(parser *p, char *rest) {
     const char *name = coll_word(&rest), *list = coll_word(&rest);
+    if (p->header_cells && !p->matrix->sites && !take_header(p, !*p->header[0]))
+        return false;
     int site = hlot_matrix_find(p->matrix, name);
     if (site < 0)
         return coll_refuse(&p->at, "hosts of '%.30s': no site is called so", name);
@@ -131,31 +220,30 @@ static bool parse_hosts(parser *p, char *rest) {
                                   : coll_refuse(&p->at, "out of memory");
 }
 
-static void name_by_numbers(hlot_matrix *matrix) {
-    for (int site = 0; site < matrix->sites; site++)
-        snprintf(matrix->names[site], HLOT_NAME, "site%d", site);
+/* Returns whether the line of CELLS has the sites' names; its first cell may be any word. */
+static bool is_header(char *cells[], int count) {
+    double number;
+    return !coll_plain_number(cells[0], &number) && !is_latency(cells[count > 1]);
 }
 
 static bool parse_line(parser *p, char *line) {
+    char *cells[MOST_CELLS];
     line[strcspn(line, "#")] = '\0';
-    line += strspn(line, " \t\r\v\f");
-    char *rest = line, first[8] = "";
-    sscanf(line, "%7s", first);
-    if (!*first)
+    line += strspn(line, SPACES);
+    if (!line[strspn(line, SPACES ",;")])
         return true;
-    bool is_unit = strcmp(first, "unit") == 0, is_hosts = strcmp(first, "hosts") == 0;
-    if (is_unit || is_hosts)
-        coll_word(&rest);
-    if (is_unit)
-        return parse_unit(p, rest);
-    if (is_hosts)
-        return parse_hosts(p, rest);
-    if (isalpha((unsigned char)*first) && !p->named && !p->rows)
-        return parse_names(p, rest);
-    if (!parse_row(p, rest))
-        return false;
-    if (p->rows == 1 && !p->named)
-        name_by_numbers(p->matrix);
+    if (strncmp(line, "hosts", 5) == 0 && strchr(SPACES, line[5]))
+        return parse_hosts(p, line + 5);
+    int count = split(line, cells);
+    if (count > MOST_CELLS)
+        return refuse_sites(p);
+    if (strcmp(cells[0], "unit") == 0)
+        return parse_unit(p, cells, count);
+    if (p->header_cells || p->rows || !is_header(cells, count))
+        return parse_row(p, cells, count);
+    memcpy(p->header, cells, (size_t)count * sizeof *cells);
+    p->header_cells = count;
+    p->header_line = p->at.line;
     return true;
 }
 
@@ -178,7 +266,10 @@ static bool check_whole(parser *p) {
 }
 
 static bool parse_text(parser *p) {
+    static const char byte_order[] = "\xEF\xBB\xBF"; /* spreadsheets begin UTF-8 files so */
     size_t length;
+    if (strncmp(p->at.next, byte_order, strlen(byte_order)) == 0)
+        p->at.next += strlen(byte_order);
     for (char *line; (line = coll_lines_next(&p->at, &length));) {
         if (strlen(line) != length)
             return coll_refuse(&p->at, "byte 0x00 is not text; give a text file");

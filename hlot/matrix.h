@@ -11,10 +11,13 @@
  *
  * A row says how long a small message takes from its site to that of each column. "unit" gives the
  * size of 1, us, ms or s with a number before it or none (0.1ms); ms without it. The line of names
- * may be left out: the sites are then site0, site1, ... The number of a pair that has no way is -.
+ * may be left out: the sites are then site0, site1, ... Rows may begin with their site's name;
+ * above these names the line of names may have another word or an empty cell. Commas or semicolons
+ * may separate names and numbers in place of spaces. The number of a pair that has no way is -.
  * What a row says of the way from a site to itself is ignored.
  * "hosts" says, in Slurm's syntax of host lists, which hosts are at a site; it may be left out, for
- * all sites or none. '#' starts a comment. netlab reads the same files.
+ * all sites or none. '#' starts a comment. netlab reads files whose rows are numbers between
+ * spaces.
  */
 #ifndef COLL_HLOT_MATRIX_H
 #define COLL_HLOT_MATRIX_H

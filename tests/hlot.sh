@@ -46,6 +46,11 @@ hlot compare lost --root c || fail 'from the lost site'
 printf '1 2\n2 1\n' >within
 hlot compare within || fail 'latencies within sites'
 grep -q '^coll-hlot: latencies from a site to itself are ignored$' err || fail 'latencies within sites: said'
+hlot show "$tests/hlot/figure1.txt" --root G || fail 'show: by spaces'
+mv out spaces
+sed 's/#.*//; s/^ *//; s/ *$//; s/  */,/g' "$tests/hlot/figure1.txt" >figure1.csv
+hlot show figure1.csv --root G || fail 'show: by commas'
+diff spaces out || fail 'show: another matrix by commas'
 printf '0 1\n1\n' >bad
 refuses 'matrix file bad, line 2: 1 numbers for 2 sites' show bad
 refuses 'cannot read the matrix file nosuch' show nosuch

@@ -52,6 +52,40 @@ START_TEST(without_names_and_units_sites_are_numbered_and_times_are_ms) {
 }
 END_TEST
 
+/* The same matrix of two sites, as spreadsheets and other programs write it. */
+START_TEST(separators_and_names_of_rows_are_read) {
+    static const char *const texts[] = {
+        "ams,nyc\n0,40\n41,0\n",
+        "ams, nyc\n0, 40\n41, 0\n",
+        "ams;nyc\r\n0;40\r\n41;0\r\n",
+        "ams\tnyc\n0\t40\n41\t0\n",
+        ",ams,nyc\nams,0,40\nnyc,41,0\n",
+        "\tams\tnyc\nams\t0\t40\nnyc\t41\t0\n",
+        "from/to;ams;nyc\nams;0;40\nnyc;41;0\n",
+        "- ams nyc\nams 0 40\nnyc 41 0\n",
+        "    ams nyc\nams 0 40\nnyc 41 0\n",
+        "ams 0 40\nnyc 41 0\n",
+        "ams,-,40\nnyc,41,-\n",
+        "\xEF\xBB\xBF\"\",\"ams\",\"nyc\"\r\n\"ams\",0,40\r\n\"nyc\",41,0\r\n",
+        "unit,us,\n,,\nms,ams,nyc\nams,0,40000\nnyc,41000,0\n,,\n",
+        "ams,nyc\nhosts ams n[0-1,3]\nhosts nyc x\n0,40\n41,0\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        ck_assert_msg(parse(texts[i]), "%s: %s", texts[i], problem);
+        ck_assert_int_eq(matrix.sites, 2);
+        ck_assert_str_eq(matrix.names[0], "ams");
+        ck_assert_str_eq(matrix.names[1], "nyc");
+        ck_assert_double_eq_tol(matrix.latency[0][1], 40e-3, 1e-12);
+        ck_assert_double_eq_tol(matrix.latency[1][0], 41e-3, 1e-12);
+        hlot_matrix_free(&matrix);
+    }
+    ck_assert_msg(parse("0,40\n-,0\n"), "%s", problem);
+    ck_assert_str_eq(matrix.names[1], "site1");
+    ck_assert_double_eq(matrix.latency[1][0], INFINITY);
+    hlot_matrix_free(&matrix);
+}
+END_TEST
+
 static void check_what_is_written(void) {
     ck_assert(parse("unit us\na b c\n0 1.5 -\n2 0 123456\n0.25 4 0\n"
                     "hosts a x\nhosts b y[1-2]\nhosts c z\n"));
@@ -109,7 +143,19 @@ START_TEST(what_is_wrong_is_said_with_its_line) {
         {"0 nan\n1 0\n", "line 1: 'nan' is not a number"},
         {"0 inf\n1 0\n", "line 1: 'inf' is not a number"},
         {"0 0x1\n1 0\n", "line 1: '0x1' is not a number"},
-        {"0 1,5\n1 0\n", "line 1: '1,5' is not a number"},
+        {"0 1,5\n1 0\n", "line 1: '0 1' is neither a number nor the name of a site"},
+        {"0;1,5\n1;0\n", "line 1: '1,5' is not a number"},
+        {"0,,1\n", "line 1: '' is not a number; write a latency, or - where there is no way"},
+        {"a,b\n0,1,2\n", "line 2: 3 numbers for 2 sites"},
+        {"x,a,b\n0,1\n1,0\n", "line 2: 2 numbers for 3 sites"},
+        {"x,a,b\na,0,1\nc,1,0\n", "line 3: this row must begin with its site's name 'b', and "
+                                  "begins with 'c'"},
+        {"a,b\na,0,1\n1,0\n", "line 3: this row must begin with its site's name 'b', and"},
+        {"a 0 1\na 1 0\n", "line 2: two sites are called 'a'; rename one"},
+        {"x,a,a\na,0,1\na,1,0\n", "line 1: two sites are called 'a'; rename one"},
+        {"x\na\n", "line 2: more rows than the 0 sites"},
+        {"\"\"\na,0\n", "line 2: more rows than the 0 sites"},
+        {"unit,ms,x\n0,1\n1,0\n", "line 1: 'x' is too much"},
         {"0 1e9\n1 0\n", "line 1: 1e9 is more than 60 s; is the unit right?"},
         {"a b c\n0 1\n1 0\n", "line 2: 2 numbers for 3 sites"},
         {"a a\n0 1\n1 0\n", "line 1: two sites are called 'a'; rename one"},
@@ -142,12 +188,38 @@ START_TEST(what_is_no_text_is_refused) {
 }
 END_TEST
 
+/* SITES columns in the first line, and behind it so many rows of numbers with names before them. */
+static bool parse_many(int sites, int rows) {
+    static char text[(HLOT_SITES + 2) * (HLOT_SITES + 3) * 8];
+    char *end = text + sprintf(text, "from");
+    for (int site = 0; site < sites; site++)
+        end += sprintf(end, ",s%d", site);
+    for (int row = 0; row < rows; row++) {
+        end += sprintf(end, "\ns%d", row);
+        for (int site = 0; site < sites; site++)
+            end += sprintf(end, ",%d", site);
+    }
+    return parse(text);
+}
+
 START_TEST(too_many_sites_are_refused) {
-    char text[8 * (HLOT_SITES + 1)] = "";
+    char text[8 * (HLOT_SITES + 2)] = "";
     for (int site = 0; site <= HLOT_SITES; site++)
         strcat(text, "0 ");
     ck_assert(!parse(text));
     ck_assert_ptr_nonnull(strstr(problem, "more than 64 sites; join"));
+    strcat(text, "0 ");
+    ck_assert(!parse(text));
+    ck_assert_ptr_nonnull(strstr(problem, "more than 64 sites; join"));
+    ck_assert(!parse_many(HLOT_SITES + 1, HLOT_SITES + 1));
+    ck_assert_str_eq(problem, "matrix file m, line 1: more than 64 sites; join those that are near "
+                              "each other");
+    ck_assert(!parse_many(HLOT_SITES, HLOT_SITES + 1));
+    ck_assert_ptr_nonnull(strstr(problem, "line 66: more rows than the 64 sites"));
+    ck_assert_msg(parse_many(HLOT_SITES, HLOT_SITES), "%s", problem);
+    ck_assert_int_eq(matrix.sites, HLOT_SITES);
+    ck_assert_str_eq(matrix.names[HLOT_SITES - 1], "s63");
+    hlot_matrix_free(&matrix);
 }
 END_TEST
 
@@ -169,6 +241,7 @@ int main(void) {
     tcase_add_test(tests, names_units_and_hosts_are_read);
     tcase_add_test(tests, without_names_and_units_sites_are_numbered_and_times_are_ms);
     tcase_add_test(tests, the_way_from_a_site_to_itself_is_ignored);
+    tcase_add_test(tests, separators_and_names_of_rows_are_read);
     tcase_add_test(tests, what_is_written_reads_back);
     tcase_add_test(tests, what_is_wrong_is_said_with_its_line);
     tcase_add_test(tests, what_is_no_text_is_refused);
