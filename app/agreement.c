@@ -58,13 +58,21 @@ static_assert(sizeof(double) == sizeof(uint64_t), "values of one size");
 /* MINE, of the values' TYPE, is not 0 where there is a problem. */
 static bool agree_on(app_problem *problem, const void *mine, void *values, int count,
                      MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    uint64_t all[1 + APP_AGREE_MOST];
-    memcpy(all, mine, sizeof *all);
-    memcpy(all + 1, values, (size_t)count * sizeof *all);
-    if (!app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, all, 1 + count, type, op, comm)))
-        return false;
-    memcpy(values, all + 1, (size_t)count * sizeof *all);
-    return all[0] == 0 || app_agree(problem, comm);
+    enum { MOST = 8 }; /* in one message, more than most callers have */
+    uint64_t all[1 + MOST], *next = values;
+    do {
+        const int part = count < MOST ? count : MOST;
+        memcpy(all, mine, sizeof *all);
+        memcpy(all + 1, next, (size_t)part * sizeof *all);
+        if (!app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, all, 1 + part, type, op, comm)))
+            return false;
+        if (all[0] != 0)
+            return app_agree(problem, comm);
+        memcpy(next, all + 1, (size_t)part * sizeof *all);
+        next += part;
+        count -= part;
+    } while (count > 0);
+    return true;
 }
 
 bool app_agree_sum(app_problem *problem, uint64_t *values, int count, MPI_Comm comm) {

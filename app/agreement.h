@@ -23,9 +23,8 @@ bool app_agree(app_problem *problem, MPI_Comm comm);
 
 /*
  * The same, which in the same message adds up the COUNT VALUES of all ranks, or takes the largest
- * of each: on all ranks; meaningless on false. COUNT is APP_AGREE_MOST at most.
+ * of each: on all ranks; meaningless on false. More than eight VALUES take more messages.
  */
-enum { APP_AGREE_MOST = 8 };
 bool app_agree_sum(app_problem *problem, uint64_t *values, int count, MPI_Comm comm);
 bool app_agree_most(app_problem *problem, double *values, int count, MPI_Comm comm);
 

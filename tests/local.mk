@@ -58,6 +58,7 @@ check_PROGRAMS += \
 check_PROGRAMS += \
 	tests/aggregate.mpi \
 	tests/aggregate_call.mpi \
+	tests/agreement.mpi \
 	tests/alike.mpi \
 	tests/bcast.mpi \
 	tests/checkpoint.mpi \
@@ -92,6 +93,7 @@ tests_pool_LDFLAGS = $(failing_allocations)
 tests_aggregate_mpi_SOURCES = tests/aggregate.c
 tests_aggregate_mpi_LDFLAGS = $(failing_allocations)
 tests_aggregate_call_mpi_SOURCES = tests/aggregate_call.c
+tests_agreement_mpi_SOURCES = tests/agreement.c
 tests_alike_mpi_SOURCES = tests/alike.c
 tests_bcast_mpi_SOURCES = tests/bcast.c
 tests_checkpoint_mpi_SOURCES = tests/checkpoint.c
