@@ -56,7 +56,8 @@ int contender_add_table(contender_list *list, const char *operation, bool uneven
     if (code == MPI_SUCCESS)
         code = add_spec(list, operation, "auto", run, comm);
     for (int i = 0; i < count && i < MOST && code == MPI_SUCCESS; i++)
-        if (strcmp(candidates[i].name, "native") != 0 && (!uneven || candidates[i].uneven))
+        if (strcmp(candidates[i].name, "native") != 0 && candidates[i].applicable &&
+            (!uneven || candidates[i].uneven))
             code = add_spec(list, operation, candidates[i].spec, run, comm);
     return code;
 }

@@ -45,8 +45,9 @@ int contender_add_ours(contender_list *list, const char *operation, const char *
                        contender_run *run, MPI_Comm comm);
 
 /*
- * Adds auto and all of OPERATION's table but native, which is measured without libcoll in between;
- * with UNEVEN only those that run where sizes differ and some ranks know only their own.
+ * Adds auto and all of OPERATION's table that can run on COMM, but not native, which is measured
+ * without libcoll in between; with UNEVEN only those that run where sizes differ and some ranks
+ * know only their own.
  */
 int contender_add_table(contender_list *list, const char *operation, bool uneven,
                         contender_run *run, MPI_Comm comm);
