@@ -3,6 +3,7 @@
 #include "app/agreement.h"
 
 #include "app/output.h"
+#include "app/progress.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -91,6 +92,7 @@ void app_agree_or_end(MPI_Comm comm, const char *program, const app_problem *pro
         MPI_Abort(comm, 1);
     if (first == INT_MAX)
         return;
+    app_progress_hide();
     MPI_Comm_rank(comm, &rank);
     if (first == rank)
         fprintf(stderr, "%s: %s\n", program, problem->text);
@@ -121,6 +123,7 @@ void app_abort(MPI_Comm comm, const char *program, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    app_progress_hide();
     fprintf(stderr, "%s: %s\n", program, text);
     app_output_abandon();
     MPI_Abort(comm, EXIT_FAILURE);

@@ -15,6 +15,7 @@
 
 void km_report_begin(km_report *report, const km_points *points, const km_settings *settings,
                      int ranks, double read_seconds) {
+    app_progress_hide();
     report->points = points;
     report->started = report->since = app_seconds();
     report->batch = points->total;

@@ -57,6 +57,17 @@ for by in "1 2" "1 4" "2 1" "2 2" "3 4" "5 2" "8 1"; do
     cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files at $by: ranks, threads"
     rm c2.npy a2.npy
 done
+run 3 --k 12 points.txt --centroids c2.npy --assign a2.npy --start k-means++ --progress-every 0 ||
+    fail "--progress-every"
+for line in 'counting the lines of points.txt: ' 'reading points.txt: 0' 'start by k-means++: [5-9][0-9]' 'iteration 1 of 10: '; do
+    grep -q "^# $line.*%" err || fail "progress: no $line"
+done
+run 2 --k 12 points.txt --centroids c2.npy --assign a2.npy --start 'k-means||' --progress-every 0 ||
+    fail "--progress-every with k-means||"
+grep -q '^# start by k-means||: [0-9]*%$' err || fail "progress: k-means||"
+run 2 --k 12 points.txt --centroids c2.npy --assign a2.npy --start afk-mc2 --progress-every 0 ||
+    fail "--progress-every with afk-mc2"
+grep -q '^# start by afk-mc2: [0-9]*%$' err || fail "progress: afk-mc2"
 COLL_TRACE=1 run 3 --k 12 --bcast chain:segment=32K points.txt --centroids c2.npy --assign a2.npy ||
     fail "--bcast chain"
 grep -q '^coll: bcast .*choice=chain:segment=32K,' err || fail "--bcast chain: another algorithm ran"

@@ -235,8 +235,9 @@ sed 's/dcps=0/dcps=2/' account >served
 refuses "had 2 DCPs already" coll-info explain dcp served
 
 # coll-profile --dcp: ratios until one serves all, and what the traced program would take.
-run 4 coll-profile --dcp --reps 10 --trace account --output j || fail "coll-profile --dcp"
+run 4 coll-profile --dcp --reps 10 --trace account --output j --progress-every 0 || fail "coll-profile --dcp"
 [ "$(wc -l <j)" = 4 ] || fail "coll-profile --dcp: ratios"
+[ "$(grep -c '^# round [1-5] of 5, dcp \(none\|1:[124]\)$' err)" = 20 ] || fail "progress of coll-profile --dcp"
 grep -q '"dcp": "none", "ranks": 4.*"share": 1, .*"with_s": 12.5' j || fail "coll-profile --dcp: none"
 grep -q '"dcp": "1:4", "ranks": 3' j || fail "coll-profile --dcp: the last ratio"
 for what in latency "the program, as it is" "the program, overlapped"; do
@@ -296,7 +297,8 @@ for operation in bcast gather gatherv; do
 done
 
 # coll-bench started: a row for each manner.
-run 3 coll-bench started --size 4K --reps 3 --json j || fail "coll-bench started"
+run 3 coll-bench started --size 4K --reps 3 --json j --progress-every 0 || fail "coll-bench started"
+[ "$(grep -c '^# [a-z-]*: [0-2] of 3 repetitions$' err)" = 21 ] || fail "progress of coll-bench started"
 [ "$(grep -c '"op": "started".*"ranks": 3' j)" = 7 ] || fail "coll-bench started: rows"
 run 3 coll-bench started alltoallv --size 1K --reps 2 --json j || fail "coll-bench started alltoallv"
 [ "$(grep -c '"ranks": 3, "bytes": 1024, "started": "alltoallv"' j)" = 7 ] || fail "coll-bench started alltoallv: rows"
@@ -305,8 +307,10 @@ run 1 coll-bench started --size 4K --reps 1 --compute || fail "coll-bench starte
 refuses "--size" coll-bench started --size x
 
 # coll-bench dcp: a row for each scheme, and for those without dedicated processors.
-run 3 coll-bench dcp --dcp 1:2,2 --sizes 8 --compute 0,5 --reps 20 --json j || fail "coll-bench dcp"
+run 3 coll-bench dcp --dcp 1:2,2 --sizes 8 --compute 0,5 --reps 20 --json j --progress-every 0 || fail "coll-bench dcp"
 [ "$(grep -c '"op": "dcp"' j)" = 22 ] || fail "coll-bench dcp: rows"
+[ "$(grep -c '^# [a-z-]* with dcp [a-z0-9:]*: 8 bytes, [05] us of computation$' err)" = 22 ] ||
+    fail "progress of coll-bench dcp"
 [ "$(grep -c '"algorithm": "dcp", "params": "1:2", "ranks": 2' j)" = 2 ] || fail "coll-bench dcp: ranks"
 refuses "--dcp LIST is missing" coll-bench dcp
 refuses "--dcp given twice" coll-bench dcp --dcp 1 --dcp 2

@@ -341,7 +341,10 @@ done
 if "$words" train --input nowhere --model x 2>&1 | grep -q 'no liblinear'; then
     echo "skipped: classification, for want of liblinear"
 else
-    works "$words" train --input h.svm --model h.model --cost 10
+    "$words" train --input h.svm --model h.model --cost 10 --progress-every 0 >stdout 2>stderr ||
+        fail "train: $(cat stderr)"
+    grep -q '^# h.svm: 10 rows read$' stderr || fail "progress of train: rows"
+    grep -q '^# cost 10: trained for \([0-9]*\) of \1 classes$' stderr || fail "progress of train: classes"
     works "$words" test --input h.svm --model h.model --json h.json --words 5 --seed 1
     grep -q '^accuracy: 10 of 10, 100.00%' stdout || fail "test: $(cat stdout)"
     grep -q '"words": 5, "seed": 1, "rows": 10, "correct": 10, "percent": 100' h.json ||

@@ -28,6 +28,7 @@ typedef struct km_source {
     const struct km_format *format;
     km_layout layout;
     bool reals;      /* features are to be read as float32 */
+    bool reports;    /* this rank says how far it has read */
     uint64_t *lines; /* text: newlines before each block, and at the end all of them; or NULL */
 } km_source;
 
@@ -53,6 +54,10 @@ extern const km_format km_format_text; /* the one for whatever no other recognis
 /* Reads COUNT bytes at OFFSET, all of them or it is a problem. */
 bool km_read_at(int file, const char *path, uint64_t offset, void *into, size_t count,
                 app_problem *problem);
+
+/* Writes on stderr, if SOURCE reports and a line is due, that DONE of ALL steps of WHAT are done.
+ */
+void km_report_read(const km_source *source, const char *what, uint64_t done, uint64_t all);
 
 /* True when PATH ends in SUFFIX. */
 bool km_has_suffix(const char *path, const char *suffix);

@@ -98,15 +98,17 @@ static gzFile open_gz(int file, const char *path, app_problem *problem) {
 }
 
 /* Reads COUNT bytes; INTO may be NULL, to pass over them. */
-static bool gz_take(gzFile packed, const char *path, uint8_t *into, uint64_t count,
+static bool gz_take(gzFile packed, const km_source *source, uint8_t *into, uint64_t count,
                     app_problem *problem) {
     uint8_t passed[1 << 14];
-    enum { PIECE = 1 << 30 };
+    enum { PIECE = 1 << 20 };
+    const uint64_t all = count;
     while (count > 0) {
+        km_report_read(source, "reading", all - count, all);
         uint64_t most = into ? PIECE : sizeof passed;
         unsigned piece = (unsigned)(count < most ? count : most);
         if (gzread(packed, into ? into : passed, piece) != (int)piece)
-            return gz_failed(packed, path, "its features", problem);
+            return gz_failed(packed, source->path, "its features", problem);
         into = into ? into + piece : NULL;
         count -= piece;
     }
@@ -121,8 +123,9 @@ static bool describe_gz(int file, km_source *source, app_problem *problem) {
     gzFile packed = open_gz(file, path, problem);
     if (!packed)
         return false;
-    bool good = gz_take(packed, path, magic, MAGIC, problem) && check_magic(magic, path, problem) &&
-                gz_take(packed, path, lengths, (uint64_t)magic[3] * LENGTH, problem) &&
+    bool good = gz_take(packed, source, magic, MAGIC, problem) &&
+                check_magic(magic, path, problem) &&
+                gz_take(packed, source, lengths, (uint64_t)magic[3] * LENGTH, problem) &&
                 take_lengths(source, lengths, magic[3], problem);
     gzclose_r(packed);
     return good && (layout->rows <= layout->bytes * DEFLATE_MOST / layout->dim ||
@@ -137,8 +140,8 @@ static bool read_gz(int file, const km_source *source, uint64_t first, size_t ro
     gzFile packed = open_gz(file, path, problem);
     if (!packed)
         return false;
-    bool good = gz_take(packed, path, NULL, layout->start + first * layout->dim, problem) &&
-                gz_take(packed, path, into, rows * layout->dim, problem);
+    bool good = gz_take(packed, source, NULL, layout->start + first * layout->dim, problem) &&
+                gz_take(packed, source, into, rows * layout->dim, problem);
     if (good && first + rows == layout->rows)
         good = gz_end(packed, path, problem);
     gzclose_r(packed);

@@ -1,6 +1,7 @@
 /* Rows that are records of one size: what .npy, .bvecs and .fvecs have in common. */
 #include "config.h"
 
+#include "app/progress.h"
 #include "kmeans/points/format.h"
 #include "kmeans/points/real.h"
 
@@ -34,6 +35,11 @@ bool km_read_at(int file, const char *path, uint64_t offset, void *into, size_t 
         count -= (size_t)got;
     }
     return true;
+}
+
+void km_report_read(const km_source *source, const char *what, uint64_t done, uint64_t all) {
+    if (source->reports && app_progress_due())
+        app_progress("%s %s: %.0f%%", what, source->path, 100 * (double)done / (double)all);
 }
 
 /* Features of one record of float32 as they are. */
@@ -102,22 +108,20 @@ bool km_read_records(int file, const km_source *source, uint64_t first, size_t r
                      app_problem *problem) {
     const km_layout *layout = &source->layout;
     size_t record = layout->prefix + layout->dim * layout->element;
-    if (record == layout->dim)
-        return km_read_at(file, source->path, layout->start + first * record, into, rows * record,
-                          problem);
-
+    const bool plain = record == layout->dim;
     enum { BUFFER = 1 << 20 };
     size_t most = record < BUFFER ? BUFFER / record : 1;
-    unsigned char *buffer = malloc(most * record);
-    if (!buffer)
+    unsigned char *buffer = plain ? NULL : malloc(most * record);
+    if (!plain && !buffer)
         return app_refuse(problem, "%s: out of memory", source->path);
     bool good = true;
     size_t size = source->reals ? sizeof(float) : 1;
     for (size_t done = 0; good && done < rows;) {
         size_t count = rows - done < most ? rows - done : most;
-        good = km_read_at(file, source->path, layout->start + (first + done) * record, buffer,
-                          count * record, problem);
-        for (size_t i = 0; good && i < count; i++)
+        km_report_read(source, "reading", done, rows);
+        good = km_read_at(file, source->path, layout->start + (first + done) * record,
+                          plain ? into + done * record : buffer, count * record, problem);
+        for (size_t i = 0; good && !plain && i < count; i++)
             good = take_record(source, first + done + i, buffer + i * record,
                                into + (done + i) * layout->dim * size, problem);
         done += count;

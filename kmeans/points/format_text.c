@@ -18,6 +18,7 @@
 
 enum {
     BLOCK = 1 << 20, /* bytes of the file for each entry of the index */
+    STRIDE = 1024,   /* lines from one report of progress to the next */
     IDS = 3,         /* fields before the features */
     WORD = 24        /* characters of a field that are kept; no feature has as many */
 };
@@ -182,6 +183,7 @@ static bool count_blocks(const km_source *source, uint64_t first, uint64_t count
     if (file < 0 || !buffer)
         goto free_buffer;
     for (uint64_t i = 0; i < count; i++) {
+        km_report_read(source, "counting the lines of", i, count);
         uint64_t offset = (first + i) * BLOCK, left = source->layout.bytes - offset;
         size_t bytes = left < BLOCK ? (size_t)left : BLOCK;
         if (!km_read_at(file, source->path, offset, buffer, bytes, problem))
@@ -295,8 +297,11 @@ static bool read_rows(int file, const km_source *source, uint64_t first, size_t 
     if (!in)
         return false;
     bool good = true;
-    for (size_t i = 0; good && i < rows; i++)
+    for (size_t i = 0; good && i < rows; i++) {
+        if (i % STRIDE == 0)
+            km_report_read(source, "reading", i, rows);
         good = take_line(in, into + i * source->layout.dim);
+    }
     free(in);
     return good;
 }

@@ -319,6 +319,7 @@ static bool read_files(const km_paths *files, const char *directory, bool reals,
     }
     for (size_t i = 0; good && i < files->count; i++) {
         sources[i].path = files->paths[i];
+        sources[i].reports = app_rank(comm) == 0;
         good = share_description(&sources[i], &sources[0], comm, problem);
     }
     good = good && (read_share(sources, files->count, directory, false, comm, points, problem) ||

@@ -24,8 +24,9 @@ typedef struct km_points {
 
 /*
  * Reads the files at PATHS and in the directories among them, one after the other in the byte order
- * of their paths, each rank its share of the rows. Collective; on false all ranks have
- * the same problem. The caller frees POINTS with km_points_free.
+ * of their paths, each rank its share of the rows. Rank 0 says how far it is (app/progress.h).
+ * Collective; on false all ranks have the same problem. The caller frees POINTS with
+ * km_points_free.
  */
 bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
                     app_problem *problem);

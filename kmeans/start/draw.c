@@ -2,12 +2,18 @@
 
 #include "kmeans/start/draw.h"
 
+#include "app/progress.h"
 #include "kmeans/assign/partial.h"
 
 #include <coll.h>
 
 #include <limits.h>
 #include <string.h>
+
+void km_draw_report(const char *method, uint64_t done, uint64_t all, MPI_Comm comm) {
+    if (app_rank(comm) == 0 && app_progress_due())
+        app_progress("start by %s: %.0f%%", method, 100 * (double)done / (double)all);
+}
 
 static uint64_t sum_of(const km_points *points, const uint64_t *weights) {
     uint64_t sum = 0;

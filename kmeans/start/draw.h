@@ -4,6 +4,9 @@
 
 #include "kmeans/points/points.h"
 
+/* Says at rank 0, if a line is due, that DONE of ALL parts of the start METHOD are done. */
+void km_draw_report(const char *method, uint64_t done, uint64_t all, MPI_Comm comm);
+
 /* The sum of WEIGHTS, of this rank's points, over all ranks. Collective, as all here; agrees. */
 bool km_draw_total(const km_points *points, const uint64_t *weights, uint64_t *total, MPI_Comm comm,
                    app_problem *problem);

@@ -191,6 +191,7 @@ static bool run_chains(job *run, uint8_t *centroids, app_problem *problem) {
     for (size_t j = 1; good && j < seeding->k; j += chains) {
         size_t now = seeding->k - j < chains ? seeding->k - j : chains, count = now * run->chain;
         uint64_t number = (uint64_t)j * run->chain;
+        km_draw_report("afk-mc2", j, seeding->k, seeding->comm);
         good = propose(run, number, count, by_distance, problem);
         if (good && app_rank(seeding->comm) == 0 && measure(run, count, centroids, j, problem))
             walk_all(run, count, j, number, centroids);

@@ -167,9 +167,11 @@ static bool gather_candidates(job *run, app_problem *problem) {
                        run->candidates, seeding->comm, problem) ||
         !compare(run, 0, problem))
         return false;
-    for (uint64_t round = 0; cost && round < start->rounds; round++)
+    for (uint64_t round = 0; cost && round < start->rounds; round++) {
+        km_draw_report("k-means||", round, start->rounds, seeding->comm);
         if (!oversample(run, round, oversampling < most ? oversampling : most, &cost, problem))
             return false;
+    }
     return true;
 }
 

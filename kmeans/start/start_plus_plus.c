@@ -45,6 +45,7 @@ static bool draw_all(const km_points *points, const uint64_t *weights, size_t k,
     for (size_t i = 0; i < points->rows; i++)
         line[i] = weights ? weights[i] : 1;
     for (size_t j = 0; j < k; j++) {
+        km_draw_report("k-means++", j, k, comm);
         uint8_t *centroid = centroids + j * km_row_bytes(points);
         if (!draw(points, line, j, seed, &row, comm, problem) ||
             !km_draw_fetch(points, row, centroid, comm, problem))

@@ -5,6 +5,7 @@
 #ifdef HAVE_LINEAR
 
 #include "app/output.h"
+#include "app/progress.h"
 #include "kmeans/points/memory.h"
 #include "kmeans/points/random.h"
 
@@ -83,10 +84,14 @@ svm_rows *svm_read(const char *path, app_problem *problem) {
         app_refuse(problem, "%s: %s", path, strerror(errno));
     else
         rows->path = path;
-    while (good && getline(&line, &size, file) >= 0)
+    while (good && getline(&line, &size, file) >= 0) {
         good = parse_line(rows, line, problem);
+        if (app_progress_due())
+            app_progress("%s: %zu rows read", path, rows->count);
+    }
     if (good && !feof(file))
         good = app_refuse(problem, "%s: %s", path, strerror(errno));
+    app_progress_hide();
     if (good && !rows->count)
         good = app_refuse(problem, "%s: is empty", path);
     free(line);
@@ -139,11 +144,23 @@ static size_t count_classes(const svm_rows *rows, app_problem *problem) {
     return count;
 }
 
-/* liblinear takes its memory for granted: whether there is as much as the weights need. */
-static bool has_room(const svm_rows *rows, app_problem *problem) {
-    size_t classes = count_classes(rows, problem), bytes;
-    if (!classes)
-        return false;
+/* How far fit is; liblinear passes no context to what it prints by. */
+static struct {
+    double cost;
+    size_t classes, done;
+} fitting;
+
+/* Takes what liblinear prints while it trains: dots, and a line about each class that is done. */
+static void show_progress(const char *text) {
+    fitting.done += strstr(text, "optimization finished") != NULL;
+    if (app_progress_due())
+        app_progress("cost %g: trained for %zu of %zu classes", fitting.cost, fitting.done,
+                     fitting.classes);
+}
+
+/* Checks that there is as much memory as CLASSES' weights need: liblinear takes it for granted. */
+static bool has_room(const svm_rows *rows, size_t classes, app_problem *problem) {
+    size_t bytes;
     if (classes == 1)
         return app_refuse(problem, "%s: all %zu rows are of one class", rows->path, rows->count);
     void *trial = NULL;
@@ -152,10 +169,6 @@ static bool has_room(const svm_rows *rows, app_problem *problem) {
     free(trial);
     return trial || app_refuse(problem, "%s: out of memory: indices up to %d and %zu classes",
                                rows->path, rows->features, classes);
-}
-
-static void say_nothing(const char *text) {
-    (void)text;
 }
 
 static bool write_model(const struct model *model, const char *path, app_problem *problem) {
@@ -185,7 +198,8 @@ static struct model *fit(svm_rows *rows, double cost, uint64_t kept_of, app_prob
         app_refuse(problem, "%s: %zu rows are too many", rows->path, rows->count);
         return NULL;
     }
-    if (!has_room(rows, problem))
+    const size_t classes = count_classes(rows, problem);
+    if (!classes || !has_room(rows, classes, problem))
         return NULL;
     task.x = calloc(rows->count, sizeof *task.x);
     task.y = calloc(rows->count, sizeof *task.y);
@@ -198,9 +212,13 @@ static struct model *fit(svm_rows *rows, double cost, uint64_t kept_of, app_prob
             task.x[task.l] = end_row(rows, row, rows->features, task.bias);
             task.y[task.l++] = rows->labels[row];
         }
-    set_print_string_function(say_nothing);
+    fitting.cost = cost;
+    fitting.done = 0;
+    fitting.classes = classes == 2 ? 1 : classes; /* two are told apart by one vector */
+    set_print_string_function(show_progress);
     srand(1); /* liblinear's order of rows is by rand() */
     model = train(&task, &parameter);
+    app_progress_hide();
 free_task:
     free(task.y);
     free(task.x);

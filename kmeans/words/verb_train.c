@@ -4,6 +4,7 @@
 #include "app/clocks.h"
 #include "app/files.h"
 #include "app/options.h"
+#include "app/progress.h"
 #include "kmeans/words/svm.h"
 #include "kmeans/words/words.h"
 
@@ -89,6 +90,7 @@ bool verb_train(int argc, char **argv, app_problem *problem) {
          "costs)",
          .size = &request.kept_of, .least = 2, .most = INT32_MAX},
         {"model", "FILE", "the trained SVM", .text = &request.model, .required = true},
+        APP_PROGRESS_OPTION,
     };
     const app_command command = {"coll-words train", usage, NULL, APP_TABLE(options)};
     return app_parse(&command, argc, argv, problem) && run(&request, problem);

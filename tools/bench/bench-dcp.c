@@ -6,6 +6,7 @@
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/overlap.h"
 
@@ -80,6 +81,7 @@ static bool parse(int argc, char **argv, command *options) {
          .separators = ",", .fallback = "0,1,2,5,10,20,50,100,200"},
         {"reps", "N", "repetitions", .integer = &options->reps, .least = 1, .most = 10000000},
         APP_JSON_OPTION(&options->json),
+        APP_PROGRESS_OPTION,
     };
     const app_command line = {"coll-bench dcp", usage, notes, APP_TABLE(table)};
     return app_parse(&line, argc, argv, &problem);
@@ -120,11 +122,16 @@ static int measure_schemes(overlap_call *call, const char *spec, const overlap_m
         call->scheme = (overlap_scheme)i;
         if (!samples[i])
             app_abort(MPI_COMM_WORLD, program, "out of memory for %d samples", call->repetitions);
+        if (rank == 0)
+            app_progress_ahead(
+                call->repetitions * call->compute, "%s with dcp %s: %d bytes, %g us of computation",
+                overlap_name(call->scheme), spec, call->doubles * 8, call->compute * 1e6);
         if (code == MPI_SUCCESS)
             code = overlap_run(call, machine, samples[i]);
         if (code == MPI_SUCCESS)
             app_stats_sort(samples[i], call->repetitions);
     }
+    app_progress_hide();
     double nbc =
         code == MPI_SUCCESS ? app_stats_quantile(samples[OVERLAP_NBC], call->repetitions, 0.5) : 0;
     for (int i = 0; i < schemes; i++) {

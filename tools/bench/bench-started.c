@@ -7,6 +7,7 @@
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/operation.h"
 #include "tools/bench/overlap.h"
@@ -157,6 +158,8 @@ static bool measure(bench *b, manner how, double medians[2]) {
         app_abort(MPI_COMM_WORLD, program, "out of memory for %d samples", reps);
     bool good = repeat(b, how, one); /* warms up */
     for (int i = 0; i < reps && good; i++) {
+        if (app_rank(b->comm) == 0)
+            app_progress("%s: %d of %d repetitions", names[how], i, reps);
         good = repeat(b, how, one);
         totals[i] = one[0];
         works[i] = one[1];
@@ -164,6 +167,7 @@ static bool measure(bench *b, manner how, double medians[2]) {
     medians[0] = app_stats_median(totals, reps);
     medians[1] = app_stats_median(works, reps);
     free(totals);
+    app_progress_hide();
     return good;
 }
 
@@ -276,6 +280,7 @@ int bench_started_main(int argc, char **argv) {
          .flag = &options.compute},
         {"reps", "N", "repetitions", .integer = &options.reps, .least = 1, .most = 100000},
         APP_JSON_OPTION(&options.json),
+        APP_PROGRESS_OPTION,
     };
     const app_command line = {"coll-bench started", usage, notes, APP_TABLE(table)};
     int provided;

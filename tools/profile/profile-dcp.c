@@ -7,6 +7,7 @@
 #include "app/json.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/progress.h"
 #include "app/stats.h"
 #include "tools/bench/overlap.h"
 #include "tools/profile/benefit.h"
@@ -64,6 +65,7 @@ static bool parse(int argc, char **argv, command *options) {
          .most = 10000000},
         {"output", "FILE", "write the table as JSON too, an object on each line",
          .text = &options->output},
+        APP_PROGRESS_OPTION,
     };
     const app_command line = {"coll-profile --dcp", usage, NULL, APP_TABLE(table)};
     return app_parse(&line, argc, argv, &problem);
@@ -125,12 +127,16 @@ static void measure(const command *options, candidate candidates[], int count) {
         for (int i = 0; i < count; i++) {
             candidate *c = &candidates[i];
             measurement m = {options, c, round, compute};
+            if (app_rank(MPI_COMM_WORLD) == 0)
+                app_progress_ahead(c->served ? options->reps * compute : 0,
+                                   "round %d of %d, dcp %s", round + 1, ROUNDS, c->spec);
             dcp_job_run(program, c->served ? c->spec : NULL, measure_round, &m);
             if (i == 0)
                 compute = 10 * c->latency[round];
             MPI_Bcast(&compute, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         }
     }
+    app_progress_hide();
 }
 
 /* The candidate with the least PREDICTED; 0 is that without DCPs. */
