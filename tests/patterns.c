@@ -441,8 +441,8 @@ START_TEST(what_is_named_and_can_not_run_says_why) {
          .bytes = COLL_BYTES_UNKNOWN},
         {COLL_OPERATION_ALLREDUCE, "dcp", "no dedicated processors serve such a call", &node,
          .bytes = 8},
-        {COLL_OPERATION_BCAST, "chain:confirm=1", "it has no nonblocking form", &node, .bytes = 8,
-         .blocks = true},
+        {COLL_OPERATION_BCAST, "chain:confirm=1", "only blocking operations can use it", &node,
+         .bytes = 8, .blocks = true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const coll_algorithm *const *table = coll_operations[cases[i].operation].table;

@@ -76,6 +76,14 @@ run 3 coll-bench bcast --sizes 64,128 --reps 3 --progress-every 0 || fail "coll-
 test "$(grep -c '^# bcast of 64 bytes: 2 rounds, [0-9]* s, up to [0-9]* s left$' err)" = 1 ||
     fail "progress of coll-bench"
 grep -q "$(printf '\r')" err && fail "carriage returns in a pipe"
+# All ranks are on one host, and so at one site: hlot is left out unless it is named, and native runs then.
+grep -q '^hlot ' out && fail "coll-bench: hlot on one host"
+run 3 coll-bench bcast --sizes 64 --reps 2 --algorithms hlot || fail "coll-bench --algorithms hlot"
+grep -q "^coll: hlot was asked for, but can't run the bcast here: all ranks are on one host; native" err ||
+    fail "coll-bench --algorithms hlot: no warning"
+COLL_BCAST=chain:confirm=1 run 3 coll-bench started --size 4K --reps 2 || fail "coll-bench started by chain"
+test "$(grep -v "^# " err)" = "coll: chain was asked for, but can't run a nonblocking or persistent bcast here: \
+only blocking operations can use it; binomial runs instead" || fail "coll-bench started by chain: no warning"
 rm o
 test "$(tail -n 1 p)" = end || fail "last line of the profile"
 grep -q "^hosts $(uname -n)\$" p || fail "hosts of the profile"

@@ -258,7 +258,8 @@ coll_choice coll_select_started(const coll_algorithm *const table[], const coll_
 const char *coll_select_obstacle(const coll_algorithm *algorithm, const coll_shape *call) {
     coll_shape other = *call;
     if (coll_select_applicable(algorithm, call))
-        return "it has no nonblocking form";
+        return coll_algorithm_is_native(algorithm) ? "persistent operations can't use it"
+                                                   : "only blocking operations can use it";
     other.reproducible = other.ordered = false;
     if (coll_select_applicable(algorithm, &other))
         return call->reproducible ? "COLL_REPRODUCIBLE is set" : "the operation does not commute";

@@ -170,8 +170,8 @@ static void warn(const coll_state *state, coll_operation operation, bool started
         __atomic_exchange_n(&warned[started][operation], asked, __ATOMIC_RELAXED) == asked)
         return;
     fprintf(stderr, "coll: %s was asked for, but can't run %s %s here: %s; %s runs instead\n",
-            asked->name, started ? "a nonblocking" : "the", coll_operations[operation].name,
-            coll_select_obstacle(asked, call), instead->name);
+            asked->name, started ? "a nonblocking or persistent" : "the",
+            coll_operations[operation].name, coll_select_obstacle(asked, call), instead->name);
 }
 
 /* What others have found for calls like this one, or else choices of its own. */
