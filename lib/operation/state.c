@@ -161,7 +161,10 @@ static bool is_meant(const coll_state *state) {
            (PMPI_Comm_size(MPI_COMM_WORLD, &all) == MPI_SUCCESS && state->comm->ranks >= all);
 }
 
-/* Prints on rank 0 that ASKED can't run CALL, once in a process for an operation and ASKED. */
+/*
+ * Prints on rank 0 that ASKED can't run CALL and what runs INSTEAD, once in a process for an
+ * operation and ASKED. If INSTEAD is NULL, the MPI library runs it.
+ */
 static void warn(const coll_state *state, coll_operation operation, bool started,
                  const coll_shape *call, const coll_algorithm *asked,
                  const coll_algorithm *instead) {
@@ -171,7 +174,8 @@ static void warn(const coll_state *state, coll_operation operation, bool started
         return;
     fprintf(stderr, "coll: %s was asked for, but can't run %s %s here: %s; %s runs instead\n",
             asked->name, started ? "a nonblocking or persistent" : "the",
-            coll_operations[operation].name, coll_select_obstacle(asked, call), instead->name);
+            coll_operations[operation].name, coll_select_obstacle(asked, call),
+            instead ? instead->name : "native");
 }
 
 /* What others have found for calls like this one, or else choices of its own. */
