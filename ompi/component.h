@@ -117,6 +117,9 @@ extern const mca_coll_base_component_t mca_coll_libcoll_component;
 /* How often this thread is in libcoll now. The collectives that libcoll calls there go below. */
 extern _Thread_local int libcoll_inside;
 
+/* What that was when this thread came to Open MPI's blocking collective that it is in; else 0. */
+extern _Thread_local int libcoll_blocked;
+
 static inline void libcoll_enter(void) {
     if (libcoll_inside++ == 0)
         COLL_Return_errors(1); /* who called the component raises them */

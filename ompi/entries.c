@@ -79,9 +79,14 @@ static bool is_inner(MPI_Datatype type) {
         vectors wide;                                                                              \
         int code = MPI_SUCCESS;                                                                    \
         if ((inner) || libcoll_passes(module, LIBCOLL_##operation) ||                              \
-            libcoll_asks_and_passes(module, LIBCOLL_##operation, comm, &code))                     \
-            return module->below.coll_##function(EACH arguments comm,                              \
+            libcoll_asks_and_passes(module, LIBCOLL_##operation, comm, &code)) {                   \
+            int before = libcoll_blocked;                                                          \
+            libcoll_blocked = libcoll_inside;                                                      \
+            code = module->below.coll_##function(EACH arguments comm,                              \
                                                  module->below.coll_##function##_module);          \
+            libcoll_blocked = before;                                                              \
+            return code;                                                                           \
+        }                                                                                          \
         (void)memory, (void)wide;                                                                  \
         if (code == MPI_SUCCESS)                                                                   \
             code = widening;                                                                       \

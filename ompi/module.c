@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Thread_local int libcoll_inside;
+_Thread_local int libcoll_inside, libcoll_blocked;
 const unsigned *libcoll_sets;
 
 /* --- Life --- */

@@ -58,12 +58,13 @@ static libcoll_request *take_complete(void) {
 /*
  * Called by Open MPI again and again, from any thread. What libcoll calls to move on comes here,
  * too: it does nothing then, and nothing while this thread waits in libcoll, where all moves on
- * anyway.
+ * anyway. Where libcoll has Open MPI run a blocking collective, nothing else moves on: other ranks
+ * may not come to that collective before a request of theirs is complete.
  */
 static int progress(void) {
     libcoll_request *taken = NULL;
     int count = 0;
-    if (libcoll_inside > 0 || pthread_mutex_trylock(&lock) != 0)
+    if (libcoll_inside != libcoll_blocked || pthread_mutex_trylock(&lock) != 0)
         return 0;
     libcoll_enter();
     if (active && COLL_Advance())
