@@ -10,8 +10,9 @@
  *
  * threads: under MPI_THREAD_MULTIPLE, where some programs are several threads with communicators of
  * their own.
- * all: with what MPI allows, but Open MPI 4.1 gets wrong; see the uses of "everything".
- * Prints "program SEED" as each begins, so that the last one is that which hangs.
+ * all: with what MPI allows and libcoll's algorithms get right, but Open MPI 4.1 gets wrong; see
+ * the uses of "everything". Prints "program SEED" as each begins, so that the last one is that
+ * which hangs.
  */
 #include "tests/generator.h"
 
@@ -24,7 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 40, COMMS = 5, CALLS = 8, COPIES = 3, REQUESTS = CALLS + COPIES, THREADS = 3 };
+/* Open MPI 4.1 may hang in making several copies of communicators at once. */
+enum { COPIES = 1 };
+enum { STEPS = 40, COMMS = 5, CALLS = 8, REQUESTS = CALLS + COPIES, THREADS = 3 };
 enum { MOST_RANKS = 64, MOST_FIELDS = 3, AROUND = 16 };
 
 typedef enum operation {
@@ -106,6 +109,7 @@ typedef struct call {
     operation operation;
     MPI_Comm comm;
     int rank, ranks, root, unit;
+    bool blocks;
     uint64_t key; /* from which all of its data follow */
     const element_kind *kind;
     const operand *operand;
@@ -644,7 +648,28 @@ static bool draw_in_place(program *p, const call *c) {
     }
 }
 
-static void prepare(program *p, MPI_Comm comm, bool blocks, call *c) {
+/*
+ * Whether libcoll runs a nonblocking call by the algorithms that tests/component.sh names. It
+ * leaves to Open MPI what is as short as the calls by which that copies a communicator.
+ */
+static bool is_libcolls(const call *c) {
+    bool short_ones = c->operation == BCAST || c->operation == REDUCE || c->operation == ALLREDUCE;
+    bool scans = c->operation == SCAN || c->operation == EXSCAN;
+    int bytes = 0;
+    if (c->operation == ALLTOALLW)
+        return false;
+    if (c->operand && c->operand->fold == compose && !scans) /* rings need another order */
+        return false;
+    if (short_ones && c->operand)
+        bytes = amount(c, 0, 0) * (int)(c->operand->doubles ? sizeof(double) : sizeof(int));
+    else
+        for (int i = 0; i < c->kind->fields; i++)
+            bytes += amount(c, 0, 0) * c->kind->size[i];
+    return !short_ones || bytes > 8;
+}
+
+/* COPIED: COMM is being copied. BLOCKS: it is to be a blocking call. */
+static void prepare(program *p, MPI_Comm comm, bool copied, bool blocks, call *c) {
     *c = (call){.operation = (operation)below(&p->shared, OPERATIONS),
                 .comm = comm,
                 .unit = between(&p->shared, 1, 6),
@@ -658,11 +683,14 @@ static void prepare(program *p, MPI_Comm comm, bool blocks, call *c) {
     }
     if (c->operation == ALLTOALLW && c->ranks == 1) /* Open MPI 4.1 forgets displacements then */
         c->operation = ALLTOALLV;
-    /* Open MPI 4.1 chooses a blocking allgatherv's algorithm by the size of the local datatype. */
-    c->single = c->operation == ALLGATHERV && blocks && !everything;
-    c->in_place = draw_in_place(p, c);
     c->kind = &kinds[kind];
     c->operand = c->operation >= REDUCE && c->operation != BARRIER ? &operands[reduced] : NULL;
+    /* Open MPI 4.1 matches the calls that copy a communicator with the program's nonblocking ones.
+     */
+    c->blocks = blocks || (copied && !(everything && is_libcolls(c)));
+    /* Open MPI 4.1 chooses a blocking allgatherv's algorithm by the size of the local datatype. */
+    c->single = c->operation == ALLGATHERV && c->blocks && !everything;
+    c->in_place = draw_in_place(p, c);
     if (comm == MPI_COMM_NULL || c->operation == BARRIER)
         return;
     if (c->operation == BCAST)
@@ -779,8 +807,6 @@ static void make_comm(program *p) {
 static void copy_comm(program *p) {
     int parent = below(&p->shared, COMMS), at = 1 + below(&p->shared, COMMS - 1);
     int i = below(&p->shared, COPIES);
-    if (!everything)
-        i = 0; /* Open MPI 4.1 may hang in making several copies at once */
     bool begun = p->copied[i] >= 0;
     p->copied[i] = begun ? -1 : parent;
     if (begun) {
@@ -811,17 +837,14 @@ static void take_step(program *p) {
         make_comm(p);
     else if (p->makes_comms && what == 1)
         copy_comm(p);
-    /* Open MPI 4.1 matches the calls that copy a communicator with the program's nonblocking ones.
-     */
-    blocks = blocks || (is_copied(p, at) && !everything);
     call now;
-    prepare(p, p->comms[at], blocks, &now);
+    prepare(p, p->comms[at], is_copied(p, at), blocks, &now);
     if (now.comm == MPI_COMM_NULL)
         return;
     if (verbose)
-        fprintf(stderr, "%d: step %d, %s%s on %d of %d\n", world_rank, p->step, blocks ? "" : "i",
-                names[now.operation], at, now.ranks);
-    if (blocks) {
+        fprintf(stderr, "%d: step %d, %s%s on %d of %d\n", world_rank, p->step,
+                now.blocks ? "" : "i", names[now.operation], at, now.ranks);
+    if (now.blocks) {
         check(start(&now, NULL), names[now.operation]);
         conclude(p, &now);
         return;
