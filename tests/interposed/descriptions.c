@@ -265,7 +265,11 @@ static void make_type(generator *g, MPI_Datatype element, int per, int at[], MPI
     } else if (way == 2) {
         MPI_Type_contiguous(per, element, &row);
         MPI_Type_get_extent(row, &lower, &extent);
-        MPI_Type_create_resized(row, 0, extent + 8 * below(g, 3), type);
+        int gap = 8 * below(g, 3);
+        /* Open MPI 4.1 copies more than 64 KiB within a rank wrongly if long items have gaps. */
+        if (per > 64 && !everything)
+            gap = 0;
+        MPI_Type_create_resized(row, 0, extent + gap, type);
         MPI_Type_free(&row);
     } else if (way == 3) { /* the second part lies before the first one, and that below zero */
         int lengths[] = {first, per - first}, places[] = {per - first + 1 - shift, -shift};
