@@ -139,6 +139,20 @@ COLL_TRACE=1 coll_run 3 -- "$build/tests/interposed/collectives" || fail "collec
 grep '^coll: account' err | grep -q ' Tstarted=0.000000 ' || fail "collectives: one is started"
 grep '^coll: account' err | grep -q ' Tserved=0.000000 ' && fail "collectives: no allreduce would be served"
 
+# The launcher's variables say what MPI_COMM_WORLD says. Open MPI's universe may have more slots.
+environment=$build/tests/interposed/environment
+coll_run 5 --dcp 2 -- "$environment" || fail "environment with --dcp"
+test "$(grep -c '^rank [0-2] of 3, on the node rank [0-2] of 3$' out)" = 3 || fail "environment's MPI"
+for variable in _RANK _SIZE '_\(LOCALRANKID\|LOCAL_RANK\)' '_\(LOCALNRANKS\|LOCAL_SIZE\)'; do
+    test "$(grep -c "^[A-Z_]*$variable is " out)" -ge 3 || fail "environment: no $variable"
+done
+grep ', not ' out && fail "environment with --dcp"
+for slots in 5:3 7:7; do
+    [ $library = openmpi ] || break
+    coll_run 5 --dcp 2 --host "localhost:${slots%:*}" -- "$environment" || fail "environment with slots"
+    test "$(grep -c "^${slots#*:} slots$" out)" = 3 || fail "not ${slots#*:} slots"
+done
+
 # Several programs in one job, each of which gets the library and the settings.
 calls=$build/tests/interposed/calls
 $limited "$mpirun" -n 2 "$calls" : -n 1 "$calls" >out 2>err </dev/null || fail "two programs without libcoll"

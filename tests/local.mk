@@ -179,7 +179,7 @@ tests_unfinished_LDADD = libcoll.la
 if HAVE_PMPI
 noinst_PROGRAMS += tests/interposed/arguments tests/interposed/calls \
 	tests/interposed/collectives tests/interposed/cost tests/interposed/descriptions \
-	tests/interposed/early tests/interposed/ends tests/interposed/family \
+	tests/interposed/early tests/interposed/ends tests/interposed/environment tests/interposed/family \
 	tests/interposed/random tests/interposed/requests tests/interposed/threads
 tests_interposed_arguments_SOURCES = tests/interposed/arguments.c tests/interposed/persistent.h
 tests_interposed_arguments_LDADD =
@@ -190,6 +190,7 @@ tests_interposed_descriptions_SOURCES = tests/interposed/descriptions.c tests/ge
 tests_interposed_descriptions_LDADD =
 tests_interposed_early_LDADD =
 tests_interposed_ends_LDADD =
+tests_interposed_environment_LDADD =
 tests_interposed_family_LDADD =
 tests_interposed_random_SOURCES = tests/interposed/random.c tests/interposed/persistent.h \
 	tests/generator.h

@@ -8,6 +8,7 @@
 #include "cdcp/dcp.h"
 #include "cdcp/pmpi/account.h"
 #include "cdcp/pmpi/collectives.h"
+#include "cdcp/pmpi/environment.h"
 #include "cdcp/pmpi/world.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
@@ -189,7 +190,9 @@ static int dedicate(const char *spec) {
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_size(MPI_COMM_WORLD, &all);
     dcps = all - ranks;
-    return code == MPI_SUCCESS ? coll_world_dress(app) : code;
+    if (code == MPI_SUCCESS)
+        code = coll_world_dress(app);
+    return code == MPI_SUCCESS ? coll_environment_correct(app) : code;
 }
 
 /*

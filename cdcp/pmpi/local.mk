@@ -5,6 +5,7 @@ libcoll_pmpi_la_SOURCES = $(pmpi_by_hand) \
 	cdcp/pmpi/account.h \
 	cdcp/pmpi/callbacks.h \
 	cdcp/pmpi/collectives.h \
+	cdcp/pmpi/environment.h \
 	cdcp/pmpi/requests.h \
 	cdcp/pmpi/world.h
 nodist_libcoll_pmpi_la_SOURCES = cdcp/pmpi/doors.c cdcp/pmpi/passed.c
@@ -26,6 +27,7 @@ pmpi_by_hand = \
 	cdcp/pmpi/callbacks.c \
 	cdcp/pmpi/collectives.c \
 	cdcp/pmpi/entry.c \
+	cdcp/pmpi/environment.c \
 	cdcp/pmpi/request_arrays.c \
 	cdcp/pmpi/requests.c \
 	cdcp/pmpi/world.c
