@@ -153,6 +153,24 @@ for slots in 5:3 7:7; do
     test "$(grep -c "^${slots#*:} slots$" out)" = 3 || fail "not ${slots#*:} slots"
 done
 
+# A program that opens the MPI library itself is told of it by one rank, one that opens the wrapper is wrapped.
+# Nothing is said to processes that don't initialise MPI. Hydra mixes the lines of ranks.
+opens=$build/tests/interposed/opens
+below=$(ldd "$build/.libs/libcoll_pmpi.so" 2>err | sed -n 's/.*=> \([^ ]*libmpi\(ch\)\{0,1\}\.so[^ ]*\) .*/\1/p')
+if [ -n "$below" ]; then
+    coll_run 3 -- "$opens" || fail "linked with MPI alone"
+    test -s err && fail "linked with MPI alone, and the wrapper says something"
+    coll_run 3 --dcp 1 -- "$opens" "$below" || fail "opens the MPI library"
+    test "$(tr -d '\n' <out)" = ranranran || fail "opens the MPI library with dedicated processors"
+    grep -v "^libcoll_pmpi: .*opens [^ ]*libmpi.* open [^ ]*libcoll_pmpi.so in its place$" err && fail "opens says more"
+    test "$(grep -c . err)" = 1 || fail "opens says it not once"
+    coll_run 3 --dcp 1 -- "$opens" "$build/.libs/libcoll_pmpi.so" || fail "opens the wrapper"
+    test "$(tr -d '\n' <out)" = ranran || fail "opens the wrapper without dedicated processors"
+    test -s err && fail "opens the wrapper and says something"
+else
+    echo "skipped: a program that opens the MPI library, which is static"
+fi
+
 # Several programs in one job, each of which gets the library and the settings.
 calls=$build/tests/interposed/calls
 $limited "$mpirun" -n 2 "$calls" : -n 1 "$calls" >out 2>err </dev/null || fail "two programs without libcoll"

@@ -180,7 +180,7 @@ if HAVE_PMPI
 noinst_PROGRAMS += tests/interposed/arguments tests/interposed/calls \
 	tests/interposed/collectives tests/interposed/cost tests/interposed/descriptions \
 	tests/interposed/early tests/interposed/ends tests/interposed/environment tests/interposed/family \
-	tests/interposed/random tests/interposed/requests tests/interposed/threads
+	tests/interposed/opens tests/interposed/random tests/interposed/requests tests/interposed/threads
 tests_interposed_arguments_SOURCES = tests/interposed/arguments.c tests/interposed/persistent.h
 tests_interposed_arguments_LDADD =
 tests_interposed_calls_LDADD =
@@ -192,6 +192,7 @@ tests_interposed_early_LDADD =
 tests_interposed_ends_LDADD =
 tests_interposed_environment_LDADD =
 tests_interposed_family_LDADD =
+tests_interposed_opens_LDADD = -ldl
 tests_interposed_random_SOURCES = tests/interposed/random.c tests/interposed/persistent.h \
 	tests/generator.h
 tests_interposed_random_LDADD =

@@ -7,6 +7,7 @@
 
 #include "cdcp/dcp.h"
 #include "cdcp/pmpi/account.h"
+#include "cdcp/pmpi/bypass.h"
 #include "cdcp/pmpi/collectives.h"
 #include "cdcp/pmpi/environment.h"
 #include "cdcp/pmpi/world.h"
@@ -236,12 +237,14 @@ static int begin(void) {
 }
 
 int MPI_Init(int *argc, char ***argv) {
+    coll_bypass_ruled_out();
     prepare();
     int code = PMPI_Init(argc, argv);
     return code == MPI_SUCCESS ? begin() : code;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+    coll_bypass_ruled_out();
     prepare();
     int code = PMPI_Init_thread(argc, argv, required, provided);
     return code == MPI_SUCCESS ? begin() : code;

@@ -3,6 +3,7 @@ if HAVE_PMPI
 lib_LTLIBRARIES += libcoll_pmpi.la
 libcoll_pmpi_la_SOURCES = $(pmpi_by_hand) \
 	cdcp/pmpi/account.h \
+	cdcp/pmpi/bypass.h \
 	cdcp/pmpi/callbacks.h \
 	cdcp/pmpi/collectives.h \
 	cdcp/pmpi/environment.h \
@@ -24,6 +25,7 @@ endif
 
 pmpi_by_hand = \
 	cdcp/pmpi/account.c \
+	cdcp/pmpi/bypass.c \
 	cdcp/pmpi/callbacks.c \
 	cdcp/pmpi/collectives.c \
 	cdcp/pmpi/entry.c \

@@ -4,14 +4,12 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Whether this rank is the one that speaks for a job that MPI_Init has not yet made. */
-static bool speaks_before_init(void) {
+bool coll_library_is_speaker(void) {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                         "MPI_LOCALRANKID"};
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
@@ -43,7 +41,7 @@ void coll_library_check(const char *built) {
     running[strcspn(running, ",\n")] = '\0';
     const char *name;
     length = file_name(&name);
-    if (speaks_before_init())
+    if (coll_library_is_speaker())
         fprintf(stderr,
                 "%.*s: built for %s, but the program runs with %s: build libcoll with that one's "
                 "mpicc\n",
