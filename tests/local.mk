@@ -184,6 +184,7 @@ noinst_PROGRAMS += tests/interposed/arguments tests/interposed/calls \
 tests_interposed_arguments_SOURCES = tests/interposed/arguments.c tests/interposed/persistent.h
 tests_interposed_arguments_LDADD =
 tests_interposed_calls_LDADD =
+tests_interposed_collectives_SOURCES = tests/interposed/collectives.c tests/interposed/counts.h
 tests_interposed_collectives_LDADD =
 tests_interposed_cost_LDADD =
 tests_interposed_descriptions_SOURCES = tests/interposed/descriptions.c tests/generator.h
@@ -193,12 +194,21 @@ tests_interposed_ends_LDADD =
 tests_interposed_environment_LDADD =
 tests_interposed_family_LDADD =
 tests_interposed_opens_LDADD = -ldl
-tests_interposed_random_SOURCES = tests/interposed/random.c tests/interposed/persistent.h \
-	tests/generator.h
+tests_interposed_random_SOURCES = tests/interposed/random.c tests/interposed/counts.h \
+	tests/interposed/persistent.h tests/generator.h
 tests_interposed_random_LDADD =
 tests_interposed_requests_SOURCES = tests/interposed/requests.c tests/interposed/persistent.h
 tests_interposed_requests_LDADD =
 tests_interposed_threads_LDADD =
+if LARGE_COUNTS
+noinst_PROGRAMS += tests/interposed/collectives_c tests/interposed/random_c
+tests_interposed_collectives_c_SOURCES = $(tests_interposed_collectives_SOURCES)
+tests_interposed_collectives_c_CPPFLAGS = $(AM_CPPFLAGS) -DLARGE_COUNTS
+tests_interposed_collectives_c_LDADD =
+tests_interposed_random_c_SOURCES = $(tests_interposed_random_SOURCES)
+tests_interposed_random_c_CPPFLAGS = $(AM_CPPFLAGS) -DLARGE_COUNTS
+tests_interposed_random_c_LDADD =
+endif
 if HAVE_MPICXX
 noinst_PROGRAMS += tests/interposed/bindings
 tests_interposed_bindings_SOURCES = tests/interposed/bindings.cc

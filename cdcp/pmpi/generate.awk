@@ -3,9 +3,10 @@
 #   awk -f generate.awk BY-HAND.c ... DECLARATIONS TEMPLATE.in
 #
 # DECLARATIONS is mpi.h after the preprocessor. The functions are those that take a communicator and
-# those that the C files define by hand. In the template, the lines from "@each@" (or
-# "@each passed@": only those not defined by hand; "@each watched@": whatever they take, those that
-# watch/ wants to see) to "@end@" come once for each function:
+# those that the C files and headers define by hand; FORM(MPI_X) defines MPI_X and MPI_X_c. In the
+# template, the lines from "@each@" (or "@each passed@": only those not defined by hand; "@each
+# watched@": whatever they take, those that watch/ wants to see) to "@end@" come once for each
+# function:
 #
 #   @result@ @MPI@ @name@   its result type, MPI or MPIX, and the name behind that
 #   @parameters@            as declared
@@ -20,7 +21,11 @@
 #   @recorded@              initialisers of a watch_call, from the parameters that it keeps
 #   @waits@ @manner@ @agreed@ @rooted@ @reduces@   the parts of a row of watch_calls (watch/calls.h)
 
-FILENAME ~ /\.c$/ {
+FILENAME ~ /\.[ch]$/ {
+    if (match($0, /^int FORM\(MPI_[A-Z][a-z0-9_]*\)\(/)) {
+        form = substr($0, 10, RLENGTH - 11)
+        by_hand[form] = by_hand[form "_c"] = 1
+    }
     if (match($0, /^[a-zA-Z_]+ MPIX?_[A-Z][a-z0-9_]*\(/))
         by_hand[name_of(substr($0, 1, RLENGTH - 1))] = 1
     next
@@ -103,6 +108,12 @@ function arguments(parameters, function_name,    count, i, list, argument) {
     return list
 }
 
+# The name without the _c of large counts.
+function plain(bare) {
+    sub(/_c$/, "", bare)
+    return bare
+}
+
 function kind(bare) {
     if (bare ~ /[Ss]end|[Rr]ecv|[Pp]robe/)
         return "point"
@@ -127,6 +138,7 @@ function bare_name(f,    bare) {
 
 # What watch/ sees in a call: what it waits for; NOTE: nothing, but it must be known; NO: nothing.
 function waits(bare) {
+    bare = plain(bare)
     if (bare ~ /^Wait(all|any|some)?$/)
         return "REQUESTS"
     if (bare ~ /^Start(all)?$/)
@@ -149,6 +161,7 @@ function waits(bare) {
 }
 
 function manner(bare) {
+    bare = plain(bare)
     if (bare ~ /_init$/)
         return "PERSISTENT"
     if (bare ~ /^I[a-z]/ && bare !~ /^Intercomm|^Init/ || bare == "Comm_idup")
@@ -156,7 +169,7 @@ function manner(bare) {
     return "BLOCKING"
 }
 
-# The data whose size and type all ranks must agree on.
+# The data whose size and type all ranks must agree on. watch/ keeps no large counts.
 function agreed(bare) {
     bare = tolower(bare)
     sub(/_init$/, "", bare)
@@ -199,7 +212,7 @@ function recorded(bare, parameters,    count, i, argument, member, list, has_com
             member = member_of[argument]
         else if (parameter[i] ~ /^MPI_Datatype [a-z]/ && argument in member_of)
             member = member_of[argument]
-        else if (argument == "recvcounts")
+        else if (parameter[i] ~ /^const int / && argument == "recvcounts")
             member = "counts"
         if (member == "from_count" && bare ~ /_block/)
             member = "count"

@@ -27,6 +27,7 @@ pmpi_by_hand = \
 	cdcp/pmpi/account.c \
 	cdcp/pmpi/bypass.c \
 	cdcp/pmpi/callbacks.c \
+	cdcp/pmpi/collective_entries.h \
 	cdcp/pmpi/collectives.c \
 	cdcp/pmpi/entry.c \
 	cdcp/pmpi/environment.c \

@@ -3,6 +3,8 @@
  * doesn't commute, counts that differ by rank, and none; on the world, on a part of it in another
  * order, and between two groups. Every rank prints what it got.
  */
+#include "tests/interposed/counts.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +45,7 @@ static void compose(void *first, void *into, int *count, MPI_Datatype *type) {
 static void reduces(MPI_Comm comm) {
     MPI_Op op;
     MPI_Datatype pair;
-    int counts[64];
+    count_of_elements counts[64];
     MPI_Op_create(compose, 0, &op);
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
@@ -76,7 +78,9 @@ static void reduces(MPI_Comm comm) {
 }
 
 static void moves(MPI_Comm comm, MPI_Datatype type) {
-    int counts[64], places[64], root = ranks / 2;
+    count_of_elements counts[64];
+    displacement places[64];
+    int root = ranks / 2;
     for (int i = 0; i < ranks; i++) {
         counts[i] = (i * 3 + 1) % 4;
         places[i] = (ranks - 1 - i) * 4;
@@ -102,7 +106,7 @@ static void moves(MPI_Comm comm, MPI_Datatype type) {
     say("scatterv");
     MPI_Allgatherv(from, counts[rank], type, to, counts, places, type, comm);
     say("allgatherv");
-    int sent[64], received[64];
+    count_of_elements sent[64], received[64];
     for (int i = 0; i < ranks; i++) {
         sent[i] = (rank + 2 * i) % 4;
         received[i] = (i + 2 * rank) % 4;
@@ -132,7 +136,9 @@ static void all(const char *name, MPI_Comm comm) {
 /* Counts are those of the other group. */
 static void between(void) {
     MPI_Comm half, inter;
-    int counts[64], places[64], others;
+    count_of_elements counts[64];
+    displacement places[64];
+    int others;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks < 2)

@@ -7,6 +7,7 @@
  *   random [PROGRAMS [SEED]]     programs of SEED, SEED + 1, ...
  */
 #include "tests/generator.h"
+#include "tests/interposed/counts.h"
 #include "tests/interposed/persistent.h"
 
 #include <mpi.h>
@@ -198,7 +199,8 @@ static void begin_alltoall(MPI_Comm comm, const operand *what, int count, int ra
 /* By a count of each rank, or all of them the same. */
 static void begin_reduce_scatter(MPI_Comm comm, const operand *what, int count, bool block,
                                  int ranks) {
-    int i = below(&own, PENDING), counts[MOST_RANKS];
+    int i = below(&own, PENDING);
+    count_of_elements counts[MOST_RANKS];
     for (int j = 0; j < ranks; j++)
         counts[j] = count;
     reopen(i, size_of(what, count));

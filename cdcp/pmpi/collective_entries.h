@@ -1,0 +1,229 @@
+/*
+ * The entries of cdcp/pmpi/collectives.c that take counts, which MPI 4 has in two forms. That file
+ * includes this one once for MPI_X, where COUNT and PLACE (a displacement) are int, and once for
+ * MPI_X_c, where they are MPI_Count and MPI_Aint. FORM appends the _c to a name.
+ */
+
+int FORM(MPI_Allreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type,
+                        MPI_Op op, MPI_Comm comm) {
+    coll_dcp_request *served;
+    comm = coll_dcp_comm(comm);
+    coll_account_enter(COLL_ACCOUNT_collective);
+    int code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served);
+    if (code == MPI_SUCCESS && !served && is_registered_now(comm))
+        code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served);
+    if (served || code != MPI_SUCCESS)
+        code = finish(code, served, comm);
+    else if (coll_routed[COLL_OPERATION_ALLREDUCE])
+        code = COLL_Allreduce(sendbuf, recvbuf, count, type, op, comm);
+    else
+        code = FORM(PMPI_Allreduce)(sendbuf, recvbuf, count, type, op, comm);
+    coll_account_leave(kind_of_whole(COLL_ACCOUNT_served, count, type, op));
+    return code;
+}
+
+/* MPI 4's name and what Open MPI called it before. */
+typedef int FORM(initialise)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+
+static int FORM(allreduce_init)(FORM(initialise) * below, const void *sendbuf, void *recvbuf,
+                                COUNT count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                MPI_Info info, MPI_Request *request) {
+    coll_dcp_request *served;
+    comm = coll_dcp_comm(comm);
+    int code = coll_dcp_prepare(sendbuf, recvbuf, count, type, op, comm, &served);
+    if (code == MPI_SUCCESS && !served)
+        return below(sendbuf, recvbuf, count, type, op, comm, info, request);
+    if (served)
+        *request = coll_requests_handle(served);
+    return coll_raise(comm, code);
+}
+
+#ifdef HAVE_MPI_ALLREDUCE_INIT
+int FORM(MPI_Allreduce_init)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    return FORM(allreduce_init)(FORM(PMPI_Allreduce_init), sendbuf, recvbuf, count, type, op, comm,
+                                info, request);
+}
+#endif
+
+/* --- Nonblocking ones --- */
+
+int FORM(MPI_Iallreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type,
+                         MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+    SERVE(kind_of_whole(COLL_ACCOUNT_started, count, type, op),
+          coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served),
+          FORM(PMPI_Iallreduce)(sendbuf, recvbuf, count, type, op, comm, request));
+}
+
+int FORM(MPI_Ibcast)(void *buffer, COUNT count, MPI_Datatype type, int root, MPI_Comm comm,
+                     MPI_Request *request) {
+    SERVE(kind_of_whole(COLL_ACCOUNT_started, count, type, MPI_OP_NULL),
+          coll_dcp_post_bcast(buffer, count, type, root, comm, &served),
+          FORM(PMPI_Ibcast)(buffer, count, type, root, comm, request));
+}
+
+int FORM(MPI_Ialltoall)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
+                        COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                        MPI_Request *request) {
+    SERVE(kind_of_blocks(recvcount, recvtype, MPI_OP_NULL, comm),
+          coll_dcp_post_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                 &served),
+          FORM(PMPI_Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                               request));
+}
+
+int FORM(MPI_Ireduce_scatter_block)(const void *sendbuf, void *recvbuf, COUNT recvcount,
+                                    MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                    MPI_Request *request) {
+    SERVE(kind_of_blocks(recvcount, type, op, comm),
+          coll_dcp_post_reduce_scatter(sendbuf, recvbuf, recvcount, type, op, comm, &served),
+          FORM(PMPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, type, op, comm, request));
+}
+
+/* The count that all of a communicator's ranks have in COUNTS, or -1, which DCPs don't take. */
+static MPI_Count FORM(common_count)(const COUNT counts[], MPI_Comm comm) {
+    int ranks;
+    if (!counts || comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
+        return -1;
+    for (int i = 1; i < ranks; i++)
+        if (counts[i] != counts[0])
+            return -1;
+    return counts[0];
+}
+
+int FORM(MPI_Ireduce_scatter)(const void *sendbuf, void *recvbuf, const COUNT recvcounts[],
+                              MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+    bool perhaps =
+        coll_account_on || coll_dcp_takes_reduce_scatter(0, type, op, coll_dcp_comm(comm));
+    MPI_Count count = perhaps ? FORM(common_count)(recvcounts, coll_dcp_comm(comm)) : -1;
+    SERVE(kind_of_blocks(count, type, op, comm),
+          coll_dcp_post_reduce_scatter(sendbuf, recvbuf, count, type, op, comm, &served),
+          FORM(PMPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, type, op, comm, request));
+}
+
+/* --- Those by one count --- */
+
+int FORM(MPI_Bcast)(void *buffer, COUNT count, MPI_Datatype type, int root, MPI_Comm comm) {
+    ROUTE(BCAST, Bcast, buffer, count, type, root, comm);
+}
+
+int FORM(MPI_Gather)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     COUNT recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    ROUTE(GATHER, Gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+int FORM(MPI_Scatter)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
+                      COUNT recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    ROUTE(SCATTER, Scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+int FORM(MPI_Allgather)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
+                        COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    ROUTE(ALLGATHER, Allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int FORM(MPI_Alltoall)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
+                       COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    ROUTE(ALLTOALL, Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int FORM(MPI_Reduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op,
+                     int root, MPI_Comm comm) {
+    ROUTE(REDUCE, Reduce, sendbuf, recvbuf, count, type, op, root, comm);
+}
+
+int FORM(MPI_Reduce_scatter_block)(const void *sendbuf, void *recvbuf, COUNT recvcount,
+                                   MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    ROUTE(REDUCE_SCATTER, Reduce_scatter_block, sendbuf, recvbuf, recvcount, type, op, comm);
+}
+
+int FORM(MPI_Scan)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm) {
+    ROUTE(SCAN, Scan, sendbuf, recvbuf, count, type, op, comm);
+}
+
+int FORM(MPI_Exscan)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm) {
+    ROUTE(EXSCAN, Exscan, sendbuf, recvbuf, count, type, op, comm);
+}
+
+/* --- Those by a count of each rank --- */
+
+/*
+ * Makes *MADE, freed by its counts, of what the program gave; of nothing where it is NEEDED by no
+ * one, since anything may stand there then. PLACES is NULL where there are none.
+ */
+static int FORM(widen)(vectors *made, bool needed, const COUNT counts[], const PLACE places[],
+                       MPI_Comm comm) {
+    int ranks;
+    if (!needed)
+        return MPI_SUCCESS;
+    if (!counts)
+        return coll_raise(comm, coll_error(MPI_ERR_COUNT, "null pointer for counts"));
+    int code = PMPI_Comm_size(comm, &ranks);
+    if (code != MPI_SUCCESS)
+        return code;
+    made->counts = malloc((size_t)ranks * (sizeof *made->counts + sizeof *made->places));
+    if (!made->counts)
+        return coll_raise(comm, coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", ranks));
+    made->places = (MPI_Aint *)(made->counts + ranks);
+    for (int rank = 0; rank < ranks; rank++) {
+        made->counts[rank] = counts[rank];
+        made->places[rank] = places ? places[rank] : 0;
+    }
+    return MPI_SUCCESS;
+}
+
+int FORM(MPI_Gatherv)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
+                      const COUNT recvcounts[], const PLACE displs[], MPI_Datatype recvtype,
+                      int root, MPI_Comm comm) {
+    ROUTE_BY_COUNTS(GATHER,
+                    FORM(PMPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                       recvtype, root, comm),
+                    NONE, FORM(widen)(&from, is_at(root, comm), recvcounts, displs, comm),
+                    COLL_Gatherv(sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places,
+                                 recvtype, root, comm));
+}
+
+int FORM(MPI_Scatterv)(const void *sendbuf, const COUNT sendcounts[], const PLACE displs[],
+                       MPI_Datatype sendtype, void *recvbuf, COUNT recvcount, MPI_Datatype recvtype,
+                       int root, MPI_Comm comm) {
+    ROUTE_BY_COUNTS(SCATTER,
+                    FORM(PMPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                        recvtype, root, comm),
+                    FORM(widen)(&to, is_at(root, comm), sendcounts, displs, comm), NONE,
+                    COLL_Scatterv(sendbuf, to.counts, to.places, sendtype, recvbuf, recvcount,
+                                  recvtype, root, comm));
+}
+
+int FORM(MPI_Allgatherv)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
+                         const COUNT recvcounts[], const PLACE displs[], MPI_Datatype recvtype,
+                         MPI_Comm comm) {
+    ROUTE_BY_COUNTS(ALLGATHER,
+                    FORM(PMPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                          recvtype, comm),
+                    NONE, FORM(widen)(&from, true, recvcounts, displs, comm),
+                    COLL_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places,
+                                    recvtype, comm));
+}
+
+int FORM(MPI_Alltoallv)(const void *sendbuf, const COUNT sendcounts[], const PLACE sdispls[],
+                        MPI_Datatype sendtype, void *recvbuf, const COUNT recvcounts[],
+                        const PLACE rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+    ROUTE_BY_COUNTS(ALLTOALL,
+                    FORM(PMPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                         recvcounts, rdispls, recvtype, comm),
+                    FORM(widen)(&to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls, comm),
+                    FORM(widen)(&from, true, recvcounts, rdispls, comm),
+                    COLL_Alltoallv(sendbuf, to.counts, to.places, sendtype, recvbuf, from.counts,
+                                   from.places, recvtype, comm));
+}
+
+int FORM(MPI_Reduce_scatter)(const void *sendbuf, void *recvbuf, const COUNT recvcounts[],
+                             MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    ROUTE_BY_COUNTS(REDUCE_SCATTER,
+                    FORM(PMPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, type, op, comm), NONE,
+                    FORM(widen)(&from, true, recvcounts, NULL, comm),
+                    COLL_Reduce_scatter(sendbuf, recvbuf, from.counts, type, op, comm));
+}
