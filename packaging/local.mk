@@ -21,7 +21,7 @@ EXTRA_DIST += \
 	debian/tests/control \
 	debian/tests/first-program \
 	debian/tests/fortran \
-	debian/tests/kmeans \
+	debian/tests/installed \
 	debian/tests/python \
 	packaging/guix.scm \
 	packaging/spack/package.py

@@ -4,9 +4,8 @@ TEST_EXTENSIONS = .mpi .sh
 MPI_LOG_COMPILER = $(srcdir)/tests/launch
 SH_LOG_COMPILER = bash
 AM_TESTS_ENVIRONMENT = MPIRUN='$(MPIRUN)'; export MPIRUN;
-EXTRA_DIST += tests/commands.awk tests/launch tests/leaks.supp tests/expect.sh tests/find_python.sh tests/lab.sh \
-	tests/programs.sh tests/python.py \
-	tests/ranks.sh
+EXTRA_DIST += tests/commands.awk tests/launch tests/leaks.supp tests/expect.sh tests/find_python.sh \
+	tests/installed.sh tests/lab.sh tests/programs.sh tests/python.py tests/ranks.sh
 
 check_LTLIBRARIES = libharness.la
 libharness_la_SOURCES = tests/allocations.h tests/datatypes.c tests/datatypes.h tests/described.c tests/described.h \
