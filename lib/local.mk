@@ -48,6 +48,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/monotonic.c lib/base/monotonic.h \
 	lib/base/parcel.c lib/base/parcel.h \
 	lib/base/plain.c lib/base/plain.h \
+	lib/base/preloaded.c lib/base/preloaded.h \
 	lib/base/reduction.c lib/base/reduction.h \
 	lib/base/run.c lib/base/run.h \
 	lib/base/size.c lib/base/size.h \

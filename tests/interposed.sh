@@ -205,6 +205,32 @@ sort out | diff alone - || fail "two programs"
 coll_run 2 -- "$calls" : -n 1 "$calls" || fail "two programs with the wrapper alone"
 sort out | diff alone - || fail "two programs with the wrapper alone"
 
+# One of them without the library, before and after those that have it: an error names it.
+# partial LIBRARY RANK WORDS...: mpirun with WORDS runs all ranks but RANK with LIBRARY.
+partial() {
+    missing=$2
+    name=$(basename "$1")
+    shift 2
+    leaky timeout -k 10 60 "$mpirun" "$@" >out 2>err </dev/null
+    status=$?
+    case $status in
+    0 | 124 | 137) fail "rank $missing without $name: status $status" ;;
+    esac
+    test "$(grep -c "^${name%.so}: rank [0-9]" err)" = 1 || fail "rank $missing without $name: not one line"
+    grep -q "^${name%.so}: rank $missing runs without $name: .* LD_PRELOAD" err || fail "rank $missing without $name"
+}
+for preloaded in "$build/.libs/libcoll_pmpi.so" "$build/.libs/libcoll_watch.so"; do
+    [ -f "$preloaded" ] || {
+        echo "skipped: ranks without $(basename "$preloaded"), which is not made as a shared library"
+        continue
+    }
+    with="env LD_PRELOAD=$preloaded COLL_WATCH=60 COLL_TIMEOUT=5"
+    # shellcheck disable=SC2086 # words
+    partial "$preloaded" 2 -n 2 $with "$calls" : -n 1 "$calls"
+    # shellcheck disable=SC2086
+    partial "$preloaded" 0 -n 1 "$calls" : -n 2 $with "$calls"
+done
+
 # A tool that is preloaded comes before libcoll, and sees the program's calls on each rank.
 if [ -f "$build/.libs/libcounting.so" ]; then
     LD_PRELOAD="$build/.libs/libcounting.so" coll_run 4 --dcp 1 -- "$calls" || fail "a tool"

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "lib/base/preloaded.h"
 #include "watch/check.h"
 #include "watch/files.h"
 #include "watch/recorder.h"
@@ -101,6 +102,8 @@ static void start(uint64_t init_ticks) {
     watch_peer self;
     watch_secret secret;
     struct in_addr address;
+    if (coll_preloaded_barrier("libcoll_watch.so", COLL_PRELOADED_WATCH) != MPI_SUCCESS)
+        return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!watch_settings_read(&settings))

@@ -42,7 +42,7 @@ libwatch_la_SOURCES = \
 nodist_libwatch_la_SOURCES = watch/calls.c
 
 lib_LTLIBRARIES += libcoll_watch.la
-libcoll_watch_la_SOURCES = watch/ends.c
+libcoll_watch_la_SOURCES = lib/base/preloaded.c lib/base/preloaded.h watch/ends.c
 nodist_libcoll_watch_la_SOURCES = watch/entries.c
 # What the program calls may be deprecated.
 libcoll_watch_la_CFLAGS = $(AM_CFLAGS) -Wno-deprecated-declarations

@@ -14,6 +14,7 @@
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/base/library.h"
+#include "lib/base/preloaded.h"
 #include "lib/operation/settings.h"
 #ifdef HAVE_OMPI_TRANSPORT
 #include "ompi/transport.h"
@@ -219,7 +220,9 @@ static bool uses_libcoll(const user_word *word) {
 
 static int begin(void) {
     user_word word;
-    int code = ask_user(&word);
+    int code = coll_preloaded_barrier("libcoll_pmpi.so", COLL_PRELOADED_PMPI);
+    if (code == MPI_SUCCESS)
+        code = ask_user(&word);
     if (code != MPI_SUCCESS)
         return code;
     if (*word.problem)

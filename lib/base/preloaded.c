@@ -1,0 +1,81 @@
+#include "config.h"
+
+#include "lib/base/preloaded.h"
+
+#include "lib/base/plain.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const double USUAL_PATIENCE = 30;
+static const double SHORTEST_SLEEP = 10e-6, LONGEST_SLEEP = 1e-3;
+
+/* A wrong COLL_TIMEOUT is reported once all ranks are there. */
+static double patience(void) {
+    const char *text = getenv("COLL_TIMEOUT");
+    double seconds;
+    return text && coll_plain_number(text, &seconds) && seconds >= 0 ? seconds : USUAL_PATIENCE;
+}
+
+/*
+ * Sets *ARRIVED to whether REQUEST completes within SECONDS (0: without limit). Counts only the
+ * time that it asked to sleep for, so that a process that was stopped doesn't blame others.
+ */
+static int wait_for(MPI_Request *request, double seconds, bool *arrived) {
+    double slept = 0, sleep = SHORTEST_SLEEP;
+    int done = 0;
+    int code = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+    while (code == MPI_SUCCESS && !done && (seconds == 0 || slept < seconds)) {
+        nanosleep(&(struct timespec){.tv_nsec = (long)(sleep * 1e9)}, NULL);
+        slept += sleep;
+        sleep = sleep * 2 < LONGEST_SLEEP ? sleep * 2 : LONGEST_SLEEP;
+        code = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+    }
+    *arrived = done;
+    return code;
+}
+
+static void blame(const char *library, int rank, double seconds) {
+    coll_plain_print(stderr,
+                     "%.*s: rank %d runs without %s: it sent nothing for %g s after MPI_Init; give "
+                     "every program of the job the same LD_PRELOAD, as coll-run does\n",
+                     (int)strcspn(library, "."), library, rank, library, seconds);
+    fflush(stderr);
+}
+
+/*
+ * Sends to rank TO, and waits SECONDS for rank FROM. A send may stay incomplete if TO has no
+ * library and calls nothing of MPI: the rank after TO reports that.
+ */
+static int exchange(const char *library, int tag, int to, int from, double seconds) {
+    MPI_Request sent, received;
+    bool arrived = false;
+    int code = PMPI_Irecv(NULL, 0, MPI_BYTE, from, tag, MPI_COMM_WORLD, &received);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Isend(NULL, 0, MPI_BYTE, to, tag, MPI_COMM_WORLD, &sent);
+    if (code == MPI_SUCCESS)
+        code = wait_for(&received, seconds, &arrived);
+    if (code == MPI_SUCCESS && !arrived) {
+        blame(library, from, seconds);
+        return PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return code == MPI_SUCCESS ? wait_for(&sent, 0, &arrived) : code;
+}
+
+/* Dissemination: the round of DISTANCE tells a rank of the next DISTANCE ranks before it. */
+int coll_preloaded_barrier(const char *library, int tag) {
+    int rank, ranks;
+    int code = PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int distance = 1; code == MPI_SUCCESS && distance < ranks; distance *= 2) {
+        int to = (rank + distance) % ranks, from = (rank - distance + ranks) % ranks;
+        /* Who has heard of its neighbour waits without limit: others abort if need be. */
+        code = exchange(library, tag, to, from, distance == 1 ? patience() : 0);
+    }
+    return code;
+}
