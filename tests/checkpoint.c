@@ -123,8 +123,7 @@ static void make_points(km_points *points, MPI_Comm comm) {
     }
     free(points->data);
     points->data = (uint8_t *)reals;
-    ck_assert(km_real_center(reals, &(km_real_share){points->rows, DIM, points->first, ROWS}, comm,
-                             &points->real, &problem));
+    ck_assert(km_real_center(points, comm, &problem));
 }
 
 static km_settings settings_of_test(void) {

@@ -48,7 +48,8 @@ static uint8_t feature(const struct trial *trial, size_t row, size_t column) {
 
 /* What the reference finds, in doubles. */
 struct reference {
-    bool fine; /* fine centroids, else rounded to bytes */
+    bool fine; /* fine centroids, whose distances are told as floats */
+    int steps; /* a mean is rounded to so many steps of 1; 0: it is not rounded */
     double *points, *centroids, *old, *distance;
     size_t *nearest, *before, *count;
     double objective[128]; /* of each assignment */
@@ -87,7 +88,6 @@ static size_t assign(struct reference *it, const struct trial *trial, int64_t pa
 }
 
 static void set_means(struct reference *it, const struct trial *trial) {
-    double steps = it->fine ? 1 << KM_FINE_BITS : 1;
     memset(it->count, 0, trial->k * sizeof *it->count);
     for (size_t i = 0; i < trial->rows; i++)
         it->count[it->nearest[i]]++;
@@ -97,8 +97,10 @@ static void set_means(struct reference *it, const struct trial *trial) {
             for (size_t i = 0; i < trial->rows; i++)
                 if (it->nearest[i] == j)
                     sum += it->points[i * trial->dim + column];
-            it->centroids[j * trial->dim + column] =
-                floor(sum * steps / (double)it->count[j] + 0.5) / steps;
+            double mean = sum / (double)it->count[j];
+            if (it->steps > 0)
+                mean = floor(sum * it->steps / (double)it->count[j] + 0.5) / it->steps;
+            it->centroids[j * trial->dim + column] = mean;
         }
 }
 
@@ -150,10 +152,9 @@ static void *allocate(size_t count, size_t size) {
     return memory;
 }
 
-static void reference_run(struct reference *it, const struct trial *trial, bool fine) {
+static void reference_new(struct reference *it, const struct trial *trial) {
     size_t n = trial->rows, cells = trial->k * trial->dim;
-    *it = (struct reference){.fine = fine,
-                             .points = allocate(n * trial->dim, sizeof(double)),
+    *it = (struct reference){.points = allocate(n * trial->dim, sizeof(double)),
                              .centroids = allocate(cells, sizeof(double)),
                              .old = allocate(cells, sizeof(double)),
                              .distance = allocate(n, sizeof(double)),
@@ -161,8 +162,11 @@ static void reference_run(struct reference *it, const struct trial *trial, bool 
                              .before = allocate(n, sizeof(size_t)),
                              .count = allocate(trial->k, sizeof(size_t)),
                              .stop = KM_STOP_ITERATIONS};
-    for (size_t i = 0; i < n * trial->dim; i++)
-        it->points[i] = feature(trial, i / trial->dim, i % trial->dim);
+}
+
+/* Runs from the points, which the caller has set. */
+static void reference_cluster(struct reference *it, const struct trial *trial) {
+    size_t n = trial->rows, cells = trial->k * trial->dim;
     for (size_t j = 0; j < trial->k; j++)
         memcpy(it->centroids + j * trial->dim, it->points + km_sample_row(SEED, n, j) * trial->dim,
                trial->dim * sizeof *it->points);
@@ -184,6 +188,15 @@ static void reference_run(struct reference *it, const struct trial *trial, bool 
         }
     }
     assign(it, trial, it->iterations);
+}
+
+static void reference_run(struct reference *it, const struct trial *trial, bool fine) {
+    reference_new(it, trial);
+    it->fine = fine;
+    it->steps = fine ? 1 << KM_FINE_BITS : 1;
+    for (size_t i = 0; i < trial->rows * trial->dim; i++)
+        it->points[i] = feature(trial, i / trial->dim, i % trial->dim);
+    reference_cluster(it, trial);
 }
 
 static void reference_free(struct reference *it) {
@@ -403,8 +416,7 @@ static void make_real_points(const struct trial *trial, MPI_Comm comm, km_points
         features[i] =
             (float)feature(trial, points->first + i / trial->dim, i % trial->dim) / 3 - 20;
     points->data = (uint8_t *)features;
-    const km_real_share share = {points->rows, trial->dim, points->first, trial->rows};
-    ck_assert(km_real_center(features, &share, comm, &points->real, &problem));
+    ck_assert(km_real_center(points, comm, &problem));
 }
 
 static void ignore_step(const km_step *step, void *context) {
@@ -415,17 +427,19 @@ static void ignore_progress(int64_t iteration, double done, void *context) {
     (void)iteration, (void)done, (void)context;
 }
 
-static void cluster_reals(const struct trial *trial, MPI_Comm comm, int threads, km_points *points,
-                          km_result *result) {
+static void cluster_reals(const struct trial *trial, MPI_Comm comm, int threads,
+                          const km_points *points, km_result *result) {
     km_settings settings = {.k = trial->k,
                             .iterations = trial->iterations,
                             .tolerance = trial->tolerance,
+                            .moved = -1,
+                            .gain = -1,
+                            .seconds = -1,
                             .seed = SEED,
                             .threads = threads,
                             .kernel = km_kernel_real()};
     km_observer observer = {.step = ignore_step, .progress = ignore_progress};
     app_problem problem = {""};
-    make_real_points(trial, comm, points);
     ck_assert_msg(km_cluster(points, &settings, &observer, comm, result, &problem), "%s: %s",
                   trial->name, problem.text);
 }
@@ -449,6 +463,8 @@ START_TEST(reals_at_any_ranks) {
         harness_skip("real features, for want of OpenBLAS");
         return;
     }
+    make_real_points(trial, MPI_COMM_SELF, &all);
+    make_real_points(trial, MPI_COMM_WORLD, &mine);
     cluster_reals(trial, MPI_COMM_SELF, 2, &all, &alone);
     cluster_reals(trial, MPI_COMM_WORLD, 1, &mine, &together);
     bool same = alone.objective == together.objective && alone.iterations == together.iterations;
@@ -479,8 +495,7 @@ START_TEST(sums_of_reals) {
     uint64_t counts[2];
     COLL_Pool *pool = NULL;
     app_problem problem = {""};
-    const km_real_share share = {3, 2, 0, 3};
-    ck_assert(km_real_center(features, &share, MPI_COMM_SELF, &points.real, &problem));
+    ck_assert(km_real_center(&points, MPI_COMM_SELF, &problem));
     ck_assert(km_partial_pool(&points, &pool, &problem));
     ck_assert(km_partial_add(&points, nearest, 2, 2, order, starts, pool, &problem));
     ck_assert(km_update(pool, &points, 2, (uint8_t *)centroids, counts, &problem));
@@ -500,22 +515,115 @@ START_TEST(shift_and_scale) {
     static const struct {
         double shift, scale;
     } ways[] = {{0x1p22, 1}, {-0x1p23, 1}, {0, 0x1p-90}, {0x1p22, 0x1p-90}, {0, 0x1p100}};
-    const km_real_share share = {4, 2, 0, 4};
     for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
         float near[] = {1, 7, 2, 9, 40, 80, 44, 90}, far[8];
-        km_real plain, moved;
+        km_points plain = {.data = (uint8_t *)near, .rows = 4, .dim = 2, .total = 4};
+        km_points moved = {.data = (uint8_t *)far, .rows = 4, .dim = 2, .total = 4};
         app_problem problem = {""};
         for (size_t i = 0; i < 8; i++)
             far[i] = (float)(((double)near[i] + ways[way].shift) * ways[way].scale);
-        ck_assert(km_real_center(near, &share, MPI_COMM_SELF, &plain, &problem));
-        ck_assert(km_real_center(far, &share, MPI_COMM_SELF, &moved, &problem));
+        ck_assert(km_real_center(&plain, MPI_COMM_SELF, &problem));
+        ck_assert(km_real_center(&moved, MPI_COMM_SELF, &problem));
         for (size_t i = 0; i < 8; i++)
             for (size_t j = i % 2; j < 8; j += 2)
-                ck_assert(((double)near[i] - (double)near[j]) / plain.scale ==
-                          ((double)far[i] - (double)far[j]) / moved.scale / ways[way].scale);
-        km_real_free(&plain);
-        km_real_free(&moved);
+                ck_assert(((double)near[i] - (double)near[j]) / plain.real.scale ==
+                          ((double)far[i] - (double)far[j]) / moved.real.scale / ways[way].scale);
+        km_real_free(&plain.real);
+        km_real_free(&moved.real);
     }
+}
+END_TEST
+
+/* Points that float32 would spoil if they were clustered as they are, in 30 data sets. */
+enum { FAR, SCALED, FAR_AND_SCALED, UNEVEN, OUTLIER, TIME, KINDS, HARD = 5 * KINDS };
+enum { OUTLIER_ROW = 100 };
+
+/* A number from 0 to 1 that depends on the data set and two more numbers. */
+static double even(int set, uint64_t of, uint64_t column) {
+    return (double)(km_random((uint64_t)set, of, column) >> 11) * 0x1p-53;
+}
+
+static struct trial hard_trial(int set) {
+    return (struct trial){.name = "hard for float32",
+                          .rows = 300,
+                          .dim = 2 + (size_t)set % 5,
+                          .k = 2 + (size_t)set % 4,
+                          .iterations = 8,
+                          .tolerance = -1};
+}
+
+/* Around one middle for each cluster; the points that the centroids start from have one each. */
+static float hard_feature(const struct trial *trial, int set, size_t row, size_t column) {
+    const int kind = set % KINDS, powers[] = {-30, -15, 10, 20, 30};
+    size_t group = hash((uint32_t)row) % trial->k;
+    for (size_t j = 0; j < trial->k; j++)
+        if (km_sample_row(SEED, trial->rows, j) == row)
+            group = j;
+    double value = 40 * even(set, trial->rows + group, column) + 2 * even(set, row, column) - 20;
+    if (kind == FAR || kind == FAR_AND_SCALED)
+        value += 1e7 * even(set, 2 * trial->rows, column);
+    if (kind == SCALED || kind == FAR_AND_SCALED)
+        value *= pow(10, powers[set / KINDS]);
+    if (kind == UNEVEN)
+        value *= pow(10, 24 * even(set, 2 * trial->rows, column) - 12);
+    /* Cluster 0 is the nearest to the outlier, also by distances that are rounded to float32. */
+    if (kind == OUTLIER && column == 0)
+        value = row == OUTLIER_ROW ? 1e15 : group == 0 ? value + 50 : value;
+    if (kind == TIME) /* in seconds since 1970; beside it ratios */
+        value = column == 0 ? 1.7e9 + value * 1e6 : (value + 20) / 42;
+    return (float)value;
+}
+
+/* The largest magnitude in a column, but for an outlier. */
+static double magnitude(const struct reference *it, const struct trial *trial, size_t column) {
+    double largest = 0;
+    for (size_t i = 0; i < trial->rows; i++)
+        if (i != OUTLIER_ROW)
+            largest = fmax(largest, fabs(it->points[i * trial->dim + column]));
+    return largest;
+}
+
+/* Real features, far from 0, tiny, huge or of very different size, have the result of doubles. */
+START_TEST(hard_reals) {
+    const struct trial trial = hard_trial(_i);
+    struct reference expected;
+    km_result result;
+    app_problem problem = {""};
+    if (!km_kernel_real()) {
+        harness_skip("real features, for want of OpenBLAS");
+        return;
+    }
+    reference_new(&expected, &trial);
+    for (size_t i = 0; i < trial.rows * trial.dim; i++)
+        expected.points[i] = (double)hard_feature(&trial, _i, i / trial.dim, i % trial.dim);
+    reference_cluster(&expected, &trial);
+    km_points points = km_points_share(trial.rows, trial.dim, MPI_COMM_WORLD);
+    float *features = allocate(points.rows * trial.dim + 1, sizeof *features);
+    for (size_t i = 0; i < points.rows * trial.dim; i++)
+        features[i] = (float)expected.points[points.first * trial.dim + i];
+    points.data = (uint8_t *)features;
+    ck_assert(km_real_center(&points, MPI_COMM_WORLD, &problem));
+    cluster_reals(&trial, MPI_COMM_WORLD, 1, &points, &result);
+    bool same = true, near = true;
+    for (size_t i = 0; i < points.rows; i++)
+        same = same && result.nearest[i] == expected.nearest[points.first + i];
+    for (size_t i = 0; i < trial.k * trial.dim; i++) {
+        float kept = ((const float *)result.centroids)[i];
+        double found = (double)km_real_feature(&points.real, i % trial.dim, kept);
+        double wanted = expected.centroids[i];
+        double largest = fmax(magnitude(&expected, &trial, i % trial.dim), fabs(wanted));
+        near = near && fabs(found - wanted) <= 2 * 0x1p-24 * largest;
+    }
+    harness_assert(same, "set %d: other clusters", _i);
+    harness_assert(near, "set %d: other centroids", _i);
+    double wanted = expected.objective[expected.iterations - (expected.stop == KM_STOP_UNMOVED)];
+    double told = km_real_objective(&points.real, result.objective);
+    harness_assert(wanted > 0 && fabs(told - wanted) <= 1e-6 * wanted,
+                   "set %d: objective %g, told as %g", _i, wanted, told);
+    km_result_free(&result);
+    km_real_free(&points.real);
+    free(points.data);
+    reference_free(&expected);
 }
 END_TEST
 
@@ -526,6 +634,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(cases, reals_at_any_ranks, 0, TRIALS);
     tcase_add_test(cases, sums_of_reals);
     tcase_add_test(cases, shift_and_scale);
+    tcase_add_loop_test(cases, hard_reals, 0, HARD);
     tcase_add_test(cases, rounding_is_bounded);
     tcase_add_test(cases, bad_k);
     tcase_add_test(cases, narrow_and_wide_sums);

@@ -22,7 +22,6 @@ enum { METHODS = sizeof methods / sizeof *methods, DIM = 6, SEED = 11 };
 /* Makes the features real, some of them below 0. */
 static void make_real(km_points *points, MPI_Comm comm) {
     size_t count = points->rows * DIM;
-    const km_real_share share = {points->rows, DIM, points->first, points->total};
     float *features = malloc((count + 1) * sizeof *features);
     app_problem problem = {""};
     ck_assert_ptr_nonnull(features);
@@ -30,7 +29,7 @@ static void make_real(km_points *points, MPI_Comm comm) {
         features[i] = (float)points->data[i] / 7 - 10;
     free(points->data);
     points->data = (uint8_t *)features;
-    bool good = km_real_center(features, &share, comm, &points->real, &problem);
+    bool good = km_real_center(points, comm, &problem);
     harness_assert(good, "%s", problem.text);
 }
 

@@ -292,11 +292,7 @@ static bool read_share(km_source *sources, size_t count, const char *directory, 
     for (size_t i = 0; i < count; i++)
         sources[i].reals = reals;
     read_rows(sources, count, directory, comm, points, problem);
-    return app_agree(problem, comm) &&
-           (!reals || km_real_center(
-                          (float *)points->data,
-                          &(km_real_share){points->rows, points->dim, points->first, points->total},
-                          comm, &points->real, problem));
+    return app_agree(problem, comm) && (!reals || km_real_center(points, comm, problem));
 }
 
 static bool all_float32(const km_source *sources, size_t count) {

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "kmeans/points/real.h"
+#include "kmeans/points/points.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,10 +35,10 @@ static int compare_floats(const void *a, const void *b) {
 }
 
 /* Sets OFFSETS to the median of each column over rows spread evenly over all points. */
-static bool choose_offsets(const float *features, const km_real_share *share, MPI_Comm comm,
-                           double *offsets, app_problem *problem) {
-    size_t dim = share->dim;
-    int count = share->total < SAMPLE ? (int)share->total : SAMPLE;
+static bool choose_offsets(const km_points *points, MPI_Comm comm, double *offsets,
+                           app_problem *problem) {
+    size_t dim = points->dim;
+    int count = points->total < SAMPLE ? (int)points->total : SAMPLE;
     float *sample = calloc(SAMPLE * dim + 1, sizeof *sample), column[SAMPLE];
     if (!sample)
         app_refuse(problem, "out of memory");
@@ -47,10 +47,10 @@ static bool choose_offsets(const float *features, const km_real_share *share, MP
         return false;
     }
     for (int i = 0; i < count; i++) {
-        uint64_t row = share->total / (uint64_t)count * (uint64_t)i;
-        if (row >= share->first && row - share->first < share->rows)
-            memcpy(sample + (size_t)i * dim, features + (row - share->first) * dim,
-                   dim * sizeof *sample);
+        uint64_t row = points->total / (uint64_t)count * (uint64_t)i;
+        if (row >= points->first && row - points->first < points->rows)
+            memcpy(sample + (size_t)i * dim,
+                   (const float *)points->data + (row - points->first) * dim, dim * sizeof *sample);
     }
     /* One rank has each row; the others have 0 there. */
     for (int i = 0; i < count; i++)
@@ -66,19 +66,24 @@ static bool choose_offsets(const float *features, const km_real_share *share, MP
     return app_agree(problem, comm);
 }
 
-/* What a column's values come to: the largest of them, of them without the offset, and whether one
- * would not come back from that. */
+/* What is measured of a column: its largest value, the largest one less the offset, and whether
+ * for some value that difference is not exact. */
 enum { LARGEST, LARGEST_LESS, LOST, MEASURES };
 
-static void measure(const float *features, const km_real_share *share, const double *offsets,
-                    double *measures) {
-    for (size_t i = 0; i < share->rows; i++)
-        for (size_t d = 0; d < share->dim; d++) {
-            double *of = measures + d * MEASURES, value = (double)features[i * share->dim + d];
-            float less = (float)(value - offsets[d]);
-            of[LARGEST] = fmax(of[LARGEST], fabs(value));
-            of[LARGEST_LESS] = fmax(of[LARGEST_LESS], fabs((double)less));
-            if ((double)less + offsets[d] != value)
+/* Like fmax, which is a call each time as it heeds numbers that are none. */
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+static void measure(const km_points *points, double *measures) {
+    const float *feature = (const float *)points->data;
+    for (size_t i = 0; i < points->rows; i++)
+        for (size_t d = 0; d < points->dim; d++, feature++) {
+            double *of = measures + d * MEASURES, value = (double)*feature;
+            double less = (double)(float)(value - points->real.offsets[d]);
+            of[LARGEST] = larger(of[LARGEST], fabs(value));
+            of[LARGEST_LESS] = larger(of[LARGEST_LESS], fabs(less));
+            if (less + points->real.offsets[d] != value)
                 of[LOST] = 1;
         }
 }
@@ -98,33 +103,31 @@ static void set_scales(km_real *real, const double *measures, size_t dim) {
         real->units[d] = ldexp(1, real->bits - exponent_of(real->units[d] * real->scale));
 }
 
-bool km_real_center(float *features, const km_real_share *share, MPI_Comm comm, km_real *real,
-                    app_problem *problem) {
-    size_t dim = share->dim;
-    int bits = BITS - exponent_of((double)share->total);
+bool km_real_center(km_points *points, MPI_Comm comm, app_problem *problem) {
+    size_t dim = points->dim;
+    km_real *real = &points->real;
+    int bits = BITS - exponent_of((double)points->total);
     double *measures = calloc(dim * MEASURES + 1, sizeof *measures);
     *real = (km_real){.used = true,
-                      .total = share->total,
+                      .total = points->total,
                       .bits = bits < 50 ? bits : 50,
                       .offsets = calloc(dim + 1, sizeof *real->offsets),
                       .units = calloc(dim + 1, sizeof *real->units)};
     if (!measures || !real->offsets || !real->units)
         app_refuse(problem, "out of memory");
-    bool good =
-        app_agree(problem, comm) && choose_offsets(features, share, comm, real->offsets, problem);
+    bool good = app_agree(problem, comm) && choose_offsets(points, comm, real->offsets, problem);
     if (good) {
-        measure(features, share, real->offsets, measures);
+        measure(points, measures);
         app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, measures, (int)(dim * MEASURES), MPI_DOUBLE,
                                        MPI_MAX, comm));
         good = app_agree(problem, comm);
     }
     if (good) {
         set_scales(real, measures, dim);
-        for (size_t i = 0; i < share->rows; i++)
-            for (size_t d = 0; d < dim; d++) {
-                float *at = features + i * dim + d;
-                *at = (float)km_real_keep(real, d, (double)*at);
-            }
+        float *feature = (float *)points->data;
+        for (size_t i = 0; i < points->rows; i++)
+            for (size_t d = 0; d < dim; d++, feature++)
+                *feature = (float)km_real_keep(real, d, (double)*feature);
     }
     free(measures);
     return good;
@@ -184,7 +187,7 @@ bool km_real_unit(const km_real *real, const uint32_t *distance2, size_t count, 
                   double *unit, app_problem *problem) {
     double most = 0;
     for (size_t i = 0; i < count; i++)
-        most = fmax(most, km_real_value(distance2[i]));
+        most = larger(most, km_real_value(distance2[i]));
     bool good = app_agree_most(problem, &most, 1, comm);
     *unit = scale_of(most * (double)real->total);
     return good;

@@ -32,22 +32,17 @@ typedef struct km_real {
     int bits;        /* a kept feature has at most so many in a sum, and as many in the rest */
 } km_real;
 
-/* Which rows a rank has: ROWS of TOTAL, the first of which is number FIRST among all. */
-typedef struct km_real_share {
-    size_t rows, dim;
-    uint64_t first, total;
-} km_real_share;
-
 /* The unit of squared distances of TOTAL rows of DIM features, no two of which differ by more than
  * twice LARGEST. */
 double km_real_distance_scale(double largest, uint64_t total, size_t dim);
 
 /*
- * Chooses offsets, scale and units, and changes FEATURES, which are finite, to what is kept of
- * them. Collective; on false all ranks have the same problem. The caller frees REAL either way.
+ * Sets POINTS->real by all ranks' features, which are finite floats in POINTS->data, and changes
+ * these to what is kept of them. Collective; on false all ranks have the same problem. The caller
+ * frees POINTS->real either way.
  */
-bool km_real_center(float *features, const km_real_share *share, MPI_Comm comm, km_real *real,
-                    app_problem *problem);
+struct km_points;
+bool km_real_center(struct km_points *points, MPI_Comm comm, app_problem *problem);
 void km_real_free(km_real *real);
 
 /* What is kept of a feature, not rounded yet; and the feature again. */
