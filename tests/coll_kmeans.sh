@@ -220,6 +220,25 @@ if run 1 --k 2 --threads 1 real.fvecs --centroids c2.npy --assign a2.npy; then
         grep -q '^final objective 0$' out || fail "real: $start leaves one of two kinds out"
     done
     rm c2.npy a2.npy c3.npy a3.npy
+    # Points (500000 + i, 5600000 + j), and (-i, -j): far from 0 the objective is the same.
+    signs="000\\200 200\\277 000\\300 100\\300 200\\300 240\\300 300\\300 340\\300" # of -0 to -7
+    for row in 0 1 2 3 4 5 6 7 0 2 4 6; do
+        i=$(((row * 5 + 1) % 8))
+        printf "\\002\\000\\000\\000\\$(printf %o $((32 * i)))\\044\\364\\110\\$(printf %o $((2 * row)))\\346\\252\\112"
+    done >far.fvecs
+    for row in 0 1 2 3 4 5 6 7 0 2 4 6; do
+        i=$(((row * 5 + 1) % 8))
+        printf "\\002\\000\\000\\000\\000\\000\\$(echo "$signs" | cut -d ' ' -f $((i + 1)))"
+        printf "\\000\\000\\$(echo "$signs" | cut -d ' ' -f $((row + 1)))"
+    done >near.fvecs
+    for points in far near; do
+        run 2 --k 3 --iterations 5 $points.fvecs --centroids c2.npy --assign a2.npy || fail "$points"
+        sed -n 's/^final objective //p' out >$points
+        rm c2.npy a2.npy
+    done
+    paste far near | awk '{ way = $1 - $2 } END { exit !($2 > 0 && way * way <= 1e-12 * $2 * $2) }' ||
+        fail "objectives far from 0 and near it: $(cat far near)"
+    rm far near far.fvecs near.fvecs
 else
     grep -q 'need OpenBLAS' err || fail "real features are refused for another reason"
     echo "skipped: real features, for want of OpenBLAS"
