@@ -6,7 +6,8 @@ if HAVE_OMPI_COMPONENT
 noinst_LTLIBRARIES += libompi_transport.la
 libompi_transport_la_SOURCES = ompi/openmpi.h ompi/transport.c ompi/transport.h
 libompi_transport_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
-libompi_transport_la_CFLAGS = $(AM_CFLAGS)
+# Open MPI's macros name the source file.
+libompi_transport_la_CFLAGS = $(AM_CFLAGS) -fmacro-prefix-map=$(srcdir)/=
 
 componentexecdir = $(OMPI_COMPONENT_DIR)
 componentexec_LTLIBRARIES = mca_coll_libcoll.la
@@ -19,7 +20,7 @@ mca_coll_libcoll_la_SOURCES = \
 	ompi/request.c \
 	ompi/timeout.c
 mca_coll_libcoll_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
-mca_coll_libcoll_la_CFLAGS = $(AM_CFLAGS)
+mca_coll_libcoll_la_CFLAGS = $(AM_CFLAGS) -fmacro-prefix-map=$(srcdir)/=
 mca_coll_libcoll_la_LIBADD = libompi_transport.la libcoll.la
 # Threads of the program may end after Open MPI has closed the component: it stays.
 mca_coll_libcoll_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-z,nodelete \
