@@ -20,7 +20,7 @@ libcoll_pmpi_la_LIBADD += libompi_transport.la
 endif
 libcoll_pmpi_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-Bsymbolic-functions \
 	-Wl,@cdcp/pmpi/wrap.ld -export-symbols-regex '^(P?MPI[IX]?|p?mpi|ompi)_'
-libcoll_pmpi_la_DEPENDENCIES = libcoll_core.la cdcp/pmpi/wrap.ld
+libcoll_pmpi_la_DEPENDENCIES = $(libcoll_pmpi_la_LIBADD) cdcp/pmpi/wrap.ld
 endif
 
 pmpi_by_hand = \
