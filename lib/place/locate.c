@@ -185,13 +185,25 @@ static void tell_damage(const char *problem) {
                 problem);
 }
 
+/* Refuses a file that leaves anything open: what libcoll keeps lists all hosts, once each. */
+static void check_kept(const location *at, const char *path, char *problem) {
+    char plain[COLL_LOCATE_NOTE];
+    snprintf(plain, sizeof plain, "from %s", path);
+    size_t length = strlen(plain);
+    if (!*problem && strncmp(at->note, plain, length) == 0 && at->note[length] == ';')
+        snprintf(problem, COLL_TEXTFILE_PROBLEM, "topology file %.120s, line 1: %.80s", path,
+                 at->note + length + 2);
+}
+
 /* What the cache knows. A damaged one is worth no more than none. */
 static coll_locate_rest locate_by_cache(const location *at) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     char *path = coll_topocache_path(at->nodes, at->hosts);
     bool kept = path && access(path, F_OK) == 0;
-    if (kept)
+    if (kept) {
         locate_by_file(at, path, problem);
+        check_kept(at, path, problem);
+    }
     free(path);
     if (*problem)
         tell_damage(problem);
