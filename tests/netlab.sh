@@ -88,6 +88,10 @@ refused 1 "--link '1mbit limit 3' is not a single word" \
 refused 1 "--uplink '8bit' must be from *" up --name "$two" --racks 1 --hosts 1 --uplink 8bit
 refused 1 "--buffer '10x' is not a size*" up --name "$two" --racks 1 --hosts 1 --buffer 10x
 refused 1 "--buffer '1999' must be from *" up --name "$two" --racks 1 --hosts 1 --buffer 1999
+refused 1 "--delay '1' is not a time, such as *" up --name "$two" --racks 1 --hosts 1 --delay 1
+refused 1 "--delay '-1ms' is not a time, *" up --name "$two" --racks 1 --hosts 1 --delay -1ms
+refused 1 "--delay '1.1s' must be 0, or from 1us to 1s" up --name "$two" --racks 1 --hosts 1 --delay 1.1s
+refused 1 "wan does not know the option --delay *" wan --name "$two" --delay 1ms
 refused 1 "--congestion 'nosuch' is not one *" \
     up --name "$two" --racks 1 --hosts 1 --congestion nosuch
 refused 1 "a lab named '$one' is up (2 racks, *" up --name "$one" --racks 1 --hosts 1
@@ -206,14 +210,6 @@ same 'a killed process' 137 $?
 
 # --- a second lab, and the first is untouched ---
 
-printf '# two sites\nams nyc\n0 30 # from ams\n50 0\n' >"$work/matrix"
-text=$("$netlab" wan --name "$two" --matrix "$work/matrix" --hosts-per-site 2 2>&1)
-same 'wan' "lab '$two' is up: 2 sites, 4 hosts, link 100mbit, uplink 1gbit, buffer 1m, cubic" "$text"
-same 'topology of sites' "SwitchName=rack0 Nodes=n[0-1]
-SwitchName=rack1 Nodes=n[2-3]
-SwitchName=ams Switches=rack0
-SwitchName=nyc Switches=rack1" "$("$netlab" topology --name "$two" | grep -v '^#')"
-
 # round_trip HOST: microseconds from n0 of the second lab to HOST and back; the ports answer nothing
 # but a refusal, which takes one round trip.
 round_trip() {
@@ -223,6 +219,40 @@ round_trip() {
         (echo >"/dev/tcp/$1/9") 2>&1 | grep -q "Connection refused" || exit 1
         echo $((${EPOCHREALTIME/./} - start))' - "$1" 2>/dev/null
 }
+
+text=$("$netlab" up --name "$two" --racks-of 2,1 --link 20mbit --buffer 20k --delay 30ms 2>&1)
+same 'up with a delay' \
+    "lab '$two' is up: 2 racks, 3 hosts, link 20mbit, uplink 1gbit, buffer 20k, delay 30ms, cubic" "$text"
+matches 'status with a delay' '*buffer 20k, delay 30ms, cubic; 0 processes' "$("$netlab" status --name "$two")"
+matches 'a port with a delay' '*tbf*rate 20Mbit*limit 20Kb*' \
+    "$(tc -r -n "netlab.$two.switch" qdisc show dev n0)"
+for host in n1 n2; do # a connection's first round trip may include that of an address
+    time=$(round_trip $host)
+    ((${time:-0} >= 115000)) || same "four links of 30 ms to $host and back" '120 ms or more' "$time"
+done
+matches 'the delay counts frames' '*links?delay?0?[1-9]*' "$("$netlab" drops --name "$two" | tail -n 1)"
+"$netlab" exec --name "$two" n0 bash -c \
+    'exec 3<>/dev/udp/n1/9; for i in {1..400}; do printf %01400d 0 >&3; done' >/dev/null &
+"$netlab" exec --name "$two" n2 bash -c \
+    'exec 3<>/dev/udp/n1/9; for i in {1..400}; do printf %01400d 0 >&3; done' >/dev/null
+wait $!
+for ((i = 0; i < 50; i++)); do
+    drops=$("$netlab" drops --name "$two" | awk '$1 == "rack0" && $2 == "n1" { print $3 }')
+    ((drops > 0)) && break
+    sleep 0.1
+done
+((drops > 0)) || same 'a full buffer drops behind a delay' yes no
+"$netlab" down --name "$two" || same 'down with a delay' 0 1
+same 'a lab with a delay leaves nothing' '' "$(leftovers "$two")"
+
+printf '# two sites\nams nyc\n0 30 # from ams\n50 0\n' >"$work/matrix"
+text=$("$netlab" wan --name "$two" --matrix "$work/matrix" --hosts-per-site 2 2>&1)
+same 'wan' "lab '$two' is up: 2 sites, 4 hosts, link 100mbit, uplink 1gbit, buffer 1m, cubic" "$text"
+same 'topology of sites' "SwitchName=rack0 Nodes=n[0-1]
+SwitchName=rack1 Nodes=n[2-3]
+SwitchName=ams Switches=rack0
+SwitchName=nyc Switches=rack1" "$("$netlab" topology --name "$two" | grep -v '^#')"
+
 (($(round_trip n2) >= 80000)) || same 'the way of 30 ms and back of 50 ms' '80 ms or more' less
 echo '0 150 150 0' | xargs -n 2 >"$work/update"
 "$netlab" wan --name "$two" --update "$work/update" || same 'update' 0 1

@@ -1,12 +1,15 @@
 /*
- * delay DEVICE MATRIX REPORT: the wide area between the sites of a netlab lab. Reads IPv4 packets
- * from the TUN device DEVICE, holds each for the one-way latency from its source's site to its
- * destination's, and writes it back. Site S has the addresses 10.77.S.*.
+ * delay sites MATRIX REPORT DEVICE: the wide area between the sites of a netlab lab. Reads IPv4
+ * packets from the TUN device DEVICE, holds each for the one-way latency from its source's site to
+ * its destination's, and writes it back. Site S has the addresses 10.77.S.*.
+ *
+ * delay links MATRIX REPORT DEVICE...: the links of a netlab lab of racks. Reads Ethernet frames
+ * from the TAP devices, holds each for the latency of the first site to itself, and writes it back.
  *
  * MATRIX holds the number of sites N, then N rows (from) of N latencies (to) in nanoseconds. SIGHUP
  * makes the program read it again (a bad one is refused and the old one stays) and write REPORT:
  * lines of a name and a number. The program prints nothing and goes to the background once the
- * device and the matrix are in order; else it says what is wrong and exits with 1.
+ * devices and the matrix are in order; else it says what is wrong and exits with 1.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,14 +33,16 @@
 
 enum {
     MOST_SITES = 250,
-    MOST_BYTES = 1500,   /* of one packet: the device's MTU */
-    MOST_HELD = 1 << 16, /* packets at a time: 65,536 full ones are 8 s of 100 Mbit/s */
-    BATCH = 64           /* packets read before those that are due get their turn */
+    MOST_DEVICES = 250,
+    MOST_BYTES = 1 << 17, /* of one read: the kernel's longest packet, not yet cut into frames */
+    MOST_HELD = 1 << 16,  /* packets at a time: 65,536 of 1,500 bytes are 8 s of 100 Mbit/s */
+    BATCH = 64            /* packets read of a device before those that are due get their turn */
 };
 
 typedef struct packet {
+    int device; /* where it came from and goes to */
     size_t bytes;
-    unsigned char data[MOST_BYTES];
+    unsigned char data[];
 } packet;
 
 /* A held packet's place in the queue; packets that are due together leave as they came. */
@@ -47,16 +52,16 @@ typedef struct place {
 } place;
 
 typedef struct delayer {
-    int tun, timer, signals;
+    int devices[MOST_DEVICES], timer, signals;
+    int device_count;
+    bool links; /* devices carry frames of links; else packets between sites */
     const char *matrix_file, *report_file;
     size_t sites;
     uint64_t *latency; /* sites x sites, row = from */
-    packet *packets;   /* MOST_HELD of them; memory is taken as they are first used */
-    packet **unused;   /* a stack of those that hold nothing */
-    size_t unused_count;
-    place *queue; /* a heap, the first to leave on top */
+    place *queue;      /* a heap, the first to leave on top */
     size_t held;
     uint64_t armed; /* when the timer rings; 0 when it is off */
+    uint64_t wakes; /* ns: the median time from the timer's ring until this program runs */
     uint64_t arrivals, released, dropped_full, dropped_unroutable, dropped_device, loads, refusals;
 } delayer;
 
@@ -142,18 +147,22 @@ static void report_write(const delayer *d) {
     fprintf(file,
             "loads %" PRIu64 "\nrefusals %" PRIu64 "\nheld %zu\narrivals %" PRIu64
             "\nreleased %" PRIu64 "\ndropped_full %" PRIu64 "\ndropped_unroutable %" PRIu64
-            "\ndropped_device %" PRIu64 "\n",
+            "\ndropped_device %" PRIu64 "\nwakes %" PRIu64 "\n",
             d->loads, d->refusals, d->held, d->arrivals, d->released, d->dropped_full,
-            d->dropped_unroutable, d->dropped_device);
+            d->dropped_unroutable, d->dropped_device, d->wakes);
     if (fclose(file) == 0)
         rename(name, d->report_file);
 }
 
-/* The one-way latency of an IPv4 packet between two sites; false when it isn't one. */
-static bool latency_of(const delayer *d, const packet *p, uint64_t *latency) {
+/* The latency of a packet of BYTES at DATA; false when it isn't one between two sites. */
+static bool latency_of(const delayer *d, const unsigned char *data, size_t bytes,
+                       uint64_t *latency) {
     static const unsigned char net[] = {10, 77};
-    const unsigned char *from = p->data + 12, *to = p->data + 16; /* in the IPv4 header */
-    if (p->bytes < 20 || p->data[0] >> 4 != 4)
+    const unsigned char *from = data + 12, *to = data + 16; /* in the IPv4 header */
+    *latency = d->latency[0];
+    if (d->links)
+        return true;
+    if (bytes < 20 || data[0] >> 4 != 4)
         return false;
     if (memcmp(from, net, sizeof net) != 0 || memcmp(to, net, sizeof net) != 0)
         return false;
@@ -163,47 +172,77 @@ static bool latency_of(const delayer *d, const packet *p, uint64_t *latency) {
     return true;
 }
 
-/* Takes one packet from the device; false when there is none. */
-static bool packet_take(delayer *d) {
-    static packet surplus; /* what is read here is dropped */
-    packet *p = d->unused_count > 0 ? d->unused[d->unused_count - 1] : &surplus;
-    ssize_t bytes = read(d->tun, p->data, sizeof p->data);
+/* Copies what was read from DEVICE; NULL where there is no room. */
+static packet *packet_create(const delayer *d, int device, const unsigned char *data,
+                             size_t bytes) {
+    packet *p = d->held < MOST_HELD ? malloc(sizeof *p + bytes) : NULL;
+    if (!p)
+        return NULL;
+    p->device = device;
+    p->bytes = bytes;
+    memcpy(p->data, data, bytes);
+    return p;
+}
+
+/* Takes one packet from a device; false when there is none. */
+static bool packet_take(delayer *d, int device) {
+    static unsigned char data[MOST_BYTES];
+    ssize_t bytes = read(device, data, sizeof data);
     uint64_t latency;
     if (bytes < 0)
         return false;
     d->arrivals++;
-    p->bytes = (size_t)bytes;
-    if (p == &surplus) {
-        d->dropped_full++;
-    } else if (!latency_of(d, p, &latency)) {
+    if (!latency_of(d, data, (size_t)bytes, &latency)) {
         d->dropped_unroutable++;
-    } else {
-        d->unused_count--;
-        queue_push(d, (place){now() + latency, d->arrivals, p});
+        return true;
     }
+    uint64_t due = now() + latency;
+    packet *p = packet_create(d, device, data, (size_t)bytes);
+    if (p)
+        queue_push(d, (place){due, d->arrivals, p});
+    else
+        d->dropped_full++;
     return true;
 }
 
+/*
+ * How long before its time a packet is released. This program wakes late for it twice: when the
+ * packet comes and when its time has come.
+ */
+static uint64_t lead(const delayer *d) {
+    return 2 * d->wakes;
+}
+
+/* Moves the median a small step towards the latest wake, which a long one can't carry away. */
+static void note_wake(delayer *d) {
+    const uint64_t step = 250; /* ns */
+    uint64_t late = now() - d->armed;
+    if (late > d->wakes)
+        d->wakes += step;
+    else if (d->wakes >= step)
+        d->wakes -= step;
+}
+
 static void release_due(delayer *d) {
-    while (d->held > 0 && d->queue[0].due <= now()) {
+    while (d->held > 0 && d->queue[0].due <= now() + lead(d)) {
         packet *p = queue_pop(d);
-        if (write(d->tun, p->data, p->bytes) == (ssize_t)p->bytes)
+        if (write(p->device, p->data, p->bytes) == (ssize_t)p->bytes)
             d->released++;
         else
             d->dropped_device++;
-        d->unused[d->unused_count++] = p;
+        free(p);
     }
 }
 
 /* Lets the timer ring when the next packet is due. */
 static bool timer_arm(delayer *d) {
-    uint64_t due = d->held > 0 ? d->queue[0].due : 0;
-    if (due == d->armed)
+    uint64_t at = d->held > 0 ? d->queue[0].due - lead(d) : 0;
+    if (at == d->armed)
         return true;
-    d->armed = due;
-    struct itimerspec at = {
-        .it_value = {.tv_sec = (time_t)(due / 1000000000u), .tv_nsec = (long)(due % 1000000000u)}};
-    return timerfd_settime(d->timer, TFD_TIMER_ABSTIME, &at, NULL) == 0;
+    d->armed = at;
+    struct itimerspec ring = {
+        .it_value = {.tv_sec = (time_t)(at / 1000000000u), .tv_nsec = (long)(at % 1000000000u)}};
+    return timerfd_settime(d->timer, TFD_TIMER_ABSTIME, &ring, NULL) == 0;
 }
 
 /* Returns true on SIGTERM. */
@@ -221,43 +260,54 @@ static bool signal_take(delayer *d) {
 
 /* Runs until SIGTERM; returns the exit status. */
 static int delay_packets(delayer *d) {
-    struct pollfd files[] = {{d->tun, POLLIN, 0}, {d->timer, POLLIN, 0}, {d->signals, POLLIN, 0}};
+    struct pollfd files[2 + MOST_DEVICES] = {{d->timer, POLLIN, 0}, {d->signals, POLLIN, 0}};
+    for (int i = 0; i < d->device_count; i++)
+        files[2 + i] = (struct pollfd){d->devices[i], POLLIN, 0};
     for (;;) {
-        if (poll(files, 3, -1) < 0 && errno != EINTR)
+        if (poll(files, 2 + (nfds_t)d->device_count, -1) < 0 && errno != EINTR)
             return 1;
-        if (files[0].revents & (POLLERR | POLLHUP | POLLNVAL))
+        if (files[2].revents & (POLLERR | POLLHUP | POLLNVAL))
             return 0; /* the lab was taken down */
-        if (files[2].revents && signal_take(d))
+        if (files[1].revents && signal_take(d))
             return 0;
         uint64_t rings;
-        if (files[1].revents && read(d->timer, &rings, sizeof rings) > 0)
+        if (files[0].revents && read(d->timer, &rings, sizeof rings) > 0) {
+            note_wake(d);
             d->armed = 0;
-        for (int i = 0; i < BATCH && packet_take(d); i++)
-            continue;
+        }
+        for (int i = 0; i < d->device_count; i++)
+            for (int k = 0; k < BATCH && packet_take(d, d->devices[i]); k++)
+                continue;
         release_due(d);
         if (!timer_arm(d))
             return 1;
     }
 }
 
-static int tun_open(const char *device) {
-    struct ifreq request = {.ifr_flags = IFF_TUN | IFF_NO_PI};
+/*
+ * Opens DEVICE. Frames of links come with a header of the kernel's, which goes back with them: so
+ * the kernel need neither cut a long packet into frames nor compute its checksum here.
+ */
+static int device_open(const delayer *d, const char *device) {
+    struct ifreq request = {.ifr_flags = IFF_NO_PI};
+    request.ifr_flags |= d->links ? IFF_TAP | IFF_VNET_HDR : IFF_TUN;
     if (strlen(device) >= sizeof request.ifr_name) {
         fprintf(stderr, "delay: the device name %s is too long\n", device);
         return -1;
     }
     strcpy(request.ifr_name, device);
-    int tun = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (tun < 0) {
+    int file = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) {
         complain("cannot open", "/dev/net/tun");
         return -1;
     }
-    if (ioctl(tun, TUNSETIFF, &request) < 0) {
-        complain("cannot use the TUN device", device);
-        close(tun);
+    if (ioctl(file, TUNSETIFF, &request) < 0 ||
+        (d->links && ioctl(file, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4) < 0)) {
+        complain("cannot use the device", device);
+        close(file);
         return -1;
     }
-    return tun;
+    return file;
 }
 
 static int signals_open(void) {
@@ -270,27 +320,17 @@ static int signals_open(void) {
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-static bool queue_create(delayer *d) {
-    d->packets = malloc(MOST_HELD * sizeof *d->packets);
-    d->unused = malloc(MOST_HELD * sizeof *d->unused);
+static bool delayer_open(delayer *d, int count, char *const devices[]) {
+    if (!matrix_load(d))
+        return false;
     d->queue = malloc(MOST_HELD * sizeof *d->queue);
-    if (!d->packets || !d->unused || !d->queue) {
+    if (!d->queue) {
         complain("cannot hold", "packets");
         return false;
     }
-    while (d->unused_count < MOST_HELD) {
-        d->unused[d->unused_count] = &d->packets[MOST_HELD - 1 - d->unused_count];
-        d->unused_count++;
-    }
-    return true;
-}
-
-static bool delayer_open(delayer *d, const char *device) {
-    if (!matrix_load(d) || !queue_create(d))
-        return false;
-    d->tun = tun_open(device);
-    if (d->tun < 0)
-        return false;
+    for (; d->device_count < count; d->device_count++)
+        if ((d->devices[d->device_count] = device_open(d, devices[d->device_count])) < 0)
+            return false;
     d->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     d->signals = signals_open();
     if (d->timer < 0 || d->signals < 0) {
@@ -301,27 +341,33 @@ static bool delayer_open(delayer *d, const char *device) {
 }
 
 static void delayer_close(delayer *d) {
-    if (d->tun >= 0)
-        close(d->tun);
+    for (int i = 0; i < d->device_count; i++)
+        close(d->devices[i]);
     if (d->timer >= 0)
         close(d->timer);
     if (d->signals >= 0)
         close(d->signals);
+    while (d->held > 0)
+        free(queue_pop(d));
     free(d->latency);
-    free(d->packets);
-    free(d->unused);
     free(d->queue);
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) {
-        fprintf(stderr, "usage: delay DEVICE MATRIX REPORT\n");
+    bool links = argc > 1 && strcmp(argv[1], "links") == 0;
+    bool sites = argc > 1 && strcmp(argv[1], "sites") == 0;
+    int count = argc - 4;
+    if ((!links && !sites) || count < 1 || count > (links ? MOST_DEVICES : 1)) {
+        fprintf(stderr,
+                "usage: delay sites MATRIX REPORT DEVICE\n"
+                "       delay links MATRIX REPORT DEVICE...   (%d at most)\n",
+                MOST_DEVICES);
         return 2;
     }
     delayer d = {
-        .tun = -1, .timer = -1, .signals = -1, .matrix_file = argv[2], .report_file = argv[3]};
+        .timer = -1, .signals = -1, .links = links, .matrix_file = argv[2], .report_file = argv[3]};
     int status = 1;
-    if (delayer_open(&d, argv[1]) && daemon(0, 0) == 0) {
+    if (delayer_open(&d, count, argv + 4) && daemon(0, 0) == 0) {
         /* Ranks keep the processors busy, and a late packet is a wrong latency. Where real time
          * isn't to be had, latencies are only as exact as the scheduler. */
         sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
