@@ -232,9 +232,9 @@ for host in n1 n2; do # a connection's first round trip may include that of an a
 done
 matches 'the delay counts frames' '*links?delay?0?[1-9]*' "$("$netlab" drops --name "$two" | tail -n 1)"
 "$netlab" exec --name "$two" n0 bash -c \
-    'exec 3<>/dev/udp/n1/9; for i in {1..400}; do printf %01400d 0 >&3; done' >/dev/null &
+    'exec 3<>/dev/udp/n1/9; for i in {1..400}; do printf %01400d 0 >&3; done' >/dev/null 2>&1 &
 "$netlab" exec --name "$two" n2 bash -c \
-    'exec 3<>/dev/udp/n1/9; for i in {1..400}; do printf %01400d 0 >&3; done' >/dev/null
+    'exec 3<>/dev/udp/n1/9; for i in {1..400}; do printf %01400d 0 >&3; done' >/dev/null 2>&1
 wait $!
 for ((i = 0; i < 50; i++)); do
     drops=$("$netlab" drops --name "$two" | awk '$1 == "rack0" && $2 == "n1" { print $3 }')
