@@ -164,6 +164,8 @@ static int run_round(series *s, unsigned round, bool counted, bench_result resul
         int code = run_together(s, &s->list->at[which], round, &seconds, result);
         if (code != MPI_SUCCESS)
             return code;
+        if (result->error == MPI_SUCCESS && result->call_count < BENCH_CALLS)
+            result->calls[result->call_count++] = seconds;
         if (!counted)
             result->processor = result->dropped = 0;
         else if (result->error == MPI_SUCCESS)

@@ -25,10 +25,15 @@ typedef struct bench_settings {
     const char *drops; /* a command that prints how many packets were dropped so far; or NULL */
 } bench_settings;
 
-/* What one contender did at one size; times in seconds, sorted. */
+enum { BENCH_CALLS = 20 };
+
+/* What one contender did at one size; times in seconds, from the common start to the last rank's
+ * end. */
 typedef struct bench_result {
-    double *samples; /* from the common start to the last rank's end */
+    double *samples; /* sorted */
     int count;
+    double calls[BENCH_CALLS]; /* the first ones in their order, with those that warm up */
+    int call_count;
     double processor; /* processor seconds of all ranks together, per run */
     double dropped;   /* packets per run */
     bool wrong;       /* verification failed on some rank */

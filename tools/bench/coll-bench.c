@@ -282,6 +282,15 @@ static bool find_prediction(const command *options, const contender_list *list, 
     return code == MPI_SUCCESS && found->name && found->predicted > 0;
 }
 
+/* Writes the times of the first calls in us, a space between them. */
+static void write_calls(const bench_result *result, char text[], size_t size) {
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < result->call_count && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, "%s%.1f", i ? " " : "",
+                                   result->calls[i] * 1e6);
+}
+
 static void print_row(const command *options, const contender *c, const bench_result *result,
                       const COLL_Candidate *prediction, int ranks, size_t bytes, double native,
                       double wire, FILE *json) {
@@ -307,6 +316,8 @@ static void print_row(const command *options, const contender *c, const bench_re
         printf(" %12.1f %8.1f", p.predicted * 1e6, 100 * (p.predicted / median - 1));
     puts(result->wrong ? "  WRONG DATA" : "");
 
+    char calls[BENCH_CALLS * 24];
+    write_calls(result, calls, sizeof calls);
     app_json(json, app_json_text("op", op->name), app_json_text("algorithm", c->algorithm),
              app_json_text("params", c->params), app_json_integer("ranks", ranks),
              app_json_integer("bytes", (int64_t)bytes), app_json_integer("reps", count),
@@ -315,6 +326,7 @@ static void print_row(const command *options, const contender *c, const bench_re
              app_json_number("max_us", samples[count - 1] * 1e6), app_json_number("MBps", rate),
              app_json_number("vs_native", vs_native), app_json_number("of_wire", of_wire),
              app_json_number("cpu_ms", result->processor * 1e3),
+             app_json_if(strcmp(c->algorithm, "auto") == 0, app_json_text("calls_us", calls)),
              app_json_if(options->settings.drops, app_json_number("dropped", result->dropped)),
              app_json_if(prediction, app_json_text("runs", p.spec)),
              app_json_if(prediction, app_json_integer("rival", p.rival)),
