@@ -76,6 +76,7 @@ libcoll_core_la_SOURCES = \
 	lib/confirm/note.c lib/confirm/note.h \
 	lib/confirm/watch.c lib/confirm/watch.h \
 	lib/cost/cost.c lib/cost/cost.h \
+	lib/cost/networks.c lib/cost/networks.h \
 	lib/cost/profile.c lib/cost/profile.h \
 	lib/cost/profilefile.c lib/cost/profilefile.h \
 	lib/cost/trials.c lib/cost/trials.h \

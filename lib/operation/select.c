@@ -2,6 +2,7 @@
 
 #include "lib/operation/select.h"
 
+#include "lib/cost/networks.h"
 #include "lib/operation/stand_in.h"
 #include "lib/schedule/plan.h"
 #include "lib/schedule/quote.h"
@@ -33,6 +34,9 @@ static const double CLEARLY = 0.9;
 
 /* What is predicted to take more than so many times the least is not the fastest. */
 static const double UNLIKELY = 2;
+
+/* On one of several networks it does not matter how much slower than that an algorithm is. */
+static const double MOST_REGRET = 3;
 
 /* Trials run with these. */
 static bool are_defaults(const coll_algorithm *algorithm, const coll_values *values) {
@@ -149,34 +153,96 @@ static int find_candidates(const coll_algorithm *const table[], const coll_shape
     return count;
 }
 
+static const char *why_of(const coll_shape *call) {
+    return coll_networks_count(call->profile, call->topo)
+               ? "the fastest on most networks, as none was measured"
+               : "least predicted time";
+}
+
 static double predict(const coll_choice *made, const coll_shape *call) {
     return coll_predicted(made->algorithm, call, &made->values, NULL);
 }
 
 /*
- * Predicts what takes as little as so many TIMES the least; of all others a bound that is no less.
- * Candidates come in the order of what they take at least, so that most are never played.
+ * Predicts in SECONDS what takes as little as so many TIMES the least; of all others a bound that
+ * is no less. Candidates come in the order of what they take at least, so that most are never
+ * played.
  */
-static void predict_all(const coll_shape *call, double times, coll_choice candidates[], int count) {
-    coll_shape usual = usual_of(call);
+static void predict_all(const coll_shape *call, double times, const coll_choice candidates[],
+                        int count, double seconds[]) {
+    coll_shape asked = *call;
     double least = INFINITY;
     bool done[MOST] = {false};
-    if (call->bytes == COLL_BYTES_UNKNOWN)
-        return;
-    usual.enough = 1e-9;
+    asked.enough = 1e-9;
     for (int i = 0; i < count; i++)
-        candidates[i].predicted = predict(&candidates[i], &usual);
+        seconds[i] = predict(&candidates[i], &asked);
     for (int played = 0; played < count; played++) {
         int next = -1;
         for (int i = 0; i < count; i++)
-            if (!done[i] && (next < 0 || candidates[i].predicted < candidates[next].predicted))
+            if (!done[i] && (next < 0 || seconds[i] < seconds[next]))
                 next = i;
         done[next] = true;
-        usual.enough = isinf(least) ? 0 : times * least;
-        if (candidates[next].predicted < times * least)
-            candidates[next].predicted = predict(&candidates[next], &usual);
-        least = fmin(least, candidates[next].predicted);
+        asked.enough = isinf(least) ? 0 : times * least;
+        if (seconds[next] < times * least)
+            seconds[next] = predict(&candidates[next], &asked);
+        least = fmin(least, seconds[next]);
     }
+}
+
+/* How much slower candidates are than the fastest. */
+typedef struct comparison {
+    int networks;
+    double regret[MOST]; /* the product over all networks of a candidate's time by the least */
+} comparison;
+
+/*
+ * Compares candidates on all networks that the job may be running on, as far as they take less than
+ * so many TIMES the least; and predicts what they take on the first. What one of them is slower by
+ * on any network counts up to that. The numbers are the same on all ranks: no function of the
+ * mathematical library, which may round by the processor, is used.
+ */
+static comparison compare(const coll_shape *call, double times, coll_choice candidates[],
+                          int count) {
+    const int unknown = coll_networks_count(call->profile, call->topo);
+    comparison all = {.networks = unknown ? unknown : 1};
+    coll_shape usual = usual_of(call);
+    coll_profile network;
+    double seconds[MOST];
+    for (int i = 0; i < count; i++)
+        all.regret[i] = 1;
+    if (call->bytes == COLL_BYTES_UNKNOWN)
+        return all;
+    if (unknown) {
+        usual.network = &network;
+        times = MOST_REGRET;
+    }
+    for (int n = 0; n < all.networks; n++) {
+        double least = INFINITY;
+        if (unknown)
+            coll_networks_get(call->profile, call->topo, n, &network);
+        predict_all(&usual, times, candidates, count, seconds);
+        for (int i = 0; i < count; i++)
+            least = fmin(least, seconds[i]);
+        for (int i = 0; i < count; i++) {
+            all.regret[i] *= fmin(seconds[i] / least, times);
+            if (n == 0)
+                candidates[i].predicted = seconds[i];
+        }
+    }
+    return all;
+}
+
+/* Returns the candidate with the least regret: the first one unless another has CLEARLY so little
+ * of its times. */
+static int find_best(const comparison *all, double clearly, int count) {
+    double clear = 1;
+    int best = 0;
+    for (int n = 0; n < all->networks; n++)
+        clear *= clearly;
+    for (int i = 1; i < count; i++)
+        if (all->regret[i] < (best ? 1 : clear) * all->regret[best])
+            best = i;
+    return best;
 }
 
 /* Puts NEXT, by its price, among those behind the first, where there is room. */
@@ -198,12 +264,9 @@ coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_
     if (!compares && !(all.of[0].predicted > 0))
         return all;
     coll_choice priced[MOST];
-    int count = find_candidates(table, call, false, false, "least predicted time", priced),
-        best = 0;
-    predict_all(call, UNLIKELY / CLEARLY, priced, count);
-    for (int i = 1; i < count; i++)
-        if (priced[i].predicted < (best ? 1 : CLEARLY) * priced[best].predicted)
-            best = i;
+    int count = find_candidates(table, call, false, false, why_of(call), priced);
+    const comparison by_price = compare(call, UNLIKELY / CLEARLY, priced, count);
+    const int best = find_best(&by_price, CLEARLY, count);
     if (compares)
         all.of[0] = priced[best];
     for (int i = 0; i < count; i++)
@@ -227,15 +290,11 @@ static coll_choice best_started(const coll_algorithm *const table[], const coll_
                                 bool rivals) {
     const double clear = 1.001; /* of two that are equal the first is the best */
     coll_choice found[MOST] = {{.algorithm = NULL}};
-    int best = 0,
-        count = find_candidates(table, call, true, rivals,
-                                call->reproducible ? "least predicted time of what is reproducible"
-                                                   : "least predicted time of what can be started",
-                                found);
-    predict_all(call, clear, found, count);
-    for (int i = 1; i < count; i++)
-        if (found[i].predicted < found[best].predicted)
-            best = i;
+    const char *why = call->reproducible ? "least predicted time of what is reproducible"
+                                         : "least predicted time of what can be started";
+    int count = find_candidates(table, call, true, rivals, why, found);
+    const comparison by_price = compare(call, clear, found, count);
+    const int best = find_best(&by_price, 1, count);
     return found[best];
 }
 

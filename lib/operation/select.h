@@ -61,7 +61,9 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user);
  * user asked for comes first. Otherwise that first entry runs on one node, and calls of as few
  * bytes as it is best for; where ranks bring different sizes, the algorithm made for that runs;
  * everywhere else the applicable one with the least predicted time, rivals left aside, if that is
- * clearly less than the first entry's.
+ * clearly less than the first entry's. Where nobody has measured the network, the one with the
+ * least geometric mean of its time by the fastest's over several networks (lib/cost/networks.h): it
+ * is good on all of them.
  */
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_spec *user);

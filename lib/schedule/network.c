@@ -129,7 +129,7 @@ void coll_network_open(coll_network *network, const coll_shape *call, const coll
     network->latencies = call->latencies;
     network->midway = midway;
     network->lossy = false;
-    network->profile = call->profile;
+    network->profile = call->network ? call->network : call->profile;
     network->copied = SIZE_MAX;
     for (int i = 0; i < COLL_TOLLS; i++)
         network->tolls[i].level = NOBODY;

@@ -175,7 +175,7 @@ static double busiest(const coll_survey *s, int kind, int asked, bool all_were) 
 /* Bytes a second through a link; 0: as many as come. */
 static double rate(const coll_survey *s, int kind) {
     const double stream = 32 << 10;
-    const coll_cost *host = &s->shape->profile->level[COLL_LEVEL_RACK];
+    const coll_cost *host = &s->network.profile->level[COLL_LEVEL_RACK];
     return kind == COLL_LINK_HOST   ? stream / coll_cost_send_gap(host, stream)
            : kind == COLL_LINK_RACK ? s->network.rate[COLL_LEVEL_SITE]
                                     : s->network.rate[COLL_LEVEL_WIDE];
