@@ -196,14 +196,21 @@ else
     echo "skipped: a program that opens the MPI library, which is static"
 fi
 
-# Several programs in one job, each of which gets the library and the settings.
+# Several programs in one job, each of which gets the library and the settings. The launcher of Debian
+# 13's Open MPI 5.0.7 crashes on them.
 calls=$build/tests/interposed/calls
-$limited "$mpirun" -n 2 "$calls" : -n 1 "$calls" >out 2>err </dev/null || fail "two programs without libcoll"
-sort out >alone
-coll_run 2 --dcp 1 -- "$calls" : -n 2 "$calls" || fail "two programs"
-sort out | diff alone - || fail "two programs"
-coll_run 2 -- "$calls" : -n 1 "$calls" || fail "two programs with the wrapper alone"
-sort out | diff alone - || fail "two programs with the wrapper alone"
+preloads="$build/.libs/libcoll_pmpi.so $build/.libs/libcoll_watch.so"
+if $limited "$mpirun" -n 1 true : -n 1 true >out 2>err </dev/null; then
+    $limited "$mpirun" -n 2 "$calls" : -n 1 "$calls" >out 2>err </dev/null || fail "two programs without libcoll"
+    sort out >alone
+    coll_run 2 --dcp 1 -- "$calls" : -n 2 "$calls" || fail "two programs"
+    sort out | diff alone - || fail "two programs"
+    coll_run 2 -- "$calls" : -n 1 "$calls" || fail "two programs with the wrapper alone"
+    sort out | diff alone - || fail "two programs with the wrapper alone"
+else
+    echo "skipped: several programs in one job, which this launcher does not start"
+    preloads=
+fi
 
 # One of them without the library, before and after those that have it: an error names it.
 # partial LIBRARY RANK WORDS...: mpirun with WORDS runs all ranks but RANK with LIBRARY.
@@ -219,7 +226,7 @@ partial() {
     test "$(grep -c "^${name%.so}: rank [0-9]" err)" = 1 || fail "rank $missing without $name: not one line"
     grep -q "^${name%.so}: rank $missing runs without $name: .* LD_PRELOAD" err || fail "rank $missing without $name"
 }
-for preloaded in "$build/.libs/libcoll_pmpi.so" "$build/.libs/libcoll_watch.so"; do
+for preloaded in $preloads; do
     [ -f "$preloaded" ] || {
         echo "skipped: ranks without $(basename "$preloaded"), which is not made as a shared library"
         continue
