@@ -254,8 +254,10 @@ static int divisor_of(generator *g, int number) {
     return found;
 }
 
-/* Makes TYPE of PER elements, the place of each of which goes to AT, in elements. */
-static void make_type(generator *g, MPI_Datatype element, int per, int at[], MPI_Datatype *type) {
+/* Makes TYPE of PER elements, the place of each of which goes to AT, in elements. LONG_GAPS: many
+ * elements may have a gap behind them, which Open MPI's own collectives get wrong. */
+static void make_type(generator *g, MPI_Datatype element, int per, bool long_gaps, int at[],
+                      MPI_Datatype *type) {
     MPI_Datatype row;
     MPI_Aint lower, extent;
     int way = below(g, 5), block = divisor_of(g, per), stride = block + below(g, 3);
@@ -273,7 +275,7 @@ static void make_type(generator *g, MPI_Datatype element, int per, int at[], MPI
         MPI_Type_get_extent(row, &lower, &extent);
         int gap = 8 * below(g, 3);
         /* Open MPI 4.1 copies more than 64 KiB within a rank wrongly if long items have gaps. */
-        if (per > 64 && !everything)
+        if (per > 64 && !long_gaps)
             gap = 0;
         MPI_Type_create_resized(row, 0, extent + gap, type);
         MPI_Type_free(&row);
@@ -289,7 +291,8 @@ static void make_type(generator *g, MPI_Datatype element, int per, int at[], MPI
     }
 }
 
-static void describe(generator *g, const element_kind *kind, int per, layout *made) {
+static void describe(generator *g, const element_kind *kind, int per, bool long_gaps,
+                     layout *made) {
     MPI_Aint fields[MOST_FIELDS], lower, extent;
     int *at = malloc((size_t)per * sizeof *at);
     *made = (layout){.fields = kind->fields, .per = per, .size = kind->size};
@@ -302,7 +305,7 @@ static void describe(generator *g, const element_kind *kind, int per, layout *ma
     } else {
         MPI_Datatype element = make_element(g, kind, fields);
         MPI_Type_get_extent(element, &lower, &extent);
-        make_type(g, element, per, at, &made->type);
+        make_type(g, element, per, long_gaps, at, &made->type);
         MPI_Type_commit(&made->type);
         MPI_Type_free(&element);
         made->derived = true;
@@ -393,7 +396,7 @@ static void make_side(program *p, call *c, form how, int blocks, const int eleme
             describe_operand(c->operand, &s->layouts[b]);
         else
             describe(&p->own, c->kind, whole && !c->single ? divisor_of(&p->own, whole) : 1,
-                     &s->layouts[b]);
+                     everything && c->operation != ALLTOALLW, &s->layouts[b]);
     }
     place_blocks(&p->own, how, s);
     make_memory(&p->own, s);
