@@ -77,7 +77,7 @@ typedef struct coll_shape {
     const coll_topo *topo;
     const double *latencies; /* as the topology's, when the call was made; NULL: not known then */
     const coll_profile *profile;
-    const coll_profile *network; /* where prices are asked for that of another; NULL: PROFILE's */
+    const coll_profile *network; /* what messages cost, if not as in PROFILE; NULL: as there */
 } coll_shape;
 
 /* Where what ranks bring may be combined in any order. */

@@ -10,7 +10,7 @@
  */
 static const double rates[] = {50e6, 5e6, 500e6};
 
-/* s: a send or receive on hosts whose processors are busy. */
+/* Seconds that a processor spends on sending or receiving a message. */
 static const double OVERHEAD = 10e-6;
 
 int coll_networks_count(const coll_profile *profile, const coll_topo *topo) {

@@ -9,14 +9,14 @@
 #include "lib/place/topo.h"
 
 /*
- * Returns how many networks ranks of TOPO may be running on: 0 where PROFILE, which was measured,
- * says it, and where they are on one node or in several sites.
+ * Returns how many networks the ranks of TOPO may be running on. Returns 0 if PROFILE was measured,
+ * and if they are on one node or in several sites.
  */
 int coll_networks_count(const coll_profile *profile, const coll_topo *topo);
 
 /*
- * Sets NETWORK, which owns nothing, to the NTH of them, from 0: in all else like the built-in
- * PROFILE. The first one is the most usual.
+ * Sets NETWORK to the NTH of them, from 0, the most usual one: PROFILE with other links between
+ * nodes. NETWORK must not be freed.
  */
 void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int nth,
                        coll_profile *network);

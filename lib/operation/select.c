@@ -35,7 +35,8 @@ static const double CLEARLY = 0.9;
 /* What is predicted to take more than so many times the least is not the fastest. */
 static const double UNLIKELY = 2;
 
-/* On one of several networks it does not matter how much slower than that an algorithm is. */
+/* An algorithm that is slower than that on one of several networks counts as so many times slower.
+ */
 static const double MOST_REGRET = 3;
 
 /* Trials run with these. */
@@ -155,7 +156,7 @@ static int find_candidates(const coll_algorithm *const table[], const coll_shape
 
 static const char *why_of(const coll_shape *call) {
     return coll_networks_count(call->profile, call->topo)
-               ? "the fastest on most networks, as none was measured"
+               ? "good on slow and fast networks; none was measured"
                : "least predicted time";
 }
 
@@ -196,10 +197,10 @@ typedef struct comparison {
 } comparison;
 
 /*
- * Compares candidates on all networks that the job may be running on, as far as they take less than
- * so many TIMES the least; and predicts what they take on the first. What one of them is slower by
- * on any network counts up to that. The numbers are the same on all ranks: no function of the
- * mathematical library, which may round by the processor, is used.
+ * Compares candidates on all networks that the job may be running on, and predicts what they take
+ * on the first. On each network a candidate counts as at most so many TIMES slower than the
+ * fastest; several networks have their own bound. All ranks get the same numbers: quotients and
+ * products round alike on all processors, and logarithms may not.
  */
 static comparison compare(const coll_shape *call, double times, coll_choice candidates[],
                           int count) {

@@ -18,8 +18,8 @@ enum { FEW = 32, EVENTS_OF_FEW = 20000 };
 /* A call over several sites takes long, and so may its price: what ranks wait for hardly follows
  * from a part. */
 enum { EVENTS_OVER_SITES = 10000 };
-/* On each of several networks (lib/cost/networks.h) a play takes so much less. */
-enum { NETWORKS = 3 };
+/* On one of several networks (lib/cost/networks.h) a play has so many times fewer events. */
+enum { FEWER = 3 };
 
 /* Of more ranks a part is played: for how a call begins, and for the pace at which it goes on.
  * Fewer than the least tell nothing. */
@@ -491,8 +491,8 @@ static int64_t find_shortly(quote *q) {
                                     : EVENTS;
     if (whole_of(q)->topo->sites > 1 && events < EVENTS_OVER_SITES)
         events = EVENTS_OVER_SITES;
-    if (whole_of(q)->network) /* one of several, which are all but examples */
-        events /= NETWORKS;
+    if (whole_of(q)->network)
+        events /= FEWER;
     q->plays.budget = events < EVENTS_MOST ? (int)events : EVENTS_MOST;
     q->plays.most = BEGIN_MOST;
     if (!coll_rehearsal_open(&q->plays, reserve, RESERVE, RESERVE))
