@@ -2,12 +2,18 @@
 
 #include "hlot/levels.h"
 
-#include "lib/place/cluster.h"
+#include "lib/place/topo.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
-enum { MOST_PAIRS = HLOT_SITES * (HLOT_SITES - 1) / 2 };
+enum { MOST_LINKS = HLOT_SITES * (HLOT_SITES - 1) / 2 };
+
+/* Between groups round trips take at least so many times as long as within, and at least so long
+ * (seconds). */
+static const double GROUP_FACTOR = 4, GROUP_LEAST = 200e-6;
 
 static int each_by_itself(int sites, int groups[]) {
     for (int site = 0; site < sites; site++)
@@ -15,19 +21,50 @@ static int each_by_itself(int sites, int groups[]) {
     return sites;
 }
 
+/* A link between sites A and B, and the seconds there and back. */
+typedef struct link {
+    int a, b;
+    double seconds;
+} link;
+
+static int by_time(const void *a, const void *b) {
+    double one = ((const link *)a)->seconds, other = ((const link *)b)->seconds;
+    return (one > other) - (one < other);
+}
+
+/* Merges the groups of two sites. */
+static void merge(int sites, int groups[], int a, int b) {
+    int from = groups[b], to = groups[a];
+    for (int site = 0; site < sites; site++)
+        if (groups[site] == from)
+            groups[site] = to;
+}
+
+/* Merges sites along their links, the fastest first, up to the first jump from one merge to the
+ * next that is one between groups. */
 int hlot_levels_group(const hlot_network *network, int groups[]) {
-    coll_pair pairs[MOST_PAIRS];
-    int racks[HLOT_SITES], count = 0;
-    coll_clusters found;
-    for (int a = 0; a < network->sites; a++)
-        for (int b = a + 1; b < network->sites; b++) {
+    link links[MOST_LINKS];
+    int map[HLOT_SITES], count = 0, sites = network->sites;
+    double last = 0;
+    for (int a = 0; a < sites; a++)
+        for (int b = a + 1; b < sites; b++) {
             double seconds = network->latency[a][b] + network->latency[b][a];
             if (seconds > 0 && seconds < INFINITY)
-                pairs[count++] = (coll_pair){a, b, seconds};
+                links[count++] = (link){a, b, seconds};
         }
-    if (!coll_cluster(network->sites, count, pairs, racks, groups, &found) || found.sites == 1)
-        return each_by_itself(network->sites, groups);
-    return found.sites;
+    qsort(links, (size_t)count, sizeof *links, by_time);
+    each_by_itself(sites, groups);
+    for (int i = 0; i < count; i++) {
+        double now = links[i].seconds;
+        if (groups[links[i].a] == groups[links[i].b])
+            continue;
+        if (last > 0 && now >= GROUP_FACTOR * last && now >= GROUP_LEAST)
+            break;
+        merge(sites, groups, links[i].a, links[i].b);
+        last = now;
+    }
+    int found = coll_topo_renumber(groups, sizeof *groups, sites, sites, map);
+    return found > 1 ? found : each_by_itself(sites, groups);
 }
 
 /* The sites of each group, and its entry: the one with the fastest link from ROOT. */

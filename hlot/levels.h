@@ -18,8 +18,8 @@
 /*
  * Numbers the groups of NETWORK's sites from 0, by first appearance, and returns how many there
  * are. Sites are in one group where the latencies between groups, in both directions together, are
- * several times those inside (lib/place/cluster.h). Where nothing tells groups apart, or memory
- * is short, each site is one by itself: all links are heavy.
+ * several times those inside. Where nothing tells groups apart each site is one by itself: all
+ * links are heavy.
  */
 int hlot_levels_group(const hlot_network *network, int groups[]);
 

@@ -117,10 +117,12 @@ libcoll_core_la_SOURCES = \
 	lib/pattern/partition.c lib/pattern/partition.h \
 	lib/pattern/twotree.c lib/pattern/twotree.h \
 	lib/pattern/usualtree.c lib/pattern/usualtree.h \
+	lib/place/addresses.c lib/place/addresses.h \
 	lib/place/autotopo.c lib/place/autotopo.h \
-	lib/place/cluster.c lib/place/cluster.h \
+	lib/place/findracks.c lib/place/findracks.h \
 	lib/place/hostlist.c lib/place/hostlist.h \
 	lib/place/locate.c lib/place/locate.h \
+	lib/place/nearness.c lib/place/nearness.h \
 	lib/place/report.c lib/place/report.h \
 	lib/place/roundtrip.c lib/place/roundtrip.h \
 	lib/place/topo.c lib/place/topo.h \

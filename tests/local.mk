@@ -21,13 +21,13 @@ check_PROGRAMS += \
 	tests/assign \
 	tests/bags \
 	tests/cgroup \
-	tests/cluster \
 	tests/confirm \
 	tests/trials \
 	tests/cost \
 	tests/crc32c \
 	tests/decisions \
 	tests/doorbell \
+	tests/findracks \
 	tests/forest \
 	tests/hlot_latency \
 	tests/hlot_matrix \

@@ -1,6 +1,7 @@
 /* The file of a measured topology: its name, what the parser reads back, where it cannot be. */
 #include "config.h"
 
+#include "lib/place/addresses.h"
 #include "lib/place/roundtrip.h"
 #include "lib/place/topocache.h"
 #include "lib/place/topofile.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,7 +53,7 @@ static void check_places(const char *path, const int racks[], const int sites[])
 START_TEST(what_was_written_is_read_back) {
     static const int racks[][NODES] = {{0, 0, 0, 0, 0}, {0, 1, 0, 2, 1}, {0, 1, 2, 1, 3}};
     static const int sites[][NODES] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 1, 0, 1, 2}};
-    char *path = coll_topocache_path(NODES, hosts);
+    char *path = coll_topocache_path(COLL_TOPOCACHE_SURE, NODES, hosts);
     ck_assert_ptr_nonnull(path);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(coll_topocache_write(path, NODES, hosts, racks[i], sites[i], "note"), 0);
@@ -65,12 +67,13 @@ END_TEST
 START_TEST(the_name_depends_on_the_set_of_hosts) {
     static char *other[] = {"n10", "n2", "n0", "far.cluster.org", "n1"};
     static char *twins[] = {"n1", "n2", "n1"};
-    char *path = coll_topocache_path(NODES, hosts), *same = coll_topocache_path(NODES, other),
-         *fewer = coll_topocache_path(NODES - 1, hosts);
+    char *path = coll_topocache_path(COLL_TOPOCACHE_SURE, NODES, hosts),
+         *same = coll_topocache_path(COLL_TOPOCACHE_SURE, NODES, other),
+         *fewer = coll_topocache_path(COLL_TOPOCACHE_SURE, NODES - 1, hosts);
     ck_assert_str_eq(path, same);
     ck_assert_str_ne(path, fewer);
     ck_assert_int_eq(strncmp(path, directory, strlen(directory)), 0);
-    ck_assert_ptr_null(coll_topocache_path(3, twins));
+    ck_assert_ptr_null(coll_topocache_path(COLL_TOPOCACHE_SURE, 3, twins));
     free(path);
     free(same);
     free(fewer);
@@ -80,13 +83,13 @@ END_TEST
 START_TEST(home_is_the_second_choice) {
     setenv("XDG_CACHE_HOME", "relative", 1);
     setenv("HOME", "/home/someone", 1);
-    char *path = coll_topocache_path(NODES, hosts);
+    char *path = coll_topocache_path(COLL_TOPOCACHE_SURE, NODES, hosts);
     static const char start[] = "/home/someone/.cache/libcoll/topology-";
     ck_assert_int_eq(strncmp(path, start, strlen(start)), 0);
     free(path);
     unsetenv("XDG_CACHE_HOME");
     unsetenv("HOME");
-    ck_assert_ptr_null(coll_topocache_path(NODES, hosts));
+    ck_assert_ptr_null(coll_topocache_path(COLL_TOPOCACHE_SURE, NODES, hosts));
 }
 END_TEST
 
@@ -116,7 +119,7 @@ int fsync(int file) {
 START_TEST(data_is_on_the_disk_before_its_name) {
     static const int zeros[NODES];
     struct stat status;
-    char *path = coll_topocache_path(NODES, hosts);
+    char *path = coll_topocache_path(COLL_TOPOCACHE_SURE, NODES, hosts);
     ck_assert_ptr_nonnull(path);
     synced.path = path;
     synced.calls = 0;
@@ -129,13 +132,46 @@ START_TEST(data_is_on_the_disk_before_its_name) {
 }
 END_TEST
 
-START_TEST(names_without_an_address_get_no_answer) {
-    int port, reserved = coll_roundtrip_reserve(&port);
-    ck_assert_int_ge(reserved, 0);
+/* Refused connections are answers; where a full queue lets nothing through there is none. */
+START_TEST(round_trips_need_an_answer) {
+    int port, silent_port, reserved = coll_roundtrip_reserve(&port),
+                           silent = coll_roundtrip_reserve(&silent_port);
+    struct sockaddr_in to[3];
+    double seconds[3];
+    ck_assert(reserved >= 0 && silent >= 0);
     ck_assert(port > 0 && port < 65536);
-    ck_assert(coll_roundtrip("name.invalid", port) < 0);
-    ck_assert(coll_roundtrip("localhost", port) < 0);
+    ck_assert_int_eq(listen(silent, 0), 0);
+    ck_assert(coll_roundtrip_find("127.0.0.1", port, &to[0]));
+    ck_assert(coll_roundtrip_find("127.0.0.1", silent_port, &to[1]));
+    to[2] = to[0];
+    int waiting = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(connect(waiting, (struct sockaddr *)&to[1], sizeof to[1]), 0);
+    coll_roundtrips(3, to, 0.2, seconds);
+    ck_assert(seconds[0] > 0 && seconds[2] > 0);
+    ck_assert(seconds[1] < 0);
+    close(waiting);
+    close(silent);
     close(reserved);
+}
+END_TEST
+
+/* Bridges for virtual machines have one address on all hosts. */
+START_TEST(hosts_are_reached_at_an_address_of_their_own) {
+    coll_addresses all[3] = {{.count = 2}, {.count = 3}, {.count = 1}};
+    for (int host = 0; host < 3; host++)
+        for (int i = 0; i < all[host].count; i++) {
+            all[host].of[i].address.s_addr = htonl(0x0a000000U + (uint32_t)(host + 256 * i));
+            all[host].of[i].mask.s_addr = htonl(0xffffff00U);
+        }
+    all[0].of[0].address.s_addr = all[1].of[0].address.s_addr = htonl(0xac110001U);
+    ck_assert(coll_addresses_keep_unique(3, all, sizeof *all));
+    ck_assert_int_eq(all[0].count, 1);
+    ck_assert_int_eq(all[1].count, 2);
+    ck_assert_int_eq(all[2].count, 1);
+    ck_assert_uint_eq(ntohl(coll_addresses_choose(&all[0], &all[1]).s_addr), 0x0a000101);
+    ck_assert_uint_eq(ntohl(coll_addresses_choose(&all[2], &all[1]).s_addr), 0x0a000101);
+    all[1].of[1].address.s_addr = htonl(0x0a000003U);
+    ck_assert_uint_eq(ntohl(coll_addresses_choose(&all[2], &all[1]).s_addr), 0x0a000003);
 }
 END_TEST
 
@@ -148,7 +184,8 @@ int main(void) {
     tcase_add_test(tests, home_is_the_second_choice);
     tcase_add_test(tests, a_place_that_cannot_be_is_an_error);
     tcase_add_test(tests, data_is_on_the_disk_before_its_name);
-    tcase_add_test(tests, names_without_an_address_get_no_answer);
+    tcase_add_test(tests, round_trips_need_an_answer);
+    tcase_add_test(tests, hosts_are_reached_at_an_address_of_their_own);
     suite_add_tcase(all, tests);
     return harness_unit(all);
 }

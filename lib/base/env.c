@@ -47,9 +47,10 @@ const COLL_Setting coll_settings[] = {
      "those whose algorithm is set"},
     {"COLL_TOPOLOGY", "which rack and site each host is in",
      "FILE: Slurm's topology.conf or topology.yaml; auto: measured once and kept; auto:fresh: "
-     "measured "
-     "again; check:FILE: FILE, and a report of where measurement disagrees",
-     "what Slurm tells its jobs; otherwise all hosts are in one rack"},
+     "measured again; check:FILE: FILE, and a report of where measurement disagrees; flat: all "
+     "hosts are in one rack",
+     "what Slurm tells its jobs; otherwise as auto, for at most 0.2 s and 12 ms a host; where that "
+     "shows nothing, flat"},
     {"COLL_LATENCIES", "latencies between sites", "FILE: a matrix as in coll-hlot(1)", "measured"},
     {"COLL_PROFILE", "what messages cost, for predictions",
      "FILE: written by coll-profile; built-in: gigabit Ethernet",

@@ -5,294 +5,199 @@
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
 #include "lib/base/wait.h"
+#include "lib/place/addresses.h"
 #include "lib/place/roundtrip.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Nodes that wait for their turn look for it so often, at least; seconds. */
-static const double LONGEST_SLEEP = 10e-3;
+static const double LONGEST_SLEEP = 4e-3;
 
-/* No new row of measurements begins after so many seconds. */
-static const double LONGEST = 60;
+/* A message's tag, and what stands for a time that there is none of. */
+enum { TAG = 1, UNREACHED = -1, TOO_LATE = -2 };
 
-/* Between rounds of checks: whatever disturbed one may be over in the next; seconds. */
-static const double ROUND_PAUSE = 50e-3;
+/* How a node can be reached. */
+typedef struct reach {
+    int port; /* 0: it could reserve none */
+    coll_addresses addresses;
+} reach;
 
-/*
- * Up to FEW_NODES all pairs are measured. From more, FULL_ROWS pivots measure all others; in the
- * end so many rounds in a row must have changed nothing.
- */
-enum { FEW_NODES = 8, FULL_ROWS = 3, QUIET_ROUNDS = 3 };
+typedef struct target {
+    struct in_addr address;
+    int port;
+} target;
 
-/*
- * Messages are integers, the first of them a count: rank 0 sends a pivot the nodes to measure and
- * gets the nanoseconds in their order, or UNREACHED. A count of 0 is the end.
- */
-enum { TAG = 1, UNREACHED = -1 };
+/* Rank 0 sends a pivot a row of targets, none as the end, and gets the nanoseconds in their order,
+ * or what stands for them. */
+typedef struct row {
+    int count;
+    union {
+        target target;
+        int nanoseconds;
+    } of[];
+} row;
 
 typedef struct survey {
     MPI_Comm comm;
     coll_wait wait;
     int rank, nodes;
     const int *leaders;
-    char *const *hosts;
-    int *ports;   /* of each rank; 0 where it measures for no node */
-    int *message; /* room for a count and a number for each node */
+    coll_autotopo_limits limits;
+    double start; /* date */
+    row *row;     /* room for all nodes */
 
     /* On rank 0: */
-    double start; /* date */
-    coll_pair *pairs;
-    int count, room;
-    int *targets; /* of a row */
+    reach *reach; /* of each rank, then of each node */
+    int pairs;    /* that were measured */
     int *racks, *sites;
-    uint64_t random;
-    coll_clusters found;
-    bool complete;
+    coll_racks_found found;
+    int code; /* MPI's, of a row */
 
-    int unreached[2]; /* a node, and one that it cannot reach; or -1 */
+    coll_autotopo_end end;
+    int missing[2]; /* where END is COLL_AUTOTOPO_SILENT */
 } survey;
 
 /* --- a row --- */
 
-static int send(const survey *s, int to) {
-    return PMPI_Send(s->message, 1 + s->message[0], MPI_INT, to, TAG, s->comm);
+static size_t row_bytes(int count) {
+    return offsetof(row, of) + (size_t)count * sizeof((row *)NULL)->of[0];
+}
+
+static int send_row(const survey *s, int to) {
+    return PMPI_Send(s->row, (int)row_bytes(s->row->count), MPI_BYTE, to, TAG, s->comm);
 }
 
 /* Waits with sleeps. */
-static int receive(survey *s, int from) {
+static int receive_row(survey *s, int from) {
     MPI_Request request;
     int index;
-    int code = PMPI_Irecv(s->message, 1 + s->nodes, MPI_INT, from, TAG, s->comm, &request);
+    int code = PMPI_Irecv(s->row, (int)row_bytes(s->nodes), MPI_BYTE, from, TAG, s->comm, &request);
     return code == MPI_SUCCESS ? coll_wait_any(&s->wait, 1, &request, NULL, &index) : code;
 }
 
-/* Puts nanoseconds in the place of the nodes in the message. One that is unreached ends the row. */
+static bool is_late(const survey *s) {
+    return PMPI_Wtime() - s->start > s->limits.longest;
+}
+
+/* Measures COUNT targets of the row from FIRST on, and puts their times in their places. False
+ * where one is silent. */
+static bool measure_some(survey *s, int first, int count) {
+    struct sockaddr_in to[COLL_ROUNDTRIPS];
+    double seconds[COLL_ROUNDTRIPS];
+    bool reached = true;
+    for (int i = 0; i < count; i++) {
+        const target *at = &s->row->of[first + i].target;
+        to[i] = (struct sockaddr_in){
+            .sin_family = AF_INET, .sin_addr = at->address, .sin_port = htons((uint16_t)at->port)};
+    }
+    coll_roundtrips(count, to, s->limits.patience, seconds);
+    for (int i = 0; i < count; i++) {
+        reached = reached && seconds[i] >= 0;
+        s->row->of[first + i].nanoseconds = seconds[i] < 0   ? UNREACHED
+                                            : seconds[i] < 2 ? 1 + (int)(1e9 * seconds[i])
+                                                             : INT_MAX;
+    }
+    return reached;
+}
+
+/* A silent target ends the row, and so does the end of the time. */
 static void measure_row(survey *s) {
     bool reached = true;
-    for (int i = 1; i <= s->message[0]; i++) {
-        int node = s->message[i];
-        double seconds =
-            reached ? coll_roundtrip(s->hosts[node], s->ports[s->leaders[node]]) : UNREACHED;
-        reached = seconds >= 0;
-        s->message[i] = !reached ? UNREACHED : seconds < 2 ? 1 + (int)(1e9 * seconds) : INT_MAX;
+    for (int first = 0; first < s->row->count; first += COLL_ROUNDTRIPS) {
+        int left = s->row->count - first, count = left < COLL_ROUNDTRIPS ? left : COLL_ROUNDTRIPS;
+        if (reached && !is_late(s))
+            reached = measure_some(s, first, count);
+        else
+            for (int i = 0; i < count; i++)
+                s->row->of[first + i].nanoseconds = TOO_LATE;
     }
 }
 
 /* A pivot's part, until rank 0 ends it. */
 static int serve(survey *s) {
     for (;;) {
-        int code = receive(s, 0);
-        if (code != MPI_SUCCESS || s->message[0] == 0)
+        int code = receive_row(s, 0);
+        if (code != MPI_SUCCESS || s->row->count == 0)
             return code;
         measure_row(s);
-        code = send(s, 0);
+        code = send_row(s, 0);
         if (code != MPI_SUCCESS)
             return code;
     }
 }
 
-/* --- rank 0's part: whom to measure --- */
+/* --- rank 0's part --- */
 
-/* Adds what was measured, or takes it for the pair's time when it is less than before. */
-static void add_pair(survey *s, int a, int b, double seconds) {
-    for (int i = 0; i < s->count; i++) {
-        coll_pair *pair = &s->pairs[i];
-        if ((pair->a == a && pair->b == b) || (pair->a == b && pair->b == a)) {
-            pair->seconds = seconds < pair->seconds ? seconds : pair->seconds;
-            return;
-        }
-    }
-    s->pairs[s->count++] = (coll_pair){a, b, seconds};
-}
-
-/* Makes room for COUNT more pairs. */
-static int make_room(survey *s, int count) {
-    if (s->count + count <= s->room)
-        return MPI_SUCCESS;
-    int room = 2 * s->room + count;
-    coll_pair *more = realloc(s->pairs, (size_t)room * sizeof *more);
-    if (!more)
-        return coll_error(MPI_ERR_NO_MEM, "no memory for what was measured of %d nodes", s->nodes);
-    s->pairs = more;
-    s->room = room;
-    return MPI_SUCCESS;
-}
-
-/* Has node PIVOT measure the nodes in the message. */
+/* Has node PIVOT measure the row. */
 static int delegate(survey *s, int pivot) {
     if (pivot == 0) {
         measure_row(s);
         return MPI_SUCCESS;
     }
-    int code = send(s, s->leaders[pivot]);
-    return code == MPI_SUCCESS ? receive(s, s->leaders[pivot]) : code;
+    int code = send_row(s, s->leaders[pivot]);
+    return code == MPI_SUCCESS ? receive_row(s, s->leaders[pivot]) : code;
 }
 
-/* Has node PIVOT measure the COUNT nodes that s->targets holds, and adds the pairs. */
-static int order_row(survey *s, int pivot, int count) {
-    s->complete = s->complete && PMPI_Wtime() - s->start < LONGEST;
-    if (count == 0 || !s->complete || s->unreached[0] >= 0)
-        return MPI_SUCCESS;
-    int code = make_room(s, count);
-    if (code != MPI_SUCCESS)
-        return code;
-    s->message[0] = count;
-    memcpy(s->message + 1, s->targets, (size_t)count * sizeof *s->targets);
-    code = delegate(s, pivot);
-    for (int i = 0; i < count && code == MPI_SUCCESS; i++) {
-        int nanoseconds = s->message[1 + i];
-        if (nanoseconds == UNREACHED) {
-            s->unreached[0] = pivot;
-            s->unreached[1] = s->targets[i];
-            return MPI_SUCCESS;
-        }
-        add_pair(s, pivot, s->targets[i], 1e-9 * nanoseconds);
+/* Takes the time of a pair, or notes why there is none. */
+static double take_time(survey *s, int pivot, int node, int nanoseconds) {
+    if (nanoseconds == TOO_LATE)
+        s->end = COLL_AUTOTOPO_LATE;
+    if (nanoseconds == UNREACHED) {
+        s->end = COLL_AUTOTOPO_SILENT;
+        s->missing[0] = pivot;
+        s->missing[1] = node;
     }
-    return code;
+    return 1e-9 * nanoseconds;
 }
 
-static int update(survey *s) {
-    if (!coll_cluster(s->nodes, s->count, s->pairs, s->racks, s->sites, &s->found))
-        return coll_error(MPI_ERR_NO_MEM, "no memory to find the racks of %d nodes", s->nodes);
-    return MPI_SUCCESS;
-}
-
-/* PIVOT measures all nodes from FIRST on but itself. */
-static int order_full_row(survey *s, int pivot, int first) {
-    int count = 0;
-    for (int node = first; node < s->nodes; node++)
-        if (node != pivot)
-            s->targets[count++] = node;
-    return order_row(s, pivot, count);
-}
-
-static int measure_all_pairs(survey *s) {
-    int code = MPI_SUCCESS;
-    for (int pivot = 0; pivot < s->nodes - 1 && code == MPI_SUCCESS; pivot++)
-        code = order_full_row(s, pivot, pivot + 1);
-    return code == MPI_SUCCESS ? update(s) : code;
-}
-
-/* Measures again all pairs across racks of one site: some may only have been slow just then. */
-static int recheck_pairs(survey *s) {
-    int code = MPI_SUCCESS;
-    for (int pivot = 0; pivot < s->nodes - 1 && code == MPI_SUCCESS; pivot++) {
-        int count = 0;
-        for (int node = pivot + 1; node < s->nodes; node++)
-            if (s->racks[node] != s->racks[pivot] && s->sites[node] == s->sites[pivot])
-                s->targets[count++] = node;
-        code = order_row(s, pivot, count);
+/* A coll_measure_row. */
+static bool order_row(void *context, int pivot, int count, const int targets[], double seconds[]) {
+    survey *s = context;
+    if (is_late(s))
+        s->end = COLL_AUTOTOPO_LATE;
+    if (s->end != COLL_AUTOTOPO_DONE)
+        return false;
+    s->row->count = count;
+    for (int i = 0; i < count; i++) {
+        const reach *to = &s->reach[targets[i]];
+        s->row->of[i].target =
+            (target){coll_addresses_choose(&s->reach[pivot].addresses, &to->addresses), to->port};
     }
-    return code == MPI_SUCCESS ? update(s) : code;
+    s->code = delegate(s, pivot);
+    if (s->code != MPI_SUCCESS)
+        return false;
+    for (int i = 0; i < count && s->end != COLL_AUTOTOPO_SILENT; i++)
+        seconds[i] = take_time(s, pivot, targets[i], s->row->of[i].nanoseconds);
+    s->pairs += count;
+    return s->end == COLL_AUTOTOPO_DONE;
 }
 
-static bool is_single(const survey *s, int node) {
-    for (int other = 0; other < s->nodes; other++)
-        if (other != node && s->racks[other] == s->racks[node])
-            return false;
-    return true;
-}
-
-/* Nodes that have no rack yet measure the others of that kind. */
-static int measure_singles(survey *s) {
-    for (int pivot = 0; pivot < s->nodes; pivot++) {
-        if (!is_single(s, pivot))
-            continue;
-        int count = 0;
-        for (int node = pivot + 1; node < s->nodes; node++)
-            if (is_single(s, node))
-                s->targets[count++] = node;
-        int code = order_row(s, pivot, count);
-        if (code == MPI_SUCCESS)
-            code = update(s);
-        if (code != MPI_SUCCESS)
-            return code;
-    }
-    return MPI_SUCCESS;
-}
-
-static int random_below(survey *s, int bound) {
-    s->random = s->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (int)((s->random >> 33) % (uint64_t)bound);
-}
-
-/* Some node of RACK. */
-static int pick_member(survey *s, int rack) {
-    int members = 0;
+/* Takes the leaders' out of what all ranks have told; false where one cannot be reached. */
+static bool keep_leaders(survey *s) {
+    bool all = true;
     for (int node = 0; node < s->nodes; node++)
-        members += s->racks[node] == rack;
-    int which = random_below(s, members), node = -1;
-    while (which >= 0)
-        which -= s->racks[++node] == rack;
-    return node;
-}
-
-/*
- * Measures one pair between each rack and others: all others where racks are few, else two for each
- * at random.
- */
-static int cross_check(survey *s) {
-    int racks = s->found.racks;
-    bool few = racks <= FEW_NODES;
-    for (int rack = 0; rack < racks; rack++) {
-        int count = 0;
-        for (int other = rack + 1; few && other < racks; other++)
-            s->targets[count++] = pick_member(s, other);
-        for (int i = 0; !few && i < 2; i++)
-            s->targets[count++] = pick_member(s, (rack + 1 + random_below(s, racks - 1)) % racks);
-        int code = order_row(s, pick_member(s, rack), count);
-        if (code != MPI_SUCCESS)
-            return code;
-    }
-    return update(s);
-}
-
-/* Some pivots measure all nodes, then those without a rack each other. */
-static int measure_rows(survey *s) {
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < FULL_ROWS && code == MPI_SUCCESS; i++)
-        code = order_full_row(s, (int)((long)s->nodes * i / FULL_ROWS), 0);
-    if (code == MPI_SUCCESS)
-        code = update(s);
-    return code == MPI_SUCCESS ? measure_singles(s) : code;
-}
-
-/* Has rounds of CHECK until some in a row, at different times, change nothing. */
-static int check_until_quiet(survey *s, int (*check)(survey *)) {
-    int code = MPI_SUCCESS;
-    for (int quiet = 0; quiet < QUIET_ROUNDS && code == MPI_SUCCESS; quiet++) {
-        int racks = s->found.racks;
-        if (racks == s->found.sites || !s->complete || s->unreached[0] >= 0)
-            break;
-        struct timespec time = {.tv_nsec = (long)(ROUND_PAUSE * 1e9)};
-        nanosleep(&time, NULL); /* a signal may cut it short: the next round comes earlier */
-        code = check(s);
-        if (s->found.racks != racks)
-            quiet = -1;
-    }
-    return code;
-}
-
-static int measure(survey *s) {
-    bool few = s->nodes <= FEW_NODES;
-    int code = few ? measure_all_pairs(s) : measure_rows(s);
-    return code == MPI_SUCCESS ? check_until_quiet(s, few ? recheck_pairs : cross_check) : code;
+        s->reach[node] = s->reach[s->leaders[node]];
+    if (!coll_addresses_keep_unique(s->nodes, &s->reach->addresses, sizeof *s->reach))
+        return false;
+    for (int node = 0; node < s->nodes && s->nodes > 1; node++)
+        all = all && s->reach[node].port > 0 && s->reach[node].addresses.count > 0;
+    return all;
 }
 
 /* Rank 0 measures, and ends the others' parts. */
 static int conduct(survey *s) {
-    s->start = PMPI_Wtime();
-    s->complete = true;
-    int code = measure(s);
-    s->message[0] = 0;
-    for (int node = 1; node < s->nodes && code == MPI_SUCCESS; node++)
-        code = send(s, s->leaders[node]);
-    return code;
+    bool able = keep_leaders(s);
+    if (able)
+        able = coll_find_racks(s->nodes, order_row, s, s->racks, s->sites, &s->found) ||
+               s->end != COLL_AUTOTOPO_DONE;
+    if (!able)
+        s->end = COLL_AUTOTOPO_UNABLE;
+    s->row->count = 0;
+    for (int node = 1; node < s->nodes && s->code == MPI_SUCCESS; node++)
+        s->code = send_row(s, s->leaders[node]);
+    return s->code;
 }
 
 /* --- all ranks --- */
@@ -307,20 +212,19 @@ static bool leads(const survey *s) {
 /* Tells all, asleep until then, how rank 0's part went. */
 static int conclude(survey *s) {
     MPI_Request request;
-    int index, code = PMPI_Ibcast(s->unreached, 2, MPI_INT, 0, s->comm, &request);
+    int index, told[] = {(int)s->end, s->missing[0], s->missing[1]};
+    int code = PMPI_Ibcast(told, 3, MPI_INT, 0, s->comm, &request);
     if (code == MPI_SUCCESS)
         code = coll_wait_any(&s->wait, 1, &request, NULL, &index);
-    if (code == MPI_SUCCESS && s->unreached[0] >= 0)
-        code =
-            coll_error(MPI_ERR_OTHER,
-                       "cannot measure the topology: %.60s gets no answer from %.60s by TCP; set "
-                       "COLL_TOPOLOGY to a file",
-                       s->hosts[s->unreached[0]], s->hosts[s->unreached[1]]);
+    s->end = (coll_autotopo_end)told[0];
+    s->missing[0] = told[1];
+    s->missing[1] = told[2];
     return code;
 }
 
 static int survey_nodes(survey *s) {
     int code = MPI_SUCCESS;
+    s->start = PMPI_Wtime();
     if (s->rank == 0)
         code = conduct(s);
     else if (leads(s))
@@ -328,48 +232,52 @@ static int survey_nodes(survey *s) {
     return code == MPI_SUCCESS ? conclude(s) : code;
 }
 
-/* Makes what measuring needs; all ranks agree on whether they have it. PORT is 0 for none. */
-static int get_ready(survey *s, int port) {
+/* Makes what measuring needs, and tells rank 0 how OWN host is reached. All ranks agree on whether
+ * they have the memory. */
+static int get_ready(survey *s, const reach *own) {
     int ranks;
-    bool all;
+    bool all, first = s->rank == 0;
     int code = PMPI_Comm_size(s->comm, &ranks);
     if (code != MPI_SUCCESS)
         return code;
-    s->message = malloc(((size_t)s->nodes + 1) * sizeof *s->message);
-    s->targets = malloc((size_t)s->nodes * sizeof *s->targets);
-    s->ports = malloc((size_t)ranks * sizeof *s->ports);
-    code = coll_agree_good(s->comm, s->message && s->targets && s->ports && port >= 0, &all);
+    s->row = malloc(row_bytes(s->nodes));
+    if (first)
+        s->reach = malloc((size_t)ranks * sizeof *s->reach);
+    code = coll_agree_good(s->comm, s->row && (!first || s->reach), &all);
     if (code == MPI_SUCCESS && !all)
-        code = coll_error(MPI_ERR_NO_MEM,
-                          "no memory or no TCP port to measure the topology of %d nodes", s->nodes);
-    return code == MPI_SUCCESS ? PMPI_Allgather(&port, 1, MPI_INT, s->ports, 1, MPI_INT, s->comm)
+        code =
+            coll_error(MPI_ERR_NO_MEM, "no memory to measure the topology of %d nodes", s->nodes);
+    return code == MPI_SUCCESS ? PMPI_Gather(own, sizeof *own, MPI_BYTE, s->reach, sizeof *own,
+                                             MPI_BYTE, 0, s->comm)
                                : code;
 }
 
-int coll_autotopo(MPI_Comm comm, int nodes, char *const hosts[], const int leaders[], int racks[],
-                  int sites[], coll_autotopo_report *report) {
+int coll_autotopo(MPI_Comm comm, int nodes, const int leaders[], coll_autotopo_limits limits,
+                  int racks[], int sites[], coll_autotopo_report *report) {
     survey s = {.comm = comm,
                 .wait = {.manner = COLL_WAIT_POLITE, .longest_sleep = LONGEST_SLEEP},
                 .nodes = nodes,
                 .leaders = leaders,
-                .hosts = hosts,
+                .limits = limits,
                 .racks = racks,
-                .sites = sites,
-                .random = 1,
-                .unreached = {-1, -1}};
-    int port = -1, code = PMPI_Comm_rank(comm, &s.rank);
-    int reserved = coll_roundtrip_reserve(&port);
+                .sites = sites};
+    reach own = {.port = 0};
+    int code = PMPI_Comm_rank(comm, &s.rank);
+    int reserved = coll_roundtrip_reserve(&own.port);
+    coll_addresses_find(&own.addresses);
     if (code == MPI_SUCCESS)
-        code = get_ready(&s, port);
+        code = get_ready(&s, &own);
     if (code == MPI_SUCCESS)
         code = survey_nodes(&s);
-    if (code == MPI_SUCCESS && s.rank == 0)
-        *report = (coll_autotopo_report){s.found, PMPI_Wtime() - s.start, s.count, s.complete};
+    if (code == MPI_SUCCESS)
+        *report = (coll_autotopo_report){.found = s.found,
+                                         .end = s.end,
+                                         .missing = {s.missing[0], s.missing[1]},
+                                         .seconds = PMPI_Wtime() - s.start,
+                                         .pairs = s.pairs};
     if (reserved >= 0)
         close(reserved);
-    free(s.message);
-    free(s.targets);
-    free(s.ports);
-    free(s.pairs);
+    free(s.row);
+    free(s.reach);
     return code;
 }

@@ -1,34 +1,44 @@
 /*
- * Racks and sites of nodes by measurement of round trips (lib/place/roundtrip.h). A way through
- * more switches takes a few microseconds longer, one to another site milliseconds.
+ * Finds racks and sites of nodes by measurement of round trips (lib/place/roundtrip.h). A way
+ * through more switches takes a few microseconds longer, one to another site milliseconds.
  *
- * Some nodes, the pivots, measure their round trips to others, one pair at a time so that none
- * disturbs another; everybody else sleeps. Three pivots measure all others; then each node that is
- * in nobody's rack yet measures the rest of those; then pairs of racks are measured between members
- * drawn by lot until nothing changes. With R racks of equal size that is about (R / 2 + 3) * nodes
- * pairs of a millisecond each. After a minute it ends with what is known.
+ * One node at a time measures (lib/place/findracks.h), so that none disturbs another; everybody
+ * else sleeps.
  */
 #ifndef COLL_LIB_PLACE_AUTOTOPO_H
 #define COLL_LIB_PLACE_AUTOTOPO_H
 
-#include "lib/place/cluster.h"
+#include "lib/place/findracks.h"
 
 #include <mpi.h>
 
+/* In seconds. */
+typedef struct coll_autotopo_limits {
+    double longest;  /* after it nothing more is measured */
+    double patience; /* who has not answered for so long is silent */
+} coll_autotopo_limits;
+
+typedef enum coll_autotopo_end {
+    COLL_AUTOTOPO_DONE,
+    COLL_AUTOTOPO_LATE,   /* the time was over; nothing is known, */
+    COLL_AUTOTOPO_SILENT, /* or a node got no answer from another, */
+    COLL_AUTOTOPO_UNABLE  /* or one has no port, no address of its own or no memory */
+} coll_autotopo_end;
+
 typedef struct coll_autotopo_report {
-    coll_clusters found;
-    double seconds; /* that it took */
-    int pairs;      /* that were measured */
-    bool complete;  /* false when the minute was over first */
+    coll_autotopo_end end;
+    int missing[2];         /* COLL_AUTOTOPO_SILENT: a node, and the one that did not answer it */
+    double seconds;         /* that it took */
+    int pairs;              /* rank 0: that were measured */
+    coll_racks_found found; /* rank 0 */
 } coll_autotopo_report;
 
 /*
- * Sets RACKS and SITES of NODES nodes on rank 0 (lib/place/cluster.h). LEADERS are the ranks that
- * measure for the nodes, LEADERS[0] is 0; HOSTS are the names by which the nodes reach each other.
- * Collective over COMM, which must return its errors. All ranks get the same error: MPI_ERR_NO_MEM,
- * MPI_ERR_OTHER when a node cannot reach another, with text, or MPI's.
+ * Sets RACKS and SITES of NODES nodes on rank 0, if they are known at the end. LEADERS are the
+ * ranks that measure for the nodes, LEADERS[0] is 0. Collective over COMM, which must return its
+ * errors. All ranks get the same error: MPI_ERR_NO_MEM with text, or MPI's.
  */
-int coll_autotopo(MPI_Comm comm, int nodes, char *const hosts[], const int leaders[], int racks[],
-                  int sites[], coll_autotopo_report *report);
+int coll_autotopo(MPI_Comm comm, int nodes, const int leaders[], coll_autotopo_limits limits,
+                  int racks[], int sites[], coll_autotopo_report *report);
 
 #endif

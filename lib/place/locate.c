@@ -14,10 +14,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-static const char AUTO[] = "auto", FRESH[] = "auto:fresh", CHECK[] = "check:";
+static const char AUTO[] = "auto", FRESH[] = "auto:fresh", CHECK[] = "check:", FLAT[] = "flat";
+
+/* Who asks for a measurement waits for it; packets that were lost are sent again after 1 s. */
+static const coll_autotopo_limits ASKED = {.longest = 60, .patience = 3.5};
+
+/* Who doesn't must hardly notice it: seconds, with so many more for each node. */
+static const coll_autotopo_limits UNASKED = {.longest = 0.2, .patience = 0.1};
+static const double EACH_NODE = 12e-3;
+
+/* Of fewer nodes nobody asks which are in one rack. */
+enum { FEWEST_NODES = 3 };
+
+/* For so long a measurement that showed nothing isn't repeated unless the user asks; seconds. */
+enum { DOUBT = 600 };
 
 typedef coll_location location;
 
@@ -35,8 +48,15 @@ static const char *switches_of(const char *host) {
     return host + strlen(host) + 1;
 }
 
-/* Nodes below the same switches are in one rack, those below the same topmost one in one site. */
-static void locate_by_slurm(const location *at) {
+static void locate_in_one_rack(const location *at, const char *why) {
+    memset(at->racks, 0, (size_t)at->nodes * sizeof *at->racks);
+    memset(at->sites, 0, (size_t)at->nodes * sizeof *at->sites);
+    snprintf(at->note, COLL_LOCATE_NOTE, "one rack: %s", why);
+}
+
+/* Nodes below the same switches are in one rack, those below the same topmost one in one site.
+ * False: Slurm names no switches. */
+static bool locate_by_slurm(const location *at) {
     bool layered = false, named = false;
     for (int node = 0; node < at->nodes; node++) {
         layered = layered || strchr(switches_of(at->hosts[node]), '.');
@@ -58,8 +78,8 @@ static void locate_by_slurm(const location *at) {
         racks += at->racks[node] == racks;
         sites += at->sites[node] == sites;
     }
-    snprintf(at->note, COLL_LOCATE_NOTE, "%s",
-             named ? "from Slurm" : "nothing is said of racks; set COLL_TOPOLOGY");
+    snprintf(at->note, COLL_LOCATE_NOTE, "from Slurm");
+    return named;
 }
 
 static void locate_by_file(const location *at, const char *path, char *problem) {
@@ -73,52 +93,96 @@ static void locate_by_file(const location *at, const char *path, char *problem) 
 
 /* --- by measurement --- */
 
-/* Writes what was measured, and how, as one line. */
-static void describe(const coll_autotopo_report *report, char *text, size_t size) {
-    const coll_clusters *found = &report->found;
+/* Writes what was measured, and how, or why nothing was, as one line. */
+static void describe(const location *at, const coll_autotopo_report *report, char *text,
+                     size_t size) {
+    const coll_racks_found *found = &report->found;
+    if (report->end == COLL_AUTOTOPO_LATE) {
+        snprintf(text, size, "%d hosts can't be measured within %.2g s", at->nodes,
+                 report->seconds);
+        return;
+    }
+    if (report->end == COLL_AUTOTOPO_SILENT) {
+        snprintf(text, size, "%.60s gets no answer from %.60s by TCP",
+                 at->hosts[report->missing[0]], at->hosts[report->missing[1]]);
+        return;
+    }
+    if (report->end == COLL_AUTOTOPO_UNABLE) {
+        snprintf(text, size, "a host has no IPv4 address of its own, no free port or no memory");
+        return;
+    }
     locale_t before = coll_plain_begin();
-    int length = snprintf(text, size, "%d pairs measured in %.1f s%s: ", report->pairs,
-                          report->seconds, report->complete ? "" : " (not all: out of time)");
+    int length =
+        snprintf(text, size, "%d pairs measured in %.2f s%s: ", report->pairs, report->seconds,
+                 report->end == COLL_AUTOTOPO_LATE ? " (not all: out of time)" : "");
     if (found->far > 0)
         snprintf(text + length, size - (size_t)length,
                  "round trips of %.1f us in racks, %.1f us across", 1e6 * found->near,
                  1e6 * found->far);
     else
-        snprintf(text + length, size - (size_t)length, "no clear difference tells racks apart");
+        snprintf(text + length, size - (size_t)length, "%s",
+                 found->sure ? "no difference tells racks apart" : "times are too unsteady");
     coll_plain_end(before);
 }
 
-/* Keeps what was measured, on rank 0. */
-static void keep(const location *at, const coll_autotopo_report *report) {
-    char measured[200], date[32] = "", note[300];
+/* Keeps what is known AT the file of KIND, on rank 0, with the date, and HOW it came to be known.
+ */
+static void keep(const location *at, coll_topocache_kind kind, const char *how) {
+    char date[32] = "", note[300];
     time_t now = time(NULL);
     struct tm local;
     if (localtime_r(&now, &local))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M", &local);
-    describe(report, measured, sizeof measured);
-    snprintf(note, sizeof note, "libcoll, %s: %d hosts; %s", date, at->nodes, measured);
+    snprintf(note, sizeof note, "libcoll, %s: %d hosts; %s", date, at->nodes, how);
 
-    char *path = coll_topocache_path(at->nodes, at->hosts);
+    char *path = coll_topocache_path(kind, at->nodes, at->hosts);
     int error =
         path ? coll_topocache_write(path, at->nodes, at->hosts, at->racks, at->sites, note) : 0;
     if (!path)
         snprintf(at->note, COLL_LOCATE_NOTE, "%s; not kept: no HOME, or hosts of the same name",
-                 measured);
+                 how);
     else if (error)
-        snprintf(at->note, COLL_LOCATE_NOTE, "%s; not kept in %s: %s", measured, path,
-                 strerror(error));
+        snprintf(at->note, COLL_LOCATE_NOTE, "%s; not kept in %s: %s", how, path, strerror(error));
     else
-        snprintf(at->note, COLL_LOCATE_NOTE, "%s; kept in %s", measured, path);
+        snprintf(at->note, COLL_LOCATE_NOTE, "%s; kept in %s", how, path);
     free(path);
 }
 
 static int locate_by_measurement(const team *who, const location *at,
                                  coll_autotopo_report *report) {
+    char how[200];
     int code =
-        coll_autotopo(who->comm, at->nodes, at->hosts, who->leaders, at->racks, at->sites, report);
-    if (code == MPI_SUCCESS && who->rank == 0)
-        keep(at, report);
-    return code;
+        coll_autotopo(who->comm, at->nodes, who->leaders, ASKED, at->racks, at->sites, report);
+    if (code != MPI_SUCCESS)
+        return code;
+    describe(at, report, how, sizeof how);
+    if (report->end != COLL_AUTOTOPO_DONE)
+        return coll_error(MPI_ERR_OTHER,
+                          "cannot measure the topology: %s; set COLL_TOPOLOGY to a file", how);
+    if (who->rank == 0)
+        keep(at, report->found.sure ? COLL_TOPOCACHE_SURE : COLL_TOPOCACHE_DOUBTFUL, how);
+    return MPI_SUCCESS;
+}
+
+/* Where nobody asked for it, a measurement that fails is no error: all nodes are in one rack. */
+static int locate_unasked(const team *who, const location *at) {
+    char how[200];
+    coll_autotopo_report report;
+    coll_autotopo_limits limits = UNASKED;
+    limits.longest += at->nodes * EACH_NODE;
+    int code =
+        coll_autotopo(who->comm, at->nodes, who->leaders, limits, at->racks, at->sites, &report);
+    if (code != MPI_SUCCESS || who->rank != 0)
+        return code;
+    const coll_racks_found *found = &report.found;
+    bool sure = report.end == COLL_AUTOTOPO_DONE && found->sure;
+    describe(at, &report, how, sizeof how);
+    if (!sure) {
+        locate_in_one_rack(at, how);
+        snprintf(how, sizeof how, "%.190s", at->note);
+    }
+    keep(at, sure ? COLL_TOPOCACHE_SURE : COLL_TOPOCACHE_DOUBTFUL, how);
+    return MPI_SUCCESS;
 }
 
 /*
@@ -195,29 +259,54 @@ static void check_kept(const location *at, const char *path, char *problem) {
                  at->note + length + 2);
 }
 
-/* What the cache knows. A damaged one is worth no more than none. */
-static coll_locate_rest locate_by_cache(const location *at) {
-    char problem[COLL_TEXTFILE_PROBLEM] = "";
-    char *path = coll_topocache_path(at->nodes, at->hosts);
-    bool kept = path && access(path, F_OK) == 0;
+/* Whether the cache has a file of KIND, written at SINCE or later. A damaged one is worth no more
+ * than none: PROBLEM tells of it. */
+static bool locate_by_cache(const location *at, coll_topocache_kind kind, time_t since,
+                            char *problem) {
+    struct stat status;
+    char *path = coll_topocache_path(kind, at->nodes, at->hosts);
+    bool kept = path && stat(path, &status) == 0 && status.st_mtime >= since;
     if (kept) {
         locate_by_file(at, path, problem);
         check_kept(at, path, problem);
     }
     free(path);
+    return kept && !*problem;
+}
+
+static coll_locate_rest locate_as_asked(const location *at) {
+    char problem[COLL_TEXTFILE_PROBLEM] = "";
+    if (locate_by_cache(at, COLL_TOPOCACHE_SURE, 0, problem))
+        return COLL_LOCATE_NOTHING;
     if (*problem)
         tell_damage(problem);
-    return kept && !*problem ? COLL_LOCATE_NOTHING : COLL_LOCATE_MEASURE;
+    return COLL_LOCATE_MEASURE;
+}
+
+static coll_locate_rest locate_by_default(const location *at) {
+    char problem[COLL_TEXTFILE_PROBLEM] = "";
+    if (locate_by_slurm(at))
+        return COLL_LOCATE_NOTHING;
+    if (at->nodes < FEWEST_NODES) {
+        locate_in_one_rack(at, "there are fewer than three hosts");
+        return COLL_LOCATE_NOTHING;
+    }
+    if (locate_by_cache(at, COLL_TOPOCACHE_SURE, 0, problem) ||
+        locate_by_cache(at, COLL_TOPOCACHE_DOUBTFUL, time(NULL) - DOUBT, problem))
+        return COLL_LOCATE_NOTHING;
+    return COLL_LOCATE_TRY;
 }
 
 coll_locate_rest coll_locate(const coll_location *at, const char *source, char *problem) {
     *problem = '\0';
-    if (!*source) {
-        locate_by_slurm(at);
+    if (!*source)
+        return locate_by_default(at);
+    if (strcmp(source, FLAT) == 0) {
+        locate_in_one_rack(at, "by COLL_TOPOLOGY");
         return COLL_LOCATE_NOTHING;
     }
     if (strcmp(source, AUTO) == 0)
-        return locate_by_cache(at);
+        return locate_as_asked(at);
     if (strcmp(source, FRESH) == 0)
         return COLL_LOCATE_MEASURE;
     if (strncmp(source, CHECK, strlen(CHECK)) == 0) {
@@ -235,6 +324,8 @@ int coll_locate_rest_of(MPI_Comm comm, coll_locate_rest rest, const char *source
     int code = PMPI_Comm_rank(comm, &who.rank);
     if (code == MPI_SUCCESS && rest == COLL_LOCATE_MEASURE)
         code = locate_by_measurement(&who, at, &report);
+    if (code == MPI_SUCCESS && rest == COLL_LOCATE_TRY)
+        code = locate_unasked(&who, at);
     if (code == MPI_SUCCESS && rest == COLL_LOCATE_COMPARE)
         code = check_by_measurement(&who, at, source + strlen(CHECK));
     if (code == MPI_SUCCESS)

@@ -7,12 +7,12 @@
 /* The longest note, its NUL included. */
 enum { COLL_LOCATE_NOTE = 512 };
 
-/* What is left to do once rank 0 has looked into files: nothing, or to measure, or to measure and
- * compare. */
+/* What is left to do once rank 0 has looked into files. */
 typedef enum coll_locate_rest {
     COLL_LOCATE_NOTHING,
-    COLL_LOCATE_MEASURE,
-    COLL_LOCATE_COMPARE
+    COLL_LOCATE_TRY,     /* to measure; where that does not work, all nodes are in one rack */
+    COLL_LOCATE_MEASURE, /* to measure; where that does not work, that is an error */
+    COLL_LOCATE_COMPARE  /* likewise, and to compare */
 } coll_locate_rest;
 
 /* Of a communicator's nodes: names, and racks and sites, numbered by first appearance. */
@@ -31,7 +31,9 @@ typedef struct coll_location {
  *     auto:fresh  measured and kept
  *     check:FILE  FILE, and measured and kept: rank 0 prints on stderr where the two disagree
  *     FILE        the file (topofile.h)
- *     ""          Slurm's own address of each node, else all are in one rack
+ *     flat        all in one rack
+ *     ""          Slurm's own address of each node; else, of three nodes or more, what topocache.h
+ *                 keeps, else measured within a short time and kept; else all in one rack
  *
  * Behind the NUL of each host name is Slurm's path of switches down to the node, "s0.s4" or "", and
  * another NUL. In it the rack is all switches down to the node's own; where some address has more

@@ -4,7 +4,6 @@
 
 #include "lib/base/cores.h"
 #include "lib/base/error.h"
-#include "lib/place/cluster.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -238,9 +237,9 @@ void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]) {
     coll_place *first = part->places;
     size_t stride = sizeof *first;
     int ranks = part->ranks;
-    part->sites = coll_cluster_renumber(&first->site, stride, ranks, whole->sites, scratch);
-    part->racks = coll_cluster_renumber(&first->rack, stride, ranks, whole->racks, scratch);
-    part->nodes = coll_cluster_renumber(&first->node, stride, ranks, whole->nodes, scratch);
+    part->sites = coll_topo_renumber(&first->site, stride, ranks, whole->sites, scratch);
+    part->racks = coll_topo_renumber(&first->rack, stride, ranks, whole->racks, scratch);
+    part->nodes = coll_topo_renumber(&first->node, stride, ranks, whole->nodes, scratch);
     (void)coll_topo_fewest(part, COLL_LEVEL_NODE, &part->most_ranks_per_node);
 }
 
@@ -285,4 +284,17 @@ int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_to
         coll_topo_free(&made);
     return good ? MPI_SUCCESS
                 : coll_error(MPI_ERR_NO_MEM, "no memory for the places of %d ranks", count);
+}
+
+int coll_topo_renumber(int *first, size_t stride, int count, int before, int map[]) {
+    int next = 0;
+    for (int i = 0; i < before; i++)
+        map[i] = -1;
+    for (int i = 0; i < count; i++) {
+        int *number = (int *)((char *)first + (size_t)i * stride);
+        if (map[*number] < 0)
+            map[*number] = next++;
+        *number = map[*number];
+    }
+    return next;
 }

@@ -84,4 +84,10 @@ int coll_topo_fewest(const coll_topo *topo, coll_level level, int *most);
  */
 void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]);
 
+/*
+ * Numbers anew, from 0 by first appearance, COUNT numbers from FIRST on, STRIDE bytes apart, that
+ * were below BEFORE; returns how many there are. MAP has room for BEFORE numbers.
+ */
+int coll_topo_renumber(int *first, size_t stride, int count, int before, int map[]);
+
 #endif

@@ -31,12 +31,13 @@ static bool hash_names(int nodes, char *const hosts[], uint64_t *hash) {
     return distinct;
 }
 
-char *coll_topocache_path(int nodes, char *const hosts[]) {
+char *coll_topocache_path(coll_topocache_kind kind, int nodes, char *const hosts[]) {
     uint64_t hash;
     char name[64];
     if (!hash_names(nodes, hosts, &hash))
         return NULL;
-    snprintf(name, sizeof name, "topology-%016" PRIx64 ".conf", hash);
+    snprintf(name, sizeof name, "topology-%016" PRIx64 "%s.conf", hash,
+             kind == COLL_TOPOCACHE_SURE ? "" : "-doubtful");
     return coll_cachefile_path(name);
 }
 

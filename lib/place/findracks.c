@@ -1,0 +1,371 @@
+#include "config.h"
+
+#include "lib/place/findracks.h"
+
+#include "lib/place/nearness.h"
+#include "lib/place/topo.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* So many members of a rack stand for all of it. */
+enum { MEMBERS = 2 };
+
+/* After so many even rows alone a site has no racks; of FEW_NODES all measure one. */
+enum { EVEN_ROWS = 3, FEW_NODES = 8 };
+
+/* Rows that are unclear are measured again in so many rounds. */
+enum { ROUNDS = 5 };
+
+/* One check out of so many must agree with what is known by then. A rack is checked against all
+ * others where these are few, else against some. */
+enum { CHECKS = 6, FEW_RACKS = 8, SOME_RACKS = 3 };
+
+/* Between rounds: whatever disturbed one may be over in the next; seconds. */
+static const double PAUSE = 10e-3;
+
+/* What one site's rows have shown. */
+typedef struct site_rows {
+    int even, clear;
+} site_rows;
+
+typedef struct finder {
+    int nodes, racks, sites;
+    coll_measure_row *measure;
+    void *context;
+    int *rack, *site; /* of each node; -1: not known yet */
+    site_rows *rows;  /* of each site */
+    bool *tried;      /* of each node: its row was even */
+    bool doubtful;    /* some row wasn't clear */
+    int even_checks;  /* one after the other */
+    uint64_t random;
+    double fastest;        /* s: of all round trips */
+    coll_row_split widest; /* the clear row of the most nodes, */
+    int widest_count;      /* and how many */
+    /* A row: */
+    int count, *targets;
+    double *seconds, *sorted;
+    coll_nearness *nearness;
+} finder;
+
+static int random_below(finder *f, int bound) {
+    f->random = f->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (int)((f->random >> 33) % (uint64_t)bound);
+}
+
+static void pause_for_others(void) {
+    struct timespec time = {.tv_nsec = (long)(PAUSE * 1e9)};
+    nanosleep(&time, NULL); /* a signal may cut it short: the next round comes earlier */
+}
+
+/* --- rows --- */
+
+static bool may_share_site(const finder *f, int a, int b) {
+    return f->site[a] < 0 || f->site[b] < 0 || f->site[a] == f->site[b];
+}
+
+/* Adds some members of RACK but PIVOT, a random one and those behind it. */
+static void add_members(finder *f, int rack, int pivot) {
+    int first = random_below(f, f->nodes), added = 0;
+    for (int i = 0; i < f->nodes && added < MEMBERS; i++) {
+        int node = (first + i) % f->nodes;
+        if (f->rack[node] != rack || node == pivot)
+            continue;
+        f->targets[f->count++] = node;
+        added++;
+    }
+}
+
+static int count_far(const finder *f) {
+    int far = 0;
+    for (int i = 0; i < f->count; i++)
+        far += f->nearness[i] == COLL_FAR;
+    return far;
+}
+
+/* Has PIVOT measure the targets, and parts them. Where one alone is far that may be chance: then
+ * the row is measured twice, and the last time counts. */
+static bool measure(finder *f, int pivot, coll_row_split *split) {
+    for (int times = 0; times < 2; times++) {
+        if (f->count > 0 && !f->measure(f->context, pivot, f->count, f->targets, f->seconds))
+            return false;
+        for (int i = 0; i < f->count; i++)
+            f->fastest = fmin(f->fastest, f->seconds[i]);
+        *split = coll_nearness_find(f->count, f->seconds, f->fastest, f->sorted, f->nearness);
+        if (split->kind != COLL_ROW_CLEAR || count_far(f) > 1)
+            break;
+    }
+    bool better =
+        split->kind == f->widest.kind ? f->count > f->widest_count : split->kind == COLL_ROW_CLEAR;
+    if (better) {
+        f->widest = *split;
+        f->widest_count = f->count;
+    }
+    return true;
+}
+
+/* --- who is where --- */
+
+static void relabel(finder *f, int labels[], int from, int to) {
+    for (int node = 0; node < f->nodes; node++)
+        if (labels[node] == from)
+            labels[node] = to;
+}
+
+/* All local targets are at PIVOT's site. */
+static void take_sites(finder *f, int pivot) {
+    for (int i = 0; i < f->count && f->site[pivot] < 0; i++)
+        if (f->nearness[i] != COLL_AWAY)
+            f->site[pivot] = f->site[f->targets[i]];
+    if (f->site[pivot] < 0)
+        f->site[pivot] = f->sites++;
+    for (int i = 0; i < f->count; i++) {
+        int *site = &f->site[f->targets[i]];
+        if (f->nearness[i] != COLL_AWAY && *site < 0)
+            *site = f->site[pivot];
+        else if (f->nearness[i] != COLL_AWAY && *site != f->site[pivot])
+            relabel(f, f->site, *site, f->site[pivot]);
+    }
+}
+
+/* All near targets are in PIVOT's rack. */
+static void take_rack(finder *f, int pivot) {
+    for (int i = 0; i < f->count && f->rack[pivot] < 0; i++)
+        if (f->nearness[i] == COLL_NEAR)
+            f->rack[pivot] = f->rack[f->targets[i]];
+    if (f->rack[pivot] < 0)
+        f->rack[pivot] = f->racks++;
+    for (int i = 0; i < f->count; i++) {
+        int *rack = &f->rack[f->targets[i]];
+        if (f->nearness[i] == COLL_NEAR && *rack < 0)
+            *rack = f->rack[pivot];
+        else if (f->nearness[i] == COLL_NEAR && *rack != f->rack[pivot])
+            relabel(f, f->rack, *rack, f->rack[pivot]);
+    }
+}
+
+/* Has PIVOT measure its row. */
+static bool place(finder *f, int pivot) {
+    coll_row_split split;
+    f->count = 0;
+    for (int node = 0; node < f->nodes; node++)
+        if (node != pivot && f->rack[node] < 0 && may_share_site(f, pivot, node))
+            f->targets[f->count++] = node;
+    for (int rack = 0; rack < f->racks; rack++) {
+        int node = 0;
+        while (node < f->nodes && f->rack[node] != rack)
+            node++;
+        if (node < f->nodes && may_share_site(f, pivot, node))
+            add_members(f, rack, pivot);
+    }
+    if (!measure(f, pivot, &split))
+        return false;
+    f->doubtful = f->doubtful || split.kind != COLL_ROW_CLEAR;
+    if (split.kind == COLL_ROW_UNCLEAR)
+        return true;
+    take_sites(f, pivot);
+    site_rows *rows = &f->rows[f->site[pivot]];
+    if (split.kind == COLL_ROW_CLEAR) {
+        take_rack(f, pivot);
+        rows->clear++;
+    } else {
+        f->tried[pivot] = true;
+        rows->even++;
+    }
+    return true;
+}
+
+static bool is_placed(const finder *f, int node) {
+    if (f->rack[node] >= 0 || f->tried[node])
+        return true;
+    const site_rows *rows = f->site[node] < 0 ? NULL : &f->rows[f->site[node]];
+    return rows && f->nodes > FEW_NODES && rows->clear == 0 && rows->even >= EVEN_ROWS;
+}
+
+/* A step through all nodes that comes by far ones first. */
+static int stride(int nodes) {
+    int step = nodes * 5 / 8 + 1;
+    for (;; step--) {
+        int a = nodes, b = step;
+        while (b) {
+            int rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1)
+            return step;
+    }
+}
+
+/* False: there is nothing more to be measured. *ALL: every node is placed. */
+static bool place_all(finder *f, bool *all) {
+    int step = stride(f->nodes);
+    *all = false;
+    for (int round = 0; round < ROUNDS && !*all; round++) {
+        if (round > 0)
+            pause_for_others();
+        for (int i = 0; i < f->nodes; i++) {
+            int node = (int)((long)i * step % f->nodes);
+            if (!is_placed(f, node) && !place(f, node))
+                return false;
+        }
+        *all = true;
+        for (int node = 0; node < f->nodes; node++)
+            *all = *all && is_placed(f, node);
+    }
+    return true;
+}
+
+/* Where a site has racks, nodes whose rows were even are alone in theirs. */
+static void settle(finder *f) {
+    int first = f->racks;
+    for (int node = 0; node < f->nodes; node++)
+        if (f->rack[node] < 0)
+            f->rack[node] = f->rows[f->site[node]].clear > 0 ? f->racks++ : -1;
+    for (int node = 0; node < f->nodes; node++) {
+        if (f->rack[node] >= 0)
+            continue;
+        for (int other = 0; other < node && f->rack[node] < 0; other++)
+            if (f->site[other] == f->site[node] && f->rack[other] >= first)
+                f->rack[node] = f->rack[other];
+        if (f->rack[node] < 0)
+            f->rack[node] = f->racks++;
+    }
+}
+
+/* --- checks --- */
+
+/* Where rows are even again and again, although they have nodes of one rack and of others, it was
+ * chance that the site seemed to have racks. */
+static void take_even_row(finder *f, int pivot) {
+    if (++f->even_checks < EVEN_ROWS)
+        return;
+    f->even_checks = 0;
+    for (int node = 0; node < f->nodes; node++)
+        if (f->site[node] == f->site[pivot])
+            f->rack[node] = f->rack[pivot];
+}
+
+/* Takes what the row of PIVOT says of nodes in other racks, behind its MATES. Returns whether that
+ * is what was known. */
+static bool agrees(finder *f, int pivot, int mates, coll_row_kind kind) {
+    bool near_mates = true, others = false, as_known = true;
+    for (int i = mates; i < f->count; i++) {
+        int node = f->targets[i];
+        if (f->nearness[i] == COLL_AWAY)
+            continue;
+        as_known = as_known && f->nearness[i] == COLL_FAR && f->site[node] == f->site[pivot];
+        others = true;
+        relabel(f, f->site, f->site[node], f->site[pivot]);
+        if (f->nearness[i] == COLL_NEAR)
+            relabel(f, f->rack, f->rack[node], f->rack[pivot]);
+    }
+    for (int i = 0; i < mates; i++)
+        near_mates = near_mates && f->nearness[i] == COLL_NEAR;
+    if (mates > 0 && others && kind == COLL_ROW_EVEN)
+        take_even_row(f, pivot);
+    else if (mates > 0 && others)
+        f->even_checks = 0;
+    return as_known && (near_mates || !others);
+}
+
+/* Measures a node of RACK against its own and other racks; see AGREES. False: there is nothing more
+ * to be measured. */
+static bool check_rack(finder *f, int rack, bool *agreed) {
+    coll_row_split split;
+    int pivot = random_below(f, f->nodes);
+    for (int i = 0; i < f->nodes && f->rack[pivot] != rack; i++)
+        pivot = (pivot + 1) % f->nodes;
+    if (f->rack[pivot] != rack) /* all of it is in another rack by now */
+        return true;
+    f->count = 0;
+    add_members(f, rack, pivot);
+    int mates = f->count;
+    for (int other = 0; f->racks <= FEW_RACKS && other < f->racks; other++)
+        if (other != rack)
+            add_members(f, other, pivot);
+    for (int i = 0; f->racks > FEW_RACKS && i < SOME_RACKS; i++)
+        add_members(f, (rack + 1 + random_below(f, f->racks - 1)) % f->racks, pivot);
+    if (!measure(f, pivot, &split))
+        return false;
+    bool good = split.kind != COLL_ROW_UNCLEAR && agrees(f, pivot, mates, split.kind);
+    *agreed = *agreed && good;
+    return true;
+}
+
+/* False: there is nothing more to be measured. *SURE: it needed no check, or one agreed with what
+ * is known. */
+static bool check_all(finder *f, bool *sure) {
+    *sure = f->racks == 1 || !f->doubtful;
+    for (int i = 0; i < CHECKS && !*sure; i++) {
+        *sure = true;
+        pause_for_others();
+        for (int rack = 0; rack < f->racks; rack++)
+            if (!check_rack(f, rack, sure))
+                return false;
+    }
+    return true;
+}
+
+/* --- all --- */
+
+static bool allocate(finder *f) {
+    size_t nodes = (size_t)f->nodes;
+    f->rows = calloc(nodes, sizeof *f->rows);
+    f->tried = calloc(nodes, sizeof *f->tried);
+    f->targets = malloc(nodes * sizeof *f->targets);
+    f->seconds = malloc(2 * nodes * sizeof *f->seconds);
+    f->nearness = malloc(nodes * sizeof *f->nearness);
+    return f->rows && f->tried && f->targets && f->seconds && f->nearness;
+}
+
+static bool find(finder *f, bool *sure) {
+    bool all;
+    if (!place_all(f, &all))
+        return false;
+    *sure = false;
+    if (!all)
+        return true;
+    settle(f);
+    return check_all(f, sure);
+}
+
+/* Numbers what was found; of what isn't sure sites alone. */
+static void number(finder *f, coll_racks_found *found) {
+    bool racks = found->sure && f->widest.kind == COLL_ROW_CLEAR;
+    for (int node = 0; node < f->nodes; node++)
+        if (f->site[node] < 0)
+            f->site[node] = 0;
+    found->sites = coll_topo_renumber(f->site, sizeof *f->site, f->nodes, f->nodes, f->targets);
+    if (!racks)
+        memcpy(f->rack, f->site, (size_t)f->nodes * sizeof *f->rack);
+    found->racks = coll_topo_renumber(f->rack, sizeof *f->rack, f->nodes, f->nodes, f->targets);
+    found->near = f->widest.near;
+    found->far = found->racks > found->sites ? f->widest.far : 0;
+}
+
+bool coll_find_racks(int nodes, coll_measure_row *measure_row, void *context, int racks[],
+                     int sites[], coll_racks_found *found) {
+    finder f = {.nodes = nodes,
+                .measure = measure_row,
+                .context = context,
+                .rack = racks,
+                .site = sites,
+                .random = 1,
+                .fastest = INFINITY,
+                .widest = {.kind = COLL_ROW_EVEN}};
+    for (int node = 0; node < nodes; node++)
+        racks[node] = sites[node] = -1;
+    bool good = allocate(&f) && (f.sorted = f.seconds + nodes) && find(&f, &found->sure);
+    if (good)
+        number(&f, found);
+    free(f.rows);
+    free(f.tried);
+    free(f.targets);
+    free(f.seconds);
+    free(f.nearness);
+    return good;
+}
