@@ -150,15 +150,11 @@ libcoll_core_la_SOURCES = \
 	lib/schedule/cursor.c lib/schedule/cursor.h \
 	lib/schedule/draw.c lib/schedule/draw.h \
 	lib/schedule/engine.c lib/schedule/engine.h \
-	lib/schedule/fold.c lib/schedule/fold.h \
+	lib/schedule/estimate.c lib/schedule/estimate.h \
 	lib/schedule/network.c lib/schedule/network.h \
 	lib/schedule/plan.h \
 	lib/schedule/price.c lib/schedule/price.h \
-	lib/schedule/quote.c lib/schedule/quote.h \
-	lib/schedule/rehearsal.c lib/schedule/rehearsal.h \
-	lib/schedule/sample.c lib/schedule/sample.h \
 	lib/schedule/traffic.c lib/schedule/traffic.h \
-	lib/schedule/trend.c lib/schedule/trend.h \
 	lib/schedule/turns.c lib/schedule/turns.h \
 	lib/schedule/two_trees.c lib/schedule/two_trees.h
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)

@@ -5,7 +5,7 @@
 #include "lib/cost/networks.h"
 #include "lib/operation/stand_in.h"
 #include "lib/schedule/plan.h"
-#include "lib/schedule/quote.h"
+#include "lib/schedule/estimate.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,7 +70,7 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
         asked.enough = enough_of_model(call, &tried);
     double seconds = coll_algorithm_is_native(algorithm) ? coll_stand_in_quote(&asked)
                      : algorithm->predict                ? algorithm->predict(&asked, values)
-                                                         : coll_quote(algorithm, &asked, values);
+                                                         : coll_estimate(algorithm, &asked, values);
     if (model)
         *model = seconds;
     if (!is_tried)

@@ -13,7 +13,7 @@
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/scan/scan.h"
 #include "lib/scatter/scatter.h"
-#include "lib/schedule/quote.h"
+#include "lib/schedule/estimate.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -164,5 +164,5 @@ double coll_stand_in_quote(const coll_shape *call) {
     coll_values values = coll_values_default(row->algorithm);
     if (row->first)
         values.at[0] = row->first;
-    return loss(call) * coll_quote(row->algorithm, &by_rank, &values);
+    return loss(call) * coll_estimate(row->algorithm, &by_rank, &values);
 }

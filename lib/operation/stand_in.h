@@ -7,7 +7,7 @@
 
 #include "lib/algorithm/algorithm.h"
 
-/* Seconds of CALL; as coll_quote says. */
+/* Seconds of CALL; as coll_estimate says. */
 double coll_stand_in_quote(const coll_shape *call);
 
 #endif

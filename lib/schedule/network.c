@@ -65,39 +65,17 @@ static int64_t at_peak(const coll_lead *lead, int64_t duration) {
     return duration * lead->peak / COLL_PEAK_PARTS;
 }
 
-/* One that has rested; or, MIDWAY, one that has been busy for so long that it isn't ahead. */
-static coll_clock clock_of(const coll_network *network, const coll_lead *lead) {
-    return network->midway ? (coll_clock){.busy = lead->most,
-                                          .slipping = lead->at_once,
-                                          .peak = at_peak(lead, lead->at_once)}
-                           : (coll_clock){.busy = 0};
-}
-
-/* COUNT links from FIRST on; the next one. */
-static coll_clock *start_links(coll_clock *first, int count, coll_clock like) {
-    for (int i = 0; i < count; i++)
-        *first++ = like;
-    return first;
-}
-
+/* All links have rested. */
 static void open_links(coll_network *network, const coll_topo *topo, void *memory) {
     char *next = memory;
     network->links = coll_comm_room_take(&next, links(topo) * sizeof(coll_clock));
     network->queues = coll_comm_room_take(&next, uplinks(topo) * sizeof(coll_queue));
     network->ports = coll_comm_room_take(&next, (size_t)topo->nodes * sizeof(coll_port));
-    const coll_clock inside = {.busy = 0},
-                     host = clock_of(network, &network->lead[COLL_LEVEL_RACK]);
-    const coll_lead *shared = network->shared;
-    coll_clock *link = start_links(network->links, topo->ranks, inside);
-    link = start_links(link, topo->nodes, host);
-    link = start_links(link, topo->nodes, inside);
-    link = start_links(link, topo->racks, clock_of(network, &shared[COLL_LEVEL_RACK]));
-    link = start_links(link, 2 * topo->racks, clock_of(network, &shared[COLL_LEVEL_SITE]));
-    start_links(link, 2 * topo->sites, clock_of(network, &shared[COLL_LEVEL_WIDE]));
+    memset(network->links, 0, links(topo) * sizeof(coll_clock));
     for (size_t uplink = 0; uplink < uplinks(topo); uplink++)
         network->queues[uplink] = (coll_queue){.sender = NOBODY};
     for (int node = 0; node < topo->nodes; node++)
-        network->ports[node] = (coll_port){.clock = host, .queue = {.sender = NOBODY}};
+        network->ports[node] = (coll_port){.queue = {.sender = NOBODY}};
 }
 
 /* That of a link which is TIMES as slow and saves up as many bytes. */
@@ -124,10 +102,9 @@ static void set_rates(coll_network *network, const coll_topo *topo) {
 }
 
 void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole,
-                       bool midway, void *memory) {
+                       void *memory) {
     network->topo = call->topo;
     network->latencies = call->latencies;
-    network->midway = midway;
     network->lossy = false;
     network->profile = call->network ? call->network : call->profile;
     network->copied = SIZE_MAX;
@@ -241,7 +218,7 @@ int64_t coll_network_pass(coll_network *network, int from, int to, const coll_to
 /* Whether the buffer of TOLL's level can't hold what waits in QUEUE; that is found once. */
 static bool overruns(coll_network *network, coll_queue *queue, const coll_toll *toll) {
     double buffer = coll_cost_buffer(&network->profile->level[toll->level]);
-    if (network->midway || queue->overrun || queue->sender != SEVERAL || buffer <= 0 ||
+    if (queue->overrun || queue->sender != SEVERAL || buffer <= 0 ||
         (double)queue->waiting <= buffer)
         return false;
     return network->lossy = queue->overrun = true;

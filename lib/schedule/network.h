@@ -75,8 +75,7 @@ typedef struct coll_network {
     double rate[COLL_LEVELS];      /* bytes/s of a shared link; 0: no limit */
     coll_lead lead[COLL_LEVELS];   /* of hosts' links, */
     coll_lead shared[COLL_LEVELS]; /* and of shared ones */
-    bool midway; /* as amid a long call: no link has rested, no buffer is overrun */
-    bool lossy;  /* one has been */
+    bool lossy;                    /* one has been */
     coll_clock *links;
     coll_queue *queues; /* before each uplink */
     coll_port *ports;   /* of each host */
@@ -84,10 +83,10 @@ typedef struct coll_network {
 
 /* The memory for a network of TOPO; aligned for any type. */
 size_t coll_network_bytes(const coll_topo *topo);
-/* For CALL, at its beginning or MIDWAY. If its topology is a part of a WHOLE, else NULL, its links
- * are those of the whole. Without MEMORY there are levels and tolls, but no links. */
+/* For CALL. If its topology is a part of a WHOLE, else NULL, its links are those of the whole.
+ * Without MEMORY there are levels and tolls, but no links. */
 void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole,
-                       bool midway, void *memory);
+                       void *memory);
 
 /* Valid until the next one. */
 const coll_toll *coll_network_toll(coll_network *network, coll_level level, size_t bytes);

@@ -7,7 +7,6 @@
 #include "lib/schedule/agenda.h"
 #include "lib/schedule/cursor.h"
 #include "lib/schedule/network.h"
-#include "lib/schedule/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,6 @@ typedef struct letter {
     bool slips;       /* between others */
     bool waits;       /* for its receiver's port, */
     bool queues;      /* for a link that others share */
-    bool goes_again;  /* for the one back that it stands for, too */
     size_t bytes;
     int64_t start;
     int64_t arrival; /* or, when it comes, what is left until then */
@@ -41,10 +39,9 @@ typedef struct queue {
     int first, last;
 } queue;
 
-/* From one rank to another on one lane. The players are those who stand for them; the sender is
- * the one whom the receiver that is played itself sees. */
+/* From one rank to another on one lane. */
 typedef struct path {
-    int from, to;         /* players */
+    int from, to;         /* players: positions in the line */
     int sender, receiver; /* ranks */
     int lane;
     coll_level level;
@@ -78,8 +75,7 @@ typedef struct play {
     coll_blocks blocks; /* of a gather's root */
     coll_line *line;    /* of all ranks: its position is that of the one whose turn it is */
     int *positions;     /* of all ranks in it */
-    coll_fold fold;     /* how many are played, */
-    player *players;    /* the first ones of the line */
+    player *players;    /* by position */
     coll_network network;
     coll_plan_size plan_size;
     coll_agenda agenda;
@@ -115,14 +111,13 @@ static int take(queue *q, const int next[]) {
 }
 
 static int hashes(const play *p) {
-    int few = 2 * p->fold.ranks, many = p->most / 4;
+    int few = 2 * p->shape.topo->ranks, many = p->most / 4;
     return few > many ? few : many;
 }
 
-/* From the rank at position SENDER of the line to the player TO; NONE: there is no room. */
-static int path_of(play *p, int sender, int to, int lane) {
-    const int *order = p->line->order;
-    const int ranks[] = {order[sender], order[to]};
+/* From one player to another; NONE: there is no room. */
+static int path_of(play *p, int from, int to, int lane) {
+    const int ranks[] = {p->line->order[from], p->line->order[to]};
     uint64_t key = ((uint64_t)ranks[0] * 31 + (uint64_t)ranks[1]) * COLL_LANES + (uint64_t)lane;
     int *first = &p->first_path[key % (uint64_t)hashes(p)];
     for (int i = *first; i != NONE; i = p->paths[i].next) {
@@ -132,7 +127,7 @@ static int path_of(play *p, int sender, int to, int lane) {
     }
     if (p->paths_used == p->most)
         return NONE;
-    p->paths[p->paths_used] = (path){.from = coll_fold_player(&p->fold, sender),
+    p->paths[p->paths_used] = (path){.from = from,
                                      .to = to,
                                      .sender = ranks[0],
                                      .receiver = ranks[1],
@@ -209,8 +204,7 @@ static bool takes_turns(const play *p, const letter *one) {
 static bool send(play *p, int who, int node) {
     const coll_step *step = &p->players[who].cursor.nodes[node].step;
     int to = p->positions[step->peer], number = new_letter(p),
-        way = path_of(p, coll_fold_seen(&p->fold, p->shape.topo->ranks, who, to),
-                      coll_fold_player(&p->fold, to), step->lane);
+        way = path_of(p, who, to, step->lane);
     if (number == NONE || way == NONE)
         return exceed(p);
     p->letters[number] = (letter){.path = way, .sent = node, .bytes = step->length};
@@ -264,12 +258,21 @@ static bool start(play *p, int who) {
     return true;
 }
 
+static bool is_halfway(const player *one) {
+    return one->cursor.first >= one->plan->rounds / 2;
+}
+
 static bool complete(play *p, int who, int node) {
-    coll_cursor_complete(&p->players[who].cursor, node);
+    player *one = &p->players[who];
+    const bool was_halfway = is_halfway(one);
+    coll_cursor_complete(&one->cursor, node);
     p->end = p->now;
     if (p->call->ends)
         p->call->ends[p->line->order[who]] = p->now;
-    return start(p, who);
+    const bool good = start(p, who);
+    if (!was_halfway && is_halfway(one))
+        p->price->halfway = p->now;
+    return good;
 }
 
 /* --- The ways of letters --- */
@@ -359,15 +362,11 @@ static bool leave_in_turn(play *p, int number) {
     return true;
 }
 
-/* It has come, unless the one back, for which it stands, takes as long. If it was the last one in
- * its turn those that wait for it leave. */
+/* It has come. If it was the last one in its turn those that wait for it leave. */
 static bool come_in_turn(play *p, int number) {
     letter *one = &p->letters[number];
     path *way = &p->paths[one->path];
     const bool took_turn = takes_turns(p, one);
-    one->goes_again = took_turn && way->opposite == one->path && !one->goes_again;
-    if (one->goes_again)
-        return travel(p, number, 0);
     if (!arrive(p, number))
         return false;
     way->talks -= took_turn;
@@ -443,12 +442,6 @@ static coll_plan_size size_of(const coll_plan *plan) {
     return size;
 }
 
-/* So many rounds of the plan ALL as the call says; NULL: there is no room for that. */
-static coll_plan *choose_rounds(play *p, const coll_plan *all) {
-    void *memory = take_room(p, coll_sample_bytes(&all->size));
-    return memory ? coll_sample_open(all, p->call->rounds, memory) : NULL;
-}
-
 static bool seat(play *p, int who) {
     player *one = &p->players[who];
     p->line->position = who;
@@ -456,16 +449,8 @@ static bool seat(play *p, int who) {
     if (!memory)
         return false;
     coll_plan *plan = p->call->planner->plan(&one->part, p->plan_size, memory);
-    if (p->line->order[who] == 0)
-        p->price->rounds = plan->rounds;
-    if (p->call->rounds && p->call->rounds < plan->rounds) {
-        if (p->call->planner->steady)
-            plan->rounds = p->call->rounds;
-        else
-            plan = choose_rounds(p, plan);
-    }
-    if (!plan)
-        return false;
+    if (p->call->rounds && p->call->rounds < plan->rounds)
+        plan->rounds = p->call->rounds;
     const coll_plan_size size = plan->size = size_of(plan);
     one->plan = plan;
     memory = take_room(p, coll_cursor_bytes(&size));
@@ -475,21 +460,6 @@ static bool seat(play *p, int who) {
         return false;
     coll_cursor_open(&one->cursor, one->plan, memory);
     coll_cursor_begin(&one->cursor);
-    return true;
-}
-
-/* What all plans have in common; false: there is no room for it. */
-static bool share(play *p) {
-    const coll_planner *planner = p->call->planner;
-    const coll_part *first = &p->players[0].part;
-    if (!planner->share)
-        return true;
-    void *shared = take_room(p, planner->shared_bytes(first));
-    if (!shared)
-        return false;
-    planner->share(first, shared);
-    for (int who = 0; who < p->fold.ranks; who++)
-        p->players[who].part.shared = shared;
     return true;
 }
 
@@ -512,7 +482,7 @@ coll_part coll_price_part(const coll_shape *shape, const coll_values *values, co
 }
 
 static void deal(play *p) {
-    for (int who = 0; who < p->fold.ranks; who++)
+    for (int who = 0; who < p->shape.topo->ranks; who++)
         p->players[who].part = coll_price_part(&p->shape, &p->values, p->line,
                                                p->line->order[who] == p->shape.root, &p->blocks);
 }
@@ -522,7 +492,7 @@ static bool line_up(play *p) {
     size_t ranks = (size_t)p->shape.topo->ranks;
     p->line = take_room(p, sizeof(coll_line) + ranks * sizeof(int));
     p->positions = take_room(p, ranks * sizeof(int));
-    p->players = take_room(p, (size_t)p->fold.ranks * sizeof(player));
+    p->players = take_room(p, (size_t)p->shape.topo->ranks * sizeof(player));
     coll_visit *visits = take_room(p, ranks * sizeof(coll_visit));
     if (!visits)
         return false;
@@ -547,14 +517,12 @@ static bool set_up(play *p) {
     p->first_path = take_room(p, (size_t)hashes(p) * sizeof(int));
     if (!p->first_path)
         return false;
-    coll_network_open(&p->network, &p->shape, p->call->whole, p->call->midway, network);
+    coll_network_open(&p->network, &p->shape, p->call->whole, network);
     for (int i = 0; i < hashes(p); i++)
         p->first_path[i] = NONE;
     p->unused = NONE;
-    if (!share(p))
-        return false;
     p->plan_size = p->call->planner->size(&p->players[0].part);
-    for (int who = 0; who < p->fold.ranks; who++)
+    for (int who = 0; who < p->shape.topo->ranks; who++)
         if (!seat(p, who))
             return false;
     return true;
@@ -568,10 +536,10 @@ static int leave_early(play *p) {
 }
 
 static int play_to_end(play *p) {
-    const int played = p->fold.ranks;
+    const int ranks = p->shape.topo->ranks;
     const int64_t enough = p->call->enough ? p->call->enough : INT64_MAX;
     bool good = set_up(p) || exceed(p);
-    for (int who = 0; who < played && good; who++)
+    for (int who = 0; who < ranks && good; who++)
         good = start(p, who);
     for (coll_event event; good && coll_agenda_take(&p->agenda, &event);) {
         p->now = event.time;
@@ -579,10 +547,9 @@ static int play_to_end(play *p) {
             return leave_early(p);
         good = go_on(p, event.what);
     }
-    for (int who = 0; who < played && good; who++)
-        if (!coll_cursor_ended(&p->players[who].cursor) &&
-            (played < p->shape.topo->ranks || p->call->rounds))
-            good = exceed(p); /* plans aren't alike after all, or what is left out is waited for */
+    for (int who = 0; who < ranks && good; who++)
+        if (!coll_cursor_ended(&p->players[who].cursor) && p->call->rounds)
+            good = exceed(p); /* what is left out is waited for */
         else if (!coll_cursor_ended(&p->players[who].cursor))
             return coll_error(MPI_ERR_INTERN, "%s: rank %d would wait for ever",
                               p->call->algorithm->name, p->line->order[who]);
@@ -597,18 +564,15 @@ static size_t bytes_of(const play *p, const coll_line *line) {
     const coll_planner *planner = p->call->planner;
     coll_blocks even;
     coll_part part = coll_price_part(&p->shape, &p->values, line, true, &even);
-    size_t shared = planner->share ? planner->shared_bytes(&part) : 0;
-    part.shared = planner->share ? p : NULL; /* so a plan has no such thing of its own */
     coll_plan_size size = planner->size(&part);
     size_t ranks = (size_t)p->shape.topo->ranks, most = (size_t)p->most,
-           played = (size_t)p->fold.ranks, nodes = (size_t)size.window * (size_t)size.steps,
+           nodes = (size_t)size.window * (size_t)size.steps,
            of_all = 2 * sizeof(int) + sizeof(coll_visit),
            each = sizeof(player) + coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
-                  coll_comm_room_of(nodes * sizeof(int)) +
-                  (p->call->rounds ? coll_sample_bytes(&size) : 0),
+                  coll_comm_room_of(nodes * sizeof(int)),
            letters = sizeof(letter) + sizeof(int) + sizeof(path) + sizeof(coll_event);
     enum { ODDS = 1 << 10 };
-    return ranks * of_all + played * each + (size_t)hashes(p) * sizeof(int) + shared +
+    return ranks * (of_all + each) + (size_t)hashes(p) * sizeof(int) +
            coll_network_bytes(p->shape.topo) + most * letters + ODDS;
 }
 
@@ -631,8 +595,6 @@ int coll_price_play(const coll_price_call *call, coll_price *price) {
               .price = price,
               .shape = *call->shape,
               .values = *call->values,
-              .fold = {.ranks = call->fold ? call->fold->ranks : call->shape->topo->ranks,
-                       .mirrored = call->fold && call->fold->mirrored},
               .most = call->letters ? call->letters : LETTERS_MOST,
               .room = call->memory,
               .left = call->bytes};

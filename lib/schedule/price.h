@@ -12,7 +12,6 @@
 #ifndef COLL_LIB_SCHEDULE_PRICE_H
 #define COLL_LIB_SCHEDULE_PRICE_H
 
-#include "lib/schedule/fold.h"
 #include "lib/schedule/plan.h"
 
 /* Times in nanoseconds from the common start. */
@@ -34,29 +33,26 @@ typedef struct coll_price_call {
     const coll_shape *shape;     /* of a gather: all blocks have its bytes */
     const coll_values *values;
     const coll_topo
-        *whole;            /* its ranks share the links, if the shape has a part of them; or NULL */
-    bool midway;           /* as amid a long call: no link has rested, no buffer is overrun */
-    int budget;            /* events */
-    int64_t enough;        /* it is played so long at most; 0: to its end */
-    uint64_t rounds;       /* plays so many, evenly chosen of plans in step, the first of steady
-                              ones; 0: all */
-    int letters;           /* messages under way, and pairs of ranks, at most; 0: many */
-    const coll_fold *fold; /* who is played for all; NULL: all are */
-    void *memory;          /* so many bytes to play in, aligned for any type; */
-    size_t bytes;          /* NULL: it is allocated */
-    /* Is told of every message that a player receives, as that happens; or NULL. */
+        *whole;      /* its ranks share the links, if the shape has a part of them; or NULL */
+    int budget;      /* events */
+    int64_t enough;  /* it is played so long at most; 0: to its end */
+    uint64_t rounds; /* plays so many, the first ones of each plan; 0: all */
+    int letters;     /* messages under way, and pairs of ranks, at most; 0: many */
+    void *memory;    /* so many bytes to play in, aligned for any type; */
+    size_t bytes;    /* NULL: it is allocated */
+    /* Is told of every message that a rank receives, as that happens; or NULL. */
     void (*watch)(const coll_price_message *message, void *context);
     void *context;
-    int64_t *ends; /* out, for each rank that is played; or NULL */
+    int64_t *ends; /* out, for each rank; or NULL */
 } coll_price_call;
 
 enum { COLL_PRICE_UNKNOWN = -1 };
 typedef struct coll_price {
-    int64_t time; /* until the last rank ends, or enough; COLL_PRICE_UNKNOWN: it takes more events
-                     or memory than it may, or what is left out is waited for */
+    int64_t time;    /* until the last rank ends, or enough; COLL_PRICE_UNKNOWN: it takes more
+                        events or memory than it may, or what is left out is waited for */
+    int64_t halfway; /* until the last rank has ended half of its rounds */
     int events;
-    bool lossy;      /* a buffer of a port was overrun */
-    uint64_t rounds; /* of rank 0's plan */
+    bool lossy; /* a buffer of a port was overrun */
 } coll_price;
 
 /* A + B / C * D nanoseconds, or the most that there may be. */
