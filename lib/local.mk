@@ -155,6 +155,7 @@ libcoll_core_la_SOURCES = \
 	lib/schedule/plan.h \
 	lib/schedule/price.c lib/schedule/price.h \
 	lib/schedule/traffic.c lib/schedule/traffic.h \
+	lib/schedule/tuned.h \
 	lib/schedule/turns.c lib/schedule/turns.h \
 	lib/schedule/two_trees.c lib/schedule/two_trees.h
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)

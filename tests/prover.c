@@ -777,7 +777,8 @@ static void furnish(play *p, int rank, bool input, coll_side kind) {
 
 static bool is_same(const coll_plan_size *a, const coll_plan_size *b) {
     return a->window == b->window && a->steps == b->steps && a->segments == b->segments &&
-           a->segment == b->segment && a->own_bytes == b->own_bytes;
+           a->segment == b->segment && a->own_bytes == b->own_bytes &&
+           a->making_bytes == b->making_bytes;
 }
 
 static bool seat(play *p, int rank) {
@@ -801,7 +802,7 @@ static bool seat(play *p, int rank) {
         size.window = (int)coll_least((size_t)call->window, segments);
         size.segment = call->segment;
     }
-    one->memory = allocate(1, size.own_bytes);
+    one->memory = allocate(1, size.own_bytes + size.making_bytes);
     one->plan = planner->plan(&one->part, size, one->memory);
     if (rank > 0 && !is_same(&size, &p->players[0].plan->size))
         return refuse(p, "ranks 0 and %d plan for different sizes", rank);

@@ -24,7 +24,7 @@
 
 #include "lib/allgather/allgather.h"
 #include "lib/pattern/radix.h"
-#include "lib/schedule/plan.h"
+#include "lib/schedule/tuned.h"
 
 /* Bytes of all blocks. */
 static const size_t BYTES_MOST = 4 << 20;

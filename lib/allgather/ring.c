@@ -91,5 +91,5 @@ const coll_algorithm coll_allgather_ring = {
     .summary = "blocks go round the ring of the ranks, uplinks crossed by one stream",
     .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),
                COLL_PARAM_WINDOW("segments under way at a time", 8)},
-    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan, .in_step = true},
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -15,7 +15,7 @@
 #include "config.h"
 
 #include "lib/allreduce/allreduce.h"
-#include "lib/schedule/plan.h"
+#include "lib/schedule/tuned.h"
 
 enum { FEWEST = 3 }; /* rounds: results come to a rank two rounds after they left the one before */
 

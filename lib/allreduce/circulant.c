@@ -336,7 +336,7 @@ static coll_plan *plan_of(const coll_part *part, bool levels, coll_plan_size siz
         .group = {{part->line->order, p, p, part->line->position, part->line->position}}};
     if (!levels)
         return &plan->base;
-    const frame f = part->shared ? *(const frame *)part->shared : frame_of(part, levels);
+    const frame f = frame_of(part, levels);
     int own[LEVELS], *ranks = (int *)(plan + 1);
     for (int i = 0; i < f.levels; i++) {
         group *g = &plan->group[i];
@@ -368,16 +368,6 @@ static coll_plan *plan_levels(const coll_part *part, coll_plan_size size, void *
     return plan_of(part, true, size, memory);
 }
 
-static size_t shared_bytes(const coll_part *part) {
-    (void)part;
-    return sizeof(frame);
-}
-
-/* Looks at all ranks' places once. */
-static void share(const coll_part *part, void *memory) {
-    *(frame *)memory = frame_of(part, true);
-}
-
 static bool has_levels(const coll_shape *call) {
     return coll_order_is_free(call) && units_of(call->topo, true).levels > 1;
 }
@@ -394,7 +384,7 @@ const coll_algorithm coll_allreduce_circulant = {
     .summary = "blocks are summed up and passed on over a circulant graph, in the fewest steps",
     .params = PARAMS,
     .applicable = coll_order_is_free,
-    .planner = &(const coll_planner){.size = size_flat, .plan = plan_flat, .in_step = true},
+    .planner = &(const coll_planner){.size = size_flat, .plan = plan_flat},
 };
 
 const coll_algorithm coll_allreduce_circulant_levels = {
@@ -402,9 +392,5 @@ const coll_algorithm coll_allreduce_circulant_levels = {
     .summary = "circulant inside nodes, inside racks, and across racks by place",
     .params = PARAMS,
     .applicable = has_levels,
-    .planner = &(const coll_planner){.size = size_levels,
-                                     .plan = plan_levels,
-                                     .shared_bytes = shared_bytes,
-                                     .share = share,
-                                     .in_step = true},
+    .planner = &(const coll_planner){.size = size_levels, .plan = plan_levels},
 };

@@ -180,5 +180,5 @@ const coll_algorithm coll_allreduce_halving = {
     .params = {COLL_PARAM_SEGMENT("bytes of a chunk, which is halved, at most", 64 << 10),
                COLL_PARAM_WINDOW("chunks under way at a time", 4)},
     .reproducible = true,
-    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan, .in_step = true},
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

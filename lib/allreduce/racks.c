@@ -20,7 +20,7 @@
 #include "config.h"
 
 #include "lib/allreduce/allreduce.h"
-#include "lib/schedule/plan.h"
+#include "lib/schedule/tuned.h"
 
 #include <limits.h>
 
@@ -279,9 +279,8 @@ static size_t table_bytes(const coll_part *part) {
 }
 
 /* Where the racks begin: the same for all ranks. */
-static void find_racks(const coll_part *part, void *memory) {
+static void find_racks(const coll_part *part, int *first) {
     const coll_topo *topo = part->shape->topo;
-    int *first = memory;
     for (int position = 0; position < topo->ranks; position++)
         if (coll_part_begins(part, position, COLL_UNIT_RACK))
             *first++ = position;
@@ -305,8 +304,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .steps = across < 5 ? 5 : across,
                             .segments = SEGMENTS,
                             .segment = coll_share_start(shape, piece, least, 1),
-                            .own_bytes =
-                                sizeof(racks_plan) + (part->shared ? 0 : table_bytes(part))};
+                            .own_bytes = sizeof(racks_plan) + table_bytes(part)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
@@ -315,9 +313,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     *plan = (racks_plan){.base = coll_plan_of(part, size, 0, plan_round),
                          .racks = racks,
                          .groups = groups_of(part),
-                         .first = part->shared ? part->shared : (int *)(plan + 1)};
-    if (!part->shared)
-        find_racks(part, plan + 1);
+                         .first = (int *)(plan + 1)};
+    find_racks(part, (int *)(plan + 1));
     for (int rack = 0; rack < racks; rack++)
         plan->rounds = size_of(plan, rack) >= plan->rounds ? size_of(plan, rack) + 1 : plan->rounds;
     while (plan->first[plan->rack + 1] <= position)
@@ -342,9 +339,5 @@ const coll_algorithm coll_allreduce_racks = {
                    "bytes of a rank's part of a piece, on average; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("rounds under way besides those of a turn", 4)},
     .applicable = applicable,
-    .planner = &(const coll_planner){.size = plan_size,
-                                     .plan = make_plan,
-                                     .shared_bytes = table_bytes,
-                                     .share = find_racks,
-                                     .steady = true},
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

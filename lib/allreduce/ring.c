@@ -111,5 +111,5 @@ const coll_algorithm coll_allreduce_ring = {
     .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),
                COLL_PARAM_WINDOW("segments under way at a time", 4)},
     .applicable = coll_order_is_free,
-    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan, .in_step = true},
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -19,7 +19,7 @@
 
 #include "lib/alltoall/alltoall.h"
 #include "lib/pattern/radix.h"
-#include "lib/schedule/plan.h"
+#include "lib/schedule/tuned.h"
 
 /* Bytes of all blocks of a rank. */
 static const size_t BYTES_MOST = 4 << 20;

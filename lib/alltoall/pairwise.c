@@ -278,7 +278,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     size_t ranks = (size_t)part->shape->topo->ranks;
     *plan = (pairwise_plan){.base = coll_plan_of(part, size, 0, plan_round)};
     plan->under_way = window_of(part) * segment_of(part);
-    plan->even_racks = part->shared ? *(const int *)part->shared : count_even_racks(part);
+    plan->even_racks = count_even_racks(part);
     plan->segments = coll_segment_count(part->shape->bytes, size.segment);
     if (plan->even_racks) {
         plan->base.rounds = ranks * plan->segments;
@@ -295,29 +295,11 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static size_t shared_bytes(const coll_part *part) {
-    (void)part;
-    return sizeof(int);
-}
-
-/* Looks at all ranks' places once. */
-static void share(const coll_part *part, void *memory) {
-    *(int *)memory = count_even_racks(part);
-}
-
-static bool stays_in_step(const coll_part *part) {
-    return count_even_racks(part) > 0;
-}
-
 const coll_algorithm coll_alltoall_pairwise = {
     .name = "pairwise",
     .summary = "each rank exchanges with one after the other, uplinks always as busy",
     .params = {COLL_PARAM_SEGMENT("bytes of a block that go at a time, at most", 0),
                COLL_PARAM_WINDOW("segments under way to a rank at a time", 0)},
     .sizeless = true,
-    .planner = &(const coll_planner){.size = plan_size,
-                                     .plan = make_plan,
-                                     .shared_bytes = shared_bytes,
-                                     .share = share,
-                                     .stays_in_step = stays_in_step},
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -67,8 +67,5 @@ const coll_algorithm coll_bcast_two_tree = {
     .summary = "segments alternate between two trees; each host forwards in only one",
     .params = {COLL_PARAM_SEGMENT_FORMERLY("chunk", COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("messages under way to each child", 8)},
-    .planner = &(const coll_planner){.size = plan_size,
-                                     .plan = make_plan,
-                                     .shared_bytes = coll_two_trees_shared_bytes,
-                                     .share = coll_two_trees_share},
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

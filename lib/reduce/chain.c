@@ -15,6 +15,7 @@
 
 #include "lib/reduce/reduce.h"
 #include "lib/reduce/tree.h"
+#include "lib/schedule/tuned.h"
 
 static int next_one(int p, int position, int *parent, int children[]) {
     *parent = position - 1;

@@ -19,6 +19,7 @@
 
 #include "lib/reduce/reduce.h"
 #include "lib/reduce/tree.h"
+#include "lib/schedule/tuned.h"
 #include "lib/schedule/two_trees.h"
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
@@ -55,8 +56,5 @@ const coll_algorithm coll_reduce_two_tree = {
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("segments under way at a time, in each tree", 4)},
     .applicable = coll_order_is_free,
-    .planner = &(const coll_planner){.size = plan_size,
-                                     .plan = make_plan,
-                                     .shared_bytes = coll_two_trees_shared_bytes,
-                                     .share = coll_two_trees_share},
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

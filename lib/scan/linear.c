@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include "lib/scan/scan.h"
+#include "lib/schedule/tuned.h"
 
 static coll_step send_on(const coll_scan_plan *plan, coll_buffer buffer, size_t from,
                          size_t length) {

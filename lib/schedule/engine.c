@@ -228,8 +228,9 @@ size_t coll_planned_bytes(const coll_planned *call) {
     coll_plan_size size = planner_of(call)->size(&call->part);
     size_t nodes = (size_t)size.window * (size_t)size.steps,
            segments = (size_t)size.window * (size_t)size.segments;
-    return coll_comm_room_of(sizeof(coll_engine)) + coll_comm_room_of(size.own_bytes) +
-           coll_cursor_bytes(&size) + coll_comm_room_of(nodes * sizeof(MPI_Request)) +
+    return coll_comm_room_of(sizeof(coll_engine)) +
+           coll_comm_room_of(size.own_bytes + size.making_bytes) + coll_cursor_bytes(&size) +
+           coll_comm_room_of(nodes * sizeof(MPI_Request)) +
            coll_comm_room_of(nodes * sizeof(MPI_Status)) +
            3 * coll_comm_room_of(nodes * sizeof(int)) +
            coll_comm_room_of(segments * sizeof(coll_held)) +
@@ -246,8 +247,8 @@ coll_course *coll_planned_open(const coll_planned *call, void *memory) {
     coll_engine *engine = coll_comm_room_take(&room, sizeof *engine);
     *engine =
         (coll_engine){.course = {.start = begin, .take = take, .comm = call->comm}, .call = *call};
-    engine->plan = planner_of(call)->plan(&engine->call.part, size,
-                                          coll_comm_room_take(&room, size.own_bytes));
+    engine->plan = planner_of(call)->plan(
+        &engine->call.part, size, coll_comm_room_take(&room, size.own_bytes + size.making_bytes));
     coll_cursor_open(&engine->cursor, engine->plan,
                      coll_comm_room_take(&room, coll_cursor_bytes(&size)));
     engine->course.requests = coll_comm_room_take(&room, nodes * sizeof(MPI_Request));

@@ -83,11 +83,12 @@ _Static_assert(sizeof(coll_step) <= 80, "a step is short");
 
 /* The measures of a plan; those of all ranks of a call are alike. */
 typedef struct coll_plan_size {
-    int window;       /* rounds */
-    int steps;        /* of a round, at most */
-    int segments;     /* of a round */
-    size_t segment;   /* bytes of a segment, at most */
-    size_t own_bytes; /* memory that the plan itself needs */
+    int window;          /* rounds */
+    int steps;           /* of a round, at most */
+    int segments;        /* of a round */
+    size_t segment;      /* bytes of a segment, at most */
+    size_t own_bytes;    /* memory that the plan itself needs, */
+    size_t making_bytes; /* and more behind that until it is made */
 } coll_plan_size;
 
 /* Writes the steps of ROUND, in order, and returns how many there are. */
@@ -109,9 +110,6 @@ typedef struct coll_part {
     size_t own;                /* bytes of this rank's data; 0 where they are blocks */
     const coll_blocks *blocks; /* of the data, or NULL: it is one */
     const coll_blocks *input;  /* likewise of the input */
-    /* What the planner's share made; NULL: the plan makes its own. Its size may ask for no more
-     * than whether there is any. */
-    const void *shared;
 } coll_part;
 
 /* A plan of PART in so many ROUNDS, or 0 where they are set later. */
@@ -135,24 +133,9 @@ static inline bool coll_part_begins(const coll_part *part, int position, coll_un
 typedef struct coll_planner {
     /* The same for all ranks of a call, so who looks at all of them asks once. */
     coll_plan_size (*size)(const coll_part *part);
-    /* The plan in SIZE's measures, in OWN_BYTES of MEMORY. */
+    /* The plan in SIZE's measures, in OWN_BYTES and MAKING_BYTES of MEMORY. */
     coll_plan *(*plan)(const coll_part *part, coll_plan_size size, void *memory);
     bool (*unplanned)(const coll_values *values); /* with these it is no plan; NULL: never */
-    /* All ranks have as many rounds, and what one sends in a round another receives in the same
-     * one: so that the price of all follows from some. */
-    bool in_step;
-    /* Whether that holds of a part, where it doesn't of all: long plays go by it, and those of
-     * blocks of one segment. NULL: never. */
-    bool (*stays_in_step)(const coll_part *part);
-    /* All ranks have as many rounds, which take about as long, and what one sends in a round
-     * another receives in that or a later one: so that the price of all follows from the first. */
-    bool steady;
-    /*
-     * For who plans for many ranks: what the plans of all ranks of a call have in common, in so
-     * many bytes of MEMORY. NULL: nothing that would be worth it.
-     */
-    size_t (*shared_bytes)(const coll_part *part);
-    void (*share)(const coll_part *part, void *memory);
 } coll_planner;
 
 /* The planner of ALGORITHM with VALUES; NULL where it depends on more than a plan may. */
@@ -257,21 +240,6 @@ static inline uint64_t coll_segment_count(size_t bytes, size_t segment) {
 
 static inline size_t coll_least(size_t a, size_t b) {
     return a < b ? a : b;
-}
-
-/* The user's segment, or the cost model's for a pipeline with a FILL (coll_profile_segment). */
-static inline size_t coll_segment_asked(const coll_part *part, double fill) {
-    const coll_shape *shape = part->shape;
-    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    return coll_segment_of(
-        shape, coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes, fill));
-}
-
-/* The user's radix, or the cost model's. */
-static inline int coll_radix_asked(const coll_part *part) {
-    const coll_shape *shape = part->shape;
-    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    return coll_profile_radix_or(part->values->at[COLL_RADIX], link, shape->topo->ranks);
 }
 
 /* How long each of as few parts as can be is if ALL is cut evenly into parts of up to MOST: not

@@ -446,7 +446,7 @@ static bool seat(play *p, int who) {
     player *one = &p->players[who];
     p->line->position = who;
     void *memory = take_room(p, p->plan_size.own_bytes);
-    if (!memory)
+    if (!memory || p->left < p->plan_size.making_bytes)
         return false;
     coll_plan *plan = p->call->planner->plan(&one->part, p->plan_size, memory);
     if (p->call->rounds && p->call->rounds < plan->rounds)
@@ -573,7 +573,7 @@ static size_t bytes_of(const play *p, const coll_line *line) {
            letters = sizeof(letter) + sizeof(int) + sizeof(path) + sizeof(coll_event);
     enum { ODDS = 1 << 10 };
     return ranks * (of_all + each) + (size_t)hashes(p) * sizeof(int) +
-           coll_network_bytes(p->shape.topo) + most * letters + ODDS;
+           coll_network_bytes(p->shape.topo) + most * letters + size.making_bytes + ODDS;
 }
 
 /* The same; SIZE_MAX where there is no memory to find that out. */

@@ -58,7 +58,7 @@ bool coll_survey_open(coll_survey *survey, const coll_algorithm *algorithm, cons
     coll_network_open(&s->network, shape, whole, NULL);
     turn_to(s, 0);
     s->size = s->planner->size(&s->part);
-    s->own = coll_comm_room_cut(room, left, s->size.own_bytes);
+    s->own = coll_comm_room_cut(room, left, s->size.own_bytes + s->size.making_bytes);
     s->steps = coll_comm_room_cut(room, left, (size_t)s->size.steps * sizeof *s->steps);
     return s->own && s->steps;
 }

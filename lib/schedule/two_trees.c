@@ -21,7 +21,7 @@ typedef struct forest {
 
 enum { TWO = 2, BY_NODE = 1 + COLL_TWO_TREES * (1 + TWO), BY_NODE_MADE = 1 + COLL_TWO_TREES };
 
-size_t coll_two_trees_shared_bytes(const coll_part *part) {
+static size_t forest_bytes(const coll_part *part) {
     size_t nodes = (size_t)part->shape->topo->nodes + 1;
     return sizeof(forest) + (BY_NODE + BY_NODE_MADE + COLL_TWO_TREE_SCRATCH) * nodes * sizeof(int);
 }
@@ -38,7 +38,7 @@ static void find_nodes(const coll_part *part, forest *all, int rack[]) {
     all->first[all->nodes] = ranks;
 }
 
-void coll_two_trees_share(const coll_part *part, void *memory) {
+static void grow_forest(const coll_part *part, void *memory) {
     forest *all = memory;
     size_t most = (size_t)part->shape->topo->nodes + 1;
     int *next = (int *)(all + 1), *rack = next + BY_NODE * most, *rank_of_child[COLL_TWO_TREES];
@@ -98,8 +98,8 @@ coll_plan_size coll_two_trees_size(const coll_part *part, size_t segment, size_t
                             .steps = steps,
                             .segments = segments,
                             .segment = coll_least(segment, part->shape->bytes),
-                            .own_bytes = sizeof(coll_two_trees) +
-                                         (part->shared ? 0 : coll_two_trees_shared_bytes(part))};
+                            .own_bytes = sizeof(coll_two_trees),
+                            .making_bytes = forest_bytes(part)};
 }
 
 coll_plan *coll_two_trees_plan(const coll_part *part, coll_plan_size size, void *memory,
@@ -107,9 +107,8 @@ coll_plan *coll_two_trees_plan(const coll_part *part, coll_plan_size size, void 
     coll_two_trees *plan = memory;
     *plan =
         (coll_two_trees){.base = coll_plan_of(part, size, rounds_of(part, size.segment), round)};
-    if (!part->shared)
-        coll_two_trees_share(part, plan + 1);
-    take_place(part->line, part->shared ? part->shared : (void *)(plan + 1), plan->branch);
+    grow_forest(part, plan + 1);
+    take_place(part->line, (const forest *)(plan + 1), plan->branch);
     return &plan->base;
 }
 

@@ -40,8 +40,4 @@ coll_plan *coll_two_trees_plan(const coll_part *part, coll_plan_size size, void 
 /* The segment that tree T has in ROUND; of length 0 where there is none left. */
 coll_range coll_two_trees_segment(const coll_two_trees *plan, int t, uint64_t round);
 
-/* What the plans of all ranks have in common: for planners' shared_bytes and share. */
-size_t coll_two_trees_shared_bytes(const coll_part *part);
-void coll_two_trees_share(const coll_part *part, void *memory);
-
 #endif
