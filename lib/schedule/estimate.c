@@ -19,8 +19,9 @@ enum { EVENTS = 6000, PART = 4, RANKS = 150, EVENTS_MOST = 32000 };
 /* Rounds by which a call begins; and from which its pace is told, besides those of a window. */
 enum { BEGIN = 2, BEHIND = 2, PACE_LEAST = 6 };
 
-/* Fewer ranks tell nothing of more. */
-enum { RANKS_LEAST = 4 };
+/* Of a part: fewer tell nothing of more, and plans of more, which look at all places, take long to
+ * make. */
+enum { RANKS_LEAST = 4, RANKS_MOST = 512 };
 
 /* Memory that is there on all ranks alike, since no allocation may fail on one of them alone. */
 enum { RESERVE = 10 << 20, LETTERS = 1 << 13 };
@@ -175,7 +176,7 @@ static bool find_wait(const estimate *e, uint64_t rounds, bool pace, double *wai
     told found;
     int ranks = all;
     /* Each sends to others in proportion to them at most. */
-    while (events * ranks / all * ranks / all > most)
+    while (events * ranks / all * ranks / all > most || (ranks > RANKS_MOST && !e->allocates))
         ranks = half(ranks);
     for (; !ask(e, ranks, rounds, most, &found); ranks = half(ranks))
         if (ranks <= RANKS_LEAST)
