@@ -13,25 +13,28 @@
 #include "tests/harness.h"
 #include "tests/layouts.h"
 
+#include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { SETTLED = 20, SIZE = 48 << 10, OTHER = 33 << 10, SMALL = 100 };
+enum { MANY = 3000, SIZE = 48 << 10, OTHER = 33 << 10, SMALL = 100, TOLD = 100 << 10 };
 
 static int world_rank, world_ranks;
 static char directory[] = "/tmp/coll-learn-XXXXXX";
 
 /* --- Communicators --- */
 
-/* As if every rank were on a host of its own, in two racks. */
-static void spread(MPI_Comm comm) {
+/* As if every rank were on a host of its own, in two racks, or of two ranks in one; or each in a
+ * rack OF_ITS_OWN. */
+static void spread(MPI_Comm comm, bool of_its_own) {
     coll_comm *state;
     int ranks;
     MPI_Comm_size(comm, &ranks);
-    pretend_layout(comm, ranks, ranks > 2 ? 2 : 1);
+    pretend_layout(comm, ranks, of_its_own ? ranks : ranks > 2 ? 2 : 1);
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     for (int i = 0; i < ranks; i++)
         coll_state_of(state)->topo.places[i].node = i;
@@ -49,7 +52,7 @@ static MPI_Comm open_comm(const char *setting, const char *value) {
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     if (setting)
         unsetenv(setting);
-    spread(comm);
+    spread(comm, false);
     return comm;
 }
 
@@ -153,7 +156,7 @@ static const struct {
     {COLL_OPERATION_ALLGATHER, call_allgather}, {COLL_OPERATION_ALLTOALL, call_alltoall},
     {COLL_OPERATION_ALLREDUCE, call_allreduce},
 };
-enum { CALLS = sizeof calls / sizeof *calls };
+enum { BCAST, ALLREDUCE = 4, CALLS = sizeof calls / sizeof *calls };
 
 static void make_calls(int which, size_t bytes, int times, MPI_Comm comm) {
     int rank, ranks;
@@ -193,12 +196,103 @@ static int agreed(MPI_Comm comm, coll_operation operation, size_t bytes) {
     return number;
 }
 
+/* --- Calls whose times are made up --- */
+
+/* Which one runs the next call of OPERATION on COMM with BYTES, and *TRIAL as coll_learn_begin has
+ * it; -1: nothing is left to be learnt. */
+static int begin(coll_comm *comm, coll_operation operation, size_t bytes, coll_learning **trial) {
+    coll_state *state = coll_state_of(comm);
+    coll_shape call = coll_state_shape(state, operation, bytes,
+                                       coll_operations[operation].rootless ? COLL_NO_ROOT : 0);
+    bool learns;
+    const coll_choice *choice = coll_state_choose(state, operation, &call, &learns);
+    if (!learns)
+        return -1;
+    ck_assert_int_eq(coll_learn_begin(comm, operation, &call, &choice, trial), MPI_SUCCESS);
+    return number_of(operation, choice);
+}
+
+/* What calls by the one at NUMBER of its table take. */
+static double made_up(int number) {
+    return 1e-3 * (1 + number % 3);
+}
+
+/*
+ * Begins and ends calls, as if each took SECONDS, until nothing is left to be learnt, MANY at most.
+ * SECONDS NULL: calls that try another algorithm than the first are really made. Now and then some
+ * rank is late. Returns which algorithms were tried, bit by bit.
+ */
+static unsigned pretend_calls(int which, size_t bytes, MPI_Comm user,
+                              double (*seconds)(int number)) {
+    coll_comm *comm;
+    unsigned tried = 0;
+    ck_assert_int_eq(coll_comm_get(user, &comm), MPI_SUCCESS);
+    for (int turn = 0, first = -1; turn < MANY && comm->ranks > 1; turn++) {
+        coll_learning *trial = NULL;
+        int number = begin(comm, calls[which].operation, bytes, &trial);
+        if (turn < 100 && turn % 10 == world_rank)
+            usleep(500);
+        if (turn < 100 || number < 0)
+            harness_assert(is_common(number, user), "rank %d runs another one", world_rank);
+        if (number < 0)
+            break;
+        first = first < 0 ? number : first;
+        tried |= number != first ? 1u << number : 0;
+        double took = (seconds ? seconds(number) : 1e-3) * (1 + 0.01 * world_rank);
+        if (!seconds && number != first)
+            make_calls(which, bytes, 1, user);
+        else if (trial)
+            ck_assert_int_eq(coll_learn_end(trial, took), MPI_SUCCESS);
+    }
+    return tried;
+}
+
 /* --- Tests --- */
 
-static bool is_learnt(coll_operation operation, MPI_Comm comm) {
-    int ranks;
-    MPI_Comm_size(comm, &ranks);
-    return ranks > 1 && agreed(comm, operation, SIZE) >= 0;
+/* A file of this rank alone: rank 0's is good, others know better, the last one's is damaged. */
+static void write_own(const char *path, MPI_Comm comm) {
+    coll_comm *state;
+    bool damaged = world_rank > 0 && world_rank == world_ranks - 1;
+    ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, "libcoll-learnt 1\n%016" PRIx64 " %d n0 bcast %d %s %s\n",
+            coll_learnt_placement(&coll_state_of(state)->topo), world_ranks, 64 << 10,
+            world_rank == 0 ? "binomial" : "chain", damaged ? "nonsense" : "0.001");
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+START_TEST(what_rank_0_knows_holds_where_files_differ) {
+    MPI_Comm comm = open_comm(NULL, NULL);
+    char own[64], below[80];
+    snprintf(own, sizeof own, "%s/%d", directory, world_rank);
+    snprintf(below, sizeof below, "%s/libcoll", own);
+    ck_assert(mkdir(own, 0777) == 0 && mkdir(below, 0777) == 0);
+    setenv("XDG_CACHE_HOME", own, 1);
+    char *path = coll_learnt_path();
+    write_own(path, comm);
+    make_calls(BCAST, TOLD, 3, comm);
+    int learnt = agreed(comm, COLL_OPERATION_BCAST, TOLD);
+    if (world_ranks > 1)
+        ck_assert_str_eq(coll_bcast_table[learnt]->name, "binomial");
+    MPI_Comm_free(&comm);
+    setenv("XDG_CACHE_HOME", directory, 1);
+    ck_assert(unlink(path) == 0 && rmdir(below) == 0 && rmdir(own) == 0);
+    free(path);
+}
+END_TEST
+
+static bool is_in_file(const char *operation, size_t bytes) {
+    char *path = coll_learnt_path(), line[200] = "", expected[64];
+    snprintf(expected, sizeof expected, " %s %zu ", operation, bytes);
+    FILE *file = fopen(path, "r");
+    bool found = false;
+    while (file && fgets(line, sizeof line, file))
+        found = found || strstr(line, expected);
+    if (file)
+        fclose(file);
+    free(path);
+    return found;
 }
 
 START_TEST(results_are_right_while_ranks_learn) {
@@ -208,15 +302,16 @@ START_TEST(results_are_right_while_ranks_learn) {
     setenv("COLL_LEARN", "all", 1);
     ck_assert_int_eq(coll_comm_get(half, &state), MPI_SUCCESS);
     unsetenv("COLL_LEARN");
-    spread(half);
+    spread(half, false);
     for (int which = 0; which < CALLS; which++) {
-        for (int turn = 0; turn < 5; turn++) { /* sizes and communicators by turns */
-            make_calls(which, SIZE, turn < 4 ? 6 : 3, whole);
+        for (int turn = 0; turn < 3; turn++) { /* sizes and communicators by turns */
+            make_calls(which, SIZE, turn < 2 ? 6 : 3, whole);
             make_calls(which, SMALL, 1, whole);
             make_calls(which, OTHER, 1, whole);
             make_calls(which, SIZE, 3, half);
         }
-        ck_assert(is_learnt(calls[which].operation, whole) == (world_ranks > 1));
+        pretend_calls(which, SIZE, whole, NULL);
+        agreed(whole, calls[which].operation, SIZE);
         make_calls(which, SIZE, 2, whole);
         make_calls(which, OTHER, 2, whole);
     }
@@ -225,41 +320,53 @@ START_TEST(results_are_right_while_ranks_learn) {
 }
 END_TEST
 
-/* Rank 0 tells, with the first call; the third one goes by it. */
+/* Rank 0 tells, with the first call; the third one goes by it. And the file has it, for later runs.
+ */
 START_TEST(what_is_learnt_holds_for_other_communicators) {
-    MPI_Comm first = open_comm(NULL, NULL);
-    if (world_ranks > 1)
-        make_calls(0, SIZE, 2 * SETTLED, first);
-    int learnt = agreed(first, COLL_OPERATION_BCAST, SIZE);
-    MPI_Comm second = open_comm(NULL, NULL);
-    make_calls(0, SIZE, 3, second);
-    ck_assert(world_ranks == 1 || learnt >= 0);
-    ck_assert_int_eq(agreed(second, COLL_OPERATION_BCAST, SIZE), learnt);
+    MPI_Comm first = open_comm("COLL_LEARN", "all"), second = open_comm("COLL_LEARN", "all");
+    int learnt = 0;
+    for (int i = 0; i < 2 * CALLS; i++) {
+        const int which = i / 2;
+        const size_t bytes = i % 2 ? 8 << 10 : 16 << 10;
+        const coll_operation operation = calls[which].operation;
+        if (!pretend_calls(which, bytes, first, made_up))
+            continue;
+        learnt++;
+        make_calls(which, bytes, 3, second);
+        ck_assert_int_ge(agreed(first, operation, bytes), 0);
+        ck_assert_int_eq(agreed(second, operation, bytes), agreed(first, operation, bytes));
+        harness_assert(world_rank > 0 || is_in_file(coll_operations[operation].name, bytes),
+                       "%s is not kept", coll_operations[operation].name);
+    }
+    ck_assert(world_ranks == 1 || learnt > 0);
     MPI_Comm_free(&second);
     MPI_Comm_free(&first);
 }
 END_TEST
 
-/* And the file has it, for later runs. */
-START_TEST(what_is_learnt_is_kept) {
-    char *path = coll_learnt_path(), line[200] = "", expected[64];
-    snprintf(expected, sizeof expected, " bcast %d ", 32 << 10);
-    FILE *file = world_rank == 0 ? fopen(path, "r") : NULL;
-    bool found = world_rank > 0 || world_ranks == 1;
-    while (file && fgets(line, sizeof line, file))
-        found = found || strstr(line, expected);
-    if (file)
-        fclose(file);
-    harness_assert(found, "%s", path);
-    free(path);
+/* Slower than all others. */
+static double native_loses(int number) {
+    return number == 0 ? 2e-3 : 1e-3;
+}
+
+START_TEST(native_is_not_tried_where_it_lost_at_a_smaller_size) {
+    MPI_Comm comm = open_comm("COLL_LEARN", "all");
+    spread(comm, true); /* of which nothing is known */
+    for (int which = 0; which < CALLS; which++) {
+        int times = 0;
+        for (size_t bytes = 16 << 10; bytes <= 64 << 10; bytes *= 2)
+            times += pretend_calls(which, bytes + 4, comm, native_loses) & 1;
+        ck_assert_int_le(times, 1);
+    }
+    MPI_Comm_free(&comm);
 }
 END_TEST
 
 /* A communicator that is freed amid its first calls takes what is under way with it. */
 START_TEST(it_may_end_at_any_time) {
-    for (int times = 1; times < SETTLED; times += 3) {
+    for (int times = 1; times < 20; times += 3) {
         MPI_Comm comm = open_comm("COLL_LEARN", "all");
-        make_calls(4, (size_t)SIZE << times % 2, times, comm);
+        make_calls(ALLREDUCE, (size_t)SIZE << times % 2, times, comm);
         MPI_Comm_free(&comm);
     }
 }
@@ -287,7 +394,7 @@ START_TEST(what_must_stay_is_not_learnt) {
         bool learns;
         coll_state_choose(coll_state_of(state), left[_i].operation, &call, &learns);
         ck_assert(!learns);
-        make_calls(left[_i].operation == COLL_OPERATION_BCAST ? 0 : 4, SIZE, 1, comm);
+        make_calls(left[_i].operation == COLL_OPERATION_BCAST ? BCAST : ALLREDUCE, SIZE, 1, comm);
     }
     MPI_Comm_free(&comm);
 }
@@ -317,9 +424,10 @@ static Suite *suite(void) {
     Suite *made = suite_create("learn");
     TCase *tests = tcase_create("learn");
     tcase_add_unchecked_fixture(tests, open_directory, remove_directory);
+    tcase_add_test(tests, what_rank_0_knows_holds_where_files_differ);
     tcase_add_test(tests, results_are_right_while_ranks_learn);
     tcase_add_test(tests, what_is_learnt_holds_for_other_communicators);
-    tcase_add_test(tests, what_is_learnt_is_kept);
+    tcase_add_test(tests, native_is_not_tried_where_it_lost_at_a_smaller_size);
     tcase_add_test(tests, it_may_end_at_any_time);
     tcase_add_loop_test(tests, what_must_stay_is_not_learnt, 0, sizeof left / sizeof *left);
     suite_add_tcase(made, tests);

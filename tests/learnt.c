@@ -57,14 +57,13 @@ static bool in_another(bool (*does)(int number), int number) {
 }
 
 static bool finds(int number) {
-    coll_learnt asked = note(number, "");
-    return coll_learnt_find(&asked) && strcmp(asked.algorithm, "chain") == 0 &&
-           asked.seconds == 0.25;
+    const coll_learnt asked = note(number, "chain"), other = note(number, "chai");
+    return coll_learnt_find(&asked) == 0.25 && coll_learnt_find(&other) == 0;
 }
 
 static bool keeps(int number) {
     const coll_learnt made = note(number, "chain");
-    return coll_learnt_keep(&made, true) == 0;
+    return coll_learnt_keep(&made, 1, true) == 0;
 }
 
 START_TEST(what_was_kept_is_found) {
@@ -76,18 +75,21 @@ START_TEST(what_was_kept_is_found) {
 }
 END_TEST
 
+/* Of each algorithm for itself. */
 START_TEST(the_newest_holds) {
-    const coll_learnt older = note(3, "two_tree");
-    ck_assert_int_eq(coll_learnt_keep(&older, true), 0);
+    coll_learnt older[] = {note(3, "chain"), note(3, "two_tree")};
+    older[0].seconds = 0.5;
+    ck_assert_int_eq(coll_learnt_keep(older, 2, true), 0);
     ck_assert(keeps(4) && keeps(3));
     ck_assert(finds(3) && finds(4));
     ck_assert(in_another(finds, 3) && in_another(finds, 4));
+    ck_assert(coll_learnt_find(&older[1]) == 0.25);
 }
 END_TEST
 
 START_TEST(without_a_file_the_process_remembers) {
     const coll_learnt made = note(3, "chain");
-    ck_assert_int_eq(coll_learnt_keep(&made, false), 0);
+    ck_assert_int_eq(coll_learnt_keep(&made, 1, false), 0);
     ck_assert(finds(3));
     ck_assert_int_eq(access(path, F_OK), -1);
 }
@@ -160,9 +162,9 @@ static void listen_to(bool (*find)(int number), char *said, size_t size) {
 static const struct {
     const char *text, *problem;
 } damaged[] = {
-    {"", "it must begin with 'libcoll-learnt 1'"},
-    {"libcoll-learnt 2\n", "it must begin with"},
-    {"libcoll-learnt 1\n\n# c\nfedc", "line 4: 'fedc' is no placement"},
+    {"", "it must begin with 'libcoll-learnt 2'"},
+    {"libcoll-learnt 3\n", "it must begin with"},
+    {"libcoll-learnt 2\n\n# c\nfedc", "line 4: 'fedc' is no placement"},
     {"libcoll-learnt 1\nfedcba987654321g 25 n0 bcast 2 chain 1\n", "is no placement"},
     {"libcoll-learnt 1\nfedcba9876543210 0 n0 bcast 2 chain 1\n", "'0' is no number of ranks"},
     {"libcoll-learnt 1\nfedcba9876543210 25 n0 bcast x chain 1\n", "'x' is no size"},
@@ -192,16 +194,17 @@ START_TEST(the_oldest_make_room) {
         fprintf(file, "%016x 25 n0 bcast 1 chain 0.25\n", i + 1);
     fclose(file);
     ck_assert(keeps(3));
-    coll_learnt oldest = {.placement = 1, .operation = "bcast", .bytes = 1}, next = oldest;
+    coll_learnt oldest = {.placement = 1, .operation = "bcast", .algorithm = "chain", .bytes = 1},
+                next = oldest;
     next.placement = 2;
-    ck_assert(!coll_learnt_find(&oldest) && coll_learnt_find(&next) && finds(3));
+    ck_assert(coll_learnt_find(&oldest) == 0 && coll_learnt_find(&next) == 0.25 && finds(3));
 }
 END_TEST
 
 START_TEST(a_place_that_can_not_be_is_an_error) {
     const coll_learnt made = note(3, "chain");
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
-    ck_assert_int_eq(coll_learnt_keep(&made, true), ENOTDIR);
+    ck_assert_int_eq(coll_learnt_keep(&made, 1, true), ENOTDIR);
     ck_assert(finds(3));
 }
 END_TEST

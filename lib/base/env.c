@@ -56,7 +56,7 @@ const COLL_Setting coll_settings[] = {
      "FILE: written by coll-profile; built-in: gigabit Ethernet",
      "~/.config/libcoll/profile or /etc/libcoll/profile if measured on these hosts, else built-in"},
     {"COLL_LEARN",
-     "whether calls try likely algorithms at first, so that the fastest runs from then on, in "
+     "whether calls now and then try an algorithm that may be faster, and run it from then on, in "
      "later runs, too",
      "0: they don't; 1: those that move data; all: reductions, too, whose last bits may then "
      "differ "

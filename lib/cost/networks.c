@@ -2,6 +2,7 @@
 
 #include "lib/cost/networks.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 /*
@@ -19,6 +20,7 @@ int coll_networks_count(const coll_profile *profile, const coll_topo *topo) {
     for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++)
         if (profile->measured[level])
             return 0;
+    static_assert(sizeof rates / sizeof *rates <= COLL_NETWORKS_MOST, "callers have room for all");
     return sizeof rates / sizeof *rates;
 }
 

@@ -8,9 +8,11 @@
 #include "lib/cost/profile.h"
 #include "lib/place/topo.h"
 
+enum { COLL_NETWORKS_MOST = 32 };
+
 /*
- * Returns how many networks the ranks of TOPO may be running on. Returns 0 if PROFILE was measured,
- * and if they are on one node or in several sites.
+ * Returns how many networks the ranks of TOPO may be running on. COLL_NETWORKS_MOST at most.
+ * Returns 0 if PROFILE was measured, and if they are on one node or in several sites.
  */
 int coll_networks_count(const coll_profile *profile, const coll_topo *topo);
 

@@ -20,18 +20,24 @@ enum { MOST = 16, CLASSES = 65 };
 /* Calls that take less by prediction are left alone: there is little to win. */
 static const double SHORT = 250e-6;
 
+/* What rank 0 knows is there after so many calls. */
+enum { ASKED = 2 };
+
+/* What it tells: the fastest algorithm, counted from 1 in its table, and its time, and those of all
+ * candidates. */
+enum { BEST, BEST_TIME, TIMES, TOLD = TIMES + COLL_LIKELY };
+
 struct coll_learning {
     coll_comm *comm;
     coll_operation operation;
     size_t bytes; /* of the calls that are timed: those of other sizes tell nothing beside them */
+    bool heard;   /* what rank 0 knows */
     coll_lesson lesson;
-    coll_choice candidates[COLL_LESSON_MOST];
     coll_agreement agreement; /* on times, or on what rank 0 says */
 };
 
 /* What is learnt on a communicator. */
 typedef struct memory {
-    uint64_t placement; /* 0: not found out yet */
     int count;
     unsigned char number[COLL_OPERATIONS][CLASSES]; /* from 1; 0: nothing is learnt */
     coll_learning at[MOST];
@@ -78,20 +84,15 @@ static coll_learning *find(lessons *all, coll_operation operation, const coll_sh
 }
 
 static const coll_choice *best_of(const coll_learning *one) {
-    return &one->candidates[one->lesson.best];
+    return &one->lesson.candidates.of[one->lesson.best];
 }
 
 /* --- What is known from before --- */
 
 /* As it is kept; without what was learnt. */
-static coll_learnt note_of(lessons *all, coll_operation operation, const coll_shape *call) {
+static coll_learnt note_of(coll_operation operation, const coll_shape *call) {
     const coll_topo *topo = call->topo;
-    uint64_t placement = all->learnt ? all->learnt->placement : 0;
-    if (!placement)
-        placement = coll_learnt_placement(topo);
-    if (all->learnt)
-        all->learnt->placement = placement;
-    coll_learnt note = {.placement = placement,
+    coll_learnt note = {.placement = coll_learnt_placement(topo),
                         .ranks = topo->ranks,
                         .bytes = coll_class_bytes(coll_size_class(call->bytes))};
     snprintf(note.host, sizeof note.host, "%s", topo->hosts[topo->places[0].node]);
@@ -99,102 +100,118 @@ static coll_learnt note_of(lessons *all, coll_operation operation, const coll_sh
     return note;
 }
 
-/* Which of its operation's table CALL was learnt to go by, and the SECONDS; -1: it was not. */
-static int recall(lessons *all, coll_operation operation, const coll_shape *call, double *seconds) {
-    const coll_algorithm *const *table = coll_operations[operation].table;
-    coll_learnt note = note_of(all, operation, call);
-    if (!coll_learnt_find(&note))
-        return -1;
-    *seconds = note.seconds;
-    for (int i = 0; table[i]; i++)
-        if (strcmp(table[i]->name, note.algorithm) == 0)
-            return !table[i]->rival && coll_select_applicable(table[i], call) ? i : -1;
-    return -1;
+static int64_t nanoseconds(double seconds) {
+    return (int64_t)(1e9 * seconds);
 }
 
-static coll_choice recalled(coll_operation operation, int which, double seconds) {
+/* Returns what calls like NOTE took by ALGORITHM, ns; 0: not known. */
+static int64_t recall(coll_learnt *note, const coll_algorithm *algorithm) {
+    snprintf(note->algorithm, sizeof note->algorithm, "%s", algorithm->name);
+    return nanoseconds(coll_learnt_find(note));
+}
+
+/* Returns which of its operation's table is the fastest that is known to have run such calls as
+ * CALL, and the TIME, ns; -1: none. */
+static int recall_best(coll_operation operation, const coll_shape *call, coll_learnt *note,
+                       int64_t *time) {
+    const coll_algorithm *const *table = coll_operations[operation].table;
+    int best = -1;
+    *time = 0;
+    for (int i = 0; table[i]; i++) {
+        int64_t next =
+            table[i]->rival || !coll_select_applicable(table[i], call) ? 0 : recall(note, table[i]);
+        if (next == 0 || (best >= 0 && next >= *time))
+            continue;
+        best = i;
+        *time = next;
+    }
+    return best;
+}
+
+static coll_choice recalled(coll_operation operation, int which, int64_t time) {
     const coll_algorithm *algorithm = coll_operations[operation].table[which];
     return (coll_choice){.algorithm = algorithm,
                          .values = coll_values_default(algorithm),
-                         .predicted = seconds,
+                         .predicted = 1e-9 * (double)time,
                          .why = "learnt before: the fastest of those tried"};
 }
 
 static int agree(coll_learning *one, int count, const int64_t numbers[]) {
     static_assert((int)MOST <= (int)COLL_TAGS_LEARN, "a tag for each");
     static_assert((int)COLL_LESSON_TIMES <= (int)COLL_AGREE_MOST, "all at once");
+    static_assert((int)TOLD <= (int)COLL_AGREE_MOST, "all at once");
     const int number = (int)(one - lessons_of(one->comm)->learnt->at);
     return coll_agreement_start(&one->agreement, one->comm, COLL_TAG_LEARN + number, count,
                                 numbers);
 }
 
-/*
- * Rank 0 tells all: an algorithm, counted from 1, and its nanoseconds. No other rank's numbers are
- * larger.
- */
+/* Rank 0 tells all what it knows. No other rank's numbers are larger. */
 static int ask(coll_learning *one, const coll_shape *call) {
-    coll_comm *comm = one->comm;
-    double seconds = 0;
-    int64_t told[2] = {0, 0};
-    if (comm->rank == 0) {
-        told[0] = recall(lessons_of(comm), one->operation, call, &seconds) + 1;
-        told[1] = told[0] > 0 ? (int64_t)(1e9 * seconds) : 0;
+    int64_t told[TOLD] = {0};
+    if (one->comm->rank == 0) {
+        coll_learnt note = note_of(one->operation, call);
+        told[BEST] = 1 + recall_best(one->operation, call, &note, &told[BEST_TIME]);
+        for (int i = 0; i < one->lesson.candidates.count; i++)
+            told[TIMES + i] = recall(&note, one->lesson.candidates.of[i].algorithm);
     }
-    return agree(one, 2, told);
+    return agree(one, TOLD, told);
 }
 
-/* Keeps what was learnt, for other communicators and runs. */
-static void keep(const coll_learning *one, const coll_shape *call) {
-    const coll_choice *best = best_of(one);
-    bool first = one->comm->rank == 0;
-    coll_learnt note = note_of(lessons_of(one->comm), one->operation, call);
-    note.seconds = best->predicted;
-    snprintf(note.algorithm, sizeof note.algorithm, "%s", best->algorithm->name);
-    int error = coll_learnt_keep(&note, first);
+/* Keeps what was learnt of candidates OLD and NEW, for other communicators and runs. */
+static void keep(const coll_learning *one, const coll_shape *call, int old, int new) {
+    const bool first = one->comm->rank == 0;
+    coll_learnt notes[] = {note_of(one->operation, call), note_of(one->operation, call)};
+    for (int i = 0; i < 2; i++) {
+        const coll_choice *choice = &one->lesson.candidates.of[i ? new : old];
+        notes[i].seconds = choice->predicted;
+        snprintf(notes[i].algorithm, sizeof notes[i].algorithm, "%s", choice->algorithm->name);
+    }
+    int error = coll_learnt_keep(notes, 2, first);
     if (first && coll_state_of(one->comm)->trace)
-        coll_trace_learnt(&note, error);
+        coll_trace_learnt(&notes[one->lesson.best == new], error);
 }
 
 /* --- The lesson --- */
 
 static int begin(lessons *all, coll_operation operation, const coll_shape *call,
-                 const coll_choice *priced, coll_learning **begun) {
+                 coll_learning **begun) {
+    const coll_decisions *decisions = &coll_state_of(all->comm)->decisions[operation];
+    const coll_choices *likely = &coll_decisions_at(decisions, call->bytes)->choices;
     memory *learnt = all->learnt;
     if (!learnt)
         learnt = all->learnt = coll_spare_calloc(1, sizeof *learnt);
-    if (!learnt)
+    if (!learnt || likely->count == 0)
         return all->comm->broken = coll_error(MPI_ERR_NO_MEM, "no memory to learn from calls");
     coll_learning *one = &learnt->at[learnt->count++];
     learnt->number[operation][coll_size_class(call->bytes)] = (unsigned char)learnt->count;
     *one = (coll_learning){.comm = all->comm, .operation = operation, .bytes = call->bytes};
-    one->candidates[0] = *priced;
-    coll_lesson_begin(&one->lesson);
+    coll_lesson_begin(&one->lesson, likely);
+    for (int i = 1; i < likely->count; i++)
+        one->lesson.candidates.of[i].why = "tried, to learn whether it is faster";
     *begun = one;
     return all->comm->broken = ask(one, call);
 }
 
-/* What was priced when the communicator decided about such calls; says how many those are. */
-static int take_likely(coll_learning *one, const coll_shape *call) {
-    static_assert((int)COLL_LIKELY <= (int)COLL_LESSON_MOST, "a lesson for all");
-    const coll_decisions *decisions = &coll_state_of(one->comm)->decisions[one->operation];
-    const coll_choices *likely = &coll_decisions_at(decisions, call->bytes)->choices;
-    if (likely->count == 0) /* no memory: the one that was priced stays */
-        return 1;
-    memcpy(one->candidates, likely->of, (size_t)likely->count * sizeof *likely->of);
-    return likely->count;
-}
-
-/* Rank 0's word has come: it settles all, or others are there to try. */
-static void meet_others(coll_learning *one, const coll_shape *call) {
-    int count = 1;
-    const int64_t *told = one->agreement.highest;
-    if (told[0] > 0)
-        one->candidates[0] = recalled(one->operation, (int)told[0] - 1, 1e-9 * (double)told[1]);
-    else
-        count = take_likely(one, call);
-    for (int i = 0; i < count && count > 1; i++)
-        one->candidates[i].why = "tried, to learn which is the fastest";
-    coll_lesson_meet(&one->lesson, count);
+/* Goes by what rank 0 knows. If the fastest is no candidate, it runs from now on. */
+static void hear(coll_learning *one) {
+    const int64_t *told = one->agreement.highest, *times = told + TIMES;
+    const int best = (int)told[BEST] - 1;
+    const coll_choices *candidates = &one->lesson.candidates;
+    int i = 0;
+    one->heard = true;
+    if (best >= 0) {
+        const coll_choice choice = recalled(one->operation, best, told[BEST_TIME]);
+        while (i < candidates->count && candidates->of[i].algorithm != choice.algorithm)
+            i++;
+        if (i < candidates->count) {
+            one->lesson.candidates.of[i].why = choice.why;
+            one->lesson.candidates.of[i].predicted = choice.predicted;
+        } else {
+            coll_lesson_begin(&one->lesson, &(coll_choices){1, {choice}});
+            times = told + BEST_TIME;
+        }
+    }
+    coll_lesson_know(&one->lesson, times);
 }
 
 /* Whether nobody ends a call before all have begun it. */
@@ -206,48 +223,70 @@ static bool meets_all(coll_operation operation) {
 /* The least of all times is what the largest of the negative ones stands for. */
 static int agree_on_times(coll_learning *one) {
     int64_t sign = meets_all(one->operation) ? -1 : 1, times[COLL_LESSON_TIMES];
-    int count = coll_lesson_times(&one->lesson);
-    for (int i = 0; i < count; i++)
-        times[i] = sign * one->lesson.time[i];
-    return agree(one, count, times);
+    for (int i = 0; i < COLL_LESSON_TIMES; i++)
+        times[i] = sign * one->lesson.own[i];
+    return agree(one, COLL_LESSON_TIMES, times);
 }
 
 static void heed_times(coll_learning *one, const coll_shape *call) {
+    coll_lesson *lesson = &one->lesson;
+    coll_choice *of = lesson->candidates.of;
     int64_t sign = meets_all(one->operation) ? -1 : 1, *times = one->agreement.highest;
-    for (int i = 0; i < coll_lesson_times(&one->lesson); i++)
+    const int tried = lesson->tried, best = lesson->best;
+    for (int i = 0; i < COLL_LESSON_TIMES; i++)
         times[i] *= sign;
-    int64_t time = coll_lesson_heed(&one->lesson, times);
-    if (!one->lesson.settled)
+    coll_lesson_heed(lesson, times);
+    of[tried].predicted = 1e-9 * (double)lesson->time[tried];
+    of[best].predicted = 1e-9 * (double)lesson->time[best];
+    if (tried == best)
         return;
-    coll_choice *best = &one->candidates[one->lesson.best];
-    best->predicted = 1e-9 * (double)time;
-    best->why = "learnt: the fastest of those tried";
-    keep(one, call);
+    of[lesson->best].why = "learnt: the fastest of those tried";
+    keep(one, call, best, tried);
 }
 
 /* Takes what has arrived before the next call. */
 static int listen(coll_learning *one, const coll_shape *call) {
-    bool lonely = coll_lesson_lonely(&one->lesson), done;
-    if (!lonely && !coll_lesson_due(&one->lesson))
-        return one->lesson.settled ? MPI_SUCCESS : coll_agreement_advance(&one->agreement, &done);
+    bool asked = !one->heard && one->lesson.calls == ASKED, done;
+    if (!asked && !coll_lesson_due(&one->lesson))
+        return coll_agreement_advance(&one->agreement, &done);
     int code = coll_agreement_finish(&one->agreement);
-    if (code == MPI_SUCCESS && lonely)
-        meet_others(one, call);
+    if (code == MPI_SUCCESS && asked)
+        hear(one);
     else if (code == MPI_SUCCESS)
         heed_times(one, call);
     return code;
+}
+
+/* Whether the MPI library's own is to be tried next and was slower than another algorithm in
+ * smaller calls. */
+static bool has_lost(const memory *learnt, const coll_learning *large) {
+    const coll_lesson *lesson = &large->lesson;
+    const coll_algorithm *next = lesson->candidates.of[coll_lesson_turn(lesson)].algorithm;
+    if (next == best_of(large)->algorithm || !coll_algorithm_is_native(next))
+        return false;
+    for (const coll_learning *one = learnt->at; one < learnt->at + learnt->count; one++)
+        for (int i = 0; i < one->lesson.candidates.count; i++)
+            if (one->operation == large->operation && one->bytes < large->bytes &&
+                i != one->lesson.best && one->lesson.time[i] > 0 &&
+                one->lesson.candidates.of[i].algorithm == next)
+                return true;
+    return false;
 }
 
 int coll_learn_begin(coll_comm *comm, coll_operation operation, const coll_shape *call,
                      const coll_choice **choice, coll_learning **trial) {
     lessons *all = lessons_of(comm);
     coll_learning *one = find(all, operation, call);
-    int code = one ? MPI_SUCCESS : begin(all, operation, call, *choice, &one);
+    int code = one ? MPI_SUCCESS : begin(all, operation, call, &one);
+    if (code != MPI_SUCCESS)
+        return code;
     bool timed = call->bytes == one->bytes;
-    if (code == MPI_SUCCESS && timed)
+    if (timed)
         code = listen(one, call);
+    if (timed && has_lost(all->learnt, one))
+        coll_lesson_leave_out(&one->lesson);
     const coll_choice *next =
-        timed ? &one->candidates[coll_lesson_turn(&one->lesson)] : best_of(one);
+        timed ? &one->lesson.candidates.of[coll_lesson_turn(&one->lesson)] : best_of(one);
     *trial = NULL;
     if (!coll_select_applicable(next->algorithm, call))
         return code;
@@ -257,7 +296,7 @@ int coll_learn_begin(coll_comm *comm, coll_operation operation, const coll_shape
 }
 
 int coll_learn_end(coll_learning *trial, double seconds) {
-    int64_t time = (int64_t)(1e9 * seconds);
+    int64_t time = nanoseconds(seconds);
     return coll_lesson_take(&trial->lesson, time > 0 ? time : 1) ? agree_on_times(trial)
                                                                  : MPI_SUCCESS;
 }
@@ -281,7 +320,7 @@ const coll_choice *coll_learn_started(const coll_comm *comm, coll_operation oper
                                       const coll_shape *call, const coll_choice *priced) {
     lessons *all = lessons_of(comm);
     const coll_learning *one = concerns(all, operation, call) ? find(all, operation, call) : NULL;
-    if (!one || !one->lesson.settled)
+    if (!one || one->lesson.time[one->lesson.best] == 0)
         return priced;
     const coll_choice *best = best_of(one);
     bool can_run = coll_select_can_start(best->algorithm, &best->values) &&
@@ -292,17 +331,18 @@ const coll_choice *coll_learn_started(const coll_comm *comm, coll_operation oper
 void coll_learn_tell(const coll_comm *comm, coll_operation operation, const coll_shape *call,
                      coll_choice *choice) {
     lessons *all = lessons_of(comm);
-    double seconds;
     if (call->topo != &coll_state_of(comm)->topo || !concerns(all, operation, call))
         return;
-    const coll_choice *settled = coll_learn_settled(comm, operation, call, choice);
-    if (settled) {
-        *choice = *settled;
+    const coll_learning *one = find(all, operation, call);
+    if (one && one->heard && coll_select_applicable(best_of(one)->algorithm, call))
+        *choice = *best_of(one);
+    if (one || !pays(all, choice) || comm->rank > 0)
         return;
-    }
-    int which = comm->rank == 0 ? recall(all, operation, call, &seconds) : -1;
-    if (which >= 0)
-        *choice = recalled(operation, which, seconds);
+    int64_t time;
+    coll_learnt note = note_of(operation, call);
+    int best = recall_best(operation, call, &note, &time);
+    if (best >= 0)
+        *choice = recalled(operation, best, time);
 }
 
 /* --- What a communicator keeps --- */

@@ -1,12 +1,14 @@
 /*
  * Learning which algorithm is the fastest while a program runs, for those who have measured no
- * profile: the first calls of a size class on a communicator run one likely algorithm after the
- * other (lib/operation/lesson.h), and the one that took the least time runs from then on.
+ * profile: now and then calls of a size class on a communicator try another algorithm where that
+ * costs little (lib/operation/lesson.h), and the one that takes the least time runs from then on.
  *
  * - What a call runs follows from what all ranks know alike: which call of its class it is, prices,
  *   and what all have agreed on. Agreements are nonblocking and have some calls' time to arrive.
- * - Rank 0's word on what was learnt before, on another communicator or in an earlier run
+ * - What rank 0 knows from before, of another communicator or an earlier run
  *   (lib/operation/learnt.h), comes to all with the first call of a class.
+ * - Nothing is tried that is not predicted to be faster on any network that the job may run on, nor
+ *   the MPI library's own where it has lost in smaller calls.
  * - What counts is the time from a call's begin to its end, on each rank. Where nobody ends before
  *   all have begun the least of all ranks' times tells, which no late rank makes longer. Elsewhere,
  *   where a broadcast's root may have left before others come, the largest does.
@@ -37,7 +39,7 @@ typedef struct coll_learning coll_learning;
 
 /*
  * Before a blocking call of OPERATION like CALL, of which something is still to be learnt, and for
- * which *CHOICE was predicted: sets that to what is to run. Where *TRIAL isn't NULL then,
+ * which *CHOICE was predicted last: sets that to what is to run. Where *TRIAL isn't NULL then,
  * coll_learn_end must follow. Errors leave COMM broken.
  */
 int coll_learn_begin(coll_comm *comm, coll_operation operation, const coll_shape *call,

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char FIRST_LINE[] = "libcoll-learnt 1";
+static const char FIRST_LINE[] = "libcoll-learnt 2", FORMERLY[] = "libcoll-learnt 1";
 
 enum {
     MOST_BYTES = 1 << 20, /* of a file; more is some other one */
@@ -51,7 +51,8 @@ uint64_t coll_learnt_placement(const coll_topo *topo) {
 static coll_learnt *find(const notes *all, const coll_learnt *like) {
     for (coll_learnt *one = all->at; one < all->at + all->count; one++)
         if (one->placement == like->placement && one->bytes == like->bytes &&
-            strcmp(one->operation, like->operation) == 0)
+            strcmp(one->operation, like->operation) == 0 &&
+            strcmp(one->algorithm, like->algorithm) == 0)
             return one;
     return NULL;
 }
@@ -119,7 +120,7 @@ static bool parse_line(const coll_lines *at, char *line, coll_learnt *one) {
 static bool parse(coll_lines *at, notes *found) {
     size_t length;
     const char *first = coll_lines_next(at, &length);
-    if (!first || strcmp(first, FIRST_LINE) != 0)
+    if (!first || (strcmp(first, FIRST_LINE) != 0 && strcmp(first, FORMERLY) != 0))
         return coll_refuse(at, "it must begin with '%s'; delete it", FIRST_LINE);
     char *line;
     while ((line = coll_lines_next(at, &length))) {
@@ -159,11 +160,10 @@ static notes read_file(const char *path, char problem[COLL_TEXTFILE_PROBLEM]) {
 
 static bool print(FILE *stream, const void *context) {
     const notes *all = context;
-    fprintf(
-        stream,
-        "%s\n# What was the fastest, while programs ran. coll-info learnt --forget deletes it.\n"
-        "# placement, ranks, first host, operation, size, algorithm, seconds\n",
-        FIRST_LINE);
+    fprintf(stream,
+            "%s\n# What calls took while programs ran. coll-info learnt --forget deletes it.\n"
+            "# placement, ranks, first host, operation, size, algorithm, seconds\n",
+            FIRST_LINE);
     for (const coll_learnt *one = all->at; one < all->at + all->count; one++)
         coll_plain_print(stream, "%016" PRIx64 " %d %s %s %zu %s %.4g\n", one->placement,
                          one->ranks, one->host, one->operation, one->bytes, one->algorithm,
@@ -188,33 +188,41 @@ static void read_once(void) {
     free(path);
 }
 
+/* Adds COUNT of WHAT; false without memory. */
+static bool add_all(notes *all, const coll_learnt what[], int count) {
+    bool good = true;
+    for (int i = 0; i < count; i++)
+        good = add(all, &what[i]) && good;
+    return good;
+}
+
 /* The whole file anew: another job may have written it since it was read. */
-static int write_with(const coll_learnt *what) {
+static int write_with(const coll_learnt what[], int count) {
     char ignored[COLL_TEXTFILE_PROBLEM];
     char *path = coll_learnt_path();
     if (!path)
         return ENOENT;
     notes all = read_file(path, ignored);
-    int error = add(&all, what) ? coll_cachefile_write(path, print, &all, false) : ENOMEM;
+    int error =
+        add_all(&all, what, count) ? coll_cachefile_write(path, print, &all, false) : ENOMEM;
     free(all.at);
     free(path);
     return error;
 }
 
-bool coll_learnt_find(coll_learnt *call) {
+double coll_learnt_find(const coll_learnt *like) {
     pthread_mutex_lock(&lock);
     read_once();
-    const coll_learnt *found = find(&known, call);
-    if (found)
-        *call = *found;
+    const coll_learnt *found = find(&known, like);
+    double seconds = found ? found->seconds : 0;
     pthread_mutex_unlock(&lock);
-    return found;
+    return seconds;
 }
 
-int coll_learnt_keep(const coll_learnt *what, bool in_file) {
+int coll_learnt_keep(const coll_learnt what[], int count, bool in_file) {
     pthread_mutex_lock(&lock);
-    (void)add(&known, what); /* without memory it is learnt again */
-    int error = in_file ? write_with(what) : 0;
+    (void)add_all(&known, what, count); /* without memory it is learnt again */
+    int error = in_file ? write_with(what, count) : 0;
     pthread_mutex_unlock(&lock);
     return error;
 }

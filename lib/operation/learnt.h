@@ -1,15 +1,16 @@
 /*
- * What has been learnt, in this process and in earlier runs of the same user: which algorithm was
- * the fastest for calls of a size class of ranks in the same places. It is kept in one file,
- * "learnt" (lib/base/cachefile.h):
+ * What has been learnt, in this process and in earlier runs of the same user: what algorithms took
+ * for calls of a size class of ranks in the same places. It is kept in one file, "learnt"
+ * (lib/base/cachefile.h):
  *
- *     libcoll-learnt 1
+ *     libcoll-learnt 2
  *     # comments and empty lines may stand anywhere below the first line
  *     0123456789abcdef 25 n0 bcast 1048576 chain 0.446
  *
  * A line has the placement as below, the number of ranks and the first one's host for whoever reads
- * it, the operation, the class's largest size, the algorithm, and the seconds that a call took.
- * What the library doesn't know is of no consequence. No MPI.
+ * it, the operation, the class's least size, the algorithm, and the seconds that a call took. A
+ * file that begins with "libcoll-learnt 1" has but the fastest algorithm of each class. What the
+ * library doesn't know is of no consequence. No MPI.
  */
 #ifndef COLL_LIB_OPERATION_LEARNT_H
 #define COLL_LIB_OPERATION_LEARNT_H
@@ -37,15 +38,16 @@ char *coll_learnt_path(void);
 uint64_t coll_learnt_placement(const coll_topo *topo);
 
 /*
- * Whether something was learnt for CALL's placement, operation and bytes: its algorithm and seconds
- * then. Reads the file once in a process; of a damaged one says so on stderr, and passes over it.
+ * Returns the seconds that calls of LIKE's placement, operation, bytes and algorithm took; 0: not
+ * known. Reads the file once in a process; of a damaged one says so on stderr, and passes over it.
  */
-bool coll_learnt_find(coll_learnt *call);
+double coll_learnt_find(const coll_learnt *like);
 
 /*
- * Keeps WHAT, in the place of what was learnt for the same; IN_FILE: in the file, too, beside what
- * other jobs have written there meanwhile. Returns 0 or an errno: what then isn't kept in the file.
+ * Keeps COUNT of WHAT, in the place of what was learnt for the same; IN_FILE: in the file, too,
+ * beside what other jobs have written there meanwhile. Returns 0 or an errno: then nothing is kept
+ * in the file.
  */
-int coll_learnt_keep(const coll_learnt *what, bool in_file);
+int coll_learnt_keep(const coll_learnt what[], int count, bool in_file);
 
 #endif

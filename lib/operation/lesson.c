@@ -2,131 +2,110 @@
 
 #include "lib/operation/lesson.h"
 
-/* Calls of the first algorithm before it meets others, of all in the second round, and who may come
- * there. */
-enum { LONELY = 2, SECOND = 9, FINALISTS = 4 };
+#include <string.h>
 
-/* What takes so many times the fastest one's time is out after the first round. */
-enum { HOPELESS = 3 };
+/* Tries take one in so many parts of all time at most; what is faster by less than one is as fast.
+ */
+enum { PARTS = 50 };
 
-/* What is faster by less than one in so many is as fast. */
-enum { CLEARLY = 50 };
+enum { LEAST_BEST, LEAST_TRIED, ALL_TRIED };
 
-void coll_lesson_begin(coll_lesson *lesson) {
-    *lesson = (coll_lesson){.players = 1, .row = 1};
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
 }
 
-bool coll_lesson_lonely(const coll_lesson *lesson) {
-    return lesson->round == 0 && lesson->calls == LONELY;
+static int64_t divided_up(int64_t number, int64_t by) {
+    return (number + by - 1) / by;
 }
 
-void coll_lesson_meet(coll_lesson *lesson, int count) {
-    lesson->round = 1;
-    lesson->players = count;
-    lesson->settled = count == 1;
-    for (int i = 0; i < count; i++)
-        lesson->player[i] = i;
+static void begin_try(coll_lesson *lesson, int which, int64_t from) {
+    lesson->tried = which;
+    lesson->from = from;
+    lesson->due = from + COLL_LESSON_TRY + COLL_LESSON_PAUSE;
+    memset(lesson->own, 0, sizeof lesson->own);
 }
 
-/* The calls of a round. */
-static int trials(const coll_lesson *lesson) {
-    return lesson->players * lesson->row + (lesson->round < 2 ? LONELY - 1 : 0);
+/* Finds what is tried next, and when. */
+static void plan(coll_lesson *lesson) {
+    const int64_t first = lesson->time[0], best = lesson->time[lesson->best];
+    for (int i = 1; i < lesson->candidates.count && first > 0; i++) {
+        const coll_choice *one = &lesson->candidates.of[i];
+        const int64_t gain = best - first * (1000 - one->gain) / 1000,
+                      cost = COLL_LESSON_TRY * larger(first * one->most / 1000 - best, 0);
+        if (lesson->time[i] > 0 || one->gain == 0 || gain <= 0)
+            continue;
+        begin_try(lesson, i,
+                  larger(lesson->calls, larger(divided_up(PARTS * (lesson->extra + cost), best),
+                                               divided_up(cost, gain))));
+        return;
+    }
+    lesson->settled = true;
 }
 
-/* Whose turn in a round the next call is. */
-static int turn(const coll_lesson *lesson) {
-    int calls = lesson->calls;
-    if (lesson->round < 2)
-        return calls < LONELY ? 0 : calls - LONELY + 1;
-    return calls / lesson->row;
+void coll_lesson_begin(coll_lesson *lesson, const coll_choices *candidates) {
+    *lesson = (coll_lesson){.candidates = *candidates, .last = -1};
+    begin_try(lesson, 0, 0);
+}
+
+void coll_lesson_know(coll_lesson *lesson, const int64_t times[]) {
+    const int count = lesson->candidates.count;
+    bool known = false;
+    for (int i = 0; i < count; i++) {
+        lesson->time[i] = times[i];
+        if (times[i] > 0 && (!known || times[i] < times[lesson->best]))
+            lesson->best = i;
+        known = known || times[i] > 0;
+    }
+    if (known || count == 1)
+        plan(lesson);
+}
+
+static bool tries(const coll_lesson *lesson) {
+    return !lesson->settled && lesson->calls >= lesson->from &&
+           lesson->calls < lesson->from + COLL_LESSON_TRY;
 }
 
 int coll_lesson_turn(const coll_lesson *lesson) {
-    if (lesson->settled || lesson->calls >= trials(lesson))
-        return lesson->best;
-    return lesson->player[turn(lesson)];
+    return tries(lesson) ? lesson->tried : lesson->best;
 }
 
-/* Times of each algorithm. */
-static int times(const coll_lesson *lesson) {
-    return lesson->round < 2 ? 1 : lesson->row - 1;
+void coll_lesson_leave_out(coll_lesson *lesson) {
+    lesson->candidates.of[lesson->tried].gain = 0;
+    plan(lesson);
 }
 
-int coll_lesson_times(const coll_lesson *lesson) {
-    return lesson->players * times(lesson);
-}
-
-/* Where the time of the next call goes; -1: it doesn't count. */
-static int place(const coll_lesson *lesson) {
-    if (lesson->calls >= trials(lesson))
-        return -1;
-    if (lesson->round < 2)
-        return lesson->calls == 1 ? -1 : turn(lesson);
-    int nth = lesson->calls % lesson->row;
-    return nth == 0 ? -1 : turn(lesson) * times(lesson) + nth - 1;
+static void note(coll_lesson *lesson, int turn, int64_t time) {
+    int64_t *least = &lesson->own[turn == lesson->best ? LEAST_BEST : LEAST_TRIED];
+    if (turn == lesson->last && (*least == 0 || time < *least))
+        *least = time;
+    if (turn != lesson->best)
+        lesson->own[ALL_TRIED] += time;
 }
 
 bool coll_lesson_take(coll_lesson *lesson, int64_t time) {
+    const int turn = coll_lesson_turn(lesson);
     if (lesson->settled)
         return false;
-    if (place(lesson) >= 0)
-        lesson->time[place(lesson)] = time;
+    if (lesson->calls < lesson->from + COLL_LESSON_TRY)
+        note(lesson, turn, time);
+    lesson->last = turn;
     lesson->calls++;
-    return lesson->round > 0 && lesson->calls == trials(lesson);
+    return lesson->calls == lesson->from + COLL_LESSON_TRY;
 }
 
 bool coll_lesson_due(const coll_lesson *lesson) {
-    return !lesson->settled && lesson->round > 0 &&
-           lesson->calls == trials(lesson) + COLL_LESSON_PAUSE;
+    return !lesson->settled && lesson->calls == lesson->due;
 }
 
-/* The least of the times of the player at I. */
-static int64_t least(const coll_lesson *lesson, const int64_t agreed[], int i) {
-    const int64_t *own = agreed + i * times(lesson);
-    int64_t found = own[0];
-    for (int k = 1; k < times(lesson); k++)
-        found = own[k] < found ? own[k] : found;
-    return found;
-}
-
-/* Where the fastest is among the players. */
-static int fastest(const coll_lesson *lesson, const int64_t agreed[]) {
-    int best = 0;
-    for (int i = 1; i < lesson->players; i++) {
-        int64_t so_far = least(lesson, agreed, best);
-        if (least(lesson, agreed, i) < so_far - so_far / CLEARLY)
-            best = i;
+void coll_lesson_heed(coll_lesson *lesson, const int64_t agreed[]) {
+    int64_t *best = &lesson->time[lesson->best], *tried = &lesson->time[lesson->tried];
+    if (agreed[LEAST_BEST] > 0)
+        *best = agreed[LEAST_BEST];
+    if (tried != best) {
+        *tried = agreed[LEAST_TRIED];
+        lesson->extra += larger(agreed[ALL_TRIED] - COLL_LESSON_TRY * *best, 0);
+        if (*tried < *best - *best / PARTS)
+            lesson->best = lesson->tried;
     }
-    return best;
-}
-
-/* Whether the player at I of the first round comes to the second, where the one at BEST does. */
-static bool hopes(const coll_lesson *lesson, const int64_t agreed[], int i, int best) {
-    int faster = 1;
-    for (int k = 0; k < lesson->players; k++)
-        faster += k != best && (agreed[k] < agreed[i] || (agreed[k] == agreed[i] && k < i));
-    return i == best || (faster < FINALISTS && agreed[i] / HOPELESS < agreed[best]);
-}
-
-static void begin_second(coll_lesson *lesson, const int64_t agreed[], int best) {
-    int count = 0;
-    for (int i = 0; i < lesson->players; i++)
-        if (hopes(lesson, agreed, i, best))
-            lesson->player[count++] = i;
-    lesson->round = 2;
-    lesson->players = count;
-    lesson->row = SECOND / count;
-    lesson->calls = 0;
-}
-
-int64_t coll_lesson_heed(coll_lesson *lesson, const int64_t agreed[]) {
-    int best = fastest(lesson, agreed);
-    int64_t time = least(lesson, agreed, best);
-    lesson->best = lesson->player[best];
-    if (lesson->round == 1)
-        begin_second(lesson, agreed, best);
-    else
-        lesson->settled = true;
-    lesson->settled |= lesson->players == 1;
-    return time;
+    plan(lesson);
 }

@@ -32,11 +32,7 @@ bool coll_select_alike(const coll_shape *a, const coll_shape *b) {
 /* The MPI library's own stays where no other is predicted to take less than so much of its time. */
 static const double CLEARLY = 0.9;
 
-/* What is predicted to take more than so many times the least is not the fastest. */
-static const double UNLIKELY = 2;
-
-/* An algorithm that is slower than that on one of several networks counts as so many times slower.
- */
+/* An algorithm that is slower than that on a network counts as so many times slower. */
 static const double MOST_REGRET = 3;
 
 /* Trials run with these. */
@@ -190,10 +186,10 @@ static void predict_all(const coll_shape *call, double times, const coll_choice 
     }
 }
 
-/* How much slower candidates are than the fastest. */
+/* How many times slower candidates are than the fastest, on each network. */
 typedef struct comparison {
     int networks;
-    double regret[MOST]; /* the product over all networks of a candidate's time by the least */
+    double slower[COLL_NETWORKS_MOST][MOST];
 } comparison;
 
 /*
@@ -202,22 +198,21 @@ typedef struct comparison {
  * fastest; several networks have their own bound. All ranks get the same numbers: quotients and
  * products round alike on all processors, and logarithms may not.
  */
-static comparison compare(const coll_shape *call, double times, coll_choice candidates[],
-                          int count) {
+static void compare(const coll_shape *call, double times, coll_choice candidates[], int count,
+                    comparison *all) {
     const int unknown = coll_networks_count(call->profile, call->topo);
-    comparison all = {.networks = unknown ? unknown : 1};
     coll_shape usual = usual_of(call);
     coll_profile network;
     double seconds[MOST];
-    for (int i = 0; i < count; i++)
-        all.regret[i] = 1;
+    all->networks = 0;
     if (call->bytes == COLL_BYTES_UNKNOWN)
-        return all;
+        return;
+    all->networks = unknown ? unknown : 1;
     if (unknown) {
         usual.network = &network;
         times = MOST_REGRET;
     }
-    for (int n = 0; n < all.networks; n++) {
+    for (int n = 0; n < all->networks; n++) {
         double least = INFINITY;
         if (unknown)
             coll_networks_get(call->profile, call->topo, n, &network);
@@ -225,12 +220,19 @@ static comparison compare(const coll_shape *call, double times, coll_choice cand
         for (int i = 0; i < count; i++)
             least = fmin(least, seconds[i]);
         for (int i = 0; i < count; i++) {
-            all.regret[i] *= fmin(seconds[i] / least, times);
+            all->slower[n][i] = fmin(seconds[i] / least, times);
             if (n == 0)
                 candidates[i].predicted = seconds[i];
         }
     }
-    return all;
+}
+
+/* Returns the product over all networks of how many times slower candidate I is: its regret. */
+static double regret(const comparison *all, int i) {
+    double product = 1;
+    for (int n = 0; n < all->networks; n++)
+        product *= all->slower[n][i];
+    return product;
 }
 
 /* Returns the candidate with the least regret: the first one unless another has CLEARLY so little
@@ -241,15 +243,30 @@ static int find_best(const comparison *all, double clearly, int count) {
     for (int n = 0; n < all->networks; n++)
         clear *= clearly;
     for (int i = 1; i < count; i++)
-        if (all->regret[i] < (best ? 1 : clear) * all->regret[best])
+        if (regret(all, i) < (best ? 1 : clear) * regret(all, best))
             best = i;
     return best;
 }
 
-/* Puts NEXT, by its price, among those behind the first, where there is room. */
+/* Sets what candidate I may cost and gain where CHOSEN runs. One that counts as MOST_REGRET times
+ * slower somewhere may be slower still, and gains nothing. */
+static void weigh(const comparison *all, int chosen, int i, coll_choice *candidate) {
+    double most = 0, gain = 0;
+    bool bounded = true;
+    for (int n = 0; n < all->networks; n++) {
+        const double times = all->slower[n][i] / all->slower[n][chosen];
+        bounded = bounded && all->slower[n][i] < MOST_REGRET;
+        most = fmax(most, times);
+        gain += fmax(1 - times, 0);
+    }
+    candidate->most = (int)ceil(1000 * most);
+    candidate->gain = bounded && gain > 0 ? (int)(1000 * gain / all->networks) : 0;
+}
+
+/* Puts NEXT, by its gain, among those behind the first, where there is room. */
 static void insert(coll_choices *all, coll_choice next) {
     int at = all->count;
-    while (at > 1 && all->of[at - 1].predicted > next.predicted)
+    while (at > 1 && all->of[at - 1].gain < next.gain)
         at--;
     if (at == COLL_LIKELY)
         return;
@@ -265,15 +282,19 @@ coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_
     if (!compares && !(all.of[0].predicted > 0))
         return all;
     coll_choice priced[MOST];
+    comparison by_price;
     int count = find_candidates(table, call, false, false, why_of(call), priced);
-    const comparison by_price = compare(call, UNLIKELY / CLEARLY, priced, count);
-    const int best = find_best(&by_price, CLEARLY, count);
+    compare(call, MOST_REGRET, priced, count, &by_price);
+    int best = compares ? find_best(&by_price, CLEARLY, count) : 0;
+    while (!compares && best < count && priced[best].algorithm != all.of[0].algorithm)
+        best++;
     if (compares)
         all.of[0] = priced[best];
-    for (int i = 0; i < count; i++)
-        if (priced[i].algorithm != all.of[0].algorithm &&
-            priced[i].predicted <= UNLIKELY * all.of[0].predicted)
+    for (int i = 0; i < count && best < count; i++) {
+        weigh(&by_price, best, i, &priced[i]);
+        if (priced[i].gain > 0)
             insert(&all, priced[i]);
+    }
     return all;
 }
 
@@ -294,7 +315,8 @@ static coll_choice best_started(const coll_algorithm *const table[], const coll_
     const char *why = call->reproducible ? "least predicted time of what is reproducible"
                                          : "least predicted time of what can be started";
     int count = find_candidates(table, call, true, rivals, why, found);
-    const comparison by_price = compare(call, clear, found, count);
+    comparison by_price;
+    compare(call, clear, found, count, &by_price);
     const int best = find_best(&by_price, 1, count);
     return found[best];
 }

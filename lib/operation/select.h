@@ -13,9 +13,12 @@ typedef struct coll_choice {
     coll_values values;
     double predicted; /* s; 0 where nothing was compared */
     const char *why;  /* a few words, static */
+    /* In thousandths of the time of what was chosen, over all networks that the job may run on: */
+    int most; /* what it takes on the worst one */
+    int gain; /* what it saves on average; where it is slower it would not run, and saves 0 */
 } coll_choice;
 
-/* What was chosen, and behind it what may turn out to be faster, by their prices. */
+/* What was chosen, and behind it what is faster on some network, by their gains. */
 enum { COLL_LIKELY = 5 };
 typedef struct coll_choices {
     int count;
@@ -68,7 +71,8 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user);
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_spec *user);
 
-/* The same, with what else of TABLE may be the fastest where predictions are rough. */
+/* The same, with what else of TABLE is faster on some network, and nowhere so slow that its time
+ * was not predicted. */
 coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
                                 const coll_spec *user);
 

@@ -26,7 +26,7 @@ void coll_trace(const coll_comm *comm, const char *operation, const coll_shape *
 }
 
 void coll_trace_learnt(const coll_learnt *learnt, int error) {
-    coll_plain_print(stderr, "coll: learnt %s bytes<=%zu ranks=%d choice=%s seconds=%.6f%s%s\n",
+    coll_plain_print(stderr, "coll: learnt %s bytes>=%zu ranks=%d choice=%s seconds=%.6f%s%s\n",
                      learnt->operation, learnt->bytes, learnt->ranks, learnt->algorithm,
                      learnt->seconds, error ? "; not kept for later runs: " : "",
                      error ? strerror(error) : "");

@@ -18,8 +18,9 @@ static const char usage[] =
     "\n"
     "Shows what programs of this user have learnt while they ran, as it is kept for later runs: "
     "on\n"
-    "which placement of ranks calls of which operation, from which size to below twice that, are\n"
-    "fastest by which algorithm, and the seconds that they took.\n";
+    "which placement of ranks calls of which operation, from which size to below twice that, ran "
+    "by\n"
+    "which algorithm, and the seconds that they took. The fastest is used.\n";
 
 static app_problem problem;
 
