@@ -185,12 +185,12 @@ static int spread(const relay *r, size_t i) {
     coll_data_open_bytes(&data, bytes, length_of(r, i));
     coll_shape shape =
         coll_state_shape(coll_state_of(local), COLL_OPERATION_BCAST, data.bytes, local_head);
-    const coll_choice *choice =
+    const coll_choice choice =
         coll_state_choose_started(coll_state_of(local), COLL_OPERATION_BCAST, &shape);
     const coll_planned call = {.comm = local,
-                               .algorithm = choice->algorithm,
+                               .algorithm = choice.algorithm,
                                .part = {.shape = &shape,
-                                        .values = &choice->values,
+                                        .values = &choice.values,
                                         .line = coll_line_of(local, &shape),
                                         .own = data.bytes},
                                .data = &data,

@@ -71,7 +71,7 @@ static const coll_comm *directly(coll_operation operation, const coll_user *user
     if (!own || !coll_wait_as_mpi(&own->wait) || !coll_collective_fits(user))
         return NULL;
     const coll_state *state = coll_state_of(own);
-    if (state->decisions[operation].native)
+    if (state->native[operation])
         return own;
     coll_shape shape = known_shape(state, operation, user);
     return shape.bytes > 0 && coll_state_native_again(state, operation, &shape) ? own : NULL;

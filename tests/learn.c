@@ -56,15 +56,16 @@ static MPI_Comm open_comm(const char *setting, const char *value) {
     return comm;
 }
 
-/* What a broadcast of BYTES on COMM runs from now on; NULL: that is still to be learnt. */
-static const coll_choice *settled(MPI_Comm comm, coll_operation operation, size_t bytes) {
+/* What calls of OPERATION with BYTES on COMM run from now on; no algorithm: that is still to be
+ * learnt. */
+static coll_choice settled(MPI_Comm comm, coll_operation operation, size_t bytes) {
     coll_comm *state;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     coll_shape call = coll_state_shape(coll_state_of(state), operation, bytes,
                                        coll_operations[operation].rootless ? COLL_NO_ROOT : 0);
     bool learns;
-    const coll_choice *choice = coll_state_choose(coll_state_of(state), operation, &call, &learns);
-    return learns ? NULL : choice;
+    coll_choice choice = coll_state_choose(coll_state_of(state), operation, &call, &learns);
+    return learns ? (coll_choice){.algorithm = NULL} : choice;
 }
 
 /* --- Calls, whose results are checked --- */
@@ -184,14 +185,15 @@ static bool is_common(int number, MPI_Comm comm) {
 static int number_of(coll_operation operation, const coll_choice *choice) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     int i = 0;
-    while (choice && table[i] != choice->algorithm)
+    while (choice->algorithm && table[i] != choice->algorithm)
         i++;
-    return choice ? i : -1;
+    return choice->algorithm ? i : -1;
 }
 
 /* Settled or not: on all ranks, on the same one. */
 static int agreed(MPI_Comm comm, coll_operation operation, size_t bytes) {
-    int number = number_of(operation, settled(comm, operation, bytes));
+    const coll_choice choice = settled(comm, operation, bytes);
+    int number = number_of(operation, &choice);
     harness_assert(is_common(number, comm), "rank %d has learnt another one", world_rank);
     return number;
 }
@@ -205,11 +207,11 @@ static int begin(coll_comm *comm, coll_operation operation, size_t bytes, coll_l
     coll_shape call = coll_state_shape(state, operation, bytes,
                                        coll_operations[operation].rootless ? COLL_NO_ROOT : 0);
     bool learns;
-    const coll_choice *choice = coll_state_choose(state, operation, &call, &learns);
+    coll_choice choice = coll_state_choose(state, operation, &call, &learns);
     if (!learns)
         return -1;
     ck_assert_int_eq(coll_learn_begin(comm, operation, &call, &choice, trial), MPI_SUCCESS);
-    return number_of(operation, choice);
+    return number_of(operation, &choice);
 }
 
 /* What calls by the one at NUMBER of its table take. */

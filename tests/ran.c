@@ -20,15 +20,13 @@ static coll_operation operation_of(const char *name) {
     return (coll_operation)i;
 }
 
-/* Where the call went straight to the MPI library, its own collective, the table's first. */
-static coll_choice what_ran(MPI_Comm comm, coll_operation operation, size_t bytes) {
+/* What is chosen for a call like the one that ran. */
+static coll_choice what_ran(MPI_Comm comm, coll_operation operation, size_t bytes, int root) {
     coll_comm *state;
+    bool learns;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
-    const coll_decisions *decisions = &coll_state_of(state)->decisions[operation];
-    for (const coll_decision *one = decisions->first; one; one = one->next)
-        if (one->choices.of[0].algorithm && one->call.bytes == bytes)
-            return one->choices.of[0];
-    return (coll_choice){.algorithm = coll_operations[operation].table[0]};
+    coll_shape call = coll_state_shape(coll_state_of(state), operation, bytes, root);
+    return coll_state_choose(coll_state_of(state), operation, &call, &learns);
 }
 
 static bool is_word(coll_choice ran, const coll_spec *word) {
@@ -49,7 +47,7 @@ bool ran_as_told(MPI_Comm comm, const char *operation, size_t bytes, int root) {
     const coll_spec *word = &coll_state_of(state)->specs[which];
     return sends_nothing(comm, bytes) || !word->algorithm ||
            !can_run(comm, word->algorithm, bytes, root) ||
-           is_word(what_ran(comm, which, bytes), word);
+           is_word(what_ran(comm, which, bytes, root), word);
 }
 
 void assert_ran(MPI_Comm comm, const char *operation, size_t bytes, const char *spec) {
@@ -60,7 +58,7 @@ void assert_ran(MPI_Comm comm, const char *operation, size_t bytes, const char *
                      MPI_SUCCESS);
     if (sends_nothing(comm, bytes) || !word.algorithm)
         return;
-    coll_choice choice = what_ran(comm, which, bytes);
+    coll_choice choice = what_ran(comm, which, bytes, 0);
     coll_spec_print(choice.algorithm, &choice.values, ran, sizeof ran);
     ck_assert_msg(is_word(choice, &word), "%s of %zu bytes: %s ran in the place of %s", operation,
                   bytes, ran, spec);

@@ -105,13 +105,11 @@ static void fly(MPI_Comm comm, const char *spec, int root) {
     }
 }
 
-/* The algorithm that RUNS by the last choice of a plan on COMM for BYTES. */
+/* The algorithm that runs a plan on COMM for BYTES. */
 static const coll_algorithm *planned(MPI_Comm comm, coll_operation operation, size_t bytes) {
-    const coll_decisions *plans = &coll_state_of(coll_comm_find(comm))->started[operation];
-    for (const coll_decision *one = plans->first; one; one = one->next)
-        if (one->choices.of[0].algorithm && one->call.bytes == bytes)
-            return one->choices.of[0].algorithm;
-    return NULL;
+    coll_state *state = coll_state_of(coll_comm_find(comm));
+    coll_shape call = coll_state_shape(state, operation, bytes, 0);
+    return coll_state_choose_started(state, operation, &call).algorithm;
 }
 
 /* Small segments and windows, where ALGORITHM has such parameters. */

@@ -33,19 +33,19 @@ int coll_call_run(coll_comm *comm, coll_operation operation, const coll_shape *s
     const coll_operation_info *info = &coll_operations[operation];
     bool learns;
     coll_learning *trial = NULL;
-    const coll_choice *choice = coll_state_choose(coll_state_of(comm), operation, shape, &learns);
+    coll_choice choice = coll_state_choose(coll_state_of(comm), operation, shape, &learns);
     int code = learns ? coll_learn_begin(comm, operation, shape, &choice, &trial) : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
         return code;
     comm->agreed = false;
     double start = PMPI_Wtime();
-    code = info->run(choice->algorithm, call, &choice->values);
+    code = info->run(choice.algorithm, call, &choice.values);
     double seconds = PMPI_Wtime() - start;
     if (code == MPI_SUCCESS && trial)
         code = coll_learn_end(trial, seconds);
     if (code != MPI_SUCCESS && !info->errors_agreed && !comm->agreed)
         comm->broken = code;
     coll_comm_leave_room(comm);
-    coll_trace(comm, info->name, shape, bytes, choice, seconds);
+    coll_trace(comm, info->name, shape, bytes, &choice, seconds);
     return code;
 }

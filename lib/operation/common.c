@@ -3,7 +3,6 @@
 #include "lib/operation/common.h"
 
 #include "lib/base/error.h"
-#include "lib/operation/decisions.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -11,22 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was chosen on communicators whose ranks have the same places. */
-typedef struct choice_set {
-    struct choice_set *next;
-    int ranks;
-    coll_place *places;
-    coll_decisions decisions[COLL_OPERATIONS][2]; /* of blocking calls, and of started ones */
-} choice_set;
-
-/* Programs make the same few kinds of communicators again and again. */
-enum { MOST_SETS = 32 };
-
 struct coll_common {
     coll_common_facts facts;
-    int users;           /* communicators */
-    choice_set *choices; /* the latest that was asked for first */
-    int *ranks;          /* of the ranks of MPI_COMM_WORLD; -1 where they are none of its */
+    int users;  /* communicators */
+    int *ranks; /* of the ranks of MPI_COMM_WORLD; -1 where they are none of its */
     struct coll_common *next;
 };
 
@@ -62,22 +49,9 @@ void coll_world_free(coll_world *world) {
     free(world->own);
 }
 
-static void free_set(choice_set *set) {
-    for (int i = 0; i < COLL_OPERATIONS; i++) {
-        coll_decisions_free(&set->decisions[i][false]);
-        coll_decisions_free(&set->decisions[i][true]);
-    }
-    free(set->places);
-    free(set);
-}
-
 static void free_common(coll_common *common) {
     coll_topo_free(&common->facts.topo);
     coll_profile_free(&common->facts.profile);
-    for (choice_set *next, *set = common->choices; set; set = next) {
-        next = set->next;
-        free_set(set);
-    }
     free(common->ranks);
     free(common);
 }
@@ -123,86 +97,6 @@ void coll_common_release(coll_common *common) {
 
 const coll_common_facts *coll_common_facts_of(const coll_common *common) {
     return &common->facts;
-}
-
-static size_t places_bytes(const coll_topo *topo) {
-    return (size_t)topo->ranks * sizeof *topo->places;
-}
-
-static bool is_set_of(const choice_set *set, const coll_topo *topo) {
-    return set->ranks == topo->ranks && memcmp(set->places, topo->places, places_bytes(topo)) == 0;
-}
-
-/* Finds the set for TOPO and puts it first; NULL: there is none. The caller holds the lock. */
-static choice_set *find_set(coll_common *common, const coll_topo *topo) {
-    choice_set **link = &common->choices;
-    while (*link && !is_set_of(*link, topo))
-        link = &(*link)->next;
-    choice_set *found = *link;
-    if (!found)
-        return NULL;
-    *link = found->next;
-    found->next = common->choices;
-    return common->choices = found;
-}
-
-/* Frees the one that was asked for least lately if there are too many. */
-static void drop_last_set(coll_common *common) {
-    choice_set **link = &common->choices;
-    int count = 1;
-    while (*link && count++ < MOST_SETS)
-        link = &(*link)->next;
-    if (*link)
-        free_set(*link);
-    *link = NULL;
-}
-
-/* Makes one; NULL: no memory. */
-static choice_set *make_set(coll_common *common, const coll_topo *topo) {
-    choice_set *made = calloc(1, sizeof *made);
-    coll_place *places = malloc(places_bytes(topo));
-    if (!made || !places) {
-        free(made);
-        free(places);
-        return NULL;
-    }
-    drop_last_set(common);
-    memcpy(places, topo->places, places_bytes(topo));
-    *made = (choice_set){.next = common->choices, .ranks = topo->ranks, .places = places};
-    return common->choices = made;
-}
-
-/* Between sites latencies change. */
-static bool is_shared(const coll_common *common, const coll_topo *topo) {
-    return common && topo->sites == 1;
-}
-
-bool coll_common_find_choices(coll_common *common, coll_operation operation, bool started,
-                              const coll_shape *call, coll_choices *choices) {
-    if (!is_shared(common, call->topo))
-        return false;
-    pthread_mutex_lock(&lock);
-    choice_set *set = find_set(common, call->topo);
-    const coll_decision *last =
-        set ? coll_decisions_find(&set->decisions[operation][started], call->bytes) : NULL;
-    bool found = last && coll_decision_holds(last, call);
-    if (found)
-        *choices = last->choices;
-    pthread_mutex_unlock(&lock);
-    return found;
-}
-
-void coll_common_keep_choices(coll_common *common, coll_operation operation, bool started,
-                              const coll_shape *call, const coll_choices *choices) {
-    if (!(choices->of[0].predicted > 0) || !is_shared(common, call->topo))
-        return;
-    pthread_mutex_lock(&lock);
-    choice_set *set = find_set(common, call->topo);
-    if (!set)
-        set = make_set(common, call->topo);
-    if (set)
-        coll_decisions_keep(&set->decisions[operation][started], call, choices);
-    pthread_mutex_unlock(&lock);
 }
 
 /* Whether WORLD's ranks are all in COMMON; then it says which they are there. */

@@ -1,14 +1,12 @@
 /*
  * What communicators of one job have in common, so that only the first one's set-up has to find it
  * out: the places of its ranks, and what messages cost. A communicator of some of these ranks, with
- * the same sources of both, takes it from there; one of all of them what was chosen, too.
+ * the same sources of both, takes it from there.
  */
 #ifndef COLL_LIB_OPERATION_COMMON_H
 #define COLL_LIB_OPERATION_COMMON_H
 
 #include "lib/cost/profile.h"
-#include "lib/operation/operations.h"
-#include "lib/operation/select.h"
 #include "lib/place/topo.h"
 
 #include <mpi.h>
@@ -64,18 +62,6 @@ void coll_common_retain(coll_common *common);
 
 /* Good until COMMON is released. */
 const coll_common_facts *coll_common_facts_of(const coll_common *common);
-
-/*
- * Whether a call of OPERATION like CALL was chosen for before, on a communicator whose ranks have
- * the same places: *CHOICES then. None are known where several sites are, whose latencies
- * change, and where COMMON is NULL.
- */
-bool coll_common_find_choices(coll_common *common, coll_operation operation, bool started,
-                              const coll_shape *call, coll_choices *choices);
-
-/* Keeps CHOICES for such calls, if they rest on predictions. */
-void coll_common_keep_choices(coll_common *common, coll_operation operation, bool started,
-                              const coll_shape *call, const coll_choices *choices);
 
 /* Nothing where COMMON is NULL. What most ranks have in common is kept for communicators to come.
  */

@@ -2,24 +2,94 @@
 
 #include "lib/operation/decisions.h"
 
-#include "lib/base/spare.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
-coll_decision *coll_decisions_find(coll_decisions *decisions, size_t bytes) {
-    const int size_class = coll_size_class(bytes);
-    coll_decision *one = decisions->first;
-    while (one && one->size_class != size_class)
-        one = one->next;
+typedef struct decision {
+    struct decision *next;
+    coll_spec asked;
+    bool started;
+    coll_shape call;
+    double latencies; /* of its topology, all together */
+    coll_choices choices;
+} decision;
+
+struct coll_decisions {
+    pthread_mutex_t lock;
+    int users;
+    decision *first;
+    coll_decisions *next; /* of those that are kept */
+    int64_t id;
+    int ranks;
+    coll_place places[];
+};
+
+/* Programs make the same few kinds of communicators again and again. */
+enum { MOST = 32 };
+
+/* Those that are kept, the latest that was opened first. */
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+static coll_decisions *kept;
+
+static size_t places_bytes(const coll_topo *topo) {
+    return (size_t)topo->ranks * sizeof *topo->places;
+}
+
+static coll_decisions *make(int64_t id, const coll_topo *topo) {
+    coll_decisions *made = malloc(sizeof *made + places_bytes(topo));
+    if (!made)
+        return NULL;
+    *made = (coll_decisions){
+        .lock = PTHREAD_MUTEX_INITIALIZER, .users = 1, .id = id, .ranks = topo->ranks};
+    memcpy(made->places, topo->places, places_bytes(topo));
+    return made;
+}
+
+/* Takes those of TOPO's places out of what is kept; NULL: there are none. Closes what was opened
+ * least lately if there are too many. */
+static coll_decisions *take(int64_t id, const coll_topo *topo) {
+    coll_decisions **link = &kept;
+    for (int count = 1; *link; link = &(*link)->next, count++) {
+        coll_decisions *one = *link;
+        bool found = one->id == id && one->ranks == topo->ranks &&
+                     memcmp(one->places, topo->places, places_bytes(topo)) == 0;
+        if (!found && count < MOST)
+            continue;
+        *link = one->next;
+        if (found)
+            return one;
+        coll_decisions_close(one);
+        return NULL;
+    }
+    return NULL;
+}
+
+coll_decisions *coll_decisions_open(int64_t id, const coll_topo *topo) {
+    if (id == 0)
+        return make(id, topo);
+    pthread_mutex_lock(&keeping);
+    coll_decisions *one = take(id, topo);
+    if (!one)
+        one = make(id, topo);
+    if (one) {
+        one->next = kept;
+        kept = one;
+        __atomic_fetch_add(&one->users, 1, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&keeping);
     return one;
 }
 
-const coll_decision *coll_decisions_at(const coll_decisions *decisions, size_t bytes) {
-    static const coll_decision none = {.native = false};
-    const coll_decision *found = coll_decisions_find((coll_decisions *)decisions, bytes);
-    return found ? found : &none;
-}
-
-bool coll_decision_same(const coll_shape *a, const coll_shape *b) {
-    return a->bytes == b->bytes && a->root == b->root && coll_select_alike(a, b);
+void coll_decisions_close(coll_decisions *decisions) {
+    if (!decisions || __atomic_sub_fetch(&decisions->users, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    for (decision *next, *one = decisions->first; one; one = next) {
+        next = one->next;
+        free(one);
+    }
+    pthread_mutex_destroy(&decisions->lock);
+    free(decisions);
 }
 
 /* They may be measured anew at any time, alike on all ranks. */
@@ -30,38 +100,55 @@ static double all_latencies(const coll_topo *topo) {
     return all;
 }
 
-bool coll_decision_holds(const coll_decision *last, const coll_shape *call) {
-    const coll_choice *choice = &last->choices.of[0];
-    if (!choice->algorithm || last->latencies != all_latencies(call->topo))
-        return false;
-    return coll_decision_same(&last->call, call) ||
-           (call->topo->sites == 1 && choice->predicted > 0 &&
-            coll_select_alike(&last->call, call) &&
-            coll_select_applicable(choice->algorithm, call));
+static bool same_spec(const coll_spec *a, const coll_spec *b) {
+    return a->algorithm == b->algorithm &&
+           (!a->algorithm || memcmp(&a->values, &b->values, sizeof a->values) == 0);
 }
 
-coll_decision *coll_decisions_keep(coll_decisions *decisions, const coll_shape *call,
-                                   const coll_choices *choices) {
-    static _Thread_local coll_decision unkept;
-    coll_decision *last = coll_decisions_find(decisions, call->bytes);
-    if (!last && (last = coll_spare_calloc(1, sizeof *last))) {
-        last->next = decisions->first;
-        decisions->first = last;
-    }
-    if (!last)
-        last = &unkept;
-    *last = (coll_decision){.next = last->next,
-                            .size_class = coll_size_class(call->bytes),
-                            .call = *call,
-                            .latencies = all_latencies(call->topo),
-                            .choices = *choices};
-    return last;
+/* Returns the decision for calls like CALL. The caller holds the lock. */
+static decision *find(const coll_decisions *decisions, const coll_spec *asked, bool started,
+                      const coll_shape *call) {
+    decision *one = decisions->first;
+    while (one && (!same_spec(&one->asked, asked) || one->started != started ||
+                   !coll_select_alike(&one->call, call) ||
+                   strcmp(one->call.operation, call->operation) != 0))
+        one = one->next;
+    return one;
 }
 
-void coll_decisions_free(coll_decisions *decisions) {
-    for (coll_decision *next, *one = decisions->first; one; one = next) {
-        next = one->next;
-        coll_spare_free(one);
+static bool holds(const decision *one, const coll_shape *call) {
+    return coll_select_applicable(one->choices.of[0].algorithm, call) &&
+           (call->topo->sites == 1 ||
+            (coll_select_same(&one->call, call) && one->latencies == all_latencies(call->topo)));
+}
+
+bool coll_decisions_find(coll_decisions *decisions, const coll_spec *asked, bool started,
+                         const coll_shape *call, coll_choices *choices) {
+    pthread_mutex_lock(&decisions->lock);
+    const decision *one = find(decisions, asked, started, call);
+    bool found = one && holds(one, call);
+    if (found)
+        *choices = one->choices;
+    pthread_mutex_unlock(&decisions->lock);
+    return found;
+}
+
+void coll_decisions_keep(coll_decisions *decisions, const coll_spec *asked, bool started,
+                         const coll_shape *call, const coll_choices *choices) {
+    if (!(choices->of[0].predicted > 0))
+        return;
+    pthread_mutex_lock(&decisions->lock);
+    decision *one = find(decisions, asked, started, call);
+    if (!one && (one = malloc(sizeof *one))) {
+        one->next = decisions->first;
+        decisions->first = one;
     }
-    *decisions = (coll_decisions){.native = false};
+    if (one)
+        *one = (decision){.next = one->next,
+                          .asked = *asked,
+                          .started = started,
+                          .call = *call,
+                          .latencies = all_latencies(call->topo),
+                          .choices = *choices};
+    pthread_mutex_unlock(&decisions->lock);
 }

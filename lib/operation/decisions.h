@@ -1,7 +1,7 @@
 /*
- * What was decided for calls of an operation: the last choice of each class of sizes. A
- * communicator keeps its own, and those whose ranks have the same places and costs keep what they
- * predicted together: a prediction takes milliseconds, and programs make copies of a communicator.
+ * What was predicted for calls of all operations, which communicators whose ranks have the same
+ * places and costs share: a prediction takes milliseconds, and programs make copies of a
+ * communicator. Several threads may use it at a time.
  */
 #ifndef COLL_LIB_OPERATION_DECISIONS_H
 #define COLL_LIB_OPERATION_DECISIONS_H
@@ -9,48 +9,30 @@
 #include "lib/operation/select.h"
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
+
+typedef struct coll_decisions coll_decisions;
 
 /*
- * Calls that go to the MPI library's own, and of which nothing is traced, are native: they may go
- * to it directly (lib/coll.c).
+ * Returns what was predicted for ranks with TOPO's places on a network of this ID, for
+ * coll_decisions_close; NULL: no memory. An ID of 0 is that of no other: nothing was.
  */
-typedef struct coll_decision {
-    struct coll_decision *next;
-    int size_class;
-    coll_shape call;
-    double latencies;     /* of its topology, all together */
-    coll_choices choices; /* for it; none where nothing was decided */
-    bool native;
-} coll_decision;
+coll_decisions *coll_decisions_open(int64_t id, const coll_topo *topo);
 
-/* All zero: none yet. To be used by one thread at a time. */
-typedef struct coll_decisions {
-    bool native;          /* every call is */
-    coll_decision *first; /* of each size class that was met */
-} coll_decisions;
-
-/* Returns the last decision for calls of the size class of BYTES, or NULL. */
-coll_decision *coll_decisions_find(coll_decisions *decisions, size_t bytes);
-
-/* Returns the last decision for calls of the size class of BYTES; one without choices if there is
- * none. */
-const coll_decision *coll_decisions_at(const coll_decisions *decisions, size_t bytes);
-
-/* Whether a call of an operation like A and one like B are of as many bytes and from one root. */
-bool coll_decision_same(const coll_shape *a, const coll_shape *b);
+/* Ends a use of DECISIONS, or of NULL. What was used last is kept for communicators to come. */
+void coll_decisions_close(coll_decisions *decisions);
 
 /*
- * Whether what was decided LAST is good for CALL, too: one that rests on predictions holds for all
- * calls of its size class, between sites for the same one while the latencies stay what they are.
+ * Returns whether CHOICES were kept that are good for CALL, a STARTED one or not, where the user
+ * ASKED for an algorithm or none: those of any call like it, between sites of the same one while
+ * the latencies stay what they are.
  */
-bool coll_decision_holds(const coll_decision *last, const coll_shape *call);
+bool coll_decisions_find(coll_decisions *decisions, const coll_spec *asked, bool started,
+                         const coll_shape *call, coll_choices *choices);
 
-/* Keeps CHOICES, which were made for CALL; returns where, which is good until this thread's next
- * such call if there is no memory to keep them. */
-coll_decision *coll_decisions_keep(coll_decisions *decisions, const coll_shape *call,
-                                   const coll_choices *choices);
-
-void coll_decisions_free(coll_decisions *decisions);
+/* Keeps CHOICES for calls like CALL, if there is memory and they rest on predictions: others are
+ * made at once. */
+void coll_decisions_keep(coll_decisions *decisions, const coll_spec *asked, bool started,
+                         const coll_shape *call, const coll_choices *choices);
 
 #endif

@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* So many things can be learnt on one communicator, of the operations and classes of sizes. */
-enum { MOST = 16, CLASSES = 65 };
+/* So many things can be learnt on one communicator. */
+enum { MOST = 16 };
 
 /* Calls that take less by prediction are left alone: there is little to win. */
 static const double SHORT = 250e-6;
@@ -28,7 +28,9 @@ enum { ASKED = 2 };
 enum { BEST, BEST_TIME, TIMES, TOLD = TIMES + COLL_LIKELY };
 
 struct coll_learning {
+    coll_learning *next;
     coll_comm *comm;
+    int tag;
     coll_operation operation;
     size_t bytes; /* of the calls that are timed: those of other sizes tell nothing beside them */
     bool heard;   /* what rank 0 knows */
@@ -37,16 +39,11 @@ struct coll_learning {
 };
 
 /* What is learnt on a communicator. */
-typedef struct memory {
-    int count;
-    unsigned char number[COLL_OPERATIONS][CLASSES]; /* from 1; 0: nothing is learnt */
-    coll_learning at[MOST];
-} memory;
-
 typedef struct lessons {
     coll_comm *comm; /* NULL: it was never opened */
     bool off;
-    memory *learnt; /* NULL: nothing is learnt yet */
+    int count;
+    coll_learning *first;
 } lessons;
 
 static lessons *lessons_of(const coll_comm *comm) {
@@ -74,13 +71,15 @@ static bool concerns(const lessons *all, coll_operation operation, const coll_sh
 
 /* Where nothing was predicted nothing else was likely. */
 static bool pays(const lessons *all, const coll_choice *priced) {
-    return (!all->learnt || all->learnt->count < MOST) && priced->predicted >= SHORT;
+    return all->count < MOST && priced->predicted >= SHORT;
 }
 
-static coll_learning *find(lessons *all, coll_operation operation, const coll_shape *call) {
-    memory *learnt = all->learnt;
-    int number = learnt ? learnt->number[operation][coll_size_class(call->bytes)] : 0;
-    return number ? &learnt->at[number - 1] : NULL;
+static coll_learning *find(const lessons *all, coll_operation operation, const coll_shape *call) {
+    coll_learning *one = all->first;
+    while (one && (one->operation != operation ||
+                   coll_size_class(one->bytes) != coll_size_class(call->bytes)))
+        one = one->next;
+    return one;
 }
 
 static const coll_choice *best_of(const coll_learning *one) {
@@ -137,12 +136,9 @@ static coll_choice recalled(coll_operation operation, int which, int64_t time) {
 }
 
 static int agree(coll_learning *one, int count, const int64_t numbers[]) {
-    static_assert((int)MOST <= (int)COLL_TAGS_LEARN, "a tag for each");
     static_assert((int)COLL_LESSON_TIMES <= (int)COLL_AGREE_MOST, "all at once");
     static_assert((int)TOLD <= (int)COLL_AGREE_MOST, "all at once");
-    const int number = (int)(one - lessons_of(one->comm)->learnt->at);
-    return coll_agreement_start(&one->agreement, one->comm, COLL_TAG_LEARN + number, count,
-                                numbers);
+    return coll_agreement_start(&one->agreement, one->comm, one->tag, count, numbers);
 }
 
 /* Rank 0 tells all what it knows. No other rank's numbers are larger. */
@@ -175,18 +171,19 @@ static void keep(const coll_learning *one, const coll_shape *call, int old, int 
 
 static int begin(lessons *all, coll_operation operation, const coll_shape *call,
                  coll_learning **begun) {
-    const coll_decisions *decisions = &coll_state_of(all->comm)->decisions[operation];
-    const coll_choices *likely = &coll_decisions_at(decisions, call->bytes)->choices;
-    memory *learnt = all->learnt;
-    if (!learnt)
-        learnt = all->learnt = coll_spare_calloc(1, sizeof *learnt);
-    if (!learnt || likely->count == 0)
+    const coll_choices likely = coll_state_likely(coll_state_of(all->comm), operation, call);
+    static_assert((int)MOST <= (int)COLL_TAGS_LEARN, "a tag for each");
+    coll_learning *one = coll_spare_calloc(1, sizeof *one);
+    if (!one)
         return all->comm->broken = coll_error(MPI_ERR_NO_MEM, "no memory to learn from calls");
-    coll_learning *one = &learnt->at[learnt->count++];
-    learnt->number[operation][coll_size_class(call->bytes)] = (unsigned char)learnt->count;
-    *one = (coll_learning){.comm = all->comm, .operation = operation, .bytes = call->bytes};
-    coll_lesson_begin(&one->lesson, likely);
-    for (int i = 1; i < likely->count; i++)
+    *one = (coll_learning){.next = all->first,
+                           .comm = all->comm,
+                           .tag = COLL_TAG_LEARN + all->count++,
+                           .operation = operation,
+                           .bytes = call->bytes};
+    all->first = one;
+    coll_lesson_begin(&one->lesson, &likely);
+    for (int i = 1; i < likely.count; i++)
         one->lesson.candidates.of[i].why = "tried, to learn whether it is faster";
     *begun = one;
     return all->comm->broken = ask(one, call);
@@ -259,12 +256,12 @@ static int listen(coll_learning *one, const coll_shape *call) {
 
 /* Whether the MPI library's own is to be tried next and was slower than another algorithm in
  * smaller calls. */
-static bool has_lost(const memory *learnt, const coll_learning *large) {
+static bool has_lost(const lessons *all, const coll_learning *large) {
     const coll_lesson *lesson = &large->lesson;
     const coll_algorithm *next = lesson->candidates.of[coll_lesson_turn(lesson)].algorithm;
     if (next == best_of(large)->algorithm || !coll_algorithm_is_native(next))
         return false;
-    for (const coll_learning *one = learnt->at; one < learnt->at + learnt->count; one++)
+    for (const coll_learning *one = all->first; one; one = one->next)
         for (int i = 0; i < one->lesson.candidates.count; i++)
             if (one->operation == large->operation && one->bytes < large->bytes &&
                 i != one->lesson.best && one->lesson.time[i] > 0 &&
@@ -274,7 +271,7 @@ static bool has_lost(const memory *learnt, const coll_learning *large) {
 }
 
 int coll_learn_begin(coll_comm *comm, coll_operation operation, const coll_shape *call,
-                     const coll_choice **choice, coll_learning **trial) {
+                     coll_choice *choice, coll_learning **trial) {
     lessons *all = lessons_of(comm);
     coll_learning *one = find(all, operation, call);
     int code = one ? MPI_SUCCESS : begin(all, operation, call, &one);
@@ -283,14 +280,14 @@ int coll_learn_begin(coll_comm *comm, coll_operation operation, const coll_shape
     bool timed = call->bytes == one->bytes;
     if (timed)
         code = listen(one, call);
-    if (timed && has_lost(all->learnt, one))
+    if (timed && has_lost(all, one))
         coll_lesson_leave_out(&one->lesson);
     const coll_choice *next =
         timed ? &one->lesson.candidates.of[coll_lesson_turn(&one->lesson)] : best_of(one);
     *trial = NULL;
     if (!coll_select_applicable(next->algorithm, call))
         return code;
-    *choice = next;
+    *choice = *next;
     *trial = timed && !one->lesson.settled ? one : NULL;
     return code;
 }
@@ -303,29 +300,29 @@ int coll_learn_end(coll_learning *trial, double seconds) {
 
 /* --- What is settled --- */
 
-const coll_choice *coll_learn_settled(const coll_comm *comm, coll_operation operation,
-                                      const coll_shape *call, const coll_choice *priced) {
+bool coll_learn_settled(const coll_comm *comm, coll_operation operation, const coll_shape *call,
+                        coll_choice *choice) {
     lessons *all = lessons_of(comm);
     if (!concerns(all, operation, call))
-        return priced;
+        return true;
     const coll_learning *one = find(all, operation, call);
     if (!one)
-        return pays(all, priced) ? NULL : priced;
-    if (!one->lesson.settled)
-        return NULL;
-    return coll_select_applicable(best_of(one)->algorithm, call) ? best_of(one) : priced;
+        return !pays(all, choice);
+    if (one->lesson.settled && coll_select_applicable(best_of(one)->algorithm, call))
+        *choice = *best_of(one);
+    return one->lesson.settled;
 }
 
-const coll_choice *coll_learn_started(const coll_comm *comm, coll_operation operation,
-                                      const coll_shape *call, const coll_choice *priced) {
+void coll_learn_started(const coll_comm *comm, coll_operation operation, const coll_shape *call,
+                        coll_choice *choice) {
     lessons *all = lessons_of(comm);
     const coll_learning *one = concerns(all, operation, call) ? find(all, operation, call) : NULL;
     if (!one || one->lesson.time[one->lesson.best] == 0)
-        return priced;
+        return;
     const coll_choice *best = best_of(one);
-    bool can_run = coll_select_can_start(best->algorithm, &best->values) &&
-                   coll_select_applicable(best->algorithm, call);
-    return can_run ? best : priced;
+    if (coll_select_can_start(best->algorithm, &best->values) &&
+        coll_select_applicable(best->algorithm, call))
+        *choice = *best;
 }
 
 void coll_learn_tell(const coll_comm *comm, coll_operation operation, const coll_shape *call,
@@ -365,17 +362,14 @@ static int open_lessons(coll_comm *comm, const coll_comm *whole) {
 
 /* All ranks come here or none does, unless COMM is broken. */
 static void close_lessons(void *slot) {
-    memory *learnt = ((lessons *)slot)->learnt;
-    if (!learnt)
-        return;
-    for (int i = 0; i < learnt->count; i++) {
-        coll_agreement *agreement = &learnt->at[i].agreement;
-        if (!agreement->comm->broken)
-            (void)coll_agreement_finish(agreement);
-        if (agreement->comm->broken)
+    for (coll_learning *next, *one = ((lessons *)slot)->first; one; one = next) {
+        next = one->next;
+        if (!one->comm->broken)
+            (void)coll_agreement_finish(&one->agreement);
+        if (one->comm->broken)
             return; /* messages may come into it yet */
+        coll_spare_free(one);
     }
-    coll_spare_free(learnt);
 }
 
 coll_comm_key coll_learn_key = {

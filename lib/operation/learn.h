@@ -39,25 +39,25 @@ typedef struct coll_learning coll_learning;
 
 /*
  * Before a blocking call of OPERATION like CALL, of which something is still to be learnt, and for
- * which *CHOICE was predicted last: sets that to what is to run. Where *TRIAL isn't NULL then,
+ * which *CHOICE was predicted: sets that to what is to run. Where *TRIAL isn't NULL then,
  * coll_learn_end must follow. Errors leave COMM broken.
  */
 int coll_learn_begin(coll_comm *comm, coll_operation operation, const coll_shape *call,
-                     const coll_choice **choice, coll_learning **trial);
+                     coll_choice *choice, coll_learning **trial);
 
 /* The call was through after SECONDS. Never waits. */
 int coll_learn_end(coll_learning *trial, double seconds);
 
 /*
- * What such calls run from now on, PRICED being the prediction's: that, or what was learnt. NULL
- * where it is still to be learnt.
+ * Returns whether nothing is left to be learnt of such calls, and puts what they run into *CHOICE,
+ * which was predicted: that, or what was learnt.
  */
-const coll_choice *coll_learn_settled(const coll_comm *comm, coll_operation operation,
-                                      const coll_shape *call, const coll_choice *priced);
+bool coll_learn_settled(const coll_comm *comm, coll_operation operation, const coll_shape *call,
+                        coll_choice *choice);
 
-/* What a call that is started runs: what was learnt, where it can be started, or else PRICED. */
-const coll_choice *coll_learn_started(const coll_comm *comm, coll_operation operation,
-                                      const coll_shape *call, const coll_choice *priced);
+/* Puts what was learnt into *CHOICE, of a call that is started, where that can be started. */
+void coll_learn_started(const coll_comm *comm, coll_operation operation, const coll_shape *call,
+                        coll_choice *choice);
 
 /* Puts what was learnt, as far as this rank knows, into *CHOICE, for who explains it. */
 void coll_learn_tell(const coll_comm *comm, coll_operation operation, const coll_shape *call,

@@ -293,7 +293,7 @@ int coll_pending_prepare(coll_pending *pending, coll_operation operation, const 
     if (code != MPI_SUCCESS || coll_collective_is_local(call))
         return code;
     pending->choice =
-        *coll_state_choose_started(coll_state_of(pending->comm), operation, &call->shape);
+        coll_state_choose_started(coll_state_of(pending->comm), operation, &call->shape);
     if (!pending->choice.algorithm)
         return MPI_SUCCESS;
     const coll_line *line = coll_line_of(pending->comm, &call->shape);

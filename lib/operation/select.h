@@ -42,6 +42,11 @@ static inline size_t coll_class_bytes(int size_class) {
 /* Whether the same is predicted of two calls of an operation, from the same root. */
 bool coll_select_alike(const coll_shape *a, const coll_shape *b);
 
+/* Whether two such calls are also of as many bytes and from one root. */
+static inline bool coll_select_same(const coll_shape *a, const coll_shape *b) {
+    return a->bytes == b->bytes && a->root == b->root && coll_select_alike(a, b);
+}
+
 /* Whether ALGORITHM can run CALL. */
 bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call);
 

@@ -18,11 +18,6 @@ static bool is_reproducible(const coll_state *state, coll_operation operation) {
     return state->settings->reproducible && coll_operations[operation].reduces;
 }
 
-static void forget(coll_state *state, coll_operation operation) {
-    coll_decisions_free(&state->decisions[operation]);
-    coll_decisions_free(&state->started[operation]);
-}
-
 /* Whether nobody asked for anything else, and the ranks are where it is hard to beat. */
 static bool is_left_to_mpi(const coll_state *state, coll_operation operation) {
     return !is_reproducible(state, operation) &&
@@ -38,8 +33,11 @@ bool coll_state_always_native(const coll_state *state, coll_operation operation)
 
 /* Forgets what was decided for OPERATION. */
 static void begin_anew(coll_state *state, coll_operation operation) {
-    forget(state, operation);
-    state->decisions[operation].native = !state->trace && is_left_to_mpi(state, operation);
+    coll_decisions_close(state->decisions);
+    state->decisions = NULL;
+    state->native[operation] = !state->trace && is_left_to_mpi(state, operation);
+    state->last_native[operation] = (coll_shape){.bytes = 0};
+    state->warned[false] = state->warned[true] = 0;
 }
 
 /* Begins with what all ranks have agreed on. */
@@ -96,8 +94,7 @@ static int open_state(coll_comm *comm, const coll_comm *whole) {
 
 static void close_state(void *slot) {
     coll_state *state = slot;
-    for (int i = 0; i < COLL_OPERATIONS; i++)
-        forget(state, (coll_operation)i);
+    coll_decisions_close(state->decisions);
     coll_topo_free(&state->topo);
     coll_common_release(state->common);
     free(state->own_profile);
@@ -165,10 +162,13 @@ static bool is_meant(const coll_state *state) {
  * Prints on rank 0 that ASKED can't run CALL and what runs INSTEAD, once in a process for an
  * operation and ASKED. If INSTEAD is NULL, the MPI library runs it.
  */
-static void warn(const coll_state *state, coll_operation operation, bool started,
-                 const coll_shape *call, const coll_algorithm *asked,
-                 const coll_algorithm *instead) {
+static void warn(coll_state *state, coll_operation operation, bool started, const coll_shape *call,
+                 const coll_algorithm *asked, const coll_algorithm *instead) {
     static const coll_algorithm *warned[2][COLL_OPERATIONS];
+    const unsigned bit = 1u << operation;
+    if (state->warned[started] & bit)
+        return;
+    state->warned[started] |= bit;
     if (state->comm->rank != 0 || !is_meant(state) ||
         __atomic_exchange_n(&warned[started][operation], asked, __ATOMIC_RELAXED) == asked)
         return;
@@ -178,56 +178,50 @@ static void warn(const coll_state *state, coll_operation operation, bool started
             instead ? instead->name : "native");
 }
 
-/* What others have found for calls like this one, or else choices of its own. */
+/* Between sites latencies change: there a communicator has its own. */
+static coll_decisions *decisions_of(coll_state *state) {
+    const bool shared = state->common && state->topo.sites == 1;
+    if (!state->decisions)
+        state->decisions =
+            coll_decisions_open(shared ? coll_common_facts_of(state->common)->id : 0, &state->topo);
+    return state->decisions;
+}
+
 static coll_choices choose(coll_state *state, coll_operation operation, bool started,
                            const coll_shape *call) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     const coll_spec *asked = &state->specs[operation];
+    coll_decisions *decisions = decisions_of(state);
     coll_choices choices;
-    if (!asked->algorithm &&
-        coll_common_find_choices(state->common, operation, started, call, &choices))
-        return choices;
-    choices = started ? (coll_choices){1, {coll_select_started(table, call, asked)}}
-                      : coll_select_likely(table, call, asked);
-    if (!asked->algorithm)
-        coll_common_keep_choices(state->common, operation, started, call, &choices);
-    else if (choices.of[0].algorithm != asked->algorithm)
+    if (!decisions || !coll_decisions_find(decisions, asked, started, call, &choices)) {
+        choices = started ? (coll_choices){1, {coll_select_started(table, call, asked)}}
+                          : coll_select_likely(table, call, asked);
+        if (decisions)
+            coll_decisions_keep(decisions, asked, started, call, &choices);
+    }
+    if (asked->algorithm && choices.of[0].algorithm != asked->algorithm)
         warn(state, operation, started, call, asked->algorithm, choices.of[0].algorithm);
     return choices;
 }
 
-/* By prediction, or by what the user asked for. */
-static coll_decision *decide(coll_state *state, coll_operation operation, bool started,
-                             const coll_shape *call) {
-    coll_decisions *decisions = started ? &state->started[operation] : &state->decisions[operation];
-    coll_decision *last = coll_decisions_find(decisions, call->bytes);
-    if (!last || !coll_decision_holds(last, call)) {
-        coll_choices choices = choose(state, operation, started, call);
-        return coll_decisions_keep(decisions, call, &choices);
-    }
-    last->call = *call;
-    return last;
+coll_choices coll_state_likely(coll_state *state, coll_operation operation,
+                               const coll_shape *call) {
+    return choose(state, operation, false, call);
 }
 
-const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
-                                     const coll_shape *call, bool *learns) {
-    coll_decision *last = decide(state, operation, false, call);
-    const coll_choice *priced = &last->choices.of[0],
-                      *settled = coll_learn_settled(state->comm, operation, call, priced);
-    last->native = state->topo.sites == 1 && !state->trace && settled &&
-                   settled->algorithm == coll_operations[operation].table[0];
-    *learns = !settled;
-    return settled ? settled : priced;
+coll_choice coll_state_choose(coll_state *state, coll_operation operation, const coll_shape *call,
+                              bool *learns) {
+    coll_choice choice = choose(state, operation, false, call).of[0];
+    *learns = !coll_learn_settled(state->comm, operation, call, &choice);
+    if (state->topo.sites == 1 && !state->trace && !*learns &&
+        choice.algorithm == coll_operations[operation].table[0])
+        state->last_native[operation] = *call;
+    return choice;
 }
 
-const coll_choice *coll_state_choose_started(coll_state *state, coll_operation operation,
-                                             const coll_shape *call) {
-    const coll_choice *priced = &decide(state, operation, true, call)->choices.of[0];
-    return coll_learn_started(state->comm, operation, call, priced);
-}
-
-bool coll_state_native_again(const coll_state *state, coll_operation operation,
-                             const coll_shape *call) {
-    const coll_decision *last = coll_decisions_at(&state->decisions[operation], call->bytes);
-    return last->native && coll_decision_same(&last->call, call);
+coll_choice coll_state_choose_started(coll_state *state, coll_operation operation,
+                                      const coll_shape *call) {
+    coll_choice choice = choose(state, operation, true, call).of[0];
+    coll_learn_started(state->comm, operation, call, &choice);
+    return choice;
 }

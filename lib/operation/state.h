@@ -1,6 +1,6 @@
 /*
  * What operations know of a communicator: its ranks' places, what messages cost, the user's
- * settings, and what was decided last. It hangs on the communicator's state (lib/base/comm.h) and
+ * settings, and what was decided. It hangs on the communicator's state (lib/base/comm.h) and
  * is made with it: rank 0's settings hold for all.
  */
 #ifndef COLL_LIB_OPERATION_STATE_H
@@ -21,20 +21,22 @@
 typedef struct coll_state {
     coll_comm *comm;
     coll_topo topo;
-    coll_common *common;         /* with others; NULL for a part */
-    const coll_profile *profile; /* COMMON's or that of the whole, or OWN_PROFILE */
-    coll_profile *own_profile;   /* with latencies between sites; NULL: none were measured */
-    const coll_spec *specs;      /* what the user asked for: those of SETTINGS */
-    coll_decisions decisions[COLL_OPERATIONS];
-    coll_decisions started[COLL_OPERATIONS]; /* the same of calls that are started */
+    coll_common *common;          /* with others; NULL for a part */
+    const coll_profile *profile;  /* COMMON's or that of the whole, or OWN_PROFILE */
+    coll_profile *own_profile;    /* with latencies between sites; NULL: none were measured */
+    const coll_spec *specs;       /* what the user asked for: those of SETTINGS */
+    coll_decisions *decisions;    /* with others; NULL: not looked for yet, or no memory */
+    bool native[COLL_OPERATIONS]; /* every call is, and may go to the MPI library directly */
+    coll_shape last_native[COLL_OPERATIONS]; /* call that was; of no bytes: none */
     MPI_Datatype plain_type; /* the last predefined type without gaps, and the bytes of an */
     MPI_Count plain_bytes;   /* element: 0 for none */
     MPI_Op known_op;         /* the last one that was found to go with a type, and that type */
     MPI_Datatype known_type;
     const coll_agreed_settings *settings; /* the job's, or OWN_SETTINGS */
     coll_agreed_settings *own_settings;
-    bool set;   /* COLL_Set has named an algorithm */
-    bool trace; /* rank 0 prints a line a call */
+    unsigned warned[2]; /* of which operations' calls that block, and that are started */
+    bool set;           /* COLL_Set has named an algorithm */
+    bool trace;         /* rank 0 prints a line a call */
 } coll_state;
 
 extern coll_comm_key coll_state_key;
@@ -57,26 +59,27 @@ bool coll_state_always_native(const coll_state *state, coll_operation operation)
 coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,
                             int root);
 
-/*
- * The choice for CALL, remembered while calls are alike. One that rests on predictions, which take
- * milliseconds, holds for all calls of its size class while the latencies between sites stay what
- * they are. *LEARNS: for this call coll_learn_begin has the last word.
- */
-const coll_choice *coll_state_choose(coll_state *state, coll_operation operation,
-                                     const coll_shape *call, bool *learns);
+/* What may run CALL, the most likely first, by predictions or by what the user asked for. */
+coll_choices coll_state_likely(coll_state *state, coll_operation operation, const coll_shape *call);
+
+/* The choice for CALL. *LEARNS: coll_learn_begin has the last word. */
+coll_choice coll_state_choose(coll_state *state, coll_operation operation, const coll_shape *call,
+                              bool *learns);
 
 /* The same for a call that is started, or what was learnt of calls that block. */
-const coll_choice *coll_state_choose_started(coll_state *state, coll_operation operation,
-                                             const coll_shape *call);
+coll_choice coll_state_choose_started(coll_state *state, coll_operation operation,
+                                      const coll_shape *call);
 
-/* Whether the last call of its size class was like CALL, and native. */
-bool coll_state_native_again(const coll_state *state, coll_operation operation,
-                             const coll_shape *call);
+/* Whether the last call of OPERATION that was native was like CALL. */
+static inline bool coll_state_native_again(const coll_state *state, coll_operation operation,
+                                           const coll_shape *call) {
+    return coll_select_same(&state->last_native[operation], call);
+}
 
 /* Whether a call with BYTES from or to ROOT is native, by what was decided so far. */
 static inline bool coll_state_native(const coll_state *state, coll_operation operation,
                                      size_t bytes, int root) {
-    return state->decisions[operation].native ||
+    return state->native[operation] ||
            coll_state_native_again(state, operation, &(coll_shape){.bytes = bytes, .root = root});
 }
 
