@@ -222,22 +222,27 @@ START_TEST(the_choice_goes_by_them) {
 }
 END_TEST
 
+/* What ALGORITHM takes on the NTH network. */
+static double seconds_on(int nth, const coll_algorithm *algorithm, const coll_shape *call) {
+    const coll_values values = coll_values_default(algorithm);
+    coll_profile network;
+    coll_shape there = *call;
+    coll_networks_get(call->profile, call->topo, nth, &network);
+    there.network = &network;
+    return coll_predicted(algorithm, &there, &values, NULL);
+}
+
 /* What ALGORITHM takes by the fastest one's time on the worst of the networks that CALL may run on.
  */
 static double worst_slowdown(const coll_algorithm *algorithm, const coll_shape *call) {
     const coll_algorithm *const *table = coll_operations[COLL_OPERATION_ALLREDUCE].table;
     double worst = 1;
     for (int n = 0; n < coll_networks_count(call->profile, call->topo); n++) {
-        coll_profile network;
-        coll_shape there = *call;
-        coll_networks_get(call->profile, call->topo, n, &network);
-        there.network = &network;
         double least = INFINITY, own = INFINITY;
         for (int i = 0; table[i]; i++) {
-            const coll_values values = coll_values_default(table[i]);
             if (table[i]->rival || !coll_select_applicable(table[i], call))
                 continue;
-            const double seconds = coll_predicted(table[i], &there, &values, NULL);
+            const double seconds = seconds_on(n, table[i], call);
             least = fmin(least, seconds);
             own = table[i] == algorithm ? seconds : own;
         }
@@ -246,37 +251,70 @@ static double worst_slowdown(const coll_algorithm *algorithm, const coll_shape *
     return worst;
 }
 
+enum { RANKS = 25, RACKS = 5 };
+
+/* An allreduce of BYTES on RANKS hosts in RACKS racks, whose network nobody has measured. */
+static coll_shape unmeasured(size_t bytes) {
+    static coll_place places[RANKS];
+    static coll_topo topo = {.ranks = RANKS,
+                             .sites = 1,
+                             .racks = RACKS,
+                             .nodes = RANKS,
+                             .most_ranks_per_node = 1,
+                             .cores_per_node = 1,
+                             .places = places};
+    for (int i = 0; i < RANKS; i++)
+        places[i] = (coll_place){.node = i, .rack = i / RACKS};
+    return (coll_shape){.operation = "allreduce",
+                        .sides = coll_operations[COLL_OPERATION_ALLREDUCE].sides,
+                        .bytes = bytes,
+                        .root = COLL_NO_ROOT,
+                        .element = 8,
+                        .topo = &topo,
+                        .profile = coll_profile_builtin()};
+}
+
 /* With uplinks that are never short, which the built-in profile has, another one is chosen: it is
  * slow on networks where they are. */
 START_TEST(without_a_profile_the_choice_is_good_on_all_networks) {
-    enum { RANKS = 25, RACKS = 5 };
-    coll_place places[RANKS];
-    for (int i = 0; i < RANKS; i++)
-        places[i] = (coll_place){.node = i, .rack = i / RACKS};
-    const coll_topo topo = {.ranks = RANKS,
-                            .sites = 1,
-                            .racks = RACKS,
-                            .nodes = RANKS,
-                            .most_ranks_per_node = 1,
-                            .cores_per_node = 1,
-                            .places = places};
     coll_profile measured = *coll_profile_builtin();
     measured.measured[COLL_LEVEL_SITE] = true;
-    coll_shape call = {.operation = "allreduce",
-                       .sides = coll_operations[COLL_OPERATION_ALLREDUCE].sides,
-                       .bytes = 512 << 10,
-                       .root = COLL_NO_ROOT,
-                       .element = 8,
-                       .topo = &topo,
-                       .profile = &measured};
+    coll_shape call = unmeasured(512 << 10);
+    call.profile = &measured;
     const coll_spec nobody = {.algorithm = NULL};
     const coll_algorithm *const *table = coll_operations[COLL_OPERATION_ALLREDUCE].table;
     const coll_algorithm *by_one = coll_select(table, &call, &nobody).algorithm;
     call.profile = coll_profile_builtin();
     const coll_algorithm *by_all = coll_select(table, &call, &nobody).algorithm;
-    ck_assert_int_gt(coll_networks_count(call.profile, &topo), 1);
+    ck_assert_int_gt(coll_networks_count(call.profile, call.topo), 1);
     ck_assert_double_gt(worst_slowdown(by_one, &call), 2);
     ck_assert_double_lt(worst_slowdown(by_all, &call), 1.5);
+}
+END_TEST
+
+START_TEST(what_may_be_faster_comes_with_what_it_may_cost_and_gain) {
+    const coll_spec nobody = {.algorithm = NULL};
+    const coll_algorithm *const *table = coll_operations[COLL_OPERATION_ALLREDUCE].table;
+    int others = 0;
+    for (size_t bytes = 1 << 10; bytes <= 1 << 20; bytes *= 4) {
+        const coll_shape call = unmeasured(bytes);
+        const coll_choices likely = coll_select_likely(table, &call, &nobody);
+        const int networks = coll_networks_count(call.profile, call.topo);
+        for (int i = 1; i < likely.count; i++, others++) {
+            double most = 0, gain = 0;
+            for (int n = 0; n < networks; n++) {
+                double times = seconds_on(n, likely.of[i].algorithm, &call) /
+                               seconds_on(n, likely.of[0].algorithm, &call);
+                most = fmax(most, times);
+                gain += fmax(1 - times, 0) / networks;
+            }
+            ck_assert_double_eq_tol(likely.of[i].most, 1000 * most, 2);
+            ck_assert_double_eq_tol(likely.of[i].gain, 1000 * gain, 2);
+            ck_assert_int_gt(likely.of[i].gain, 0);
+            ck_assert(i == 1 || likely.of[i].gain <= likely.of[i - 1].gain);
+        }
+    }
+    ck_assert_int_gt(others, 0);
 }
 END_TEST
 
@@ -318,6 +356,7 @@ int main(void) {
     tcase_add_test(cases, others_are_not_concerned);
     tcase_add_test(cases, the_choice_goes_by_them);
     tcase_add_test(cases, without_a_profile_the_choice_is_good_on_all_networks);
+    tcase_add_test(cases, what_may_be_faster_comes_with_what_it_may_cost_and_gain);
     tcase_add_test(cases, impossible_ones_are_told);
     suite_add_tcase(suite, cases);
     return harness_unit(suite);
