@@ -278,6 +278,12 @@ for operation in gather gatherv; do
 done
 refuses "--drops" coll-bench gather --sizes 4 --drops "echo many"
 
+# --most: as many repetitions, even of what is steady. --give-up: all are measured once, auto always.
+run 3 coll-bench bcast --sizes 4,4K --most 7 --give-up 1 --json j || fail "coll-bench --most"
+[ "$(grep -c '"algorithm": "auto".*"reps": 7,' j)" = 2 ] || fail "coll-bench --most: auto"
+[ "$(grep -c '"reps": [17],' j)" = "$(wc -l <j)" ] || fail "coll-bench --give-up: repetitions"
+refuses "--reps and --most" coll-bench bcast --sizes 4 --reps 2 --most 7
+
 # The others likewise, and by all that MPI can be forced to: Open MPI's tuned component is by its variables,
 # of which that for allgatherv is constant and scatterv has none. Sizes are rounded to floats, or are those
 # of all blocks; a barrier has none.

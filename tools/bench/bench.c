@@ -15,7 +15,7 @@
 
 /* What the runs of one size share. */
 typedef struct series {
-    const contender_list *list;
+    contender_list *list;
     const bench_settings *settings;
     const app_clock *clock;
     MPI_Comm comm;
@@ -24,7 +24,7 @@ typedef struct series {
     operation_run run;
     double lead, shortest_lead; /* s: how far ahead a common start is announced; at rank 0 */
     int *order;
-    bool *given_up; /* rivals that are not repeated */
+    bool *given_up; /* those that are not repeated */
 } series;
 
 static double processor_seconds(void) {
@@ -177,16 +177,39 @@ static int run_round(series *s, unsigned round, bool counted, bench_result resul
 /* A run shorter than this (s) is repeated whatever it took: one sample of it is mostly noise. */
 static const double cheap = 10e-3;
 
-/* After the first counted round: rivals far behind the best of them are measured well enough. */
-static void give_up_hopeless(const series *s, const bench_result results[]) {
+static bool is_rival(const contender *c) {
+    return c->kind == CONTENDER_RIVAL;
+}
+
+/* Whether C is one of the algorithms that auto may choose from. */
+static bool is_named(const contender *c) {
+    return c->kind == CONTENDER_NATIVE ||
+           (c->kind == CONTENDER_OURS && strcmp(c->algorithm, "auto") != 0);
+}
+
+/*
+ * After the first counted round: of the contenders that COUNTS, those over so many TIMES as slow as
+ * the best of them are measured well enough. One that takes SLOW seconds and was less far behind at
+ * the size before won't catch up at the next.
+ */
+static void give_up_hopeless(const series *s, const bench_result results[],
+                             bool (*counts)(const contender *), double times) {
+    const double slow = 0.2;
     double best = -1;
     for (int i = 0; i < s->list->count; i++)
-        if (s->list->at[i].kind == CONTENDER_RIVAL && results[i].count &&
+        if (counts(&s->list->at[i]) && results[i].count &&
             (best < 0 || results[i].samples[0] < best))
             best = results[i].samples[0];
-    for (int i = 0; i < s->list->count; i++)
-        if (s->list->at[i].kind == CONTENDER_RIVAL && results[i].count)
-            s->given_up[i] = results[i].samples[0] > s->settings->hopeless * fmax(best, cheap);
+    for (int i = 0; i < s->list->count; i++) {
+        contender *c = &s->list->at[i];
+        if (!counts(c) || !results[i].count)
+            continue;
+        const double seconds = results[i].samples[0], behind = seconds / fmax(best, cheap);
+        s->given_up[i] = behind > times;
+        c->left_out = s->settings->give_up > 0 && s->given_up[i] && seconds > slow &&
+                      c->behind > 0 && behind > c->behind;
+        c->behind = behind;
+    }
 }
 
 static bool all_steady(const series *s, const bench_result results[]) {
@@ -235,7 +258,9 @@ static int run_rounds(series *s, bench_result results[]) {
     for (int done = 0; more && code == MPI_SUCCESS;) {
         code = run_round(s, (unsigned)++done, true, results);
         if (done == 1 && s->settings->hopeless > 0)
-            give_up_hopeless(s, results);
+            give_up_hopeless(s, results, is_rival, s->settings->hopeless);
+        if (done == 1 && s->settings->give_up > 0)
+            give_up_hopeless(s, results, is_named, s->settings->give_up);
         if (s->rank == 0 && s->settings->progress)
             app_progress("%s of %zu bytes: %d rounds, %.0f s", s->settings->operation->name,
                          s->bytes, done, MPI_Wtime() - began);
@@ -253,11 +278,13 @@ static bool allocate(series *s, bench_result results[]) {
     bool good =
         operation_open(&s->run, settings->operation, s->bytes, s->rank, s->ranks, settings->root);
     s->order = malloc((size_t)count * sizeof *s->order);
-    s->given_up = calloc((size_t)count, sizeof *s->given_up);
+    s->given_up = malloc((size_t)count * sizeof *s->given_up);
     good = good && s->order && s->given_up;
     for (int i = 0; i < count; i++) {
         if (s->order)
             s->order[i] = i;
+        if (s->given_up)
+            s->given_up[i] = s->list->at[i].left_out;
         results[i] = (bench_result){.error = MPI_SUCCESS};
         results[i].samples = malloc((size_t)settings->most * sizeof *results[i].samples);
         good = good && results[i].samples;
@@ -265,7 +292,7 @@ static bool allocate(series *s, bench_result results[]) {
     return good;
 }
 
-int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
+int bench_run(contender_list *list, size_t bytes, const bench_settings *settings,
               const app_clock *clock, MPI_Comm comm, bench_result results[]) {
     series s = {.list = list,
                 .settings = settings,

@@ -19,9 +19,10 @@ typedef struct bench_settings {
     double seconds;  /* after the least rounds, stop a size that has taken so long */
     double steady;   /* or whose medians are all known to within this share of themselves */
     double
-        hopeless;  /* a rival this many times slower than the best one isn't repeated; 0: all are */
-    bool progress; /* rank 0 shows it after every round */
-    bool verify;   /* compare what arrived, after every run */
+        hopeless; /* a rival this many times slower than the best one isn't repeated; 0: all are */
+    double give_up;    /* likewise libcoll's algorithms, but auto, and the library's default */
+    bool progress;     /* rank 0 shows it after every round */
+    bool verify;       /* compare what arrived, after every run */
     const char *drops; /* a command that prints how many packets were dropped so far; or NULL */
 } bench_settings;
 
@@ -41,11 +42,12 @@ typedef struct bench_result {
 } bench_result;
 
 /*
- * Measures LIST at BYTES; collective over COMM. RESULTS, one a contender, are complete on rank 0.
+ * Measures LIST at BYTES; collective over COMM. RESULTS, one a contender, are complete on rank 0. A
+ * contender that was given up and falls further behind at each size is left out of the next ones.
  * MPI_ERR_NO_MEM and errors of the measurement itself are alike on all ranks. Free the results with
  * bench_free.
  */
-int bench_run(const contender_list *list, size_t bytes, const bench_settings *settings,
+int bench_run(contender_list *list, size_t bytes, const bench_settings *settings,
               const app_clock *clock, MPI_Comm comm, bench_result results[]);
 void bench_free(bench_result results[], int count);
 

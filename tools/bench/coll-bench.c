@@ -50,7 +50,7 @@ enum { SIZES_MAX = 128 };
 typedef struct command {
     size_t sizes[SIZES_MAX];
     int size_count;
-    int reps; /* 0: until the medians are steady */
+    int reps, most; /* 0, both: until the medians are steady */
     bool total, rivals, all_rivals, no_native, predict;
     app_words words, specs;
     const char *json;
@@ -144,12 +144,18 @@ static bool parse(int argc, char **argv, command *options) {
         {"root", "RANK", "root of the operation", .integer = &settings->root, .most = INT_MAX},
         {"reps", "N", "number of repetitions (default: 5 at least, until the medians are steady)",
          .integer = &options->reps, .least = 1, .most = 100000},
+        {"most", "N", "repeat until there are N, or S seconds have passed",
+         .integer = &options->most, .least = 1, .most = 100000},
         {"seconds", "S", "start no repetition of a size after S seconds",
          .number = &settings->seconds, .most = 1e9},
         {"warmup", "N", "repetitions that don't count", .integer = &settings->warmups,
          .most = 1000},
         {"all-rivals", NULL, "repeat even the rivals that are over twice as slow as the best one",
          .flag = &options->all_rivals},
+        {"give-up", "TIMES",
+         "don't repeat algorithms over TIMES as slow as the fastest; leave out of the sizes that "
+         "follow those that take long and fall further behind",
+         .number = &settings->give_up, .least = 1, .most = 1e9},
         {"verify", NULL, "check the data that arrives in every run", .flag = &settings->verify},
         {"drops", "COMMAND",
          "add a column of packets dropped in a run; COMMAND prints the count so far, as \"netlab "
@@ -162,8 +168,15 @@ static bool parse(int argc, char **argv, command *options) {
     if (!app_parse(&line, argc, argv, &problem) || !take_operation(options))
         return false;
     round_sizes(options);
+    if (options->reps && options->most)
+        return app_refuse(&problem, "--reps and --most both say how often; give one");
     if (options->reps)
         settings->least = settings->most = options->reps;
+    if (options->most) {
+        settings->most = options->most;
+        settings->least = settings->least < options->most ? settings->least : options->most;
+        settings->steady = 0;
+    }
     if (options->all_rivals)
         settings->hopeless = 0;
     return true;
@@ -294,6 +307,10 @@ static void write_calls(const bench_result *result, char text[], size_t size) {
 static void print_row(const command *options, const contender *c, const bench_result *result,
                       const COLL_Candidate *prediction, int ranks, size_t bytes, double native,
                       double wire, FILE *json) {
+    if (c->left_out && !result->count) {
+        printf("%-27s %-20s %10zu %5d  left out\n", c->algorithm, c->params, bytes, 0);
+        return;
+    }
     if (!result->count) {
         printf("%-27s %-20s %10zu %5d  failed\n", c->algorithm, c->params, bytes, 0);
         return;
@@ -382,7 +399,7 @@ static bool print_size(const command *options, const contender_list *list,
     return good;
 }
 
-static bool measure_size(const command *options, const contender_list *list, const app_clock *clock,
+static bool measure_size(const command *options, contender_list *list, const app_clock *clock,
                          MPI_Comm comm, size_t bytes, FILE *json) {
     int rank = app_rank(comm), ranks = app_ranks(comm);
     bench_result *results = calloc((size_t)list->count, sizeof *results);

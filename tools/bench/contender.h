@@ -30,6 +30,8 @@ struct contender {
     MPI_Comm comm; /* its own, so that settings hold for it alone */
     contender_run *run;
     bool nonblocking; /* of CONTENDER_RIVAL: started, then waited for */
+    double behind; /* so many times as slow as the fastest it was at the size before; 0: unknown */
+    bool left_out; /* it runs no more */
 };
 
 typedef struct contender_list {
