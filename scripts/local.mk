@@ -51,6 +51,10 @@ EXTRA_DIST += \
 	scripts/check-rooms \
 	scripts/check-threads \
 	scripts/chooser-score \
+	scripts/chooser-score.d/draw.awk \
+	scripts/chooser-score.d/exact.awk \
+	scripts/chooser-score.d/random.awk \
+	scripts/chooser-score.d/random.sh \
 	scripts/chooser-score.d/score.awk \
 	scripts/coll-run.in \
 	scripts/compare-collectives \

@@ -280,7 +280,7 @@ tests_component_set_LDADD = libcoll.la
 endif
 
 # The programs, an example and the scripts.
-SCRIPT_TESTS = tests/applications.sh tests/autotopo.sh tests/cmake.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/commands.sh \
+SCRIPT_TESTS = tests/applications.sh tests/autotopo.sh tests/chooser_score.sh tests/cmake.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/commands.sh \
 	tests/component.sh tests/configure.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/kernels_arm.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
 	tests/profile_lab.sh tests/python.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \

@@ -22,31 +22,35 @@ BEGIN {
 }
 
 {
-    predicted = field("predicted_us")
-    if (predicted == "")
-        next # MPI's forced algorithms and the wire are not candidates
-    cell = field("shape") " " field("op") " p=" field("ranks") " " field("bytes")
     algorithm = field("algorithm")
+    if (algorithm == "wire")
+        next
+    cell = field("shape") " " field("op") " p=" field("ranks") " " field("bytes")
     median = field("median_us")
     pass = field("pass") + 0
     if (!(cell in seen)) {
         seen[cell] = 1
         order[++cells] = cell
     }
+    # Nothing is predicted where sizes differ by rank: what runs isn't known then.
+    runs = field("runs") == "" ? algorithm : field("runs")
     if (algorithm == "auto") {
-        pick[pass, cell] = field("runs")
+        pick[pass, cell] = runs
+        if (runs == "auto")
+            time[pass, cell, runs] = median
         next
     }
-    ran = field("runs")
+    ran = runs
     sub(/:.*/, "", ran)
     if (ran != algorithm)
         next # it doesn't apply there: native ran instead
-    time[pass, cell, field("runs")] = median
+    time[pass, cell, runs] = median
     if (field("rival") + 0 == 0 && (!((pass, cell) in best) || median + 0 < best[pass, cell] + 0)) {
         best[pass, cell] = median
-        winner[pass, cell] = field("runs")
+        winner[pass, cell] = runs
     }
-    if (pass > 1)
+    predicted = field("predicted_us")
+    if (pass > 1 || predicted == "")
         next
     name = field("op") " " algorithm
     if (!(name in count))

@@ -1,0 +1,52 @@
+# Prints labs FIRST to LAST that SEED draws, a line each: name, hosts in each rack, link, uplink and
+# buffer in netlab's units, delay, ranks a host, order of the ranks.
+#
+# The generator is Park and Miller's, x = 16807 x mod (2^31 - 1), begun anew for each lab and run 20
+# times before it counts.
+
+# A number from 0 to below 1.
+function draw() {
+    state = state * 16807 % 2147483647
+    return (state - 1) / 2147483646
+}
+
+# A whole number from LEAST to MOST.
+function whole(least, most) {
+    return least + int(draw() * (most - least + 1))
+}
+
+# From LEAST to MOST, each factor as likely as any other.
+function by_factor(least, most) {
+    return least * exp(draw() * log(most / least))
+}
+
+# HOSTS in RACKS, at least one in each: as evenly as can be, or as it comes.
+function split_hosts(hosts, racks,    even, size, text, i) {
+    even = draw() < 0.5
+    for (i = 0; i < racks; i++)
+        size[i] = 1
+    for (i = racks; i < hosts; i++)
+        size[even ? i % racks : whole(0, racks - 1)]++
+    text = size[0]
+    for (i = 1; i < racks; i++)
+        text = text "," size[i]
+    return text
+}
+
+BEGIN {
+    for (lab = FIRST; lab <= LAST; lab++) {
+        state = (SEED * 1000 + lab) % 2147483646 + 1
+        for (i = 0; i < 20; i++)
+            draw()
+        racks = whole(1, 6)
+        hosts = split_hosts(whole(racks > 4 ? racks : 4, 25), racks)
+        link = by_factor(10, 400)
+        uplink = link * by_factor(0.5, 4)
+        buffer = by_factor(40, 400)
+        delay = draw() < 0.5 ? 0 : whole(10, 200) * 10
+        ranks = whole(1, 4)
+        order = draw() < 0.5 ? "rack" : "scrambled"
+        printf "%d.%d %s %.0fmbit %.0fmbit %.0fk %s %d %s\n", SEED, lab, hosts, link, uplink,
+            buffer, delay ? delay "us" : 0, ranks, order
+    }
+}
