@@ -14,6 +14,7 @@ libcoll_core_la_SOURCES = \
 	lib/allgather/allgather.h \
 	lib/allgather/doubling.c \
 	lib/allgather/ring.c \
+	lib/allgather/usual.c \
 	lib/allreduce/allreduce.h \
 	lib/allreduce/binomial.c \
 	lib/allreduce/chain.c \
@@ -137,6 +138,7 @@ libcoll_core_la_SOURCES = \
 	lib/reduce_scatter/pairwise.c \
 	lib/reduce_scatter/reduce_scatter.h \
 	lib/reduce_scatter/ring.c \
+	lib/reduce_scatter/usual.c \
 	lib/registry.c \
 	lib/request.c \
 	lib/scatter/binomial.c \

@@ -104,19 +104,27 @@ enum { MOST = 100 };
 typedef struct subject {
     coll_operation operation;
     const coll_algorithm *algorithm;
+    bool even; /* its blocks are always as long */
 } subject;
 static subject subjects[MOST];
 static int subject_count;
 
 static void find_subjects(void) {
-    static const coll_algorithm *const stand_ins[] = {
-        &coll_reduce_usual_line, &coll_reduce_usual_binary, &coll_reduce_usual_flat};
+    static const subject stand_ins[] = {
+        {COLL_OPERATION_REDUCE, &coll_reduce_usual_line, true},
+        {COLL_OPERATION_REDUCE, &coll_reduce_usual_binary, true},
+        {COLL_OPERATION_REDUCE, &coll_reduce_usual_flat, true},
+        {COLL_OPERATION_REDUCE_SCATTER, &coll_reduce_scatter_usual_halving, true},
+        {COLL_OPERATION_REDUCE_SCATTER, &coll_reduce_scatter_usual_butterfly, true},
+        {COLL_OPERATION_ALLGATHER, &coll_allgather_usual_doubling, true},
+        {COLL_OPERATION_ALLGATHER, &coll_allgather_usual_neighbors, true},
+    };
     for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
-        subjects[subject_count++] = (subject){COLL_OPERATION_REDUCE, stand_ins[i]};
+        subjects[subject_count++] = stand_ins[i];
     for (coll_operation o = COLL_OPERATION_ALLREDUCE; o < COLL_OPERATIONS; o++)
         for (const coll_algorithm *const *a = coll_operations[o].table; *a; a++)
             if ((*a)->planner)
-                subjects[subject_count++] = (subject){o, *a};
+                subjects[subject_count++] = (subject){o, *a, false};
 }
 
 /* A case of a subject: everything but its size follows from TURN. */
@@ -144,6 +152,8 @@ static coll_values small_values(const coll_algorithm *algorithm, int turn) {
 
 /* Whether blocks of SUBJECT may differ, by what all ranks know (1) or by what each one knows. */
 static int unevenness(const subject *what) {
+    if (what->even)
+        return 0;
     switch (what->operation) {
     case COLL_OPERATION_REDUCE_SCATTER:
     case COLL_OPERATION_ALLGATHER:

@@ -10,6 +10,7 @@
 #include "lib/gather/gather.h"
 #include "lib/operation/operations.h"
 #include "lib/operation/select.h"
+#include "lib/operation/stand_in.h"
 #include "lib/pattern/binomial.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/schedule/estimate.h"
@@ -696,6 +697,43 @@ START_TEST(what_predicts_nothing_is_priced) {
 }
 END_TEST
 
+/* Bytes that go one behind the other in what Open MPI runs, M in all blocks. */
+static const struct usual_call {
+    coll_operation operation;
+    int ranks;
+    size_t block;
+    bool ordered;
+    double bytes; /* by M */
+} usual_calls[] = {
+    {COLL_OPERATION_ALLGATHER, 8, 4 << 10, false, 7.0 / 8},
+    {COLL_OPERATION_ALLGATHER, 12, 4 << 10, false, 11.0 / 12},
+    {COLL_OPERATION_ALLGATHER, 34, 4 << 10, false, 33.0 / 34},
+    {COLL_OPERATION_ALLGATHER, 35, 4 << 10, false, 34.0 / 35},
+    {COLL_OPERATION_REDUCE_SCATTER, 8, 4 << 10, false, 7.0 / 8},
+    /* All of a rank's data first, and then of twice as many blocks 1/2, 1/4 and 1/8. */
+    {COLL_OPERATION_REDUCE_SCATTER, 12, 4 << 10, false, 1 + 11.0 / 12},
+    {COLL_OPERATION_REDUCE_SCATTER, 34, 4 << 10, false, 1 + 33.0 / 34},
+    /* Rank 0 gets all data of all others, and sends them their blocks. */
+    {COLL_OPERATION_REDUCE_SCATTER, 12, 4 << 10, true, 11 + 11.0 / 12},
+};
+
+START_TEST(the_library_is_priced_as_what_it_runs) {
+    const struct usual_call *call = &usual_calls[_i];
+    const coll_operation_info *info = &coll_operations[call->operation];
+    scene s;
+    set_scene(&s, info->table[0], call->ranks, call->ranks, call->block);
+    s.shape.operation = info->name;
+    s.shape.sides = info->sides;
+    s.shape.root = COLL_NO_ROOT;
+    s.shape.element = info->reduces ? 4 : 0;
+    s.shape.ordered = call->ordered;
+    const double wire = call->bytes * call->ranks * (double)call->block * B,
+                 seconds = coll_stand_in_quote(&s.shape);
+    ck_assert_double_ge(seconds, 0.95 * wire);
+    ck_assert_double_le(seconds, 1.6 * wire + 100 * a);
+}
+END_TEST
+
 START_TEST(where_nothing_is_to_do_nothing_is_played) {
     scene s;
     set_scene(&s, chain, 1, 1, 1000);
@@ -737,6 +775,8 @@ int main(void) {
     tcase_add_test(prices, what_the_budget_cant_pay_has_no_price);
     tcase_add_test(prices, what_predicts_nothing_is_priced);
     tcase_add_test(prices, where_nothing_is_to_do_nothing_is_played);
+    tcase_add_loop_test(prices, the_library_is_priced_as_what_it_runs, 0,
+                        sizeof usual_calls / sizeof *usual_calls);
     suite_add_tcase(suite, prices);
     return harness_unit(suite);
 }

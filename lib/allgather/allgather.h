@@ -6,4 +6,7 @@
 
 extern const coll_algorithm coll_allgather_ring, coll_allgather_sparbit, coll_allgather_bruck;
 
+/* In no table: as MPI libraries do it (usual.c). */
+extern const coll_algorithm coll_allgather_usual_doubling, coll_allgather_usual_neighbors;
+
 #endif

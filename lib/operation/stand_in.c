@@ -9,6 +9,7 @@
 #include "lib/barrier/barrier.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
+#include "lib/operation/operations.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/scan/scan.h"
@@ -22,17 +23,18 @@
 enum { WHOLE = 1 << 30 }; /* not in segments */
 
 /*
- * What Open MPI 4.1 runs by default below so many ranks and bytes; 0 stands for any. The first row
- * that fits a call counts.
- * Source: coll_tuned_decision_fixed.c.
+ * What Open MPI 4.1 and 5.0 run by default below so many ranks and bytes; 0 stands for any. The
+ * first row that fits a call counts. Bytes are of a block where there are blocks.
+ * Source: coll_tuned_decision_fixed.c; reduce_scatter is as for reduce_scatter_block.
  */
 static const struct row {
     const char *operation;
     int ranks;
     size_t bytes;
-    bool ordered; /* only such calls */
-    const coll_algorithm *algorithm;
-    uint64_t first; /* value of its first parameter; 0: the usual */
+    bool ordered;    /* only such calls */
+    bool applicable; /* only those that the algorithm can run: it needs a number of ranks */
+    const coll_algorithm *algorithm; /* NULL: a reduce, and then a scatter */
+    uint64_t first;                  /* value of its first parameter; 0: the usual */
 } rows[] = {
     {"bcast", .ranks = 4, .bytes = 32, .algorithm = &coll_bcast_usual_line},
     {"bcast", .ranks = 4, .bytes = 256, .algorithm = &coll_bcast_usual_binary},
@@ -119,20 +121,51 @@ static const struct row {
     {"reduce", .ranks = 16, .bytes = KB(8), .algorithm = &coll_reduce_usual_binary},
     {"reduce", .ranks = 32, .bytes = KB(4), .algorithm = &coll_reduce_usual_binary},
     {"reduce", .algorithm = &coll_reduce_binomial, .first = WHOLE},
-    /* For halves and butterflies, which go as a whole. */
-    {"reduce_scatter", .algorithm = &coll_reduce_scatter_circulant, .first = WHOLE},
+    {"reduce_scatter", .ordered = true},
+    {"reduce_scatter", .ranks = 4, .bytes = KB(128),
+     .algorithm = &coll_reduce_scatter_usual_butterfly},
+    {"reduce_scatter", .ranks = 4},
+    {"reduce_scatter", .ranks = 8, .bytes = KB(1024),
+     .algorithm = &coll_reduce_scatter_usual_halving},
+    {"reduce_scatter", .ranks = 8},
+    {"reduce_scatter", .ranks = 32, .bytes = KB(512),
+     .algorithm = &coll_reduce_scatter_usual_halving},
+    {"reduce_scatter", .ranks = 16, .bytes = KB(4096)},
+    {"reduce_scatter", .ranks = 32, .bytes = KB(2048)},
+    {"reduce_scatter", .ranks = 32, .algorithm = &coll_reduce_scatter_usual_halving},
+    {"reduce_scatter", .bytes = KB(64), .algorithm = &coll_reduce_scatter_usual_butterfly},
+    {"reduce_scatter", .bytes = KB(256)},
+    {"reduce_scatter", .algorithm = &coll_reduce_scatter_usual_butterfly},
+    /* Where ranks are no power of two bruck runs in doubling's place, and ring in neighbors' where
+     * they are odd. */
+    {"allgather", .ranks = 32, .applicable = true, .algorithm = &coll_allgather_usual_doubling},
     {"allgather", .ranks = 32, .algorithm = &coll_allgather_bruck, .first = 2},
+    {"allgather", .ranks = 64, .bytes = KB(1), .applicable = true,
+     .algorithm = &coll_allgather_usual_doubling},
     {"allgather", .ranks = 64, .bytes = KB(1), .algorithm = &coll_allgather_bruck, .first = 2},
+    {"allgather", .bytes = 512, .applicable = true, .algorithm = &coll_allgather_usual_doubling},
     {"allgather", .bytes = 512, .algorithm = &coll_allgather_bruck, .first = 2},
-    {"allgather", .algorithm = &coll_allgather_ring},
-    {"alltoall", .ranks = 16, .algorithm = &coll_alltoall_linear},
+    {"allgather", .ranks = 128, .bytes = KB(64), .applicable = true,
+     .algorithm = &coll_allgather_usual_neighbors},
+    {"allgather", .ranks = 128, .algorithm = &coll_allgather_ring, .first = WHOLE},
+    {"allgather", .bytes = KB(128), .applicable = true,
+     .algorithm = &coll_allgather_usual_neighbors},
+    {"allgather", .algorithm = &coll_allgather_ring, .first = WHOLE},
+    {"alltoall", .ranks = 16, .algorithm = &coll_alltoall_linear, .first = WHOLE},
     {"alltoall", .ranks = 64, .bytes = 512, .algorithm = &coll_alltoall_bruck, .first = 2},
-    {"alltoall", .ranks = 64, .algorithm = &coll_alltoall_linear},
+    {"alltoall", .ranks = 64, .algorithm = &coll_alltoall_linear, .first = WHOLE},
     {"alltoall", .ranks = 512, .bytes = KB(1), .algorithm = &coll_alltoall_bruck, .first = 2},
     {"alltoall", .bytes = 512, .algorithm = &coll_alltoall_bruck, .first = 2},
-    {"alltoall", .algorithm = &coll_alltoall_linear},
+    {"alltoall", .algorithm = &coll_alltoall_linear, .first = WHOLE},
+    {"scatter", .ranks = 4, .algorithm = &coll_scatter_straight},
+    {"scatter", .ranks = 8, .bytes = KB(2), .algorithm = &coll_scatter_binomial},
+    {"scatter", .ranks = 8, .bytes = KB(4), .algorithm = &coll_scatter_straight},
+    {"scatter", .ranks = 8, .bytes = KB(8), .algorithm = &coll_scatter_binomial},
+    {"scatter", .ranks = 8, .algorithm = &coll_scatter_straight},
     {"scatter", .ranks = 32, .bytes = KB(16), .algorithm = &coll_scatter_binomial},
     {"scatter", .bytes = 512, .algorithm = &coll_scatter_binomial},
+    {"scatter", .ranks = 64, .bytes = KB(8), .algorithm = &coll_scatter_straight},
+    {"scatter", .ranks = 64, .bytes = KB(16), .algorithm = &coll_scatter_binomial},
     {"scatter", .algorithm = &coll_scatter_straight},
     {"barrier", .algorithm = &coll_barrier_dissemination, .first = 2},
     {"scan", .algorithm = &coll_scan_linear, .first = WHOLE},
@@ -142,15 +175,31 @@ static const struct row {
 static bool fits(const struct row *row, const coll_shape *call) {
     return strcmp(row->operation, call->operation) == 0 &&
            (row->ranks == 0 || call->topo->ranks < row->ranks) &&
-           (row->bytes == 0 || call->bytes < row->bytes) && (!row->ordered || call->ordered);
+           (row->bytes == 0 || call->bytes < row->bytes) && (!row->ordered || call->ordered) &&
+           (!row->applicable || row->algorithm->applicable(call));
 }
 
 /*
- * In an alltoall all send at once: where many share an uplink packets are lost before it, which
- * isn't priced. On 5 racks of 5 hosts that cost a sixth and more.
+ * In an alltoall all send at once, and before uplinks packets are lost, which isn't priced where
+ * the size of buffers is unknown. On 5 racks of 5 hosts that cost a sixth and more.
  */
 static double loss(const coll_shape *call) {
-    return call->topo->racks > 1 && strcmp(call->operation, "alltoall") == 0 ? 7.0 / 6 : 1;
+    const coll_profile *costs = call->network ? call->network : call->profile;
+    bool priced = call->topo->racks == 1 || costs->level[COLL_LEVEL_SITE].buffer > 0;
+    return strcmp(call->operation, "alltoall") == 0 && !priced ? 7.0 / 6 : 1;
+}
+
+/* What a reduce of all blocks of CALL to rank 0 takes, and then a scatter. */
+static double reduce_and_scatter(const coll_shape *call) {
+    coll_shape reduce = *call, scatter = *call;
+    reduce.operation = "reduce";
+    reduce.sides = coll_operations[COLL_OPERATION_REDUCE].sides;
+    reduce.bytes = call->bytes * (size_t)call->topo->ranks;
+    scatter.operation = "scatter";
+    scatter.sides = coll_operations[COLL_OPERATION_SCATTER].sides;
+    scatter.element = 0;
+    reduce.root = scatter.root = 0;
+    return coll_stand_in_quote(&reduce) + coll_stand_in_quote(&scatter);
 }
 
 double coll_stand_in_quote(const coll_shape *call) {
@@ -161,6 +210,8 @@ double coll_stand_in_quote(const coll_shape *call) {
         by_rank.root = 0; /* who heads the line */
     while (!fits(row, call))
         row++;
+    if (!row->algorithm)
+        return reduce_and_scatter(call);
     coll_values values = coll_values_default(row->algorithm);
     if (row->first)
         values.at[0] = row->first;

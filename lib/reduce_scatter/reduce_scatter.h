@@ -7,4 +7,7 @@
 extern const coll_algorithm coll_reduce_scatter_ring, coll_reduce_scatter_circulant,
     coll_reduce_scatter_pairwise;
 
+/* In no table: as MPI libraries do it (usual.c). */
+extern const coll_algorithm coll_reduce_scatter_usual_halving, coll_reduce_scatter_usual_butterfly;
+
 #endif

@@ -1,0 +1,111 @@
+/*
+ * usual_doubling and usual_neighbors: what Open MPI runs, priced in its place.
+ *
+ * - doubling: pairs of ranks exchange all that they have, twice as far apart each time; for powers
+ *   of two.
+ * - neighbors: a rank exchanges with the one neighbor and the other by turns, first its own block,
+ *   then the two that it got last; for even numbers of ranks.
+ *
+ * Messages go as a whole. Steps: log2 p, or p / 2. Bytes: (p - 1) m from every rank and to it.
+ * Sources: coll_base_allgather.c of Open MPI 4.1; Chen, Zhang, Zhang, Yuan: Performance evaluation
+ * of allgather algorithms on terascale Linux cluster with Fast Ethernet, HPC Asia 2005.
+ */
+#include "config.h"
+
+#include "lib/allgather/allgather.h"
+#include "lib/pattern/binomial.h"
+#include "lib/schedule/plan.h"
+
+/* So many blocks from FIRST on, to or from the rank at POSITION. */
+static coll_step message(const coll_part *part, coll_step_kind kind, int position, int first,
+                         int count) {
+    coll_step step =
+        coll_step_message(kind, part->line->order[position], 0, (size_t)count * part->shape->bytes);
+    step.block = first;
+    step.segment = kind == COLL_STEP_SEND;
+    return step;
+}
+
+static int doubling_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const coll_part *part = base->part;
+    const int count = 1 << round, own = part->line->position, other = own ^ count;
+    steps[0] = message(part, COLL_STEP_RECEIVE, other, other & -count, count);
+    steps[1] = message(part, COLL_STEP_SEND, other, own & -count, count);
+    return 2;
+}
+
+/*
+ * The first of the two blocks that POSITION got in ROUND. After the first round a pair of ranks has
+ * its own two; those of other pairs come from either side by turns, each time from farther away.
+ */
+static int got(const coll_plan *base, int position, int round) {
+    const int ranks = base->part->shape->topo->ranks, pair = position - position % 2,
+              away = (round + 1) / 2 * 2;
+    return (round % 2 == position % 2 ? pair + away : pair - away + ranks) % ranks;
+}
+
+static int neighbors_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const coll_part *part = base->part;
+    const int ranks = part->shape->topo->ranks, own = part->line->position, turn = (int)round,
+              other = (turn % 2 == own % 2 ? own + 1 : own - 1 + ranks) % ranks;
+    if (turn == 0) {
+        steps[0] = message(part, COLL_STEP_RECEIVE, other, other, 1);
+        steps[1] = message(part, COLL_STEP_SEND, other, own, 1);
+    } else {
+        steps[0] = message(part, COLL_STEP_RECEIVE, other, got(base, own, turn), 2);
+        steps[1] = message(part, COLL_STEP_SEND, other, got(base, own, turn - 1), 2);
+    }
+    return 2;
+}
+
+/* The longest message has so many BLOCKS. */
+static coll_plan_size size_of(const coll_part *part, int blocks) {
+    return (coll_plan_size){.window = 1,
+                            .steps = 2,
+                            .segments = 2,
+                            .segment = (size_t)blocks * part->shape->bytes,
+                            .own_bytes = sizeof(coll_plan)};
+}
+
+static coll_plan_size doubling_size(const coll_part *part) {
+    return size_of(part, part->shape->topo->ranks / 2);
+}
+
+static coll_plan_size neighbors_size(const coll_part *part) {
+    return size_of(part, 2);
+}
+
+static coll_plan *doubling_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    coll_plan *plan = memory;
+    *plan = coll_plan_of(part, size, (uint64_t)coll_tree_depth(part->shape->topo->ranks),
+                         doubling_round);
+    return plan;
+}
+
+static coll_plan *neighbors_plan(const coll_part *part, coll_plan_size size, void *memory) {
+    coll_plan *plan = memory;
+    *plan = coll_plan_of(part, size, (uint64_t)part->shape->topo->ranks / 2, neighbors_round);
+    return plan;
+}
+
+static bool is_power_of_two(const coll_shape *call) {
+    return (call->topo->ranks & (call->topo->ranks - 1)) == 0;
+}
+
+static bool is_even(const coll_shape *call) {
+    return call->topo->ranks % 2 == 0;
+}
+
+const coll_algorithm coll_allgather_usual_doubling = {
+    .name = "usual_doubling",
+    .summary = "pairs of ranks exchange all that they have, twice as far apart each time",
+    .applicable = is_power_of_two,
+    .planner = &(const coll_planner){.size = doubling_size, .plan = doubling_plan},
+};
+
+const coll_algorithm coll_allgather_usual_neighbors = {
+    .name = "usual_neighbors",
+    .summary = "a rank exchanges two blocks with one neighbor and the other by turns",
+    .applicable = is_even,
+    .planner = &(const coll_planner){.size = neighbors_size, .plan = neighbors_plan},
+};

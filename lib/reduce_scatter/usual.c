@@ -1,0 +1,231 @@
+/*
+ * usual_halving and usual_butterfly: what Open MPI runs, priced in its place.
+ *
+ * 1. Where ranks are no power of two the first ones go in pairs. The first of a pair gives all its
+ *    data to the second, which goes on for both.
+ * 2. Those that go on exchange halves of what they have, and add up: log2 p' turns. halving meets
+ *    the farthest first, butterfly the nearest.
+ * 3. Blocks go to whom they are for: the second of a pair has that of the first, and after a
+ *    butterfly the bits of a rank's number are those of its block in reverse.
+ *
+ * Messages go as a whole. Bytes: m (1 - 1 / p'), m in all, from every rank and to it; another m to
+ * those of a pair.
+ * Source: coll_base_reduce_scatter_block.c of Open MPI 4.1.
+ */
+#include "config.h"
+
+#include "lib/pattern/binomial.h"
+#include "lib/reduce_scatter/reduce_scatter.h"
+#include "lib/schedule/plan.h"
+
+/* Of the plan's memory: the sums, each where its block is in the data, what comes to them, and the
+ * room through which the result passes. */
+enum { SUMS, FROM_PAIRED, ARRIVALS, OWN, SEGMENTS };
+
+/* Blocks FIRST to END - 1. */
+typedef struct run {
+    int first, end;
+} run;
+
+typedef struct halving_plan {
+    coll_plan base;
+    bool near_first;
+    int going; /* ranks that go on: a power of two */
+    int pairs;
+} halving_plan;
+
+/* Steps as they are written. */
+typedef struct draft {
+    const halving_plan *plan;
+    coll_step *steps;
+    int count;
+    int latest;      /* the step that made the sums */
+    size_t arrivals; /* bytes of these so far */
+} draft;
+
+/* The position of the rank that goes on as the NTH. */
+static int position_of(const halving_plan *plan, int nth) {
+    return nth < plan->pairs ? 2 * nth + 1 : nth + plan->pairs;
+}
+
+/* Where the blocks of the ranks from NTH on begin, of those that go on. */
+static int blocks_before(const halving_plan *plan, int nth) {
+    return nth < plan->pairs ? 2 * nth : nth + plan->pairs;
+}
+
+/* Whose blocks the NTH that goes on has in the end, and who has the NTH's. */
+static int mirrored(const halving_plan *plan, int nth) {
+    int other = 0;
+    if (!plan->near_first)
+        return nth;
+    for (int bit = 1; bit < plan->going; bit *= 2)
+        other = 2 * other + !!(nth & bit);
+    return other;
+}
+
+static size_t bytes_of(const draft *d, run blocks) {
+    return (size_t)(blocks.end - blocks.first) * d->plan->base.part->shape->bytes;
+}
+
+static size_t place_of(const draft *d, run blocks) {
+    return (size_t)blocks.first * d->plan->base.part->shape->bytes;
+}
+
+/* Adds STEP, which comes after EARLIER. */
+static void add(draft *d, coll_step step, int earlier) {
+    coll_step_after(&step, 0, earlier);
+    d->steps[d->count++] = step;
+}
+
+/* The input becomes the first sums. */
+static void copy_input(draft *d) {
+    const run all = {0, d->plan->base.part->shape->topo->ranks};
+    coll_step *step = &d->steps[d->count];
+    *step = coll_step_copy(COLL_INPUT, 0, bytes_of(d, all), true);
+    step->segment = SUMS;
+    d->latest = d->count++;
+}
+
+/* BLOCKS of the sums go to the rank at POSITION. */
+static void send(draft *d, int position, run blocks) {
+    coll_step step =
+        coll_step_send(d->plan->base.part->line->order[position], 0, bytes_of(d, blocks));
+    step.buffer = COLL_SCRATCH;
+    step.segment = SUMS;
+    step.at = place_of(d, blocks);
+    add(d, step, d->latest);
+}
+
+/* BLOCKS come from the rank at POSITION to SEGMENT, AT there, and are added. */
+static void merge(draft *d, int position, run blocks, int segment, size_t at) {
+    const size_t length = bytes_of(d, blocks);
+    coll_step arrival = coll_step_receive(d->plan->base.part->line->order[position], 0, length),
+              sum = coll_step_combine(COLL_SCRATCH, place_of(d, blocks), length, false, true);
+    arrival.buffer = COLL_SCRATCH;
+    arrival.segment = sum.segment = segment;
+    arrival.at = sum.at = at;
+    sum.block = SUMS;
+    coll_step_pace(&arrival, 0, d->latest);
+    d->steps[d->count++] = arrival;
+    coll_step_after(&sum, 0, d->latest);
+    add(d, sum, d->count - 1);
+    d->latest = d->count - 1;
+}
+
+/* The block of this rank, for which the NTH of those that go on stands, comes from who has it. */
+static void receive_own(draft *d, int nth) {
+    const coll_part *part = d->plan->base.part;
+    const int from = position_of(d->plan, mirrored(d->plan, nth));
+    coll_step step = coll_step_receive(part->line->order[from], 0, part->shape->bytes);
+    step.segment = OWN;
+    coll_step_pace(&step, 0, d->latest);
+    d->steps[d->count++] = step;
+}
+
+/* The first of a pair. */
+static int leave(draft *d, int position) {
+    const coll_part *part = d->plan->base.part;
+    const run all = {0, part->shape->topo->ranks};
+    coll_step step = coll_step_send(part->line->order[position + 1], 0, bytes_of(d, all));
+    step.buffer = COLL_INPUT;
+    d->latest = d->count;
+    d->steps[d->count++] = step;
+    receive_own(d, position / 2);
+    return d->count;
+}
+
+/* Exchanges halves with all peers of the NTH that goes on. */
+static void halve(draft *d, int nth) {
+    const halving_plan *plan = d->plan;
+    int first = 0, count = plan->going;
+    for (int turn = 1; turn < plan->going; turn *= 2) {
+        const int mask = plan->near_first ? turn : plan->going / 2 / turn,
+                  middle = first + count / 2;
+        const run lower = {blocks_before(plan, first), blocks_before(plan, middle)},
+                  upper = {lower.end, blocks_before(plan, first + count)};
+        const bool is_upper = nth & mask;
+        send(d, position_of(plan, nth ^ mask), is_upper ? lower : upper);
+        merge(d, position_of(plan, nth ^ mask), is_upper ? upper : lower, ARRIVALS, d->arrivals);
+        d->arrivals += bytes_of(d, is_upper ? upper : lower);
+        count /= 2;
+        first = is_upper ? middle : first;
+    }
+}
+
+/* What the NTH has of the sums goes to whom it is for. */
+static void hand_out(draft *d, int nth) {
+    const int own = d->plan->base.part->line->position, whose = mirrored(d->plan, nth);
+    for (int block = blocks_before(d->plan, whose); block < blocks_before(d->plan, whose + 1);
+         block++) {
+        const run one = {block, block + 1};
+        coll_step result = coll_step_copy(COLL_DATA, 0, bytes_of(d, one), false);
+        result.segment = SUMS;
+        result.at = place_of(d, one);
+        if (block == own)
+            add(d, result, d->latest);
+        else
+            send(d, block, one);
+    }
+    if (whose != nth)
+        receive_own(d, nth);
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const halving_plan *plan = (const halving_plan *)base;
+    const int position = base->part->line->position, ranks = base->part->shape->topo->ranks;
+    const bool paired = position < 2 * plan->pairs;
+    const int nth = paired ? position / 2 : position - plan->pairs;
+    draft d = {.plan = plan, .steps = steps};
+    (void)round; /* there is one */
+    if (paired && position % 2 == 0)
+        return leave(&d, position);
+    copy_input(&d);
+    if (paired)
+        merge(&d, position - 1, (run){0, ranks}, FROM_PAIRED, 0);
+    halve(&d, nth);
+    hand_out(&d, nth);
+    return d.count;
+}
+
+static coll_plan_size plan_size(const coll_part *part) {
+    const int ranks = part->shape->topo->ranks;
+    return (coll_plan_size){.window = 1,
+                            .steps = 3 * coll_tree_depth(ranks) + 6,
+                            .segments = SEGMENTS,
+                            .segment = 2 * (size_t)ranks * part->shape->bytes,
+                            .own_bytes = sizeof(halving_plan)};
+}
+
+static coll_plan *plan_of(const coll_part *part, coll_plan_size size, bool near_first,
+                          void *memory) {
+    halving_plan *plan = memory;
+    const int ranks = part->shape->topo->ranks;
+    *plan = (halving_plan){
+        .base = coll_plan_of(part, size, 1, plan_round), .near_first = near_first, .going = 1};
+    while (plan->going <= ranks / 2)
+        plan->going *= 2;
+    plan->pairs = ranks - plan->going;
+    return &plan->base;
+}
+
+static coll_plan *halving(const coll_part *part, coll_plan_size size, void *memory) {
+    return plan_of(part, size, false, memory);
+}
+
+static coll_plan *butterfly(const coll_part *part, coll_plan_size size, void *memory) {
+    return plan_of(part, size, true, memory);
+}
+
+const coll_algorithm coll_reduce_scatter_usual_halving = {
+    .name = "usual_halving",
+    .summary = "ranks exchange halves and add them up, the farthest first",
+    .applicable = coll_order_is_free,
+    .planner = &(const coll_planner){.size = plan_size, .plan = halving},
+};
+
+const coll_algorithm coll_reduce_scatter_usual_butterfly = {
+    .name = "usual_butterfly",
+    .summary = "ranks exchange halves and add them up, the nearest first",
+    .applicable = coll_order_is_free,
+    .planner = &(const coll_planner){.size = plan_size, .plan = butterfly},
+};
