@@ -4,8 +4,8 @@
 
 #include "lib/cost/networks.h"
 #include "lib/operation/stand_in.h"
-#include "lib/schedule/plan.h"
 #include "lib/schedule/estimate.h"
+#include "lib/schedule/plan.h"
 
 #include <math.h>
 #include <string.h>
