@@ -21,14 +21,14 @@ static int each_by_itself(int sites, int groups[]) {
     return sites;
 }
 
-/* A link between sites A and B, and the seconds there and back. */
-typedef struct link {
+/* A connection between sites A and B, and the seconds there and back. */
+typedef struct connection {
     int a, b;
     double seconds;
-} link;
+} connection;
 
 static int by_time(const void *a, const void *b) {
-    double one = ((const link *)a)->seconds, other = ((const link *)b)->seconds;
+    double one = ((const connection *)a)->seconds, other = ((const connection *)b)->seconds;
     return (one > other) - (one < other);
 }
 
@@ -43,14 +43,14 @@ static void merge(int sites, int groups[], int a, int b) {
 /* Merges sites along their links, the fastest first, up to the first jump from one merge to the
  * next that is one between groups. */
 int hlot_levels_group(const hlot_network *network, int groups[]) {
-    link links[MOST_LINKS];
+    connection links[MOST_LINKS];
     int map[HLOT_SITES], count = 0, sites = network->sites;
     double last = 0;
     for (int a = 0; a < sites; a++)
         for (int b = a + 1; b < sites; b++) {
             double seconds = network->latency[a][b] + network->latency[b][a];
             if (seconds > 0 && seconds < INFINITY)
-                links[count++] = (link){a, b, seconds};
+                links[count++] = (connection){a, b, seconds};
         }
     qsort(links, (size_t)count, sizeof *links, by_time);
     each_by_itself(sites, groups);

@@ -192,7 +192,7 @@ static bool take_up(play *p, int number) {
 
 /* Whether it goes once its receiver is ready for it. */
 static bool is_long(const letter *one) {
-    return one->bytes > COLL_PRICE_EAGER;
+    return one->bytes >= COLL_PRICE_EAGER;
 }
 
 /* Two long messages in opposite directions between hosts take turns, as a TCP connection of Open

@@ -25,7 +25,7 @@ typedef struct coll_price_message {
     int64_t end;     /* it is received */
 } coll_price_message;
 
-enum { COLL_PRICE_EAGER = 64 << 10 }; /* of most transports */
+enum { COLL_PRICE_EAGER = 64 << 10 }; /* of most transports, the header included */
 
 typedef struct coll_price_call {
     const coll_algorithm *algorithm;
