@@ -250,7 +250,7 @@ END_TEST
 
 START_TEST(rows_are_parted_by_themselves) {
     static const double clear[] = {24, 16, 24.5, 17, 23}, even[] = {24, 23, 25, 24, 26},
-                        unclear[] = {16, 18, 20, 22, 24, 26}, away[] = {1e3, 16, 23, 2e3};
+                        unclear[] = {16, 17.5, 19, 21, 23, 25}, away[] = {1e3, 16, 23, 2e3};
     double seconds[6], sorted[6];
     coll_nearness nearness[6];
     for (int i = 0; i < 5; i++)

@@ -24,6 +24,9 @@ enum { ROUNDS = 5 };
  * others where these are few, else against some. */
 enum { CHECKS = 6, FEW_RACKS = 8, SOME_RACKS = 3 };
 
+/* One in so many of a row is few. */
+enum { FEW_FAR = 6 };
+
 /* Between rounds: whatever disturbed one may be over in the next; seconds. */
 static const double PAUSE = 10e-3;
 
@@ -86,8 +89,8 @@ static int count_far(const finder *f) {
     return far;
 }
 
-/* Has PIVOT measure the targets, and parts them. Where one alone is far that may be chance: then
- * the row is measured twice, and the last time counts. */
+/* Has PIVOT measure the targets, and parts them. Where few are far that may be chance: then the row
+ * is measured twice, and the last time counts. */
 static bool measure(finder *f, int pivot, coll_row_split *split) {
     for (int times = 0; times < 2; times++) {
         if (f->count > 0 && !f->measure(f->context, pivot, f->count, f->targets, f->seconds))
@@ -95,7 +98,7 @@ static bool measure(finder *f, int pivot, coll_row_split *split) {
         for (int i = 0; i < f->count; i++)
             f->fastest = fmin(f->fastest, f->seconds[i]);
         *split = coll_nearness_find(f->count, f->seconds, f->fastest, f->sorted, f->nearness);
-        if (split->kind != COLL_ROW_CLEAR || count_far(f) > 1)
+        if (split->kind != COLL_ROW_CLEAR || count_far(f) * FEW_FAR > f->count)
             break;
     }
     bool better =

@@ -3,7 +3,8 @@
  * rack, and those in other racks. Pure.
  *
  * Only times of one row are compared. How long a round trip takes besides the network depends on
- * who measures and on what else its processor does at the time, alike for the whole row.
+ * who measures and on what else its processor does at the time, alike for the whole row. Whatever
+ * disturbs one makes it longer, never shorter: so the near ones are those below the first gap.
  */
 #ifndef COLL_LIB_PLACE_NEARNESS_H
 #define COLL_LIB_PLACE_NEARNESS_H
@@ -17,7 +18,7 @@ typedef enum coll_nearness {
 typedef enum coll_row_kind {
     COLL_ROW_CLEAR,  /* it has near ones and far ones */
     COLL_ROW_EVEN,   /* the times hardly differ within the site */
-    COLL_ROW_UNCLEAR /* they do, but not in two classes */
+    COLL_ROW_UNCLEAR /* they do, but without a gap */
 } coll_row_kind;
 
 typedef struct coll_row_split {
