@@ -23,6 +23,8 @@ refused() {
     grep -qF -- "$text" err || same "error about: $*" "$text" "$(cat err)"
 }
 refused "--by must be wrapper, component or dcp, not 'dcps'" --by dcps
+refused "--told must be nothing, racks or profile, not 'all'" --told all
+refused '--profile goes with --told profile' --told racks --profile here
 refused "--dcp goes with --by dcp" --dcp 1:4
 refused "--dcp goes with --by dcp" --by component --dcp 1:4
 for list in 4 1:3 1:32 '1:4,' 1:4,8 '1:4 1:8' 1:x; do
