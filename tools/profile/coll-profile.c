@@ -36,7 +36,8 @@ static const char usage[] =
     "which the library chooses algorithms.\n";
 
 static const char notes[] =
-    "Racks and sites come from COLL_TOPOLOGY. Nothing else should use the network meanwhile.\n";
+    "Racks and sites are those that COLL_TOPOLOGY tells, or that libcoll finds. Nothing else should\n"
+    "use the network meanwhile.\n";
 
 typedef struct command {
     const char *output, *plot, *json;
