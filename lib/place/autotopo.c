@@ -84,7 +84,7 @@ static bool is_late(const survey *s) {
 /* Measures COUNT targets of the row from FIRST on, and puts their times in their places. False
  * where one is silent. */
 static bool measure_some(survey *s, int first, int count) {
-    struct sockaddr_in to[COLL_ROUNDTRIPS];
+    struct sockaddr_in to[COLL_ROUNDTRIPS] = {{.sin_family = AF_INET}};
     double seconds[COLL_ROUNDTRIPS];
     bool reached = true;
     for (int i = 0; i < count; i++) {

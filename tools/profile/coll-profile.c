@@ -35,9 +35,9 @@ static const char usage[] =
     "Then tries libcoll's algorithms themselves, with 256 bytes to 64 KB. Writes a profile, by\n"
     "which the library chooses algorithms.\n";
 
-static const char notes[] =
-    "Racks and sites are those that COLL_TOPOLOGY tells, or that libcoll finds. Nothing else should\n"
-    "use the network meanwhile.\n";
+static const char notes[] = "Racks and sites are those that COLL_TOPOLOGY tells, or that libcoll "
+                            "finds. Nothing else should\n"
+                            "use the network meanwhile.\n";
 
 typedef struct command {
     const char *output, *plot, *json;
