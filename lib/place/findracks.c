@@ -24,8 +24,9 @@ enum { ROUNDS = 5 };
  * others where these are few, else against some. */
 enum { CHECKS = 6, FEW_RACKS = 8, SOME_RACKS = 3 };
 
-/* One in so many of a row is few. */
+/* One in so many of a row is few; and a gap of less is small. */
 enum { FEW_FAR = 6 };
+static const double LARGE_GAP = 1.25;
 
 /* Between rounds: whatever disturbed one may be over in the next; seconds. */
 static const double PAUSE = 10e-3;
@@ -51,7 +52,7 @@ typedef struct finder {
     /* A row: */
     int count, *targets;
     double *seconds, *sorted;
-    coll_nearness *nearness;
+    coll_nearness *nearness, *before;
 } finder;
 
 static int random_below(finder *f, int bound) {
@@ -89,18 +90,40 @@ static int count_far(const finder *f) {
     return far;
 }
 
-/* Has PIVOT measure the targets, and parts them. Where few are far that may be chance: then the row
- * is measured twice, and the last time counts. */
-static bool measure(finder *f, int pivot, coll_row_split *split) {
-    for (int times = 0; times < 2; times++) {
-        if (f->count > 0 && !f->measure(f->context, pivot, f->count, f->targets, f->seconds))
-            return false;
-        for (int i = 0; i < f->count; i++)
-            f->fastest = fmin(f->fastest, f->seconds[i]);
-        *split = coll_nearness_find(f->count, f->seconds, f->fastest, f->sorted, f->nearness);
-        if (split->kind != COLL_ROW_CLEAR || count_far(f) * FEW_FAR > f->count)
-            break;
+/* Has PIVOT measure the targets once, and parts them. */
+static bool measure_once(finder *f, int pivot, coll_row_split *split) {
+    if (f->count > 0 && !f->measure(f->context, pivot, f->count, f->targets, f->seconds))
+        return false;
+    for (int i = 0; i < f->count; i++)
+        f->fastest = fmin(f->fastest, f->seconds[i]);
+    *split = coll_nearness_find(f->count, f->seconds, f->fastest, f->sorted, f->nearness);
+    return true;
+}
+
+/* A second row makes sure: near is what is so in both. */
+static bool measure_again(finder *f, int pivot, coll_row_split *split) {
+    int near = 0;
+    memcpy(f->before, f->nearness, (size_t)f->count * sizeof *f->before);
+    if (!measure_once(f, pivot, split))
+        return false;
+    for (int i = 0; i < f->count; i++) {
+        if (f->nearness[i] == COLL_NEAR && f->before[i] != COLL_NEAR)
+            f->nearness[i] = COLL_FAR;
+        near += f->nearness[i] == COLL_NEAR;
     }
+    if (split->kind == COLL_ROW_CLEAR && near == 0)
+        split->kind = COLL_ROW_EVEN;
+    return true;
+}
+
+/* Has PIVOT measure the targets, and parts them. A small gap, or one behind which few are far, may
+ * be chance. */
+static bool measure(finder *f, int pivot, coll_row_split *split) {
+    if (!measure_once(f, pivot, split))
+        return false;
+    bool sure = split->gap >= LARGE_GAP && count_far(f) * FEW_FAR > f->count;
+    if (split->kind == COLL_ROW_CLEAR && !sure && !measure_again(f, pivot, split))
+        return false;
     bool better =
         split->kind == f->widest.kind ? f->count > f->widest_count : split->kind == COLL_ROW_CLEAR;
     if (better) {
@@ -321,7 +344,8 @@ static bool allocate(finder *f) {
     f->tried = calloc(nodes, sizeof *f->tried);
     f->targets = malloc(nodes * sizeof *f->targets);
     f->seconds = malloc(2 * nodes * sizeof *f->seconds);
-    f->nearness = malloc(nodes * sizeof *f->nearness);
+    f->nearness = malloc(2 * nodes * sizeof *f->nearness);
+    f->before = f->nearness ? f->nearness + nodes : NULL;
     return f->rows && f->tried && f->targets && f->seconds && f->nearness;
 }
 

@@ -47,6 +47,7 @@ coll_row_split coll_nearness_find(int count, const double seconds[], double fast
         found.kind = COLL_ROW_CLEAR;
         found.far = median(sorted, near, local - near);
         last_near = sorted[near - 1];
+        found.gap = sorted[near] / last_near;
     } else if (local > 0 && found.near >= GAP * sorted[0]) {
         found.kind = COLL_ROW_UNCLEAR;
     }

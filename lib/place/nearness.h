@@ -24,6 +24,7 @@ typedef enum coll_row_kind {
 typedef struct coll_row_split {
     coll_row_kind kind;
     double near, far; /* s: medians; of a clear row both, of an even one NEAR */
+    double gap;       /* of a clear row: the first far time through the last near one */
 } coll_row_split;
 
 /*
