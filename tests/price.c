@@ -487,7 +487,8 @@ START_TEST(plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full) {
     const coll_operation operation = _i ? COLL_OPERATION_ALLGATHER : COLL_OPERATION_ALLREDUCE;
     const coll_algorithm *algorithm = _i ? &coll_allgather_ring : &coll_allreduce_halving;
     scene s;
-    ck_assert(set_call(&s, &coll_operations[operation], algorithm, 1024, _i ? 4 << 10 : 64 << 10));
+    ck_assert(set_call(&s, &coll_operations[operation], algorithm, _i ? 512 : 1024,
+                       _i ? 4 << 10 : 64 << 10));
     for (int rested = 0; rested < 2; rested++, let_links_rest(&s)) {
         double estimate = coll_estimate(algorithm, &s.shape, &s.values);
         ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.15);
