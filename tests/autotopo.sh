@@ -19,7 +19,7 @@ places() {
 }
 
 # finds WHAT ARGUMENTS: places says of the lab what its own file says, measured anew. What else the
-# machine does may lengthen all thirty tries of a pair, and two hosts of a site are one pair: so up
+# machine does may lengthen all tries of a pair, and two hosts of a site are one pair: so up
 # to six measurements, each of them after a call of $before, if that is set.
 finds() {
     local what=$1 known found attempt
