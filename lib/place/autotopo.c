@@ -263,8 +263,11 @@ int coll_autotopo(MPI_Comm comm, int nodes, const int leaders[], coll_autotopo_l
                 .sites = sites};
     reach own = {.port = 0};
     int code = PMPI_Comm_rank(comm, &s.rank);
-    int reserved = coll_roundtrip_reserve(&own.port);
-    coll_addresses_find(&own.addresses);
+    int reserved = -1;
+    if (code == MPI_SUCCESS && leads(&s)) {
+        reserved = coll_roundtrip_reserve(&own.port);
+        coll_addresses_find(&own.addresses);
+    }
     if (code == MPI_SUCCESS)
         code = get_ready(&s, &own);
     if (code == MPI_SUCCESS)

@@ -34,6 +34,8 @@ static const double PAUSE = 10e-3;
 /* What one site's rows have shown. */
 typedef struct site_rows {
     int even, clear;
+    bool settled; /* there were no clear ones: all of it is in RACK */
+    int rack;
 } site_rows;
 
 typedef struct finder {
@@ -141,35 +143,22 @@ static void relabel(finder *f, int labels[], int from, int to) {
             labels[node] = to;
 }
 
-/* All local targets are at PIVOT's site. */
-static void take_sites(finder *f, int pivot) {
-    for (int i = 0; i < f->count && f->site[pivot] < 0; i++)
-        if (f->nearness[i] != COLL_AWAY)
-            f->site[pivot] = f->site[f->targets[i]];
-    if (f->site[pivot] < 0)
-        f->site[pivot] = f->sites++;
+/* Gives PIVOT and all targets up to the FARTHEST one label, one that some of them has or else the
+ * next one of *COUNT. */
+static void join(finder *f, int labels[], int *count, int pivot, coll_nearness farthest) {
+    for (int i = 0; i < f->count && labels[pivot] < 0; i++)
+        if (f->nearness[i] <= farthest)
+            labels[pivot] = labels[f->targets[i]];
+    if (labels[pivot] < 0)
+        labels[pivot] = (*count)++;
     for (int i = 0; i < f->count; i++) {
-        int *site = &f->site[f->targets[i]];
-        if (f->nearness[i] != COLL_AWAY && *site < 0)
-            *site = f->site[pivot];
-        else if (f->nearness[i] != COLL_AWAY && *site != f->site[pivot])
-            relabel(f, f->site, *site, f->site[pivot]);
-    }
-}
-
-/* All near targets are in PIVOT's rack. */
-static void take_rack(finder *f, int pivot) {
-    for (int i = 0; i < f->count && f->rack[pivot] < 0; i++)
-        if (f->nearness[i] == COLL_NEAR)
-            f->rack[pivot] = f->rack[f->targets[i]];
-    if (f->rack[pivot] < 0)
-        f->rack[pivot] = f->racks++;
-    for (int i = 0; i < f->count; i++) {
-        int *rack = &f->rack[f->targets[i]];
-        if (f->nearness[i] == COLL_NEAR && *rack < 0)
-            *rack = f->rack[pivot];
-        else if (f->nearness[i] == COLL_NEAR && *rack != f->rack[pivot])
-            relabel(f, f->rack, *rack, f->rack[pivot]);
+        int *label = &labels[f->targets[i]];
+        if (f->nearness[i] > farthest)
+            continue;
+        if (*label < 0)
+            *label = labels[pivot];
+        else if (*label != labels[pivot])
+            relabel(f, labels, *label, labels[pivot]);
     }
 }
 
@@ -192,10 +181,10 @@ static bool place(finder *f, int pivot) {
     f->doubtful = f->doubtful || split.kind != COLL_ROW_CLEAR;
     if (split.kind == COLL_ROW_UNCLEAR)
         return true;
-    take_sites(f, pivot);
+    join(f, f->site, &f->sites, pivot, COLL_FAR);
     site_rows *rows = &f->rows[f->site[pivot]];
     if (split.kind == COLL_ROW_CLEAR) {
-        take_rack(f, pivot);
+        join(f, f->rack, &f->racks, pivot, COLL_NEAR);
         rows->clear++;
     } else {
         f->tried[pivot] = true;
@@ -245,20 +234,20 @@ static bool place_all(finder *f, bool *all) {
     return true;
 }
 
-/* Where a site has racks, nodes whose rows were even are alone in theirs. */
+/* Where a site has racks, nodes whose rows were even are alone in theirs; else all are in one. */
 static void settle(finder *f) {
-    int first = f->racks;
-    for (int node = 0; node < f->nodes; node++)
-        if (f->rack[node] < 0)
-            f->rack[node] = f->rows[f->site[node]].clear > 0 ? f->racks++ : -1;
     for (int node = 0; node < f->nodes; node++) {
+        site_rows *rows = &f->rows[f->site[node]];
         if (f->rack[node] >= 0)
             continue;
-        for (int other = 0; other < node && f->rack[node] < 0; other++)
-            if (f->site[other] == f->site[node] && f->rack[other] >= first)
-                f->rack[node] = f->rack[other];
-        if (f->rack[node] < 0)
+        if (rows->clear > 0) {
             f->rack[node] = f->racks++;
+            continue;
+        }
+        if (!rows->settled)
+            rows->rack = f->racks++;
+        rows->settled = true;
+        f->rack[node] = rows->rack;
     }
 }
 

@@ -113,8 +113,7 @@ static void describe(const location *at, const coll_autotopo_report *report, cha
     }
     locale_t before = coll_plain_begin();
     int length =
-        snprintf(text, size, "%d pairs measured in %.2f s%s: ", report->pairs, report->seconds,
-                 report->end == COLL_AUTOTOPO_LATE ? " (not all: out of time)" : "");
+        snprintf(text, size, "%d pairs measured in %.2f s: ", report->pairs, report->seconds);
     if (found->far > 0)
         snprintf(text + length, size - (size_t)length,
                  "round trips of %.1f us in racks, %.1f us across", 1e6 * found->near,

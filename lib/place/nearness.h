@@ -9,6 +9,7 @@
 #ifndef COLL_LIB_PLACE_NEARNESS_H
 #define COLL_LIB_PLACE_NEARNESS_H
 
+/* From near to far. */
 typedef enum coll_nearness {
     COLL_NEAR, /* in the same rack */
     COLL_FAR,  /* in another rack of the site; of an even row: all in one rack or each in another */

@@ -55,12 +55,6 @@ typedef struct coll_price {
     bool lossy; /* a buffer of a port was overrun */
 } coll_price;
 
-/* A + B / C * D nanoseconds, or the most that there may be. */
-static inline int64_t coll_price_sum(int64_t a, int64_t b, uint64_t c, uint64_t d) {
-    double all = (double)a + (double)b / (double)c * (double)d;
-    return all < 0x1p62 ? (int64_t)all : INT64_MAX / 2;
-}
-
 /* A rank's part in a call whose data, or each of whose blocks, has the shape's bytes: those blocks
  * are EVEN. Whose part it is, is in LINE. */
 coll_part coll_price_part(const coll_shape *shape, const coll_values *values, const coll_line *line,
