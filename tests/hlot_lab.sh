@@ -59,8 +59,8 @@ measured() {
 measured probe --output "$work/probed"
 "$hlot" show "$work/probed" >"$work/log" 2>&1 || fail 'what probe writes'
 grep -q '^hosts site3 n3$' "$work/probed" || fail 'probe: the hosts'
-# Delays are exact to some tenths of a millisecond, and only ever longer.
-awk '/^ / && NR == 4 { exit !($2 >= 90 && $3 >= 40 && $4 >= 30) }' "$work/probed" || fail 'probe'
+# A latency is half a round trip. The kernel's timers may end a delay some microseconds early.
+awk '/^ / && NR == 4 { exit !($2 > 89 && $3 > 39 && $4 > 29) }' "$work/probed" || fail 'probe'
 measured watch
 grep -q '^hlot+ tree\|^# hlot+ tree from site0' "$work/log" || fail 'watch'
 
