@@ -28,8 +28,7 @@ typedef struct COLL_Candidate {
     int uneven;       /* to one like it whose sizes differ, where some ranks know only their own */
     int chosen;       /* for this call */
     int rival;        /* here to be compared with: runs when it is named, is never chosen */
-    double model;     /* seconds, from the cost model; 0 where not applicable */
-    double predicted; /* the same with the profile's trials: what the choice goes by */
+    double predicted; /* seconds, from the cost model; 0 where not applicable */
     double otherwise; /* seconds, if it is COLL_REPRODUCIBLE that rules it out; else 0 */
     double played;    /* seconds, from as long plays as were asked for; 0: none were */
     double host_bytes, rack_bytes,
@@ -187,31 +186,12 @@ typedef struct COLL_Description {
 /* Describes COMM. Collective on a communicator's first use, local afterwards. */
 int COLL_Describe(MPI_Comm comm, COLL_Description *description);
 
-/*
- * What one algorithm took on so many ranks when it was tried, and what the cost model says of it.
- * Predictions go by trials, interpolated between sizes and numbers of ranks, and by the model
- * beyond.
- */
-enum { COLL_TRIAL_KNOTS = 8, COLL_TRIALS = 256 };
-typedef struct COLL_Trial {
-    COLL_Level level;   /* the farthest one at which the ranks were apart */
-    char operation[16]; /* "bcast" */
-    char algorithm[32]; /* "chain" */
-    int ranks;
-    int knots;
-    double bytes[COLL_TRIAL_KNOTS];   /* ascending */
-    double seconds[COLL_TRIAL_KNOTS]; /* that it took */
-    double model[COLL_TRIAL_KNOTS];   /* s: COLL_Candidate's model */
-} COLL_Trial;
-
 /* What a profile holds. COST[level] counts where MEASURED[level] is not 0, a curve where it has
  * knots. */
 typedef struct COLL_Profile {
     COLL_Cost cost[COLL_LEVELS];
     int measured[COLL_LEVELS];
     COLL_Curve copy[COLL_COPIES]; /* of memory on one node */
-    int trials;
-    COLL_Trial trial[COLL_TRIALS];
 } COLL_Profile;
 
 /*

@@ -80,12 +80,12 @@ static void describe(const coll_shape *call, const coll_choice *choice,
     };
     coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
     if (candidate->applicable)
-        candidate->predicted = coll_predicted(algorithm, call, &values, &candidate->model);
+        candidate->predicted = coll_predicted(algorithm, call, &values);
     coll_shape otherwise = *call;
     otherwise.reproducible = otherwise.ordered = false;
     if (call->reproducible && !candidate->applicable &&
         coll_select_applicable(algorithm, &otherwise))
-        candidate->otherwise = coll_predicted(algorithm, &otherwise, &values, NULL);
+        candidate->otherwise = coll_predicted(algorithm, &otherwise, &values);
 }
 
 /* What ALGORITHM takes by long plays, and what its plans send. */
@@ -95,7 +95,7 @@ static int play_long(const coll_algorithm *algorithm, const coll_shape *call, in
     coll_shape played = *call;
     coll_traffic traffic = {.busiest = {0}};
     played.events = events;
-    coll_predicted(algorithm, &played, &values, &candidate->played);
+    candidate->played = coll_predicted(algorithm, &played, &values);
     int code = MPI_SUCCESS;
     if (coll_planner_of(algorithm, &values))
         code = coll_traffic_find(algorithm, call, &values, &traffic);
@@ -350,27 +350,12 @@ static int collect_copies(const COLL_Profile *profile, coll_profilefile *file) {
     return MPI_SUCCESS;
 }
 
-static int collect_trials(const COLL_Profile *profile, coll_profilefile *file) {
-    if (profile->trials < 0 || profile->trials > COLL_TRIALS)
-        return coll_error(MPI_ERR_ARG, "a profile of %d trials", profile->trials);
-    for (int i = 0; i < profile->trials; i++) {
-        const char *fault = coll_trial_fault(&profile->trial[i]);
-        if (fault)
-            return coll_error(MPI_ERR_ARG, "trial %d has %s", i, fault);
-        file->trial[i] = profile->trial[i];
-    }
-    file->trials = profile->trials;
-    return MPI_SUCCESS;
-}
-
 /* Takes what was measured into FILE, but for the hosts. */
 static int collect(const COLL_Profile *profile, coll_profilefile *file) {
     *file = (coll_profilefile){.hosts = NULL};
     int code = collect_levels(profile, file);
     if (code == MPI_SUCCESS)
         code = collect_copies(profile, file);
-    if (code == MPI_SUCCESS)
-        code = collect_trials(profile, file);
     time_t now = time(NULL);
     struct tm date;
     if (code == MPI_SUCCESS && (!gmtime_r(&now, &date) || !strftime(file->date, sizeof file->date,

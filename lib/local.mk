@@ -80,7 +80,6 @@ libcoll_core_la_SOURCES = \
 	lib/cost/networks.c lib/cost/networks.h \
 	lib/cost/profile.c lib/cost/profile.h \
 	lib/cost/profilefile.c lib/cost/profilefile.h \
-	lib/cost/trials.c lib/cost/trials.h \
 	lib/gather/binomial.c \
 	lib/gather/credit.c \
 	lib/gather/gather.c lib/gather/gather.h \

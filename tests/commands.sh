@@ -62,7 +62,7 @@ export MPIRUN=$work/bin/mpirun
 smaller coll-kmeans "$(after --k 16)"
 smaller coll-words "set -- \"\$@\" --images $work/images"
 smaller coll-popcg 'set -- "$@" --grid 32x40 --tolerance 1e-3'
-smaller coll-profile '[[ " $* " = *" --dcp "* ]] && set -- "$@" --reps 1 || set -- "$@" --seconds 0.3 --trials 0 --noise 1000'
+smaller coll-profile '[[ " $* " = *" --dcp "* ]] && set -- "$@" --reps 1 || set -- "$@" --seconds 0.3 --noise 1000'
 for program in coll-bench coll-info coll-hlot coll-run; do
     smaller $program ''
 done

@@ -22,7 +22,6 @@ check_PROGRAMS += \
 	tests/bags \
 	tests/cgroup \
 	tests/confirm \
-	tests/trials \
 	tests/cost \
 	tests/crc32c \
 	tests/decisions \
@@ -283,7 +282,7 @@ endif
 SCRIPT_TESTS = tests/applications.sh tests/autotopo.sh tests/chooser_score.sh tests/cmake.sh tests/coll_kmeans.sh tests/coll_popcg.sh tests/commands.sh \
 	tests/component.sh tests/configure.sh tests/documents.sh tests/draw.sh tests/hlot.sh \
 	tests/hlot_lab.sh tests/interposed.sh tests/kernels_arm.sh tests/lab_faults.sh tests/netlab.sh tests/plot.sh \
-	tests/profile_lab.sh tests/python.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \
+	tests/python.sh tests/restart.sh tests/simulate.sh tests/slurm.sh tests/tools.sh \
 	tests/unfinished.sh tests/watch.sh tests/wordcount.sh tests/words.sh
 EXTRA_DIST += $(SCRIPT_TESTS) tests/cmake/CMakeLists.txt tests/hlot/congested.txt tests/hlot/figure1.txt
 

@@ -67,13 +67,6 @@ START_TEST(values_are_exact) {
     ck_assert_int_eq(file.level[COLL_LEVEL_RACK].curve[COLL_SEND_GAP].knots, 0);
     ck_assert_int_eq(file.copy[COLL_COPY_MEMORY_TO_MEMORY].knots, 1);
     ck_assert(file.copy[COLL_COPY_MEMORY_TO_MEMORY].seconds[0] == 2e-8);
-    const COLL_Trial *chain = &file.trial[0];
-    ck_assert_int_eq(file.trials, 1);
-    ck_assert(chain->level == COLL_LEVEL_RACK && chain->ranks == 16 && chain->knots == 2);
-    ck_assert_str_eq(chain->operation, "bcast");
-    ck_assert_str_eq(chain->algorithm, "chain");
-    ck_assert(chain->bytes[0] == 512 && chain->seconds[0] == 1.5 && chain->model[0] == 0.5);
-    ck_assert(chain->bytes[1] == 8192 && chain->seconds[1] == 0.75 && chain->model[1] == 0.25);
     coll_profilefile_free(&file);
 }
 END_TEST
@@ -122,23 +115,9 @@ static const struct {
     {"libcoll-profile 3\n", "line 1: the file is truncated"},
     {HEAD RACK, "line 4: the file is truncated: it lacks its last line 'end'"},
     {HEAD RACK "en", "line 5: unknown word 'en'; known: date, hosts, level, curve, copy, "
-                     "trial, end"},
+                     "end"},
     {HEAD "end\n", "line 4: the file ends without any level"},
     {HEAD RACK "end\nend\n", "line 6: 'end' comes after the end"},
-    {HEAD RACK "trial\nend\n", "line 5: unknown level ''"},
-    {HEAD RACK "trial rack a-name-too-long-for-any chain 4 at 1 1\nend\n",
-     "line 5: 'a-name-too-long-for-any' is too long for a name"},
-    {HEAD RACK "trial rack bcast chain 1 at 1 1\nend\n", "line 5: '1' is no number of ranks"},
-    {HEAD RACK "trial rack bcast chain 2.5 at 1 1\nend\n", "line 5: '2.5' is no number of ranks"},
-    {HEAD RACK "trial rack bcast chain 4 1 1\nend\n", "line 5: a trial needs the word"},
-    {HEAD RACK "trial rack bcast chain 4 at\nend\n", "line 5: the trial has too few"},
-    {HEAD RACK "trial rack bcast chain 4 at 1\nend\n", "line 5: '' is no number"},
-    {HEAD RACK "trial rack bcast chain 4 at 1 0 1\nend\n",
-     "line 5: the trial has a time that is not within 1e-9 to 1e6 s"},
-    {HEAD RACK "trial rack bcast chain 4 at 1 10^308\nend\n", "line 5: '10^308' is no number"},
-    {HEAD RACK "trial rack bcast chain 4 at 2 1 1 1 1 1\nend\n",
-     "line 5: the trial has a size that is not above the one before"},
-    {HEAD RACK TRIAL TRIAL "end\n", "line 6: this trial is there already"},
     {HEAD RACK "end of it\n", "line 5: 'of' is too much"},
     {HEAD RACK RACK "end\n", "line 5: level rack is there already"},
     {"libcoll-profile 3\nhosts a\n" RACK "end\n", "line 4: the file ends without a date"},
@@ -274,10 +253,7 @@ static void check_what_is_written(void) {
                                        .together = 1.25e8,
                                        .buffer = 61440,
                                        .curve = {[COLL_SEND_GAP] = gap}}},
-        .measured = {[COLL_LEVEL_NODE] = true, [COLL_LEVEL_WIDE] = true},
-        .trials = 1,
-        .trial = {
-            {COLL_LEVEL_WIDE, "gather", "credit", 9, 2, {1, 1 << 20}, {0.125, 1000}, {0.25, 1}}}};
+        .measured = {[COLL_LEVEL_NODE] = true, [COLL_LEVEL_WIDE] = true}};
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
@@ -303,8 +279,6 @@ static void check_what_is_written(void) {
     }
     for (int i = 0; i < COLL_COPIES; i++)
         ck_assert(same_curve(&back.copy[i], &file.copy[i]));
-    ck_assert_int_eq(back.trials, 1);
-    ck_assert_mem_eq(&back.trial[0], &file.trial[0], sizeof file.trial[0]);
     coll_profilefile_free(&back);
     free(text);
 }

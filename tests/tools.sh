@@ -66,9 +66,11 @@ run 3 coll-profile --output p --json p.json --seconds 0.2 --noise 1e9 || fail "c
 grep -q '^[a-z]*  *L  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*$' out || fail "L in the table"
 grep -q '^memory  *Mmtm ' out || fail "copies in the table"
 test "$(head -n 1 p)" = "libcoll-profile 3" || fail "first line of the profile"
+run 3 coll-profile --output o --seconds 0.2 --noise 1e9 --no-flood --trials 5 --operations bcast || fail "retired options"
+grep -q '^coll-profile: --trials and --operations do nothing' err || fail "what is said of retired options"
 
 # What stderr tells of the progress where it is no terminal: whole lines, by one rank.
-run 3 coll-profile --output o --seconds 0.2 --noise 1e9 --no-flood --trials 0 --progress-every 0 ||
+run 3 coll-profile --output o --seconds 0.2 --noise 1e9 --no-flood --progress-every 0 ||
     fail "coll-profile --progress-every"
 test "$(grep -c '^# [a-z]*: pairs, up to [0-9]* s left$' err)" -ge 1 || fail "progress of coll-profile"
 test "$(grep -c '^# memory' err)" = 1 || fail "progress of coll-profile: once"
@@ -105,7 +107,7 @@ if command -v gnuplot >/dev/null; then
     # A link that somebody else has laid where a name can be guessed.
     # shellcheck disable=SC2016
     $limited "$mpirun" -n 2 sh -c 'ln -s victim "r.png.$$.part"; exec "$@"' - \
-        "$build/coll-profile" --output q --seconds 0.2 --trials 0 --noise 1e9 --no-flood --plot r.png \
+        "$build/coll-profile" --output q --seconds 0.2 --noise 1e9 --no-flood --plot r.png \
         >out 2>err </dev/null || fail "a plot beside a link"
     test -e victim && fail "a link is written through"
     rm -f r.png.*.part
@@ -175,7 +177,6 @@ refuses "nowhere/j: can't be written" coll-profile --output results/p --json now
 for seconds in 0 -1 x nan 1e9; do
     refuses "--seconds $seconds: a number above 0" coll-profile --output results/p --seconds $seconds
 done
-refuses "--trials -1: a number from 0" coll-profile --output results/p --trials -1
 refuses "--noise 0: a number above 0" coll-profile --output results/p --noise 0
 refuses "one rank has nobody to measure against" coll-profile --output results/p
 refuses "--noise 1e300: a number above 0" coll-profile --output results/p --noise 1e300

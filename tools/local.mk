@@ -45,6 +45,5 @@ coll_profile_SOURCES = \
 	tools/profile/benefit.c tools/profile/benefit.h \
 	tools/profile/coll-profile.c \
 	tools/profile/profile-dcp.c \
-	tools/profile/sheet.c tools/profile/sheet.h \
-	tools/profile/trial.c tools/profile/trial.h
+	tools/profile/sheet.c tools/profile/sheet.h
 coll_profile_LDADD = libsurvey.la libbench.la libapp.la libcoll.la

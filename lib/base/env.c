@@ -61,7 +61,7 @@ const COLL_Setting coll_settings[] = {
      "0: they don't; 1: those that move data; all: reductions, too, whose last bits may then "
      "differ "
      "between calls and runs",
-     "1, but 0 where coll-profile has measured trials"},
+     "1"},
     {"COLL_TIMEOUT", "seconds without progress after which a call fails and names who is silent",
      "0 to 1000000000; 0: never", "0"},
     {"COLL_WAIT", "how a rank waits for messages",
@@ -111,7 +111,7 @@ const char *coll_env(const char *name) {
 
 /* Settings of earlier versions; help says what does their work now. */
 static const COLL_Setting retired[] = {
-    {.name = "COLL_GUARD", .help = "trials in the profile do its work (coll-profile)"},
+    {.name = "COLL_GUARD", .help = "COLL_LEARN does its work"},
     {.name = NULL},
 };
 

@@ -6,30 +6,60 @@
 #include <stddef.h>
 
 /*
- * Bytes a second of a host's link: usual, slow and fast. A rack's uplink carries as much as one
- * link: what is good there is nearly as good where uplinks carry more.
+ * The usual, a slow and a fast network: bytes a second of a host's link, and bytes that a switch
+ * buffers before a port. A rack's uplink carries as much as one link: what is good there is nearly
+ * as good where uplinks carry more.
  */
-static const double rates[] = {50e6, 5e6, 500e6};
+static const struct {
+    double rate, buffer;
+} unmeasured[] = {{50e6, 256e3}, {5e6, 100e3}, {500e6, 1e6}};
 
 /* Seconds that a processor spends on sending or receiving a message. */
 static const double OVERHEAD = 10e-6;
 
+/* A measured buffer may be shared with traffic that was not there then: as it is, and so much. */
+static const double buffer_shares[] = {1, 0.5};
+
+enum {
+    UNMEASURED = sizeof unmeasured / sizeof *unmeasured,
+    MEASURED = sizeof buffer_shares / sizeof *buffer_shares
+};
+
+bool coll_networks_measured(const coll_profile *profile) {
+    int level = COLL_LEVEL_RACK;
+    while (level < COLL_LEVELS && !profile->measured[level])
+        level++;
+    return level < COLL_LEVELS;
+}
+
 int coll_networks_count(const coll_profile *profile, const coll_topo *topo) {
-    if (topo->nodes < 2 || topo->sites > 1 || profile->trials > 0)
+    static_assert((int)UNMEASURED <= (int)COLL_NETWORKS_MOST, "callers have room for all");
+    static_assert((int)MEASURED <= (int)COLL_NETWORKS_MOST, "callers have room for all");
+    if (topo->nodes < 2 || topo->sites > 1)
         return 0;
-    for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++)
-        if (profile->measured[level])
-            return 0;
-    static_assert(sizeof rates / sizeof *rates <= COLL_NETWORKS_MOST, "callers have room for all");
-    return sizeof rates / sizeof *rates;
+    return coll_networks_measured(profile) ? MEASURED : UNMEASURED;
+}
+
+static void set_measured(coll_cost *cost, double share) {
+    cost->buffer *= share;
+    for (int i = 0; i < COLL_PARAMETERS; i++)
+        cost->curve[i].knots = 0;
 }
 
 void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int nth,
                        coll_profile *network) {
+    const bool measured = coll_networks_measured(profile);
     *network = *profile;
     for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++) {
-        network->level[level].overhead = OVERHEAD;
-        network->level[level].per_byte = 1 / rates[nth];
+        coll_cost *cost = &network->level[level];
+        if (measured) {
+            set_measured(cost, buffer_shares[nth]);
+            continue;
+        }
+        cost->overhead = OVERHEAD;
+        cost->per_byte = 1 / unmeasured[nth].rate;
+        cost->buffer = unmeasured[nth].buffer;
     }
-    network->level[COLL_LEVEL_SITE].together = topo->racks * rates[nth];
+    if (!measured)
+        network->level[COLL_LEVEL_SITE].together = topo->racks * unmeasured[nth].rate;
 }

@@ -1,6 +1,8 @@
 /*
- * The networks that a job may be running on where nobody has measured its own. An algorithm that
- * is good on all of them is chosen (lib/operation/select.h). Pure.
+ * The networks that a job may be running on. The algorithm that is good on all of them is chosen
+ * (lib/operation/select.h). Each level of a network is described by a few figures: latency,
+ * overhead, rates and buffer. The fitted curves of a profile are left out: their noise at single
+ * sizes makes choices worse. Pure.
  */
 #ifndef COLL_LIB_COST_NETWORKS_H
 #define COLL_LIB_COST_NETWORKS_H
@@ -10,16 +12,17 @@
 
 enum { COLL_NETWORKS_MOST = 32 };
 
+/* Returns whether PROFILE has measured what messages cost between hosts. */
+bool coll_networks_measured(const coll_profile *profile);
+
 /*
- * Returns how many networks the ranks of TOPO may be running on. COLL_NETWORKS_MOST at most.
- * Returns 0 if PROFILE was measured, and if they are on one node or in several sites.
+ * Returns how many networks the ranks of TOPO may be running on, at most COLL_NETWORKS_MOST.
+ * Returns 0 if the ranks are on one node or in several sites: then PROFILE itself counts.
  */
 int coll_networks_count(const coll_profile *profile, const coll_topo *topo);
 
-/*
- * Sets NETWORK to the NTH of them, from 0, the most usual one: PROFILE with other links between
- * nodes. NETWORK must not be freed.
- */
+/* Sets NETWORK to the NTH of them, from 0, the most likely one: PROFILE with other links between
+ * nodes. */
 void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int nth,
                        coll_profile *network);
 

@@ -52,14 +52,8 @@ static bool of_these_hosts(const coll_profilefile *file, const coll_topo *topo) 
     return false;
 }
 
-/* Takes what FILE has measured over what PROFILE holds; false without memory. */
-static bool take(const coll_profilefile *file, const char *path, coll_profile *profile) {
-    size_t bytes = (size_t)file->trials * sizeof *file->trial;
-    coll_trial *trial = bytes ? malloc(bytes) : NULL;
-    if (bytes && !trial)
-        return false;
-    if (trial)
-        memcpy(trial, file->trial, bytes);
+/* Puts what FILE has measured into PROFILE. */
+static void take_measured(const coll_profilefile *file, const char *path, coll_profile *profile) {
     snprintf(profile->source, sizeof profile->source, "%s", path);
     for (int level = 0; level < COLL_LEVELS; level++) {
         profile->measured[level] = file->measured[level];
@@ -69,16 +63,6 @@ static bool take(const coll_profilefile *file, const char *path, coll_profile *p
     for (int copy = 0; copy < COLL_COPIES; copy++)
         if (file->copy[copy].knots)
             profile->copy[copy] = file->copy[copy];
-    profile->trials = file->trials;
-    profile->trial = trial;
-    return true;
-}
-
-static void take_or_complain(const coll_profilefile *file, const char *path, coll_profile *profile,
-                             char *problem) {
-    if (!take(file, path, profile))
-        snprintf(problem, COLL_TEXTFILE_PROBLEM, "profile %.120s: no memory for its %d trials",
-                 path, file->trials);
 }
 
 /* The file that the user named: everything must be right. */
@@ -93,7 +77,7 @@ static void load_named(const char *path, const coll_topo *topo, coll_profile *pr
     if (state != COLL_PROFILEFILE_GOOD)
         return;
     if (of_these_hosts(&file, topo))
-        take_or_complain(&file, path, profile, problem);
+        take_measured(&file, path, profile);
     else
         snprintf(problem, COLL_TEXTFILE_PROBLEM,
                  "profile %.80s, line %d: measured on other hosts (%.30s), not on %.30s; measure "
@@ -131,7 +115,7 @@ static void search(const coll_topo *topo, coll_profile *profile, char *problem) 
             continue;
         bool ours = of_these_hosts(&file, topo);
         if (ours)
-            take_or_complain(&file, path, profile, problem);
+            take_measured(&file, path, profile);
         coll_profilefile_free(&file);
         if (ours)
             return;
@@ -155,16 +139,7 @@ void coll_profile_carry(coll_parcel *parcel, coll_profile *profile) {
         *profile = *coll_profile_builtin();
         return;
     }
-    coll_parcel_move(parcel, profile->level,
-                     offsetof(coll_profile, trial) - offsetof(coll_profile, level));
-    coll_parcel_move_array(parcel, (void **)&profile->trial,
-                           (size_t)profile->trials * sizeof *profile->trial);
-}
-
-void coll_profile_free(coll_profile *profile) {
-    free((void *)profile->trial);
-    profile->trial = NULL;
-    profile->trials = 0;
+    coll_parcel_move(parcel, profile->level, sizeof *profile - offsetof(coll_profile, level));
 }
 
 size_t coll_profile_segment(const coll_cost *link, size_t bytes, double fill) {

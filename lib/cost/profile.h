@@ -7,7 +7,6 @@
 
 #include "lib/base/parcel.h"
 #include "lib/cost/cost.h"
-#include "lib/cost/trials.h"
 #include "lib/place/topo.h"
 
 #include <stddef.h>
@@ -24,8 +23,6 @@ typedef struct coll_profile {
     coll_cost level[COLL_LEVELS];
     bool measured[COLL_LEVELS]; /* false: the built-in values */
     coll_curve copy[COLL_COPIES];
-    int trials;
-    const coll_trial *trial; /* so many; the profile's own, or NULL */
 } coll_profile;
 
 /* Values typical of shared memory within nodes and of gigabit Ethernet between them. */
@@ -36,17 +33,14 @@ const coll_profile *coll_profile_builtin(void);
  * these hosts; "built-in"; or "" to search. A search takes libcoll/profile in XDG_CONFIG_HOME (or
  * ~/.config), else /etc/libcoll/profile, else the built-in values; it passes over files that are
  * not there or of other hosts, but a damaged one is a problem. PROBLEM (COLL_TEXTFILE_PROBLEM
- * bytes) says what is wrong;
- * "" where PROFILE is set, to be freed.
+ * bytes) says what is
+ * wrong; "" where PROFILE is set.
  */
 void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *profile,
                        char *problem);
 
-/* Puts PROFILE into PARCEL, or takes it out: to be freed even where that fails. */
+/* Puts PROFILE into PARCEL, or takes it out. */
 void coll_profile_carry(coll_parcel *parcel, coll_profile *profile);
-
-/* Frees what a loaded PROFILE, or one of zeros, owns. */
-void coll_profile_free(coll_profile *profile);
 
 /* The farthest level at which ranks of TOPO are apart, and its cost, which bounds most algorithms.
  */

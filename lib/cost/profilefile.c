@@ -5,7 +5,6 @@
 #include "lib/base/plain.h"
 #include "lib/base/textfile.h"
 #include "lib/cost/cost.h"
-#include "lib/cost/trials.h"
 #include "lib/place/hostlist.h"
 
 #include <errno.h>
@@ -203,63 +202,9 @@ static bool parse_copy(parser *p, char *rest) {
     return coll_refuse(&p->at, "unknown copy '%.30s'; known: Mctc, Mctm, Mmtm", name);
 }
 
-/* The number of ranks of a trial, and the word "at" behind it. */
-static bool parse_ranks(parser *p, char **rest, COLL_Trial *read) {
-    double ranks = 0;
-    char *text = coll_word(rest);
-    if (!coll_plain_number(text, &ranks) || !(ranks >= 2 && ranks <= 1 << 24) ||
-        ranks != floor(ranks))
-        return coll_refuse(&p->at, "'%.30s' is no number of ranks, at least 2", text);
-    read->ranks = (int)ranks;
-    return strcmp(coll_word(rest), "at") == 0 ||
-           coll_refuse(&p->at, "a trial needs the word 'at' before its sizes");
-}
-
-static bool is_there(const coll_profilefile *file, const COLL_Trial *t) {
-    for (int i = 0; i < file->trials; i++) {
-        const COLL_Trial *other = &file->trial[i];
-        if (other->level == t->level && other->ranks == t->ranks &&
-            strcmp(other->operation, t->operation) == 0 &&
-            strcmp(other->algorithm, t->algorithm) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool take_name(parser *p, char **rest, char *name, size_t size) {
-    const char *word = coll_word(rest);
-    return snprintf(name, size, "%s", word) < (int)size ||
-           coll_refuse(&p->at, "'%.60s' is too long for a name", word);
-}
-
-static bool parse_trial(parser *p, char *rest) {
-    coll_profilefile *file = p->file;
-    COLL_Trial read = {.knots = 0};
-    char *text;
-    int level;
-    if (!take_level(p, &rest, &level) ||
-        !take_name(p, &rest, read.operation, sizeof read.operation) ||
-        !take_name(p, &rest, read.algorithm, sizeof read.algorithm) ||
-        !parse_ranks(p, &rest, &read))
-        return false;
-    read.level = (COLL_Level)level;
-    for (; *(text = coll_word(&rest)); read.knots++) {
-        if (read.knots == COLL_TRIAL_KNOTS)
-            return coll_refuse(&p->at, "more than %d sizes; measure again", COLL_TRIAL_KNOTS);
-        if (!coll_plain_number(text, &read.bytes[read.knots]) ||
-            !coll_plain_number(text = coll_word(&rest), &read.seconds[read.knots]) ||
-            !coll_plain_number(text = coll_word(&rest), &read.model[read.knots]))
-            return coll_refuse(
-                &p->at, "'%.30s' is no number; a trial has bytes, seconds and the model's", text);
-    }
-    const char *fault = coll_trial_fault(&read);
-    if (fault)
-        return coll_refuse(&p->at, "the trial has %s; measure again by coll-profile", fault);
-    if (is_there(file, &read))
-        return coll_refuse(&p->at, "this trial is there already; keep one");
-    if (file->trials == COLL_TRIALS)
-        return coll_refuse(&p->at, "more than %d trials; measure again", COLL_TRIALS);
-    file->trial[file->trials++] = read;
+/* What earlier versions measured of algorithms; jobs find that out while they run. */
+static bool skip_trial(parser *p, char *rest) {
+    (void)p, (void)rest;
     return true;
 }
 
@@ -289,7 +234,7 @@ static bool parse_line(parser *p, char *line) {
         bool (*parse)(parser *p, char *rest);
     } kinds[] = {{"date", parse_date},   {"hosts", parse_hosts},
                  {"level", parse_level}, {"curve", parse_level_curve},
-                 {"copy", parse_copy},   {"trial", parse_trial},
+                 {"copy", parse_copy},   {"trial", skip_trial},
                  {"end", parse_end}};
     if (p->at.line == 1)
         return parse_first(p, line);
@@ -301,8 +246,8 @@ static bool parse_line(parser *p, char *line) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(word, kinds[i].word) == 0)
             return kinds[i].parse(p, line);
-    return coll_refuse(
-        &p->at, "unknown word '%.30s'; known: date, hosts, level, curve, copy, trial, end", word);
+    return coll_refuse(&p->at, "unknown word '%.30s'; known: date, hosts, level, curve, copy, end",
+                       word);
 }
 
 /* Text has no control characters but tabs. */
@@ -451,17 +396,6 @@ static void print_copies(FILE *stream, const coll_profilefile *file) {
         }
 }
 
-static void print_trials(FILE *stream, const coll_profilefile *file) {
-    for (int i = 0; i < file->trials; i++) {
-        const COLL_Trial *t = &file->trial[i];
-        fprintf(stream, "trial %s %s %s %d at", COLL_Level_name(t->level), t->operation,
-                t->algorithm, t->ranks);
-        for (int k = 0; k < t->knots; k++)
-            fprintf(stream, " %.10g %.4g %.4g", t->bytes[k], t->seconds[k], t->model[k]);
-        fputc('\n', stream);
-    }
-}
-
 static void print_levels(FILE *stream, const coll_profilefile *file) {
     for (int level = 0; level < COLL_LEVELS; level++) {
         if (!file->measured[level])
@@ -486,7 +420,6 @@ bool coll_profilefile_print(FILE *stream, const coll_profilefile *file, const ch
     print_hosts(stream, hosts, count);
     print_levels(stream, file);
     print_copies(stream, file);
-    print_trials(stream, file);
     fputs("end\n", stream);
     coll_plain_end(before);
     return true;

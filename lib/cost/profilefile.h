@@ -9,7 +9,6 @@
  *     curve rack L error 0.03 at 1 3.1e-05 1024 4.2e-05 65536 0.00058
  *     level site latency_s 6.2e-05 overhead_s 5e-06 per_byte_s 8.5e-09
  *     copy Mmtm error 0.1 at 64 2e-08 1048576 0.0002
- *     trial rack bcast chain 16 at 512 0.0004 0.0003 8192 0.001 0.0011
  *     end
  *
  * The date and the first line of hosts come once, the hosts (in Slurm's syntax,
@@ -18,10 +17,8 @@
  * file from a truncated one. Of a level's figures the first three are always there; wake_s,
  * per_rank_s, together_bytes_per_s and buffer_bytes are 0 where they are missing. Below its line
  * come its curves (COLL_Parameter), and anywhere the copies in memory (COLL_Copy): the error of the
- * fit, then knots of bytes and seconds. A trial (COLL_Trial) has a number of ranks, then sizes,
- * each with the seconds that it took and those that the model says; at most one for each level,
- * operation, algorithm and number of ranks. Operations and algorithms that this library does not
- * have are of no consequence.
+ * fit, then knots of bytes and seconds. Lines that begin with `trial`, which earlier versions
+ * wrote, are passed over.
  *
  * A file of another version is refused, older ones too: what a profile says of the model belongs to
  * the one that it was measured with.
@@ -44,8 +41,6 @@ typedef struct coll_profilefile {
     COLL_Cost level[COLL_LEVELS];
     bool measured[COLL_LEVELS];
     COLL_Curve copy[COLL_COPIES];
-    int trials;
-    COLL_Trial trial[COLL_TRIALS];
 } coll_profilefile;
 
 typedef enum coll_profilefile_state {

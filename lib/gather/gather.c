@@ -5,6 +5,11 @@
 
 #include <math.h>
 
+/* Returns what messages cost in CALL's prediction. */
+static const coll_profile *costs_of(const coll_shape *call) {
+    return call->network ? call->network : call->profile;
+}
+
 /* How long ITEMS bytes take through LINK once the first is there. */
 static double seconds_through(const coll_cost *link, double items) {
     return coll_cost_transfer(link, items, 2) - coll_cost_transfer(link, 0, 2);
@@ -17,17 +22,18 @@ static double seconds_through(const coll_cost *link, double items) {
 static double slowest(const coll_shape *call) {
     const coll_topo *topo = call->topo;
     double senders = fmax(topo->ranks - 1, 1), across = 0, bytes = (double)call->bytes;
-    const coll_cost *link = coll_profile_outermost(call->profile, topo);
+    const coll_profile *costs = costs_of(call);
+    const coll_cost *link = coll_profile_outermost(costs, topo);
     if (topo->sites > 1 || topo->racks == 1)
         return seconds_through(link, senders * bytes);
     for (int rank = 0; rank < topo->ranks; rank++)
         across += topo->places[rank].rack != topo->places[call->root].rack;
-    return fmax(seconds_through(&call->profile->level[COLL_LEVEL_RACK], senders * bytes),
+    return fmax(seconds_through(&costs->level[COLL_LEVEL_RACK], senders * bytes),
                 seconds_through(link, across * bytes));
 }
 
 double coll_gather_seconds(const coll_shape *call, double messages) {
-    const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
+    const coll_cost *link = coll_profile_outermost(costs_of(call), call->topo);
     double senders = fmax(call->topo->ranks - 1, 1), items = senders * (double)call->bytes;
     double start = coll_cost_transfer(link, 0, 2), through = slowest(call);
     double taken = senders * messages * coll_cost_receive_gap(link, 0);

@@ -51,7 +51,6 @@ void coll_world_free(coll_world *world) {
 
 static void free_common(coll_common *common) {
     coll_topo_free(&common->facts.topo);
-    coll_profile_free(&common->facts.profile);
     free(common->ranks);
     free(common);
 }

@@ -344,19 +344,10 @@ void coll_learn_tell(const coll_comm *comm, coll_operation operation, const coll
 
 /* --- What a communicator keeps --- */
 
-/* Whether trials were measured of its network. */
-static bool has_trials(const coll_state *state) {
-    const coll_profile *profile = state->profile;
-    int i = 0;
-    while (i < profile->trials && profile->trial[i].level != coll_profile_farthest(&state->topo))
-        i++;
-    return i < profile->trials;
-}
-
 static int open_lessons(coll_comm *comm, const coll_comm *whole) {
     lessons *all = lessons_of(comm);
     all->comm = comm;
-    all->off = whole || has_trials(coll_state_of(comm));
+    all->off = whole;
     return MPI_SUCCESS;
 }
 

@@ -15,7 +15,7 @@
  * - Calls that are started take what was learnt of those that block: how long they take says more
  *   about what the program does meanwhile.
  * - Nothing is learnt within a host or between sites, of small or short calls, where the user has
- *   named an algorithm, where trials were measured, or where ranks know different sizes. Of
+ *   named an algorithm, or where ranks know different sizes. Of
  *   reductions, whose last bits differ from algorithm to algorithm, only if COLL_LEARN=all says so.
  */
 #ifndef COLL_LIB_OPERATION_LEARN_H

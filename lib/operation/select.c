@@ -35,43 +35,24 @@ static const double CLEARLY = 0.9;
 /* An algorithm that is slower than that on a network counts as so many times slower. */
 static const double MOST_REGRET = 3;
 
-/* Trials run with these. */
-static bool are_defaults(const coll_algorithm *algorithm, const coll_values *values) {
-    coll_values defaults = coll_values_default(algorithm);
-    return memcmp(values, &defaults, sizeof defaults) == 0;
-}
-
-/* What the model may say at least where as many seconds are predicted as are enough for CALL. */
-static double enough_of_model(const coll_shape *call, const coll_trials_call *tried) {
-    enum { DOUBLINGS = 6 };
-    double model = call->enough;
-    for (int i = 0; i < DOUBLINGS; i++, model *= 2)
-        if (coll_trials_predict(call->profile->trial, call->profile->trials, tried, model) >=
-            call->enough)
-            return model;
-    return 0;
+/* Returns the seconds that ALGORITHM takes for CALL on its network. */
+static double predict(const coll_algorithm *algorithm, const coll_shape *call,
+                      const coll_values *values) {
+    return coll_algorithm_is_native(algorithm) ? coll_stand_in_quote(call)
+           : algorithm->predict                ? algorithm->predict(call, values)
+                                               : coll_estimate(algorithm, call, values);
 }
 
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
-                      const coll_values *values, double *model) {
-    const coll_trials_call tried = {.operation = call->operation,
-                                    .algorithm = algorithm->name,
-                                    .level = coll_profile_farthest(call->topo),
-                                    .ranks = call->topo->ranks,
-                                    .bytes = (double)call->bytes,
-                                    .stand_in = coll_algorithm_is_native(algorithm)};
-    const bool is_tried = are_defaults(algorithm, values);
+                      const coll_values *values) {
+    coll_profile network;
     coll_shape asked = *call;
-    if (call->enough > 0 && is_tried)
-        asked.enough = enough_of_model(call, &tried);
-    double seconds = coll_algorithm_is_native(algorithm) ? coll_stand_in_quote(&asked)
-                     : algorithm->predict                ? algorithm->predict(&asked, values)
-                                                         : coll_estimate(algorithm, &asked, values);
-    if (model)
-        *model = seconds;
-    if (!is_tried)
-        return seconds;
-    return coll_trials_predict(call->profile->trial, call->profile->trials, &tried, seconds);
+    if (coll_networks_measured(call->profile) &&
+        coll_networks_count(call->profile, call->topo) > 0) {
+        coll_networks_get(call->profile, call->topo, 0, &network);
+        asked.network = &network;
+    }
+    return predict(algorithm, &asked, values);
 }
 
 static coll_choice choice(const coll_algorithm *algorithm, const char *why) {
@@ -151,13 +132,9 @@ static int find_candidates(const coll_algorithm *const table[], const coll_shape
 }
 
 static const char *why_of(const coll_shape *call) {
-    return coll_networks_count(call->profile, call->topo)
+    return coll_networks_count(call->profile, call->topo) && !coll_networks_measured(call->profile)
                ? "good on slow and fast networks; none was measured"
                : "least predicted time";
-}
-
-static double predict(const coll_choice *made, const coll_shape *call) {
-    return coll_predicted(made->algorithm, call, &made->values, NULL);
 }
 
 /*
@@ -172,7 +149,7 @@ static void predict_all(const coll_shape *call, double times, const coll_choice 
     bool done[MOST] = {false};
     asked.enough = 1e-9;
     for (int i = 0; i < count; i++)
-        seconds[i] = predict(&candidates[i], &asked);
+        seconds[i] = predict(candidates[i].algorithm, &asked, &candidates[i].values);
     for (int played = 0; played < count; played++) {
         int next = -1;
         for (int i = 0; i < count; i++)
@@ -181,7 +158,7 @@ static void predict_all(const coll_shape *call, double times, const coll_choice 
         done[next] = true;
         asked.enough = isinf(least) ? 0 : times * least;
         if (seconds[next] < times * least)
-            seconds[next] = predict(&candidates[next], &asked);
+            seconds[next] = predict(candidates[next].algorithm, &asked, &candidates[next].values);
         least = fmin(least, seconds[next]);
     }
 }
@@ -200,21 +177,21 @@ typedef struct comparison {
  */
 static void compare(const coll_shape *call, double times, coll_choice candidates[], int count,
                     comparison *all) {
-    const int unknown = coll_networks_count(call->profile, call->topo);
+    const int networks = coll_networks_count(call->profile, call->topo);
     coll_shape usual = usual_of(call);
     coll_profile network;
     double seconds[MOST];
     all->networks = 0;
     if (call->bytes == COLL_BYTES_UNKNOWN)
         return;
-    all->networks = unknown ? unknown : 1;
-    if (unknown) {
+    all->networks = networks ? networks : 1;
+    if (networks) {
         usual.network = &network;
         times = MOST_REGRET;
     }
     for (int n = 0; n < all->networks; n++) {
         double least = INFINITY;
-        if (unknown)
+        if (networks)
             coll_networks_get(call->profile, call->topo, n, &network);
         predict_all(&usual, times, candidates, count, seconds);
         for (int i = 0; i < count; i++)

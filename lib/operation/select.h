@@ -51,12 +51,11 @@ static inline bool coll_select_same(const coll_shape *a, const coll_shape *b) {
 bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call);
 
 /*
- * Seconds that ALGORITHM takes for CALL with these values, by the cost model and, where they are
- * the defaults, the profile's trials; *MODEL, which may be NULL, is set to what the model alone
- * says: the algorithm's own prediction, or the price of its plan where it has none.
+ * Returns the seconds that ALGORITHM takes for CALL with VALUES on the most likely network: the
+ * algorithm's own prediction, or an estimate from its plan if it has none.
  */
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
-                      const coll_values *values, double *model);
+                      const coll_values *values);
 
 /*
  * Whether every call on a communicator of TOPO goes to the MPI library's own, since nobody has

@@ -369,7 +369,6 @@ static bool take(meeting *m, coll_setup *setup) {
     if (!setup->common)
         return false;
     facts->topo = (coll_topo){.ranks = 0};
-    facts->profile = (coll_profile){.trials = 0};
     return coll_topo_part(&coll_common_facts_of(setup->common)->topo, m->world.count, m->world.own,
                           &setup->topo) == MPI_SUCCESS;
 }
@@ -378,7 +377,6 @@ static void end(meeting *m) {
     coll_common_release(m->common);
     coll_topo_free(&m->places);
     coll_topo_free(&m->decision.facts.topo);
-    coll_profile_free(&m->decision.facts.profile);
     coll_world_free(&m->world);
     if (m->comm->broken != MPI_SUCCESS) {
         coll_wait_leave(m->words);

@@ -16,7 +16,7 @@ void coll_trace(const coll_comm *comm, const char *operation, const coll_shape *
     char algorithm[COLL_SPEC_MAX];
     double predicted = call->bytes == COLL_BYTES_UNKNOWN
                            ? 0
-                           : coll_predicted(choice->algorithm, call, &choice->values, NULL);
+                           : coll_predicted(choice->algorithm, call, &choice->values);
     coll_spec_print(choice->algorithm, &choice->values, algorithm, sizeof algorithm);
     coll_plain_print(
         stderr,

@@ -20,7 +20,7 @@ dcp_check() {
 # Sets the lab, on which ranks 0 to 3 are on the first host and so on. Of the profile DCPs need costs alone.
 dcp_lab() {
     local host i
-    racks=$dcp_racks hosts=$dcp_hosts order=$work/order trials=0
+    racks=$dcp_racks hosts=$dcp_hosts order=$work/order
     for ((host = 0; host < racks * hosts; host++)); do
         for ((i = 0; i < dcp_ranks_on_host; i++)); do
             echo "n$host"

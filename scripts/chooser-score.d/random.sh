@@ -36,7 +36,7 @@ make_profile() {
     profile)
         echo "chooser-score: $lab_drawn: profile" >&2
         on_lab "$hosts" -- "$build/coll-profile" --output "$work/profile" \
-            --seconds "$profile_seconds" --trials "$profile_seconds" || die "no profile of $lab_drawn"
+            --seconds "$profile_seconds" || die "no profile of $lab_drawn"
         ;;
     esac
     [[ -z $keep || $1 == racks || $1 == nothing ]] || cp "$work/profile" "$keep/$lab_drawn.$1.profile"

@@ -1,7 +1,7 @@
 # Reads rows of coll-bench --predict, each with a shape and a pass, and prints how often auto's pick
-# was within 5 % of the fastest algorithm, every miss, and the errors of the predictions, by the model
-# alone and with the profile's trials: all of the first pass. Where there is a second one it also
-# prints how often the fastest of one pass is within 5 % of the fastest of the other.
+# was within 5 % of the fastest algorithm, every miss, and the errors of the predictions: all of the
+# first pass. If there is a second one it also prints how often the fastest of one pass is within 5 %
+# of the fastest of the other.
 
 function absolute(x) {
     return x < 0 ? -x : x
@@ -55,17 +55,13 @@ BEGIN {
     name = field("op") " " algorithm
     if (!(name in count))
         names[++algorithms] = name
-    error = absolute(field("model_us") / median - 1)
+    error = absolute(predicted / median - 1)
     count[name]++
     sum[name] += error
     if (error > worst[name]) {
         worst[name] = error
         where[name] = cell
     }
-    error = absolute(predicted / median - 1)
-    tried[name] += error
-    if (error > tried_worst[name])
-        tried_worst[name] = error
 }
 
 END {
@@ -85,12 +81,10 @@ END {
         print "no rows" > "/dev/stderr"
         exit 1
     }
-    printf "\n%-30s %6s %11s %10s %10s %10s  %s\n", "prediction error of", "cells", "with trials",
-        "worst", "model", "worst", "where"
+    printf "\n%-30s %6s %10s %10s  %s\n", "prediction error of", "cells", "mean", "worst", "where"
     for (i = 1; i <= algorithms; i++) {
         name = names[i]
-        printf "%-30s %6d %10.1f%% %9.1f%% %9.1f%% %9.1f%%  %s\n", name, count[name],
-            100 * tried[name] / count[name], 100 * tried_worst[name],
+        printf "%-30s %6d %9.1f%% %9.1f%%  %s\n", name, count[name],
             100 * sum[name] / count[name], 100 * worst[name], where[name]
     }
     printf "\nauto's pick is within 5 %% of the fastest in %d of %d cells: %.1f %%; on average %.3f times as slow\n",

@@ -348,7 +348,7 @@ static void print_row(const command *options, const contender *c, const bench_re
              app_json_if(prediction, app_json_text("runs", p.spec)),
              app_json_if(prediction, app_json_integer("rival", p.rival)),
              app_json_if(prediction, app_json_number("predicted_us", p.predicted * 1e6)),
-             app_json_if(prediction, app_json_number("model_us", p.model * 1e6)));
+             app_json_if(prediction, app_json_number("model_us", p.predicted * 1e6)));
 }
 
 /* Under the rows of a size: the best forced setting of the MPI library, and how auto compares. */

@@ -223,9 +223,9 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
                             FILE *json) {
     printf("%c %-44s ", c->chosen ? '*' : ' ', c->spec);
     if (c->applicable)
-        printf("%14.1f %12.1f", c->predicted * 1e6, c->model * 1e6);
+        printf("%14.1f", c->predicted * 1e6);
     else
-        printf("%14s %12s", c->otherwise > 0 ? "ruled out" : "can't run here", "");
+        printf("%14s", c->otherwise > 0 ? "ruled out" : "can't run here");
     if (c->played > 0)
         printf(" %14.1f %11.4g %11.4g %11.4g", c->played * 1e6, c->host_bytes, c->rack_bytes,
                c->site_bytes);
@@ -238,10 +238,10 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
         app_json_integer("bytes", (int64_t)options->bytes),
         app_json_integer("applicable", c->applicable),
         app_json_number("predicted_us", c->predicted * 1e6),
-        app_json_number("model_us", c->model * 1e6), app_json_number("played_us", c->played * 1e6),
-        app_json_number("host_bytes", c->host_bytes), app_json_number("rack_bytes", c->rack_bytes),
-        app_json_number("site_bytes", c->site_bytes), app_json_integer("chosen", c->chosen),
-        app_json_text("why", c->chosen ? c->why : ""));
+        app_json_number("model_us", c->predicted * 1e6),
+        app_json_number("played_us", c->played * 1e6), app_json_number("host_bytes", c->host_bytes),
+        app_json_number("rack_bytes", c->rack_bytes), app_json_number("site_bytes", c->site_bytes),
+        app_json_integer("chosen", c->chosen), app_json_text("why", c->chosen ? c->why : ""));
 }
 
 static void print_notes(const COLL_Description *d, int ranks, int racks, int sites) {
@@ -308,7 +308,7 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
     qsort(candidates, (size_t)count, sizeof *candidates, by_time);
     printf("# %s of %" PRIu64 " bytes, root %d of %d ranks; costs: %s\n", options->operation,
            options->bytes, options->root, ranks, d->profile);
-    printf("  %-44s %14s %12s", "algorithm", "predicted_us", "model_us");
+    printf("  %-44s %14s", "algorithm", "predicted_us");
     if (question.events)
         printf(" %14s %11s %11s %11s", "played_us", "host_bytes", "rack_bytes", "site_bytes");
     putchar('\n');

@@ -1,6 +1,5 @@
 /*
- * coll-profile: options; survey.h measures, fitted.h works the parameters out, trial.h tries the
- * algorithms, sheet.h shows it all.
+ * coll-profile: options; survey.h measures, fitted.h works the parameters out, sheet.h shows them.
  */
 #include "config.h"
 
@@ -14,7 +13,6 @@
 #include "tools/profile/fitted.h"
 #include "tools/profile/sheet.h"
 #include "tools/profile/survey.h"
-#include "tools/profile/trial.h"
 
 #include <coll.h>
 #include <coll_tools.h>
@@ -32,8 +30,7 @@ static const char usage[] =
     "\n"
     "Measures what messages cost at each level at which the ranks are apart (NUMA domain, node,\n"
     "rack, site, wide area), as functions of their size: the parameters of Tam and Wang's model.\n"
-    "Then tries libcoll's algorithms themselves, with 256 bytes to 64 KB. Writes a profile, by\n"
-    "which the library chooses algorithms.\n";
+    "Writes a profile, by which the library chooses algorithms.\n";
 
 static const char notes[] = "Racks and sites are those that COLL_TOPOLOGY tells, or that libcoll "
                             "finds. Nothing else should\n"
@@ -42,38 +39,11 @@ static const char notes[] = "Racks and sites are those that COLL_TOPOLOGY tells,
 typedef struct command {
     const char *output, *plot, *json;
     double seconds, noise;
-    app_words operations; /* to be tried, as given */
-    trial_plan trials;
+    const char *trials, *operations; /* retired */
     bool no_flood;
 } command;
 
-static const double SECONDS_AN_OPERATION = 45;
-
 static app_problem problem;
-
-/* Whether all operations can be tried; sets the plan. None stand for all. */
-static bool plan_trials(command *options) {
-    const app_words *asked = &options->operations;
-    trial_plan *plan = &options->trials;
-    char known[200] = "";
-    size_t count = 0;
-    for (; trial_operation[count]; count++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", count ? ", " : "",
-                 trial_operation[count]);
-    for (size_t i = 0; i < asked->count; i++) {
-        const char *const *one = trial_operation;
-        while (*one && strcmp(*one, asked->words[i]) != 0)
-            one++;
-        if (!*one)
-            return app_refuse(&problem, "--operations %s: can be tried: %s", asked->words[i],
-                              known);
-    }
-    plan->operations = asked->count ? asked->words : trial_operation;
-    plan->count = asked->count ? asked->count : count;
-    if (plan->seconds < 0)
-        plan->seconds = SECONDS_AN_OPERATION * (double)plan->count;
-    return true;
-}
 
 static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
@@ -83,11 +53,6 @@ static bool parse(int argc, char **argv, command *options) {
          .text = &options->output, .required = true},
         {"seconds", "S", "how long to measure messages, in all; slow links take longer",
          .number = &options->seconds, .most = 3600, .above = true},
-        {"trials", "S",
-         "how long to try algorithms, in all; 0: not at all (default 45 for each operation)",
-         .number = &options->trials.seconds, .most = 3600},
-        {"operations", "LIST", "whose algorithms to try (default all that can be tried)",
-         .words = &options->operations, .separators = " ,"},
         {"noise", "R",
          "drop a parameter, and keep the built-in one, where a typical round takes more than R "
          "times longer than the best one",
@@ -100,14 +65,14 @@ static bool parse(int argc, char **argv, command *options) {
          .text = &options->plot},
         APP_JSON_OPTION(&options->json),
         APP_PROGRESS_OPTION,
+        {"trials", "S", NULL, .text = &options->trials},
+        {"operations", "LIST", NULL, .text = &options->operations},
     };
     const app_command line = {program, usage, notes, APP_TABLE(table)};
-    return app_parse(&line, argc, argv, &problem) && plan_trials(options);
+    return app_parse(&line, argc, argv, &problem);
 }
 
-/*
- * What can be known before minutes go into measuring. The profile must be a file: trials read it.
- */
+/* What can be known before measuring. */
 static bool check_files(const command *options) {
     const app_file_use files[] = {{APP_FILE_WRITTEN, "--output", &options->output, 1, NULL},
                                   {APP_FILE_WRITTEN, "--plot", &options->plot, 1, NULL},
@@ -119,7 +84,6 @@ static bool check_files(const command *options) {
            (!options->plot || app_drawer_check(&app_gnuplot, options->plot, &problem));
 }
 
-/* What is known of the machine, without what trials show. */
 static bool make_profile(const model *m, COLL_Profile *profile) {
     int levels = 0;
     for (int level = 0; level < COLL_LEVELS; level++) {
@@ -143,23 +107,15 @@ static bool write_profile(const command *options, const survey *s, const COLL_Pr
     return app_mpi(&problem, code);
 }
 
-/* Rank 0: the model's part of the profile, the table and the picture. */
-static bool report_model(const command *options, const survey *s, COLL_Profile *profile,
-                         FILE *json) {
+/* Rank 0: the profile, the table and the picture. */
+static bool report(const command *options, const survey *s, COLL_Profile *profile, FILE *json) {
     static model m;
     model_make(s, options->noise, &m);
     if (!make_profile(&m, profile) || !write_profile(options, s, profile))
         return false;
     sheet_print(&m, json);
-    return !options->plot || sheet_plot(&m, options->plot, &problem);
-}
-
-/* Rank 0: the profile once more, with what the trials showed. */
-static bool report_trials(const command *options, const survey *s, const COLL_Profile *profile,
-                          FILE *json) {
-    if (profile->trials && !write_profile(options, s, profile))
+    if (options->plot && !sheet_plot(&m, options->plot, &problem))
         return false;
-    sheet_print_trials(profile, json);
     printf("# written to %s\n", options->output);
     return fflush(stdout) == 0 || app_refuse(&problem, "stdout: %s", strerror(errno));
 }
@@ -186,30 +142,28 @@ static void finish(const survey *s, int code) {
     app_abort(s->comm, program, "%s", problem.text);
 }
 
-/* The model predicts the trials by the profile just written. */
-static void run_trials(const command *options, survey *s, COLL_Profile *profile) {
-    if (s->rank == 0 && setenv("COLL_PROFILE", options->output, 1) != 0)
-        app_refuse(&problem, "out of memory");
-    agree(s->comm);
-    finish(s, trial_run(s->comm, s->places, &options->trials, profile->trial, &profile->trials));
+/* Rank 0 says that options do nothing any more. */
+static void name_retired(const command *options) {
+    if (options->trials || options->operations)
+        fprintf(stderr,
+                "%s: --trials and --operations do nothing: jobs find out while they run which "
+                "algorithms are fast (COLL_LEARN)\n",
+                program);
 }
 
 static void measure(const command *options, survey *s) {
     static COLL_Profile profile;
     app_output json = {0};
+    if (s->rank == 0)
+        name_retired(options);
     if (s->rank == 0 && check_files(options))
         app_output_open(&json, options->json, &problem);
     agree(s->comm);
     plan(s);
     agree(s->comm);
-    app_progress_expect(options->seconds + options->trials.seconds);
+    app_progress_expect(options->seconds);
     finish(s, survey_run(s));
-    if (s->rank == 0)
-        report_model(options, s, &profile, json.file);
-    agree(s->comm);
-    if (options->trials.seconds > 0)
-        run_trials(options, s, &profile);
-    if (s->rank == 0 && report_trials(options, s, &profile, json.file))
+    if (s->rank == 0 && report(options, s, &profile, json.file))
         app_output_commit(&json, &problem);
     agree(s->comm);
 }
@@ -218,7 +172,7 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--dcp") == 0)
         return profile_dcp_main(argc - 1, argv + 1);
     static survey s;
-    command options = {.seconds = 40, .trials = {.seconds = -1}, .noise = 0.5};
+    command options = {.seconds = 40, .noise = 0.5};
     parse(argc, argv, &options);
     s.comm = app_begin(&argc, &argv, program, &problem);
     s.seconds = options.seconds;
@@ -227,6 +181,5 @@ int main(int argc, char **argv) {
     s.ranks = app_ranks(s.comm);
     measure(&options, &s);
     survey_free(&s);
-    app_words_free(&options.operations);
     return app_end(&s.comm);
 }

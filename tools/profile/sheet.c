@@ -4,7 +4,6 @@
 
 #include "app/drawer.h"
 #include "app/json.h"
-#include "tools/profile/trial.h"
 
 /* The sizes of the table's columns. */
 static const double column[] = {1, 1 << 10, 32 << 10, 1 << 20};
@@ -71,37 +70,6 @@ void sheet_print(const model *m, FILE *json) {
     for (int level = 0; level < COLL_LEVELS; level++)
         if (s->level[level].pairs)
             print_summary(&s->level[level], &m->level[level], COLL_Level_name(level), json);
-}
-
-static void print_trial(const COLL_Trial *t, FILE *json) {
-    printf("%-6s %-14s %-18s %6d ", COLL_Level_name(t->level), t->operation, t->algorithm,
-           t->ranks);
-    for (int size = 0, knot = 0; size < TRIAL_SIZES; size++) {
-        if (knot == t->knots || t->bytes[knot] != (double)trial_size[size]) {
-            printf(" %8s", "-");
-            continue;
-        }
-        printf(" %8.0f", t->seconds[knot] * 1e6);
-        app_json(json, app_json_text("level", COLL_Level_name(t->level)),
-                 app_json_text("op", t->operation), app_json_text("algorithm", t->algorithm),
-                 app_json_integer("ranks", t->ranks), app_json_number("bytes", t->bytes[knot]),
-                 app_json_number("median_us", t->seconds[knot] * 1e6),
-                 app_json_number("model_us", t->model[knot] * 1e6));
-        knot++;
-    }
-    putchar('\n');
-}
-
-void sheet_print_trials(const COLL_Profile *profile, FILE *json) {
-    if (!profile->trials)
-        return;
-    printf("\n# what algorithms took when they were tried, in us by bytes\n");
-    printf("%-6s %-14s %-18s %6s ", "level", "op", "algorithm", "ranks");
-    for (int size = 0; size < TRIAL_SIZES; size++)
-        printf(" %8zu", trial_size[size]);
-    putchar('\n');
-    for (int i = 0; i < profile->trials; i++)
-        print_trial(&profile->trial[i], json);
 }
 
 /* --- The picture --- */

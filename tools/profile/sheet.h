@@ -1,6 +1,5 @@
 /*
- * What coll-profile shows: the table of the model's parameters, the picture of its curves, and what
- * algorithms took.
+ * What coll-profile shows: the table of the model's parameters and the picture of its curves.
  */
 #ifndef COLL_TOOLS_PROFILE_SHEET_H
 #define COLL_TOOLS_PROFILE_SHEET_H
@@ -12,9 +11,6 @@
 
 /* Prints the table (Tam and Wang, table 1), and to JSON, unless it is NULL, a line for each row. */
 void sheet_print(const model *m, FILE *json);
-
-/* Prints PROFILE's trials, if it has any, by trial_size; and to JSON a line for each time. */
-void sheet_print_trials(const COLL_Profile *profile, FILE *json);
 
 /*
  * Draws what was measured and what was fitted by gnuplot; PATH is replaced when the picture is
