@@ -6,15 +6,19 @@
 
 #include <string.h>
 
-/* Waits for one request until DATE at most; says whether it is complete. */
-static bool arrives(coll_comm *comm, MPI_Request *request, double date) {
+/* Waits for REQUEST until DATE (of PMPI_Wtime) and returns whether it has completed. */
+static bool completes_by(coll_comm *comm, MPI_Request *request, double date) {
     int index;
     double left = date - PMPI_Wtime();
     int code = coll_wait_any_for(&comm->wait, left > 0 ? left : 1e-9, 1, request, &index);
     return code == MPI_SUCCESS && *request == MPI_REQUEST_NULL;
 }
 
-/* Rank 0 hears who is there, for as long as others may have come later than itself, and tells. */
+/*
+ * Rank 0 collects an empty message from each rank until the timeout, then sends every rank the
+ * lowest silent rank and the number of silent ranks. The timeout begins now, since other ranks may
+ * have come later than rank 0.
+ */
 static void call_roll(coll_comm *comm, coll_roll *roll) {
     double date = PMPI_Wtime() + comm->wait.timeout;
     MPI_Request request;
@@ -22,7 +26,7 @@ static void call_roll(coll_comm *comm, coll_roll *roll) {
     for (int rank = 1; rank < comm->ranks; rank++) {
         if (coll_irecv(comm, NULL, 0, MPI_BYTE, rank, COLL_TAG_ROLL_CALL, &request) != MPI_SUCCESS)
             return;
-        if (arrives(comm, &request, date))
+        if (completes_by(comm, &request, date))
             continue;
         coll_wait_abandon(1, &request);
         roll->silent++;
@@ -31,11 +35,14 @@ static void call_roll(coll_comm *comm, coll_roll *roll) {
     for (int rank = 1; rank < comm->ranks; rank++)
         if (coll_isend(comm, roll, (int)sizeof *roll, MPI_BYTE, rank, COLL_TAG_ROLL_CALL,
                        &request) == MPI_SUCCESS &&
-            !arrives(comm, &request, PMPI_Wtime() + comm->wait.timeout))
+            !completes_by(comm, &request, PMPI_Wtime() + comm->wait.timeout))
             coll_wait_abandon(1, &request);
 }
 
-/* The others say that they are there and hear from rank 0 who isn't, if it is. */
+/*
+ * The other ranks report to rank 0 and receive its result. If rank 0 does not answer, rank 0 counts
+ * as the silent rank.
+ */
 static void answer_roll(coll_comm *comm, coll_roll *roll) {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     *roll = (coll_roll){.first = 0, .silent = 1};
@@ -44,16 +51,17 @@ static void answer_roll(coll_comm *comm, coll_roll *roll) {
         coll_isend(comm, NULL, 0, MPI_BYTE, 0, COLL_TAG_ROLL_CALL, &requests[0]) == MPI_SUCCESS &&
         coll_irecv(comm, heard, (int)sizeof *heard, MPI_BYTE, 0, COLL_TAG_ROLL_CALL,
                    &requests[1]) == MPI_SUCCESS;
-    if (good && arrives(comm, &requests[1], PMPI_Wtime() + 3 * comm->wait.timeout))
+    if (good && completes_by(comm, &requests[1], PMPI_Wtime() + 3 * comm->wait.timeout))
         *roll = *heard;
     coll_wait_abandon(2, requests);
 }
 
 /*
- * The error of an agreement that didn't end in time. Nobody can have left it without all others, so
- * those who don't answer are those who haven't come.
+ * Returns the error of an agreement that did not complete in time. No rank can leave an agreement
+ * before all have entered it, so the ranks that do not answer the roll call have not entered it
+ * yet.
  */
-static int name_the_silent(coll_comm *comm) {
+static int find_silent_ranks(coll_comm *comm) {
     coll_roll *roll = &comm->agreeing.named;
     if (comm->rank == 0)
         call_roll(comm, roll);
@@ -70,11 +78,11 @@ static int name_the_silent(coll_comm *comm) {
 /* --- The largest numbers --- */
 
 /*
- * Dissemination: in round k each rank sends what it knows to the rank 2^k behind it, and hears from
- * the one 2^k before it. After ceil(log2 p) rounds it knows of all. Numbers may be counted twice,
- * which changes no maximum.
+ * Starts a round of a dissemination: in round k each rank sends its current maxima to the rank 2^k
+ * after it and receives those of the rank 2^k before it. After ceil(log2 p) rounds every rank has
+ * the maxima of all. Some numbers are counted twice, which does not change a maximum.
  */
-static int exchange(coll_agreement *a) {
+static int start_round(coll_agreement *a) {
     const coll_comm *comm = a->comm;
     const int to = (comm->rank + a->distance) % comm->ranks,
               from = (comm->rank - a->distance + comm->ranks) % comm->ranks;
@@ -89,13 +97,13 @@ static bool is_complete(const coll_agreement *a) {
     return a->distance >= a->comm->ranks;
 }
 
-/* A round's messages have arrived. */
-static int take_round(coll_agreement *a) {
+/* Merges the numbers received in this round and starts the next round, if any. */
+static int complete_round(coll_agreement *a) {
     for (int i = 0; i < a->count; i++)
         if (a->received[i] > a->highest[i])
             a->highest[i] = a->received[i];
     a->distance *= 2;
-    return is_complete(a) ? MPI_SUCCESS : exchange(a);
+    return is_complete(a) ? MPI_SUCCESS : start_round(a);
 }
 
 int coll_agreement_start(coll_agreement *a, coll_comm *comm, int tag, int count,
@@ -106,7 +114,7 @@ int coll_agreement_start(coll_agreement *a, coll_comm *comm, int tag, int count,
                           .distance = 1,
                           .requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}};
     memcpy(a->highest, numbers, (size_t)count * sizeof *numbers);
-    return is_complete(a) ? MPI_SUCCESS : exchange(a);
+    return is_complete(a) ? MPI_SUCCESS : start_round(a);
 }
 
 int coll_agreement_advance(coll_agreement *a, bool *done) {
@@ -114,7 +122,7 @@ int coll_agreement_advance(coll_agreement *a, bool *done) {
     while (code == MPI_SUCCESS && arrived && !is_complete(a)) {
         code = PMPI_Testall(2, a->requests, &arrived, MPI_STATUSES_IGNORE);
         if (code == MPI_SUCCESS && arrived)
-            code = take_round(a);
+            code = complete_round(a);
     }
     *done = is_complete(a);
     return code;
@@ -129,12 +137,12 @@ int coll_agreement_finish(coll_agreement *a) {
     int code = MPI_SUCCESS, next = 0;
     while (code == MPI_SUCCESS && next != MPI_UNDEFINED && !is_complete(a)) {
         if (a->requests[0] == MPI_REQUEST_NULL && a->requests[1] == MPI_REQUEST_NULL)
-            code = take_round(a);
+            code = complete_round(a);
         else
             code = coll_wait_any_for(&comm->wait, comm->wait.timeout, 2, a->requests, &next);
     }
     if (code == MPI_SUCCESS && !is_complete(a))
-        code = name_the_silent(comm);
+        code = find_silent_ranks(comm);
     if (code != MPI_SUCCESS)
         comm->broken = code;
     return code;
@@ -153,8 +161,8 @@ int coll_agree_highest(coll_comm *comm, int count, const int64_t numbers[], int6
 
 /* --- One rank's error --- */
 
-/* FAILING sends its error to each other rank: errors are rare, so that a tree isn't worth it. */
-static int pass_error(coll_comm *comm, int failing) {
+/* Rank FAILING sends its error to each other rank in turn: errors are too rare for a tree. */
+static int send_error_to_all(coll_comm *comm, int failing) {
     coll_agree_memory *now = &comm->agreeing;
     const int bytes = (int)sizeof now->error;
     MPI_Request request;
@@ -173,28 +181,28 @@ static int pass_error(coll_comm *comm, int failing) {
     return code;
 }
 
-/* All ranks learn of the error that FAILING has. */
-static int learn(coll_comm *comm, int failing, int code) {
+/* Returns the error CODE of rank FAILING on all ranks. */
+static int share_error(coll_comm *comm, int failing, int code) {
     coll_agree_memory *now = &comm->agreeing;
     int length;
     if (comm->rank == failing) {
         now->error.class = coll_error_class(code);
         PMPI_Error_string(code, now->error.text, &length);
     }
-    int learnt = pass_error(comm, failing);
-    if (learnt != MPI_SUCCESS)
-        return comm->broken = learnt;
+    int shared = send_error_to_all(comm, failing);
+    if (shared != MPI_SUCCESS)
+        return comm->broken = shared;
     comm->agreed = true;
     return comm->rank == failing ? code : coll_error(now->error.class, "%s", now->error.text);
 }
 
 int coll_agree(coll_comm *comm, int code) {
-    /* The lowest rank, as the highest of the negatives. */
+    /* The lowest failing rank is the maximum of the negated ranks. */
     int64_t mine = code == MPI_SUCCESS ? INT64_MIN : -(int64_t)comm->rank, failing;
     int agreed = coll_agree_highest(comm, 1, &mine, &failing);
     if (agreed != MPI_SUCCESS || failing == INT64_MIN)
         return agreed;
-    return learn(comm, (int)-failing, code);
+    return share_error(comm, (int)-failing, code);
 }
 
 int coll_agree_good(MPI_Comm comm, bool good, bool *all) {

@@ -1,7 +1,7 @@
 /*
- * What the ranks of a communicator find out together, so that they leave an operation alike and
- * none waits for one that failed alone. Collective; waits politely, at most COLL_TIMEOUT; an error
- * of the communication itself leaves the communicator of no more use.
+ * Agreements among the ranks of a communicator: all ranks leave an operation with the same outcome,
+ * and no rank waits for one that has failed alone. Collective. Waits as the communicator does, for
+ * at most COLL_TIMEOUT. After a communication error the communicator can no longer be used.
  */
 #ifndef COLL_LIB_BASE_AGREE_H
 #define COLL_LIB_BASE_AGREE_H
@@ -10,34 +10,38 @@
 
 #include <stdint.h>
 
-/* The largest of all ranks' NUMBERS, place by place; COUNT is at most COLL_AGREE_MOST. */
+/* Sets HIGHEST[i] to the largest NUMBERS[i] of all ranks. COUNT is at most COLL_AGREE_MOST. */
 int coll_agree_highest(coll_comm *comm, int count, const int64_t numbers[], int64_t highest[]);
 
 /*
- * The same without waiting: starts AGREEMENT with messages of TAG. Its memory, and the tag, belong
- * to the messages until it is complete, after an error for ever.
+ * Starts the same agreement without waiting; its messages use TAG. Neither AGREEMENT's memory nor
+ * TAG may be reused until the agreement is complete; after an error they may never be.
  */
 int coll_agreement_start(coll_agreement *agreement, coll_comm *comm, int tag, int count,
                          const int64_t numbers[]);
 
-/* Moves it on without waiting; *DONE: its numbers are in AGREEMENT->highest. */
+/*
+ * Advances AGREEMENT without waiting. *DONE says whether it is complete; the result is then in
+ * AGREEMENT->highest.
+ */
 int coll_agreement_advance(coll_agreement *agreement, bool *done);
 
-/* Whether messages may still come into its memory. */
+/* Returns whether messages may still arrive in AGREEMENT's memory. */
 bool coll_agreement_under_way(const coll_agreement *agreement);
 
-/* Waits for it, as long as the communicator's time-out allows. */
+/* Waits until AGREEMENT is complete, at most for the communicator's timeout. */
 int coll_agreement_finish(coll_agreement *agreement);
 
 /*
- * Returns MPI_SUCCESS if CODE is that on every rank, else the error of the lowest rank that has
- * one; COMM->agreed tells then that the call that runs has left no message under way.
+ * Returns MPI_SUCCESS if CODE is MPI_SUCCESS on every rank, else the error of the lowest rank that
+ * has one. In the latter case it sets COMM->agreed: all ranks then know that the current call has
+ * failed and has left no message in flight.
  */
 int coll_agree(coll_comm *comm, int code);
 
 /*
- * *ALL is true where GOOD is on every rank of COMM, which need not have a state. Waits as the MPI
- * library does.
+ * Sets *ALL to whether GOOD is true on every rank of COMM, which need not have a coll_comm. Calls
+ * PMPI_Allreduce, so it waits as the MPI library does, without a timeout.
  */
 int coll_agree_good(MPI_Comm comm, bool good, bool *all);
 

@@ -11,7 +11,7 @@
 
 char *coll_cachefile_path(const char *name) {
     const char *home = getenv("XDG_CACHE_HOME"), *below = "";
-    if (!home || *home != '/') { /* others are to be ignored, says the standard */
+    if (!home || *home != '/') { /* the XDG specification says to ignore relative paths */
         home = getenv("HOME");
         below = "/.cache";
     }
@@ -24,7 +24,7 @@ char *coll_cachefile_path(const char *name) {
     return path;
 }
 
-/* Makes all directories above the last name of PATH. */
+/* Creates all directories that lead to PATH's last component. */
 static int make_directories(char *path) {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -36,8 +36,11 @@ static int make_directories(char *path) {
     return 0;
 }
 
-/* Opens a new file beside PATH for writing; its name goes to SCRATCH, of so much ROOM. */
-static int open_beside(const char *path, mode_t mode, char *scratch, size_t room) {
+/*
+ * Creates a new file next to PATH and opens it for writing; writes its name to SCRATCH, which has
+ * ROOM bytes.
+ */
+static int create_temporary(const char *path, mode_t mode, char *scratch, size_t room) {
     int file = -1;
     for (int i = 0; file < 0 && (i == 0 || (errno == EEXIST && i < 100)); i++) {
         snprintf(scratch, room, "%s.%ld-%d.part", path, (long)getpid(), i);
@@ -46,8 +49,8 @@ static int open_beside(const char *path, mode_t mode, char *scratch, size_t room
     return file;
 }
 
-/* Sees what was written to STREAM through, and closes it. */
-static int finish(FILE *stream, bool lasting) {
+/* Flushes STREAM, to the disk if LASTING, and closes it. Returns 0 or an errno. */
+static int flush_and_close(FILE *stream, bool lasting) {
     int error = ferror(stream) ? EIO : 0;
     if (fflush(stream) || (lasting && fsync(fileno(stream))))
         error = errno;
@@ -62,12 +65,12 @@ int coll_cachefile_replace(const char *path, mode_t mode, coll_printer *print, c
     char *scratch = malloc(room);
     if (!scratch)
         return ENOMEM;
-    int file = open_beside(path, mode, scratch, room);
+    int file = create_temporary(path, mode, scratch, room);
     FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
     int error = stream ? 0 : errno;
     if (stream) {
         bool good = print(stream, context);
-        error = finish(stream, lasting);
+        error = flush_and_close(stream, lasting);
         error = good ? error : ECANCELED;
     } else if (file >= 0) {
         close(file);

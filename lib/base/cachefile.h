@@ -1,6 +1,6 @@
 /*
- * Files that libcoll keeps from run to run, in $XDG_CACHE_HOME/libcoll or ~/.cache/libcoll: what
- * took time to find out and can be found out again. No MPI.
+ * Files that libcoll keeps between runs, in $XDG_CACHE_HOME/libcoll or ~/.cache/libcoll: results
+ * that took time to measure and can be measured again. No MPI.
  */
 #ifndef COLL_LIB_BASE_CACHEFILE_H
 #define COLL_LIB_BASE_CACHEFILE_H
@@ -9,20 +9,23 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* The path of the file called NAME, for the caller to free; NULL: no home directory, no memory. */
+/*
+ * Returns the path of the cache file NAME, which the caller frees; NULL if there is no home
+ * directory or no memory.
+ */
 char *coll_cachefile_path(const char *name);
 
-/* Writes CONTEXT to STREAM; false where that can't be. */
+/* Writes CONTEXT to STREAM; returns false on failure. */
 typedef bool coll_printer(FILE *stream, const void *context);
 
 /*
- * Has PRINT write the file at PATH, which is replaced as a whole or not at all; its directories are
- * made. LASTING: a crash of the machine leaves the old file or the new one, which takes the time of
- * the disk. Returns 0 or an errno; ECANCELED where PRINT returns false.
+ * Writes the file at PATH by calling PRINT, and replaces an old file atomically. Creates missing
+ * directories. With LASTING, either the old or the new file survives a crash of the machine, which
+ * costs the time to sync the disk. Returns 0 or an errno; ECANCELED if PRINT returned false.
  */
 int coll_cachefile_write(const char *path, coll_printer *print, const void *context, bool lasting);
 
-/* The same for a file elsewhere, of MODE; without making directories. */
+/* Does the same for a file outside the cache, created with MODE. Creates no directories. */
 int coll_cachefile_replace(const char *path, mode_t mode, coll_printer *print, const void *context,
                            bool lasting);
 

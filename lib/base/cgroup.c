@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first line of DIRECTORY/NAME; false where there is none. */
+/* Reads the first line of DIRECTORY/NAME; returns false if there is none. */
 static bool read_line(const char *directory, const char *name, char *line, int size) {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
@@ -20,7 +20,10 @@ static bool read_line(const char *directory, const char *name, char *line, int s
     return good;
 }
 
-/* The grant of one group, 0 for none: cpu.max is version 2, cpu.cfs_* are version 1. */
+/*
+ * Returns the processors that one group grants, 0 if it has no limit. cpu.max is cgroup version 2,
+ * cpu.cfs_* are version 1.
+ */
 static double grant_of(const char *directory) {
     char line[64];
     double quota = 0, period = 0;
@@ -39,8 +42,9 @@ static double grant_of(const char *directory) {
 }
 
 /*
- * The least grant of the group at MOUNT/PATH and those around it, 0 for none. PATH may be as seen
- * from outside of a container, and not exist: then the groups above it do. PATH is used up.
+ * Returns the smallest grant among the group at MOUNT/PATH and its ancestors, 0 if none has a
+ * limit. In a container PATH may be the host's path, which does not exist here, but some of its
+ * ancestors do. Overwrites PATH.
  */
 static double least_grant(const char *mount, char *path) {
     double least = 0;
@@ -58,7 +62,7 @@ static double least_grant(const char *mount, char *path) {
     }
 }
 
-/* True when WORD is one of the comma-separated LIST. */
+/* Returns whether WORD is in the comma-separated LIST. */
 static bool lists(const char *list, const char *word) {
     for (;; list++) {
         size_t length = strcspn(list, ",");
@@ -76,7 +80,8 @@ double coll_cgroup_processors(const char *membership, const char *mount) {
         return 0;
     double least = 0;
     char line[PATH_MAX], root[PATH_MAX];
-    while (fgets(line, sizeof line, file)) { /* HIERARCHY:CONTROLLERS:PATH, none in version 2 */
+    /* HIERARCHY:CONTROLLERS:PATH; version 2 has no CONTROLLERS */
+    while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         char *controllers = strchr(line, ':');
         char *path = controllers ? strchr(controllers + 1, ':') : NULL;

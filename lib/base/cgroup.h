@@ -1,11 +1,11 @@
-/* What Linux control groups, versions 1 and 2, say about processor time. No MPI. */
+/* Processor time limits of Linux control groups, versions 1 and 2. No MPI. */
 #ifndef COLL_LIB_BASE_CGROUP_H
 #define COLL_LIB_BASE_CGROUP_H
 
 /*
- * How many processors' worth of time the groups in MEMBERSHIP (/proc/self/cgroup) grant their
- * processes, 2.5 for instance; 0 where nothing limits it or nothing can be read. MOUNT is where the
- * groups are, /sys/fs/cgroup.
+ * Returns how many processors' worth of time (2.5, for instance) the groups listed in the file
+ * MEMBERSHIP (/proc/self/cgroup) grant their processes; 0 if there is no limit or it cannot be
+ * read. MOUNT is the directory of the groups, /sys/fs/cgroup.
  */
 double coll_cgroup_processors(const char *membership, const char *mount);
 

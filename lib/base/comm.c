@@ -17,28 +17,28 @@
 #include <unistd.h>
 
 /*
- * Room for operations: what the algorithms' usual windows take, which every communicator may use
- * without asking its other ranks; and what is kept in memory once more was needed. Pages that
- * nobody writes to take none.
+ * Scratch memory ("room") of an operation. LEAST_ROOM covers the default windows of the algorithms;
+ * every communicator may use it without an agreement. MOST_KEPT bytes stay allocated once an
+ * operation needed more. Pages that nobody writes to take no memory.
  */
 static const size_t LEAST_ROOM = (1 << 20) + (64 << 10), MOST_KEPT = 4 << 20;
 
 /*
- * Rooms of LEAST_ROOM bytes that no operation uses now. An operation takes one and gives it back,
- * so that there are as many as operations at a time, not as communicators.
+ * Rooms of LEAST_ROOM bytes that no operation is using. An operation takes one and gives it back,
+ * so there are as many as concurrent operations, not as many as communicators.
  */
 enum { MOST_SPARE_ROOMS = 8 };
 static pthread_mutex_t rooms_lock = PTHREAD_MUTEX_INITIALIZER;
 static void *spare_rooms[MOST_SPARE_ROOMS];
 static int spare_room_count;
 
-/* Guards the two keys and the list of live states; states themselves belong to their users. */
+/* Guards the two keys and the list of live states. Each state is guarded by its users. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int state_key = MPI_KEYVAL_INVALID, finalize_key = MPI_KEYVAL_INVALID;
 static coll_comm *live_states;
 static MPI_Comm alone = MPI_COMM_NULL;
 
-/* The state that a thread asked for last; it holds while no state has gone since. */
+/* The state that this thread used last; valid until any state is freed. */
 static atomic_uint gone;
 static _Thread_local struct {
     MPI_Comm comm;
@@ -70,12 +70,15 @@ static void free_rooms(void) {
         free(spare_rooms[--spare_room_count]);
 }
 
-/* What comes first in an allocation is aligned, and so is all that follows. */
+/* Rounded up, so that all slots in an allocation are aligned. */
 static size_t slot_bytes(const coll_comm_key *key, int ranks) {
     return coll_comm_room_of(key->bytes + (size_t)ranks * key->bytes_per_rank);
 }
 
-/* A block of memory for all slots, which begins with where they are; NULL: there is none. */
+/*
+ * Allocates all slots in one block, which begins with the array of pointers to them. Returns NULL
+ * without memory.
+ */
 static void **make_slots(int ranks) {
     size_t count = 0, bytes = 0;
     for (; coll_comm_keys[count]; count++)
@@ -90,7 +93,7 @@ static void **make_slots(int ranks) {
     return slots;
 }
 
-/* Those that were opened last may need the others. */
+/* Closes in reverse order: a slot may depend on those opened before it. */
 static void close_slots(coll_comm *state) {
     int count = 0;
     while (coll_comm_keys[count])
@@ -101,26 +104,26 @@ static void close_slots(coll_comm *state) {
 }
 
 /*
- * Takes the messages that nobody waits for any more: to free a communicator that has some is an
- * error for MPICH, which ends the program.
+ * Receives messages that nobody waits for any more: MPICH treats freeing a communicator with
+ * pending messages as a fatal error.
  */
-static void drain(MPI_Comm comm) {
+static void receive_leftovers(MPI_Comm comm) {
     MPI_Status status;
     int there = 1;
     while (PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &there, &status) == MPI_SUCCESS &&
            there) {
-        /* To be cut is an error, which ends here. */
+        /* truncation is the expected error; ignore it */
         (void)PMPI_Recv(NULL, 0, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm,
                         MPI_STATUS_IGNORE);
     }
 }
 
-/* Whether its private communicator is a duplicate of the user's. */
+/* Returns whether STATE's private communicator is a duplicate of the user's. */
 static bool has_duplicate(const coll_comm *state) {
     return state->private != MPI_COMM_NULL && !state->transport && !state->members;
 }
 
-/* Gives a room back that other communicators can use. */
+/* Makes STATE's room available to other communicators, or frees it if it is larger than theirs. */
 static void return_room(coll_comm *state) {
     if (state->room_bytes == LEAST_ROOM)
         give_room(state->room);
@@ -132,8 +135,8 @@ static void return_room(coll_comm *state) {
 static void free_state(coll_comm *state) {
     close_slots(state);
     if (has_duplicate(state))
-        drain(state->private);
-    if (state->broken) { /* messages may still be under way on the communicator and into these */
+        receive_leftovers(state->private);
+    if (state->broken) { /* messages may still arrive in this memory */
         coll_wait_leave(state->room);
         coll_wait_leave(state->slots);
         coll_wait_leave(state);
@@ -172,8 +175,8 @@ bool coll_comm_finalizing(void) {
 }
 
 /*
- * MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while MPI still works: the states of
- * communicators that nobody freed, MPI_COMM_WORLD's among them, are freed here.
+ * MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while MPI still works. This frees the
+ * states of all communicators that the program has not freed, such as MPI_COMM_WORLD.
  */
 static int delete_all(MPI_Comm self, int key, void *value, void *extra) {
     (void)self, (void)key, (void)value, (void)extra;
@@ -188,8 +191,8 @@ static int delete_all(MPI_Comm self, int key, void *value, void *extra) {
 }
 
 /*
- * Same ranks, own messages; errors are returned, to the library alone. Not MPI_Comm_dup, which
- * would call the copy functions of the user's attributes behind the user's back.
+ * Creates a communicator with the same ranks, whose errors are returned to the library.
+ * MPI_Comm_dup would call the copy functions of the user's attributes without the user's knowledge.
  */
 static int make_private(MPI_Comm comm, MPI_Comm *private) {
     MPI_Group group;
@@ -201,7 +204,7 @@ static int make_private(MPI_Comm comm, MPI_Comm *private) {
     return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*private, MPI_ERRORS_RETURN) : code;
 }
 
-/* The communicator of this process, if it isn't there yet. */
+/* Creates the communicator of this process alone, if it does not exist yet. */
 static int make_alone(void) {
     int code = MPI_SUCCESS;
     pthread_mutex_lock(&lock);
@@ -231,7 +234,7 @@ static int make_keys(void) {
     return code;
 }
 
-/* What every communicator needs from the start; false where this rank hasn't got it. */
+/* Allocates what every communicator needs; returns false without memory. */
 static bool make_memory(coll_comm *state) {
     state->slots = make_slots(state->ranks);
     state->room = take_room();
@@ -239,7 +242,7 @@ static bool make_memory(coll_comm *state) {
     return make_alone() == MPI_SUCCESS && state->slots && state->room;
 }
 
-/* Opens the slots of STATE, which is a part of WHOLE unless that is NULL. */
+/* Opens the slots of STATE, which is a part of WHOLE or, if WHOLE is NULL, not a part. */
 static int open_slots(coll_comm *state, const coll_comm *whole) {
     int code = MPI_SUCCESS;
     for (int i = 0; code == MPI_SUCCESS && coll_comm_keys[i]; i++)
@@ -248,8 +251,11 @@ static int open_slots(coll_comm *state, const coll_comm *whole) {
     return code;
 }
 
-/* None goes on to what waits in the MPI library, without a time-out, before all are here. */
-static int meet(coll_comm *state) {
+/*
+ * Waits until all ranks are here, with a timeout. After this, calls of the MPI library wait without
+ * one.
+ */
+static int wait_for_all_ranks(coll_comm *state) {
     int code = MPI_SUCCESS;
     bool ready = make_memory(state);
     for (int i = 0; code == MPI_SUCCESS && coll_comm_keys[i]; i++)
@@ -268,7 +274,7 @@ static int make_state(MPI_Comm comm, coll_comm **made) {
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_size(comm, &state->ranks);
     if (code == MPI_SUCCESS)
-        code = meet(state);
+        code = wait_for_all_ranks(state);
     if (code == MPI_SUCCESS && state->private == MPI_COMM_NULL)
         code = make_private(comm, &state->private);
     if (code == MPI_SUCCESS)
@@ -341,7 +347,7 @@ coll_comm *coll_comm_recent(MPI_Comm comm) {
     return valid && recent.state->broken == MPI_SUCCESS ? recent.state : NULL;
 }
 
-static void remember(MPI_Comm comm, coll_comm *state) {
+static void set_recent(MPI_Comm comm, coll_comm *state) {
     recent.comm = comm;
     recent.state = state;
     recent.gone = atomic_load(&gone);
@@ -368,7 +374,7 @@ int coll_comm_get(MPI_Comm comm, coll_comm **state) {
         code = make_state(comm, state);
     if (code != MPI_SUCCESS)
         return code;
-    remember(comm, *state);
+    set_recent(comm, *state);
     return (*state)->broken;
 }
 
@@ -377,7 +383,7 @@ int coll_comm_forget(MPI_Comm comm) {
                                 : MPI_SUCCESS;
 }
 
-/* Makes the room as large as that, on all ranks or on none. */
+/* Enlarges the room to BYTES on all ranks, or on none if one has no memory. */
 static int grow_room(coll_comm *comm, size_t bytes) {
     void *made = malloc(bytes);
     int code =
@@ -407,7 +413,9 @@ int coll_comm_room(coll_comm *comm, size_t bytes, void **memory) {
     return MPI_SUCCESS;
 }
 
-/* A larger room stays as large, so that no rank is asked again at the next such operation. */
+/*
+ * A room larger than LEAST_ROOM keeps its size, so that the next such operation needs no agreement.
+ */
 void coll_comm_leave_room(coll_comm *comm) {
     if (comm->broken)
         return;

@@ -1,7 +1,7 @@
 /*
- * What libcoll keeps for a user's communicator: how its messages go, how it waits, memory, and what
- * other rooms hang on it. Made on first use, cached as an attribute, freed with the communicator or
- * at MPI_Finalize.
+ * libcoll's state of a user's communicator: where its messages go, how it waits, its scratch
+ * memory, and the data that other modules attach to it (slots). Created on first use, cached as an
+ * attribute, freed with the communicator or in MPI_Finalize.
  */
 #ifndef COLL_LIB_BASE_COMM_H
 #define COLL_LIB_BASE_COMM_H
@@ -15,29 +15,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The tags of messages on the private communicator. */
+/* Tags of the messages on the private communicator. */
 enum {
-    COLL_TAG_COLLECTIVE = 1, /* and the next: one for each lane of a plan */
+    COLL_TAG_COLLECTIVE = 1, /* and the next tag: one for each lane of a plan */
     COLL_TAG_COUNTS = COLL_TAG_COLLECTIVE + 2,
     COLL_TAG_PAIRS,
     COLL_TAG_AGREE,
     COLL_TAG_ROLL_CALL,
-    COLL_TAG_CONFIRMED, /* and the next, as with notes: those of confirmed broadcasts take turns */
+    /*
+     * and the next tag: consecutive confirmed broadcasts alternate between the two, as their notes
+     * do
+     */
+    COLL_TAG_CONFIRMED,
     COLL_TAG_NOTE = COLL_TAG_CONFIRMED + 2,
     COLL_TAG_ROUND = COLL_TAG_NOTE + 2,
     COLL_TAG_REPORT,
-    COLL_TAG_LEARN, /* and the next COLL_TAGS_LEARN - 1: one for each agreement on times */
+    COLL_TAG_LEARN, /* and the next COLL_TAGS_LEARN - 1 tags: one for each agreement on times */
     COLL_TAGS_LEARN = 16,
-    COLL_TAG_WIDE = 1 << 14, /* and the next COLL_TAGS_WIDE - 1, by turns (hlot/relay.c) */
+    COLL_TAG_WIDE = 1 << 14, /* and the next COLL_TAGS_WIDE - 1 tags, used in turn (hlot/relay.c) */
     COLL_TAGS_WIDE = 1 << 13,
-    COLL_TAG_STARTED = COLL_TAG_WIDE + COLL_TAGS_WIDE, /* by turns (lib/operation/pending.c) */
-    COLL_TAGS_STARTED = 1 << 12 /* below 32767, the least that MPI promises for tags */
+    /* and the next COLL_TAGS_STARTED - 1 tags, used in turn (lib/operation/pending.c) */
+    COLL_TAG_STARTED = COLL_TAG_WIDE + COLL_TAGS_WIDE,
+    /* all tags are below 32767, the smallest MPI_TAG_UB that MPI allows */
+    COLL_TAGS_STARTED = 1 << 12
 };
 
-/* What goes to and fro when ranks agree (lib/base/agree.h). */
+/* Agreements among the ranks (lib/base/agree.h): the most numbers of one agreement. */
 enum { COLL_AGREE_MOST = 8 };
 
-/* An agreement on the largest numbers of all ranks, under way. */
+/* State of an agreement on the maxima of all ranks' numbers. */
 typedef struct coll_agreement {
     struct coll_comm *comm;
     int tag, count, distance;
@@ -45,9 +51,11 @@ typedef struct coll_agreement {
     int64_t highest[COLL_AGREE_MOST], sent[COLL_AGREE_MOST], received[COLL_AGREE_MOST];
 } coll_agreement;
 
-/* What else blocking agreements write to, for as long as messages may be under way. */
+/*
+ * Message buffers of blocking agreements; messages in flight may write to them even after an error.
+ */
 typedef struct coll_roll {
-    int first, silent; /* the lowest silent rank, and how many there are */
+    int first, silent; /* the lowest silent rank, and the number of silent ranks */
 } coll_roll;
 typedef struct coll_agree_memory {
     coll_agreement numbers;
@@ -55,49 +63,55 @@ typedef struct coll_agree_memory {
         int class;
         char text[MPI_MAX_ERROR_STRING];
     } error;
-    coll_roll heard, named; /* when it didn't end in time */
+    coll_roll heard, named; /* the roll call after a timeout */
 } coll_agree_memory;
 
 typedef struct coll_comm {
-    MPI_Comm user; /* the communicator that this belongs to; MPI_COMM_NULL for a part */
+    MPI_Comm user; /* the user's communicator; MPI_COMM_NULL for a part */
     /*
-     * Where libcoll's messages go, and the MPI library's own collectives: the user's communicator
-     * where TRANSPORT keeps libcoll's messages apart, else a duplicate of it, whose errors return.
+     * Carries libcoll's messages and the MPI library's own collectives. It is the user's
+     * communicator if TRANSPORT keeps libcoll's messages apart from the user's, else a duplicate
+     * whose error handler is MPI_ERRORS_RETURN.
      */
     MPI_Comm private;
-    const COLL_Transport *transport; /* NULL: MPI's point-to-point calls */
+    const COLL_Transport *transport; /* NULL: use MPI's point-to-point calls */
     int rank, ranks;
-    const int *members; /* of a part: its ranks in PRIVATE; NULL: it has the same ranks */
+    const int *members; /* for a part, its ranks in PRIVATE; else NULL */
     coll_wait wait;
-    int broken;        /* the error after which messages may be astray, or MPI_SUCCESS */
-    bool agreed;       /* all ranks have agreed on the error of the call that runs (coll_agree) */
-    void *room;        /* what coll_comm_room gives; NULL between operations */
-    size_t room_bytes; /* that COMM may have without asking its ranks; the same on all of them */
-    size_t room_used;  /* so many of them at most have been written since the room was left */
+    int broken;  /* the error after which messages may still be in flight, or MPI_SUCCESS */
+    bool agreed; /* coll_agree has returned the current call's error on all ranks */
+    void *room;  /* scratch memory that coll_comm_room returns; NULL between operations */
+    /* bytes of ROOM that an operation may use without an agreement; the same on all ranks */
+    size_t room_bytes;
+    /* most bytes of ROOM used since coll_comm_leave_room last returned memory to the system */
+    size_t room_used;
     coll_agree_memory agreeing;
-    void **slots;                             /* what hangs on it, in the order of coll_comm_keys */
+    /* data of other modules, in the order of coll_comm_keys */
+    void **slots;
     struct coll_comm *next_live, **link_live; /* the list of all states */
 } coll_comm;
 
 /*
- * What another room keeps with every communicator: so much memory, all zeros at first, which is
- * there on all ranks or on none.
+ * Data that another module attaches to every coll_comm: a slot of the given size, zeroed at first.
+ * Either all ranks have the slot or none.
  */
 typedef struct coll_comm_key {
     size_t bytes, bytes_per_rank;
     /*
-     * On first use, when COMM isn't a part. It sets PRIVATE and TRANSPORT if COMM needs no
-     * duplicate, and is local then; else it is collective, and all ranks get the same error, one of
-     * memory where any of them is not READY, and has no slots.
+     * Called on first use of a communicator (not of a part). If COMM needs no duplicate, sets
+     * PRIVATE and TRANSPORT and is local. Else it is collective and returns the same error on all
+     * ranks: one of memory if READY is false on any of them, which may then have no slots.
      */
     int (*meet)(coll_comm *comm, bool ready);
-    /* After that, collective. COMM is a part of WHOLE, unless that is NULL. */
+    /* Called after MEET; collective. COMM is a part of WHOLE, or WHOLE is NULL. */
     int (*open)(coll_comm *comm, const coll_comm *whole);
-    void (*close)(void *slot); /* COMM still works; also after an error of open */
-    int number;                /* which slot: set by coll_comm_get */
+    void (*close)(void *slot); /* called while COMM still works, also after an error of OPEN */
+    int number;                /* index of the slot; set by coll_comm_get */
 } coll_comm_key;
 
-/* All of them, in the order in which they are opened, ended by NULL; in lib/registry.c. */
+/*
+ * All keys, in the order in which they are opened, terminated by NULL; defined in lib/registry.c.
+ */
 extern coll_comm_key *const coll_comm_keys[];
 
 static inline void *coll_comm_slot(const coll_comm *comm, const coll_comm_key *key) {
@@ -105,48 +119,55 @@ static inline void *coll_comm_slot(const coll_comm *comm, const coll_comm_key *k
 }
 
 /*
- * The state of COMM, an intracommunicator. Collective on first use, when it is made. The state
- * belongs to COMM. Errors: those of memory and of what opens slots, the same on every rank; and
- * after an error that left messages astray, that error again.
+ * Sets *STATE to the state of the intracommunicator COMM, which owns it. Collective on first use,
+ * which creates the state. Errors: out of memory and the errors of opening slots, the same on every
+ * rank; after an error that may have left messages in flight, that error again.
  */
 int coll_comm_get(MPI_Comm comm, coll_comm **state);
 
-/* The state of COMM, or NULL where it has none yet or MPI won't tell. Local. */
+/* Returns the state of COMM, or NULL if it has none yet or MPI returns an error. Local. */
 coll_comm *coll_comm_find(MPI_Comm comm);
 
-/* Frees the state of COMM, if it has one; collective if it was made so. */
+/* Frees the state of COMM, if there is one. Collective if creating it was collective. */
 int coll_comm_forget(MPI_Comm comm);
 
-/* Whether states are being freed by MPI_Finalize. */
+/* Returns whether MPI_Finalize is freeing the states. */
 bool coll_comm_finalizing(void);
 
 /*
- * A communicator of this process alone, on which errors are returned: to ask MPI something. It is
- * there as soon as any other is set up. Local.
+ * Returns a communicator of this process alone, on which errors are returned, for local questions
+ * to MPI. It exists as soon as any coll_comm does. Local.
  */
 MPI_Comm coll_comm_alone(void);
 
-/* The state of COMM if this thread has asked for it last and it is not broken, else NULL. Local. */
+/*
+ * Returns the state of COMM if this thread's last coll_comm_get was for COMM and the state is not
+ * broken, else NULL. Local.
+ */
 coll_comm *coll_comm_recent(MPI_Comm comm);
 
 /*
- * Makes the state of COUNT ranks of WHOLE, which MEMBERS lists in ascending order and which this
- * rank is one of, for algorithms that are made of others. Collective over WHOLE, whose ranks may be
- * in different parts. A part uses WHOLE's messages, so that WHOLE has no other operation under way
- * while it runs one; it has no native algorithms. *PART is the caller's, for coll_comm_free_part.
+ * Creates the state of a part: COUNT ranks of WHOLE, listed in ascending order by MEMBERS, which
+ * include the calling rank. For algorithms that consist of others. Collective over WHOLE; its ranks
+ * may be in different parts. A part sends its messages on WHOLE's communicator, so WHOLE must not
+ * run another operation at the same time. A part has no native algorithms. The caller frees *PART
+ * with coll_comm_free_part.
  */
 int coll_comm_part(coll_comm *whole, int count, const int members[], coll_comm **part);
 void coll_comm_free_part(coll_comm *part);
 
 /*
- * Memory for one operation: BYTES of it, aligned for any type, until the next such call on COMM.
- * All ranks ask for as much, whether or not they need it. Where a rank hasn't got it, all get
- * MPI_ERR_NO_MEM, so that none waits for one that can't take part. Collective where COMM has had
- * less so far. After an error that left messages under way the memory stays theirs.
+ * Sets *MEMORY to BYTES of scratch memory for one operation, aligned for any type and valid until
+ * the next such call on COMM. All ranks must ask for the same size, needed or not. If any rank is
+ * out of memory, all get MPI_ERR_NO_MEM, so that none waits for a rank that cannot take part.
+ * Collective if COMM has never had that much. After an error that left messages in flight, the
+ * memory is not used again.
  */
 int coll_comm_room(coll_comm *comm, size_t bytes, void **memory);
 
-/* What BYTES take of a room that is divided by coll_comm_room_take, which cuts them off at *NEXT.
+/*
+ * Dividing scratch memory: coll_comm_room_of returns BYTES rounded up to the alignment;
+ * coll_comm_room_take returns the memory at *NEXT and advances *NEXT by that much.
  */
 static inline size_t coll_comm_room_of(size_t bytes) {
     return (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
@@ -157,7 +178,7 @@ static inline void *coll_comm_room_take(char **next, size_t bytes) {
     return taken;
 }
 
-/* The same where *LEFT bytes are left of the room; NULL: those are too few. */
+/* Does the same if *LEFT bytes are enough; returns NULL if they are not. */
 static inline void *coll_comm_room_cut(char **next, size_t *left, size_t bytes) {
     if (coll_comm_room_of(bytes) > *left)
         return NULL;
@@ -165,15 +186,17 @@ static inline void *coll_comm_room_cut(char **next, size_t *left, size_t bytes) 
     return coll_comm_room_take(next, bytes);
 }
 
-/* An operation is over: gives its room back for others to use, or the memory that is too much to
- * keep. */
+/*
+ * Ends an operation: makes its scratch memory available to others, or returns to the system what
+ * exceeds the size worth keeping.
+ */
 void coll_comm_leave_room(coll_comm *comm);
 
 static inline int coll_comm_peer(const coll_comm *comm, int rank) {
     return comm->members && rank >= 0 ? comm->members[rank] : rank;
 }
 
-/* Starts to send to PEER, a rank of COMM. As MPI_Isend; MPI's errors. */
+/* Starts a send to PEER, a rank of COMM, as MPI_Isend does. Returns MPI's errors. */
 static inline int coll_isend(const coll_comm *comm, const void *buffer, int count,
                              MPI_Datatype type, int peer, int tag, MPI_Request *request) {
     peer = coll_comm_peer(comm, peer);
@@ -182,7 +205,10 @@ static inline int coll_isend(const coll_comm *comm, const void *buffer, int coun
                : PMPI_Isend(buffer, count, type, peer, tag, comm->private, request);
 }
 
-/* Starts to receive from PEER, a rank of COMM or MPI_ANY_SOURCE. As MPI_Irecv; MPI's errors. */
+/*
+ * Starts a receive from PEER, a rank of COMM or MPI_ANY_SOURCE, as MPI_Irecv does. Returns MPI's
+ * errors.
+ */
 static inline int coll_irecv(const coll_comm *comm, void *buffer, int count, MPI_Datatype type,
                              int peer, int tag, MPI_Request *request) {
     peer = coll_comm_peer(comm, peer);

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* Loads cores and NUMA domains only: everything else, devices above all, takes time. */
-static bool load(hwloc_topology_t *machine) {
+/* Loads only cores and NUMA domains: the rest, devices above all, takes time. */
+static bool load_machine(hwloc_topology_t *machine) {
     if (hwloc_topology_init(machine) != 0)
         return false;
     if (hwloc_topology_set_all_types_filter(*machine, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
@@ -28,15 +28,16 @@ static void set_bit(coll_cores *cores, int bit) {
 }
 
 /*
- * The type whose objects are taken for cores: where the machine does not tell its cores, each
- * hardware thread counts as one.
+ * Returns the hwloc type that counts as a core: hardware threads if the machine does not report its
+ * cores.
  */
 static hwloc_obj_type_t core_type(hwloc_topology_t machine) {
     return hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
 }
 
-/* A core is numbered by the first of its hardware threads, which the system's numbers name. */
-static void describe(hwloc_topology_t machine, hwloc_const_bitmap_t binding, coll_cores *cores) {
+/* Fills CORES. A core's number is the operating system's number of its first hardware thread. */
+static void read_binding(hwloc_topology_t machine, hwloc_const_bitmap_t binding,
+                         coll_cores *cores) {
     hwloc_obj_type_t type = core_type(machine);
     cores->node = hwloc_get_nbobjs_by_type(machine, type);
     for (hwloc_obj_t core = NULL; (core = hwloc_get_next_obj_by_type(machine, type, core));)
@@ -50,14 +51,14 @@ static void describe(hwloc_topology_t machine, hwloc_const_bitmap_t binding, col
         }
 }
 
-static bool ask_hwloc(coll_cores *cores) {
+static bool query_hwloc(coll_cores *cores) {
     hwloc_topology_t machine;
-    if (!load(&machine))
+    if (!load_machine(&machine))
         return false;
     hwloc_bitmap_t binding = hwloc_bitmap_alloc();
     bool good = binding && hwloc_get_cpubind(machine, binding, HWLOC_CPUBIND_PROCESS) == 0;
     if (good)
-        describe(machine, binding, cores);
+        read_binding(machine, binding, cores);
     hwloc_bitmap_free(binding);
     hwloc_topology_destroy(machine);
     return good;
@@ -65,9 +66,9 @@ static bool ask_hwloc(coll_cores *cores) {
 
 static coll_cores this_process;
 
-static void find_out(void) {
+static void find_cores(void) {
     coll_cores *cores = &this_process;
-    if (!ask_hwloc(cores)) {
+    if (!query_hwloc(cores)) {
         cores->node = (int)sysconf(_SC_NPROCESSORS_ONLN);
         for (int core = 0; core < cores->node; core++)
             set_bit(cores, core);
@@ -82,7 +83,7 @@ static void find_out(void) {
 
 const coll_cores *coll_cores_get(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_out);
+    pthread_once(&once, find_cores);
     return &this_process;
 }
 

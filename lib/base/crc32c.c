@@ -8,7 +8,7 @@
 /* The remainder of each byte followed by 32 zero bits, all bits reflected. */
 static uint32_t remainders[256];
 
-static void find_remainders(void) {
+static void fill_remainders(void) {
     const uint32_t polynomial = 0x82f63b78; /* reflected */
     for (uint32_t byte = 0; byte < 256; byte++) {
         uint32_t remainder = byte;
@@ -22,7 +22,7 @@ uint32_t coll_crc32c_by_table(uint32_t checksum, const void *bytes, size_t lengt
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const unsigned char *next = bytes;
     uint32_t state = ~checksum;
-    pthread_once(&once, find_remainders);
+    pthread_once(&once, fill_remainders);
     for (size_t i = 0; i < length; i++)
         state = state >> 8 ^ remainders[(state ^ next[i]) & 0xff];
     return ~state;
@@ -30,7 +30,7 @@ uint32_t coll_crc32c_by_table(uint32_t checksum, const void *bytes, size_t lengt
 
 #ifdef __x86_64__
 __attribute__((target("sse4.2"))) static uint32_t
-by_processor(uint32_t checksum, const unsigned char *next, size_t length) {
+crc32c_by_instruction(uint32_t checksum, const unsigned char *next, size_t length) {
     uint64_t state = (uint32_t)~checksum;
     for (; length >= sizeof(uint64_t); length -= sizeof(uint64_t), next += sizeof(uint64_t)) {
         uint64_t word;
@@ -43,7 +43,7 @@ by_processor(uint32_t checksum, const unsigned char *next, size_t length) {
 }
 
 uint32_t coll_crc32c(uint32_t checksum, const void *bytes, size_t length) {
-    return __builtin_cpu_supports("sse4.2") ? by_processor(checksum, bytes, length)
+    return __builtin_cpu_supports("sse4.2") ? crc32c_by_instruction(checksum, bytes, length)
                                             : coll_crc32c_by_table(checksum, bytes, length);
 }
 #else

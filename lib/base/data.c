@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The bytes of COUNT elements of SIZE. */
-static int multiply(MPI_Count count, MPI_Count size, size_t *bytes) {
+/* Sets *BYTES to COUNT times SIZE; MPI_ERR_COUNT on overflow. */
+static int multiply_size(MPI_Count count, MPI_Count size, size_t *bytes) {
     ptrdiff_t product;
     if (__builtin_mul_overflow(count, size, &product))
         return coll_error(MPI_ERR_COUNT,
@@ -18,8 +18,11 @@ static int multiply(MPI_Count count, MPI_Count size, size_t *bytes) {
     return MPI_SUCCESS;
 }
 
-/* The common case without building a map: a predefined type without gaps. */
-static int plain(MPI_Datatype type, MPI_Count *size, bool *is_plain) {
+/*
+ * Sets *IS_PLAIN to whether TYPE is predefined and without gaps, the common case, which needs no
+ * map.
+ */
+static int check_plain(MPI_Datatype type, MPI_Count *size, bool *is_plain) {
     int integers, addresses, types, combiner;
     int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
     if (code != MPI_SUCCESS)
@@ -40,7 +43,7 @@ int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype 
     *data = (coll_data){.buffer = buffer, .count = count, .type = type};
     MPI_Count size;
     bool is_plain;
-    int code = plain(type, &size, &is_plain);
+    int code = check_plain(type, &size, &is_plain);
     if (code != MPI_SUCCESS)
         return code;
     if (is_plain && !buffer && count > 0)
@@ -48,12 +51,12 @@ int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype 
     if (is_plain) {
         data->plain_bytes = size;
         data->base = buffer;
-        return multiply(count, size, &data->bytes);
+        return multiply_size(count, size, &data->bytes);
     }
 
     code = coll_typemap_create(type, &data->map);
     if (code == MPI_SUCCESS)
-        code = multiply(count, coll_typemap_size(data->map), &data->bytes);
+        code = multiply_size(count, coll_typemap_size(data->map), &data->bytes);
     if (code != MPI_SUCCESS)
         return code;
     MPI_Aint offset;

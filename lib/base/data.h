@@ -1,6 +1,6 @@
 /*
- * A user's (buffer, count, datatype) as a run of bytes: contiguous data is read and written in
- * place, anything else passes through segments of bounded memory.
+ * A user's (buffer, count, datatype) as a sequence of bytes: contiguous data is read and written in
+ * place, other data is packed and unpacked in segments of bounded memory.
  */
 #ifndef COLL_LIB_BASE_DATA_H
 #define COLL_LIB_BASE_DATA_H
@@ -12,19 +12,22 @@
 
 typedef struct coll_data {
     size_t bytes;
-    MPI_Count plain_bytes; /* of an element of a predefined type without gaps, else 0 */
-    char *base;            /* the first byte, where the data is contiguous; else NULL */
-    void *buffer;          /* as its user described it, with the next two */
+    /* bytes of an element if the type is predefined and without gaps, else 0 */
+    MPI_Count plain_bytes;
+    char *base;   /* the first byte if the data is contiguous, else NULL */
+    void *buffer; /* the user's description: buffer, count and type */
     MPI_Count count;
     MPI_Datatype type;
-    coll_typemap *map; /* NULL where the data is contiguous */
+    coll_typemap *map; /* NULL if the data is contiguous */
 } coll_data;
 
-/* Describes the data; BUFFER stays the user's. Errors: MPI_ERR_COUNT where no memory could hold
- * it, MPI_ERR_TYPE, MPI_ERR_NO_MEM. */
+/*
+ * Describes the data; BUFFER stays the user's. Errors: MPI_ERR_COUNT if no memory could hold the
+ * data, MPI_ERR_BUFFER for a null address, MPI_ERR_TYPE, MPI_ERR_NO_MEM.
+ */
 int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype type);
 
-/* BYTES one after the other at BASE; need not be closed. */
+/* Describes BYTES contiguous bytes at BASE; need not be closed. */
 static inline void coll_data_open_bytes(coll_data *data, void *base, size_t bytes) {
     *data = (coll_data){.bytes = bytes, .base = base};
 }
@@ -35,32 +38,37 @@ static inline void coll_data_close(coll_data *data) {
 }
 
 /*
- * The first COUNT elements of DATA, which are BYTES long, OFFSET bytes further on in memory. It
- * borrows from DATA and is not to be closed.
+ * Returns the first COUNT elements of DATA, BYTES in all, as if the buffer began OFFSET bytes
+ * later. The result borrows from DATA; do not close it.
  */
 coll_data coll_data_shifted(const coll_data *data, MPI_Aint offset, MPI_Count count, size_t bytes);
 
-/* Puts LENGTH bytes at BYTES where the data has those from FROM on. */
+/* Writes LENGTH bytes from BYTES to the data, beginning with its byte FROM. */
 void coll_data_write(const coll_data *data, size_t from, size_t length, const void *bytes);
 
-/* Copies all bytes of FROM to INTO, which has as many. */
+/* Copies all bytes of FROM to INTO, which has the same number of bytes. */
 void coll_data_copy(const coll_data *into, const coll_data *from);
 
-/* True when bytes move in place, so that no segment memory is needed. */
+/* Returns whether the data is contiguous and needs no segment memory. */
 static inline bool coll_data_in_place(const coll_data *data) {
     return !data->map;
 }
 
 /*
- * Memory that holds bytes [FROM, FROM + LENGTH): the user's own, or SEGMENT after packing them
- * there. SEGMENT may be NULL for contiguous data.
+ * Returns memory that holds bytes [FROM, FROM + LENGTH): the user's own, or SEGMENT after packing
+ * the bytes there. SEGMENT may be NULL for contiguous data.
  */
 void *coll_data_read(const coll_data *data, size_t from, size_t length, void *segment);
 
-/* Memory into which bytes [FROM, ...) can be received: the user's own, or SEGMENT. */
+/*
+ * Returns memory into which bytes from FROM on can be received: the user's own, or SEGMENT. Follow
+ * the receive with coll_data_store.
+ */
 void *coll_data_target(const coll_data *data, size_t from, void *segment);
 
-/* Puts received bytes where they belong: unpacks SEGMENT, nothing for contiguous data. */
+/*
+ * Moves received bytes to the user's buffer: unpacks SEGMENT, or does nothing for contiguous data.
+ */
 void coll_data_store(const coll_data *data, size_t from, size_t length, const void *segment);
 
 #endif

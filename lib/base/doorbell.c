@@ -8,7 +8,7 @@
 
 static bool sleep_blindly(double seconds) {
     struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
-    nanosleep(&time, NULL); /* a signal may cut it short: the next test comes earlier */
+    nanosleep(&time, NULL); /* a signal may end it early, which is harmless */
     return false;
 }
 
@@ -30,20 +30,22 @@ static bool sleep_blindly(double seconds) {
 #define FIRST_PAUSE 5e-3
 static const double LONGEST_PAUSE = 1;
 
-/* One for the process. The lock guards all but the epoll descriptor, which never changes. */
+/*
+ * State of the process. The lock guards all of it except the epoll descriptor, which never changes.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int watch = -1;
+static int epoll = -1;
 static _Atomic bool has_connections;
 static double next_search,
-    pause_between = FIRST_PAUSE; /* date, and seconds, of the monotonic clock */
+    pause_between = FIRST_PAUSE; /* a time of the monotonic clock, and a duration in seconds */
 
-/* This process's bell, and the socket on which it is rung and rings others. */
+/* This process's bell, and the socket that receives its rings and sends rings to others. */
 static coll_doorbell *_Atomic own;
 static _Atomic int bell = -1;
 
-static void open_watch(void) {
-    watch = epoll_create1(EPOLL_CLOEXEC);
+static void open_epoll(void) {
+    epoll = epoll_create1(EPOLL_CLOEXEC);
 }
 
 static bool is_tcp_connection(int descriptor) {
@@ -58,10 +60,11 @@ static bool is_tcp_connection(int descriptor) {
 }
 
 /*
- * Watches the connections that are new; says whether there were any. Those that are closed leave by
- * themselves. Edges, not levels: data that the MPI library leaves unread must not ring for ever.
+ * Adds new TCP connections to the epoll set and returns whether there were any; closed ones leave
+ * the set by themselves. Edge-triggered, because data that the MPI library leaves unread must not
+ * end every sleep.
  */
-static bool search(void) {
+static bool add_new_connections(void) {
     DIR *descriptors = opendir("/proc/self/fd");
     bool found = false;
     if (!descriptors)
@@ -70,19 +73,22 @@ static bool search(void) {
         int descriptor = atoi(entry->d_name);
         struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET};
         if (entry->d_name[0] != '.' && is_tcp_connection(descriptor) &&
-            epoll_ctl(watch, EPOLL_CTL_ADD, descriptor, &event) == 0)
+            epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0)
             found = true;
     }
     closedir(descriptors);
     return found;
 }
 
-/* MPI libraries connect on first use: searches again, less and less often while nothing is new. */
-static void search_in_time(void) {
+/*
+ * Searches for new connections if it is time to. MPI libraries connect on first use, so the
+ * searches go on, less often while nothing is new.
+ */
+static void search_if_due(void) {
     if (pthread_mutex_trylock(&lock) != 0)
         return;
     if (coll_monotonic() >= next_search) {
-        bool found = search();
+        bool found = add_new_connections();
         has_connections = has_connections || found;
         pause_between = found ? FIRST_PAUSE : fmin(2 * pause_between, LONGEST_PAUSE);
         next_search = coll_monotonic() + pause_between;
@@ -90,7 +96,10 @@ static void search_in_time(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* A socket without a file: the system names it, in this network namespace. */
+/*
+ * Opens a datagram socket with an abstract name that the kernel chooses, and writes the name to
+ * NAME, which has ROOM bytes. Returns the descriptor, or -1.
+ */
 static int open_bell(char *name, size_t room) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     socklen_t size = sizeof address;
@@ -101,7 +110,7 @@ static int open_bell(char *name, size_t room) {
     if (bind(made, (struct sockaddr *)&address, sizeof address.sun_family) != 0 ||
         getsockname(made, (struct sockaddr *)&address, &size) != 0 ||
         size - offsetof(struct sockaddr_un, sun_path) - 1 >= room ||
-        epoll_ctl(watch, EPOLL_CTL_ADD, made, &event) != 0) {
+        epoll_ctl(epoll, EPOLL_CTL_ADD, made, &event) != 0) {
         close(made);
         return -1;
     }
@@ -112,11 +121,11 @@ static int open_bell(char *name, size_t room) {
 }
 
 void coll_doorbell_hang(coll_doorbell *hung) {
-    pthread_once(&once, open_watch);
+    pthread_once(&once, open_epoll);
     own = NULL;
     if (bell >= 0)
         close(bell);
-    bell = hung && watch >= 0 ? open_bell(hung->name, sizeof hung->name) : -1;
+    bell = hung && epoll >= 0 ? open_bell(hung->name, sizeof hung->name) : -1;
     own = bell >= 0 ? hung : NULL;
 }
 
@@ -136,30 +145,30 @@ void coll_doorbell_wake(const coll_doorbell *other) {
                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length));
 }
 
-/* Takes the rings, for which there is little room. */
-static void quieten(void) {
+/* Discards received rings: the socket's queue is short. */
+static void discard_rings(void) {
     char ring;
     while (recv(bell, &ring, sizeof ring, MSG_DONTWAIT) >= 0)
         ;
 }
 
 bool coll_doorbell_sleep(double seconds) {
-    pthread_once(&once, open_watch);
+    pthread_once(&once, open_epoll);
     coll_doorbell *hung = own;
     if (!has_connections)
-        search_in_time();
-    if (watch < 0 || (!has_connections && !hung))
+        search_if_due();
+    if (epoll < 0 || (!has_connections && !hung))
         return sleep_blindly(seconds);
 
     struct epoll_event events[16];
     struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
-    int count = epoll_pwait2(watch, events, sizeof events / sizeof *events, &time, NULL);
+    int count = epoll_pwait2(epoll, events, sizeof events / sizeof *events, &time, NULL);
     if (hung)
-        quieten();
+        discard_rings();
     if (count < 0 && errno != EINTR)
-        return sleep_blindly(seconds); /* a kernel before 5.11 */
+        return sleep_blindly(seconds); /* a kernel before 5.11, without epoll_pwait2 */
     if (count == 0)
-        search_in_time();
+        search_if_due();
     return count > 0;
 }
 

@@ -1,8 +1,8 @@
 /*
  * A sleep that ends as soon as something happens on a TCP connection of this process. The MPI
  * library hides its connections, but the process can watch its own descriptors without reading from
- * them: a rank that waits for a message then sleeps until the network brings something, and neither
- * polls nor oversleeps.
+ * them. A rank that waits for a message can thus sleep until the network delivers something,
+ * without polling and without oversleeping.
  */
 #ifndef COLL_LIB_BASE_DOORBELL_H
 #define COLL_LIB_BASE_DOORBELL_H
@@ -11,40 +11,40 @@
 #include <stdbool.h>
 
 /*
- * A bell that others on this host ring where they have written to memory that they share with its
- * owner. It lies in such memory itself, all zero at first.
+ * A bell that other processes of this host ring after writing to memory shared with the bell's
+ * owner. It is itself in shared memory, zeroed at first.
  */
 typedef struct coll_doorbell {
-    atomic_bool asleep; /* it is worth ringing */
-    char name[15];      /* of a socket, from its second byte on; "" where there is none */
+    atomic_bool asleep; /* the owner sleeps or is about to, so ringing is needed */
+    char name[15];      /* abstract socket name without its leading NUL; "" if there is none */
 } coll_doorbell;
 
 /*
- * BELL ends this process's sleeps, too, from now on; NULL: no longer. A process has one at a time.
- * Where the system can't do it nobody rings.
+ * From now on ringing BELL also ends this process's sleeps; NULL removes the bell. A process has
+ * one bell at a time. If the system does not support it, ringing has no effect.
  */
 void coll_doorbell_hang(coll_doorbell *bell);
 
 /*
- * Whether this process, which hasn't found what it waits for, will sleep unless it finds it at the
- * next look. Told before that look, no ring is missed.
+ * Announces whether this process will sleep unless its next look finds what it waits for. No ring
+ * is lost if this is called before that look.
  */
 void coll_doorbell_doze(bool asleep);
 
-/* Through this process's own bell. Go through coll_doorbell_ring. */
+/* Sends a ring from this process's own bell. Call coll_doorbell_ring instead. */
 void coll_doorbell_wake(const coll_doorbell *bell);
 
-/* Ends its owner's sleep, this one or the next. BELL may be NULL. */
+/* Ends the current or next sleep of BELL's owner. BELL may be NULL. */
 static inline void coll_doorbell_ring(const coll_doorbell *bell) {
     if (bell && atomic_load_explicit(&bell->asleep, memory_order_relaxed))
         coll_doorbell_wake(bell);
 }
 
 /*
- * Sleeps SECONDS (under a second), less where data arrives on a TCP connection, room to send
- * appears or this process's bell is rung: then it is true. Where the system can't tell, or there
- * are no connections, it is a plain sleep. Safe from several threads; each event then wakes one of
- * them.
+ * Sleeps SECONDS (less than 1). Returns true, possibly earlier, if data arrives on a TCP
+ * connection, a connection becomes writable, or this process's bell is rung. If the system cannot
+ * report such events, or there are no connections, it sleeps for the whole time. Thread-safe; each
+ * event wakes one of the sleeping threads.
  */
 bool coll_doorbell_sleep(double seconds);
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What new codes lack: nothing, or in MPICH 4.0 the bit by which they have texts. */
+/* The bits that new codes lack: 0, or in MPICH 4.0 the bit that marks codes with texts. */
 static _Atomic int missing;
 
 int coll_error_class(int code) {
@@ -22,12 +22,12 @@ int coll_error_class(int code) {
 
 #ifdef HAVE_MPI_ADD_ERROR_CODE
 /*
- * MPI's codes can't be given back, so each thread has one for a class and replaces its text. The
- * codes of a thread that has ended go to the next one that needs any.
+ * MPI error codes cannot be freed, so each thread reuses one code per class and replaces its text.
+ * The codes of a thread that has ended pass to the next thread that needs some.
  */
 enum { CLASSES = 128 };
 typedef struct codes {
-    int of_class[CLASSES]; /* 0: not made yet */
+    int of_class[CLASSES]; /* the code of each class; 0 if not created yet */
     struct codes *next;
 } codes;
 
@@ -36,7 +36,7 @@ static codes *unused;
 static pthread_key_t owner;
 static bool owner_made;
 
-static void give_back(void *thread_codes) {
+static void release_codes(void *thread_codes) {
     codes *given = thread_codes;
     pthread_mutex_lock(&lock);
     given->next = unused;
@@ -45,10 +45,10 @@ static void give_back(void *thread_codes) {
 }
 
 static void make_owner(void) {
-    owner_made = pthread_key_create(&owner, give_back) == 0;
+    owner_made = pthread_key_create(&owner, release_codes) == 0;
 }
 
-/* This thread's codes, or NULL. */
+/* Returns this thread's codes, or NULL without memory. */
 static codes *own_codes(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_owner);
@@ -64,13 +64,16 @@ static codes *own_codes(void) {
     if (!mine)
         mine = coll_spare_calloc(1, sizeof *mine);
     if (mine && pthread_setspecific(owner, mine) != 0) {
-        give_back(mine);
+        release_codes(mine);
         mine = NULL;
     }
     return mine;
 }
 
-/* New codes lie above MPI_ERR_LASTCODE. */
+/*
+ * Adds a code of ERROR_CLASS. New codes must be above MPI_ERR_LASTCODE; MPICH 4.0 omits the bit
+ * that puts them there.
+ */
 static int new_code(int error_class, int *code) {
     int error = MPI_Add_error_code(error_class, code);
     if (error == MPI_SUCCESS && *code <= MPI_ERR_LASTCODE) {
@@ -98,19 +101,19 @@ static int code_of_class(int error_class) {
 #endif
 
 static _Thread_local struct {
-    char *text; /* where texts go instead of to MPI; NULL: to MPI */
+    char *text; /* buffer that receives texts; NULL: MPI receives them */
     size_t size;
-    bool returned; /* no handler is called */
-} manner;
+    bool returned; /* errors are only returned: no handler is called */
+} error_mode;
 
 void coll_error_divert(char *text, size_t size) {
-    manner.text = text;
-    manner.size = size;
+    error_mode.text = text;
+    error_mode.size = size;
 }
 
 bool coll_error_return(bool returned) {
-    bool before = manner.returned;
-    manner.returned = returned;
+    bool before = error_mode.returned;
+    error_mode.returned = returned;
     return before;
 }
 
@@ -122,8 +125,8 @@ int coll_error(int error_class, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     coll_plain_end(before);
     va_end(arguments);
-    if (manner.text) {
-        snprintf(manner.text, manner.size, "%s", text);
+    if (error_mode.text) {
+        snprintf(error_mode.text, error_mode.size, "%s", text);
         return error_class;
     }
 
@@ -136,7 +139,7 @@ int coll_error(int error_class, const char *format, ...) {
 }
 
 void coll_call_handler(MPI_Comm comm, int code) {
-    if (!manner.returned)
+    if (!error_mode.returned)
         PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, code);
 }
 

@@ -1,4 +1,4 @@
-/* Errors with a text of their own, as MPI error codes. */
+/* MPI error codes with a message of their own. */
 #ifndef COLL_LIB_BASE_ERROR_H
 #define COLL_LIB_BASE_ERROR_H
 
@@ -7,36 +7,43 @@
 #include <stddef.h>
 
 /*
- * An MPI error code of class ERROR_CLASS (MPI_ERR_ARG, ...) whose MPI_Error_string is the formatted
- * text, cut to MPI_MAX_ERROR_STRING. The thread's next error of the same class replaces the text.
- * Where MPI cannot add codes, ERROR_CLASS itself comes back.
+ * Returns an MPI error code of class ERROR_CLASS (MPI_ERR_ARG, ...) whose MPI_Error_string is the
+ * formatted text, cut to MPI_MAX_ERROR_STRING. The thread's next error of the same class replaces
+ * the text. Returns ERROR_CLASS itself if MPI cannot add codes.
  */
 int coll_error(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The class of CODE. MPI_Error_class of MPICH 4.0 doesn't know that of codes which were added. */
+/*
+ * Returns the class of CODE. Use it instead of MPI_Error_class, which fails for added codes in
+ * MPICH 4.0.
+ */
 int coll_error_class(int code);
 
 /*
- * From now on the text of this thread's last error goes to TEXT of SIZE bytes, and not to MPI,
- * which need not be initialized then; with a TEXT of NULL to MPI again.
+ * Redirects the texts of this thread's errors to TEXT, of SIZE bytes, instead of to MPI, which need
+ * not be initialized then. A TEXT of NULL ends the redirection.
  */
 void coll_error_divert(char *text, size_t size);
 
-/* Whether errors of this thread are only returned from now on, to one who raises them; and whether
- * they were before. */
+/*
+ * Sets whether this thread's errors are only returned, without invoking an error handler, and
+ * returns the previous setting.
+ */
 bool coll_error_return(bool returned);
 
-/* Hands CODE to COMM's error handler, or without a communicator to MPI_COMM_WORLD's. */
+/* Invokes the error handler of COMM, or of MPI_COMM_WORLD if COMM is MPI_COMM_NULL, with CODE. */
 void coll_call_handler(MPI_Comm comm, int code);
 
-/* Does so where CODE is an error, as MPI's own calls do, and returns it. */
+/* Invokes the error handler if CODE is an error, as MPI's own calls do, and returns CODE. */
 static inline int coll_raise(MPI_Comm comm, int code) {
     if (code != MPI_SUCCESS)
         coll_call_handler(comm, code);
     return code;
 }
 
-/* Appends ITEM to a LIST "a, b, c" of SIZE bytes; what doesn't fit is cut. */
+/*
+ * Appends ITEM to the comma-separated LIST in a buffer of SIZE bytes; truncates if it doesn't fit.
+ */
 void coll_error_list(char *list, size_t size, const char *item);
 
 #endif

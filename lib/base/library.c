@@ -18,7 +18,9 @@ bool coll_library_is_speaker(void) {
     return true;
 }
 
-/* The length of "libcoll" in NAME, the start of which it moves to: the file that this code is in.
+/*
+ * Sets *NAME to the name of the file that contains this code ("libcoll.so.0") and returns the
+ * length of its part before the dot.
  */
 static int file_name(const char **name) {
     static const char something;
@@ -47,9 +49,9 @@ void coll_library_check(const char *built) {
                 "mpicc\n",
                 length, name, built, running);
     else
-        sleep(10); /* the first rank that fails ends the job: it shall be the one that speaks */
+        sleep(10); /* give the reporting rank time to print before this rank's exit ends the job */
     fflush(stderr);
-    _exit(1); /* without what the program has registered with atexit */
+    _exit(1); /* skip the program's atexit handlers */
 }
 
 #if defined PIC && defined COLL_MPI_LIBRARY

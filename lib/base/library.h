@@ -1,4 +1,6 @@
-/* Which MPI library the program runs with: libcoll's handles are those of the one it was built for.
+/*
+ * Checks which MPI library the program runs with: the handles that libcoll was compiled with are
+ * valid in the library it was built for, and in no other.
  */
 #ifndef COLL_LIB_BASE_LIBRARY_H
 #define COLL_LIB_BASE_LIBRARY_H
@@ -6,13 +8,15 @@
 #include <stdbool.h>
 
 /*
- * Ends the process, with one line for the whole job, unless the MPI library's name for itself
- * begins with BUILT. Before MPI_Init, too. libcoll.so does so for the library it was built for when
- * it is loaded; a static one is linked with its MPI library by whoever links it.
+ * Exits with an error unless the running MPI library's version string begins with BUILT. Prints one
+ * line for the whole job. May be called before MPI_Init. A shared libcoll calls it when it is
+ * loaded; a static one does not, because it is linked together with its MPI library.
  */
 void coll_library_check(const char *built);
 
-/* Whether this rank is the one that speaks for the job: without MPI, by the launcher's variables.
+/*
+ * Returns whether this process prints messages for the job. Works without MPI: reads the launcher's
+ * environment variables.
  */
 bool coll_library_is_speaker(void);
 

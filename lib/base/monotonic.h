@@ -1,8 +1,8 @@
-/* The clock of this host for what isn't MPI's: waits of its own, and the kernel's answers. */
+/* The host's clock, for what does not involve MPI. */
 #ifndef COLL_LIB_BASE_MONOTONIC_H
 #define COLL_LIB_BASE_MONOTONIC_H
 
-/* Seconds of the monotonic clock, from a start that is the host's own. */
+/* Returns the seconds of the monotonic clock, which starts at a different time on each host. */
 double coll_monotonic(void);
 
 #endif

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first room that is made. */
-enum { USUAL = 1 << 10 };
+/* extra bytes of each allocation */
+enum { SLACK = 1 << 10 };
 
 static bool make_room(coll_parcel *parcel, size_t bytes) {
     if (bytes <= parcel->room - parcel->length)
         return true;
-    size_t room = 2 * parcel->room + bytes + USUAL;
+    size_t room = 2 * parcel->room + bytes + SLACK;
     char *more = coll_spare_alloc(room);
     if (!more)
         return false;

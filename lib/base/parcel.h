@@ -1,6 +1,7 @@
 /*
- * Bytes on their way from one process to others. One function says what is in a parcel: called on a
- * parcel that is packed it puts that in, called on one that is unpacked it takes the same out.
+ * Serialisation of messages. One function describes the contents of a message and serves both
+ * directions: applied to a parcel that is being packed, it appends the values; applied to one that
+ * is being unpacked, it reads them back.
  */
 #ifndef COLL_LIB_BASE_PARCEL_H
 #define COLL_LIB_BASE_PARCEL_H
@@ -8,29 +9,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All zero: an empty one, to be packed. */
+/* Zero-initialized: an empty parcel, to be packed. */
 typedef struct coll_parcel {
-    char *bytes;   /* when it is packed in memory of its own, which coll_parcel_free frees */
-    size_t length; /* of what was put in, or taken out */
+    char *bytes;   /* the message; if packed, memory of the parcel, which coll_parcel_free frees */
+    size_t length; /* bytes packed or unpacked so far */
     size_t room;
     bool unpacked;
-    bool failed; /* memory was short: what was moved since is nothing */
+    bool failed; /* out of memory: all values moved since then are lost */
 } coll_parcel;
 
-/* One to be unpacked, which lies in BYTES. */
+/* Returns a parcel that unpacks the message at BYTES. */
 static inline coll_parcel coll_parcel_open(char *bytes) {
     return (coll_parcel){.bytes = bytes, .unpacked = true};
 }
 
+/* Appends BYTES at DATA to a parcel that is packed, or reads the next BYTES of one into DATA. */
 void coll_parcel_move(coll_parcel *parcel, void *data, size_t bytes);
 
-/* A text of less than SIZE bytes. */
+/* Moves a string of less than SIZE bytes. */
 void coll_parcel_move_text(coll_parcel *parcel, char *text, size_t size);
 
-/* So many bytes, for which unpacking makes memory: *DATA is then to be freed, or NULL. */
+/*
+ * Moves an array of BYTES. When unpacking, allocates *DATA, which the caller frees; NULL if BYTES
+ * is 0 or memory is short.
+ */
 void coll_parcel_move_array(coll_parcel *parcel, void **data, size_t bytes);
 
-/* One that was packed. */
+/* Frees a parcel that was packed. */
 void coll_parcel_free(coll_parcel *parcel);
 
 #endif

@@ -13,7 +13,7 @@ static void make_plain(void) {
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* Without memory for it, uselocale(0) below leaves everything as it is. */
+/* If newlocale had no memory, uselocale(0) leaves the locale unchanged. */
 locale_t coll_plain_begin(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_plain);

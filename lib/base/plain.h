@@ -1,6 +1,6 @@
 /*
- * Numbers in text have a decimal point, and letters are those of ASCII, whatever locale the program
- * around the library has set: in settings, files, traces and messages. No MPI.
+ * Locale-independent text: whatever locale the program has set, numbers in settings, files, traces
+ * and messages have a decimal point, and only ASCII letters count as letters. No MPI.
  */
 #ifndef COLL_LIB_BASE_PLAIN_H
 #define COLL_LIB_BASE_PLAIN_H
@@ -10,15 +10,19 @@
 #include <stdio.h>
 
 /*
- * Reads TEXT, all of it, as a decimal number: digits, a point, an exponent. False for anything
- * else, "nan", "inf", "0x1p3" and spaces too. What no double can hold becomes an infinity.
+ * Reads all of TEXT as a decimal number: digits, a decimal point, an exponent. Returns false for
+ * anything else, including "nan", "inf", "0x1p3" and spaces. A number too large for a double
+ * becomes an infinity.
  */
 bool coll_plain_number(const char *text, double *value);
 
-/* fprintf */
+/* Prints as fprintf does, in the C locale. */
 void coll_plain_print(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Between the two this thread reads and writes so. Takes what begin returned. */
+/*
+ * coll_plain_begin switches this thread to the C locale and returns the previous one, which
+ * coll_plain_end restores.
+ */
 locale_t coll_plain_begin(void);
 void coll_plain_end(locale_t before);
 

@@ -11,19 +11,19 @@
 #include <string.h>
 #include <time.h>
 
-static const double USUAL_PATIENCE = 30;
+static const double DEFAULT_TIMEOUT = 30;
 static const double SHORTEST_SLEEP = 10e-6, LONGEST_SLEEP = 1e-3;
 
-/* A wrong COLL_TIMEOUT is reported once all ranks are there. */
-static double patience(void) {
+/* Ignores an invalid COLL_TIMEOUT, which is reported later, when all ranks are there. */
+static double read_timeout(void) {
     const char *text = getenv("COLL_TIMEOUT");
     double seconds;
-    return text && coll_plain_number(text, &seconds) && seconds >= 0 ? seconds : USUAL_PATIENCE;
+    return text && coll_plain_number(text, &seconds) && seconds >= 0 ? seconds : DEFAULT_TIMEOUT;
 }
 
 /*
- * Sets *ARRIVED to whether REQUEST completes within SECONDS (0: without limit). Counts only the
- * time that it asked to sleep for, so that a process that was stopped doesn't blame others.
+ * Sets *ARRIVED to whether REQUEST completes within SECONDS (0: no limit). Counts only the time
+ * that it asked to sleep, so that a process that was stopped doesn't blame others.
  */
 static int wait_for(MPI_Request *request, double seconds, bool *arrived) {
     double slept = 0, sleep = SHORTEST_SLEEP;
@@ -39,7 +39,7 @@ static int wait_for(MPI_Request *request, double seconds, bool *arrived) {
     return code;
 }
 
-static void blame(const char *library, int rank, double seconds) {
+static void report_missing_library(const char *library, int rank, double seconds) {
     coll_plain_print(stderr,
                      "%.*s: rank %d runs without %s: it sent nothing for %g s after MPI_Init; give "
                      "every program of the job the same LD_PRELOAD, as coll-run does\n",
@@ -48,10 +48,11 @@ static void blame(const char *library, int rank, double seconds) {
 }
 
 /*
- * Sends to rank TO, and waits SECONDS for rank FROM. A send may stay incomplete if TO has no
- * library and calls nothing of MPI: the rank after TO reports that.
+ * Sends an empty message to rank TO and waits SECONDS for one from rank FROM. The send may stay
+ * incomplete if TO runs without the library and makes no MPI calls; the rank after TO reports that.
  */
-static int exchange(const char *library, int tag, int to, int from, double seconds) {
+static int exchange_with_neighbours(const char *library, int tag, int to, int from,
+                                    double seconds) {
     MPI_Request sent, received;
     bool arrived = false;
     int code = PMPI_Irecv(NULL, 0, MPI_BYTE, from, tag, MPI_COMM_WORLD, &received);
@@ -60,13 +61,16 @@ static int exchange(const char *library, int tag, int to, int from, double secon
     if (code == MPI_SUCCESS)
         code = wait_for(&received, seconds, &arrived);
     if (code == MPI_SUCCESS && !arrived) {
-        blame(library, from, seconds);
+        report_missing_library(library, from, seconds);
         return PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     return code == MPI_SUCCESS ? wait_for(&sent, 0, &arrived) : code;
 }
 
-/* Dissemination: the round of DISTANCE tells a rank of the next DISTANCE ranks before it. */
+/*
+ * Dissemination: after the round of DISTANCE a rank has heard, directly or indirectly, from the 2 *
+ * DISTANCE - 1 ranks before it.
+ */
 int coll_preloaded_barrier(const char *library, int tag) {
     int rank, ranks;
     int code = PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -74,8 +78,11 @@ int coll_preloaded_barrier(const char *library, int tag) {
         code = PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int distance = 1; code == MPI_SUCCESS && distance < ranks; distance *= 2) {
         int to = (rank + distance) % ranks, from = (rank - distance + ranks) % ranks;
-        /* Who has heard of its neighbour waits without limit: others abort if need be. */
-        code = exchange(library, tag, to, from, distance == 1 ? patience() : 0);
+        /*
+         * After the first round, wait without limit: a rank whose neighbour is missing aborts the
+         * job.
+         */
+        code = exchange_with_neighbours(library, tag, to, from, distance == 1 ? read_timeout() : 0);
     }
     return code;
 }

@@ -2,7 +2,7 @@
 #ifndef COLL_LIB_BASE_PRELOADED_H
 #define COLL_LIB_BASE_PRELOADED_H
 
-/* Tags of MPI_COMM_WORLD, one for each library that is preloaded; programs seldom use such tags. */
+/* Tags on MPI_COMM_WORLD, one for each preloaded library; programs seldom use such large tags. */
 enum { COLL_PRELOADED_PMPI = 32713, COLL_PRELOADED_WATCH = 32717 };
 
 /*

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes that are combined at a time where that takes memory. */
+/* Bytes that are combined at a time when scratch memory is needed. */
 enum { PIECE = 16 << 10, ALIGNMENT = 64 };
 
 int coll_reduction_open(coll_reduction *reduction, MPI_Datatype type, MPI_Op op) {
@@ -29,19 +29,22 @@ int coll_reduction_open(coll_reduction *reduction, MPI_Datatype type, MPI_Op op)
     return MPI_SUCCESS;
 }
 
-/* Whether an element in memory is as it is packed. */
+/* Returns whether elements have the same layout in memory as when packed. */
 static bool is_packed(const coll_reduction *reduction) {
     return reduction->lower == 0 && (size_t)reduction->extent == reduction->element &&
            (size_t)reduction->bytes == reduction->element;
 }
 
-/* Elements that are combined at a time where that takes memory; they lie one behind the other. */
+/*
+ * Returns the elements that are combined at a time when scratch memory is needed; they are EXTENT
+ * apart.
+ */
 static size_t elements_at_once(const coll_reduction *reduction) {
     MPI_Aint extent = reduction->extent;
     return extent < reduction->bytes || extent > PIECE / 2 ? 1 : (size_t)(PIECE / extent);
 }
 
-/* The memory of so many. */
+/* Returns the bytes of scratch memory for that many elements. */
 static size_t piece_bytes(const coll_reduction *reduction) {
     size_t bytes = (elements_at_once(reduction) - 1) * (size_t)reduction->extent +
                    (size_t)reduction->bytes + ALIGNMENT;
@@ -63,7 +66,10 @@ static void pack(const coll_data *data, size_t from, size_t length, void *bytes)
         memcpy(bytes, packed, length);
 }
 
-/* Where memory is as it is packed: USER is that of the data, or of the others. */
+/*
+ * Combines elements that have the packed layout in memory. USER is the operand in the data or in
+ * OTHERS.
+ */
 static int combine_packed(const coll_reduction *reduction, const coll_operands *o, char *user,
                           char *spare) {
     size_t elements = o->length / reduction->element;
@@ -82,14 +88,17 @@ static int combine_packed(const coll_reduction *reduction, const coll_operands *
     return code;
 }
 
-/* COUNT elements like those of DATA in memory of their own. */
+/* Returns COUNT elements of DATA's type, laid out at MEMORY. */
 static coll_data spare_data(const coll_reduction *reduction, const coll_data *data, char *memory,
                             size_t count) {
     MPI_Aint offset = (MPI_Aint)((intptr_t)memory - reduction->lower - (intptr_t)data->buffer);
     return coll_data_shifted(data, offset, (MPI_Count)count, count * reduction->element);
 }
 
-/* Where it isn't: what is packed is laid out as the type has it. */
+/*
+ * Combines elements whose layout in memory differs from the packed one: unpacks the packed operands
+ * into SPARE first.
+ */
 static int combine_laid_out(const coll_reduction *reduction, const coll_operands *o, char *user,
                             char *spare) {
     size_t elements = o->length / reduction->element;
@@ -119,7 +128,9 @@ int coll_reduction_combine(const coll_reduction *reduction, const coll_operands 
                            char *spare) {
     bool packed = is_packed(reduction) && (operands->others || coll_data_in_place(operands->data));
     bool whole = packed && !(operands->bytes_first && operands->to_bytes);
-    /* Data of a type with gaps is in place where it is one element: then it says nothing of more.
+    /*
+     * A coll_data of a type with gaps can be contiguous only as a single element, and then has no
+     * map for more.
      */
     bool alone = !packed && coll_data_in_place(operands->data);
     size_t most = whole   ? operands->length

@@ -53,8 +53,8 @@ list *coll_run_list_new(size_t capacity) {
     return l;
 }
 
-/* Extends LAST by NEXT where both together are one run. */
-static bool merge(run *last, const run *next) {
+/* Extends LAST by NEXT if the two together are one run; returns whether they are. */
+static bool merge_into(run *last, const run *next) {
     bool both_single = last->count == 1 && next->count == 1;
     if (both_single && !last->parts && !next->parts && last->at + last->bytes == next->at) {
         last->bytes += next->bytes;
@@ -75,7 +75,7 @@ void coll_run_list_append(list *l, run next) {
         return;
     if (l->length > 0) {
         run *last = &l->runs[l->length - 1];
-        if (merge(last, &next))
+        if (merge_into(last, &next))
             return;
         next.before = last->before + coll_run_size(last);
     } else {
@@ -84,8 +84,8 @@ void coll_run_list_append(list *l, run next) {
     l->runs[l->length++] = next;
 }
 
-/* Gives L to OWNER, cut to what it holds. */
-static const run *list_keep(list **owner, list *l) {
+/* Shrinks L to its length, adds it to OWNER's lists and returns its runs. */
+static const run *add_to_owner(list **owner, list *l) {
     l = coll_spare_shrink(l, sizeof *l + l->length * sizeof(run));
     l->next = *owner;
     *owner = l;
@@ -100,7 +100,7 @@ run coll_run_list_finish(list **owner, list *l) {
     }
     const run *last = &l->runs[l->length - 1];
     run all = {.count = 1, .bytes = last->before + coll_run_size(last), .part_count = l->length};
-    all.parts = list_keep(owner, l);
+    all.parts = add_to_owner(owner, l);
     return all;
 }
 
@@ -113,7 +113,7 @@ const run *coll_run_keep(list **owner, const run *item, run *spare) {
     if (!l)
         return NULL;
     coll_run_list_append(l, *item);
-    return list_keep(owner, l);
+    return add_to_owner(owner, l);
 }
 
 void coll_run_lists_free(list **owner) {
@@ -126,49 +126,51 @@ void coll_run_lists_free(list **owner) {
 
 /* --- Moving bytes --- */
 
-/* The contiguous side of a copy: where its next byte goes or comes from. */
+/* The contiguous side of a copy: the address of its next byte, and the direction. */
 typedef struct stream {
     distance packed;
     bool packing;
 } stream;
 
-/* Copies COUNT blocks of BYTES, which are TO_STRIDE and FROM_STRIDE apart. */
+/* Copies COUNT blocks of BYTES each, whose starts are TO_STRIDE and FROM_STRIDE apart. */
 static inline void copy_blocks(distance to, distance to_stride, distance from, distance from_stride,
                                size_t bytes, size_t count) {
     for (size_t i = 0; i < count; i++)
         memcpy((char *)(to + i * to_stride), (const char *)(from + i * from_stride), bytes);
 }
 
-/* copy_blocks, compiled once more for every common small size, where calling memcpy would cost. */
-static void copy(distance to, distance to_stride, distance from, distance from_stride, size_t bytes,
-                 size_t count) {
-#define OF(size)                                                                                   \
+/*
+ * Calls copy_blocks, specialized for common small sizes, for which a call of memcpy would be slow.
+ */
+static void copy_blocks_of(distance to, distance to_stride, distance from, distance from_stride,
+                           size_t bytes, size_t count) {
+#define CASE_SIZE(size)                                                                            \
     case size:                                                                                     \
         copy_blocks(to, to_stride, from, from_stride, size, count);                                \
         break
     switch (bytes) {
-        OF(1);
-        OF(2);
-        OF(4);
-        OF(8);
-        OF(12);
-        OF(16);
-        OF(24);
+        CASE_SIZE(1);
+        CASE_SIZE(2);
+        CASE_SIZE(4);
+        CASE_SIZE(8);
+        CASE_SIZE(12);
+        CASE_SIZE(16);
+        CASE_SIZE(24);
     default:
         copy_blocks(to, to_stride, from, from_stride, bytes, count);
     }
-#undef OF
+#undef CASE_SIZE
 }
 
 static void move_blocks(stream *s, distance at, distance stride, size_t bytes, size_t count) {
     if (s->packing)
-        copy(s->packed, bytes, at, stride, bytes, count);
+        copy_blocks_of(s->packed, bytes, at, stride, bytes, count);
     else
-        copy(at, stride, s->packed, bytes, bytes, count);
+        copy_blocks_of(at, stride, s->packed, bytes, bytes, count);
     s->packed += bytes * count;
 }
 
-/* Moves COUNT whole items of R, the first of which is at AT. */
+/* Copies COUNT whole items of R, the first of which is at AT. */
 static void move_items(stream *s, const run *r, distance at, size_t count) {
     if (!r->parts) {
         move_blocks(s, at, r->stride, r->bytes, count);
@@ -179,7 +181,7 @@ static void move_items(stream *s, const run *r, distance at, size_t count) {
             move_items(s, &r->parts[p], at + r->parts[p].at, r->parts[p].count);
 }
 
-/* The part of R's item that holds data byte FROM. */
+/* Returns the part of R's item that contains data byte FROM. */
 static const run *find_part(const run *r, size_t from) {
     size_t low = 0, high = r->part_count;
     while (high - low > 1) {
@@ -194,7 +196,7 @@ static const run *find_part(const run *r, size_t from) {
 
 static void move_range(stream *s, const run *r, distance start, size_t from, size_t length);
 
-/* Moves data bytes [FROM, FROM + LENGTH) of the one item of R that is at AT. */
+/* Copies data bytes [FROM, FROM + LENGTH) of the item of R at AT. */
 static void move_within(stream *s, const run *r, distance at, size_t from, size_t length) {
     if (length == 0)
         return;
@@ -213,7 +215,7 @@ static void move_within(stream *s, const run *r, distance at, size_t from, size_
     }
 }
 
-/* Moves data bytes [FROM, FROM + LENGTH) of R, whose enclosing item is at START. */
+/* Copies data bytes [FROM, FROM + LENGTH) of R, whose enclosing item is at START. */
 static void move_range(stream *s, const run *r, distance start, size_t from, size_t length) {
     distance at = start + r->at;
     if (from == 0 && length == coll_run_size(r)) {

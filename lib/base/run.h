@@ -1,11 +1,11 @@
 /*
- * Runs: where bytes lie, as a tree, and moving any range of them. A run is COUNT equal items,
- * STRIDE bytes apart; an item is a block of bytes or a list of runs in the order of the data. What
- * turns out to be regular or contiguous is merged as the tree is built, so that an array of
- * doubles, however it was described, ends as one block. Pure: no MPI.
+ * Runs: the memory layout of a datatype as a tree, and copying any range of its bytes. A run is
+ * COUNT equal items, STRIDE bytes apart. An item is a block of bytes or a list of runs in the order
+ * of the data. Building the tree merges regular and contiguous parts, so that an array of doubles
+ * becomes one block however it was described. Pure: no MPI.
  *
- * Distances are unsigned and wrap around: negative ones, and absolute addresses counted from NULL,
- * then need no care. They become addresses only where bytes are copied.
+ * Distances are unsigned and wrap around, so that negative distances and absolute addresses
+ * (distances from NULL) need no special case. They become addresses only when bytes are copied.
  */
 #ifndef COLL_LIB_BASE_RUN_H
 #define COLL_LIB_BASE_RUN_H
@@ -17,18 +17,19 @@
 typedef uintptr_t coll_distance;
 
 typedef struct coll_run {
-    coll_distance at;             /* of the first item, from where the enclosing item starts */
+    /* distance of the first item from the start of the enclosing item */
+    coll_distance at;
     coll_distance stride;         /* from one item to the next */
-    size_t count;                 /* items; 0 only where there is no data */
+    size_t count;                 /* items; 0 only if there is no data */
     size_t bytes;                 /* data bytes of one item */
     size_t before;                /* data bytes of the runs before this one in its list */
-    const struct coll_run *parts; /* the item's list of runs, or NULL where it is a block */
+    const struct coll_run *parts; /* the item's list of runs; NULL if the item is a block */
     size_t part_count;
 } coll_run;
 
 /*
- * Runs in order. A tree's lists are chained to their OWNER and live until coll_run_lists_free of
- * it; runs only point into them.
+ * A list of runs in the order of the data. The lists of a tree are chained to their OWNER, which
+ * frees them with coll_run_lists_free; runs only point to lists.
  */
 typedef struct coll_run_list {
     struct coll_run_list *next;
@@ -36,35 +37,44 @@ typedef struct coll_run_list {
     coll_run runs[];
 } coll_run_list;
 
-/* Data bytes of all items. */
+/* Returns the data bytes of all items of RUN. */
 size_t coll_run_size(const coll_run *run);
 
-/* COUNT copies of INNER, STRIDE apart. The result may point to INNER, which must then stay. */
+/*
+ * Returns COUNT copies of INNER, STRIDE bytes apart. The result may point to INNER, which must then
+ * outlive it.
+ */
 coll_run coll_run_repeated(const coll_run *inner, size_t count, coll_distance stride);
 
-/* True where COUNT copies exceed PTRDIFF_MAX bytes: no object does, but a description can. */
+/*
+ * Returns whether COUNT copies of ITEM exceed PTRDIFF_MAX bytes, which no object does but a
+ * datatype can.
+ */
 bool coll_run_too_large(const coll_run *item, size_t count);
 
 /*
- * A copy of ITEM to give to coll_run_repeated: in OWNER where the result would point to it, else in
- * SPARE. NULL without memory.
+ * Copies ITEM for coll_run_repeated: into a list of OWNER if the result would point to it, else
+ * into SPARE. Returns the copy, or NULL without memory.
  */
 const coll_run *coll_run_keep(coll_run_list **owner, const coll_run *item, coll_run *spare);
 
-/* An empty list with room for CAPACITY runs, or NULL. Goes to coll_run_list_finish or
- * coll_spare_free. */
+/*
+ * Returns an empty list for up to CAPACITY runs, or NULL without memory. Pass it to
+ * coll_run_list_finish or to coll_spare_free.
+ */
 coll_run_list *coll_run_list_new(size_t capacity);
 
-/* Appends NEXT; the list grows by one run, or by none where NEXT continues the last one. */
+/* Appends NEXT to LIST, or merges it with the last run if it continues that. */
 void coll_run_list_append(coll_run_list *list, coll_run next);
 
-/* The run that stands for all of LIST, which OWNER takes. */
+/* Returns one run that represents all of LIST; OWNER becomes the owner of LIST. */
 coll_run coll_run_list_finish(coll_run_list **owner, coll_run_list *list);
 
+/* Frees all lists of OWNER. */
 void coll_run_lists_free(coll_run_list **owner);
 
 /*
- * Copies data bytes [FROM, FROM + LENGTH) of RUN, whose distances count from BUFFER, to or from
+ * Copy data bytes [FROM, FROM + LENGTH) of RUN, whose distances are relative to BUFFER, to or from
  * PACKED. The range must lie within the run.
  */
 void coll_run_pack(const coll_run *run, const void *buffer, size_t from, size_t length,

@@ -1,4 +1,4 @@
-/* Sizes as users write them: 4096, 64K, 16M, 1G, powers of 1024. Pure. */
+/* Sizes as users write them: 4096, 64K, 16M, 1G, in powers of 1024. Pure: no MPI. */
 #ifndef COLL_LIB_BASE_SIZE_H
 #define COLL_LIB_BASE_SIZE_H
 
@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 /*
- * Reads "4096", "64K", "16M", "1G" or "2T" from the LENGTH characters of TEXT; false unless all of
- * them are a size.
+ * Reads a size such as "4096", "64K", "16M", "1G" or "2T" from the LENGTH characters of TEXT.
+ * Returns false unless all of them form one size.
  */
 bool coll_spec_size(const char *text, size_t length, uint64_t *value);
 
-/* Writes a size as short as it is exact: 32768 as "32K". */
+/* Writes VALUE to TEXT, of SIZE bytes, in the shortest exact form: 32768 as "32K". */
 void coll_spec_print_size(uint64_t value, char *text, size_t size);
 
 #endif

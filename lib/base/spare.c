@@ -11,7 +11,7 @@
 
 enum { RESERVE = 64 << 10 };
 
-/* Taken from the front; free again when all that was taken has come back. */
+/* Allocated from the front; empty again once every piece has been freed. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static alignas(max_align_t) char reserve[RESERVE];
 static size_t taken;
@@ -22,7 +22,7 @@ static bool is_reserve(const void *memory) {
     return place >= (uintptr_t)reserve && place < (uintptr_t)reserve + RESERVE;
 }
 
-static void *take(size_t bytes) {
+static void *take_from_reserve(size_t bytes) {
     void *memory = NULL;
     size_t unit = alignof(max_align_t), rounded = (bytes + unit - 1) / unit * unit;
     pthread_mutex_lock(&lock);
@@ -38,7 +38,7 @@ static void *take(size_t bytes) {
 void *coll_spare_alloc(size_t bytes) {
     bytes = bytes ? bytes : 1;
     void *memory = malloc(bytes);
-    return memory ? memory : take(bytes);
+    return memory ? memory : take_from_reserve(bytes);
 }
 
 void *coll_spare_calloc(size_t count, size_t size) {

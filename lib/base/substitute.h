@@ -1,7 +1,7 @@
 /*
- * What other rooms know of dedicated processors, which are above them: what stands for
- * MPI_COMM_WORLD where some have been taken from it, on application ranks the communicator of
- * these, which MPI_COMM_WORLD means to every call of libcoll; and what they serve.
+ * The interface through which the rest of the library sees dedicated collective processors (DCPs),
+ * which are a layer above. If a job has DCPs, every call of libcoll on MPI_COMM_WORLD uses a
+ * substitute: on application ranks the communicator of the application ranks.
  */
 #ifndef COLL_LIB_BASE_SUBSTITUTE_H
 #define COLL_LIB_BASE_SUBSTITUTE_H
@@ -10,8 +10,12 @@
 #include <stddef.h>
 
 typedef struct coll_dcp_substitute {
-    MPI_Comm world, app; /* both MPI_COMM_NULL where no DCPs serve */
-    /* The bytes of the largest allreduce on COMM that they take, 0: none; NULL where none serve. */
+    /* MPI_COMM_WORLD and its substitute; both MPI_COMM_NULL if there are no DCPs */
+    MPI_Comm world, app;
+    /*
+     * Returns the size in bytes of the largest allreduce on COMM that the DCPs serve, 0 if they
+     * serve none; NULL if there are no DCPs.
+     */
     size_t (*served)(MPI_Comm comm, MPI_Datatype type, MPI_Op op);
 } coll_dcp_substitute;
 

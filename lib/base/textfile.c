@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What keeps the open FILE from being read, or 0. */
-static int judge(int file, size_t most) {
+/* Returns the error that prevents reading the open FILE, or 0. */
+static int check_file(int file, size_t most) {
     struct stat status;
     if (fstat(file, &status))
         return errno;
@@ -23,10 +23,11 @@ static int judge(int file, size_t most) {
 }
 
 int coll_textfile_open(const char *path, size_t most, FILE **stream) {
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* a pipe may not wait */
+    /* O_NONBLOCK: opening a pipe must not block */
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file < 0)
         return errno;
-    int error = judge(file, most);
+    int error = check_file(file, most);
     *stream = error ? NULL : fdopen(file, "r");
     if (!error && !*stream)
         error = errno;

@@ -14,18 +14,18 @@ static pthread_t thread;
 static coll_tick (*look)(void);
 static bool runs, woken, ends;
 
-/* Sleeps until there is something to do; false: this is the end. */
+/* Sleeps until coll_ticker_wake; returns false if the thread must end. */
 static bool sleep_until_woken(void) {
     pthread_mutex_lock(&lock);
     while (!woken && !ends)
         pthread_cond_wait(&wake, &lock);
     woken = false;
-    bool goes_on = !ends;
+    bool running = !ends;
     pthread_mutex_unlock(&lock);
-    return goes_on;
+    return running;
 }
 
-static void *tick(void *unused) {
+static void *poll_loop(void *unused) {
     while (sleep_until_woken()) {
         long pause = SHORTEST_PAUSE;
         for (coll_tick found; (found = look()) != COLL_TICK_IDLE;) {
@@ -43,7 +43,7 @@ bool coll_ticker_begin(coll_tick (*what)(void)) {
     if (!runs) {
         look = what;
         ends = false;
-        runs = pthread_create(&thread, NULL, tick, NULL) == 0;
+        runs = pthread_create(&thread, NULL, poll_loop, NULL) == 0;
     }
     bool there = runs;
     pthread_mutex_unlock(&lock);

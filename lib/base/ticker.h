@@ -1,30 +1,33 @@
 /*
- * A thread of the process that looks after something now and then: often while its looks find that
- * something moves, ever less often while nothing does, not at all while there is nothing to look
- * after. MPI has no wait that sleeps, so it looks at intervals.
+ * A progress thread: it polls often while its polls find progress, less and less often while they
+ * do not, and sleeps while there is nothing to poll for. It polls at intervals because MPI has no
+ * wait that sleeps.
  */
 #ifndef COLL_LIB_BASE_TICKER_H
 #define COLL_LIB_BASE_TICKER_H
 
 #include <stdbool.h>
 
-/* What a look finds. */
+/* The result of a poll. */
 typedef enum coll_tick {
-    COLL_TICK_IDLE, /* nothing to look after: sleep until coll_ticker_wake */
-    COLL_TICK_STILL,
-    COLL_TICK_MOVED
+    COLL_TICK_IDLE,  /* nothing to poll for: sleep until coll_ticker_wake */
+    COLL_TICK_STILL, /* no progress since the last poll */
+    COLL_TICK_MOVED  /* progress */
 } coll_tick;
 
 /*
- * Has a thread call LOOK, one at a time; there is one thread, and the first LOOK stays. False where
- * the system gives no thread.
+ * Starts the thread, which calls LOOK. There is one thread per process: if it runs already, it
+ * continues with the LOOK it has. Returns false if the system can create no thread.
  */
 bool coll_ticker_begin(coll_tick (*look)(void));
 
-/* There is something to look after. */
+/* Wakes the thread: there is something to poll for. */
 void coll_ticker_wake(void);
 
-/* Ends the thread, once it has looked; nothing where there is none. */
+/*
+ * Ends the thread, after its current polls have become idle, and waits for it. Does nothing if
+ * there is no thread.
+ */
 void coll_ticker_end(void);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * A datatype becomes runs (lib/base/run.h): every MPI constructor is a repetition, a list or both.
+ * Converts a datatype to runs (lib/base/run.h): every MPI constructor is a repetition, a list or
+ * both.
  */
 #include "config.h"
 
@@ -17,10 +18,10 @@ typedef coll_run_list list;
 struct coll_typemap {
     run element;
     MPI_Aint extent;
-    list *lists; /* what element points into */
+    list *lists; /* the lists that ELEMENT points to */
 };
 
-/* Makes SHAPE COUNT copies of itself, STRIDE apart. */
+/* Replaces SHAPE by COUNT copies of itself, STRIDE bytes apart. */
 static int repeat(coll_typemap *map, run *shape, size_t count, distance stride) {
     if (coll_run_too_large(shape, count))
         return MPI_ERR_TYPE;
@@ -32,7 +33,7 @@ static int repeat(coll_typemap *map, run *shape, size_t count, distance stride) 
     return MPI_SUCCESS;
 }
 
-/* What a type was made from: its constructor and the arguments of that. */
+/* How a type was constructed: its constructor and the constructor's arguments. */
 typedef struct contents {
     int combiner;
     int integer_count, address_count, type_count;
@@ -46,7 +47,10 @@ static bool predefined(int combiner) {
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-/* MPI hands out new references to derived types only; predefined ones must not be freed. */
+/*
+ * Frees a type returned by MPI_Type_get_contents, which creates new references only to derived
+ * types; predefined ones must not be freed.
+ */
 static int type_release(MPI_Datatype *type) {
     int integers, addresses, types, combiner;
     int error = PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
@@ -67,7 +71,7 @@ static int contents_free(contents *c) {
     return error;
 }
 
-/* Reads what TYPE, whose envelope is in C, was made from; contents_free undoes it. */
+/* Reads the constructor arguments of TYPE, whose envelope is in C; free them with contents_free. */
 static int contents_read(MPI_Datatype type, contents *c) {
     c->integers = coll_spare_calloc((size_t)c->integer_count + 1, sizeof *c->integers);
     c->addresses = coll_spare_calloc((size_t)c->address_count + 1, sizeof *c->addresses);
@@ -83,7 +87,7 @@ static int contents_read(MPI_Datatype type, contents *c) {
     return error;
 }
 
-/* A type as one item, and the distance between several in a row. */
+/* A type's shape, and the distance between consecutive elements. */
 typedef struct base {
     run shape;
     distance extent;
@@ -101,8 +105,8 @@ static int decode_base(coll_typemap *map, MPI_Datatype type, base *b) {
 }
 
 /*
- * A predefined type is one block, but for those of MPI_MINLOC: a value, perhaps a gap, and an int
- * that ends the type.
+ * Decodes a predefined type. It is one block, except for the types of MPI_MINLOC: a value, perhaps
+ * a gap, and an int at the end.
  */
 static int decode_predefined(coll_typemap *map, MPI_Datatype type, run *shape) {
     MPI_Aint lower, extent;
@@ -130,13 +134,13 @@ static int decode_predefined(coll_typemap *map, MPI_Datatype type, run *shape) {
     return MPI_SUCCESS;
 }
 
-/* COUNT blocks, STRIDE bytes apart, of LENGTH elements each. */
+/* Decodes COUNT blocks of LENGTH elements each, STRIDE bytes apart. */
 static int decode_vector(coll_typemap *map, int count, int length, distance stride, base *b) {
     int error = repeat(map, &b->shape, (size_t)length, b->extent);
     return error == MPI_SUCCESS ? repeat(map, &b->shape, (size_t)count, stride) : error;
 }
 
-/* A block of an indexed type or of a struct: so many elements at a distance. */
+/* A block of an indexed type or a struct: LENGTH elements at distance AT. */
 typedef struct block {
     size_t length;
     distance at;
@@ -152,12 +156,12 @@ static block nth_block(const contents *c, distance extent, int i) {
         return (block){(size_t)integers[1], (distance)integers[2 + i] * extent};
     case MPI_COMBINER_HINDEXED_BLOCK:
         return (block){(size_t)integers[1], (distance)c->addresses[i]};
-    default: /* MPI_COMBINER_HINDEXED and MPI_COMBINER_STRUCT keep them alike */
+    default: /* MPI_COMBINER_HINDEXED and MPI_COMBINER_STRUCT have the same format */
         return (block){(size_t)integers[1 + i], (distance)c->addresses[i]};
     }
 }
 
-/* Appends the blocks of C. Equal neighbours among a struct's types are decoded once. */
+/* Appends the blocks of C to L. Decodes equal consecutive types of a struct only once. */
 static int append_blocks(coll_typemap *map, const contents *c, list *l) {
     base b = {.extent = 0};
     run spare;
@@ -186,7 +190,7 @@ static int append_blocks(coll_typemap *map, const contents *c, list *l) {
     return MPI_SUCCESS;
 }
 
-/* The indexed types and structs. */
+/* Decodes an indexed type or a struct. */
 static int decode_list(coll_typemap *map, const contents *c, run *shape) {
     list *l = coll_run_list_new((size_t)c->integers[0]);
     if (!l)
@@ -200,7 +204,7 @@ static int decode_list(coll_typemap *map, const contents *c, run *shape) {
     return MPI_SUCCESS;
 }
 
-/* The dimension of an array that varies as the Ith fastest. */
+/* Returns the dimension of an array that varies Ith fastest. */
 static int nth_fastest(int order, int dimensions, int i) {
     return order == MPI_ORDER_C ? dimensions - 1 - i : i;
 }
@@ -223,12 +227,15 @@ static int decode_subarray(coll_typemap *map, const contents *c, base *b) {
     return MPI_SUCCESS;
 }
 
-/* How one dimension of a distributed array is dealt: blocks in turn to each of the processes. */
+/*
+ * The distribution of one dimension of a distributed array: blocks are dealt to the processes in
+ * turn.
+ */
 typedef struct deal {
-    size_t size;    /* indices in all */
-    size_t block;   /* consecutive indices dealt at once */
+    size_t size;    /* number of indices */
+    size_t block;   /* consecutive indices in a block */
     size_t sharers; /* processes along this dimension */
-    size_t place;   /* ours among them */
+    size_t place;   /* this process's position among them */
 } deal;
 
 static size_t dealt_block(int distribution, int argument, size_t size, size_t sharers) {
@@ -239,7 +246,10 @@ static size_t dealt_block(int distribution, int argument, size_t size, size_t sh
     return distribution == MPI_DISTRIBUTE_BLOCK ? (size + sharers - 1) / sharers : 1;
 }
 
-/* Makes SHAPE our share of a dimension: whole blocks at regular distances, then part of one. */
+/*
+ * Replaces SHAPE by this process's share of a dimension: whole blocks at regular distances, then
+ * possibly part of one.
+ */
 static int decode_deal(coll_typemap *map, const deal *d, distance stride, run *shape) {
     size_t first = d->place * d->block, cycle = d->sharers * d->block;
     size_t whole = first + d->block <= d->size ? (d->size - first - d->block) / cycle + 1 : 0;
@@ -273,7 +283,7 @@ static int decode_darray(coll_typemap *map, const contents *c, base *b) {
     deal *deals = coll_spare_calloc((size_t)dimensions, sizeof *deals);
     if (!deals)
         return MPI_ERR_NO_MEM;
-    /* Ranks are laid over the grid of processes in C order, whatever that of the array. */
+    /* The process grid is in C order, whatever the order of the array. */
     for (int d = 0; d < dimensions; d++) {
         deal *here = &deals[d];
         here->size = (size_t)sizes[d];
@@ -295,7 +305,7 @@ static int decode_darray(coll_typemap *map, const contents *c, base *b) {
     return error;
 }
 
-/* The constructors that have one element type; SHAPE is theirs afterwards. */
+/* Decodes a type constructed from one element type. */
 static int decode_single(coll_typemap *map, const contents *c, run *shape) {
     base b;
     int error = decode_base(map, c->types[0], &b);

@@ -13,54 +13,56 @@
 #include <string.h>
 #include <strings.h>
 
-/* On a core of its own a wait spins for so long before it offers the core to others; seconds. */
+/* Seconds that a wait spins on a core of its own before it yields. */
 static const double SPIN = 100e-6;
 
 /*
- * On a shared core the first test that finds nothing is followed by an offer of the core, then by
- * sleeps. The first sleep is half of what waits have lately taken: in a steady stream of segments
- * it saves most of the tests. Each of the next is an eighth of the time that was waited already, so
- * that politeness adds no more than that; an idle process then takes about 1 % of a core. Where
- * waits have lately been brief, offers do for as long again: a sleep would take longer than the
- * wait.
+ * On a shared core the first test that finds nothing is followed by a yield, later ones by sleeps.
+ * The first sleep is half the average duration of recent waits, which saves most of the tests in a
+ * steady stream of segments. Each later sleep is an eighth of the time waited so far, so that it
+ * delays the end of the wait by at most that share; an idle process then takes about 1 % of a core.
+ * If recent waits were brief, it yields for up to twice their average first, because a sleep would
+ * take longer than the wait.
  */
 static const double BRIEF = 100e-6;
 static const double FIRST_SLEEP_SHARE = 1.0 / 2, SLEEP_SHARE = 1.0 / 8;
 static const double SHORTEST_SLEEP = 20e-6, LONGEST_SLEEP = 1e-3;
 
 /*
- * Where the doorbell has ended so many waits in a row it is relied upon: sleeps are as long as was
- * waited already, up to 10 ms. A wait that it doesn't end is late once, and then all is as before.
+ * After the doorbell has ended this many consecutive waits, it is relied upon: sleeps are as long
+ * as the time waited so far, up to 10 ms. A wait that it fails to end is late once, and then the
+ * shorter sleeps apply again.
  */
 enum { RELIABLE = 8 };
 static const double HEARD_SLEEP_SHARE = 1, LONGEST_HEARD_SLEEP = 10e-3;
 
 /*
- * In a long silence: sleeps that make the end of it come later by so little a share of it; at the
- * longest they take some 0.1 % of a core.
+ * After a long silence: sleeps delay the end of the wait by at most this share of it; the longest
+ * ones take about 0.1 % of a core.
  */
 static const double SILENT_SLEEP_SHARE = 1.0 / 100, LONGEST_SILENT_SLEEP = 10e-3;
 
 /*
- * A process that looks again only after so many seconds was stopped: no pause is longer than 10 ms,
- * and even on a host with many processes for each core, each of them runs several times a second.
+ * A process whose tests are further apart than this many seconds was stopped: no pause is longer
+ * than 10 ms, and even with many processes per core each of them runs several times a second.
  */
 static const double STOPPED = 0.5;
 
-/* How much the last wait counts in the average of what waits have lately taken. */
+/* Weight of the last wait in the average duration of waits. */
 static const double LAST_WAIT_SHARE = 1.0 / 4;
 
 /*
- * A core that was offered and came back later than this has run somebody else; so many times in a
- * row, and it counts as shared for a second. Nobody else's offers come back sooner, interrupts are
- * rarer.
+ * If a yield takes longer than TAKEN seconds, another process has run. After TAKEN_OFTEN such
+ * yields in a row the core counts as shared for SHARED seconds. Yields to nobody return sooner, and
+ * interrupts are rarer.
  */
 static const double TAKEN = 1.5e-6, SHARED = 1;
 enum { TAKEN_OFTEN = 8 };
 
 /*
- * Something completed, at some time after the last test that found nothing. To count the sleep
- * since then would make waits seem longer than they need be, sleeps longer in turn, and so on.
+ * What was waited for happened at an unknown time after the last test that found nothing. Counting
+ * the sleep since that test would overestimate the wait, which would lengthen the next sleep, and
+ * so on.
  */
 void coll_patience_progress(coll_patience *patience) {
     coll_wait *wait = patience->wait;
@@ -90,14 +92,14 @@ bool coll_patience_expired(coll_patience *patience, double seconds) {
     return now - patience->since > seconds;
 }
 
-static void nap(coll_patience *patience, double longest, double sleep) {
+static void sleep_for(coll_patience *patience, double longest, double sleep) {
     sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < longest ? sleep : longest;
     patience->rung = coll_doorbell_sleep(sleep);
     patience->woken = patience->slept = true;
 }
 
-/* Lets others run, and notices whether they did. */
-static void offer_core(coll_patience *patience, double now) {
+/* Yields, and notices whether another process ran. */
+static void yield_core(coll_patience *patience, double now) {
     sched_yield();
     double back = PMPI_Wtime();
     patience->taken = back - now > TAKEN ? patience->taken + 1 : 0;
@@ -113,8 +115,8 @@ static bool is_shared(const coll_wait *wait, double now) {
 void (*_Atomic coll_wait_meanwhile)(void);
 
 /*
- * A sleep is followed by two looks: Open MPI's tests look at the requests first and at the network
- * afterwards, so that only the second tells what came meanwhile.
+ * Each sleep is followed by two tests: Open MPI's tests look at the requests first and poll the
+ * network afterwards, so only the second test sees what arrived during the sleep.
  */
 void coll_patience_relax(coll_patience *patience) {
     const coll_wait *wait = patience->wait;
@@ -129,29 +131,32 @@ void coll_patience_relax(coll_patience *patience) {
     int pause = patience->pauses++;
     if (wait->silence > 0 && waited > wait->silence) {
         coll_doorbell_doze(true);
-        nap(patience, LONGEST_SILENT_SLEEP, waited * SILENT_SLEEP_SHARE);
+        sleep_for(patience, LONGEST_SILENT_SLEEP, waited * SILENT_SLEEP_SHARE);
         return;
     }
     if (!is_shared(wait, now)) {
         if (waited > SPIN)
-            offer_core(patience, now);
+            yield_core(patience, now);
         return;
     }
     coll_doorbell_doze(true);
-    bool heard = wait->rung == RELIABLE;
-    double longest = heard                     ? LONGEST_HEARD_SLEEP
+    bool reliable = wait->rung == RELIABLE;
+    double longest = reliable                  ? LONGEST_HEARD_SLEEP
                      : wait->longest_sleep > 0 ? wait->longest_sleep
                                                : LONGEST_SLEEP;
     bool brief = wait->usual < BRIEF && waited < 2 * wait->usual + SHORTEST_SLEEP;
     if (brief || pause == 0)
-        offer_core(patience, now);
+        yield_core(patience, now);
     else if (pause == 1)
-        nap(patience, longest, wait->usual * FIRST_SLEEP_SHARE - waited);
+        sleep_for(patience, longest, wait->usual * FIRST_SLEEP_SHARE - waited);
     else
-        nap(patience, longest, waited * (heard ? HEARD_SLEEP_SHARE : SLEEP_SHARE));
+        sleep_for(patience, longest, waited * (reliable ? HEARD_SLEEP_SHARE : SLEEP_SHARE));
 }
 
-/* The lowest peer above AFTER that a request still waits for; INT_MAX where there is none. */
+/*
+ * Returns the lowest peer above AFTER that an incomplete request depends on; INT_MAX if there is
+ * none.
+ */
 static int next_silent(int after, int count, MPI_Request requests[], const int peers[]) {
     int next = INT_MAX;
     for (int i = 0; i < count; i++) {
@@ -189,9 +194,9 @@ const char *const coll_wait_manners[COLL_WAIT_MANNERS + 1] = {[COLL_WAIT_AUTO] =
                                                               [COLL_WAIT_BLOCK] = "block"};
 
 /*
- * Whether the MPI library yields when it has nothing to do, in Open MPI's words: so mpirun sets it
- * where it sees more processes than cores, or its user does. MPI_T would tell, too, but to ask it
- * takes 30 ms of a core, as all of Open MPI's components are loaded for it.
+ * Returns whether Open MPI yields when idle: mpirun sets this variable if it sees more processes
+ * than cores, or the user does. MPI_T would say so too, but the query takes 30 ms of a core because
+ * it loads all of Open MPI's components.
  */
 static bool mpi_yields(void) {
     const char *yields = getenv("OMPI_MCA_mpi_yield_when_idle");
@@ -203,8 +208,8 @@ void coll_wait_init(coll_wait *wait, bool crowded, coll_wait_manner manner, doub
 }
 
 /*
- * MPI_Testany, beginning with the request FIRST and going around, so that those in front do not
- * keep the others from being seen.
+ * Calls MPI_Testany, beginning with request FIRST and wrapping around, so that the first requests
+ * do not starve the others.
  */
 static int test_any(int first, int count, MPI_Request requests[], int *index, int *done) {
     int code = PMPI_Testany(count - first, requests + first, index, done, MPI_STATUS_IGNORE);
@@ -219,9 +224,9 @@ static int test_any(int first, int count, MPI_Request requests[], int *index, in
     return code;
 }
 
-/* Waits for one request, at most SECONDS (0: for ever); *LATE when none came in that time. */
-static int wait_any(coll_wait *wait, double seconds, int count, MPI_Request requests[], int *index,
-                    bool *late) {
+/* Waits for one request, at most SECONDS (0: no limit). Sets *LATE if none completed in time. */
+static int wait_any_until(coll_wait *wait, double seconds, int count, MPI_Request requests[],
+                          int *index, bool *late) {
     if (wait->manner == COLL_WAIT_BLOCK && seconds == 0) {
         *late = false;
         return PMPI_Waitany(count, requests, index, MPI_STATUS_IGNORE);
@@ -257,7 +262,7 @@ int coll_wait_error(int code, int completed, const MPI_Status statuses[]) {
 
 int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
                    int *completed, int indices[], MPI_Status statuses[]) {
-    if (wait->manner == COLL_WAIT_BLOCK) { /* MPI_Waitsome would test, which takes time there */
+    if (wait->manner == COLL_WAIT_BLOCK) { /* MPI_Waitsome polls, which takes simulated time */
         int code = PMPI_Waitany(count, requests, indices, statuses);
         *completed = indices[0] != MPI_UNDEFINED;
         return code;
@@ -282,17 +287,20 @@ int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int
 int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
                   int *index) {
     bool late;
-    int code = wait_any(wait, wait->timeout, count, requests, index, &late);
+    int code = wait_any_until(wait, wait->timeout, count, requests, index, &late);
     return late ? coll_wait_report(wait->timeout, count, requests, peers) : code;
 }
 
 int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request requests[],
                       int *index) {
     bool late;
-    return wait_any(wait, seconds, count, requests, index, &late);
+    return wait_any_until(wait, seconds, count, requests, index, &late);
 }
 
-/* Tests all requests; says whether one was active before and whether one is complete now. */
+/*
+ * Tests all requests. Sets *ACTIVE to whether any was active and *MOVED to whether any completed
+ * now.
+ */
 static int test_all(int count, MPI_Request requests[], bool *active, bool *moved) {
     enum { AT_ONCE = 64 };
     int indices[AT_ONCE];
@@ -340,7 +348,7 @@ int coll_wait_late(const char *what, double seconds) {
 int coll_wait_native(coll_wait *wait, MPI_Request *request, const char *what) {
     int index;
     bool late;
-    int code = wait_any(wait, wait->timeout, 1, request, &index, &late);
+    int code = wait_any_until(wait, wait->timeout, 1, request, &index, &late);
     return late ? coll_wait_late(what, wait->timeout) : code;
 }
 
@@ -352,7 +360,7 @@ void coll_wait_abandon(int count, MPI_Request requests[]) {
         }
 }
 
-/* Memory that was left to messages: one after the other, never freed. */
+/* List of the memory left to abandoned messages; never freed. */
 typedef struct left {
     void *memory;
     struct left *next;

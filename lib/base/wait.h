@@ -1,9 +1,9 @@
 /*
- * Polite waiting for MPI requests: spin while this process has a core of its own, else yield, then
- * sleep with back-off, so that ranks with nothing to do leave the processor to those with data.
- * Whether the core is shared is known from the places of the ranks or from the MPI library, which
- * may have been told to yield when idle; or it is noticed: a core that is offered to others and
- * does not come back at once has been taken.
+ * Waiting for MPI requests. A wait spins while this process has a core of its own; otherwise it
+ * yields, then sleeps with back-off ("polite"), so that ranks with nothing to do leave the
+ * processor to others. A core counts as shared if the placement of the ranks says so, if the MPI
+ * library was told to yield when idle, or if it is observed: when the process yields the core and
+ * does not get it back at once, another process has run on it.
  */
 #ifndef COLL_LIB_BASE_WAIT_H
 #define COLL_LIB_BASE_WAIT_H
@@ -12,148 +12,153 @@
 #include <stdbool.h>
 
 /*
- * COLL_WAIT_BLOCK leaves waiting to the MPI library (MPI_Waitany and its like), without time-outs:
- * for simulators, in which time passes in MPI calls alone.
+ * How a rank waits. COLL_WAIT_BLOCK calls the MPI library's blocking functions (MPI_Waitany and the
+ * like), without timeouts: for simulators in which time passes only in MPI calls.
  */
 typedef enum coll_wait_manner {
     COLL_WAIT_AUTO,
     COLL_WAIT_POLITE,
     COLL_WAIT_SPIN,
     COLL_WAIT_BLOCK,
-    COLL_WAIT_MANNERS /* how many there are */
+    COLL_WAIT_MANNERS /* number of values */
 } coll_wait_manner;
 
 typedef struct coll_wait {
-    coll_wait_manner manner; /* what the user wants */
-    bool crowded;            /* there are more processes than cores for them */
-    double timeout;       /* s without any progress after which waiting is an error; 0: for ever */
-    double shared_until;  /* date until which others are known to want this core */
-    double usual;         /* s: what waits have lately taken */
-    double longest_sleep; /* s, on a shared core; 0: the usual millisecond */
-    double silence; /* s of waiting after which it sleeps on a core of its own too; 0: never */
-    int rung;       /* waits in a row that slept and that the doorbell ended */
-    int turn;       /* which request coll_wait_any looks at first, so that all get their turn */
+    coll_wait_manner manner; /* the user's choice */
+    bool crowded;            /* more processes than cores */
+    double timeout;          /* s without progress after which waiting fails; 0: never */
+    double shared_until;     /* time (PMPI_Wtime) until which the core counts as shared */
+    double usual;            /* s: moving average of the duration of recent waits */
+    double longest_sleep;    /* s: longest sleep on a shared core; 0: the default of 1 ms */
+    double silence; /* s of waiting after which it sleeps even on a core of its own; 0: never */
+    int rung;       /* consecutive sleeping waits that the doorbell ended */
+    int turn;       /* the request that coll_wait_any tests first, for fairness */
 } coll_wait;
 
-/* What COLL_WAIT calls them; NULL behind the last. */
+/* The values of COLL_WAIT, terminated by NULL. */
 extern const char *const coll_wait_manners[COLL_WAIT_MANNERS + 1];
 
-/*
- * How processes should wait; CROWDED where there are more of them than cores for them. TIMEOUT in
- * seconds, 0 for none.
- */
+/* Initializes WAIT. CROWDED: there are more processes than cores. TIMEOUT in seconds; 0: none. */
 void coll_wait_init(coll_wait *wait, bool crowded, coll_wait_manner manner, double timeout);
 
-/* Whether others are known to want this core as long as WAIT is used. */
+/* Returns whether the core is known to be shared for as long as WAIT is used. */
 static inline bool coll_wait_is_polite(const coll_wait *wait) {
     return wait->manner == COLL_WAIT_AUTO ? wait->crowded : wait->manner == COLL_WAIT_POLITE;
 }
 
 /*
- * Returns whether the MPI library's own blocking calls wait as WAIT says. They know no time-out and
- * don't sleep; if not, its nonblocking calls and coll_wait_native do. The same on all ranks, since
- * the library may send other messages for the one than for the other.
+ * Returns whether WAIT allows the MPI library's own blocking calls, which have no timeout and do
+ * not sleep. If not, use its nonblocking calls with coll_wait_native. The result is the same on all
+ * ranks, as it must be: the two kinds of call may send different messages.
  */
 static inline bool coll_wait_as_mpi(const coll_wait *wait) {
     return wait->timeout == 0 && wait->manner != COLL_WAIT_POLITE;
 }
 
 /*
- * Waits until one request of COUNT is complete; *INDEX is which one (MPI_UNDEFINED when none is
- * active). Of several complete ones it takes the next after the one that it took last. PEERS[i] is
- * the rank that request i waits for; it is named when the time runs out: MPI_ERR_OTHER with a text
- * that says who is silent and for how long. PEERS may be NULL. The error of a request comes back as
- * it is. After an error the other requests are as they were, and still the caller's.
+ * Waits until one of COUNT requests completes and sets *INDEX to it (MPI_UNDEFINED if none is
+ * active). If several are complete, takes the next one after the last one taken. PEERS[i] is the
+ * rank that request i depends on; PEERS may be NULL. After the timeout returns MPI_ERR_OTHER with a
+ * text that names the silent peers and the time. Returns the error of a request unchanged. After an
+ * error the other requests are unchanged and still belong to the caller.
  */
 int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
                   int *index);
 
 /*
- * Waits until at least one request is complete; *COMPLETED of them are, and their numbers are in
- * INDICES. INDICES and STATUSES have room for COUNT. None of them active: *COMPLETED is 0.
+ * Waits until at least one request completes; sets *COMPLETED to the number of completed requests
+ * (0 if none is active) and lists them in INDICES. INDICES and STATUSES have room for COUNT.
  */
 int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
                    int *completed, int indices[], MPI_Status statuses[]);
 
-/* CODE of an MPI call that completed some requests: that of the first of them that has an error. */
+/*
+ * Converts the return CODE of an MPI call that completed several requests: if it is
+ * MPI_ERR_IN_STATUS, returns the first error among STATUSES, else CODE.
+ */
 int coll_wait_error(int code, int completed, const MPI_Status statuses[]);
 
 /*
- * The same for at most SECONDS (0: for ever), whatever the communicator's time-out: when none is
- * complete by then, *INDEX is MPI_UNDEFINED, and that is no error.
+ * Waits as coll_wait_any does, but at most SECONDS (0: no limit) instead of the communicator's
+ * timeout. If none completes in time, *INDEX is MPI_UNDEFINED, which is not an error.
  */
 int coll_wait_any_for(coll_wait *wait, double seconds, int count, MPI_Request requests[],
                       int *index);
 
-/* Waits for all of them, in the same manner; each one that completes is progress. */
+/* Waits for all requests. The timeout begins again whenever one completes. */
 int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]);
 
 /*
- * What every wait does while it finds nothing; NULL: nothing. It must not wait itself. Waits that
- * are left to the MPI library (COLL_WAIT_BLOCK) don't.
+ * If not NULL, every wait calls this function each time its test finds nothing. It must not wait.
+ * Not called with COLL_WAIT_BLOCK.
  */
 extern void (*_Atomic coll_wait_meanwhile)(void);
 
-/* The error of a wait that has expired: names the peers of the requests that are not complete. */
+/*
+ * Returns the error of a wait that has timed out after SECONDS; it names the peers of the
+ * incomplete requests.
+ */
 int coll_wait_report(double seconds, int count, MPI_Request requests[], const int peers[]);
 
 /*
- * The error, MPI_ERR_OTHER, of a wait of SECONDS in vain: rank FIRST and MORE others were silent,
- * or it is not known which (FIRST < 0).
+ * Returns the error (MPI_ERR_OTHER) of a wait that has timed out after SECONDS: rank FIRST and MORE
+ * others were silent. FIRST < 0: it is not known which.
  */
 int coll_wait_silent(double seconds, int first, int more);
 
-/* Returns the same error for WHAT, a collective of the MPI library's own: who is silent isn't
- * known.
+/*
+ * Returns the error of WHAT, a collective of the MPI library's own that has timed out after
+ * SECONDS; the silent ranks are not known.
  */
 int coll_wait_late(const char *what, double seconds);
 
 /*
- * Waits for a nonblocking collective of the MPI library's own, whose name is WHAT. Once the time
- * has run out its request is the library's for ever, and so is the memory that it was given.
+ * Waits for REQUEST of a nonblocking collective of the MPI library's own, called WHAT in the error.
+ * After a timeout the request and the memory passed to it must be left to the MPI library for ever.
  */
 int coll_wait_native(coll_wait *wait, MPI_Request *request, const char *what);
 
 /*
- * Gives up requests after an error: cancels what can be cancelled and frees the rest, so that none
- * leaks. Messages may still be under way: the communicator must not be used afterwards, nor memory
- * be freed that was being sent.
+ * Gives up requests after an error: cancels and frees them, so that none leaks. Messages may still
+ * be in flight: do not use the communicator or free memory that was being sent or received.
  */
 void coll_wait_abandon(int count, MPI_Request requests[]);
 
 /*
- * Leaves MEMORY to messages that were given up and may still be under way: it lives on, and can be
- * found by who looks for leaks, until the process ends. NULL is fine, and what it returns.
+ * Leaves MEMORY allocated until the process ends, for abandoned messages that may still arrive in
+ * it. It stays reachable for leak checkers. MEMORY may be NULL. Returns NULL.
  */
 void *coll_wait_leave(void *memory);
 
 /*
- * The same patience for waits on other things than requests: begin, then look and relax until what
- * was waited for is there, then progress. Begins anew after progress.
+ * The back-off of a wait, for loops that wait for something other than requests: call
+ * coll_patience_begin; then test and call coll_patience_relax until the condition holds; then call
+ * coll_patience_progress, which also restarts it.
  */
 typedef struct coll_patience {
     coll_wait *wait;
-    double since;  /* when it began */
-    double looked; /* when coll_patience_expired was last asked; or SINCE */
-    double waited; /* s: until the last look that found nothing */
-    int pauses;    /* since it began */
-    int taken;     /* offers of the core in a row that somebody took */
-    bool woken;    /* the last pause was a sleep */
-    bool slept;    /* since it began */
+    double since;  /* when it began, or the last progress */
+    double looked; /* when coll_patience_expired was last called; initially SINCE */
+    double waited; /* s from SINCE to the last test that found nothing */
+    int pauses;    /* pauses since it began */
+    int taken;     /* consecutive yields after which another process ran */
+    bool woken;    /* the last pause was a sleep, not yet followed by a second test */
+    bool slept;    /* it has slept since it began */
     bool rung;     /* the doorbell ended the last sleep */
 } coll_patience;
 
 coll_patience coll_patience_begin(coll_wait *wait);
 
-/* Passes the time between two looks that found nothing. */
+/* Pauses (spins, yields or sleeps) after a test that found nothing. */
 void coll_patience_relax(coll_patience *patience);
 
+/* Records that what was waited for has happened, and begins again. */
 void coll_patience_progress(coll_patience *patience);
 
 /*
- * Returns whether it has waited longer than SECONDS; never for 0. To be asked before each pause. If
- * this process itself didn't run for a while (SIGSTOP, a debugger, a suspended host), the time
- * begins again: the others may have answered meanwhile.
+ * Returns whether more than SECONDS have passed since it began; always false if SECONDS is 0. Call
+ * it before each pause. If this process did not run for a while (SIGSTOP, a debugger, a suspended
+ * host), the time begins again, since the others may have answered meanwhile.
  */
 bool coll_patience_expired(coll_patience *patience, double seconds);
 
