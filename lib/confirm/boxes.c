@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory of a message: so much that the next is aligned. */
+/* Returns the bytes of a message buffer, rounded up for alignment. */
 static size_t message_size(const coll_boxes *boxes) {
     size_t unit = _Alignof(coll_message);
     return sizeof(coll_message) + (boxes->segment + unit - 1) / unit * unit;
@@ -18,17 +18,17 @@ static size_t outbox_bytes(const coll_boxes *boxes) {
     return boxes->window * message_size(boxes) + sizeof(coll_message);
 }
 
-static MPI_Request *outbox(const coll_boxes *boxes, uint32_t epoch) {
+static MPI_Request *outbox_requests(const coll_boxes *boxes, uint32_t epoch) {
     return boxes->requests + COLL_BOXES_INBOX + boxes->window + epoch * (boxes->window + 1);
 }
 
-static size_t requests_most(const coll_boxes *boxes) {
+static size_t max_requests(const coll_boxes *boxes) {
     return COLL_BOXES_INBOX + boxes->window + boxes->epochs * (boxes->window + 1);
 }
 
 size_t coll_boxes_bytes(const coll_boxes *boxes) {
     return coll_comm_room_of(boxes->epochs * sizeof *boxes->outboxes) +
-           coll_comm_room_of(requests_most(boxes) * sizeof *boxes->requests) +
+           coll_comm_room_of(max_requests(boxes) * sizeof *boxes->requests) +
            coll_comm_room_of(boxes->window * message_size(boxes)) +
            coll_comm_room_of(outbox_bytes(boxes)) +
            coll_comm_room_of(boxes->window * sizeof *boxes->arrived);
@@ -36,13 +36,13 @@ size_t coll_boxes_bytes(const coll_boxes *boxes) {
 
 void coll_boxes_furnish(coll_boxes *boxes, char **room) {
     boxes->outboxes = coll_comm_room_take(room, boxes->epochs * sizeof *boxes->outboxes);
-    boxes->requests = coll_comm_room_take(room, requests_most(boxes) * sizeof *boxes->requests);
+    boxes->requests = coll_comm_room_take(room, max_requests(boxes) * sizeof *boxes->requests);
     boxes->inbox = coll_comm_room_take(room, boxes->window * message_size(boxes));
     memset(boxes->outboxes, 0, boxes->epochs * sizeof *boxes->outboxes);
     boxes->outboxes[0] = coll_comm_room_take(room, outbox_bytes(boxes));
     boxes->arrived = coll_comm_room_take(room, boxes->window * sizeof *boxes->arrived);
     memset(boxes->arrived, 0, boxes->window * sizeof *boxes->arrived);
-    for (size_t i = 0; i < requests_most(boxes); i++)
+    for (size_t i = 0; i < max_requests(boxes); i++)
         boxes->requests[i] = MPI_REQUEST_NULL;
 }
 
@@ -61,7 +61,7 @@ void coll_boxes_free(coll_boxes *boxes, uint32_t last) {
 }
 
 int coll_boxes_requests(const coll_boxes *boxes, uint32_t epoch) {
-    return (int)(outbox(boxes, epoch + 1) - boxes->requests);
+    return (int)(outbox_requests(boxes, epoch + 1) - boxes->requests);
 }
 
 coll_message *coll_boxes_in(const coll_boxes *boxes, size_t slot) {
@@ -94,20 +94,20 @@ coll_message *coll_boxes_out(const coll_boxes *boxes, uint32_t epoch, size_t slo
 int coll_boxes_send(coll_boxes *boxes, uint32_t epoch, size_t slot, int to) {
     coll_message *message = coll_boxes_out(boxes, epoch, slot);
     return coll_isend(boxes->comm, message, (int)coll_message_bytes(message), MPI_BYTE, to,
-                      boxes->tag, &outbox(boxes, epoch)[slot]);
+                      boxes->tag, &outbox_requests(boxes, epoch)[slot]);
 }
 
 bool coll_boxes_is_free(const coll_boxes *boxes, uint32_t epoch, size_t slot) {
-    return outbox(boxes, epoch)[slot] == MPI_REQUEST_NULL;
+    return outbox_requests(boxes, epoch)[slot] == MPI_REQUEST_NULL;
 }
 
 bool coll_boxes_have_left(const coll_boxes *boxes, uint32_t epoch) {
-    for (const MPI_Request *r = outbox(boxes, 0); r < outbox(boxes, epoch); r++)
+    for (const MPI_Request *r = outbox_requests(boxes, 0); r < outbox_requests(boxes, epoch); r++)
         if (*r != MPI_REQUEST_NULL)
             return false;
     return true;
 }
 
 MPI_Request *coll_boxes_sends(const coll_boxes *boxes) {
-    return outbox(boxes, 0);
+    return outbox_requests(boxes, 0);
 }

@@ -1,8 +1,8 @@
 /*
- * Where the messages of one rank's confirmed broadcast lie while they are on their way, and their
- * requests: an inbox, and for each epoch an outbox. An outbox has a slot for the message that
- * closes its epoch behind those for segments. The inbox is taken in the order in which it was
- * posted, which is the order in which any one rank's messages come.
+ * Message buffers and requests of one rank's confirmed broadcast: one inbox, and one outbox for
+ * each epoch. An outbox has WINDOW slots for segments and one for the message that ends its epoch.
+ * The inbox is processed in the order in which its receives were posted, which is the order in
+ * which each sender's messages arrive.
  */
 #ifndef COLL_LIB_CONFIRM_BOXES_H
 #define COLL_LIB_CONFIRM_BOXES_H
@@ -15,57 +15,70 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the requests the first are the caller's one, and the inbox's. */
+/*
+ * Positions in the array of requests: one for the caller, then those of the inbox, then those of
+ * the outboxes.
+ */
 enum { COLL_BOXES_OWN, COLL_BOXES_INBOX };
 
 typedef struct coll_boxes {
     coll_comm *comm;
-    int tag;        /* of messages */
-    size_t segment; /* bytes of a message at most */
-    size_t window;  /* slots for segments of a box */
-    uint32_t epochs;
+    int tag;         /* tag of the messages */
+    size_t segment;  /* most bytes of payload in a message */
+    size_t window;   /* slots for segments in each box */
+    uint32_t epochs; /* most epochs */
 
     MPI_Request *requests;
     char *inbox;
-    bool *arrived; /* by slot */
-    size_t head;   /* the slot of the inbox that was posted first */
+    bool *arrived; /* for each slot of the inbox: whether its receive is complete */
+    size_t head;   /* the slot of the inbox whose receive was posted first */
     char **outboxes;
 } coll_boxes;
 
-/* The memory that BOXES need, whose first five members are set, and has the first outbox. */
+/*
+ * Returns the bytes of memory that BOXES need, including the first outbox. The first five members
+ * of BOXES must be set.
+ */
 size_t coll_boxes_bytes(const coll_boxes *boxes);
 
-/* Cuts that off at *ROOM, which is moved on. No request is under way. */
+/*
+ * Takes that memory from *ROOM, advances *ROOM, and initializes all requests to MPI_REQUEST_NULL.
+ */
 void coll_boxes_furnish(coll_boxes *boxes, char **room);
 
-/* Makes the outbox of EPOCH, if there is none. Error: MPI_ERR_NO_MEM. */
+/* Allocates the outbox of EPOCH, if it does not exist. Error: MPI_ERR_NO_MEM. */
 int coll_boxes_open(coll_boxes *boxes, uint32_t epoch);
 
-/* Frees the outboxes of epochs up to LAST. */
+/* Frees the outboxes of epochs 1 to LAST. */
 void coll_boxes_free(coll_boxes *boxes, uint32_t last);
 
-/* Requests up to those of the outbox of EPOCH. */
+/* Returns the number of requests up to and including those of EPOCH's outbox. */
 int coll_boxes_requests(const coll_boxes *boxes, uint32_t epoch);
 
-/* The message that comes to SLOT of the inbox; and posts it. */
+/*
+ * coll_boxes_in returns the message buffer in SLOT of the inbox; coll_boxes_await posts its
+ * receive.
+ */
 coll_message *coll_boxes_in(const coll_boxes *boxes, size_t slot);
 int coll_boxes_await(coll_boxes *boxes, size_t slot);
 
-/* Messages that are awaited don't come any more. */
+/* Cancels the inbox's posted receives, to which nothing is sent any more. Returns MPI's errors. */
 int coll_boxes_cancel(coll_boxes *boxes);
 
-/* The message in SLOT of an outbox, slot window being that which closes the epoch; and sends it to
- * rank TO. */
+/*
+ * coll_boxes_out returns the message buffer in SLOT of EPOCH's outbox (slot WINDOW is for the
+ * message that ends the epoch); coll_boxes_send starts to send it to rank TO.
+ */
 coll_message *coll_boxes_out(const coll_boxes *boxes, uint32_t epoch, size_t slot);
 int coll_boxes_send(coll_boxes *boxes, uint32_t epoch, size_t slot, int to);
 
-/* Whether what was sent from SLOT has left. */
+/* Returns whether the last send from SLOT is complete. */
 bool coll_boxes_is_free(const coll_boxes *boxes, uint32_t epoch, size_t slot);
 
-/* Whether all has left that epochs before EPOCH sent. */
+/* Returns whether all sends of the epochs before EPOCH are complete. */
 bool coll_boxes_have_left(const coll_boxes *boxes, uint32_t epoch);
 
-/* The requests of all outboxes, one behind the other. */
+/* Returns the requests of all outboxes, which are contiguous. */
 MPI_Request *coll_boxes_sends(const coll_boxes *boxes);
 
 #endif

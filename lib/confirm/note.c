@@ -8,9 +8,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* COUNT elements of SIZE moved from OLD to memory for CAPACITY of them; without any NULL, and OLD.
+/*
+ * Moves COUNT elements of SIZE bytes from OLD to new memory for CAPACITY elements and frees OLD.
+ * Returns NULL without memory, leaving OLD as it is.
  */
-static void *moved(void *old, size_t size, int count, size_t capacity) {
+static void *reallocate(void *old, size_t size, int count, size_t capacity) {
     void *more = coll_spare_alloc(capacity * size);
     if (!more)
         return NULL;
@@ -24,10 +26,10 @@ static bool make_room(coll_notes *notes) {
     if (notes->count < notes->capacity)
         return true;
     size_t capacity = notes->capacity ? 2 * (size_t)notes->capacity : 16;
-    MPI_Request *requests = moved(notes->requests, sizeof *requests, notes->count, capacity);
+    MPI_Request *requests = reallocate(notes->requests, sizeof *requests, notes->count, capacity);
     if (requests)
         notes->requests = requests;
-    coll_letter **letters = moved(notes->letters, sizeof *letters, notes->count, capacity);
+    coll_letter **letters = reallocate(notes->letters, sizeof *letters, notes->count, capacity);
     if (letters)
         notes->letters = letters;
     if (!requests || !letters)

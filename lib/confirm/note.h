@@ -1,7 +1,7 @@
 /*
- * Small messages by which the root of a confirmed broadcast and the others agree how it stands.
- * They are under every transport's eager limit: they leave without waiting for their receivers,
- * unless these have never been spoken to.
+ * Control messages between the root of a confirmed broadcast and the other ranks. They are smaller
+ * than the eager limit of every transport, so they leave without waiting for the receiver, unless
+ * there is no connection to it yet.
  */
 #ifndef COLL_LIB_CONFIRM_NOTE_H
 #define COLL_LIB_CONFIRM_NOTE_H
@@ -15,18 +15,23 @@
 
 typedef enum coll_note_kind {
     /* to the root */
-    COLL_NOTE_ACCOUNT,  /* I'm alive, and so far I've come */
-    COLL_NOTE_RECEIVED, /* all segments of this epoch are here, and nothing older is on its way */
-    COLL_NOTE_CORRUPT,  /* a segment of this epoch came damaged */
+    COLL_NOTE_ACCOUNT, /* heartbeat, with the sender's progress */
+    /* the sender has all segments of this epoch, and no older message to it is in flight */
+    COLL_NOTE_RECEIVED,
+    COLL_NOTE_CORRUPT, /* the sender received a damaged segment of this epoch */
     /* from the root */
-    COLL_NOTE_ALIVE,   /* so am I */
-    COLL_NOTE_RESTART, /* once more, in this epoch, with whom BLAME makes suspect at the end */
-    COLL_NOTE_DONE,    /* all have all */
-    /* either way */
-    COLL_NOTE_FAILED, /* it's over, the communicator is broken */
+    COLL_NOTE_ALIVE, /* heartbeat of the root */
+    /*
+     * start this epoch: send all again, with the rank that BLAME makes suspect at the end of the
+     * chain
+     */
+    COLL_NOTE_RESTART,
+    COLL_NOTE_DONE, /* all ranks have all segments */
+    /* in either direction */
+    COLL_NOTE_FAILED, /* the broadcast has failed; the communicator is broken */
 } coll_note_kind;
 
-/* Travels as it is. */
+/* Sent as it is in memory. */
 typedef struct coll_confirm_note {
     uint32_t sequence, epoch;
     uint32_t kind;
@@ -35,13 +40,13 @@ typedef struct coll_confirm_note {
     coll_blame blame;
 } coll_confirm_note;
 
-/* A note that is leaving, to a rank. */
+/* A note being sent to a rank. */
 typedef struct coll_letter {
     coll_confirm_note note;
     int to;
 } coll_letter;
 
-/* All of them; what a request sends is the letter at the same place. */
+/* All notes being sent: requests[i] is that of letters[i]. */
 typedef struct coll_notes {
     coll_comm *comm;
     int tag;
@@ -50,16 +55,19 @@ typedef struct coll_notes {
     coll_letter **letters;
 } coll_notes;
 
-/* Sends a copy of NOTE to rank TO. Errors: MPI_ERR_NO_MEM and MPI's own. */
+/* Starts to send a copy of NOTE to rank TO. Errors: MPI_ERR_NO_MEM and MPI's own. */
 int coll_notes_send(coll_notes *notes, const coll_confirm_note *note, int to);
 
-/* Forgets what has left. */
+/* Frees the notes that have been sent. Returns MPI's errors. */
 int coll_notes_sweep(coll_notes *notes);
 
-/* Waits until all have left, or none has for SECONDS (0: for ever): notes->count says which. */
+/*
+ * Waits until all notes have been sent, or for SECONDS (0: no limit) none has completed;
+ * notes->count is the number of notes left.
+ */
 int coll_notes_flush(coll_notes *notes, coll_wait *wait, double seconds);
 
-/* Frees it all; every note must have left. */
+/* Frees the memory of NOTES; all notes must have been sent. */
 void coll_notes_free(coll_notes *notes);
 
 #endif

@@ -46,15 +46,15 @@ bool coll_watch_stalls(const coll_watch *watch, double now, double limit) {
     return stalls;
 }
 
-/* What RANK has of EPOCH: nothing yet, where its account is of an older one. */
-static uint64_t passed(const coll_watch *watch, int rank, uint32_t epoch) {
+/* Returns the segments of EPOCH that RANK has: 0 if its last account is of an older epoch. */
+static uint64_t segments_passed(const coll_watch *watch, int rank, uint32_t epoch) {
     if (rank == watch->root)
         return UINT64_MAX;
     const coll_account *account = &watch->accounts[rank];
     return account->epoch == epoch ? account->passed : 0;
 }
 
-/* The blame of those who are silent; of nobody (-1) where nobody is. */
+/* Returns a diagnosis that names the silent ranks; its WHO is -1 if none is silent. */
 static coll_blame blame_silent(const coll_watch *watch, double now, double limit) {
     coll_blame blame = {.fault = COLL_FAULT_SILENT, .who = -1, .from = -1};
     for (int i = 0; i < watch->ranks; i++)
@@ -79,7 +79,8 @@ coll_blame coll_watch_blame(const coll_watch *watch, const int order[], uint32_t
         return silent;
 
     int last = watch->ranks - 1;
-    while (last > 1 && passed(watch, order[last], epoch) >= passed(watch, order[last - 1], epoch))
+    while (last > 1 && segments_passed(watch, order[last], epoch) >=
+                           segments_passed(watch, order[last - 1], epoch))
         last--;
     return (coll_blame){.fault = COLL_FAULT_STUCK,
                         .who = order[last],

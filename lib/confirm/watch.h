@@ -1,6 +1,6 @@
 /*
- * What the root of a confirmed broadcast knows of the others: when it last heard of each, and how
- * far each has come. Pure: dates are the caller's.
+ * Failure detection by the root of a confirmed broadcast: when it last heard from each rank, and
+ * each rank's progress. Pure: the caller supplies the time (in seconds).
  */
 #ifndef COLL_LIB_CONFIRM_WATCH_H
 #define COLL_LIB_CONFIRM_WATCH_H
@@ -11,38 +11,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How far a rank has come. */
+/* A rank's progress. */
 typedef struct coll_account {
-    uint64_t epoch;  /* the try that it takes part in */
-    uint64_t passed; /* segments of it that it has */
-    uint64_t taken;  /* messages of all tries */
+    uint64_t epoch;  /* the attempt that it takes part in */
+    uint64_t passed; /* segments of that attempt that it has */
+    uint64_t taken;  /* messages received in all attempts */
 } coll_account;
 
 typedef struct coll_watch {
     int root, ranks;
-    double begun;    /* when the try began */
-    double progress; /* when anybody last came further */
-    double *heard;
-    coll_account *accounts;
+    double begun;           /* when the attempt began */
+    double progress;        /* when any rank last made progress */
+    double *heard;          /* when each rank was last heard from */
+    coll_account *accounts; /* each rank's progress, as last reported */
 } coll_watch;
 
-/* All are heard of at NOW, when the first try begins. False where memory runs out. */
+/*
+ * Creates the state at time NOW, when the first attempt begins; all ranks count as heard from.
+ * Returns false without memory.
+ */
 bool coll_watch_create(coll_watch *watch, int root, int ranks, double now);
 void coll_watch_free(coll_watch *watch);
 
-/* RANK's account arrives. */
+/* Records that RANK's ACCOUNT arrived at time NOW. */
 void coll_watch_report(coll_watch *watch, int rank, const coll_account *account, double now);
 
-/* A new try begins. */
+/* Records that a new attempt begins at time NOW. */
 void coll_watch_begin(coll_watch *watch, double now);
 
-/* Whether nobody has come further in this try for LIMIT, or somebody has been silent in it as long.
+/*
+ * Returns whether this attempt has stalled: for more than LIMIT seconds no rank has made progress,
+ * or some rank has been silent.
  */
 bool coll_watch_stalls(const coll_watch *watch, double now, double limit);
 
 /*
- * Why EPOCH, in ORDER, doesn't get on: the rank longest silent, if for more than LIMIT; else the
- * link behind which all ranks have come equally far, and less far than the rank before it.
+ * Diagnoses why the attempt EPOCH, with the chain in ORDER, has stalled: because of the rank silent
+ * longest, if for more than LIMIT seconds; else because of the last link of the chain whose
+ * receiver has made less progress than its sender (the first link if there is none).
  */
 coll_blame coll_watch_blame(const coll_watch *watch, const int order[], uint32_t epoch, double now,
                             double limit);
