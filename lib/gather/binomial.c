@@ -3,11 +3,12 @@
  *
  * 1. Ranks are positions in the chain order (node by node, rack by rack from the root), so that a
  *    subtree is a run of neighbours, and its blocks in the order of positions are one stream.
- * 2. The stream is cut at multiples of a segment, counted from the root's block. A rank puts each
- *    segment together from its own block and its children's streams, which are cut at the same
- *    places, and sends it on to its parent: inner ranks hold a window of segments, not a subtree.
+ * 2. The stream is cut at multiples of a segment, counted from the root's block. A rank assembles
+ *    each segment from its own block and its children's streams, which are cut at the same places,
+ *    and sends it to its parent: inner ranks hold a window of segments, not a subtree.
  *
- * A block crosses an uplink at most once in each direction, but also those of racks on its way.
+ * A block crosses no uplink more than once in each direction, but it may also cross the uplinks of
+ * the racks on its way to the root.
  *
  * Cost: ceil(log2 p) (a + s B) + ((p - 1) m - s) B for segments of s bytes.
  * Source: the minimum spanning tree of Zhang, Qiu: High Performance Clustering of Social Images,
@@ -19,28 +20,32 @@
 #include "lib/pattern/binomial.h"
 #include "lib/schedule/plan.h"
 
-/* Bytes of the root's stream, counted from the start of its own block. */
+/* A range of bytes of the root's stream, which begins with the root's own block. */
 typedef struct range {
     size_t from, to;
 } range;
 
-static range meet(range a, range b) {
+static range intersect(range a, range b) {
     range both = {a.from > b.from ? a.from : b.from, coll_least(a.to, b.to)};
     if (both.to < both.from)
         both.to = both.from;
     return both;
 }
 
-/* Round I is about the segment I after the first that this rank has bytes of. */
+/* Round I handles the Ith of the segments of which this rank has bytes. */
 typedef struct tree_plan {
     coll_plan base;
     uint64_t first;
-    range subtree;                   /* this rank's block and all below */
-    int parent, children, child[31]; /* positions; -1: this is the root */
+    range subtree;                   /* the blocks of this rank and its descendants */
+    int parent, children, child[31]; /* positions; a parent of -1: this is the root */
 } tree_plan;
 
-/* This rank's own bytes of segment ALL, which begins at START, and all of it to the parent. */
-static int pass_up(const tree_plan *plan, range all, range own, size_t start, coll_step steps[]) {
+/*
+ * Writes the steps that send segment ALL, which begins at START, to the parent: OWN are this rank's
+ * own bytes of it.
+ */
+static int send_to_parent(const tree_plan *plan, range all, range own, size_t start,
+                          coll_step steps[]) {
     int parent = plan->base.part->line->order[plan->parent];
     size_t from = own.from - plan->subtree.from, length = own.to - own.from;
     if (length == all.to - all.from) {
@@ -64,11 +69,11 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     const coll_part *part = base->part;
     size_t segment = part->values->at[COLL_SEGMENT], bytes = part->shape->bytes,
            start = (size_t)(plan->first + round) * segment, end = plan->subtree.to;
-    range all = meet(plan->subtree, (range){start, start + segment});
+    range all = intersect(plan->subtree, (range){start, start + segment});
     int count = 0;
     for (int c = 0; c < plan->children; c++) {
         size_t begin = (size_t)plan->child[c] * bytes;
-        range here = meet((range){begin, end}, all);
+        range here = intersect((range){begin, end}, all);
         end = begin;
         if (here.from == here.to)
             continue;
@@ -79,11 +84,11 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         step->buffer = plan->parent >= 0 ? COLL_SCRATCH : COLL_DATA;
         step->at = here.from - start;
     }
-    range own = meet((range){plan->subtree.from, end}, all);
-    return plan->parent < 0 ? count : count + pass_up(plan, all, own, start, steps + count);
+    range own = intersect((range){plan->subtree.from, end}, all);
+    return plan->parent < 0 ? count : count + send_to_parent(plan, all, own, start, steps + count);
 }
 
-/* No rank has more segments than the root, nor more children. */
+/* The root has the most segments and the most children. */
 static coll_plan_size plan_size(const coll_part *part) {
     size_t all = (size_t)part->shape->topo->ranks * part->shape->bytes,
            segment = part->values->at[COLL_SEGMENT];

@@ -1,26 +1,27 @@
 /*
  * credit: the root grants its bandwidth, segment by segment, so that no switch buffer overflows.
  *
- * 1. The root asks the ranks for their blocks in chain order (node by node, rack by rack), posting
- *    the receives as it asks. Bytes that were asked for and have not arrived are at most a window,
- *    which fits the buffer of the switch's port: whatever the senders do, nothing is dropped.
- * 2. While the window's bytes are all one rank's, it may go up to a run: its own link paces it, and
- *    its stream needs no further grants. The next rank is asked as soon as what is missing of the
- *    stream fits the window, so the link to the root stays full.
- * 3. So that the link need not wait for the first question, the first ranks send unasked, as much
- *    as the buffer holds besides the window. Blocks that all fit there are not asked for at all.
- * 4. Where a rack's uplink is thinner than the root's link, racks are asked side by side, in
- *    smaller segments: as many at a time as fill that link, and those with most left first, so
+ * 1. The root asks the ranks for their blocks in chain order (node by node, rack by rack) and posts
+ *    the receives as it asks. The bytes that were asked for and have not arrived are at most a
+ *    window, which fits the buffer of the switch port: whatever the senders do, nothing is dropped.
+ * 2. While all bytes of the window come from one rank, the window may grow to a "run": the rank's
+ * own link limits its rate, and its stream needs no further grants. The root asks the next rank as
+ *    soon as the rest of the stream fits the window, so the link to the root stays full.
+ * 3. To avoid waiting for the first grant, the first ranks send unasked, as much as the buffer
+ * holds in addition to the window. Blocks that all fit there are never asked for.
+ * 4. If a rack's uplink is slower than the root's link, the root asks several racks at a time, in
+ *    smaller segments: as many racks as fill its link, and those with the most bytes left first, so
  *    that all end together. They share the window.
- * 5. A stream that stalls has lost something: the root's next gathers on this communicator use half
- *    of the window, then gradually more again.
+ * 5. A stream that stalls has lost a packet: the root's next gathers on this communicator use half
+ * of the window, and then gradually more again.
  *
- * The window of Tam and Wang's algorithm counts senders, and a sender passes its place on when its
- * send returns. Over TCP that is when its data has left for the socket's buffer: the start signal
- * overtakes the data, and the window bounds nothing. This one counts bytes that have arrived.
+ * In Tam and Wang's algorithm the window counts senders, and a sender passes its turn on when its
+ * send returns. Over TCP that is when its data is in the socket's buffer: the start signal
+ * overtakes the data, and the window limits nothing. This algorithm counts the bytes that have
+ * arrived.
  *
- * Cost: T = C1 + (p - 1) m D + C2 (eq. 8): the first bytes come, then the link to the root is full,
- * then the last segment is received.
+ * Cost: T = C1 + (p - 1) m D + C2 (eq. 8): the first bytes arrive, then the link to the root is
+ * full, then the last segment is received.
  * Source: Tam, Wang: a performance model for commodity clusters, section 5; the credits are ours.
  */
 #include "config.h"
@@ -33,33 +34,35 @@
 
 enum { RUN = COLL_WINDOW + 1, LANES };
 
-/* Links whose costs differ by less than that are alike. */
+/* Costs of links that differ by less than this share count as equal. */
 static const double UNEVEN = 0.2;
 
-/* Headers take a twentieth of a link; the rest is for what else passes it, acknowledgements first.
+/*
+ * Usable share of the switch buffer: headers take a twentieth, the rest is for other traffic,
+ * mostly acknowledgements.
  */
 static const double BUFFER_SHARE = 0.85;
 
 /*
- * The window's share of that; the rest is for what comes unasked, since ranks that are done with
- * one gather may begin the next while the root still takes in the first.
+ * The window's share of the usable buffer. The rest is for what ranks send unasked: a rank that has
+ * finished one gather may begin the next while the root still receives the first.
  */
 static const double WINDOW_SHARE = 0.6;
 
-/* s: TCP takes a segment that waits much longer in a queue for lost, and sends it again. */
+/* Seconds: TCP retransmits a segment that waits much longer than this in a queue. */
 static const double LONGEST_QUEUE = 4e-3;
 
 static const size_t SEGMENT_MOST = 16 << 10, SEGMENT_LEAST = 1 << 10;
 
 /*
- * Where the root alone knows how long the blocks are, all ranks make room for whatever may be on
- * the way: more than this fills no network.
+ * Most bytes in flight for which ranks have memory if only the root knows the block sizes; enough
+ * to fill any network.
  */
 static const size_t UNKNOWN_MOST = 16 << 20;
 
 /*
- * So many racks' uplinks fill the root's link. Between sites it is the latency that a window would
- * have to fill, and not the link.
+ * Returns how many racks' uplinks fill the root's link; 1 between sites, where latency is the limit
+ * rather than the link.
  */
 static int lanes_of(const coll_shape *call) {
     if (call->topo->racks < 2 || call->topo->sites > 1)
@@ -89,17 +92,17 @@ static coll_credit credit_of(const coll_shape *call, const coll_values *values) 
     };
 }
 
-static double predict(const coll_shape *call, const coll_values *values) {
+static double predict_seconds(const coll_shape *call, const coll_values *values) {
     coll_credit credit = credit_of(call, values);
     return coll_gather_seconds(call, ceil((double)call->bytes / (double)credit.segment));
 }
 
-static size_t bytes(const coll_planned *call) {
+static size_t memory_bytes(const coll_planned *call) {
     coll_credit credit = credit_of(call->part.shape, call->part.values);
     return coll_intake_bytes(call, &credit);
 }
 
-static coll_course *open(const coll_planned *call, void *memory) {
+static coll_course *open_course(const coll_planned *call, void *memory) {
     coll_credit credit = credit_of(call->part.shape, call->part.values);
     return call->part.blocks ? coll_intake_open(call, &credit, memory)
                              : coll_supply_open(call, &credit, memory);
@@ -118,7 +121,7 @@ const coll_algorithm coll_gather_credit = {
                           "the root's link",
                           .fallback = 0, .lowest = 0, .highest = 1024}},
     .sizeless = true,
-    .predict = predict,
-    .bytes = bytes,
-    .open = open,
+    .predict = predict_seconds,
+    .bytes = memory_bytes,
+    .open = open_course,
 };

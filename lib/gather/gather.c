@@ -10,14 +10,14 @@ static const coll_profile *costs_of(const coll_shape *call) {
     return call->network ? call->network : call->profile;
 }
 
-/* How long ITEMS bytes take through LINK once the first is there. */
+/* Returns the seconds that ITEMS bytes take through LINK, without its latency. */
 static double seconds_through(const coll_cost *link, double items) {
     return coll_cost_transfer(link, items, 2) - coll_cost_transfer(link, 0, 2);
 }
 
 /*
- * Everything comes by the root's link, and what is from other racks by the link to its rack, which
- * may be thinner: the longer of the two.
+ * Returns the seconds that the blocks take through the slower of two links: the root's, which
+ * carries all blocks, and its rack's, which may be slower but carries only those from other racks.
  */
 static double slowest(const coll_shape *call) {
     const coll_topo *topo = call->topo;
@@ -43,7 +43,7 @@ double coll_gather_seconds(const coll_shape *call, double messages) {
     return coll_incast_seconds(first, items, items / fmax(through, taken), last);
 }
 
-/* Where nobody has measured it: that of the smallest switches. */
+/* Bytes of the buffer of small switches; used if the profile has no measurement. */
 static const double SMALL_BUFFER = 60e3;
 
 double coll_gather_buffer(const coll_shape *call) {

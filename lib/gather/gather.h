@@ -1,8 +1,8 @@
 /*
- * What gather algorithms share; lib/registry.c has the table of them all. A call of theirs has at
- * least 2 ranks. Where all bring the same amount the shape has it, and it is at least 1 byte; else
- * it is COLL_BYTES_UNKNOWN, and the root alone knows all amounts. The root has blocks, its own in
- * place; the others have data.
+ * Declarations for the gather algorithms; their table is in lib/registry.c. They are only called
+ * with at least 2 ranks. If all ranks send the same amount, the shape's bytes is that amount, at
+ * least 1; otherwise it is COLL_BYTES_UNKNOWN, and only the root knows all amounts. The root has
+ * blocks, with its own block already in place; the other ranks have data.
  */
 #ifndef COLL_LIB_GATHER_GATHER_H
 #define COLL_LIB_GATHER_GATHER_H
@@ -20,19 +20,20 @@ extern const coll_algorithm coll_gather_binomial;
 extern const coll_algorithm coll_gather_window;
 extern const coll_algorithm coll_gather_credit;
 
-/* For algorithms whose ranks all need to know the size. */
+/* Returns whether all ranks know the size of the blocks. */
 static inline bool coll_gather_is_even(const coll_shape *call) {
     return call->bytes != COLL_BYTES_UNKNOWN;
 }
 
 /*
- * Eq. 8 of Tam and Wang, T = C1 + (p - 1) m D + C2, for blocks of MESSAGES messages each that keep
- * the link to the root full: until the first byte is there, all bytes through the link (or, where
- * that takes longer, all messages at the root's least gap), and the end of the last message.
+ * Returns the seconds of eq. 8 of Tam and Wang, T = C1 + (p - 1) m D + C2, for blocks of MESSAGES
+ * messages each that keep the link to the root full: until the first byte arrives, plus all bytes
+ * through the link (or all messages at the root's receive gap, if that takes longer), plus the end
+ * of the last message.
  */
 double coll_gather_seconds(const coll_shape *call, double messages);
 
-/* Bytes that the buffer before the link to a rank holds. */
+/* Returns the bytes of the switch buffer before the link to a rank. */
 double coll_gather_buffer(const coll_shape *call);
 
 #endif

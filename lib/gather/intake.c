@@ -6,39 +6,39 @@
 #include "lib/pattern/incast.h"
 #include "lib/schedule/plan.h"
 
-/* More receives posted at once than this would only be more to look through. */
+/* Most receives posted at once: more would only take longer to test. */
 enum { SLOTS_MAX = 1024 };
 
 /*
- * A stream that has begun and pauses for so many seconds has lost a packet: TCP sends it again
- * after 200 ms at the earliest. A rank that comes late to the gather has not begun.
+ * A stream that has begun and pauses for this many seconds has lost a packet: TCP retransmits after
+ * 200 ms at the earliest. A rank that is late for the gather has not begun its stream.
  */
 static const double STALL = 0.15;
 
-/* A receive that is posted, and the grant that went with it. */
+/* A posted receive, and the grant that goes with it. */
 typedef struct coll_slot {
-    int sender, lane; /* places in the lists of these */
+    int sender, lane; /* indices in the lists of senders and lanes */
     size_t from, length;
-    char *segment; /* NULL where the data moves in place */
+    char *segment; /* NULL if the data is contiguous */
     uint64_t granted;
-    int pending; /* of the two, those that were not found complete yet */
+    int pending; /* how many of the receive and the grant are incomplete */
 } coll_slot;
 
 typedef struct coll_source {
     int rank;
-    size_t unasked; /* bytes that it sends without being asked */
-    bool begun;     /* some of its bytes are here */
+    size_t unasked; /* bytes that it sends without a grant */
+    bool begun;     /* some of its bytes have arrived */
 } coll_source;
 
-/* Senders that are asked one after the other: all, or those of a rack. */
+/* Senders that are asked one after the other: all senders, or those of a rack. */
 typedef struct coll_lane {
-    int first;         /* in the list of senders */
-    size_t bytes;      /* of their blocks */
-    int next;          /* the sender to be asked next, while anything is left */
-    size_t asked;      /* bytes of its block that it has been asked for */
-    size_t left;       /* bytes that none has been asked for */
+    int first;         /* index of its first sender */
+    size_t bytes;      /* bytes of all its blocks */
+    int next;          /* the sender to be asked next, while LEFT is not 0 */
+    size_t asked;      /* bytes of the next sender's block that were asked for */
+    size_t left;       /* bytes of all its blocks that were not asked for yet */
     size_t on_the_way; /* bytes asked for that have not arrived */
-    size_t of_next;    /* those of them that are the next sender's */
+    size_t of_next;    /* the part of ON_THE_WAY that comes from the next sender */
 } coll_lane;
 
 size_t coll_intake_unasked(const coll_planned *call, const coll_credit *credit, int place,
@@ -56,7 +56,10 @@ static size_t bytes_of(const coll_intake *in, int sender) {
     return coll_blocks_bytes(in->call.part.blocks, in->senders[sender].rank);
 }
 
-/* Chain order; first come those who send unasked, since they are on the way already. */
+/*
+ * Lists the senders in chain order, but first those that send without a grant, since their data is
+ * in flight already.
+ */
 static void list_senders(coll_intake *in) {
     const int *order = in->call.part.line->order;
     in->sender_count = 0;
@@ -74,7 +77,7 @@ static int rack_of(const coll_intake *in, int sender) {
     return in->call.part.shape->topo->places[in->senders[sender].rank].rack;
 }
 
-/* One for all, or one for all senders of a rack that stand together in the list. */
+/* Makes one lane for all senders, or one for each group of consecutive senders in the same rack. */
 static void list_lanes(coll_intake *in) {
     in->lane_count = 0;
     for (int i = 0; i < in->sender_count; i++) {
@@ -85,24 +88,27 @@ static void list_lanes(coll_intake *in) {
     }
 }
 
-/* In the list those who send unasked stand apart from the others of their rack. */
+/*
+ * Returns the most lanes there can be: a rack's senders may form two groups, those that send
+ * without a grant and the others.
+ */
 static size_t most_lanes(const coll_planned *call, const coll_credit *credit) {
     const coll_topo *topo = call->part.shape->topo;
     return credit->lanes > 1 ? coll_least(2 * (size_t)topo->racks, (size_t)topo->ranks) : 1;
 }
 
-/* The bytes of a message where no block is longer than LONGEST. */
+/* Returns the bytes of a message if no block is longer than LONGEST. */
 static size_t usual_segment(const coll_credit *credit, size_t longest) {
     return coll_least(longest, credit->segment);
 }
 
-/* As many receives as the windows hold, where messages are of USUAL bytes. */
+/* Returns how many receives the windows hold if messages have USUAL bytes. */
 static size_t most_slots(const coll_credit *credit, size_t usual) {
     size_t ahead = credit->window + credit->run;
     return usual ? coll_least(ahead / usual + 2, SLOTS_MAX) : 0;
 }
 
-/* No more than there are segments. */
+/* Returns the number of receives to post at once, at most the number of segments. */
 static int count_slots(const coll_intake *in) {
     size_t usual = usual_segment(&in->credit, coll_blocks_longest(in->call.part.blocks));
     size_t slots = most_slots(&in->credit, usual), segments = 0;
@@ -112,8 +118,8 @@ static int count_slots(const coll_intake *in) {
 }
 
 /*
- * What the root needs to take blocks of BYTES each; where only it knows their sizes, as much as any
- * could need: many short messages, or as many long ones as the windows hold.
+ * Returns the bytes of memory that the root needs; if only the root knows the sizes of the blocks,
+ * the most that any sizes need: many short messages, or as many long ones as the windows hold.
  */
 static size_t intake_bytes(const coll_planned *call, const coll_credit *credit) {
     enum { ALIGNED = 64 };
@@ -138,8 +144,8 @@ size_t coll_intake_bytes(const coll_planned *call, const coll_credit *credit) {
            (taker > sender ? taker : sender);
 }
 
-/* Divides the memory behind the lists of senders and lanes. */
-static void furnish(coll_intake *in) {
+/* Divides the memory after the lists of senders and lanes. */
+static void divide_memory(coll_intake *in) {
     size_t count = (size_t)in->slot_count;
     size_t segment = usual_segment(&in->credit, coll_blocks_longest(in->call.part.blocks));
     in->slots = (void *)(in->lanes + most_lanes(&in->call, &in->credit));
@@ -158,8 +164,8 @@ static size_t next_length(const coll_intake *in, const coll_lane *lane) {
     return coll_least(bytes_of(in, lane->next) - lane->asked, in->credit.segment);
 }
 
-/* Whether others have anything left. */
-static bool is_last(const coll_intake *in, const coll_lane *lane) {
+/* Returns whether no other lane has anything left. */
+static bool is_last_lane(const coll_intake *in, const coll_lane *lane) {
     for (int i = 0; i < in->lane_count; i++)
         if (&in->lanes[i] != lane && in->lanes[i].left > 0)
             return false;
@@ -167,14 +173,14 @@ static bool is_last(const coll_intake *in, const coll_lane *lane) {
 }
 
 /*
- * One segment may always be on the way; a sender that is alone on it has a window of its own. Lanes
- * share the window.
+ * Returns whether LANE's next segment fits the window. One segment may always be in flight. A
+ * sender alone in flight may use the run. Otherwise lanes share the window.
  */
-static bool has_room(const coll_intake *in, const coll_lane *lane) {
+static bool fits_window(const coll_intake *in, const coll_lane *lane) {
     size_t length = next_length(in, lane);
     if (in->on_the_way == 0)
         return true;
-    if (in->on_the_way == lane->of_next && in->run > in->window && is_last(in, lane))
+    if (in->on_the_way == lane->of_next && in->run > in->window && is_last_lane(in, lane))
         return in->on_the_way + length <= in->run;
     size_t share = in->window / (size_t)in->credit.lanes;
     return in->on_the_way + length <= in->window &&
@@ -182,7 +188,7 @@ static bool has_room(const coll_intake *in, const coll_lane *lane) {
 }
 
 /* Posts the receive of LANE's next segment in slot I. */
-static int post(coll_intake *in, coll_lane *lane, int i) {
+static int post_receive(coll_intake *in, coll_lane *lane, int i) {
     coll_slot *s = &in->slots[i];
     int rank = in->senders[lane->next].rank;
     s->sender = lane->next;
@@ -202,8 +208,8 @@ static int post(coll_intake *in, coll_lane *lane, int i) {
                       MPI_BYTE, rank, in->call.tag, &in->course.requests[i]);
 }
 
-/* Tells the sender of slot I that it may send up to the slot's end. */
-static int grant(coll_intake *in, int i) {
+/* Sends a grant: the sender of slot I may send up to the slot's end. */
+static int send_grant(coll_intake *in, int i) {
     coll_slot *s = &in->slots[i];
     int rank = in->senders[s->sender].rank;
     s->granted = s->from + s->length;
@@ -215,20 +221,20 @@ static int grant(coll_intake *in, int i) {
 }
 
 static bool can_ask(const coll_intake *in, const coll_lane *lane) {
-    return lane->left > 0 && in->unused_count > 0 && has_room(in, lane);
+    return lane->left > 0 && in->unused_count > 0 && fits_window(in, lane);
 }
 
-/* Asks LANE's next sender for as much as there is room for, in one grant. */
-static int ask_next(coll_intake *in, coll_lane *lane) {
+/* Asks LANE's next sender, with one grant, for as much as fits the window. */
+static int ask_next_sender(coll_intake *in, coll_lane *lane) {
     const coll_source *sender = &in->senders[lane->next];
     size_t bytes = bytes_of(in, lane->next);
     int last = -1, code = MPI_SUCCESS;
     while (lane->asked < bytes && can_ask(in, lane) && code == MPI_SUCCESS) {
         last = in->unused[--in->unused_count];
-        code = post(in, lane, last);
+        code = post_receive(in, lane, last);
     }
     if (code == MPI_SUCCESS && last >= 0 && lane->asked > sender->unasked)
-        code = grant(in, last);
+        code = send_grant(in, last);
     if (lane->asked == bytes) {
         lane->next++;
         lane->asked = lane->of_next = 0;
@@ -236,12 +242,15 @@ static int ask_next(coll_intake *in, coll_lane *lane) {
     return code;
 }
 
-/* What LANE's next sender sends anyway is on the way already. */
+/* Returns whether LANE's next segment is sent without a grant. */
 static bool comes_unasked(const coll_intake *in, const coll_lane *lane) {
     return lane->asked < in->senders[lane->next].unasked;
 }
 
-/* Lanes with more left come first, so that all end together; NULL: none can be asked. */
+/*
+ * Returns the lane to ask next: one whose data comes without a grant, else the one with the most
+ * bytes left, so that all lanes end together. NULL if none can be asked.
+ */
 static coll_lane *next_lane(const coll_intake *in) {
     coll_lane *next = NULL;
     for (int i = 0; i < in->lane_count; i++) {
@@ -256,14 +265,14 @@ static coll_lane *next_lane(const coll_intake *in) {
     return next;
 }
 
-static int ask(coll_intake *in) {
+static int ask_all(coll_intake *in) {
     int code = MPI_SUCCESS;
     for (coll_lane *lane; code == MPI_SUCCESS && (lane = next_lane(in));)
-        code = ask_next(in, lane);
+        code = ask_next_sender(in, lane);
     return code;
 }
 
-static void arrive(coll_intake *in, const coll_slot *s) {
+static void store_segment(coll_intake *in, const coll_slot *s) {
     coll_lane *lane = &in->lanes[s->lane];
     in->senders[s->sender].begun = true;
     coll_data block = coll_blocks_at(in->call.part.blocks, in->senders[s->sender].rank);
@@ -274,24 +283,24 @@ static void arrive(coll_intake *in, const coll_slot *s) {
         lane->of_next -= s->length;
 }
 
-/* The request at INDEX is complete, after so many SECONDS without any. */
-static void complete(coll_intake *in, int index, double seconds) {
+/* Handles the completion of request INDEX, SECONDS after the last arrival. */
+static void handle_completion(coll_intake *in, int index, double seconds) {
     int i = index % in->slot_count;
     coll_slot *s = &in->slots[i];
     if (seconds > STALL && in->senders[s->sender].begun)
         in->stalled = true;
     if (index == i)
-        arrive(in, s);
+        store_segment(in, s);
     if (--s->pending == 0)
         in->unused[in->unused_count++] = i;
 }
 
-/* A thread may be in another gather. */
+/* Atomic: another thread may run another gather. */
 coll_comm_key coll_intake_share_key = {.bytes = sizeof(_Atomic double)};
 
-/* Asks for more, or once nothing is missing remembers how much was safe. */
-static int go_on(coll_intake *in) {
-    int code = ask(in);
+/* Asks for more; once everything has arrived, saves the share of the window for the next gather. */
+static int continue_intake(coll_intake *in) {
+    int code = ask_all(in);
     in->since = in->looked = PMPI_Wtime();
     if (code == MPI_SUCCESS && in->course.active == 0) {
         _Atomic double *kept = coll_comm_slot(in->call.comm, &coll_intake_share_key);
@@ -300,10 +309,10 @@ static int go_on(coll_intake *in) {
     return code;
 }
 
-static int start(coll_course *course) {
+static int start_intake(coll_course *course) {
     coll_intake *intake = (coll_intake *)course;
     double kept = *(_Atomic double *)coll_comm_slot(intake->call.comm, &coll_intake_share_key);
-    intake->share = kept > 0 ? kept : 1; /* 0: this is the first gather */
+    intake->share = kept > 0 ? kept : 1; /* 0: this is the communicator's first gather */
     intake->window = (size_t)(intake->share * (double)intake->credit.window);
     intake->run = (size_t)(intake->share * (double)intake->credit.run);
     intake->stalled = false;
@@ -322,35 +331,37 @@ static int start(coll_course *course) {
     }
     for (int i = 0; i < intake->slot_count; i++)
         intake->unused[intake->unused_count++] = i;
-    return go_on(intake);
+    return continue_intake(intake);
 }
 
-static int take(coll_course *course, int count) {
+static int handle_completions(coll_course *course, int count) {
     coll_intake *intake = (coll_intake *)course;
     course->active -= count;
     for (int i = 0; i < count; i++)
-        complete(intake, course->indices[i], intake->looked - intake->since);
-    return go_on(intake);
+        handle_completion(intake, course->indices[i], intake->looked - intake->since);
+    return continue_intake(intake);
 }
 
-/* A stall is time in which nothing came, not time in which nobody looked. */
-static void looked(coll_course *course) {
+/* A stall is time in which nothing arrived, not time in which nobody looked. */
+static void note_look(coll_course *course) {
     ((coll_intake *)course)->looked = PMPI_Wtime();
 }
 
 coll_course *coll_intake_open(const coll_planned *call, const coll_credit *credit, void *memory) {
     char *room = memory;
     coll_intake *intake = coll_comm_room_take(&room, sizeof *intake);
-    *intake = (coll_intake){
-        .course = {.start = start, .take = take, .looked = looked, .comm = call->comm},
-        .call = *call,
-        .credit = *credit,
-        .senders = (void *)room};
+    *intake = (coll_intake){.course = {.start = start_intake,
+                                       .take = handle_completions,
+                                       .looked = note_look,
+                                       .comm = call->comm},
+                            .call = *call,
+                            .credit = *credit,
+                            .senders = (void *)room};
     intake->lanes = (void *)(intake->senders + call->comm->ranks);
     list_senders(intake);
     list_lanes(intake);
     intake->slot_count = count_slots(intake);
     intake->course.count = 2 * intake->slot_count;
-    furnish(intake);
+    divide_memory(intake);
     return &intake->course;
 }

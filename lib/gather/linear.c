@@ -1,11 +1,11 @@
 /*
- * linear: every rank sends to the root at once, which receives in chain order.
+ * linear: every rank sends to the root at once; the root receives in chain order.
  *
- * The uncoordinated gather of message-passing libraries; here as the rival to measure against. On
- * Ethernet the senders together flood the switch's port to the root.
+ * The uncoordinated gather of message-passing libraries, here as a baseline for comparison. On
+ * Ethernet the senders together flood the switch port of the root.
  *
- * Cost: (C1 + (p - 1) m D + C2) / r (eq. 8), where only the share r of eq. 4 gets through and the
- * rest is sent again.
+ * Cost: (C1 + (p - 1) m D + C2) / r (eq. 8), where only the share r of eq. 4 arrives and the rest
+ * is sent again.
  * Source: Tam, Wang: a performance model for commodity clusters, section 5.
  */
 #include "config.h"

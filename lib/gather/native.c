@@ -1,15 +1,15 @@
 /*
  * native: the MPI library's own gather.
  *
- * The data goes as bytes, in place where that is possible, because MPI libraries that split blocks
- * by elements go wrong when root and others describe the same bytes by different types (as their
- * broadcasts do, Open MPI issues 1763 and 10523). Where the blocks are not one run of bytes at the
- * root, or are more than an MPI call can count, they pass in segments through bounded memory.
+ * The data is passed as bytes, in place if possible, because MPI libraries that split blocks by
+ * elements fail when the root and the others describe the same bytes with different types (as their
+ * broadcasts do, Open MPI issues 1763 and 10523). If the root's blocks are not one run of bytes, or
+ * are more than an MPI call can count, they are gathered in segments through bounded memory.
  *
- * Blocks of different lengths go by MPI_Gatherv, if its ints can say what the root wants; the root
- * tells. Otherwise, by linear.
+ * Blocks of different lengths are gathered by MPI_Gatherv if the root can express them in its ints,
+ * which the root tells the other ranks; otherwise by the algorithm "linear".
  *
- * Cost: that of what stands in for it, lib/operation/stand_in.h.
+ * Cost: that of the algorithm in lib/operation/stand_in.h that represents it.
  */
 #include "config.h"
 
@@ -19,13 +19,13 @@
 
 #include <limits.h>
 
-/* The segments in which all ranks pass their blocks. */
+/* Returns the bytes of the segments in which all ranks pass their blocks. */
 static size_t segment_of(const coll_planned *call) {
     size_t most = COLL_NATIVE_MOST / (size_t)call->comm->ranks, bytes = call->part.shape->bytes;
     return most < 1 ? 1 : bytes < most ? bytes : most;
 }
 
-/* The root puts a segment of every rank where it belongs. */
+/* At the root, writes a segment of every rank to its block. */
 static void store_segments(const coll_planned *call, size_t from, size_t length,
                            const char *segments) {
     for (int rank = 0; rank < call->comm->ranks; rank++) {
@@ -35,8 +35,8 @@ static void store_segments(const coll_planned *call, size_t from, size_t length,
     }
 }
 
-/* The MPI library's own: the blocking one, unless it must be possible to leave or to sleep. */
-static int gather(const coll_planned *call, const void *mine, int length, void *into) {
+/* Calls the MPI library's gather: the blocking one, unless the wait needs a timeout or sleeps. */
+static int call_gather(const coll_planned *call, const void *mine, int length, void *into) {
     coll_comm *comm = call->comm;
     if (coll_wait_as_mpi(&comm->wait))
         return PMPI_Gather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->part.shape->root,
@@ -47,8 +47,8 @@ static int gather(const coll_planned *call, const void *mine, int length, void *
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gather") : code;
 }
 
-static int gatherv(const coll_planned *call, const void *mine, int count, MPI_Datatype type,
-                   void *into, const int counts[], const int places[]) {
+static int call_gatherv(const coll_planned *call, const void *mine, int count, MPI_Datatype type,
+                        void *into, const int counts[], const int places[]) {
     coll_comm *comm = call->comm;
     if (coll_wait_as_mpi(&comm->wait))
         return PMPI_Gatherv(mine, count, type, into, counts, places, MPI_BYTE,
@@ -59,28 +59,28 @@ static int gatherv(const coll_planned *call, const void *mine, int count, MPI_Da
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gatherv") : code;
 }
 
-static int take_even(const coll_planned *call, size_t segment, char *segments) {
+static int root_gather_even(const coll_planned *call, size_t segment, char *segments) {
     size_t bytes = call->part.shape->bytes;
     if (segment == bytes && coll_blocks_in_a_row(call->part.blocks)) {
         coll_data first = coll_blocks_at(call->part.blocks, 0);
-        return gather(call, MPI_IN_PLACE, (int)bytes, coll_data_target(&first, 0, NULL));
+        return call_gather(call, MPI_IN_PLACE, (int)bytes, coll_data_target(&first, 0, NULL));
     }
     int code = MPI_SUCCESS;
     for (size_t from = 0; from < bytes && code == MPI_SUCCESS; from += segment) {
         size_t length = bytes - from < segment ? bytes - from : segment;
-        code = gather(call, MPI_IN_PLACE, (int)length, segments);
+        code = call_gather(call, MPI_IN_PLACE, (int)length, segments);
         if (code == MPI_SUCCESS)
             store_segments(call, from, length, segments);
     }
     return code;
 }
 
-static int give_even(const coll_planned *call, size_t segment, char *memory) {
+static int rank_gather_even(const coll_planned *call, size_t segment, char *memory) {
     const coll_data *mine = call->data;
     int code = MPI_SUCCESS;
     for (size_t from = 0; from < mine->bytes && code == MPI_SUCCESS; from += segment) {
         size_t length = mine->bytes - from < segment ? mine->bytes - from : segment;
-        code = gather(call, coll_data_read(mine, from, length, memory), (int)length, NULL);
+        code = call_gather(call, coll_data_read(mine, from, length, memory), (int)length, NULL);
     }
     return code;
 }
@@ -91,12 +91,12 @@ static int run_even(const coll_planned *call) {
     int code = coll_comm_room(call->comm, segment * (size_t)call->comm->ranks, &room);
     if (code != MPI_SUCCESS)
         return code;
-    return call->comm->rank == call->part.shape->root ? take_even(call, segment, room)
-                                                      : give_even(call, segment, room);
+    return call->comm->rank == call->part.shape->root ? root_gather_even(call, segment, room)
+                                                      : rank_gather_even(call, segment, room);
 }
 
-/* The root's blocks as MPI_Gatherv's ints; false where they can't say it. */
-static bool as_ints(const coll_planned *call, int counts[], int places[]) {
+/* Describes the root's blocks by MPI_Gatherv's ints; returns false if they don't fit. */
+static bool convert_to_ints(const coll_planned *call, int counts[], int places[]) {
     const coll_blocks *blocks = call->part.blocks;
     if (!coll_data_in_place(&blocks->longest))
         return false;
@@ -112,8 +112,8 @@ static bool as_ints(const coll_planned *call, int counts[], int places[]) {
     return true;
 }
 
-/* The root tells whether its blocks FIT. */
-static int tell(const coll_planned *call, int *fit) {
+/* Sets *FIT on all ranks to the root's value: whether its blocks fit MPI_Gatherv's ints. */
+static int share_fit(const coll_planned *call, int *fit) {
     const int64_t mine = *fit;
     int64_t told;
     int code = coll_agree_highest(call->comm, 1, &mine, &told);
@@ -130,8 +130,8 @@ static int run_uneven(const coll_planned *call) {
         return code;
     int *fit = room, *counts = fit + 1, *places = counts + comm->ranks;
     bool is_root = comm->rank == call->part.shape->root;
-    *fit = is_root && as_ints(call, counts, places);
-    code = tell(call, fit);
+    *fit = is_root && convert_to_ints(call, counts, places);
+    code = share_fit(call, fit);
     if (code != MPI_SUCCESS)
         return code;
     if (!*fit) {
@@ -142,20 +142,20 @@ static int run_uneven(const coll_planned *call) {
         return coll_planned_run(&linear);
     }
     if (is_root)
-        return gatherv(call, MPI_IN_PLACE, 0, MPI_BYTE,
-                       coll_data_target(&call->part.blocks->longest, 0, NULL), counts, places);
+        return call_gatherv(call, MPI_IN_PLACE, 0, MPI_BYTE,
+                            coll_data_target(&call->part.blocks->longest, 0, NULL), counts, places);
     if (coll_data_in_place(mine))
-        return gatherv(call, coll_data_target(mine, 0, NULL), (int)mine->bytes, MPI_BYTE, NULL,
-                       NULL, NULL);
-    return gatherv(call, mine->buffer, (int)mine->count, mine->type, NULL, NULL, NULL);
+        return call_gatherv(call, coll_data_target(mine, 0, NULL), (int)mine->bytes, MPI_BYTE, NULL,
+                            NULL, NULL);
+    return call_gatherv(call, mine->buffer, (int)mine->count, mine->type, NULL, NULL, NULL);
 }
 
-static int run(const coll_planned *call) {
+static int run_native(const coll_planned *call) {
     return coll_gather_is_even(call->part.shape) ? run_even(call) : run_uneven(call);
 }
 
 const coll_algorithm coll_gather_native = {
     .name = "native",
     .summary = "the MPI library's own gather",
-    .run = run,
+    .run = run_native,
 };

@@ -4,16 +4,17 @@
 
 #include "lib/gather/gather.h"
 
-enum { SIGNALS = 1 }; /* their lane */
+enum { SIGNALS = 1 }; /* lane of the start signals */
 
-/* The messages of the blocks in chain order are numbered from 0. */
+/* The messages of all blocks, in chain order, are numbered from 0. */
 typedef struct straight_plan {
     coll_plan base;
     coll_straight how;
-    int signal_from, signal_to; /* who starts this rank, and whom it starts then; -1: nobody */
-    size_t usual;               /* bytes of the longest message */
-    int together;
-    uint64_t first[]; /* at the root: of each position's messages, and after the last */
+    /* rank that starts this rank, and rank that this rank starts; -1: none */
+    int signal_from, signal_to;
+    size_t usual;     /* bytes of the longest message */
+    int together;     /* messages in a round of the root */
+    uint64_t first[]; /* at the root: number of each position's first message, and the total */
 } straight_plan;
 
 static int together_of(const coll_straight *how, size_t usual) {
@@ -41,7 +42,9 @@ static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[
     return count;
 }
 
-/* A round for each message: the signal that starts the rank, the segments, the signal to another.
+/*
+ * One round for each message: the signal that starts this rank, the segments, and the signal that
+ * starts another rank.
  */
 static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const straight_plan *plan = (const straight_plan *)base;
@@ -69,7 +72,7 @@ static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return 1;
 }
 
-/* Where the root alone knows the amounts, there is room for the most of what it may take. */
+/* If only the root knows the amounts, the plan has memory for the most that they may need. */
 coll_plan_size coll_straight_size(const coll_part *part, const coll_straight *how) {
     size_t ranks = (size_t)part->shape->topo->ranks, bytes = part->shape->bytes,
            usual = coll_least(bytes, how->segment);
@@ -85,8 +88,8 @@ coll_plan_size coll_straight_size(const coll_part *part, const coll_straight *ho
         .own_bytes = sizeof(straight_plan) + (ranks + 1) * sizeof(uint64_t)};
 }
 
-/* The root's plan: all blocks but its own. */
-static void number_messages(straight_plan *plan) {
+/* Completes the root's plan: it receives all blocks except its own. */
+static void complete_root_plan(straight_plan *plan) {
     const coll_part *part = plan->base.part;
     int ranks = part->shape->topo->ranks;
     uint64_t next = plan->first[0] = plan->first[1] = 0;
@@ -101,8 +104,8 @@ static void number_messages(straight_plan *plan) {
     plan->base.round = receive_round;
 }
 
-/* Another rank's: its block, and the signals before and after it. */
-static void place_signals(straight_plan *plan) {
+/* Completes another rank's plan: its block, and the signals before and after it. */
+static void complete_sender_plan(straight_plan *plan) {
     const coll_part *part = plan->base.part;
     const int *order = part->line->order;
     int j = part->line->position, p = part->shape->topo->ranks, w = plan->how.senders;
@@ -118,8 +121,8 @@ coll_plan *coll_straight_plan(const coll_part *part, const coll_straight *how, c
     straight_plan *plan = memory;
     *plan = (straight_plan){.base = coll_plan_of(part, size, 0, NULL), .how = *how};
     if (part->blocks)
-        number_messages(plan);
+        complete_root_plan(plan);
     else
-        place_signals(plan);
+        complete_sender_plan(plan);
     return &plan->base;
 }

@@ -1,8 +1,8 @@
 /*
- * The plan of gathers in which every rank sends its block straight to the root, in segments: the
- * root takes them sender by sender in chain order, with receives posted ahead. Either all ranks
- * send at once or some; each of those starts another one, by an empty message, when its block has
- * left.
+ * The plan of gathers in which every rank sends its block directly to the root, in segments. The
+ * root receives sender by sender in chain order, with receives posted ahead. All ranks send at
+ * once, or only SENDERS of them at a time: each starts another one, by an empty message, when its
+ * own block has been sent.
  */
 #ifndef COLL_LIB_GATHER_STRAIGHT_H
 #define COLL_LIB_GATHER_STRAIGHT_H
@@ -10,11 +10,15 @@
 #include "lib/schedule/plan.h"
 
 typedef struct coll_straight {
-    size_t segment; /* bytes a message, the last one of a block may be shorter; and a round's */
-    int window;     /* rounds of the root */
-    int together;   /* messages that share a round of the root where they are short, at most */
+    size_t segment; /* most bytes of a message, and of a round of the root */
+    int window;     /* rounds of the root in flight */
+    int together;   /* most messages that share a round of the root if they are short */
     int senders;    /* ranks that send at a time */
-    int sends;      /* messages that each of them has under way; COLL_STEP_AFTER, or senders: all */
+    /*
+     * messages that each of them has in flight; at most COLL_STEP_AFTER, unless all ranks send at
+     * once
+     */
+    int sends;
 } coll_straight;
 
 coll_plan_size coll_straight_size(const coll_part *part, const coll_straight *how);

@@ -7,7 +7,7 @@
 
 enum { REQUESTS = COLL_SUPPLY_REQUESTS };
 
-static int await_grant(coll_supply *s) {
+static int receive_grant(coll_supply *s) {
     if (s->allowed == s->call.data->bytes)
         return MPI_SUCCESS;
     s->course.active++;
@@ -15,7 +15,7 @@ static int await_grant(coll_supply *s) {
                       s->call.tag + 1, &s->requests[0]);
 }
 
-/* Sends the next segment by request I. */
+/* Starts to send the next segment, as request I. */
 static int send_segment(coll_supply *s, int i) {
     const coll_data *data = s->call.data;
     size_t length = coll_least(data->bytes - s->sent, s->segment);
@@ -35,22 +35,22 @@ static int send_allowed(coll_supply *s) {
     return code;
 }
 
-static int start(coll_course *course) {
+static int start_supply(coll_course *course) {
     coll_supply *supply = (coll_supply *)course;
     supply->sent = 0;
     supply->allowed = supply->unasked;
-    int code = await_grant(supply);
+    int code = receive_grant(supply);
     return code == MPI_SUCCESS ? send_allowed(supply) : code;
 }
 
-static int take(coll_course *course, int count) {
+static int handle_completions(coll_course *course, int count) {
     coll_supply *supply = (coll_supply *)course;
     int code = MPI_SUCCESS;
     course->active -= count;
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
         if (course->indices[i] == 0) {
             supply->allowed = (size_t)*supply->grant;
-            code = await_grant(supply);
+            code = receive_grant(supply);
         }
     return code == MPI_SUCCESS ? send_allowed(supply) : code;
 }
@@ -60,8 +60,8 @@ coll_course *coll_supply_open(const coll_planned *call, const coll_credit *credi
     int place = call->part.line->position - 1;
     char *room = memory;
     coll_supply *supply = coll_comm_room_take(&room, sizeof *supply);
-    *supply = (coll_supply){.course = {.start = start,
-                                       .take = take,
+    *supply = (coll_supply){.course = {.start = start_supply,
+                                       .take = handle_completions,
                                        .comm = call->comm,
                                        .count = REQUESTS,
                                        .requests = supply->requests,

@@ -1,12 +1,13 @@
 /*
- * binomial: blocks go down a binomial tree, those of a subtree in one message.
+ * binomial: blocks go down a binomial tree; those of a subtree travel in one message.
  *
  * Ranks are positions in the chain order from the root, so a subtree is a run of neighbours. A rank
- * receives the blocks of its subtree, its own first, and sends each child those of the child's.
+ * receives the blocks of its subtree, its own first, and sends to each child those of the child's
+ * subtree.
  *
  * Cost: ceil(log2 p) rounds. Bytes: all but its own block from the root, half of them in the first
- * message; into a rack its own blocks, and those of racks behind it. Memory: all blocks, which is
- * why long calls don't go this way.
+ * message; into a rack its own blocks and those of the racks below it in the tree. Memory: all
+ * blocks, which is why long calls use other algorithms.
  * Source: the minimum spanning tree's scatter in Chan, Heimlich, Purkayastha, van de Geijn:
  * Collective communication: theory, practice, and experience.
  */
@@ -16,11 +17,14 @@
 #include "lib/scatter/scatter.h"
 #include "lib/schedule/plan.h"
 
-/* Bytes of all blocks. */
+/* Most bytes of all blocks together. */
 static const size_t BYTES_MOST = 64 << 10;
 
-/* The blocks of a subtree of one are the rank's own data; else they pass through scratch memory. */
-static int take(const coll_part *part, int parent, int end, coll_step steps[]) {
+/*
+ * Writes the step that receives the subtree's blocks. A leaf receives its block directly into its
+ * data; other ranks use scratch memory.
+ */
+static int receive_subtree(const coll_part *part, int parent, int end, coll_step steps[]) {
     size_t bytes = part->shape->bytes;
     int ranks = end - part->line->position;
     steps[0] = coll_step_receive(part->line->order[parent], 0, (size_t)ranks * bytes);
@@ -35,7 +39,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     size_t bytes = part->shape->bytes;
     (void)round;
     if (parent >= 0)
-        count = take(part, parent, coll_tree_binomial_end(ranks, own), steps);
+        count = receive_subtree(part, parent, coll_tree_binomial_end(ranks, own), steps);
     for (int i = 0; i < children; i++) {
         coll_step *step = &steps[count++];
         int end = coll_tree_binomial_end(ranks, child[i]);
@@ -69,13 +73,13 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return plan;
 }
 
-static bool is_short(const coll_shape *call) {
+static bool is_small(const coll_shape *call) {
     return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks;
 }
 
 const coll_algorithm coll_scatter_binomial = {
     .name = "binomial",
     .summary = "blocks go down a binomial tree in rack order, a subtree's in one message",
-    .applicable = is_short,
+    .applicable = is_small,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -1,4 +1,4 @@
-/* The scatters; lib/registry.c has the table of them all. */
+/* The scatter algorithms; their table is in lib/registry.c. */
 #ifndef COLL_LIB_SCATTER_SCATTER_H
 #define COLL_LIB_SCATTER_SCATTER_H
 

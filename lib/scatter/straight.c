@@ -1,9 +1,9 @@
 /*
  * straight: the root sends each rank its block, in segments.
  *
- * The order is from both ends of the line in turn: those of the root's own rack and those of the
- * farthest one come first. So its uplink is busy from the first segment on, and what needs it not
- * goes beside.
+ * The order alternates between both ends of the line, so the ranks of the root's own rack and those
+ * of the farthest rack come first. The root's uplink is thus busy from the first segment on, while
+ * the blocks that stay within the rack are sent next to it.
  *
  * Steps: p - 1 blocks of one rank. Bytes: all but its own block from the root; over its uplink all
  * that goes to other racks, and into each other rack its own blocks. Memory: a window of segments.
@@ -13,14 +13,15 @@
 #include "lib/scatter/scatter.h"
 #include "lib/schedule/plan.h"
 
-/* Segments of one block after the other, a round for each. */
+/* One round for each segment, block after block. */
 typedef struct straight_plan {
     coll_plan base;
-    uint64_t first[]; /* at the root: of the block that is sent as the nth, and after the last */
+    /* at the root: the first round of the nth block to be sent, and the number of rounds */
+    uint64_t first[];
 } straight_plan;
 
-/* The position that is the NTH to be served. */
-static int served(const coll_part *part, int nth) {
+/* Returns the position that receives its block as the NTH. */
+static int nth_position(const coll_part *part, int nth) {
     return nth % 2 ? part->shape->topo->ranks - 1 - nth / 2 : 1 + nth / 2;
 }
 
@@ -28,7 +29,7 @@ static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     const straight_plan *plan = (const straight_plan *)base;
     const coll_part *part = base->part;
     int nth = coll_block_with(plan->first, part->shape->topo->ranks - 1, round),
-        position = served(part, nth);
+        position = nth_position(part, nth);
     uint64_t i = round - plan->first[nth];
     size_t bytes = coll_part_block(part, part->input, position), segment = base->size.segment;
     steps[0] = coll_step_send(part->line->order[position], (size_t)i * segment,
@@ -67,7 +68,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     for (int nth = 0; nth < others; nth++)
         plan->first[nth + 1] =
             plan->first[nth] +
-            coll_segment_count(coll_part_block(part, part->input, served(part, nth)), size.segment);
+            coll_segment_count(coll_part_block(part, part->input, nth_position(part, nth)),
+                               size.segment);
     plan->base.rounds = plan->first[others];
     return &plan->base;
 }
