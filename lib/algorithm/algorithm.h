@@ -1,7 +1,6 @@
 /*
- * What all algorithms of all operations have in common: a name, parameters, where they apply and
- * what they cost. The tables of lib/<operation>/ hold them; the chooser, the tests and the tools
- * walk the tables.
+ * The interface of all algorithms of all operations: name, parameters, applicability and cost.
+ * lib/registry.c has the tables that the chooser, the tests and the tools use.
  */
 #ifndef COLL_LIB_ALGORITHM_ALGORITHM_H
 #define COLL_LIB_ALGORITHM_ALGORITHM_H
@@ -19,26 +18,28 @@ struct coll_planned;
 
 enum { COLL_PARAMS_MAX = 6 };
 
-/* A parameter that the user may set, "segment=32K". Sizes are in bytes. */
+/* A parameter that the user may set, as in "segment=32K". Sizes are in bytes. */
 typedef struct coll_param {
     const char *name;
     const char *help;
-    uint64_t fallback; /* the value where the user gives none */
+    uint64_t fallback; /* default value */
     uint64_t lowest, highest;
-    const char *formerly; /* an older name, which is still understood; NULL: none */
+    const char *formerly; /* an older name that is still accepted; NULL: none */
 } coll_param;
 
-/* Those that most algorithms have, by their numbers, and their USUAL values; 0: any is allowed, and
- * 0 leaves it to the algorithm. */
+/*
+ * The parameters that most algorithms have, and their index. USUAL is the default; if it is 0, the
+ * user may also give 0, which leaves the value to the algorithm.
+ */
 enum { COLL_SEGMENT, COLL_WINDOW };
 #define COLL_PARAM_SEGMENT_FORMERLY(old, text, usual)                                              \
     [COLL_SEGMENT] = {"segment", text, usual, (usual) > 0, 1 << 30, old}
 #define COLL_PARAM_SEGMENT(text, usual) COLL_PARAM_SEGMENT_FORMERLY(NULL, text, usual)
 #define COLL_PARAM_WINDOW(text, usual) [COLL_WINDOW] = {"window", text, usual, (usual) > 0, 1 << 10}
-/* Of algorithms whose only one it is; 1 is no radix either. */
+/* For algorithms whose only parameter is the radix; values below 2 leave it to the cost model. */
 enum { COLL_RADIX };
 #define COLL_PARAM_RADIX(text)                                                                     \
-    [COLL_RADIX] = {"radix", text "; below 2: as the cost model has it", 0, 0, 64, NULL}
+    [COLL_RADIX] = {"radix", text "; below 2: by the cost model", 0, 0, 64, NULL}
 #define COLL_MESSAGE_BYTES "bytes a message, under the transport's eager limit"
 
 /* The values of an algorithm's parameters, in the order of its params. */
@@ -46,41 +47,50 @@ typedef struct coll_values {
     uint64_t at[COLL_PARAMS_MAX];
 } coll_values;
 
-/* The size of a call whose ranks bring different amounts: none of them knows it all. */
+/*
+ * Size of a call whose ranks contribute different amounts: no rank knows them all, except perhaps
+ * the root.
+ */
 #define COLL_BYTES_UNKNOWN SIZE_MAX
 
-/* The root of a call in which all ranks play the same part. */
+/* Root of a call without a root. */
 enum { COLL_NO_ROOT = -1 };
 
 /*
- * What a rank has in the end of an operation, its data, and what it brings where that is something
- * else, its input: nothing, one piece, or a block of each rank.
+ * The buffers of a call on one rank. Its data is what it has after the operation; its input is what
+ * it contributes, if that is not in the data. Each is absent, one piece, or a block for each rank.
  */
 typedef enum coll_side { COLL_SIDE_NONE, COLL_SIDE_ONE, COLL_SIDE_BLOCKS } coll_side;
 typedef struct coll_sides {
-    coll_side data, root_data;   /* of others and of the root; all alike where there is none */
+    /* of non-roots and of the root; equal if the operation has no root */
+    coll_side data, root_data;
     coll_side input, root_input; /* likewise */
 } coll_sides;
 
-/* A call as all its ranks know it: the only ground on which an algorithm may be chosen. */
+/* What all ranks know about a call. The choice of an algorithm may depend on nothing else. */
 typedef struct coll_shape {
     const char *operation;
     coll_sides sides;
-    size_t bytes;      /* per rank, or of a block; or COLL_BYTES_UNKNOWN */
-    int root;          /* or COLL_NO_ROOT */
-    size_t element;    /* bytes that an MPI_Op combines as one; 0: nothing is combined */
-    bool ordered;      /* ranks are combined in the order of their numbers */
-    bool reproducible; /* by an algorithm that is so: COLL_REPRODUCIBLE; then ordered, too */
-    size_t served;     /* the most bytes that dedicated processors take; 0: they don't */
-    int events;        /* that it may take to price it; 0: what a job has the time for */
-    double enough;     /* seconds from which on a price is but a bound: others take less; 0: none */
+    size_t bytes;   /* of a rank or of a block; or COLL_BYTES_UNKNOWN */
+    int root;       /* or COLL_NO_ROOT */
+    size_t element; /* bytes of an element that the MPI_Op combines; 0: no reduction */
+    bool ordered;   /* operands must be combined in rank order */
+    /* COLL_REPRODUCIBLE: only reproducible algorithms may run; implies ORDERED */
+    bool reproducible;
+    size_t served; /* most bytes that dedicated processors serve; 0: they serve none */
+    /* simulation events allowed for predicting its time; 0: the default for the job */
+    int events;
+    /* a prediction may stop at this many seconds and return that lower bound; 0: no limit */
+    double enough;
     const coll_topo *topo;
-    const double *latencies; /* as the topology's, when the call was made; NULL: not known then */
+    /* the topology's latencies at the time of the call; NULL: unknown then */
+    const double *latencies;
     const coll_profile *profile;
-    const coll_profile *network; /* what messages cost, if not as in PROFILE; NULL: as there */
+    /* message costs to use instead of those in PROFILE; NULL: PROFILE's */
+    const coll_profile *network;
 } coll_shape;
 
-/* Where what ranks bring may be combined in any order. */
+/* Returns whether operands may be combined in any order. */
 static inline bool coll_order_is_free(const coll_shape *call) {
     return !call->ordered;
 }
@@ -88,31 +98,37 @@ static inline bool coll_order_is_free(const coll_shape *call) {
 typedef struct coll_algorithm {
     const char *name;
     const char *summary;                        /* one line */
-    coll_param params[COLL_PARAMS_MAX + 1];     /* ended by one whose name is NULL */
+    coll_param params[COLL_PARAMS_MAX + 1];     /* terminated by a NULL name */
     bool (*applicable)(const coll_shape *call); /* NULL: always */
-    size_t best_below; /* of a table's first: bytes below which, in one site, no other is chosen */
-    bool sizeless;     /* chosen where sizes differ and the root alone knows them */
-    /* Combines by the same tree over rank numbers as all others of its table that are so, whatever
-     * the size and the placement, where ranks stand in order. */
+    /* in the first entry of a table: bytes below which it is always chosen within one site */
+    size_t best_below;
+    bool sizeless; /* can be chosen if sizes differ and only the root knows them */
+    /*
+     * Combines with the same tree over rank numbers as all other reproducible algorithms of its
+     * table, whatever the size and the placement, if the line is in rank order.
+     */
     bool reproducible;
-    bool rival; /* here to be compared with: runs when the user names it, is never chosen */
-    /* Seconds from the common start to the last rank's end; NULL: the price of its plan. */
+    bool rival; /* baseline for comparisons: runs only if the user names it */
+    /* Returns the seconds from the common start to the last rank's end. NULL: simulate the plan. */
     double (*predict)(const coll_shape *call, const coll_values *values);
-    const struct coll_planner *planner; /* lib/schedule/plan.h; NULL: it is no plan */
-    /* What a blocking call finds out before it plans, on all ranks at once; NULL: nothing. */
+    const struct coll_planner *planner; /* lib/schedule/plan.h; NULL: the algorithm has no plan */
+    /* Called by a blocking call before it plans; collective. NULL: nothing to prepare. */
     int (*prepare)(struct coll_comm *comm);
-    /* Where it is no plan: how CALL runs; or, if it can be started, the memory that it needs, the
-     * same on all ranks, and its course in that. */
+    /*
+     * Without a plan, an algorithm has either RUN, which runs CALL to its end, or BYTES and OPEN
+     * for nonblocking execution: BYTES returns the memory that OPEN needs (the same on all ranks),
+     * OPEN creates the course in it.
+     */
     int (*run)(const struct coll_planned *call);
     size_t (*bytes)(const struct coll_planned *call);
     struct coll_course *(*open)(const struct coll_planned *call, void *memory);
 } coll_algorithm;
 
 /*
- * Returns the bytes of a segment, ASKED at most, where a plan needs memory for MANY. Ranks that
- * know the sizes of blocks need no more than a block. Else blocks may have any size, and all
- * segments together have UNKNOWN_MOST bytes at most, so that small blocks don't take the memory of
- * large ones.
+ * Returns the bytes of a segment, at most ASKED, for a plan that needs memory for MANY segments. If
+ * all ranks know the block size, a segment is at most one block. Otherwise blocks may have any
+ * size, and all segments together have at most UNKNOWN_MOST bytes, so that small blocks don't take
+ * the memory of large ones.
  */
 static inline size_t coll_segment_within(const coll_shape *shape, size_t asked, size_t many) {
     enum { UNKNOWN_MOST = 16 << 20, LEAST = 1 << 10 };
@@ -122,11 +138,16 @@ static inline size_t coll_segment_within(const coll_shape *shape, size_t asked, 
     return asked < most ? asked : most;
 }
 
-/* Bytes that the MPI library's broadcast or gather gets in one call, all blocks together; they may
- * have to be packed. */
+/*
+ * Most bytes that one call of the MPI library's broadcast or gather handles, all blocks together:
+ * they may have to be packed into scratch memory.
+ */
 enum { COLL_NATIVE_MOST = 256 << 20 };
 
-/* What the MPI library runs; it is priced as the algorithm of ours that is most like it. */
+/*
+ * Returns whether ALGORITHM is the MPI library's own. Its predicted time is that of our algorithm
+ * that is most like it.
+ */
 static inline bool coll_algorithm_is_native(const coll_algorithm *algorithm) {
     return strcmp(algorithm->name, "native") == 0;
 }

@@ -4,7 +4,7 @@
 
 #include "lib/pattern/order.h"
 
-/* Behind the order there is scratch memory for making it. */
+/* The order is followed by scratch memory for coll_order_line. */
 coll_comm_key coll_line_key = {.bytes = sizeof(coll_line),
                                .bytes_per_rank = sizeof(int) + sizeof(coll_visit)};
 

@@ -1,7 +1,8 @@
 /*
- * The line in which the ranks of a call stand: chain order from its root (lib/pattern/order.h), or
- * from rank 0 where it has none; the order of the ranks, whatever the root, where an MPI_Op doesn't
- * commute. A communicator keeps the line of its last root.
+ * The line: the order in which algorithms arrange the ranks of a call. It is the chain order
+ * (lib/pattern/order.h) from the root, or from rank 0 if there is no root; it is the order of rank
+ * numbers, whatever the root, if operands must be combined in order. A communicator caches the line
+ * of its last root.
  */
 #ifndef COLL_LIB_ALGORITHM_LINE_H
 #define COLL_LIB_ALGORITHM_LINE_H
@@ -11,22 +12,25 @@
 #include "lib/pattern/order.h"
 
 typedef struct coll_line {
-    int next_root; /* the root plus 1; -1: by rank; 0: there is no line yet */
-    int position;  /* this rank's place in it */
-    int order[];   /* all ranks */
+    int next_root; /* the root plus 1; -1: order of rank numbers; 0: there is no line yet */
+    int position;  /* this rank's position in the line */
+    int order[];   /* the rank at each position */
 } coll_line;
 
-/* Who stands first. */
+/* Returns the first rank of the chain order. */
 static inline int coll_line_head(const coll_shape *call) {
     return call->root == COLL_NO_ROOT ? 0 : call->root;
 }
 
 extern coll_comm_key coll_line_key;
 
-/* Writes the ranks of CALL into ORDER. VISITS is scratch, one for every rank. */
+/*
+ * Writes the ranks of CALL to ORDER, in the order of the line. VISITS is scratch memory, one
+ * element per rank.
+ */
 void coll_order_line(const coll_shape *call, coll_visit visits[], int order[]);
 
-/* What stands together in the line, from inside. */
+/* Groups of ranks that are contiguous in the line, from small to large. */
 typedef enum coll_unit {
     COLL_UNIT_RANK,
     COLL_UNIT_NODE = COLL_LEVEL_NODE,
@@ -35,16 +39,17 @@ typedef enum coll_unit {
     COLL_UNIT_ALL = COLL_LEVEL_WIDE
 } coll_unit;
 
-/* Whether another UNIT begins at POSITION. */
+/* Returns whether a UNIT begins at POSITION. */
 bool coll_line_begins(const coll_line *line, const coll_topo *topo, int position, coll_unit unit);
 
-/* How many UNITs a WHOLE has: the fewest, and the most. */
+/* The smallest and the largest number of UNITs in a WHOLE. */
 typedef struct coll_extent {
     int fewest, most;
 } coll_extent;
 coll_extent coll_line_extent(const coll_line *line, const coll_topo *topo, coll_unit unit,
                              coll_unit whole);
 
+/* Returns COMM's line for CALL, valid until the next call with another root. */
 const coll_line *coll_line_of(const coll_comm *comm, const coll_shape *call);
 
 #endif

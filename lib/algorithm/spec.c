@@ -44,7 +44,7 @@ static bool is_named(const char *name, const char *text, size_t length) {
     return name && strlen(name) == length && strncmp(name, text, length) == 0;
 }
 
-/* Reads one "name=value" of LENGTH characters; GIVEN are the parameters so far. */
+/* Parses ITEM, "name=value" of LENGTH characters; GIVEN marks the parameters seen so far. */
 static int parse_param(const char *setting, const char *text, const char *item, size_t length,
                        coll_spec *spec, bool given[COLL_PARAMS_MAX]) {
     const char *equals = memchr(item, '=', length);
